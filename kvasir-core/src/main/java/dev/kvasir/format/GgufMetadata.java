@@ -1,0 +1,103 @@
+package dev.kvasir.format;
+
+import dev.kvasir.error.InvalidInputException;
+import java.util.Collections;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.Set;
+
+/**
+ * The key-value pairs at the head of a GGUF file. Values are {@link Long}, {@link Double}, {@link
+ * Boolean}, {@link String}, or an array of one kind: {@code long[]}, {@code float[]}, {@code
+ * boolean[]}, {@code String[]}, or {@code Object[]} for nested arrays.
+ */
+public final class GgufMetadata {
+  private final String fileName;
+  private final Map<String, Object> values;
+
+  GgufMetadata(String fileName, Map<String, Object> values) {
+    this.fileName = fileName;
+    this.values = Collections.unmodifiableMap(values);
+  }
+
+  public Set<String> keys() {
+    return values.keySet();
+  }
+
+  /** The raw value, for showing. */
+  public Optional<Object> value(String key) {
+    return Optional.ofNullable(values.get(key));
+  }
+
+  public Optional<String> string(String key) {
+    return typed(key, String.class, "a string");
+  }
+
+  public String requireString(String key) {
+    return string(key).orElseThrow(() -> missing(key, "a string"));
+  }
+
+  public OptionalInt integer(String key) {
+    Optional<Long> value = typed(key, Long.class, "an integer");
+    if (value.isEmpty()) {
+      return OptionalInt.empty();
+    }
+    if (value.get() < 0 || value.get() > Integer.MAX_VALUE) {
+      throw new InvalidInputException(
+          "%s: '%s' is %s; expected 0 to %d"
+              .formatted(fileName, key, Long.toUnsignedString(value.get()), Integer.MAX_VALUE));
+    }
+    return OptionalInt.of(value.get().intValue());
+  }
+
+  public int requireInteger(String key) {
+    return integer(key).orElseThrow(() -> missing(key, "an integer"));
+  }
+
+  public Optional<Double> number(String key) {
+    if (values.get(key) instanceof Long integer) {
+      return Optional.of(integer.doubleValue());
+    }
+    return typed(key, Double.class, "a number");
+  }
+
+  public Optional<Boolean> bool(String key) {
+    return typed(key, Boolean.class, "true or false");
+  }
+
+  public Optional<String[]> strings(String key) {
+    return typed(key, String[].class, "an array of strings");
+  }
+
+  public Optional<long[]> integers(String key) {
+    return typed(key, long[].class, "an array of integers");
+  }
+
+  public Optional<float[]> floats(String key) {
+    return typed(key, float[].class, "an array of floats");
+  }
+
+  private <T> Optional<T> typed(String key, Class<T> type, String expected) {
+    Object value = values.get(key);
+    if (value == null) {
+      return Optional.empty();
+    }
+    if (!type.isInstance(value)) {
+      throw new InvalidInputException(
+          "%s: '%s' is %s; expected %s".formatted(fileName, key, describe(value), expected));
+    }
+    return Optional.of(type.cast(value));
+  }
+
+  private InvalidInputException missing(String key, String expected) {
+    return new InvalidInputException(
+        "%s: '%s' is missing; expected %s".formatted(fileName, key, expected));
+  }
+
+  private static String describe(Object value) {
+    return value.getClass().isArray()
+        ? "an array of " + value.getClass().getComponentType().getSimpleName()
+        : "the " + value.getClass().getSimpleName() + " " + value;
+  }
+}

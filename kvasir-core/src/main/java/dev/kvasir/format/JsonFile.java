@@ -1,0 +1,183 @@
+package dev.kvasir.format;
+
+import com.google.gson.JsonArray;
+import com.google.gson.JsonElement;
+import com.google.gson.JsonObject;
+import com.google.gson.JsonParseException;
+import com.google.gson.JsonParser;
+import com.google.gson.JsonPrimitive;
+import com.google.gson.Strictness;
+import com.google.gson.stream.JsonReader;
+import dev.kvasir.error.InvalidInputException;
+import java.io.IOException;
+import java.io.StringReader;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.Optional;
+import java.util.OptionalInt;
+
+/**
+ * A JSON object of a file, whose members are asked for by name and type, so that a wrong one is
+ * answered with the file, the member, what was found and what was expected.
+ */
+public final class JsonFile {
+  private final String name;
+  private final JsonObject root;
+
+  private JsonFile(String name, JsonObject root) {
+    this.name = name;
+    this.root = root;
+  }
+
+  public static JsonFile read(Path file) {
+    try {
+      return parse(file.toString(), Files.readString(file));
+    } catch (NoSuchFileException e) {
+      throw new InvalidInputException(file + ": no such file", e);
+    } catch (IOException e) {
+      throw new InvalidInputException(file + ": cannot be read as UTF-8: " + e.getMessage(), e);
+    }
+  }
+
+  public static JsonFile parse(String name, String json) {
+    return of(name, parseElement(name, json));
+  }
+
+  static JsonFile of(String name, JsonElement element) {
+    if (!element.isJsonObject()) {
+      throw new InvalidInputException(
+          "%s: holds %s; expected a JSON object".formatted(name, describe(element)));
+    }
+    return new JsonFile(name, element.getAsJsonObject());
+  }
+
+  /** Any JSON value, strictly parsed: no comments, no unquoted names, nothing after it. */
+  public static JsonElement parseElement(String name, String json) {
+    JsonReader reader = new JsonReader(new StringReader(json));
+    reader.setStrictness(Strictness.STRICT);
+    try {
+      JsonElement element = JsonParser.parseReader(reader);
+      if (reader.peek() != com.google.gson.stream.JsonToken.END_DOCUMENT) {
+        throw new InvalidInputException(name + ": has text after the end of its JSON value");
+      }
+      return element;
+    } catch (JsonParseException | IOException | IllegalStateException e) {
+      throw new InvalidInputException(
+          "%s: is not valid JSON: %s".formatted(name, firstLine(e.getMessage())), e);
+    }
+  }
+
+  public String name() {
+    return name;
+  }
+
+  public JsonObject root() {
+    return root;
+  }
+
+  public boolean has(String key) {
+    return root.has(key) && !root.get(key).isJsonNull();
+  }
+
+  public Optional<JsonElement> element(String key) {
+    return has(key) ? Optional.of(root.get(key)) : Optional.empty();
+  }
+
+  /** A nested object, absent when missing or null. */
+  public Optional<JsonFile> object(String key) {
+    return element(key)
+        .map(
+            element -> {
+              if (!element.isJsonObject()) {
+                throw wrong(key, element, "an object");
+              }
+              return new JsonFile(name + " '" + key + "'", element.getAsJsonObject());
+            });
+  }
+
+  public Optional<String> string(String key) {
+    return element(key)
+        .map(
+            element -> {
+              if (!(element instanceof JsonPrimitive primitive) || !primitive.isString()) {
+                throw wrong(key, element, "a string");
+              }
+              return primitive.getAsString();
+            });
+  }
+
+  public OptionalInt integer(String key) {
+    Optional<Double> number = number(key);
+    if (number.isEmpty()) {
+      return OptionalInt.empty();
+    }
+    double value = number.get();
+    if (value != Math.rint(value) || value < 0 || value > Integer.MAX_VALUE) {
+      throw wrong(key, root.get(key), "a whole number from 0 to " + Integer.MAX_VALUE);
+    }
+    return OptionalInt.of((int) value);
+  }
+
+  public int requireInteger(String key) {
+    return integer(key).orElseThrow(() -> missing(key, "a whole number"));
+  }
+
+  public Optional<Double> number(String key) {
+    return element(key)
+        .map(
+            element -> {
+              if (!(element instanceof JsonPrimitive primitive) || !primitive.isNumber()) {
+                throw wrong(key, element, "a number");
+              }
+              return primitive.getAsDouble();
+            });
+  }
+
+  public Optional<Boolean> bool(String key) {
+    return element(key)
+        .map(
+            element -> {
+              if (!(element instanceof JsonPrimitive primitive) || !primitive.isBoolean()) {
+                throw wrong(key, element, "true or false");
+              }
+              return primitive.getAsBoolean();
+            });
+  }
+
+  public Optional<JsonArray> array(String key) {
+    return element(key)
+        .map(
+            element -> {
+              if (!element.isJsonArray()) {
+                throw wrong(key, element, "an array");
+              }
+              return element.getAsJsonArray();
+            });
+  }
+
+  public InvalidInputException missing(String key, String expected) {
+    return new InvalidInputException(
+        "%s: '%s' is missing; expected %s".formatted(name, key, expected));
+  }
+
+  public InvalidInputException wrong(String key, JsonElement found, String expected) {
+    return new InvalidInputException(
+        "%s: '%s' is %s; expected %s".formatted(name, key, describe(found), expected));
+  }
+
+  private static String describe(JsonElement element) {
+    if (element.isJsonObject()) {
+      return "an object";
+    }
+    if (element.isJsonArray()) {
+      return "an array";
+    }
+    String text = element.toString();
+    return text.length() <= 60 ? text : text.substring(0, 60) + "...";
+  }
+
+  private static String firstLine(String message) {
+    return message == null ? "it ends early" : message.lines().findFirst().orElse("it ends early");
+  }
+}

@@ -1,0 +1,193 @@
+package dev.kvasir.format;
+
+import static dev.kvasir.format.BlockReader.half;
+import static dev.kvasir.format.BlockReader.unsignedByte;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+
+/**
+ * The first generation: 32 values, one group, an f16 scale d and for the {@code _1} types an f16
+ * minimum m. Where codes are nibbles, byte j holds values j and j + 16:
+ *
+ * <pre>
+ *   qs[j]   bit 7      4 3        0        qh (little-endian int)   bit i = fifth bit of code i
+ *              code j+16 |  code j
+ * </pre>
+ */
+enum LegacyBlock implements BlockLayout {
+  /**
+   * 4 bits around zero, {@code value = d * (code - 8)}. The -8 becomes a minimum so that the codes
+   * stay nibbles.
+   *
+   * <pre>
+   *   byte 0    2                  18
+   *        | d  | qs: 16           |          bytes = 2 + 32 * 4 / 8 = 18
+   * </pre>
+   */
+  Q4_0(2 + 16, 4, true) {
+    @Override
+    public void unpack(
+        MemorySegment source,
+        long offset,
+        byte[] codes,
+        int codesAt,
+        float[] scales,
+        int scalesAt,
+        float[] minimums,
+        int minimumsAt) {
+      float d = half(source, offset);
+      scales[scalesAt] = d;
+      minimums[minimumsAt] = -8 * d;
+      unpackNibbles(source, offset + 2, 0, 0, codes, codesAt);
+    }
+  },
+
+  /**
+   * 4 bits above a minimum, {@code value = d * code + m}.
+   *
+   * <pre>
+   *   byte 0    2    4                  20
+   *        | d  | m  | qs: 16           |     bytes = 2 + 2 + 32 * 4 / 8 = 20
+   * </pre>
+   */
+  Q4_1(2 + 2 + 16, 4, true) {
+    @Override
+    public void unpack(
+        MemorySegment source,
+        long offset,
+        byte[] codes,
+        int codesAt,
+        float[] scales,
+        int scalesAt,
+        float[] minimums,
+        int minimumsAt) {
+      scales[scalesAt] = half(source, offset);
+      minimums[minimumsAt] = half(source, offset + 2);
+      unpackNibbles(source, offset + 4, 0, 0, codes, codesAt);
+    }
+  },
+
+  /**
+   * 5 bits around zero, {@code value = d * (code - 16)}; unpacked codes are -16..15.
+   *
+   * <pre>
+   *   byte 0    2      6                  22
+   *        | d  | qh: 4| qs: 16           |   bytes = 2 + 32 / 8 + 32 * 4 / 8 = 22
+   * </pre>
+   */
+  Q5_0(2 + 4 + 16, 8, false) {
+    @Override
+    public void unpack(
+        MemorySegment source,
+        long offset,
+        byte[] codes,
+        int codesAt,
+        float[] scales,
+        int scalesAt,
+        float[] minimums,
+        int minimumsAt) {
+      scales[scalesAt] = half(source, offset);
+      int fifthBits = source.get(BlockReader.INT, offset + 2);
+      unpackNibbles(source, offset + 6, fifthBits, 16, codes, codesAt);
+    }
+  },
+
+  /**
+   * 5 bits above a minimum, {@code value = d * code + m}; codes are 0..31.
+   *
+   * <pre>
+   *   byte 0    2    4      8                  24
+   *        | d  | m  | qh: 4| qs: 16           |   bytes = 2 + 2 + 32 / 8 + 32 * 4 / 8 = 24
+   * </pre>
+   */
+  Q5_1(2 + 2 + 4 + 16, 8, true) {
+    @Override
+    public void unpack(
+        MemorySegment source,
+        long offset,
+        byte[] codes,
+        int codesAt,
+        float[] scales,
+        int scalesAt,
+        float[] minimums,
+        int minimumsAt) {
+      scales[scalesAt] = half(source, offset);
+      minimums[minimumsAt] = half(source, offset + 2);
+      int fifthBits = source.get(BlockReader.INT, offset + 4);
+      unpackNibbles(source, offset + 8, fifthBits, 0, codes, codesAt);
+    }
+  },
+
+  /**
+   * 8 bits around zero, {@code value = d * code}; the only type whose codes are stored as they are.
+   *
+   * <pre>
+   *   byte 0    2                                   34
+   *        | d  | 32 signed bytes, in value order   |   bytes = 2 + 32 = 34
+   * </pre>
+   */
+  Q8_0(2 + 32, 8, false) {
+    @Override
+    public void unpack(
+        MemorySegment source,
+        long offset,
+        byte[] codes,
+        int codesAt,
+        float[] scales,
+        int scalesAt,
+        float[] minimums,
+        int minimumsAt) {
+      scales[scalesAt] = half(source, offset);
+      MemorySegment.copy(source, ValueLayout.JAVA_BYTE, offset + 2, codes, codesAt, LENGTH);
+    }
+  };
+
+  private static final int LENGTH = 32;
+
+  private final int blockBytes;
+  private final int codeBits;
+  private final boolean hasMinimums;
+
+  LegacyBlock(int blockBytes, int codeBits, boolean hasMinimums) {
+    this.blockBytes = blockBytes;
+    this.codeBits = codeBits;
+    this.hasMinimums = hasMinimums;
+  }
+
+  @Override
+  public int blockLength() {
+    return LENGTH;
+  }
+
+  @Override
+  public int blockBytes() {
+    return blockBytes;
+  }
+
+  @Override
+  public int groupLength() {
+    return LENGTH;
+  }
+
+  @Override
+  public int codeBits() {
+    return codeBits;
+  }
+
+  @Override
+  public boolean hasMinimums() {
+    return hasMinimums;
+  }
+
+  private static void unpackNibbles(
+      MemorySegment source, long offset, int fifthBits, int bias, byte[] codes, int codesAt) {
+    for (int j = 0; j < LENGTH / 2; j++) {
+      int pair = unsignedByte(source, offset + j);
+      int low = pair & 15 | (fifthBits >>> j & 1) << 4;
+      int high = pair >>> 4 | (fifthBits >>> j + 16 & 1) << 4;
+      codes[codesAt + j] = (byte) (low - bias);
+      codes[codesAt + j + 16] = (byte) (high - bias);
+    }
+  }
+}

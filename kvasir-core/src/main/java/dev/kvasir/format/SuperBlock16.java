@@ -1,0 +1,185 @@
+package dev.kvasir.format;
+
+import static dev.kvasir.format.BlockReader.half;
+import static dev.kvasir.format.BlockReader.unsignedByte;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+
+/**
+ * Super-blocks of 256 values in 16 groups of 16, whose small integer scales multiply one f16.
+ *
+ * <p>All three lay values out in runs of 32, so that a byte column holds the same position of
+ * several runs. With {@code value = 32 * run + l}, {@code half = run / 4}, {@code j = run % 4}:
+ *
+ * <pre>
+ *   2-bit field of a value:  byte 32 * half + l, bits 2j+1..2j
+ *   bit 7   6 5   4 3   2 1   0
+ *      j = 3 |  2  |  1  |  0
+ * </pre>
+ */
+enum SuperBlock16 implements BlockLayout {
+  /**
+   * 2 bits above a minimum, {@code value = d * scale * code - dmin * minimum}; codes are 0..3.
+   *
+   * <pre>
+   *   byte 0            16            80   82     84
+   *        | scales: 16 | qs: 64      | d  | dmin |
+   *   scales[group]  bits 3..0 = scale, bits 7..4 = minimum
+   *   bytes = 256 / 16 + 256 * 2 / 8 + 2 + 2 = 84
+   * </pre>
+   */
+  Q2_K(16 + 64 + 2 + 2, 4, true) {
+    @Override
+    public void unpack(
+        MemorySegment source,
+        long offset,
+        byte[] codes,
+        int codesAt,
+        float[] scales,
+        int scalesAt,
+        float[] minimums,
+        int minimumsAt) {
+      float d = half(source, offset + 80);
+      float dmin = half(source, offset + 82);
+      for (int group = 0; group < GROUPS; group++) {
+        int pair = unsignedByte(source, offset + group);
+        scales[scalesAt + group] = d * (pair & 15);
+        minimums[minimumsAt + group] = -(dmin * (pair >>> 4));
+      }
+      for (int run = 0; run < RUNS; run++) {
+        long column = offset + 16 + 32 * (run / 4);
+        int shift = 2 * (run % 4);
+        for (int l = 0; l < 32; l++) {
+          codes[codesAt + 32 * run + l] = (byte) (unsignedByte(source, column + l) >>> shift & 3);
+        }
+      }
+    }
+  },
+
+  /**
+   * 3 bits around zero, {@code value = d * (scale - 32) * (code - 4)}. The -4 becomes a minimum so
+   * that the codes stay nibbles, 0..7.
+   *
+   * <pre>
+   *   byte 0           32         96           108  110
+   *        | hmask: 32 | qs: 64   | scales: 12 | d  |
+   *   hmask[l]  bit run = third bit of value 32 * run + l
+   *   scales: 6 bits each, the low four first, then the high two
+   *     byte b in 0..7       bits 3..0 = scale b, low       bits 7..4 = scale b + 8, low
+   *     byte 8 + b, b &lt; 4    bits 2i+1..2i = scale b + 4i, high
+   *   bytes = 256 / 8 + 256 * 2 / 8 + 16 * 6 / 8 + 2 = 110
+   * </pre>
+   */
+  Q3_K(32 + 64 + 12 + 2, 4, true) {
+    @Override
+    public void unpack(
+        MemorySegment source,
+        long offset,
+        byte[] codes,
+        int codesAt,
+        float[] scales,
+        int scalesAt,
+        float[] minimums,
+        int minimumsAt) {
+      float d = half(source, offset + 108);
+      for (int group = 0; group < GROUPS; group++) {
+        int low = unsignedByte(source, offset + 96 + group % 8) >>> 4 * (group / 8) & 15;
+        int high = unsignedByte(source, offset + 104 + group % 4) >>> 2 * (group / 4) & 3;
+        float scale = d * ((low | high << 4) - 32);
+        scales[scalesAt + group] = scale;
+        minimums[minimumsAt + group] = -4 * scale;
+      }
+      for (int run = 0; run < RUNS; run++) {
+        long column = offset + 32 + 32 * (run / 4);
+        int shift = 2 * (run % 4);
+        for (int l = 0; l < 32; l++) {
+          int low = unsignedByte(source, column + l) >>> shift & 3;
+          int high = unsignedByte(source, offset + l) >>> run & 1;
+          codes[codesAt + 32 * run + l] = (byte) (low | high << 2);
+        }
+      }
+    }
+  },
+
+  /**
+   * 6 bits around zero, {@code value = d * scale * (code - 32)} with scales that are signed bytes;
+   * unpacked codes are -32..31.
+   *
+   * <pre>
+   *   byte 0          128       192          208  210
+   *        | ql: 128  | qh: 64  | scales: 16 | d  |
+   *   ql, low four bits:  byte 64 * half + 32 * (j % 2) + l,  bits 3..0 for j &lt; 2, else 7..4
+   *   qh, high two bits:  the 2-bit field above
+   *   bytes = 256 * 4 / 8 + 256 * 2 / 8 + 256 / 16 + 2 = 210
+   * </pre>
+   */
+  Q6_K(128 + 64 + 16 + 2, 8, false) {
+    @Override
+    public void unpack(
+        MemorySegment source,
+        long offset,
+        byte[] codes,
+        int codesAt,
+        float[] scales,
+        int scalesAt,
+        float[] minimums,
+        int minimumsAt) {
+      float d = half(source, offset + 208);
+      for (int group = 0; group < GROUPS; group++) {
+        scales[scalesAt + group] = d * source.get(ValueLayout.JAVA_BYTE, offset + 192 + group);
+      }
+      for (int run = 0; run < RUNS; run++) {
+        int half = run / 4;
+        int j = run % 4;
+        long lowColumn = offset + 64 * half + 32 * (j % 2);
+        long highColumn = offset + 128 + 32 * half;
+        for (int l = 0; l < 32; l++) {
+          int low = unsignedByte(source, lowColumn + l) >>> 4 * (j / 2) & 15;
+          int high = unsignedByte(source, highColumn + l) >>> 2 * j & 3;
+          codes[codesAt + 32 * run + l] = (byte) ((low | high << 4) - 32);
+        }
+      }
+    }
+  };
+
+  private static final int LENGTH = 256;
+  private static final int GROUP_LENGTH = 16;
+  private static final int GROUPS = LENGTH / GROUP_LENGTH;
+  private static final int RUNS = LENGTH / 32;
+
+  private final int blockBytes;
+  private final int codeBits;
+  private final boolean hasMinimums;
+
+  SuperBlock16(int blockBytes, int codeBits, boolean hasMinimums) {
+    this.blockBytes = blockBytes;
+    this.codeBits = codeBits;
+    this.hasMinimums = hasMinimums;
+  }
+
+  @Override
+  public int blockLength() {
+    return LENGTH;
+  }
+
+  @Override
+  public int blockBytes() {
+    return blockBytes;
+  }
+
+  @Override
+  public int groupLength() {
+    return GROUP_LENGTH;
+  }
+
+  @Override
+  public int codeBits() {
+    return codeBits;
+  }
+
+  @Override
+  public boolean hasMinimums() {
+    return hasMinimums;
+  }
+}

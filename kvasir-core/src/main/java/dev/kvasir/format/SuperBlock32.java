@@ -1,0 +1,147 @@
+package dev.kvasir.format;
+
+import static dev.kvasir.format.BlockReader.half;
+import static dev.kvasir.format.BlockReader.unsignedByte;
+
+import java.lang.foreign.MemorySegment;
+
+/**
+ * Super-blocks of 256 values in 8 groups of 32, {@code value = d * scale * code - dmin * minimum}
+ * with 6-bit scales and minimums that share 12 bytes:
+ *
+ * <pre>
+ *   byte g, g &lt; 4        bits 5..0 = scale g                 bits 7..6 = scale g + 4, high two
+ *   byte 4 + g, g &lt; 4    bits 5..0 = minimum g               bits 7..6 = minimum g + 4, high two
+ *   byte 8 + g, g &lt; 4    bits 3..0 = scale g + 4, low four   bits 7..4 = minimum g + 4, low four
+ *   bytes = 8 * (6 + 6) / 8 = 12
+ * </pre>
+ *
+ * <p>Nibbles come in pairs of groups: byte {@code 32 * (group / 2) + l} of qs holds value l of an
+ * even group in bits 3..0 and value l of the odd group after it in bits 7..4.
+ */
+enum SuperBlock32 implements BlockLayout {
+  /**
+   * Codes are 0..15.
+   *
+   * <pre>
+   *   byte 0    2      4            16           144
+   *        | d  | dmin | scales: 12 | qs: 128    |
+   *   bytes = 2 + 2 + 12 + 256 * 4 / 8 = 144
+   * </pre>
+   */
+  Q4_K(2 + 2 + 12 + 128, 4) {
+    @Override
+    public void unpack(
+        MemorySegment source,
+        long offset,
+        byte[] codes,
+        int codesAt,
+        float[] scales,
+        int scalesAt,
+        float[] minimums,
+        int minimumsAt) {
+      unpackScales(source, offset, scales, scalesAt);
+      unpackMinimums(source, offset, minimums, minimumsAt);
+      for (int group = 0; group < GROUPS; group++) {
+        long column = offset + 16 + 32 * (group / 2);
+        int shift = 4 * (group % 2);
+        for (int l = 0; l < 32; l++) {
+          codes[codesAt + 32 * group + l] =
+              (byte) (unsignedByte(source, column + l) >>> shift & 15);
+        }
+      }
+    }
+  },
+
+  /**
+   * Codes are 0..31.
+   *
+   * <pre>
+   *   byte 0    2      4            16        48           176
+   *        | d  | dmin | scales: 12 | qh: 32  | qs: 128    |
+   *   qh[l]  bit group = fifth bit of value 32 * group + l
+   *   bytes = 2 + 2 + 12 + 256 / 8 + 256 * 4 / 8 = 176
+   * </pre>
+   */
+  Q5_K(2 + 2 + 12 + 32 + 128, 8) {
+    @Override
+    public void unpack(
+        MemorySegment source,
+        long offset,
+        byte[] codes,
+        int codesAt,
+        float[] scales,
+        int scalesAt,
+        float[] minimums,
+        int minimumsAt) {
+      unpackScales(source, offset, scales, scalesAt);
+      unpackMinimums(source, offset, minimums, minimumsAt);
+      for (int group = 0; group < GROUPS; group++) {
+        long column = offset + 48 + 32 * (group / 2);
+        int shift = 4 * (group % 2);
+        for (int l = 0; l < 32; l++) {
+          int low = unsignedByte(source, column + l) >>> shift & 15;
+          int high = unsignedByte(source, offset + 16 + l) >>> group & 1;
+          codes[codesAt + 32 * group + l] = (byte) (low | high << 4);
+        }
+      }
+    }
+  };
+
+  private static final int LENGTH = 256;
+  private static final int GROUP_LENGTH = 32;
+  private static final int GROUPS = LENGTH / GROUP_LENGTH;
+
+  private final int blockBytes;
+  private final int codeBits;
+
+  SuperBlock32(int blockBytes, int codeBits) {
+    this.blockBytes = blockBytes;
+    this.codeBits = codeBits;
+  }
+
+  @Override
+  public int blockLength() {
+    return LENGTH;
+  }
+
+  @Override
+  public int blockBytes() {
+    return blockBytes;
+  }
+
+  @Override
+  public int groupLength() {
+    return GROUP_LENGTH;
+  }
+
+  @Override
+  public int codeBits() {
+    return codeBits;
+  }
+
+  @Override
+  public boolean hasMinimums() {
+    return true;
+  }
+
+  private static void unpackScales(MemorySegment source, long offset, float[] scales, int at) {
+    float d = half(source, offset);
+    for (int g = 0; g < GROUPS / 2; g++) {
+      int first = unsignedByte(source, offset + 4 + g);
+      int lows = unsignedByte(source, offset + 12 + g);
+      scales[at + g] = d * (first & 63);
+      scales[at + g + 4] = d * (lows & 15 | first >>> 6 << 4);
+    }
+  }
+
+  private static void unpackMinimums(MemorySegment source, long offset, float[] minimums, int at) {
+    float dmin = half(source, offset + 2);
+    for (int g = 0; g < GROUPS / 2; g++) {
+      int first = unsignedByte(source, offset + 8 + g);
+      int lows = unsignedByte(source, offset + 12 + g);
+      minimums[at + g] = -(dmin * (first & 63));
+      minimums[at + g + 4] = -(dmin * (lows >>> 4 | first >>> 6 << 4));
+    }
+  }
+}

@@ -1,0 +1,50 @@
+package dev.kvasir.format;
+
+import dev.kvasir.error.InvalidInputException;
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+import java.util.stream.Collectors;
+
+/**
+ * A tensor as it lies in a file.
+ *
+ * @param name its name in the file
+ * @param type how its values are stored
+ * @param shape outermost dimension first, whatever order the file uses
+ * @param data exactly {@code type.bytesFor(values())} bytes, row-major
+ */
+public record Tensor(String name, GgmlType type, long[] shape, MemorySegment data) {
+  public long values() {
+    return Arrays.stream(shape).reduce(1, Math::multiplyExact);
+  }
+
+  /** The shape as people write it: {@code 512 x 1536}. */
+  public String shapeText() {
+    return text(shape);
+  }
+
+  static String text(long[] shape) {
+    return Arrays.stream(shape).mapToObj(Long::toString).collect(Collectors.joining(" x "));
+  }
+
+  /** The bytes that a tensor of that type and shape takes, refused where they overflow. */
+  static long bytes(String where, GgmlType type, long[] shape) {
+    try {
+      long values = 1;
+      for (long dimension : shape) {
+        values = Math.multiplyExact(values, dimension);
+      }
+      return type.bytesFor(values);
+    } catch (ArithmeticException | IllegalArgumentException e) {
+      throw new InvalidInputException(
+          "%s: shape %s is larger than any file".formatted(where, text(shape)), e);
+    }
+  }
+
+  /** All values as floats; for vectors and other small tensors. */
+  public float[] toFloats() {
+    float[] floats = new float[Math.toIntExact(values())];
+    type.decode(data, 0, floats.length, floats, 0);
+    return floats;
+  }
+}
