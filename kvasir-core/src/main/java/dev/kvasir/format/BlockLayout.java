@@ -12,10 +12,11 @@ import java.lang.foreign.MemorySegment;
  * so that one matrix kernel serves every type: it multiplies codes, then applies a scale (and a
  * minimum times the sum of the activations) once a group.
  *
- * <p>In float arithmetic the product is exact for finite scales, and the sum rounds at most once. A
- * scale is an f16 (11 significant bits) times an integer of at most 7, and a code has at most 5
- * beside a power of two (8 in Q8_0, whose scale is a bare f16): 11 + 7 + 5 = 23 of the 24 that a
- * float holds. A fused multiply-add therefore gives the same bits as a product and a sum.
+ * <p>In float arithmetic the product is exact for finite scales and the sum rounds at most once, so
+ * a fused multiply-add gives the same bits as a product and a sum. Significant bits, of the 24 that
+ * a float holds: the f16 has 11; an integer scale has up to 7 (Q6_K, where -128 is a power of two)
+ * and the code beside it up to 5 (Q6_K's -32 likewise), or the f16 stands alone and the code has up
+ * to 7. The most is 11 + 7 + 5 = 23.
  */
 public sealed interface BlockLayout permits LegacyBlock, SuperBlock16, SuperBlock32, TableBlock {
 

@@ -117,7 +117,7 @@ public enum GgmlType {
    */
   public void decode(MemorySegment source, long offset, long values, float[] target, int at) {
     Objects.checkFromIndexSize(offset, bytesFor(values), source.byteSize());
-    Objects.checkFromIndexSize(at, values, (long) target.length);
+    Objects.checkFromIndexSize(at, values, target.length);
     int count = (int) values; // no more than target.length
     switch (this) {
       case F32 -> MemorySegment.copy(source, BlockReader.FLOAT, offset, target, at, count);
@@ -138,16 +138,20 @@ public enum GgmlType {
 
   private void decodeBlocks(MemorySegment source, long offset, int count, float[] target, int at) {
     int groupLength = layout.groupLength();
+    int groups = layout.groupsPerBlock();
     byte[] codes = new byte[blockLength];
-    float[] scales = new float[layout.groupsPerBlock()];
-    float[] minimums = new float[layout.groupsPerBlock()]; // stays zero without minimums
-    for (int start = 0; start < count; start += blockLength) {
+    float[] scales = new float[groups];
+    float[] minimums = new float[groups]; // stays zero without minimums
+    int end = at + count;
+    for (int t = at; t < end; offset += blockBytes) {
       layout.unpack(source, offset, codes, 0, scales, 0, minimums, 0);
-      for (int i = 0; i < blockLength; i++) {
-        int group = i / groupLength;
-        target[at + start + i] = scales[group] * codes[i] + minimums[group];
+      for (int group = 0, c = 0; group < groups; group++) {
+        float scale = scales[group];
+        float minimum = minimums[group];
+        for (int i = 0; i < groupLength; i++) {
+          target[t++] = scale * codes[c++] + minimum;
+        }
       }
-      offset += blockBytes;
     }
   }
 }

@@ -184,8 +184,8 @@ enum LegacyBlock implements BlockLayout {
       MemorySegment source, long offset, int fifthBits, int bias, byte[] codes, int codesAt) {
     for (int j = 0; j < LENGTH / 2; j++) {
       int pair = unsignedByte(source, offset + j);
-      int low = pair & 15 | (fifthBits >>> j & 1) << 4;
-      int high = pair >>> 4 | (fifthBits >>> j + 16 & 1) << 4;
+      int low = (pair & 15) | ((fifthBits >>> j) & 1) << 4;
+      int high = (pair >>> 4) | ((fifthBits >>> (j + 16)) & 1) << 4;
       codes[codesAt + j] = (byte) (low - bias);
       codes[codesAt + j + 16] = (byte) (high - bias);
     }

@@ -51,7 +51,7 @@ enum SuperBlock16 implements BlockLayout {
         long column = offset + 16 + 32 * (run / 4);
         int shift = 2 * (run % 4);
         for (int l = 0; l < 32; l++) {
-          codes[codesAt + 32 * run + l] = (byte) (unsignedByte(source, column + l) >>> shift & 3);
+          codes[codesAt + 32 * run + l] = (byte) ((unsignedByte(source, column + l) >>> shift) & 3);
         }
       }
     }
@@ -84,8 +84,8 @@ enum SuperBlock16 implements BlockLayout {
         int minimumsAt) {
       float d = half(source, offset + 108);
       for (int group = 0; group < GROUPS; group++) {
-        int low = unsignedByte(source, offset + 96 + group % 8) >>> 4 * (group / 8) & 15;
-        int high = unsignedByte(source, offset + 104 + group % 4) >>> 2 * (group / 4) & 3;
+        int low = (unsignedByte(source, offset + 96 + group % 8) >>> 4 * (group / 8)) & 15;
+        int high = (unsignedByte(source, offset + 104 + group % 4) >>> 2 * (group / 4)) & 3;
         float scale = d * ((low | high << 4) - 32);
         scales[scalesAt + group] = scale;
         minimums[minimumsAt + group] = -4 * scale;
@@ -94,8 +94,8 @@ enum SuperBlock16 implements BlockLayout {
         long column = offset + 32 + 32 * (run / 4);
         int shift = 2 * (run % 4);
         for (int l = 0; l < 32; l++) {
-          int low = unsignedByte(source, column + l) >>> shift & 3;
-          int high = unsignedByte(source, offset + l) >>> run & 1;
+          int low = (unsignedByte(source, column + l) >>> shift) & 3;
+          int high = (unsignedByte(source, offset + l) >>> run) & 1;
           codes[codesAt + 32 * run + l] = (byte) (low | high << 2);
         }
       }
@@ -135,8 +135,8 @@ enum SuperBlock16 implements BlockLayout {
         long lowColumn = offset + 64 * half + 32 * (j % 2);
         long highColumn = offset + 128 + 32 * half;
         for (int l = 0; l < 32; l++) {
-          int low = unsignedByte(source, lowColumn + l) >>> 4 * (j / 2) & 15;
-          int high = unsignedByte(source, highColumn + l) >>> 2 * j & 3;
+          int low = (unsignedByte(source, lowColumn + l) >>> 4 * (j / 2)) & 15;
+          int high = (unsignedByte(source, highColumn + l) >>> 2 * j) & 3;
           codes[codesAt + 32 * run + l] = (byte) ((low | high << 4) - 32);
         }
       }

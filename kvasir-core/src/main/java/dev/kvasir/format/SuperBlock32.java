@@ -47,7 +47,7 @@ enum SuperBlock32 implements BlockLayout {
         int shift = 4 * (group % 2);
         for (int l = 0; l < 32; l++) {
           codes[codesAt + 32 * group + l] =
-              (byte) (unsignedByte(source, column + l) >>> shift & 15);
+              (byte) ((unsignedByte(source, column + l) >>> shift) & 15);
         }
       }
     }
@@ -80,8 +80,8 @@ enum SuperBlock32 implements BlockLayout {
         long column = offset + 48 + 32 * (group / 2);
         int shift = 4 * (group % 2);
         for (int l = 0; l < 32; l++) {
-          int low = unsignedByte(source, column + l) >>> shift & 15;
-          int high = unsignedByte(source, offset + 16 + l) >>> group & 1;
+          int low = (unsignedByte(source, column + l) >>> shift) & 15;
+          int high = (unsignedByte(source, offset + 16 + l) >>> group) & 1;
           codes[codesAt + 32 * group + l] = (byte) (low | high << 4);
         }
       }
@@ -131,7 +131,7 @@ enum SuperBlock32 implements BlockLayout {
       int first = unsignedByte(source, offset + 4 + g);
       int lows = unsignedByte(source, offset + 12 + g);
       scales[at + g] = d * (first & 63);
-      scales[at + g + 4] = d * (lows & 15 | first >>> 6 << 4);
+      scales[at + g + 4] = d * ((lows & 15) | (first >>> 6) << 4);
     }
   }
 
@@ -141,7 +141,7 @@ enum SuperBlock32 implements BlockLayout {
       int first = unsignedByte(source, offset + 8 + g);
       int lows = unsignedByte(source, offset + 12 + g);
       minimums[at + g] = -(dmin * (first & 63));
-      minimums[at + g + 4] = -(dmin * (lows >>> 4 | first >>> 6 << 4));
+      minimums[at + g + 4] = -(dmin * ((lows >>> 4) | (first >>> 6) << 4));
     }
   }
 }

@@ -1,0 +1,94 @@
+package dev.kvasir.format;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+import java.util.Random;
+import net.jqwik.api.Arbitraries;
+import net.jqwik.api.Arbitrary;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.Provide;
+
+/** What holds for every quantized type, whatever the bytes. */
+class BlockLayoutPropertyTest {
+  private static final byte CODE_CANARY = 99;
+  private static final float CANARY = 1e30f;
+
+  @Provide
+  Arbitrary<GgmlType> quantized() {
+    return Arbitraries.of(GgmlType.class).filter(type -> !type.isFloat());
+  }
+
+  @Property(seed = "20260101")
+  void aDecodedValueIsScaleTimesCodePlusMinimum(
+      @ForAll("quantized") GgmlType type, @ForAll long contents) {
+    byte[] block = HandmadeBlock.of(type, new Random(contents)).bytes();
+    Unpacked unpacked = Unpacked.of(type.layout(), block);
+    float[] decoded = new float[type.blockLength()];
+    type.decode(MemorySegment.ofArray(block), 0, decoded.length, decoded, 0);
+    for (int i = 0; i < decoded.length; i++) {
+      int group = i / type.layout().groupLength();
+      float scale = unpacked.scales[group];
+      float minimum = type.layout().hasMinimums() ? unpacked.minimums[group] : 0;
+      assertThat(decoded[i]).isFinite().isEqualTo(scale * unpacked.codes[i] + minimum);
+      assertThat(decoded[i]).isEqualTo(Math.fma(scale, unpacked.codes[i], minimum));
+    }
+  }
+
+  @Property(seed = "20260102")
+  void codesFitTheirBitsForAnyBytes(@ForAll("quantized") GgmlType type, @ForAll long contents) {
+    byte[] block = new byte[type.blockBytes()];
+    new Random(contents).nextBytes(block);
+    Unpacked unpacked = Unpacked.of(type.layout(), block);
+    if (type.layout().codeBits() == 4) {
+      for (int i = 0; i < type.blockLength(); i++) {
+        assertThat(unpacked.codes[i]).isBetween((byte) 0, (byte) 15);
+      }
+    }
+  }
+
+  @Property(seed = "20260103")
+  void unpackingWritesItsOwnPartOfTheArraysOnly(
+      @ForAll("quantized") GgmlType type, @ForAll long contents) {
+    byte[] block = HandmadeBlock.of(type, new Random(contents)).bytes();
+    BlockLayout layout = type.layout();
+    Unpacked alone = Unpacked.of(layout, block);
+    byte[] shifted = new byte[block.length + 1];
+    System.arraycopy(block, 0, shifted, 1, block.length);
+    byte[] codes = new byte[layout.blockLength() + 6];
+    float[] scales = new float[layout.groupsPerBlock() + 4];
+    float[] minimums = new float[layout.groupsPerBlock() + 2];
+    Arrays.fill(codes, CODE_CANARY);
+    Arrays.fill(scales, CANARY);
+    Arrays.fill(minimums, CANARY);
+
+    layout.unpack(MemorySegment.ofArray(shifted), 1, codes, 3, scales, 2, minimums, 1);
+
+    assertThat(Arrays.copyOfRange(codes, 3, codes.length - 3)).isEqualTo(alone.codes);
+    assertThat(Arrays.copyOfRange(scales, 2, scales.length - 2)).isEqualTo(alone.scales);
+    assertThat(codes).startsWith(canaryCodes()).endsWith(canaryCodes());
+    assertThat(scales).startsWith(CANARY, CANARY).endsWith(CANARY, CANARY);
+    if (layout.hasMinimums()) {
+      assertThat(minimums).startsWith(CANARY).endsWith(CANARY);
+      assertThat(Arrays.copyOfRange(minimums, 1, minimums.length - 1)).isEqualTo(alone.minimums);
+    } else {
+      assertThat(minimums).containsOnly(CANARY);
+    }
+  }
+
+  private static byte[] canaryCodes() {
+    return new byte[] {CODE_CANARY, CODE_CANARY, CODE_CANARY};
+  }
+
+  private record Unpacked(byte[] codes, float[] scales, float[] minimums) {
+    static Unpacked of(BlockLayout layout, byte[] block) {
+      byte[] codes = new byte[layout.blockLength()];
+      float[] scales = new float[layout.groupsPerBlock()];
+      float[] minimums = layout.hasMinimums() ? new float[layout.groupsPerBlock()] : null;
+      layout.unpack(MemorySegment.ofArray(block), 0, codes, 0, scales, 0, minimums, 0);
+      return new Unpacked(codes, scales, minimums);
+    }
+  }
+}

@@ -1,0 +1,112 @@
+package dev.kvasir.format;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+import java.util.EnumSet;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class GgmlTypeTest {
+
+  @ParameterizedTest
+  @CsvSource({
+    "F32, 0, 1, 4",
+    "F16, 1, 1, 2",
+    "Q4_0, 2, 32, 18",
+    "Q4_1, 3, 32, 20",
+    "Q5_0, 6, 32, 22",
+    "Q5_1, 7, 32, 24",
+    "Q8_0, 8, 32, 34",
+    "Q2_K, 10, 256, 84",
+    "Q3_K, 11, 256, 110",
+    "Q4_K, 12, 256, 144",
+    "Q5_K, 13, 256, 176",
+    "Q6_K, 14, 256, 210",
+    "IQ4_NL, 20, 32, 18",
+    "BF16, 30, 1, 2"
+  })
+  void wireNumbersAndBlockSizesAreThoseOfTheFormat(
+      GgmlType type, int wireNumber, int blockLength, int blockBytes) {
+    assertThat(type.wireNumber()).isEqualTo(wireNumber);
+    assertThat(type.blockLength()).isEqualTo(blockLength);
+    assertThat(type.blockBytes()).isEqualTo(blockBytes);
+    assertThat(type.bytesFor(0)).isZero();
+    assertThat(type.bytesFor(blockLength)).isEqualTo(blockBytes);
+    assertThat(type.bytesFor(1L << 40)).isEqualTo((1L << 40) / blockLength * blockBytes);
+    assertThat(GgmlType.ofWireNumber(wireNumber)).contains(type);
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "Q4_0, 32, 4, true",
+    "Q4_1, 32, 4, true",
+    "Q5_0, 32, 8, false",
+    "Q5_1, 32, 8, true",
+    "Q8_0, 32, 8, false",
+    "Q2_K, 16, 4, true",
+    "Q3_K, 16, 4, true",
+    "Q4_K, 32, 4, true",
+    "Q5_K, 32, 8, true",
+    "Q6_K, 16, 8, false",
+    "IQ4_NL, 32, 8, false"
+  })
+  void quantizedTypesTellTheirGroups(
+      GgmlType type, int groupLength, int codeBits, boolean hasMinimums) {
+    BlockLayout layout = type.layout();
+    assertThat(layout.groupLength()).isEqualTo(groupLength);
+    assertThat(layout.groupsPerBlock()).isEqualTo(type.blockLength() / groupLength);
+    assertThat(layout.codeBits()).isEqualTo(codeBits);
+    assertThat(layout.hasMinimums()).isEqualTo(hasMinimums);
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {-1, 4, 5, 9, 15, 16, 21, 29, 31, Integer.MAX_VALUE})
+  void wireNumbersOfOtherTypesAreUnknown(int number) {
+    assertThat(GgmlType.ofWireNumber(number)).isEmpty();
+  }
+
+  @Test
+  void floatsAreTheTypesWithoutALayout() {
+    EnumSet<GgmlType> floats = EnumSet.of(GgmlType.F32, GgmlType.F16, GgmlType.BF16);
+    for (GgmlType type : GgmlType.values()) {
+      assertThat(type.isFloat()).as(type.name()).isEqualTo(floats.contains(type));
+      if (type.isFloat()) {
+        assertThatIllegalStateException().isThrownBy(type::layout).withMessageContaining("float");
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(names = {"Q4_0", "Q6_K"})
+  void partialBlocksAreRefused(GgmlType type) {
+    long values = type.blockLength() + 1;
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> type.bytesFor(values))
+        .withMessage(
+            "values is %d, must be a non-negative multiple of %d for %s",
+            values, type.blockLength(), type);
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void negativeCountsAreRefused(GgmlType type) {
+    assertThatIllegalArgumentException().isThrownBy(() -> type.bytesFor(-type.blockLength()));
+  }
+
+  @ParameterizedTest
+  @EnumSource(names = {"F32", "F16", "BF16", "Q8_0"}) // the types of 8 bits a value and more
+  void bytesBeyondALongAreRefused(GgmlType type) {
+    long mostBlocks = Long.MAX_VALUE / type.blockBytes();
+    long most = mostBlocks * type.blockLength();
+    assertThat(type.bytesFor(most)).isEqualTo(mostBlocks * type.blockBytes());
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> type.bytesFor(most + type.blockLength()))
+        .withMessage(
+            "values is %d, must be at most %d for %s", most + type.blockLength(), most, type);
+  }
+}
