@@ -1,0 +1,190 @@
+package dev.kvasir.kernel;
+
+import dev.kvasir.memory.CountedArena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+
+/**
+ * Integer codes of 4 or 8 bits with a scale, and where needed a minimum, for each group of 16 or 32
+ * columns: {@code value = scale * code + minimum}. Every block format of GGUF unpacks to this
+ * without loss, so one product serves all of them.
+ *
+ * <p>Sixteen rows make a tile, and a 16-bit lane belongs to one row, so that a vector holds the
+ * same columns of many rows and no sum across lanes is ever needed:
+ *
+ * <pre>
+ * 8 bits: tile | pair of columns | row 0..15 | low byte: even column + 128, high byte: odd column
+ * 4 bits: tile | quad of columns | row 0..15 | nibbles: column 0 lowest, codes 0..15
+ * scales, minimums (f32): tile | group | rows 0 2 4 .. 14, then 1 3 5 .. 15
+ *
+ * bytes = 16 * ceil(rows / 16) * (columns * bits / 8 + columns / group * 4 * (1 or 2))
+ * </pre>
+ *
+ * <p>The lane is multiplied whole. With x = odd * 256 + (even + 128), 16-bit arithmetic that wraps
+ * gives {@code x * a0 + (x >> 8) * (a1 - 256 * a0) = (even + 128) * a0 + odd * a1}, so a column
+ * costs one multiplication and no unpacking; nibbles telescope the same way. The order of scales is
+ * the one in which 32-bit sums leave the lanes: low halves are even rows, high halves odd ones.
+ */
+public final class CodedMatrix implements Matrix {
+  public static final int TILE_ROWS = 16;
+
+  private static final ValueLayout.OfShort LANE =
+      ValueLayout.JAVA_SHORT.withOrder(ByteOrder.LITTLE_ENDIAN);
+  private static final ValueLayout.OfFloat FLOAT =
+      ValueLayout.JAVA_FLOAT.withOrder(ByteOrder.LITTLE_ENDIAN);
+
+  private final int rows;
+  private final int columns;
+  private final int codeBits;
+  private final int groupLength;
+  private final MemorySegment codes;
+  private final MemorySegment scales;
+  private final MemorySegment minimums; // null where all are zero
+
+  public CodedMatrix(
+      CountedArena arena,
+      int rows,
+      int columns,
+      int codeBits,
+      int groupLength,
+      boolean hasMinimums) {
+    if (codeBits != 4 && codeBits != 8) {
+      throw new IllegalArgumentException("codeBits is %d; expected 4 or 8".formatted(codeBits));
+    }
+    if (groupLength != 16 && groupLength != 32) {
+      throw new IllegalArgumentException(
+          "groupLength is %d; expected 16 or 32".formatted(groupLength));
+    }
+    // Activations are coded in groups of 32, whatever the weights' groups are.
+    if (rows < 1 || columns < 1 || columns % CodedRow.GROUP != 0) {
+      throw new IllegalArgumentException(
+          "a matrix of %d x %d; columns must be a multiple of %d"
+              .formatted(rows, columns, CodedRow.GROUP));
+    }
+    this.rows = rows;
+    this.columns = columns;
+    this.codeBits = codeBits;
+    this.groupLength = groupLength;
+    long paddedRows = (long) tiles() * TILE_ROWS;
+    this.codes = arena.allocate(paddedRows * columns * codeBits / 8);
+    this.scales = arena.allocate(paddedRows * groups() * Float.BYTES);
+    this.minimums = hasMinimums ? arena.allocate(paddedRows * groups() * Float.BYTES) : null;
+  }
+
+  /** Lays down one row; rows may be set in any order, and different rows from different threads. */
+  public void setRow(int row, byte[] rowCodes, float[] rowScales, float[] rowMinimums) {
+    int columnsPerLane = 16 / codeBits;
+    long lane = laneOffset(row);
+    for (int column = 0; column < columns; column += columnsPerLane) {
+      codes.set(LANE, lane, codeBits == 8 ? pair(rowCodes, column) : quad(rowCodes, column));
+      lane += 2 * TILE_ROWS;
+    }
+    for (int group = 0; group < groups(); group++) {
+      long at = scaleOffset(row, group);
+      scales.set(FLOAT, at, rowScales[group]);
+      if (minimums != null) {
+        minimums.set(FLOAT, at, rowMinimums[group]);
+      }
+    }
+  }
+
+  private static short pair(byte[] rowCodes, int column) {
+    return (short) (rowCodes[column + 1] << 8 | (rowCodes[column] + 128 & 0xFF));
+  }
+
+  private static short quad(byte[] rowCodes, int column) {
+    return (short)
+        (rowCodes[column]
+            | rowCodes[column + 1] << 4
+            | rowCodes[column + 2] << 8
+            | rowCodes[column + 3] << 12);
+  }
+
+  /** The integer code at a place, as it was set. */
+  public int code(int row, int column) {
+    int columnsPerLane = 16 / codeBits;
+    long at = laneOffset(row) + (long) (column / columnsPerLane) * 2 * TILE_ROWS;
+    int lane = codes.get(LANE, at);
+    if (codeBits == 8) {
+      return column % 2 == 0 ? (lane & 0xFF) - 128 : lane >> 8;
+    }
+    return lane >>> 4 * (column % 4) & 15;
+  }
+
+  public float scale(int row, int group) {
+    return scales.get(FLOAT, scaleOffset(row, group));
+  }
+
+  public float minimum(int row, int group) {
+    return minimums == null ? 0 : minimums.get(FLOAT, scaleOffset(row, group));
+  }
+
+  private long laneOffset(int row) {
+    return codesOffset(row / TILE_ROWS) + 2L * (row % TILE_ROWS);
+  }
+
+  private long scaleOffset(int row, int group) {
+    int inTile = row % TILE_ROWS;
+    int place = (inTile & 1) * (TILE_ROWS / 2) + (inTile >> 1);
+    return scalesOffset(row / TILE_ROWS) + ((long) group * TILE_ROWS + place) * Float.BYTES;
+  }
+
+  /** Where a tile's codes begin in {@link #codes()}. */
+  public long codesOffset(int tile) {
+    return (long) tile * TILE_ROWS * columns * codeBits / 8;
+  }
+
+  /** Where a tile's scales begin in {@link #scales()}, and its minimums in theirs. */
+  public long scalesOffset(int tile) {
+    return (long) tile * TILE_ROWS * groups() * Float.BYTES;
+  }
+
+  @Override
+  public int rows() {
+    return rows;
+  }
+
+  @Override
+  public int columns() {
+    return columns;
+  }
+
+  public int codeBits() {
+    return codeBits;
+  }
+
+  public int groupLength() {
+    return groupLength;
+  }
+
+  public boolean hasMinimums() {
+    return minimums != null;
+  }
+
+  /** Groups of a row. */
+  public int groups() {
+    return columns / groupLength;
+  }
+
+  public int tiles() {
+    return Math.ceilDiv(rows, TILE_ROWS);
+  }
+
+  public MemorySegment codes() {
+    return codes;
+  }
+
+  public MemorySegment scales() {
+    return scales;
+  }
+
+  public MemorySegment minimums() {
+    return minimums;
+  }
+
+  @Override
+  public long bytes() {
+    return codes.byteSize() + scales.byteSize() + (minimums == null ? 0 : minimums.byteSize());
+  }
+}

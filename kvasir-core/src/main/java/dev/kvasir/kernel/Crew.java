@@ -1,0 +1,167 @@
+package dev.kvasir.kernel;
+
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * Threads that do parts of a piece of work together with the caller. A decoder step hands out some
+ * fifty pieces of a few microseconds, so waiting workers spin before they sleep, parts are claimed
+ * by one atomic step, and nothing is allocated.
+ *
+ * <p>Only one caller at a time has the workers; another one does its parts alone meanwhile, which
+ * is slower and never wrong.
+ */
+public final class Crew implements AutoCloseable {
+  /** Work that falls into independent parts. */
+  public interface Work {
+    /**
+     * @param part which part, each handed out once
+     * @param worker who does it, below {@link Crew#size()}: a place for scratch memory that no one
+     *     else uses at the same time
+     */
+    void part(int part, int worker);
+  }
+
+  /** Some 50 microseconds: longer than the gap between two pieces, shorter than a wake-up hurts. */
+  private static final int SPINS_BEFORE_SLEEP = 4_000;
+
+  private static final int PART_BITS = 20;
+  private static final long PART_MASK = (1L << PART_BITS) - 1;
+  private static final int MOST_PARTS = (int) PART_MASK;
+
+  private final Thread[] workers;
+  private final ReentrantLock callers = new ReentrantLock();
+
+  /**
+   * {@code generation (24) | parts (20) | next part (20)}, so that one step claims consistently.
+   */
+  private final AtomicLong ticket = new AtomicLong();
+
+  private final AtomicInteger finished = new AtomicInteger();
+  private final AtomicInteger asleep = new AtomicInteger();
+  private volatile Work work;
+  private volatile Throwable failure;
+  private volatile boolean closed;
+
+  public Crew(int size) {
+    if (size < 1) {
+      throw new IllegalArgumentException("size is %d; expected at least 1".formatted(size));
+    }
+    workers = new Thread[size - 1];
+    for (int i = 0; i < workers.length; i++) {
+      int worker = i + 1;
+      workers[i] =
+          Thread.ofPlatform().daemon().name("kvasir-worker-" + worker).start(() -> serve(worker));
+    }
+  }
+
+  /** The caller and its workers. */
+  public int size() {
+    return workers.length + 1;
+  }
+
+  /** Runs every part and returns when all are done. An exception in a part is thrown here. */
+  public void run(Work newWork, int parts) {
+    if (parts > MOST_PARTS) {
+      throw new IllegalArgumentException(
+          "parts is %d; expected at most %d".formatted(parts, MOST_PARTS));
+    }
+    if (parts <= 1 || workers.length == 0 || !callers.tryLock()) {
+      for (int part = 0; part < parts; part++) {
+        newWork.part(part, 0);
+      }
+      return;
+    }
+    try {
+      failure = null;
+      work = newWork;
+      finished.set(0);
+      long generation = (ticket.get() >>> 2 * PART_BITS) + 1;
+      ticket.set(generation << 2 * PART_BITS | (long) parts << PART_BITS);
+      wakeSleepers();
+      claimParts(0);
+      while (finished.get() < parts) {
+        Thread.onSpinWait();
+      }
+      rethrow(failure);
+    } finally {
+      work = null;
+      callers.unlock();
+    }
+  }
+
+  private void wakeSleepers() {
+    if (asleep.get() > 0) {
+      for (Thread thread : workers) {
+        LockSupport.unpark(thread);
+      }
+    }
+  }
+
+  /** Claims and does parts until none is left; answers whether there was any. */
+  private boolean claimParts(int worker) {
+    boolean any = false;
+    while (true) {
+      long seen = ticket.get();
+      long next = seen & PART_MASK;
+      if (next >= (seen >>> PART_BITS & PART_MASK)) {
+        return any;
+      }
+      if (!ticket.compareAndSet(seen, seen + 1)) {
+        continue;
+      }
+      any = true;
+      // The claimed part is unfinished, so the caller waits and the work cannot change under us.
+      try {
+        work.part((int) next, worker);
+      } catch (Throwable e) { // handed to the caller, who would otherwise wait forever
+        failure = e;
+      } finally {
+        finished.incrementAndGet();
+      }
+    }
+  }
+
+  private void serve(int worker) {
+    int idle = 0;
+    while (!closed) {
+      if (claimParts(worker)) {
+        idle = 0;
+      } else if (++idle < SPINS_BEFORE_SLEEP) {
+        Thread.onSpinWait();
+      } else {
+        sleep();
+        idle = 0;
+      }
+    }
+  }
+
+  private void sleep() {
+    asleep.incrementAndGet();
+    // A piece handed out between the last look and the count above would find no sleeper to wake.
+    long seen = ticket.get();
+    if ((seen & PART_MASK) >= (seen >>> PART_BITS & PART_MASK) && !closed) {
+      LockSupport.park(this);
+    }
+    asleep.decrementAndGet();
+  }
+
+  private static void rethrow(Throwable failure) {
+    switch (failure) {
+      case null -> {}
+      case RuntimeException e -> throw e;
+      case Error e -> throw e;
+      default -> throw new IllegalStateException(failure);
+    }
+  }
+
+  @Override
+  public void close() {
+    closed = true;
+    for (Thread thread : workers) {
+      LockSupport.unpark(thread);
+    }
+  }
+}

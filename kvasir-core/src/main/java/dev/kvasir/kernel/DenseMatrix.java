@@ -1,0 +1,48 @@
+package dev.kvasir.kernel;
+
+import java.lang.foreign.MemorySegment;
+
+/**
+ * Floating-point weights as a file holds them, row after row; usually mapped, never copied.
+ *
+ * @param data {@code rows * columns} little-endian values
+ */
+public record DenseMatrix(Precision precision, int rows, int columns, MemorySegment data)
+    implements Matrix {
+
+  /** How a value is stored. */
+  public enum Precision {
+    F32(4),
+    F16(2),
+    BF16(2);
+
+    private final int bytes;
+
+    Precision(int bytes) {
+      this.bytes = bytes;
+    }
+
+    public int bytes() {
+      return bytes;
+    }
+  }
+
+  public DenseMatrix {
+    long expected = (long) rows * columns * precision.bytes();
+    if (data.byteSize() != expected) {
+      throw new IllegalArgumentException(
+          "data has %d bytes; %d x %d of %s take %d"
+              .formatted(data.byteSize(), rows, columns, precision, expected));
+    }
+  }
+
+  @Override
+  public long bytes() {
+    return data.byteSize();
+  }
+
+  /** Where row {@code row} begins. */
+  public long offset(int row) {
+    return (long) row * columns * precision.bytes();
+  }
+}

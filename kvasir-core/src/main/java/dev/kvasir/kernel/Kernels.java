@@ -1,0 +1,81 @@
+package dev.kvasir.kernel;
+
+import java.lang.foreign.MemorySegment;
+
+/**
+ * The arithmetic of the engine. Every method works on plain arrays and segments, allocates nothing,
+ * and may be called from any number of threads on different outputs. {@link ScalarKernels} says
+ * what each one means; other implementations only do it faster.
+ */
+public interface Kernels {
+  /** A short name for people: what it runs on and how wide. */
+  String name();
+
+  /** Makes {@code row} ready for products with codes of that width. */
+  void prepare(CodedRow row, float[] x, int at, int columns, int codeBits);
+
+  /**
+   * {@code out[outAt + r - firstTile * 16] = row r of the matrix . row}, for the rows of tiles
+   * {@code firstTile} to {@code endTile}, the last of which may be partial.
+   *
+   * @param row prepared for the matrix's width
+   */
+  void codedProduct(
+      CodedMatrix matrix, int firstTile, int endTile, CodedRow row, float[] out, int outAt);
+
+  /** Rows {@code firstRow} to {@code firstRow + count} of a matrix as floats. */
+  void expand(Matrix matrix, int firstRow, int count, float[] out, int outAt);
+
+  /**
+   * {@code c[i][j] = a[i] . b[j]}: both operands row by row, so that a dot product reads memory in
+   * order.
+   */
+  void products(
+      float[] a,
+      int aAt,
+      int aStride,
+      int aRows, // (aRows, depth)
+      float[] b,
+      int bAt,
+      int bStride,
+      int bRows, // (bRows, depth)
+      int depth,
+      float[] c,
+      int cAt,
+      int cStride); // (aRows, bRows)
+
+  /** {@code out[i] += sum over t of weights[i][t] * v[t]}. */
+  void weightedSums(
+      float[] weights,
+      int weightsAt,
+      int weightsStride,
+      int rows, // (rows, tokens)
+      float[] v,
+      int vAt,
+      int vStride,
+      int tokens, // (tokens, length)
+      int length,
+      float[] out,
+      int outAt,
+      int outStride); // (rows, length)
+
+  /** Half-precision values to floats. */
+  void expandHalf(MemorySegment source, long offset, float[] out, int outAt, int count);
+
+  float maximum(float[] x, int at, int count);
+
+  /** {@code x = exp(x - shift)}; answers their sum. */
+  float exponentiate(float[] x, int at, int count, float shift);
+
+  /** {@code out = x / rms(x) * weight}. */
+  void rmsNorm(float[] x, int at, float[] weight, float epsilon, float[] out, int outAt, int count);
+
+  /** {@code gate = silu(gate) * up}. */
+  void gatedSilu(float[] gate, float[] up, int at, int count);
+
+  /** {@code x += y}. */
+  void add(float[] x, int at, float[] y, int yAt, int count);
+
+  /** {@code x *= factor}. */
+  void scale(float[] x, int at, int count, float factor);
+}
