@@ -1,0 +1,165 @@
+package dev.kvasir.simd;
+
+import dev.kvasir.kernel.CodedMatrix;
+import dev.kvasir.kernel.CodedRow;
+import dev.kvasir.kernel.DenseMatrix;
+import dev.kvasir.kernel.Kernels;
+import dev.kvasir.kernel.Matrix;
+import dev.kvasir.kernel.ScalarKernels;
+import java.lang.foreign.MemorySegment;
+import jdk.incubator.vector.FloatVector;
+
+/** The arithmetic on the Vector API. Each group of kernels is a class of its own. */
+final class VectorKernels implements Kernels {
+  /** Look-ups and 16-bit products fill 16 rows with one vector of 256 bits, or two of 128. */
+  private final boolean wideLanes = VectorWidth.bits() >= 256;
+
+  private final ScalarKernels scalar = new ScalarKernels();
+
+  @Override
+  public String name() {
+    return "Vector API, %d bits".formatted(VectorWidth.bits());
+  }
+
+  @Override
+  public void prepare(CodedRow row, float[] x, int at, int columns, int codeBits) {
+    row.code(x, at, columns);
+    Spread.over(wideLanes, row, columns, codeBits);
+  }
+
+  @Override
+  public void codedProduct(
+      CodedMatrix matrix, int firstTile, int endTile, CodedRow row, float[] out, int outAt) {
+    for (int tile = firstTile; tile < endTile; tile++) {
+      int at = outAt + (tile - firstTile) * CodedMatrix.TILE_ROWS;
+      int count = Math.min(CodedMatrix.TILE_ROWS, matrix.rows() - tile * CodedMatrix.TILE_ROWS);
+      if (count == CodedMatrix.TILE_ROWS) {
+        tileProduct(matrix, tile, row, out, at);
+      } else {
+        float[] whole = new float[CodedMatrix.TILE_ROWS];
+        tileProduct(matrix, tile, row, whole, 0);
+        System.arraycopy(whole, 0, out, at, count);
+      }
+    }
+  }
+
+  private void tileProduct(CodedMatrix matrix, int tile, CodedRow row, float[] out, int at) {
+    if (wideLanes) {
+      CodedTiles256.multiply(matrix, tile, row, out, at);
+    } else {
+      CodedTiles128.multiply(matrix, tile, row, out, at);
+    }
+    Spread.sortRows(out, at);
+  }
+
+  @Override
+  public void expand(Matrix matrix, int firstRow, int count, float[] out, int outAt) {
+    if (matrix instanceof DenseMatrix dense && dense.precision() != DenseMatrix.Precision.F32) {
+      int values = count * dense.columns();
+      long offset = dense.offset(firstRow);
+      if (dense.precision() == DenseMatrix.Precision.F16) {
+        HalfFloats.expandHalf(dense.data(), offset, out, outAt, values);
+      } else {
+        HalfFloats.expandBrainHalf(dense.data(), offset, out, outAt, values);
+      }
+    } else {
+      scalar.expand(matrix, firstRow, count, out, outAt);
+    }
+  }
+
+  @Override
+  public void expandHalf(MemorySegment source, long offset, float[] out, int outAt, int count) {
+    HalfFloats.expandHalf(source, offset, out, outAt, count);
+  }
+
+  @Override
+  public void products(
+      float[] a,
+      int aAt,
+      int aStride,
+      int aRows,
+      float[] b,
+      int bAt,
+      int bStride,
+      int bRows,
+      int depth,
+      float[] c,
+      int cAt,
+      int cStride) {
+    FloatProducts.products(a, aAt, aStride, aRows, b, bAt, bStride, bRows, depth, c, cAt, cStride);
+  }
+
+  @Override
+  public void weightedSums(
+      float[] weights,
+      int weightsAt,
+      int weightsStride,
+      int rows,
+      float[] v,
+      int vAt,
+      int vStride,
+      int tokens,
+      int length,
+      float[] out,
+      int outAt,
+      int outStride) {
+    FloatSums.weightedSums(
+        weights,
+        weightsAt,
+        weightsStride,
+        rows,
+        v,
+        vAt,
+        vStride,
+        tokens,
+        length,
+        out,
+        outAt,
+        outStride);
+  }
+
+  @Override
+  public float maximum(float[] x, int at, int count) {
+    return FloatRows.maximum(x, at, count);
+  }
+
+  @Override
+  public float exponentiate(float[] x, int at, int count, float shift) {
+    return FloatRows.exponentiate(x, at, count, shift);
+  }
+
+  @Override
+  public void rmsNorm(
+      float[] x, int at, float[] weight, float epsilon, float[] out, int outAt, int count) {
+    FloatRows.rmsNorm(x, at, weight, epsilon, out, outAt, count);
+  }
+
+  @Override
+  public void gatedSilu(float[] gate, float[] up, int at, int count) {
+    FloatRows.gatedSilu(gate, up, at, count);
+  }
+
+  @Override
+  public void add(float[] x, int at, float[] y, int yAt, int count) {
+    int i = 0;
+    for (; i <= count - FloatRows.LANES; i += FloatRows.LANES) {
+      FloatVector.fromArray(FloatRows.SPECIES, x, at + i)
+          .add(FloatVector.fromArray(FloatRows.SPECIES, y, yAt + i))
+          .intoArray(x, at + i);
+    }
+    for (; i < count; i++) {
+      x[at + i] += y[yAt + i];
+    }
+  }
+
+  @Override
+  public void scale(float[] x, int at, int count, float factor) {
+    int i = 0;
+    for (; i <= count - FloatRows.LANES; i += FloatRows.LANES) {
+      FloatVector.fromArray(FloatRows.SPECIES, x, at + i).mul(factor).intoArray(x, at + i);
+    }
+    for (; i < count; i++) {
+      x[at + i] *= factor;
+    }
+  }
+}
