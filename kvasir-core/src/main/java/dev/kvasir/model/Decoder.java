@@ -1,0 +1,117 @@
+package dev.kvasir.model;
+
+import dev.kvasir.format.GgufFile;
+import dev.kvasir.format.SafetensorsFolder;
+import dev.kvasir.format.TensorSource;
+import dev.kvasir.kernel.Crew;
+import dev.kvasir.kernel.Kernels;
+import java.nio.file.Path;
+import java.util.concurrent.ConcurrentLinkedDeque;
+import java.util.function.IntConsumer;
+
+/**
+ * A decoder-only transformer, ready to run. Steps may come from several threads at once: each takes
+ * scratch memory of its own and gives it back.
+ */
+public final class Decoder implements AutoCloseable {
+  private final ModelConfig config;
+  private final Weights weights;
+  private final Rope rope;
+  private final Kernels kernels;
+  private final Crew crew;
+  private final ConcurrentLinkedDeque<ForwardPass> idle = new ConcurrentLinkedDeque<>();
+  private volatile boolean closed;
+
+  private Decoder(ModelConfig config, Weights weights, Kernels kernels, Crew crew) {
+    this.config = config;
+    this.weights = weights;
+    this.rope = config.rope().rope();
+    this.kernels = kernels;
+    this.crew = crew;
+  }
+
+  /**
+   * Takes over an open GGUF file.
+   *
+   * @param layersDone told after each layer that is loaded
+   */
+  public static Decoder load(GgufFile file, Kernels kernels, Crew crew, IntConsumer layersDone) {
+    ModelConfig config = GgufConfig.read(file);
+    return load(config, file, TensorNames.GGUF, kernels, crew, layersDone);
+  }
+
+  /** Reads a folder as Hugging Face lays it out. */
+  public static Decoder load(Path folder, Kernels kernels, Crew crew, IntConsumer layersDone) {
+    ModelConfig config = HuggingFaceConfig.read(folder);
+    SafetensorsFolder file = SafetensorsFolder.open(folder);
+    try {
+      return load(config, file, TensorNames.HUGGING_FACE, kernels, crew, layersDone);
+    } catch (RuntimeException | Error e) {
+      file.close();
+      throw e;
+    }
+  }
+
+  private static Decoder load(
+      ModelConfig config,
+      TensorSource file,
+      TensorNames names,
+      Kernels kernels,
+      Crew crew,
+      IntConsumer layersDone) {
+    Weights weights = WeightsLoader.load(config, file, names, layersDone);
+    return new Decoder(config, weights, kernels, crew);
+  }
+
+  public ModelConfig config() {
+    return config;
+  }
+
+  /** Bytes of all weights as they are used. */
+  public long weightBytes() {
+    return weights.bytes();
+  }
+
+  /** Runs one step: appends every row to its cache and leaves the wanted logits in the batch. */
+  public void forward(Batch batch) {
+    checkOpen();
+    checkTokens(batch);
+    ForwardPass pass = idle.poll();
+    if (pass == null) {
+      pass = new ForwardPass(config, weights, rope, kernels, crew);
+    }
+    pass.run(batch);
+    idle.push(pass);
+  }
+
+  private void checkTokens(Batch batch) {
+    if (batch.rows() == 0) {
+      throw new IllegalArgumentException("the batch has no rows");
+    }
+    for (int row = 0; row < batch.rows(); row++) {
+      int token = batch.token(row);
+      if (token < 0 || token >= config.vocabulary()) {
+        throw new IllegalArgumentException(
+            "token is %d; expected 0 to %d".formatted(token, config.vocabulary() - 1));
+      }
+      if (batch.position(row) >= config.contextLength()) {
+        throw new IllegalArgumentException(
+            "position is %d; the context holds %d"
+                .formatted(batch.position(row), config.contextLength()));
+      }
+    }
+  }
+
+  private void checkOpen() {
+    if (closed) {
+      throw new IllegalStateException("this model is closed");
+    }
+  }
+
+  @Override
+  public void close() {
+    closed = true;
+    idle.clear();
+    weights.close();
+  }
+}

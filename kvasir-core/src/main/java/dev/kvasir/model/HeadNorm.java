@@ -1,0 +1,25 @@
+package dev.kvasir.model;
+
+import dev.kvasir.kernel.Kernels;
+
+/** What happens to each query and key head before it is rotated. */
+public sealed interface HeadNorm {
+  void apply(Kernels kernels, float[] x, int at, int heads, int headDim);
+
+  /** Heads are left as they are. */
+  record None() implements HeadNorm {
+    @Override
+    public void apply(Kernels kernels, float[] x, int at, int heads, int headDim) {}
+  }
+
+  /** Each head divided by its own root mean square, as in Qwen 3. */
+  record RootMeanSquare(float[] weight, float epsilon) implements HeadNorm {
+    @Override
+    public void apply(Kernels kernels, float[] x, int at, int heads, int headDim) {
+      for (int head = 0; head < heads; head++) {
+        int headAt = at + head * headDim;
+        kernels.rmsNorm(x, headAt, weight, epsilon, x, headAt, headDim);
+      }
+    }
+  }
+}

@@ -1,0 +1,79 @@
+package dev.kvasir.model;
+
+import dev.kvasir.attention.AttentionShape;
+import dev.kvasir.cache.CacheShape;
+import dev.kvasir.error.InvalidInputException;
+
+/** The sizes of a decoder and the choices that its architecture makes. */
+public record ModelConfig(
+    String name,
+    Architecture architecture,
+    int layers,
+    int hidden,
+    int feedForward,
+    int queryHeads,
+    int kvHeads,
+    int headDim,
+    int vocabulary,
+    int contextLength,
+    float normEpsilon,
+    RopeSettings rope,
+    WindowPattern windows) {
+
+  /**
+   * @param dimensions channels of a head that turn
+   */
+  public record RopeSettings(
+      RopeLayout layout, double base, int dimensions, RopeFrequencies frequencies) {
+    Rope rope() {
+      return new Rope(layout, frequencies.of(base, dimensions));
+    }
+  }
+
+  /** Refuses sizes that no decoder can have, naming the file they came from. */
+  ModelConfig checked(String fileName) {
+    atLeastOne(fileName, "layers", layers);
+    atLeastOne(fileName, "hidden size", hidden);
+    atLeastOne(fileName, "feed-forward size", feedForward);
+    atLeastOne(fileName, "query heads", queryHeads);
+    atLeastOne(fileName, "KV heads", kvHeads);
+    atLeastOne(fileName, "head size", headDim);
+    atLeastOne(fileName, "vocabulary", vocabulary);
+    atLeastOne(fileName, "context length", contextLength);
+    if (queryHeads % kvHeads != 0) {
+      throw new InvalidInputException(
+          "%s: has %d query heads; expected a multiple of its %d KV heads"
+              .formatted(fileName, queryHeads, kvHeads));
+    }
+    int turned = rope.dimensions();
+    if (turned < 2 || turned > headDim || turned % 2 != 0) {
+      throw new InvalidInputException(
+          "%s: rotates %d channels of a head; expected an even number up to %d"
+              .formatted(fileName, turned, headDim));
+    }
+    if (!(normEpsilon > 0)) {
+      throw new InvalidInputException(
+          "%s: the norm's epsilon is %s; expected more than 0".formatted(fileName, normEpsilon));
+    }
+    if (!(rope.base() > 0) || Double.isInfinite(rope.base())) {
+      throw new InvalidInputException(
+          "%s: the rope base is %s; expected more than 0".formatted(fileName, rope.base()));
+    }
+    return this;
+  }
+
+  private static void atLeastOne(String fileName, String what, int value) {
+    if (value < 1) {
+      throw new InvalidInputException(
+          "%s: %s is %d; expected at least 1".formatted(fileName, what, value));
+    }
+  }
+
+  public CacheShape cacheShape() {
+    return new CacheShape(layers, kvHeads, headDim);
+  }
+
+  public AttentionShape attentionShape() {
+    return new AttentionShape(queryHeads, kvHeads, headDim);
+  }
+}

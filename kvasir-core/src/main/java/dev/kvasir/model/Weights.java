@@ -1,0 +1,39 @@
+package dev.kvasir.model;
+
+import dev.kvasir.format.TensorSource;
+import dev.kvasir.kernel.Matrix;
+import dev.kvasir.memory.CountedArena;
+import java.util.List;
+
+/**
+ * All weights of a decoder and the memory that they live in.
+ *
+ * @param output the embedding itself where the two are tied
+ * @param file still open where dense weights are read from its mapping, else null
+ */
+public record Weights(
+    Matrix embedding, // (vocabulary, hidden)
+    List<LayerWeights> layers,
+    float[] outputNorm, // (hidden)
+    Matrix output, // (vocabulary, hidden)
+    CountedArena arena,
+    TensorSource file)
+    implements AutoCloseable {
+
+  /** Bytes of all weights as they are used, each counted once. */
+  public long bytes() {
+    long tied = output == embedding ? 0 : output.bytes();
+    return embedding.bytes()
+        + tied
+        + (long) outputNorm.length * Float.BYTES
+        + layers.stream().mapToLong(LayerWeights::bytes).sum();
+  }
+
+  @Override
+  public void close() {
+    arena.close();
+    if (file != null) {
+      file.close();
+    }
+  }
+}

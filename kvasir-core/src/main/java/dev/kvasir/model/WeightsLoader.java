@@ -1,0 +1,172 @@
+package dev.kvasir.model;
+
+import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.format.BlockLayout;
+import dev.kvasir.format.GgmlType;
+import dev.kvasir.format.Tensor;
+import dev.kvasir.format.TensorSource;
+import dev.kvasir.kernel.CodedMatrix;
+import dev.kvasir.kernel.DenseMatrix;
+import dev.kvasir.kernel.DenseMatrix.Precision;
+import dev.kvasir.kernel.Matrix;
+import dev.kvasir.memory.CountedArena;
+import dev.kvasir.model.TensorNames.Part;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.IntConsumer;
+import java.util.stream.IntStream;
+
+/**
+ * Takes the weights of a decoder out of a file: quantized tensors are laid out anew for the coded
+ * product, without loss; floating-point ones stay where they are mapped.
+ */
+final class WeightsLoader {
+  private final ModelConfig config;
+  private final TensorSource file;
+  private final TensorNames names;
+  private final IntConsumer layersDone;
+  private final CountedArena arena = new CountedArena();
+  private boolean readsMapping;
+
+  private WeightsLoader(
+      ModelConfig config, TensorSource file, TensorNames names, IntConsumer layersDone) {
+    this.config = config;
+    this.file = file;
+    this.names = names;
+    this.layersDone = layersDone;
+  }
+
+  /**
+   * @param layersDone told after each layer, for progress
+   */
+  static Weights load(
+      ModelConfig config, TensorSource file, TensorNames names, IntConsumer layersDone) {
+    WeightsLoader loader = new WeightsLoader(config, file, names, layersDone);
+    try {
+      return loader.weights();
+    } catch (RuntimeException | Error e) {
+      loader.arena.close();
+      throw e;
+    }
+  }
+
+  private Weights weights() {
+    Matrix embedding = matrix(names.embedding(), config.vocabulary(), config.hidden());
+    List<LayerWeights> layers = new ArrayList<>();
+    for (int layer = 0; layer < config.layers(); layer++) {
+      layers.add(layer(layer));
+      layersDone.accept(layer + 1);
+    }
+    float[] outputNorm = vector(names.outputNorm(), config.hidden());
+    Matrix output =
+        file.find(names.output()).isPresent()
+            ? matrix(names.output(), config.vocabulary(), config.hidden())
+            : embedding;
+    TensorSource needed = readsMapping ? file : null;
+    if (needed == null) {
+      file.close();
+    }
+    return new Weights(embedding, List.copyOf(layers), outputNorm, output, arena, needed);
+  }
+
+  private LayerWeights layer(int layer) {
+    int hidden = config.hidden();
+    int queries = config.queryHeads() * config.headDim();
+    int keys = config.kvHeads() * config.headDim();
+    return new LayerWeights(
+        vector(names.weight(layer, Part.ATTENTION_NORM), hidden),
+        attentionInput(layer, Part.QUERY, queries),
+        attentionInput(layer, Part.KEY, keys),
+        attentionInput(layer, Part.VALUE, keys),
+        headNorm(layer, Part.QUERY_NORM),
+        headNorm(layer, Part.KEY_NORM),
+        projection(layer, Part.OUTPUT, hidden, queries),
+        vector(names.weight(layer, Part.FEED_FORWARD_NORM), hidden),
+        projection(layer, Part.GATE, config.feedForward(), hidden),
+        projection(layer, Part.UP, config.feedForward(), hidden),
+        projection(layer, Part.DOWN, hidden, config.feedForward()),
+        config.windows().of(layer));
+  }
+
+  private Projection attentionInput(int layer, Part part, int rows) {
+    if (config.architecture().attentionBias() == Architecture.Bias.REQUIRED) {
+      file.require(names.bias(layer, part), rows);
+    }
+    return projection(layer, part, rows, config.hidden());
+  }
+
+  private Projection projection(int layer, Part part, int rows, int columns) {
+    Matrix matrix = matrix(names.weight(layer, part), rows, columns);
+    String biasName = names.bias(layer, part);
+    float[] bias = file.find(biasName).isPresent() ? vector(biasName, rows) : Projection.NO_BIAS;
+    return new Projection(matrix, bias);
+  }
+
+  private HeadNorm headNorm(int layer, Part part) {
+    return config.architecture().headNorms()
+        ? new HeadNorm.RootMeanSquare(
+            vector(names.weight(layer, part), config.headDim()), config.normEpsilon())
+        : new HeadNorm.None();
+  }
+
+  private float[] vector(String name, int length) {
+    return file.require(name, length).toFloats();
+  }
+
+  private Matrix matrix(String name, int rows, int columns) {
+    Tensor tensor = file.require(name, rows, columns);
+    return switch (tensor.type()) {
+      case F32 -> dense(Precision.F32, tensor, rows, columns);
+      case F16 -> dense(Precision.F16, tensor, rows, columns);
+      case BF16 -> dense(Precision.BF16, tensor, rows, columns);
+      default -> coded(tensor, rows, columns);
+    };
+  }
+
+  private Matrix dense(Precision precision, Tensor tensor, int rows, int columns) {
+    readsMapping = true;
+    return new DenseMatrix(precision, rows, columns, tensor.data());
+  }
+
+  private Matrix coded(Tensor tensor, int rows, int columns) {
+    GgmlType type = tensor.type();
+    BlockLayout layout = type.layout();
+    CodedMatrix matrix =
+        new CodedMatrix(
+            arena, rows, columns, layout.codeBits(), layout.groupLength(), layout.hasMinimums());
+    long rowBytes = type.bytesFor(columns);
+    IntStream.range(0, matrix.tiles())
+        .parallel()
+        .forEach(
+            tile -> {
+              byte[] codes = new byte[columns];
+              float[] scales = new float[columns / layout.groupLength()];
+              float[] minimums = new float[scales.length];
+              int end = Math.min((tile + 1) * CodedMatrix.TILE_ROWS, rows);
+              for (int row = tile * CodedMatrix.TILE_ROWS; row < end; row++) {
+                unpackRow(tensor, row * rowBytes, codes, scales, minimums);
+                matrix.setRow(row, codes, scales, minimums);
+              }
+            });
+    return matrix;
+  }
+
+  private void unpackRow(
+      Tensor tensor, long offset, byte[] codes, float[] scales, float[] minimums) {
+    BlockLayout layout = tensor.type().layout();
+    int blocks = codes.length / layout.blockLength();
+    for (int block = 0; block < blocks; block++) {
+      int group = block * layout.groupsPerBlock();
+      long at = offset + (long) block * layout.blockBytes();
+      layout.unpack(
+          tensor.data(), at, codes, block * layout.blockLength(), scales, group, minimums, group);
+    }
+    for (float scale : scales) {
+      if (!Float.isFinite(scale)) {
+        throw new InvalidInputException(
+            "%s: tensor '%s' has a scale of %s; expected a finite number"
+                .formatted(file.name(), tensor.name(), scale));
+      }
+    }
+  }
+}
