@@ -1,0 +1,131 @@
+package dev.kvasir.sampling;
+
+import java.util.Arrays;
+import java.util.BitSet;
+import java.util.SplittableRandom;
+
+/**
+ * Picks tokens from logits. Keeps the random sequence and the tokens seen, so one sampler belongs
+ * to one generation. Nothing is allocated after the first pick.
+ */
+public final class Sampler {
+  /**
+   * Tokens this many temperatures below the likeliest have less than 1e-13 of its probability: they
+   * are left out of sorting.
+   */
+  private static final double NEGLIGIBLE = 30;
+
+  private final SamplingOptions options;
+  private final SplittableRandom random;
+  private final BitSet seen = new BitSet();
+  private long[] candidates = {}; // likelihood, order-preserving, in the upper half; id below
+  private double[] probabilities = {};
+  private int count;
+
+  public Sampler(SamplingOptions options) {
+    this.options = options;
+    this.random = new SplittableRandom(options.seed());
+  }
+
+  /** Notes a token of the text so far, for the repetition penalty. */
+  public void see(int token) {
+    seen.set(token);
+  }
+
+  /** Picks a token from {@code count} logits and notes it. The logits may be changed. */
+  public int pick(float[] logits, int at, int vocabulary) {
+    penalize(logits, at, vocabulary);
+    int best = likeliest(logits, at, vocabulary);
+    int token = options.temperature() == 0 ? best : draw(logits, at, vocabulary, logits[at + best]);
+    see(token);
+    return token;
+  }
+
+  /** A positive logit is divided, a negative one multiplied: both make the token less likely. */
+  private void penalize(float[] logits, int at, int vocabulary) {
+    float penalty = (float) options.repetitionPenalty();
+    if (penalty == 1) {
+      return;
+    }
+    for (int t = seen.nextSetBit(0); t >= 0 && t < vocabulary; t = seen.nextSetBit(t + 1)) {
+      float logit = logits[at + t];
+      logits[at + t] = logit > 0 ? logit / penalty : logit * penalty;
+    }
+  }
+
+  private static int likeliest(float[] logits, int at, int vocabulary) {
+    int best = -1;
+    float most = Float.NEGATIVE_INFINITY;
+    for (int i = 0; i < vocabulary; i++) {
+      if (logits[at + i] > most) {
+        most = logits[at + i];
+        best = i;
+      }
+    }
+    if (best < 0 || most == Float.POSITIVE_INFINITY) {
+      throw new IllegalStateException("the model gave no finite logit: its weights are damaged");
+    }
+    return best;
+  }
+
+  private int draw(float[] logits, int at, int vocabulary, float most) {
+    double range = options.temperature() * NEGLIGIBLE;
+    if (options.minP() > 0) {
+      range = Math.min(range, -Math.log(options.minP()) * options.temperature());
+    }
+    gather(logits, at, vocabulary, (float) (most - range));
+    if (options.topK() > 0) {
+      count = Math.min(count, options.topK());
+    }
+    double total = 0;
+    for (int i = 0; i < count; i++) {
+      double below = (logit(candidates[i]) - most) / options.temperature();
+      probabilities[i] = Math.exp(below);
+      total += probabilities[i];
+    }
+    return drawWithin(total * options.topP());
+  }
+
+  /** Candidates above the threshold, the likeliest first, equal ones by id. */
+  private void gather(float[] logits, int at, int vocabulary, float threshold) {
+    if (candidates.length < vocabulary) {
+      candidates = new long[vocabulary];
+      probabilities = new double[vocabulary];
+    }
+    count = 0;
+    for (int i = 0; i < vocabulary; i++) {
+      float logit = logits[at + i];
+      if (logit >= threshold) {
+        candidates[count++] = key(logit, i);
+      }
+    }
+    Arrays.sort(candidates, 0, count);
+  }
+
+  /** Draws among the candidates whose probabilities come first within {@code mass}. */
+  private int drawWithin(double mass) {
+    double kept = 0;
+    int end = 0;
+    while (end < count && kept < mass) {
+      kept += probabilities[end++];
+    }
+    double dart = random.nextDouble() * kept;
+    int i = 0;
+    while (i < end - 1 && dart >= probabilities[i]) {
+      dart -= probabilities[i++];
+    }
+    return (int) candidates[i];
+  }
+
+  /** Sorts ascending as: higher logit first, then lower id. */
+  private static long key(float logit, int id) {
+    int bits = Float.floatToRawIntBits(logit + 0f); // -0 and 0 are one
+    int ascending = bits ^ (bits >> 31 & Integer.MAX_VALUE);
+    return (long) ~ascending << 32 | id;
+  }
+
+  private static float logit(long key) {
+    int ascending = ~(int) (key >> 32);
+    return Float.intBitsToFloat(ascending ^ (ascending >> 31 & Integer.MAX_VALUE));
+  }
+}
