@@ -1,0 +1,141 @@
+package dev.kvasir.text;
+
+import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.format.GgufMetadata;
+import dev.kvasir.text.GgufVocabulary.TokenType;
+import java.util.HashSet;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.Set;
+
+/** Makes a tokenizer of what a GGUF file says under {@code tokenizer.ggml}. */
+final class GgufTokenizer {
+  /** Texts that end a turn or a document in one model family or another. */
+  private static final Set<String> ENDS =
+      Set.of(
+          "<|im_end|>",
+          "<|eot_id|>",
+          "<|eom_id|>",
+          "<|end|>",
+          "<|endoftext|>",
+          "<|end_of_text|>",
+          "<|return|>",
+          "<|call|>",
+          "<|calls|>",
+          "<|flush|>",
+          "<end_of_turn>",
+          "<end_of_utterance>",
+          "<eos>",
+          "<EOT>",
+          "<|EOT|>",
+          "[EOT]",
+          "[EOS]",
+          "[e~[",
+          "<\uFF5Cend\u2581of\u2581sentence\uFF5C>");
+
+  private final GgufVocabulary source;
+
+  private GgufTokenizer(GgufVocabulary source) {
+    this.source = source;
+  }
+
+  static Tokenizer read(String fileName, GgufMetadata metadata) {
+    String model = metadata.requireString("tokenizer.ggml.model");
+    if (!model.equals("gpt2") && !model.equals("llama")) {
+      throw new InvalidInputException(
+          "%s: 'tokenizer.ggml.model' is \"%s\"; expected gpt2 (byte-level BPE) or llama"
+                  .formatted(fileName, model)
+              + " (SentencePiece)");
+    }
+    GgufTokenizer reader = new GgufTokenizer(GgufVocabulary.read(fileName, metadata));
+    return model.equals("gpt2") ? reader.byteLevel() : reader.sentencePiece();
+  }
+
+  private Tokenizer byteLevel() {
+    // Files from before the key existed mean what it now calls the default.
+    String name = source.metadata().string("tokenizer.ggml.pre").orElse("default");
+    PreTokenizer preTokenizer = PreTokenizer.named(source.fileName(), name);
+    OptionalInt bos = source.id("bos");
+    OptionalInt eos = source.id("eos");
+    Affixes affixes = affixes(bos, eos, preTokenizer.startsWithBos());
+    return tokenizer(
+        new LibraryEncoder(source.fileName(), ByteLevelJson.of(source, preTokenizer)),
+        affixes,
+        TokenCoding.BYTE_LEVEL,
+        specialTokens(bos, eos),
+        ", pre-tokenizer " + name);
+  }
+
+  private Tokenizer sentencePiece() {
+    // SentencePiece's own numbering where the file gives none.
+    OptionalInt bos = orInVocabulary(source.id("bos"), 1);
+    OptionalInt eos = orInVocabulary(source.id("eos"), 2);
+    OptionalInt unknown = orInVocabulary(source.id("unknown"), 0);
+    return tokenizer(
+        new SentencePieceEncoder(source, unknown.orElse(-1)),
+        affixes(bos, eos, true),
+        TokenCoding.PIECES,
+        specialTokens(bos, eos),
+        "");
+  }
+
+  private Tokenizer tokenizer(
+      Encoder encoder, Affixes affixes, TokenCoding coding, SpecialTokens special, String note) {
+    return new Tokenizer(
+        encoder,
+        affixes,
+        source.vocabulary(coding),
+        special,
+        "%s BPE, %d tokens%s".formatted(coding.title(), source.tokens().length, note),
+        source.metadata().string("tokenizer.chat_template"));
+  }
+
+  private OptionalInt orInVocabulary(OptionalInt given, int otherwise) {
+    return given.isPresent() || otherwise >= source.tokens().length
+        ? given
+        : OptionalInt.of(otherwise);
+  }
+
+  private Affixes affixes(OptionalInt bos, OptionalInt eos, boolean bosByDefault) {
+    return new Affixes(
+        affix("bos", bos, source.flag("add_bos_token", bosByDefault)),
+        affix("eos", eos, source.flag("add_eos_token", false)));
+  }
+
+  private OptionalInt affix(String name, OptionalInt id, boolean wanted) {
+    if (wanted && id.isEmpty()) {
+      throw new InvalidInputException(
+          "%s: 'tokenizer.ggml.%s_token_id' is missing; expected one because text is to get it"
+              .formatted(source.fileName(), name));
+    }
+    return wanted ? id : OptionalInt.empty();
+  }
+
+  private SpecialTokens specialTokens(OptionalInt bos, OptionalInt eos) {
+    Set<Integer> ends = new HashSet<>();
+    eos.ifPresent(ends::add);
+    source.id("eot").ifPresent(ends::add);
+    source.id("eom").ifPresent(ends::add);
+    Set<String> texts = new HashSet<>();
+    int endOfMessage = -1;
+    for (int id = 0; id < source.tokens().length; id++) {
+      TokenType type = source.types()[id];
+      String text = source.tokens()[id];
+      if ((type == TokenType.CONTROL || type == TokenType.USER_DEFINED) && ENDS.contains(text)) {
+        ends.add(id);
+        texts.add(text);
+        endOfMessage = text.equals("<|end|>") ? id : endOfMessage;
+      }
+    }
+    // Where turns end with one of these, <|end|> only ends a message within the turn.
+    if (texts.contains("<|return|>") && texts.contains("<|call|>")
+        || texts.contains("<|flush|>") && texts.contains("<|calls|>")) {
+      ends.remove(endOfMessage);
+    }
+    return new SpecialTokens(
+        bos,
+        bos.isPresent() ? Optional.of(source.tokens()[bos.getAsInt()]) : Optional.empty(),
+        eos.isPresent() ? Optional.of(source.tokens()[eos.getAsInt()]) : Optional.empty(),
+        ends);
+  }
+}

@@ -1,0 +1,166 @@
+package dev.kvasir.text;
+
+import dev.kvasir.error.InvalidInputException;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeSet;
+
+/**
+ * How a byte-level vocabulary cuts text into words before merging: the meaning of GGUF's {@code
+ * tokenizer.ggml.pre}. Each pattern cuts the pieces that the one before it left, matches and gaps
+ * alike. The patterns are those of the models' own tokenizer files.
+ */
+enum PreTokenizer {
+  DEFAULT(
+      List.of("default"),
+      List.of("[\\p{P}\\$\\+<=>\\^~\\|]+", Words.GPT_2, "\\p{N}+", "[0-9][0-9][0-9]")),
+  GPT_2(
+      List.of(
+          "gpt-2",
+          "phi-2",
+          "mpt",
+          "olmo",
+          "jais",
+          "gigachat",
+          "a.x-4.0",
+          "mellum",
+          "exaone4",
+          "trillion",
+          "granite-docling"),
+      List.of(Words.GPT_2)),
+  LLAMA_3(
+      List.of(
+          "llama3", "llama-v3", "llama-bpe", "falcon3", "falcon-h1", "pixtral", "midm-2.0", "lfm2"),
+      List.of(Words.UP_TO_3_DIGITS),
+      Trait.WHOLE_WORDS,
+      Trait.STARTS_WITH_BOS),
+  GPT_4(List.of("dbrx", "smaug-bpe", "glm4", "chatglm-bpe"), List.of(Words.UP_TO_3_DIGITS)),
+  QWEN_2(
+      List.of(
+          "qwen2",
+          "deepseek-r1-qwen",
+          "stablelm2",
+          "kormo",
+          "f2llmv2",
+          "megrez",
+          "hunyuan",
+          "solar-open",
+          "grok-2"),
+      List.of(Words.ONE_DIGIT)),
+  QWEN_35(List.of("qwen35"), List.of(Words.WITH_MARKS)),
+  STARCODER(
+      List.of(
+          "starcoder",
+          "refact",
+          "command-r",
+          "smollm",
+          "codeshell",
+          "exaone",
+          "minerva-7b",
+          "mellum2"),
+      List.of("\\p{N}", Words.GPT_2)),
+  FALCON(List.of("falcon"), List.of("[\\p{P}\\$\\+<=>\\^~\\|`]+", Words.GPT_2, "[0-9][0-9][0-9]")),
+  DEEPSEEK_LLM(
+      List.of("deepseek-llm"),
+      List.of(
+          "[\\r\\n]",
+          "\\s?" + Words.CASED_LETTERS + "+",
+          "\\s?[!-/:-~\uFF01-\uFF0F\uFF1A-\uFF5E\u2018-\u201F\u3000-\u3002]+",
+          "\\s+$",
+          Words.CJK,
+          "\\p{N}+")),
+  DEEPSEEK_CODER(
+      List.of("deepseek-coder"),
+      List.of("[\\r\\n]", "\\s?\\p{L}+", "\\s?\\p{P}+", Words.CJK, "\\p{N}")),
+  DEEPSEEK_3(
+      List.of("deepseek-v3", "hunyuan-dense", "joyai-llm"),
+      List.of("\\p{N}{1,3}", "[\u4E00-\u9FA5\u3040-\u309F\u30A0-\u30FF]+", Words.DEEPSEEK_3)),
+  TEKKEN(
+      List.of("tekken"),
+      List.of(Words.byCase("", "\\p{N}")),
+      Trait.WHOLE_WORDS,
+      Trait.STARTS_WITH_BOS),
+  GPT_4O(
+      List.of("gpt-4o", "llama4", "kanana2", "talkie", "minimax-m2"),
+      List.of(Words.byCase(Words.CONTRACTION + "?", "\\p{N}{1,3}"))),
+  TINY_AYA(
+      List.of("tiny_aya", "cohere2moe"),
+      List.of("\\d{1,3}(?=(?:\\d{3})*\\b)", Words.byCase(Words.CONTRACTION + "?", "\\p{N}{1,3}"))),
+  BLOOM(List.of("bloom", "poro-chat", "gpt3-finnish"), List.of(Words.BLOOM)),
+  VIKING(List.of("viking"), List.of(Words.BLOOM, "\\p{N}")),
+  CHAMELEON(
+      List.of("chameleon"),
+      List.of(
+          "<sentinel:[0-9]+>",
+          "(IMGIMG)((A|B|C|D|E|F|G|H|I){1,4})Z",
+          "([\\t\\n]|    |  )",
+          "\\p{N}",
+          "[\\p{P}!-/:-@\\[-`{-~]",
+          Words.GPT_2),
+      Trait.STARTS_WITH_BOS),
+  BAILING(
+      List.of("bailingmoe", "bailingmoe2", "llada-moe"),
+      List.of(
+          "'(?i:[sdmt]|ll|ve|re)|[^\\r\\n\\p{L}\\p{N}]?+\\p{L}+|\\p{N}"
+              + "| ?[^\\s\\p{L}\\p{N}]++[\\r\\n]*|\\s*[\\r\\n]|\\s+(?!\\S)|\\s+")),
+  SEED_CODER(
+      List.of("seed-coder"),
+      List.of(
+          Words.CONTRACTION
+              + "|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}"
+              + "| ?[^\\s\\p{L}\\p{N}\\r\\n]+|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+")),
+  MINICPM_5(
+      List.of("minicpm5"), List.of("\\p{N}{1,3}", Words.byLetters("\\p{N}+")), Trait.WHOLE_WORDS),
+  LAGUNA(List.of("laguna"), List.of("[^\\n]+|[\\n]+", Words.ONE_DIGIT));
+
+  private enum Trait {
+    /** A word that is a token is that token, without a look at the merges. */
+    WHOLE_WORDS,
+    /** Encoding starts with BOS unless the file says otherwise. */
+    STARTS_WITH_BOS
+  }
+
+  private static final Map<String, PreTokenizer> BY_NAME = byName();
+
+  private final List<String> names;
+  private final List<String> patterns;
+  private final List<Trait> traits;
+
+  PreTokenizer(List<String> names, List<String> patterns, Trait... traits) {
+    this.names = names;
+    this.patterns = patterns;
+    this.traits = List.of(traits);
+  }
+
+  static PreTokenizer named(String fileName, String name) {
+    PreTokenizer found = BY_NAME.get(name);
+    if (found == null) {
+      throw new InvalidInputException(
+          "%s: 'tokenizer.ggml.pre' is \"%s\"; expected one of %s"
+              .formatted(fileName, name, String.join(", ", new TreeSet<>(BY_NAME.keySet()))));
+    }
+    return found;
+  }
+
+  /** Oniguruma patterns, to be applied in order. */
+  List<String> patterns() {
+    return patterns;
+  }
+
+  boolean prefersWholeWords() {
+    return traits.contains(Trait.WHOLE_WORDS);
+  }
+
+  boolean startsWithBos() {
+    return traits.contains(Trait.STARTS_WITH_BOS);
+  }
+
+  private static Map<String, PreTokenizer> byName() {
+    Map<String, PreTokenizer> byName = new HashMap<>();
+    for (PreTokenizer value : values()) {
+      value.names.forEach(name -> byName.put(name, value));
+    }
+    return byName;
+  }
+}

@@ -1,0 +1,137 @@
+package dev.kvasir.text;
+
+import com.google.gson.JsonArray;
+import com.google.gson.JsonElement;
+import com.google.gson.JsonObject;
+import com.google.gson.JsonParseException;
+import com.google.gson.JsonParser;
+import com.google.gson.Strictness;
+import com.google.gson.stream.JsonReader;
+import com.google.gson.stream.JsonToken;
+import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.format.JsonFile;
+import java.io.IOException;
+import java.io.StringReader;
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.List;
+
+/**
+ * What decoding needs of a tokenizer.json. It is read as a stream: the merges, most of the file,
+ * are only of use to the library that encodes.
+ */
+final class TokenizerJson {
+  /** The largest vocabularies known have 2^18 tokens; an id beyond 2^22 is a damaged file. */
+  private static final int HIGHEST_ID = (1 << 22) - 1;
+
+  private final String fileName;
+  private final List<String> texts = new ArrayList<>();
+  private final BitSet added = new BitSet();
+  private final BitSet special = new BitSet();
+  private JsonElement addedTokens = new JsonArray();
+  private JsonElement decoder = new JsonObject();
+  private String modelType = "BPE"; // very old files leave it out
+
+  private TokenizerJson(String fileName) {
+    this.fileName = fileName;
+  }
+
+  static TokenizerJson parse(String fileName, String json) {
+    TokenizerJson result = new TokenizerJson(fileName);
+    JsonReader reader = new JsonReader(new StringReader(json));
+    reader.setStrictness(Strictness.STRICT);
+    try {
+      result.readRoot(reader);
+      result.readAddedTokens();
+    } catch (JsonParseException
+        | IOException
+        | IllegalStateException
+        | NumberFormatException
+        | UnsupportedOperationException e) {
+      throw new InvalidInputException(
+          "%s: is no tokenizer: %s".formatted(fileName, e.getMessage()), e);
+    }
+    return result;
+  }
+
+  Vocabulary vocabulary() {
+    return new Vocabulary(texts.toArray(String[]::new), coding(), added, special);
+  }
+
+  String kind() {
+    return "%s %s, %d tokens".formatted(coding().title(), modelType, texts.size());
+  }
+
+  /** Read off the decoder, which is what undoes the coding. */
+  TokenCoding coding() {
+    String json = decoder.isJsonNull() ? "{}" : decoder.toString();
+    return DecoderCoding.of(fileName, JsonFile.parse(fileName + " 'decoder'", json));
+  }
+
+  private void readRoot(JsonReader reader) throws IOException {
+    reader.beginObject();
+    while (reader.hasNext()) {
+      switch (reader.nextName()) {
+        case "added_tokens" -> addedTokens = JsonParser.parseReader(reader);
+        case "decoder" -> decoder = JsonParser.parseReader(reader);
+        case "model" -> readModel(reader);
+        default -> reader.skipValue();
+      }
+    }
+    reader.endObject();
+  }
+
+  private void readModel(JsonReader reader) throws IOException {
+    reader.beginObject();
+    while (reader.hasNext()) {
+      switch (reader.nextName()) {
+        case "type" -> modelType = reader.nextString();
+        case "vocab" -> readVocabulary(reader);
+        default -> reader.skipValue();
+      }
+    }
+    reader.endObject();
+  }
+
+  /** Either {@code {token: id}}, or for Unigram {@code [[token, score]]} in order of id. */
+  private void readVocabulary(JsonReader reader) throws IOException {
+    if (reader.peek() == JsonToken.BEGIN_OBJECT) {
+      reader.beginObject();
+      while (reader.hasNext()) {
+        String token = reader.nextName();
+        put(reader.nextInt(), token);
+      }
+      reader.endObject();
+      return;
+    }
+    reader.beginArray();
+    for (int id = 0; reader.hasNext(); id++) {
+      reader.beginArray();
+      put(id, reader.nextString());
+      reader.nextDouble();
+      reader.endArray();
+    }
+    reader.endArray();
+  }
+
+  private void readAddedTokens() {
+    for (JsonElement element : addedTokens.getAsJsonArray()) {
+      JsonFile token = JsonFile.parse(fileName + " 'added_tokens'", element.toString());
+      int id = token.requireInteger("id");
+      put(id, token.string("content").orElseThrow(() -> token.missing("content", "a string")));
+      added.set(id);
+      special.set(id, token.bool("special").orElse(false));
+    }
+  }
+
+  private void put(int id, String text) {
+    if (id < 0 || id > HIGHEST_ID) {
+      throw new InvalidInputException(
+          "%s: token \"%s\" has id %d; expected 0 to %d".formatted(fileName, text, id, HIGHEST_ID));
+    }
+    while (texts.size() <= id) {
+      texts.add(null);
+    }
+    texts.set(id, text);
+  }
+}
