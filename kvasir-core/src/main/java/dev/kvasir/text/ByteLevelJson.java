@@ -1,100 +1,102 @@
 package dev.kvasir.text;
 
-import com.google.gson.stream.JsonWriter;
 import dev.kvasir.error.InvalidInputException;
-import java.io.IOException;
-import java.io.StringWriter;
-import java.io.UncheckedIOException;
-import java.util.List;
 
-/** Writes the byte-level BPE vocabulary of a GGUF file as the tokenizer.json it came from. */
+/**
+ * Writes the byte-level BPE vocabulary of a GGUF file as the tokenizer.json it came from. The text
+ * is put together by hand: it runs to megabytes, and a JSON writer that is still cold took about as
+ * long over it as the library takes to parse it.
+ */
 final class ByteLevelJson {
+  private static final String HEAD =
+      """
+      {"version":"1.0","truncation":null,"padding":null,"normalizer":null,"post_processor":null,\
+      "decoder":null,"added_tokens":[""";
+
   private final GgufVocabulary source;
-  private final StringWriter text;
-  private final JsonWriter json;
+  private final StringBuilder json;
 
   private ByteLevelJson(GgufVocabulary source) {
     this.source = source;
-    // Some 30 characters for a token and as much for a merge spare most of the doubling.
-    this.text = new StringWriter(64 * source.tokens().length + 1024);
-    this.json = new JsonWriter(text);
-    json.setHtmlSafe(false);
-    json.setSerializeNulls(true);
+    // Some 16 characters for a token and as much for a merge.
+    this.json = new StringBuilder(1024 + 32 * source.tokens().length);
   }
 
   static String of(GgufVocabulary source, PreTokenizer preTokenizer) {
     ByteLevelJson writer = new ByteLevelJson(source);
-    try {
-      writer.write(preTokenizer);
-      return writer.text.toString();
-    } catch (IOException e) {
-      throw new UncheckedIOException(e); // a StringWriter never fails
-    }
+    writer.write(preTokenizer);
+    return writer.json.toString();
   }
 
-  private void write(PreTokenizer preTokenizer) throws IOException {
-    json.beginObject().name("version").value("1.0");
-    for (String absent :
-        List.of("truncation", "padding", "normalizer", "post_processor", "decoder")) {
-      json.name(absent).nullValue();
-    }
+  private void write(PreTokenizer preTokenizer) {
+    json.append(HEAD);
     writeAddedTokens();
-    writePreTokenizer(preTokenizer.patterns());
-    json.name("model").beginObject().name("type").value("BPE");
-    json.name("ignore_merges").value(preTokenizer.prefersWholeWords());
+    json.append("],\"pre_tokenizer\":{\"type\":\"Sequence\",\"pretokenizers\":[");
+    preTokenizer.patterns().forEach(this::writeSplit);
+    json.append(
+        """
+        {"type":"ByteLevel","add_prefix_space":false,"trim_offsets":true,"use_regex":false}]},\
+        "model":{"type":"BPE","ignore_merges":%s,"vocab":{"""
+            .formatted(preTokenizer.prefersWholeWords()));
     writeVocabulary();
+    json.append("},\"merges\":[");
     writeMerges();
-    json.endObject().endObject();
+    json.append("]}}");
   }
 
-  private void writeAddedTokens() throws IOException {
-    json.name("added_tokens").beginArray();
+  private void writeAddedTokens() {
+    String separator = "";
     for (int id = 0; id < source.tokens().length; id++) {
       if (source.types()[id].standsApart()) {
-        json.beginObject().name("id").value(id).name("content").value(source.tokens()[id]);
-        for (String absent : List.of("single_word", "lstrip", "rstrip", "normalized")) {
-          json.name(absent).value(false);
-        }
-        json.name("special").value(source.special().get(id)).endObject();
+        json.append(separator).append("{\"id\":").append(id).append(",\"content\":");
+        quote(source.tokens()[id]);
+        json.append(
+            ",\"single_word\":false,\"lstrip\":false,\"rstrip\":false,\"normalized\":false");
+        json.append(",\"special\":").append(source.special().get(id)).append('}');
+        separator = ",";
       }
     }
-    json.endArray();
   }
 
-  private void writePreTokenizer(List<String> patterns) throws IOException {
-    json.name("pre_tokenizer").beginObject().name("type").value("Sequence");
-    json.name("pretokenizers").beginArray();
-    for (String pattern : patterns) {
-      json.beginObject().name("type").value("Split");
-      json.name("pattern").beginObject().name("Regex").value(pattern).endObject();
-      json.name("behavior").value("Isolated").name("invert").value(false).endObject();
-    }
-    json.beginObject().name("type").value("ByteLevel").name("add_prefix_space").value(false);
-    json.name("trim_offsets").value(true).name("use_regex").value(false).endObject();
-    json.endArray().endObject();
+  private void writeSplit(String pattern) {
+    json.append("{\"type\":\"Split\",\"pattern\":{\"Regex\":");
+    quote(pattern);
+    json.append("},\"behavior\":\"Isolated\",\"invert\":false},");
   }
 
-  private void writeVocabulary() throws IOException {
-    json.name("vocab").beginObject();
+  private void writeVocabulary() {
     for (int id = 0; id < source.tokens().length; id++) {
-      json.name(source.tokens()[id]).value(id);
+      json.append(id == 0 ? "" : ",");
+      quote(source.tokens()[id]);
+      json.append(':').append(id);
     }
-    json.endObject();
   }
 
-  private void writeMerges() throws IOException {
-    json.name("merges").beginArray();
+  private void writeMerges() {
     String[] merges = source.merges();
     for (int rank = 0; rank < merges.length; rank++) {
-      int gap = merges[rank].indexOf(' ', 1);
-      if (gap < 0) {
+      int gap = merges[rank].indexOf(' ');
+      if (gap < 1 || gap == merges[rank].length() - 1 || merges[rank].indexOf(' ', gap + 1) >= 0) {
         throw new InvalidInputException(
             "%s: merge %d of 'tokenizer.ggml.merges' is \"%s\"; expected two tokens and a space"
                 .formatted(source.fileName(), rank, merges[rank]));
       }
-      json.beginArray().value(merges[rank].substring(0, gap));
-      json.value(merges[rank].substring(gap + 1)).endArray();
+      json.append(rank == 0 ? "" : ",");
+      quote(merges[rank]);
     }
-    json.endArray();
+  }
+
+  private void quote(String text) {
+    json.append('"');
+    int copied = 0;
+    for (int i = 0; i < text.length(); i++) {
+      char c = text.charAt(i);
+      if (c == '"' || c == '\\' || c < ' ') {
+        json.append(text, copied, i);
+        json.append(c < ' ' ? "\\u%04x".formatted((int) c) : "\\" + c);
+        copied = i + 1;
+      }
+    }
+    json.append(text, copied, text.length()).append('"');
   }
 }

@@ -7,8 +7,8 @@ import java.util.concurrent.locks.ReentrantReadWriteLock;
 
 /**
  * A tokenizer.json run by the Hugging Face library. The library's entry points are called without
- * its Java front, which would copy out offsets, masks and strings for every token (some 200 bytes
- * each) and apply a default length limit; here only ids are read and nothing is cut or padded.
+ * its Java front, which would copy out offsets, masks and strings for every token and apply a
+ * length limit of its own; here only ids are read and nothing is cut or padded.
  */
 final class LibraryEncoder implements Encoder {
   private final TokenizersLibrary library = NativeTokenizers.library();

@@ -143,6 +143,11 @@ enum PreTokenizer {
     return found;
   }
 
+  /** What files call it. */
+  List<String> names() {
+    return names;
+  }
+
   /** Oniguruma patterns, to be applied in order. */
   List<String> patterns() {
     return patterns;

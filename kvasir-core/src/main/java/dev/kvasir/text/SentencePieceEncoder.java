@@ -9,11 +9,12 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * SentencePiece's BPE over the scored pieces of a GGUF file, in code of our own. The library's BPE
- * merges by a rank per pair, while SentencePiece merges by the score of the result and takes the
- * leftmost of equals. A rank cannot say "equal": with pieces a, b, aa of which only the last has
- * two readings, or with the hundreds of tied scores that real vocabularies have, the two part ways.
- * Nor do GGUF files carry the pairs; deriving a million of them takes longer than loading a model.
+ * SentencePiece's BPE over the scored pieces of a GGUF file, in code of our own. SentencePiece
+ * merges by the score of the result and takes the leftmost of equals; the library's BPE merges by a
+ * rank per pair, which cannot say "equal". Given pairs derived from the scores, the two agree where
+ * scores differ (three real vocabularies, some 5900 lines each, without exception), but over
+ * made-up vocabularies with tied scores they part on four texts of ten. And GGUF files carry no
+ * pairs: deriving and loading those of 32,000 pieces takes some 0.7 s, this table 0.02 s.
  */
 final class SentencePieceEncoder implements Encoder {
   /** The tokens of Phi-3 after which white space stays; after its others the model expects none. */

@@ -49,7 +49,7 @@ final class TokenizerJson {
         | NumberFormatException
         | UnsupportedOperationException e) {
       throw new InvalidInputException(
-          "%s: is no tokenizer: %s".formatted(fileName, e.getMessage()), e);
+          "%s: is no tokenizer: %s".formatted(fileName, firstLine(e.getMessage())), e);
     }
     return result;
   }
@@ -133,5 +133,10 @@ final class TokenizerJson {
       texts.add(null);
     }
     texts.set(id, text);
+  }
+
+  /** Gson adds the address of a help page on a second line. */
+  private static String firstLine(String message) {
+    return message == null ? "it ends early" : message.lines().findFirst().orElse("it ends early");
   }
 }
