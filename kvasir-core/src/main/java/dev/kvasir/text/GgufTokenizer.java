@@ -7,6 +7,8 @@ import java.util.HashSet;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
 
 /** Makes a tokenizer of what a GGUF file says under {@code tokenizer.ggml}. */
 final class GgufTokenizer {
@@ -52,6 +54,7 @@ final class GgufTokenizer {
   }
 
   private Tokenizer byteLevel() {
+    NativeTokenizers.prepare();
     // Files from before the key existed mean what it now calls the default.
     String name = source.metadata().string("tokenizer.ggml.pre").orElse("default");
     PreTokenizer preTokenizer = PreTokenizer.named(source.fileName(), name);
@@ -59,7 +62,7 @@ final class GgufTokenizer {
     OptionalInt eos = source.id("eos");
     Affixes affixes = affixes(bos, eos, preTokenizer.startsWithBos());
     return tokenizer(
-        new LibraryEncoder(source.fileName(), ByteLevelJson.of(source, preTokenizer)),
+        () -> new LibraryEncoder(source.fileName(), ByteLevelJson.of(source, preTokenizer)),
         affixes,
         TokenCoding.BYTE_LEVEL,
         specialTokens(bos, eos),
@@ -72,22 +75,30 @@ final class GgufTokenizer {
     OptionalInt eos = orInVocabulary(source.id("eos"), 2);
     OptionalInt unknown = orInVocabulary(source.id("unknown"), 0);
     return tokenizer(
-        new SentencePieceEncoder(source, unknown.orElse(-1)),
+        () -> new SentencePieceEncoder(source, unknown.orElse(-1)),
         affixes(bos, eos, true),
         TokenCoding.PIECES,
         specialTokens(bos, eos),
         "");
   }
 
+  /** The decoding table and the encoder, either of which takes a while, are made side by side. */
   private Tokenizer tokenizer(
-      Encoder encoder, Affixes affixes, TokenCoding coding, SpecialTokens special, String note) {
+      Supplier<Encoder> encoder,
+      Affixes affixes,
+      TokenCoding coding,
+      SpecialTokens special,
+      String note) {
+    Optional<String> chatTemplate = source.metadata().string("tokenizer.chat_template");
+    CompletableFuture<Vocabulary> vocabulary =
+        CompletableFuture.supplyAsync(() -> source.vocabulary(coding));
     return new Tokenizer(
-        encoder,
+        encoder.get(),
         affixes,
-        source.vocabulary(coding),
+        vocabulary.join(),
         special,
         "%s BPE, %d tokens%s".formatted(coding.title(), source.tokens().length, note),
-        source.metadata().string("tokenizer.chat_template"));
+        chatTemplate);
   }
 
   private OptionalInt orInVocabulary(OptionalInt given, int otherwise) {

@@ -32,6 +32,7 @@ final class HuggingFaceTokenizer {
   }
 
   static Tokenizer read(Path folder) {
+    NativeTokenizers.prepare();
     Path file = folder.resolve("tokenizer.json");
     String json = text(file);
     TokenizerJson parsed = TokenizerJson.parse(file.toString(), json);

@@ -8,26 +8,36 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 
 /**
  * Loads the native half of the tokenizer library from its jar and from nowhere else.
  *
- * <p>The library's own loader probes for CUDA, may download a build to match, reports each first
- * use over the network and keeps a copy in the home directory. So it is passed by: the shared
- * object goes to a private temporary folder, is loaded, and is unlinked at once where the system
- * allows that (Windows does not, there it goes when the JVM exits or stays in the temporary
- * folder).
+ * <p>The library's own loader probes for CUDA, may download a build to match, and keeps a copy in
+ * the home directory; its Java front also has a call home. So both are passed by: the shared object
+ * goes to a private temporary folder, is loaded, and is unlinked at once where the system allows
+ * that (Windows does not; there it may stay behind in the temporary folder).
  */
 final class NativeTokenizers {
+  private static final CompletableFuture<TokenizersLibrary> LIBRARY =
+      CompletableFuture.supplyAsync(NativeTokenizers::load);
+
   private NativeTokenizers() {}
 
-  /** The entry points; the first call loads the library. */
-  static TokenizersLibrary library() {
-    return Loaded.LIBRARY;
+  /** Begins to unpack and load (0.1 to 0.2 s), for callers with something else to do meanwhile. */
+  static void prepare() {
+    // Initialising this class has begun it.
   }
 
-  private static final class Loaded {
-    static final TokenizersLibrary LIBRARY = load();
+  /** The entry points, once the library is loaded. */
+  static TokenizersLibrary library() {
+    try {
+      return LIBRARY.join();
+    } catch (CompletionException e) {
+      throw new IllegalStateException(
+          "The tokenizer library cannot be loaded: " + e.getCause().getMessage(), e.getCause());
+    }
   }
 
   @SuppressWarnings("restricted") // loading a library is what this class is for
@@ -53,7 +63,7 @@ final class NativeTokenizers {
       }
       return TokenizersLibrary.LIB;
     } catch (IOException e) {
-      throw new UncheckedIOException("The tokenizer library cannot be unpacked", e);
+      throw new UncheckedIOException(e);
     }
   }
 
@@ -62,8 +72,7 @@ final class NativeTokenizers {
     try (InputStream in = TokenizersLibrary.class.getResourceAsStream(resource)) {
       if (in == null) {
         throw new IllegalStateException(
-            "The tokenizer library has no build for %s; expected the resource %s"
-                .formatted(platform, resource));
+            "it has no build for %s, which would be the resource %s".formatted(platform, resource));
       }
       Path file = folder.resolve(name).toAbsolutePath();
       Files.copy(in, file);
