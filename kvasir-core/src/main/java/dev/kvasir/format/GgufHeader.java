@@ -23,7 +23,11 @@ record GgufHeader(GgufMetadata metadata, Map<String, Tensor> tensors) {
   private static final int MOST_ALIGNMENT = 1 << 20;
 
   /** Where a tensor says it lies, before the data's start is known. */
-  private record Placement(String name, GgmlType type, long[] shape, long offset) {}
+  private record Placement(String name, GgmlType type, long[] shape, long offset) {
+    String shown() {
+      return Excerpt.of(name);
+    }
+  }
 
   static GgufHeader read(String fileName, MemorySegment bytes) {
     ByteCursor cursor = new ByteCursor(fileName, bytes);
@@ -34,8 +38,9 @@ record GgufHeader(GgufMetadata metadata, Map<String, Tensor> tensors) {
     Map<String, Object> values = new LinkedHashMap<>();
     for (int i = 0; i < pairCount; i++) {
       String key = cursor.string("metadata key " + i);
-      if (values.put(key, GgufValues.read(cursor, key)) != null) {
-        throw cursor.malformed("metadata key '%s' appears twice".formatted(key));
+      String shown = Excerpt.of(key);
+      if (values.put(key, GgufValues.read(cursor, shown)) != null) {
+        throw cursor.malformed("metadata key '%s' appears twice".formatted(shown));
       }
     }
     GgufMetadata metadata = new GgufMetadata(fileName, values);
@@ -48,7 +53,7 @@ record GgufHeader(GgufMetadata metadata, Map<String, Tensor> tensors) {
     for (int i = 0; i < tensorCount; i++) {
       Placement placement = readPlacement(cursor, i);
       if (placements.put(placement.name(), placement) != null) {
-        throw cursor.malformed("tensor '%s' appears twice".formatted(placement.name()));
+        throw cursor.malformed("tensor '%s' appears twice".formatted(placement.shown()));
       }
     }
     long dataStart = alignUp(cursor.position(), alignment(cursor, metadata));
@@ -86,22 +91,23 @@ record GgufHeader(GgufMetadata metadata, Map<String, Tensor> tensors) {
 
   private static Placement readPlacement(ByteCursor cursor, int index) {
     String name = cursor.string("the name of tensor " + index);
-    int dimensions = cursor.int32("the dimension count of " + name);
+    String shown = Excerpt.of(name);
+    int dimensions = cursor.int32("the dimension count of '" + shown + "'");
     if (dimensions < 1 || dimensions > MOST_DIMENSIONS) {
       throw cursor.malformed(
           "tensor '%s' has %s dimensions; expected 1 to %d"
-              .formatted(name, Integer.toUnsignedString(dimensions), MOST_DIMENSIONS));
+              .formatted(shown, Integer.toUnsignedString(dimensions), MOST_DIMENSIONS));
     }
     long[] shape = new long[dimensions];
     for (int d = dimensions - 1; d >= 0; d--) {
-      shape[d] = cursor.int64("a dimension of " + name);
+      shape[d] = cursor.int64("a dimension of '" + shown + "'");
       if (shape[d] < 1) {
         throw cursor.malformed(
             "tensor '%s' has a dimension of %s; expected at least 1"
-                .formatted(name, Long.toUnsignedString(shape[d])));
+                .formatted(shown, Long.toUnsignedString(shape[d])));
       }
     }
-    int wireNumber = cursor.int32("the type of " + name);
+    int wireNumber = cursor.int32("the type of '" + shown + "'");
     GgmlType type =
         GgmlType.ofWireNumber(wireNumber)
             .orElseThrow(
@@ -109,10 +115,10 @@ record GgufHeader(GgufMetadata metadata, Map<String, Tensor> tensors) {
                     cursor.malformed(
                         "tensor '%s' has type %s; supported are %s"
                             .formatted(
-                                name,
+                                shown,
                                 GgmlTypeNames.describe(wireNumber),
                                 GgmlTypeNames.supported())));
-    return new Placement(name, type, shape, cursor.int64("the offset of " + name));
+    return new Placement(name, type, shape, cursor.int64("the offset of '" + shown + "'"));
   }
 
   private static Tensor place(ByteCursor cursor, Placement at, MemorySegment bytes, long start) {
@@ -120,14 +126,14 @@ record GgufHeader(GgufMetadata metadata, Map<String, Tensor> tensors) {
     if (rowLength % at.type().blockLength() != 0) {
       throw cursor.malformed(
           "tensor '%s' has rows of %d values; %s needs a multiple of %d"
-              .formatted(at.name(), rowLength, at.type(), at.type().blockLength()));
+              .formatted(at.shown(), rowLength, at.type(), at.type().blockLength()));
     }
     long room = bytes.byteSize() - start;
-    long size = Tensor.bytes(cursor.at("tensor '%s'".formatted(at.name())), at.type(), at.shape());
+    long size = Tensor.bytes(cursor.at("tensor '%s'".formatted(at.shown())), at.type(), at.shape());
     if (at.offset() < 0 || size > room || at.offset() > room - size) {
       throw cursor.malformed(
           "tensor '%s' lies at byte %s of the data and takes %d bytes; the data has %d bytes"
-              .formatted(at.name(), Long.toUnsignedString(at.offset()), size, Math.max(0, room)));
+              .formatted(at.shown(), Long.toUnsignedString(at.offset()), size, Math.max(0, room)));
     }
     return new Tensor(at.name(), at.type(), at.shape(), bytes.asSlice(start + at.offset(), size));
   }

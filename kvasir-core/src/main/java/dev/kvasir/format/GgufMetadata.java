@@ -96,8 +96,15 @@ public final class GgufMetadata {
   }
 
   private static String describe(Object value) {
-    return value.getClass().isArray()
-        ? "an array of " + value.getClass().getComponentType().getSimpleName()
-        : "the " + value.getClass().getSimpleName() + " " + value;
+    return switch (value) {
+      case String text -> "the string '" + Excerpt.of(text) + "'";
+      case Number number -> "the number " + number;
+      case Boolean bool -> bool.toString();
+      case String[] strings -> "an array of %d strings".formatted(strings.length);
+      case long[] integers -> "an array of %d integers".formatted(integers.length);
+      case float[] floats -> "an array of %d floats".formatted(floats.length);
+      case boolean[] bools -> "an array of %d booleans".formatted(bools.length);
+      default -> "an array of arrays";
+    };
   }
 }

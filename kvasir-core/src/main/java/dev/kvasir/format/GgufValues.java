@@ -21,8 +21,10 @@ final class GgufValues {
 
   private GgufValues() {}
 
-  static Object read(ByteCursor cursor, String key) {
-    return read(cursor, key, cursor.int32("the type of '" + key + "'"), 0);
+  /** The value that follows; {@code name} is how messages call it. */
+  static Object read(ByteCursor cursor, String name) {
+    String key = "'" + name + "'";
+    return read(cursor, key, cursor.int32("the type of " + key), 0);
   }
 
   private static Object read(ByteCursor cursor, String key, int type, int depth) {
@@ -30,7 +32,7 @@ final class GgufValues {
       case FLOAT32 -> (double) Float.intBitsToFloat(cursor.int32(key));
       case FLOAT64 -> Double.longBitsToDouble(cursor.int64(key));
       case BOOL -> bool(cursor, key);
-      case STRING -> cursor.string("'" + key + "'");
+      case STRING -> cursor.string(key);
       case ARRAY -> array(cursor, key, depth + 1);
       default -> integer(cursor, key, type);
     };
@@ -52,17 +54,17 @@ final class GgufValues {
   private static boolean bool(ByteCursor cursor, String key) {
     byte value = cursor.int8(key);
     if (value != 0 && value != 1) {
-      throw cursor.malformed("'%s' is %d; a boolean is 0 or 1".formatted(key, value));
+      throw cursor.malformed("%s is %d; a boolean is 0 or 1".formatted(key, value));
     }
     return value == 1;
   }
 
   private static Object array(ByteCursor cursor, String key, int depth) {
     if (depth > DEEPEST_ARRAY) {
-      throw cursor.malformed("'%s' nests arrays deeper than %d".formatted(key, DEEPEST_ARRAY));
+      throw cursor.malformed("%s nests arrays deeper than %d".formatted(key, DEEPEST_ARRAY));
     }
-    int type = cursor.int32("the element type of '" + key + "'");
-    int count = cursor.count("the length of '" + key + "'", leastBytes(cursor, key, type));
+    int type = cursor.int32("the element type of " + key);
+    int count = cursor.count("the length of " + key, leastBytes(cursor, key, type));
     return switch (type) {
       case FLOAT32, FLOAT64 -> {
         float[] floats = new float[count];
@@ -115,6 +117,6 @@ final class GgufValues {
 
   private static RuntimeException unknownType(ByteCursor cursor, String key, int type) {
     return cursor.malformed(
-        "'%s' has value type %s; expected 0 to 12".formatted(key, Integer.toUnsignedString(type)));
+        "%s has value type %s; expected 0 to 12".formatted(key, Integer.toUnsignedString(type)));
   }
 }

@@ -158,12 +158,12 @@ public final class JsonFile {
 
   public InvalidInputException missing(String key, String expected) {
     return new InvalidInputException(
-        "%s: '%s' is missing; expected %s".formatted(name, key, expected));
+        "%s: '%s' is missing; expected %s".formatted(name, Excerpt.of(key), expected));
   }
 
   public InvalidInputException wrong(String key, JsonElement found, String expected) {
     return new InvalidInputException(
-        "%s: '%s' is %s; expected %s".formatted(name, key, describe(found), expected));
+        "%s: '%s' is %s; expected %s".formatted(name, Excerpt.of(key), describe(found), expected));
   }
 
   private static String describe(JsonElement element) {
@@ -173,8 +173,7 @@ public final class JsonFile {
     if (element.isJsonArray()) {
       return "an array";
     }
-    String text = element.toString();
-    return text.length() <= 60 ? text : text.substring(0, 60) + "...";
+    return Excerpt.of(element.toString());
   }
 
   private static String firstLine(String message) {

@@ -98,7 +98,10 @@ public final class SafetensorsFile implements TensorSource {
     if (offsets.length != 2 || offsets[0] > offsets[1] || offsets[1] > data.byteSize()) {
       throw new InvalidInputException(
           "%s: 'data_offsets' is %s; expected begin and end within the %d bytes of data"
-              .formatted(entry.name(), entry.root().get("data_offsets"), data.byteSize()));
+              .formatted(
+                  entry.name(),
+                  Excerpt.of(entry.root().get("data_offsets").toString()),
+                  data.byteSize()));
     }
     Optional<GgmlType> type = type(dtype);
     if (type.isEmpty()) {
@@ -145,7 +148,7 @@ public final class SafetensorsFile implements TensorSource {
   }
 
   private String at(String tensorName) {
-    return "%s: tensor '%s'".formatted(name, tensorName);
+    return "%s: tensor '%s'".formatted(name, Excerpt.of(tensorName));
   }
 
   private String text(MemorySegment utf8) {

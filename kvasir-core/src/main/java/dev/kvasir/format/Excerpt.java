@@ -1,0 +1,15 @@
+package dev.kvasir.format;
+
+/**
+ * The beginning of a text from a file, for a message: a name in a hostile file may be megabytes
+ * long.
+ */
+final class Excerpt {
+  private static final int MOST_CHARACTERS = 80;
+
+  private Excerpt() {}
+
+  static String of(String text) {
+    return text.length() <= MOST_CHARACTERS ? text : text.substring(0, MOST_CHARACTERS) + "...";
+  }
+}
