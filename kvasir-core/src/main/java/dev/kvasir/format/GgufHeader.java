@@ -56,9 +56,10 @@ record GgufHeader(GgufMetadata metadata, Map<String, Tensor> tensors) {
         throw cursor.malformed("tensor '%s' appears twice".formatted(placement.shown()));
       }
     }
-    long dataStart = alignUp(cursor.position(), alignment(cursor, metadata));
+    int alignment = alignment(cursor, metadata);
+    MemorySegment data = fromNextMultiple(bytes, cursor.position(), alignment);
     Map<String, Tensor> tensors = new LinkedHashMap<>();
-    placements.forEach((name, at) -> tensors.put(name, place(cursor, at, bytes, dataStart)));
+    placements.forEach((name, at) -> tensors.put(name, place(cursor, at, data, alignment)));
     return new GgufHeader(metadata, tensors);
   }
 
@@ -121,24 +122,31 @@ record GgufHeader(GgufMetadata metadata, Map<String, Tensor> tensors) {
     return new Placement(name, type, shape, cursor.int64("the offset of '" + shown + "'"));
   }
 
-  private static Tensor place(ByteCursor cursor, Placement at, MemorySegment bytes, long start) {
+  private static Tensor place(ByteCursor cursor, Placement at, MemorySegment data, int alignment) {
     long rowLength = at.shape()[at.shape().length - 1];
     if (rowLength % at.type().blockLength() != 0) {
       throw cursor.malformed(
           "tensor '%s' has rows of %d values; %s needs a multiple of %d"
               .formatted(at.shown(), rowLength, at.type(), at.type().blockLength()));
     }
-    long room = bytes.byteSize() - start;
+    if (at.offset() % alignment != 0) {
+      throw cursor.malformed(
+          "tensor '%s' lies at byte %s of the data; expected a multiple of %d"
+              .formatted(at.shown(), Long.toUnsignedString(at.offset()), alignment));
+    }
+    long room = data.byteSize();
     long size = Tensor.bytes(cursor.at("tensor '%s'".formatted(at.shown())), at.type(), at.shape());
     if (at.offset() < 0 || size > room || at.offset() > room - size) {
       throw cursor.malformed(
           "tensor '%s' lies at byte %s of the data and takes %d bytes; the data has %d bytes"
-              .formatted(at.shown(), Long.toUnsignedString(at.offset()), size, Math.max(0, room)));
+              .formatted(at.shown(), Long.toUnsignedString(at.offset()), size, room));
     }
-    return new Tensor(at.name(), at.type(), at.shape(), bytes.asSlice(start + at.offset(), size));
+    return new Tensor(at.name(), at.type(), at.shape(), data.asSlice(at.offset(), size));
   }
 
-  private static long alignUp(long position, int alignment) {
-    return (position + alignment - 1) / alignment * alignment;
+  /** The data; empty in a file of metadata alone, which may end before the padding does. */
+  private static MemorySegment fromNextMultiple(MemorySegment bytes, long position, int alignment) {
+    long start = (position + alignment - 1) / alignment * alignment;
+    return bytes.asSlice(Math.min(start, bytes.byteSize()));
   }
 }
