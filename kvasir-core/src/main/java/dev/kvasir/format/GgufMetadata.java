@@ -45,8 +45,8 @@ public final class GgufMetadata {
     }
     if (value.get() < 0 || value.get() > Integer.MAX_VALUE) {
       throw new InvalidInputException(
-          "%s: '%s' is %s; expected 0 to %d"
-              .formatted(fileName, key, Long.toUnsignedString(value.get()), Integer.MAX_VALUE));
+          "%s: '%s' is %d; expected 0 to %d"
+              .formatted(fileName, key, value.get(), Integer.MAX_VALUE));
     }
     return OptionalInt.of(value.get().intValue());
   }

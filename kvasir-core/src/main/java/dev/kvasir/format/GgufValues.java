@@ -54,7 +54,7 @@ final class GgufValues {
   private static boolean bool(ByteCursor cursor, String key) {
     byte value = cursor.int8(key);
     if (value != 0 && value != 1) {
-      throw cursor.malformed("%s is %d; a boolean is 0 or 1".formatted(key, value));
+      throw cursor.malformed("%s is %d; a boolean is 0 or 1".formatted(key, value & 0xFF));
     }
     return value == 1;
   }
