@@ -20,11 +20,14 @@ final class ByteCursor {
 
   private final String fileName;
   private final MemorySegment bytes;
+  private final long end;
   private long position;
 
-  ByteCursor(String fileName, MemorySegment bytes) {
+  /** Reads from the start of {@code bytes}, and refuses to go on after {@code mostBytes}. */
+  ByteCursor(String fileName, MemorySegment bytes, long mostBytes) {
     this.fileName = fileName;
     this.bytes = bytes;
+    this.end = Math.min(bytes.byteSize(), mostBytes);
   }
 
   long position() {
@@ -32,7 +35,7 @@ final class ByteCursor {
   }
 
   long remaining() {
-    return bytes.byteSize() - position;
+    return end - position;
   }
 
   byte int8(String what) {
@@ -53,7 +56,7 @@ final class ByteCursor {
 
   /**
    * An unsigned 64-bit count of things that take at least {@code leastBytesEach}: refused when the
-   * rest of the file cannot hold that many.
+   * rest cannot hold that many.
    */
   int count(String what, long leastBytesEach) {
     long at = position;
@@ -61,7 +64,7 @@ final class ByteCursor {
     long most = Math.min(remaining() / leastBytesEach, Integer.MAX_VALUE);
     if (count < 0 || count > most) {
       throw new InvalidInputException(
-          "%s: %s at byte %d is %s; the rest of the file can hold at most %d"
+          "%s: %s at byte %d is %s; there is room for at most %d"
               .formatted(fileName, what, at, Long.toUnsignedString(count), most));
     }
     return (int) count;
@@ -85,9 +88,11 @@ final class ByteCursor {
 
   private long advance(long length, String what) {
     if (length > remaining()) {
-      throw new InvalidInputException(
-          "%s: truncated: %s at byte %d needs %d bytes, and the file ends at byte %d"
-              .formatted(fileName, what, position, length, bytes.byteSize()));
+      String found = "%s at byte %d needs %d bytes".formatted(what, position, length);
+      throw malformed(
+          end == bytes.byteSize()
+              ? "truncated: %s, and the file ends at byte %d".formatted(found, end)
+              : "%s, and the head of a file may take at most %d".formatted(found, end));
     }
     long at = position;
     position += length;

@@ -16,6 +16,13 @@ import java.util.Map;
  * </pre>
  */
 record GgufHeader(GgufMetadata metadata, Map<String, Tensor> tensors) {
+  /**
+   * Four times what the largest vocabularies take. A sparse file of many gigabytes costs its author
+   * nothing, and could otherwise ask for an array that fills the heap: a byte on disk becomes at
+   * most about 10 in memory.
+   */
+  private static final long MOST_HEAD_BYTES = 64L << 20;
+
   private static final int MAGIC = 0x46554747; // "GGUF" read little-endian
   private static final int LEAST_PAIR_BYTES = 8 + 4 + 1;
   private static final int LEAST_TENSOR_BYTES = 8 + 4 + 8 + 4 + 8;
@@ -30,7 +37,7 @@ record GgufHeader(GgufMetadata metadata, Map<String, Tensor> tensors) {
   }
 
   static GgufHeader read(String fileName, MemorySegment bytes) {
-    ByteCursor cursor = new ByteCursor(fileName, bytes);
+    ByteCursor cursor = new ByteCursor(fileName, bytes, MOST_HEAD_BYTES);
     checkMagicAndVersion(cursor);
     int tensorCount = cursor.count("the tensor count", LEAST_TENSOR_BYTES);
     int pairCount = cursor.count("the metadata count", LEAST_PAIR_BYTES);

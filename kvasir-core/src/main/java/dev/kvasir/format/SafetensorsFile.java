@@ -62,7 +62,7 @@ public final class SafetensorsFile implements TensorSource {
   }
 
   private void read(MemorySegment bytes) {
-    ByteCursor cursor = new ByteCursor(name, bytes);
+    ByteCursor cursor = new ByteCursor(name, bytes, bytes.byteSize());
     long length = cursor.int64("the header length");
     long most = Math.min(cursor.remaining(), MOST_HEADER_BYTES);
     if (length < 2 || length > most) {
