@@ -4,6 +4,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.Map;
 import java.util.Optional;
 
@@ -17,7 +18,7 @@ public final class GgufFile implements TensorSource {
   private GgufFile(String name, GgufMetadata metadata, Map<String, Tensor> tensors, Arena arena) {
     this.name = name;
     this.metadata = metadata;
-    this.tensors = tensors;
+    this.tensors = Collections.unmodifiableMap(tensors);
     this.arena = arena;
   }
 
@@ -32,7 +33,7 @@ public final class GgufFile implements TensorSource {
     try {
       GgufHeader header = GgufHeader.read(name, bytes);
       return new GgufFile(name, header.metadata(), header.tensors(), arena);
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       arena.close();
       throw e;
     }

@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.channels.FileChannel;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -16,16 +17,29 @@ record MappedFile(String name, MemorySegment bytes, Arena arena) {
     if (Files.isDirectory(file)) {
       throw new InvalidInputException(file + ": is a folder; a file was expected");
     }
-    Arena arena = Arena.ofShared();
+    // Opening a pipe would wait for its writer, and neither it nor a device can be mapped.
+    if (Files.exists(file) && !Files.isRegularFile(file)) {
+      throw new InvalidInputException(file + ": is a pipe or a device; a file was expected");
+    }
     try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
+      return map(file, channel);
+    } catch (NoSuchFileException e) {
+      throw new InvalidInputException(file + ": no such file", e);
+    } catch (AccessDeniedException e) {
+      throw new InvalidInputException(file + ": this user may not read it", e);
+    } catch (IOException | UnsupportedOperationException e) {
+      throw new InvalidInputException(file + ": cannot be mapped: " + e.getMessage(), e);
+    }
+  }
+
+  private static MappedFile map(Path file, FileChannel channel) throws IOException {
+    Arena arena = Arena.ofShared();
+    try {
       MemorySegment bytes = channel.map(FileChannel.MapMode.READ_ONLY, 0, channel.size(), arena);
       return new MappedFile(file.toString(), bytes, arena);
-    } catch (NoSuchFileException e) {
+    } catch (IOException | RuntimeException | Error e) {
       arena.close();
-      throw new InvalidInputException(file + ": no such file", e);
-    } catch (IOException e) {
-      arena.close();
-      throw new InvalidInputException(file + ": cannot be read: " + e.getMessage(), e);
+      throw e;
     }
   }
 }

@@ -55,7 +55,7 @@ public final class SafetensorsFile implements TensorSource {
   private static SafetensorsFile of(MappedFile mapped) {
     try {
       return new SafetensorsFile(mapped);
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       mapped.arena().close();
       throw e;
     }

@@ -31,7 +31,7 @@ public final class SafetensorsFolder implements TensorSource {
     try {
       opened.openShards(folder);
       return opened;
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       opened.close();
       throw e;
     }
