@@ -3,14 +3,10 @@ package dev.kvasir.format;
 import com.google.gson.JsonArray;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
-import com.google.gson.JsonParseException;
-import com.google.gson.JsonParser;
 import com.google.gson.JsonPrimitive;
-import com.google.gson.Strictness;
-import com.google.gson.stream.JsonReader;
 import dev.kvasir.error.InvalidInputException;
 import java.io.IOException;
-import java.io.StringReader;
+import java.nio.charset.CharacterCodingException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -22,6 +18,9 @@ import java.util.OptionalInt;
  * answered with the file, the member, what was found and what was expected.
  */
 public final class JsonFile {
+  /** Three times the largest known tokenizer. */
+  private static final long MOST_BYTES = 100_000_000;
+
   private final String name;
   private final JsonObject root;
 
@@ -31,12 +30,22 @@ public final class JsonFile {
   }
 
   public static JsonFile read(Path file) {
+    if (Files.isDirectory(file)) {
+      throw new InvalidInputException(file + ": is a folder; a JSON file was expected");
+    }
     try {
+      long size = Files.size(file);
+      if (size > MOST_BYTES) {
+        throw new InvalidInputException(
+            "%s: takes %d bytes; expected at most %d".formatted(file, size, MOST_BYTES));
+      }
       return parse(file.toString(), Files.readString(file));
     } catch (NoSuchFileException e) {
       throw new InvalidInputException(file + ": no such file", e);
+    } catch (CharacterCodingException e) {
+      throw new InvalidInputException(file + ": is not valid UTF-8", e);
     } catch (IOException e) {
-      throw new InvalidInputException(file + ": cannot be read as UTF-8: " + e.getMessage(), e);
+      throw new InvalidInputException(file + ": cannot be read: " + e.getMessage(), e);
     }
   }
 
@@ -52,20 +61,12 @@ public final class JsonFile {
     return new JsonFile(name, element.getAsJsonObject());
   }
 
-  /** Any JSON value, strictly parsed: no comments, no unquoted names, nothing after it. */
+  /**
+   * Any JSON value, strictly parsed: no comments, no unquoted names, no name twice, nothing after
+   * it.
+   */
   public static JsonElement parseElement(String name, String json) {
-    JsonReader reader = new JsonReader(new StringReader(json));
-    reader.setStrictness(Strictness.STRICT);
-    try {
-      JsonElement element = JsonParser.parseReader(reader);
-      if (reader.peek() != com.google.gson.stream.JsonToken.END_DOCUMENT) {
-        throw new InvalidInputException(name + ": has text after the end of its JSON value");
-      }
-      return element;
-    } catch (JsonParseException | IOException | IllegalStateException e) {
-      throw new InvalidInputException(
-          "%s: is not valid JSON: %s".formatted(name, firstLine(e.getMessage())), e);
-    }
+    return JsonTree.parse(name, json);
   }
 
   public String name() {
@@ -174,9 +175,5 @@ public final class JsonFile {
       return "an array";
     }
     return Excerpt.of(element.toString());
-  }
-
-  private static String firstLine(String message) {
-    return message == null ? "it ends early" : message.lines().findFirst().orElse("it ends early");
   }
 }
