@@ -24,6 +24,9 @@ public record Tensor(String name, GgmlType type, long[] shape, MemorySegment dat
   }
 
   static String text(long[] shape) {
+    if (shape.length == 0) {
+      return "scalar";
+    }
     return Arrays.stream(shape).mapToObj(Long::toString).collect(Collectors.joining(" x "));
   }
 
