@@ -1,10 +1,9 @@
 package dev.kvasir.format;
 
-import com.google.gson.JsonElement;
 import dev.kvasir.error.InvalidInputException;
 import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -18,18 +17,19 @@ public final class SafetensorsFolder implements TensorSource {
   private static final String SINGLE = "model.safetensors";
   private static final String INDEX = "model.safetensors.index.json";
 
-  private final String name;
-  private final Map<String, SafetensorsFile> shards = new LinkedHashMap<>();
-  private final Map<String, String> shardOfTensor = new LinkedHashMap<>();
+  private final Path folder;
+  private final Map<Path, SafetensorsFile> shards = new LinkedHashMap<>();
+  private final Map<String, SafetensorsFile> shardOfTensor = new LinkedHashMap<>();
 
   private SafetensorsFolder(Path folder) {
-    this.name = folder.toString();
+    this.folder = folder;
   }
 
+  /** Maps the one file of the folder, or every shard that its index names. */
   public static SafetensorsFolder open(Path folder) {
     SafetensorsFolder opened = new SafetensorsFolder(folder);
     try {
-      opened.openShards(folder);
+      opened.openFiles();
       return opened;
     } catch (RuntimeException | Error e) {
       opened.close();
@@ -37,51 +37,69 @@ public final class SafetensorsFolder implements TensorSource {
     }
   }
 
-  private void openShards(Path folder) {
-    Path index = folder.resolve(INDEX);
-    if (Files.exists(folder.resolve(SINGLE)) || !Files.exists(index)) {
-      if (!Files.exists(folder.resolve(SINGLE))) {
-        throw new InvalidInputException(
-            "%s: holds neither %s nor %s".formatted(folder, SINGLE, INDEX));
-      }
-      SafetensorsFile file = SafetensorsFile.open(folder.resolve(SINGLE));
-      shards.put(SINGLE, file);
-      file.tensors().forEach(tensor -> shardOfTensor.put(tensor.name(), SINGLE));
-      return;
+  private void openFiles() {
+    if (!Files.isDirectory(folder)) {
+      throw new InvalidInputException(folder + ": no such folder");
     }
-    JsonFile json = JsonFile.read(index);
+    if (Files.exists(folder.resolve(SINGLE))) {
+      SafetensorsFile file = shard(folder.resolve(SINGLE));
+      file.names().forEach(tensorName -> shardOfTensor.put(tensorName, file));
+    } else if (Files.exists(folder.resolve(INDEX))) {
+      openShards(JsonFile.read(folder.resolve(INDEX)));
+    } else {
+      throw new InvalidInputException(
+          "%s: holds neither %s nor %s".formatted(folder, SINGLE, INDEX));
+    }
+  }
+
+  private void openShards(JsonFile index) {
     JsonFile map =
-        json.object("weight_map").orElseThrow(() -> json.missing("weight_map", "an object"));
-    for (Map.Entry<String, JsonElement> entry : map.root().entrySet()) {
-      String tensorName = entry.getKey();
-      String shard = map.string(tensorName).orElseThrow(() -> map.missing(tensorName, "a file"));
-      // A shard is a neighbour of the index: a path could point anywhere on the disk.
-      if (shard.isBlank() || shard.contains("/") || shard.contains("\\") || shard.indexOf(0) >= 0) {
-        throw map.wrong(tensorName, entry.getValue(), "a file name without a folder");
-      }
-      if (!shards.containsKey(shard)) {
-        shards.put(shard, SafetensorsFile.open(folder.resolve(shard)));
-      }
-      shardOfTensor.put(tensorName, shard);
+        index.object("weight_map").orElseThrow(() -> index.missing("weight_map", "an object"));
+    for (String tensorName : map.root().keySet()) {
+      String fileName = map.string(tensorName).orElseThrow(() -> map.missing(tensorName, "a file"));
+      Path file =
+          neighbour(fileName)
+              .orElseThrow(
+                  () ->
+                      map.wrong(
+                          tensorName, map.root().get(tensorName), "a file name without a folder"));
+      shardOfTensor.put(tensorName, shard(file));
     }
+  }
+
+  /** A shard is a neighbour of the index: a path could point anywhere on the disk. */
+  private Optional<Path> neighbour(String fileName) {
+    if (fileName.isBlank() || fileName.contains("/") || fileName.contains("\\")) {
+      return Optional.empty();
+    }
+    try {
+      return Optional.of(folder.resolve(fileName));
+    } catch (InvalidPathException notAName) {
+      return Optional.empty();
+    }
+  }
+
+  private SafetensorsFile shard(Path file) {
+    return shards.computeIfAbsent(file, SafetensorsFile::open);
   }
 
   @Override
   public String name() {
-    return name;
+    return folder.toString();
   }
 
   @Override
   public Collection<Tensor> tensors() {
-    Collection<Tensor> all = new ArrayList<>();
-    shards.values().forEach(shard -> all.addAll(shard.tensors()));
-    return all;
+    return shards.values().stream()
+        .flatMap(
+            shard -> shard.tensors().stream().filter(t -> shardOfTensor.get(t.name()) == shard))
+        .toList();
   }
 
   @Override
   public Optional<Tensor> find(String tensorName) {
-    String shard = shardOfTensor.get(tensorName);
-    return shard == null ? Optional.empty() : shards.get(shard).find(tensorName);
+    SafetensorsFile shard = shardOfTensor.get(tensorName);
+    return shard == null ? Optional.empty() : shard.find(tensorName);
   }
 
   @Override

@@ -1,0 +1,175 @@
+package dev.kvasir.format;
+
+import com.google.gson.JsonElement;
+import com.google.gson.JsonPrimitive;
+import dev.kvasir.error.InvalidInputException;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * The head of a safetensors file.
+ *
+ * <pre>
+ * u64 length | JSON: {"name": {"dtype", "shape", "data_offsets": [begin, end]}, "__metadata__": {}}
+ * data, each tensor from begin to end
+ * </pre>
+ */
+final class SafetensorsHeader {
+  /** The format's own limit; a header of a large model takes a few hundred kilobytes. */
+  private static final long MOST_HEADER_BYTES = 100_000_000;
+
+  private static final int MOST_DIMENSIONS = 8;
+
+  /** The bytes of the data that a tensor claims. */
+  private record Extent(String shown, long begin, long end) {}
+
+  private final String fileName;
+  private final Map<String, Tensor> tensors = new LinkedHashMap<>();
+  private final Map<String, String> unsupported = new LinkedHashMap<>();
+  private final Map<String, String> metadata = new LinkedHashMap<>();
+  private final List<Extent> extents = new ArrayList<>();
+
+  private SafetensorsHeader(String fileName) {
+    this.fileName = fileName;
+  }
+
+  static SafetensorsHeader read(String fileName, MemorySegment bytes) {
+    ByteCursor cursor = new ByteCursor(fileName, bytes, bytes.byteSize());
+    long length = cursor.int64("the header length");
+    long most = Math.min(cursor.remaining(), MOST_HEADER_BYTES);
+    if (length < 2 || length > most) {
+      throw cursor.malformed(
+          "the header length is %s; expected 2 to %d, so this is no safetensors file or a truncated one"
+              .formatted(Long.toUnsignedString(length), most));
+    }
+    JsonFile json = JsonFile.parse(fileName, text(fileName, bytes.asSlice(8, length)));
+    SafetensorsHeader header = new SafetensorsHeader(fileName);
+    header.readEntries(json, bytes.asSlice(8 + length));
+    header.refuseOverlaps();
+    return header;
+  }
+
+  Map<String, Tensor> tensors() {
+    return tensors;
+  }
+
+  /** The dtype of each tensor that is there but cannot be read. */
+  Map<String, String> unsupported() {
+    return unsupported;
+  }
+
+  Map<String, String> metadata() {
+    return metadata;
+  }
+
+  private void readEntries(JsonFile json, MemorySegment data) {
+    for (Map.Entry<String, JsonElement> entry : json.root().entrySet()) {
+      String key = entry.getKey();
+      if (key.equals("__metadata__")) {
+        json.object(key).ifPresent(this::readMetadata);
+      } else {
+        String where = "%s: tensor '%s'".formatted(fileName, Excerpt.of(key));
+        place(key, JsonFile.of(where, entry.getValue()), data);
+      }
+    }
+  }
+
+  private void readMetadata(JsonFile notes) {
+    for (String key : notes.root().keySet()) {
+      metadata.put(key, notes.string(key).orElseThrow(() -> notes.missing(key, "a string")));
+    }
+  }
+
+  private void place(String tensorName, JsonFile entry, MemorySegment data) {
+    String dtype = entry.string("dtype").orElseThrow(() -> entry.missing("dtype", "a string"));
+    long[] shape = wholeNumbers(entry, "shape");
+    if (shape.length > MOST_DIMENSIONS) {
+      throw new InvalidInputException(
+          "%s: has %d dimensions; expected at most %d"
+              .formatted(entry.name(), shape.length, MOST_DIMENSIONS));
+    }
+    long[] offsets = wholeNumbers(entry, "data_offsets");
+    if (offsets.length != 2 || offsets[0] > offsets[1] || offsets[1] > data.byteSize()) {
+      throw new InvalidInputException(
+          "%s: 'data_offsets' is %s; expected begin and end within the %d bytes of data"
+              .formatted(
+                  entry.name(),
+                  Excerpt.of(entry.root().get("data_offsets").toString()),
+                  data.byteSize()));
+    }
+    long span = offsets[1] - offsets[0];
+    extents.add(new Extent(Excerpt.of(tensorName), offsets[0], offsets[1]));
+    Optional<GgmlType> type = type(dtype);
+    if (type.isEmpty()) {
+      unsupported.put(tensorName, dtype);
+      return;
+    }
+    long size = Tensor.bytes(entry.name(), type.get(), shape);
+    if (size != span) {
+      throw new InvalidInputException(
+          "%s: shape %s of %s takes %d bytes; 'data_offsets' span %d"
+              .formatted(entry.name(), Tensor.text(shape), dtype, size, span));
+    }
+    MemorySegment slice = data.asSlice(offsets[0], size);
+    tensors.put(tensorName, new Tensor(tensorName, type.get(), shape, slice));
+  }
+
+  /** The format forbids them: two names for the same bytes serve only to hide one of them. */
+  private void refuseOverlaps() {
+    extents.sort(Comparator.comparingLong(Extent::begin).thenComparingLong(Extent::end));
+    for (int i = 1; i < extents.size(); i++) {
+      Extent before = extents.get(i - 1);
+      Extent after = extents.get(i);
+      if (after.begin() < before.end()) {
+        throw new InvalidInputException(
+            "%s: tensor '%s' begins at byte %d of the data, inside tensor '%s' that ends at %d"
+                .formatted(fileName, after.shown(), after.begin(), before.shown(), before.end()));
+      }
+    }
+  }
+
+  private static Optional<GgmlType> type(String dtype) {
+    return switch (dtype) {
+      case "F32" -> Optional.of(GgmlType.F32);
+      case "F16" -> Optional.of(GgmlType.F16);
+      case "BF16" -> Optional.of(GgmlType.BF16);
+      default -> Optional.empty();
+    };
+  }
+
+  private static long[] wholeNumbers(JsonFile entry, String key) {
+    var array = entry.array(key).orElseThrow(() -> entry.missing(key, "an array of numbers"));
+    return array.asList().stream().mapToLong(element -> wholeNumber(entry, key, element)).toArray();
+  }
+
+  private static long wholeNumber(JsonFile entry, String key, JsonElement element) {
+    // An element's own conversions would also take "3" and [3].
+    if (element instanceof JsonPrimitive primitive
+        && primitive.isNumber()
+        && primitive.getAsNumber() instanceof Long number
+        && number >= 0) {
+      return number;
+    }
+    throw new InvalidInputException(
+        "%s: '%s' holds %s; expected whole numbers of at least 0"
+            .formatted(entry.name(), key, Excerpt.of(element.toString())));
+  }
+
+  private static String text(String fileName, MemorySegment utf8) {
+    try {
+      ByteBuffer buffer = ByteBuffer.wrap(utf8.toArray(ValueLayout.JAVA_BYTE));
+      return StandardCharsets.UTF_8.newDecoder().decode(buffer).toString();
+    } catch (CharacterCodingException e) {
+      throw new InvalidInputException(fileName + ": the header is not valid UTF-8", e);
+    }
+  }
+}
