@@ -7,7 +7,6 @@ import com.google.gson.JsonObject;
 import com.google.gson.JsonPrimitive;
 import com.google.gson.Strictness;
 import com.google.gson.stream.JsonReader;
-import com.google.gson.stream.JsonToken;
 import dev.kvasir.error.InvalidInputException;
 import java.io.IOException;
 import java.io.StringReader;
@@ -47,9 +46,7 @@ final class JsonTree {
     JsonTree tree = new JsonTree(fileName, json);
     try {
       JsonElement root = tree.next();
-      if (tree.reader.peek() != JsonToken.END_DOCUMENT) {
-        throw tree.malformed("has text after the end of its JSON value");
-      }
+      tree.reader.peek(); // throws on text after the value
       return root;
     } catch (IOException e) {
       throw new InvalidInputException(

@@ -1,0 +1,106 @@
+package dev.kvasir.format;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/**
+ * Writes small GGUF files. {@link #put} and {@link #tensor} write honest ones; {@link #entry} and
+ * {@link #data} write whatever they are told.
+ */
+final class GgufWriter {
+  static final int VERSION_AT = 4;
+  static final int TENSOR_COUNT_AT = 8;
+  static final int PAIR_COUNT_AT = 16;
+  static final int FIRST_PAIR_AT = 24;
+
+  private final LittleEndianBytes pairs = new LittleEndianBytes();
+  private final LittleEndianBytes entries = new LittleEndianBytes();
+  private final LittleEndianBytes data = new LittleEndianBytes();
+  private int version = 3;
+  private int alignment = 32;
+  private long pairCount;
+  private long entryCount;
+
+  GgufWriter version(int version) {
+    this.version = version;
+    return this;
+  }
+
+  /** Says the alignment in the metadata, and keeps it; to be called before the first tensor. */
+  GgufWriter alignment(int alignment) {
+    this.alignment = alignment;
+    return put("general.alignment", GgufValue.uint32(alignment));
+  }
+
+  GgufWriter put(String key, GgufValue value) {
+    pairs.string(key).int32(value.type()).raw(value.bytes());
+    pairCount++;
+    return this;
+  }
+
+  GgufWriter put(String key, String value) {
+    return put(key, GgufValue.string(value));
+  }
+
+  GgufWriter put(String key, int value) {
+    return put(key, GgufValue.uint32(value));
+  }
+
+  GgufWriter put(String key, float value) {
+    return put(key, GgufValue.float32(value));
+  }
+
+  GgufWriter put(String key, boolean value) {
+    return put(key, GgufValue.bool(value));
+  }
+
+  /** A tensor whose shape is told outermost first, as {@link Tensor#shape()} tells it. */
+  GgufWriter tensor(String name, GgmlType type, byte[] bytes, long... shape) {
+    long[] sizes = new long[shape.length];
+    for (int i = 0; i < shape.length; i++) {
+      sizes[i] = shape[shape.length - 1 - i];
+    }
+    data.padTo(alignment);
+    return entry(name, type.wireNumber(), data.size(), sizes).data(bytes);
+  }
+
+  /** An F32 tensor. */
+  GgufWriter floats(String name, float[] values, long... shape) {
+    return tensor(name, GgmlType.F32, LittleEndianBytes.ofFloats(values), shape);
+  }
+
+  /** What the head says of a tensor, with its sizes as they lie in the file: innermost first. */
+  GgufWriter entry(String name, int type, long offset, long... sizes) {
+    entries.string(name).int32(sizes.length);
+    for (long size : sizes) {
+      entries.int64(size);
+    }
+    entries.int32(type).int64(offset);
+    entryCount++;
+    return this;
+  }
+
+  GgufWriter data(byte... bytes) {
+    data.raw(bytes);
+    return this;
+  }
+
+  /** The file; nothing follows the last tensor, so that each missing byte is missed. */
+  byte[] bytes() {
+    LittleEndianBytes file = new LittleEndianBytes();
+    file.raw((byte) 'G', (byte) 'G', (byte) 'U', (byte) 'F').int32(version);
+    file.int64(entryCount).int64(pairCount);
+    file.raw(pairs.toArray()).raw(entries.toArray());
+    return file.padTo(alignment).raw(data.toArray()).toArray();
+  }
+
+  Path writeTo(Path file) {
+    try {
+      return Files.write(file, bytes());
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+}

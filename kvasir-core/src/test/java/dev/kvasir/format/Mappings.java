@@ -1,0 +1,20 @@
+package dev.kvasir.format;
+
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/** What this process has mapped, as Linux tells it; elsewhere the asking test is skipped. */
+final class Mappings {
+  private static final Path MAPS = Path.of("/proc/self/maps");
+
+  private Mappings() {}
+
+  static boolean hold(Path file) throws IOException {
+    assumeTrue(Files.isReadable(MAPS), "only Linux lists the mappings of a process");
+    String path = file.toRealPath().toString();
+    return Files.readAllLines(MAPS).stream().anyMatch(line -> line.endsWith(path));
+  }
+}

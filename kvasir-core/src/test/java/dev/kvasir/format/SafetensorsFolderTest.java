@@ -1,0 +1,125 @@
+package dev.kvasir.format;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class SafetensorsFolderTest {
+  @TempDir Path folder;
+
+  @Test
+  void theOneFileIsRead() {
+    new SafetensorsWriter()
+        .floats("w", new float[] {1, 2}, 2)
+        .tensor("ids", "I32", new byte[4], 1)
+        .writeTo(folder.resolve("model.safetensors"));
+    try (SafetensorsFolder weights = SafetensorsFolder.open(folder)) {
+      assertThat(weights.name()).isEqualTo(folder.toString());
+      assertThat(weights.tensors()).extracting(Tensor::name).containsExactly("w");
+      assertThat(weights.require("w", 2).toFloats()).containsExactly(1, 2);
+      assertThat(weights.find("v")).isEmpty();
+      String file = folder.resolve("model.safetensors").toString();
+      assertThat(InMemory.refusal(file, catchThrowable(() -> weights.find("ids"))))
+          .isEqualTo("tensor 'ids' has dtype I32; supported are F32, F16, BF16");
+    }
+  }
+
+  @Test
+  void theShardsOfAnIndexAreReadAsOne() throws IOException {
+    shard("one.safetensors", "a", 1);
+    shard("two.safetensors", "b", 2);
+    index("{\"weight_map\": {\"b\": \"two.safetensors\", \"a\": \"one.safetensors\"}}");
+    try (SafetensorsFolder weights = SafetensorsFolder.open(folder)) {
+      assertThat(weights.require("a", 1).toFloats()).containsExactly(1);
+      assertThat(weights.require("b", 1).toFloats()).containsExactly(2);
+      assertThat(weights.tensors()).extracting(Tensor::name).containsExactly("b", "a");
+    }
+  }
+
+  @Test
+  void theIndexDecidesWhichTensorsThereAre() throws IOException {
+    new SafetensorsWriter()
+        .floats("a", new float[] {1}, 1)
+        .floats("left out", new float[] {1}, 1)
+        .writeTo(folder.resolve("one.safetensors"));
+    index("{\"weight_map\": {\"a\": \"one.safetensors\", \"b\": \"one.safetensors\"}}");
+    try (SafetensorsFolder weights = SafetensorsFolder.open(folder)) {
+      assertThat(weights.tensors()).extracting(Tensor::name).containsExactly("a");
+      assertThat(weights.find("left out")).isEmpty();
+      assertThat(weights.find("b")).isEmpty();
+    }
+  }
+
+  @Test
+  void aFolderWithoutWeightsIsRefused() {
+    assertThat(refusal(folder))
+        .isEqualTo("holds neither model.safetensors nor model.safetensors.index.json");
+    assertThat(refusal(folder.resolve("none"))).isEqualTo("no such folder");
+  }
+
+  @Test
+  void anIndexWithoutAMapIsRefused() throws IOException {
+    Path index = index("{}");
+    assertThat(refusalNaming(index)).isEqualTo("'weight_map' is missing; expected an object");
+  }
+
+  @Test
+  void aMissingShardIsRefusedAndTheOthersAreClosed() throws IOException {
+    Path one = shard("one.safetensors", "a", 1);
+    index("{\"weight_map\": {\"a\": \"one.safetensors\", \"b\": \"two.safetensors\"}}");
+    assertThat(refusalNaming(folder.resolve("two.safetensors"))).isEqualTo("no such file");
+    assertThat(Mappings.hold(one)).isFalse();
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {"../w", "/etc/passwd", "sub/w", "sub\\\\w", "", " ", "w\\u0000", "w\\ud800"})
+  void aShardThatIsNoNeighbourIsRefused(String name) throws IOException {
+    Path index = index("{\"weight_map\": {\"a\": \"%s\"}}".formatted(name));
+    Throwable thrown = catchThrowable(() -> SafetensorsFolder.open(folder));
+    assertThat(InMemory.refusal(index + " 'weight_map'", thrown))
+        .startsWith("'a' is \"")
+        .endsWith("; expected a file name without a folder");
+  }
+
+  @Test
+  void aShardThatIsAFolderIsRefused() throws IOException {
+    index("{\"weight_map\": {\"a\": \"..\"}}");
+    assertThat(refusalNaming(folder.resolve(".."))).isEqualTo("is a folder; a file was expected");
+  }
+
+  @Test
+  void aShardThatIsNoNameIsRefused() throws IOException {
+    Path index = index("{\"weight_map\": {\"a\": 3}}");
+    Throwable thrown = catchThrowable(() -> SafetensorsFolder.open(folder));
+    assertThat(InMemory.refusal(index + " 'weight_map'", thrown))
+        .isEqualTo("'a' is 3; expected a string");
+  }
+
+  private Path shard(String fileName, String tensorName, float value) {
+    return new SafetensorsWriter()
+        .floats(tensorName, new float[] {value}, 1)
+        .writeTo(folder.resolve(fileName));
+  }
+
+  private Path index(String json) throws IOException {
+    return Files.writeString(folder.resolve("model.safetensors.index.json"), json);
+  }
+
+  private String refusalNaming(Path file) {
+    Throwable thrown = catchThrowable(() -> SafetensorsFolder.open(folder));
+    return InMemory.refusal(file.toString(), thrown);
+  }
+
+  private static String refusal(Path path) {
+    Throwable thrown = catchThrowable(() -> SafetensorsFolder.open(path));
+    return InMemory.refusal(path.toString(), thrown);
+  }
+}
