@@ -1,0 +1,200 @@
+package dev.kvasir.format;
+
+import static java.nio.ByteOrder.LITTLE_ENDIAN;
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kvasir.error.InvalidInputException;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
+import java.util.Arrays;
+import java.util.List;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import net.jqwik.api.Arbitraries;
+import net.jqwik.api.Arbitrary;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.Provide;
+
+/**
+ * Whatever the bytes are, a reader either refuses them with a sentence or hands out tensors and
+ * metadata that can all be read; and it takes little memory to find out.
+ */
+class ReaderFuzzTest {
+  private static final long MOST_ALLOCATED_BYTES = 1 << 20;
+
+  enum Kind {
+    GGUF(gguf(), InMemory::gguf),
+    SAFETENSORS(safetensors(), InMemory::safetensors);
+
+    private final byte[] honest;
+    private final Function<byte[], TensorSource> open;
+
+    Kind(byte[] honest, Function<byte[], TensorSource> open) {
+      this.honest = honest;
+      this.open = open;
+      open.apply(honest).close(); // loads classes, which is not the file's fault
+    }
+  }
+
+  @Property(seed = "4711", tries = 2_000)
+  void noiseIsReadOrRefused(@ForAll Kind kind, @ForAll byte[] noise) {
+    readOrRefuse(kind, noise);
+  }
+
+  @Property(seed = "4712", tries = 3_000)
+  void noiseBehindAnHonestBeginningIsReadOrRefused(
+      @ForAll Kind kind, @ForAll("truncations") List<Edit> truncation, @ForAll byte[] noise) {
+    LittleEndianBytes file = new LittleEndianBytes();
+    readOrRefuse(kind, file.raw(Edit.all(truncation, kind.honest)).raw(noise).toArray());
+  }
+
+  @Property(seed = "4713", tries = 4_000)
+  void flippedBytesAreReadOrRefused(@ForAll Kind kind, @ForAll("flips") List<Edit> edits) {
+    readOrRefuse(kind, Edit.all(edits, kind.honest));
+  }
+
+  @Property(seed = "4714", tries = 2_000)
+  void truncatedFilesAreReadOrRefused(@ForAll Kind kind, @ForAll("truncations") List<Edit> edits) {
+    readOrRefuse(kind, Edit.all(edits, kind.honest));
+  }
+
+  @Property(seed = "4715", tries = 3_000)
+  void insertedBytesAreReadOrRefused(@ForAll Kind kind, @ForAll("insertions") List<Edit> edits) {
+    readOrRefuse(kind, Edit.all(edits, kind.honest));
+  }
+
+  @Property(seed = "4716", tries = 4_000)
+  void overwrittenNumbersAreReadOrRefused(
+      @ForAll Kind kind, @ForAll("overwrites") List<Edit> edits) {
+    readOrRefuse(kind, Edit.all(edits, kind.honest));
+  }
+
+  @Property(seed = "4717", tries = 3_000)
+  void severalEditsAreReadOrRefused(@ForAll Kind kind, @ForAll("edits") List<Edit> edits) {
+    readOrRefuse(kind, Edit.all(edits, kind.honest));
+  }
+
+  @Property(seed = "4718", tries = 4_000)
+  void editedJsonUnderAnHonestLengthIsReadOrRefused(@ForAll("jsonEdits") List<Edit> edits) {
+    byte[] honest = Kind.SAFETENSORS.honest;
+    int dataAt = 8 + ByteBuffer.wrap(honest).order(LITTLE_ENDIAN).getInt(0);
+    byte[] json = Edit.all(edits, Arrays.copyOfRange(honest, 8, dataAt));
+    byte[] data = Arrays.copyOfRange(honest, dataAt, honest.length);
+    readOrRefuse(Kind.SAFETENSORS, SafetensorsWriter.file(new String(json, UTF_8), data));
+  }
+
+  @Provide
+  Arbitrary<List<Edit>> flips() {
+    return Edit.flips().list().ofMinSize(1).ofMaxSize(6);
+  }
+
+  @Provide
+  Arbitrary<List<Edit>> truncations() {
+    return Edit.truncations().list().ofSize(1);
+  }
+
+  @Provide
+  Arbitrary<List<Edit>> insertions() {
+    return Edit.insertions().list().ofMinSize(1).ofMaxSize(3);
+  }
+
+  @Provide
+  Arbitrary<List<Edit>> overwrites() {
+    return Edit.overwrites().list().ofMinSize(1).ofMaxSize(3);
+  }
+
+  @Provide
+  Arbitrary<List<Edit>> jsonEdits() {
+    Arbitrary<Edit> any = Arbitraries.oneOf(Edit.jsonInsertions(), Edit.deletions());
+    return any.list().ofMinSize(1).ofMaxSize(3);
+  }
+
+  @Provide
+  Arbitrary<List<Edit>> edits() {
+    Arbitrary<Edit> any =
+        Arbitraries.oneOf(
+            Edit.flips(),
+            Edit.truncations(),
+            Edit.insertions(),
+            Edit.deletions(),
+            Edit.overwrites());
+    return any.list().ofMinSize(1).ofMaxSize(6);
+  }
+
+  private static void readOrRefuse(Kind kind, byte[] file) {
+    long before = Allocation.bytes();
+    try (TensorSource opened = kind.open.apply(file)) {
+      assertThat(Allocation.bytes() - before).isLessThan(MOST_ALLOCATED_BYTES);
+      opened.tensors().forEach(ReaderFuzzTest::readWhole);
+      if (opened instanceof GgufFile gguf) {
+        gguf.metadata().keys().forEach(key -> ask(gguf.metadata(), key));
+      }
+    } catch (InvalidInputException refusal) {
+      assertThat(Allocation.bytes() - before).isLessThan(MOST_ALLOCATED_BYTES);
+      assertThat(refusal.getMessage()).startsWith("tiny.").hasSizeLessThan(500);
+      assertThat(refusal.getMessage().chars().anyMatch(Character::isISOControl)).isFalse();
+    }
+  }
+
+  private static void readWhole(Tensor tensor) {
+    assertThat(tensor.data().byteSize()).isEqualTo(tensor.type().bytesFor(tensor.values()));
+    assertThat(tensor.data().toArray(ValueLayout.JAVA_BYTE)).isNotNull();
+    assertThat(tensor.toFloats()).hasSize((int) tensor.values());
+  }
+
+  /** Every question about every key is answered or refused. */
+  private static void ask(GgufMetadata metadata, String key) {
+    assertThat(metadata.value(key)).isPresent();
+    List<Consumer<String>> questions =
+        List.of(
+            metadata::string,
+            metadata::integer,
+            metadata::number,
+            metadata::bool,
+            metadata::strings,
+            metadata::integers,
+            metadata::floats);
+    for (Consumer<String> question : questions) {
+      try {
+        question.accept(key);
+      } catch (InvalidInputException refusal) {
+        assertThat(refusal).hasMessageStartingWith("tiny.gguf: ");
+      }
+    }
+  }
+
+  private static byte[] gguf() {
+    GgufValue numbers = GgufValue.array(GgufValue.float32(1), GgufValue.float32(2));
+    GgufWriter writer =
+        new GgufWriter()
+            .put("general.architecture", "llama")
+            .alignment(8)
+            .put("u8", GgufValue.uint8(1))
+            .put("i16", GgufValue.int16(-2))
+            .put("u64", GgufValue.uint64(3))
+            .put("f64", GgufValue.float64(4))
+            .put("f32", 5f)
+            .put("yes", true)
+            .put("tokens", GgufValue.strings("a", "b", "cd"))
+            .put("flags", GgufValue.array(GgufValue.bool(true), GgufValue.bool(false)))
+            .put("types", GgufValue.array(GgufValue.int32(1), GgufValue.int32(2)))
+            .put("nested", GgufValue.array(numbers, numbers));
+    return writer
+        .floats("a", new float[] {1, 2, 3, 4}, 2, 2)
+        .tensor("b", GgmlType.Q8_0, new byte[68], 2, 32)
+        .tensor("c", GgmlType.BF16, new byte[10], 1, 5)
+        .bytes();
+  }
+
+  private static byte[] safetensors() {
+    return new SafetensorsWriter()
+        .metadata("format", "pt")
+        .floats("a", new float[] {1, 2, 3, 4}, 2, 2)
+        .tensor("b", "BF16", new byte[6], 3)
+        .tensor("c", "I64", new byte[16], 2)
+        .floats("d", new float[] {5})
+        .bytes();
+  }
+}
