@@ -1,0 +1,68 @@
+package dev.kvasir.text.template;
+
+import java.util.List;
+import java.util.Objects;
+
+/** The {@code loop} variable of a for loop. */
+final class Loop {
+  private final List<Object> elements;
+  private final int depth;
+  private int index;
+  private List<Object> changing;
+
+  Loop(List<Object> elements, int depth) {
+    this.elements = elements;
+    this.depth = depth;
+  }
+
+  void advanceTo(int index) {
+    this.index = index;
+  }
+
+  int depth() {
+    return depth;
+  }
+
+  int length() {
+    return elements.size();
+  }
+
+  Object attribute(String name, Object absent) {
+    return switch (name) {
+      case "index" -> index + 1L;
+      case "index0" -> (long) index;
+      case "revindex" -> (long) elements.size() - index;
+      case "revindex0" -> elements.size() - index - 1L;
+      case "first" -> index == 0;
+      case "last" -> index == elements.size() - 1;
+      case "length" -> (long) elements.size();
+      case "depth" -> (long) depth;
+      case "depth0" -> depth - 1L;
+      case "previtem" ->
+          index > 0 ? elements.get(index - 1) : new Undefined("there is no previous item");
+      case "nextitem" ->
+          index + 1 < elements.size()
+              ? elements.get(index + 1)
+              : new Undefined("there is no next item");
+      case "cycle" -> (Callable) this::cycle;
+      case "changed" -> (Callable) this::changed;
+      default -> absent;
+    };
+  }
+
+  private Object cycle(Arguments arguments) {
+    List<Object> choices = arguments.positional();
+    if (choices.isEmpty()) {
+      throw new Fault("loop.cycle needs an item to choose");
+    }
+    return choices.get(index % choices.size());
+  }
+
+  private Object changed(Arguments arguments) {
+    List<Object> now = arguments.positional();
+    boolean same =
+        changing != null && Comparison.equal(Sequence.list(changing), Sequence.list(now));
+    changing = Objects.requireNonNull(now);
+    return !same;
+  }
+}
