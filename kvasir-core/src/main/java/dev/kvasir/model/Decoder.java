@@ -36,13 +36,13 @@ public final class Decoder implements AutoCloseable {
    * @param layersDone told after each layer that is loaded
    */
   public static Decoder load(GgufFile file, Kernels kernels, Crew crew, IntConsumer layersDone) {
-    ModelConfig config = GgufConfig.read(file);
+    ModelConfig config = ModelConfig.of(file);
     return load(config, file, TensorNames.GGUF, kernels, crew, layersDone);
   }
 
   /** Reads a folder as Hugging Face lays it out. */
   public static Decoder load(Path folder, Kernels kernels, Crew crew, IntConsumer layersDone) {
-    ModelConfig config = HuggingFaceConfig.read(folder);
+    ModelConfig config = ModelConfig.of(folder);
     SafetensorsFolder file = SafetensorsFolder.open(folder);
     try {
       return load(config, file, TensorNames.HUGGING_FACE, kernels, crew, layersDone);

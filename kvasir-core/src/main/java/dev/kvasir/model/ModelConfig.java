@@ -3,6 +3,8 @@ package dev.kvasir.model;
 import dev.kvasir.attention.AttentionShape;
 import dev.kvasir.cache.CacheShape;
 import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.format.GgufFile;
+import java.nio.file.Path;
 
 /** The sizes of a decoder and the choices that its architecture makes. */
 public record ModelConfig(
@@ -28,6 +30,16 @@ public record ModelConfig(
     Rope rope() {
       return new Rope(layout, frequencies.of(base, dimensions));
     }
+  }
+
+  /** Reads it from a GGUF file; no weights are touched. */
+  public static ModelConfig of(GgufFile file) {
+    return GgufConfig.read(file);
+  }
+
+  /** Reads it from a folder as Hugging Face lays it out; no weights are touched. */
+  public static ModelConfig of(Path folder) {
+    return HuggingFaceConfig.read(folder);
   }
 
   /** Refuses sizes that no decoder can have, naming the file they came from. */

@@ -1,0 +1,35 @@
+package dev.kvasir;
+
+/**
+ * What came of a generation.
+ *
+ * @param promptTokens tokens read for it, without those that the session held before
+ */
+public record Generation(
+    String text,
+    int promptTokens,
+    int generatedTokens,
+    long promptNanos,
+    long generationNanos,
+    Finish finish) {
+
+  /** Why it ended. */
+  public enum Finish {
+    /** The model said that its text is over. */
+    END_OF_TEXT,
+    /** As many tokens as were asked for. */
+    MAX_TOKENS,
+    /** The context is full. */
+    CONTEXT_FULL,
+    /** The listener asked to stop. */
+    STOPPED
+  }
+
+  public double promptTokensPerSecond() {
+    return promptNanos == 0 ? 0 : promptTokens * 1e9 / promptNanos;
+  }
+
+  public double generatedTokensPerSecond() {
+    return generationNanos == 0 ? 0 : generatedTokens * 1e9 / generationNanos;
+  }
+}

@@ -1,0 +1,45 @@
+package dev.kvasir;
+
+import dev.kvasir.kernel.KernelChoice;
+import dev.kvasir.kernel.Kernels;
+
+/**
+ * How a model is loaded and run.
+ *
+ * @param threads threads that work on a step together
+ * @param kernels the arithmetic to run on
+ * @param progress told how far loading has come
+ */
+public record LoadOptions(int threads, Kernels kernels, LoadProgress progress) {
+  /** Told after each layer. */
+  @FunctionalInterface
+  public interface LoadProgress {
+    void layers(int done);
+  }
+
+  public LoadOptions {
+    if (threads < 1) {
+      throw new IllegalArgumentException("threads is %d; expected at least 1".formatted(threads));
+    }
+  }
+
+  /** All processors, the fastest kernels, silence. */
+  public static LoadOptions defaults() {
+    return new LoadOptions(
+        Runtime.getRuntime().availableProcessors(),
+        KernelChoice.ofThisProcess().kernels(),
+        done -> {});
+  }
+
+  public LoadOptions withThreads(int value) {
+    return new LoadOptions(value, kernels, progress);
+  }
+
+  public LoadOptions withKernels(Kernels value) {
+    return new LoadOptions(threads, value, progress);
+  }
+
+  public LoadOptions withProgress(LoadProgress value) {
+    return new LoadOptions(threads, kernels, value);
+  }
+}

@@ -1,0 +1,240 @@
+package dev.kvasir;
+
+import dev.kvasir.Generation.Finish;
+import dev.kvasir.cache.KvCache;
+import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.model.Batch;
+import dev.kvasir.sampling.Sampler;
+import dev.kvasir.text.ChatTemplate;
+import dev.kvasir.text.Message;
+import dev.kvasir.text.TextStream;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/**
+ * One sequence of text with what the model remembers of it. A session is used by one thread at a
+ * time; different sessions of a model are independent of each other.
+ */
+public final class Session implements AutoCloseable {
+  /** Prompt tokens of a step: enough to make the weights' expansion cheap, few enough to report. */
+  private static final int PROMPT_STEP = 256;
+
+  private final Model model;
+  private final int contextLimit;
+  private final KvCache cache;
+  private final Batch batch = new Batch();
+  private final AtomicBoolean busy = new AtomicBoolean();
+  private final Set<Integer> endOfText;
+
+  /** Every token of the sequence. The last one is not in the cache until the next step needs it. */
+  private int[] tokens = new int[256];
+
+  private int length;
+  private boolean closed;
+
+  Session(Model model, SessionOptions options) {
+    this.model = model;
+    this.contextLimit = Math.min(options.contextLimit(), model.config().contextLength());
+    this.cache = options.cache().newCache(model.config().cacheShape());
+    this.endOfText = model.tokenizer().endOfText();
+  }
+
+  /** Continues the text with a prompt and generates after it. */
+  public Generation generate(String prompt, GenerateOptions options, GenerationListener listener) {
+    int[] ids = model.tokenizer().encode(prompt, length == 0);
+    return exclusively(() -> generateAfter(ids, options, listener));
+  }
+
+  /** Continues the text with token ids and generates after them. */
+  public Generation generate(int[] prompt, GenerateOptions options, GenerationListener listener) {
+    return exclusively(() -> generateAfter(prompt, options, listener));
+  }
+
+  /**
+   * Answers a conversation. What it has in common with the text so far is not read again, so a
+   * conversation that grows by a turn costs that turn.
+   */
+  public Generation chat(
+      List<Message> messages,
+      ChatTemplate template,
+      GenerateOptions options,
+      GenerationListener listener) {
+    int[] ids = model.tokenizer().encode(template.render(messages, true), false);
+    return exclusively(
+        () -> {
+          int shared = Arrays.mismatch(ids, 0, ids.length, tokens, 0, length);
+          keep(shared < 0 ? length : shared);
+          return generateAfter(Arrays.copyOfRange(ids, length, ids.length), options, listener);
+        });
+  }
+
+  private Generation generateAfter(
+      int[] prompt, GenerateOptions options, GenerationListener listener) {
+    checkRoom(prompt.length);
+    if (length + prompt.length == 0) {
+      throw new InvalidInputException("the prompt is empty; at least one token is needed");
+    }
+    Sampler sampler = new Sampler(options.sampling());
+    for (int i = 0; i < length; i++) {
+      sampler.see(tokens[i]);
+    }
+    for (int id : prompt) {
+      append(id);
+      sampler.see(id);
+    }
+    long start = System.nanoTime();
+    int promptTokens = length - cache.length();
+    if (!readPrompt(listener)) {
+      return new Generation("", promptTokens, 0, System.nanoTime() - start, 0, Finish.STOPPED);
+    }
+    long promptDone = System.nanoTime();
+    StringBuilder text = new StringBuilder();
+    int before = length;
+    Finish finish = continueText(options.maxTokens(), sampler, text, listener);
+    return new Generation(
+        text.toString(),
+        promptTokens,
+        length - before,
+        promptDone - start,
+        System.nanoTime() - promptDone,
+        finish);
+  }
+
+  private void checkRoom(int promptLength) {
+    if ((long) length + promptLength >= contextLimit) {
+      String held = length == 0 ? "" : " after %d that the session holds".formatted(length);
+      throw new InvalidInputException(
+          "the prompt has %d tokens%s; the context has room for %d and one to generate"
+              .formatted(promptLength, held, Math.max(0, contextLimit - 1 - length)));
+    }
+  }
+
+  /** Brings the cache up to the text, leaving logits for the next token; false if stopped. */
+  private boolean readPrompt(GenerationListener listener) {
+    // With nothing new to read, the last token is read again for its logits.
+    if (cache.length() == length) {
+      cache.truncate(length - 1);
+    }
+    int total = length - cache.length();
+    int done = 0;
+    while (done < total) {
+      if (listener.stopped()) {
+        keep(cache.length());
+        return false;
+      }
+      int count = Math.min(PROMPT_STEP, total - done);
+      batch.clear();
+      int from = cache.length();
+      for (int i = from; i < from + count; i++) {
+        batch.add(cache, tokens[i], i == length - 1);
+      }
+      model.forward(batch);
+      done += count;
+      listener.prompt(done, total);
+    }
+    return true;
+  }
+
+  private Finish continueText(
+      int maxTokens, Sampler sampler, StringBuilder text, GenerationListener listener) {
+    TextStream stream = model.tokenizer().stream(true);
+    Finish finish = Finish.MAX_TOKENS;
+    for (int n = 0; n < maxTokens; n++) {
+      int token = sampler.pick(batch.logits(), batch.logitsAt(0), batch.vocabulary());
+      append(token);
+      if (endOfText.contains(token)) {
+        finish = Finish.END_OF_TEXT;
+        break;
+      }
+      tell(stream.push(token), text, listener);
+      if (listener.stopped()) {
+        finish = Finish.STOPPED;
+        break;
+      }
+      if (length >= contextLimit) {
+        finish = Finish.CONTEXT_FULL;
+        break;
+      }
+      if (n < maxTokens - 1) {
+        batch.clear();
+        batch.add(cache, token, true);
+        model.forward(batch);
+      }
+    }
+    tell(stream.finish(), text, listener);
+    return finish;
+  }
+
+  private static void tell(String piece, StringBuilder text, GenerationListener listener) {
+    if (!piece.isEmpty()) {
+      text.append(piece);
+      listener.text(piece);
+    }
+  }
+
+  private void append(int token) {
+    if (length == tokens.length) {
+      tokens = Arrays.copyOf(tokens, 2 * length);
+    }
+    tokens[length++] = token;
+  }
+
+  /** Forgets all but the first {@code count} tokens. */
+  private void keep(int count) {
+    length = count;
+    if (cache.length() > count) {
+      cache.truncate(count);
+    }
+  }
+
+  /** Forgets all text. */
+  public void reset() {
+    exclusively(
+        () -> {
+          keep(0);
+          return null;
+        });
+  }
+
+  /** Tokens of the text so far. */
+  public int length() {
+    return length;
+  }
+
+  /** Tokens that it may hold. */
+  public int contextLimit() {
+    return contextLimit;
+  }
+
+  public KvCache cache() {
+    return cache;
+  }
+
+  private <T> T exclusively(java.util.function.Supplier<T> action) {
+    if (!busy.compareAndSet(false, true)) {
+      throw new IllegalStateException("this session is in use by another thread");
+    }
+    try {
+      if (closed) {
+        throw new IllegalStateException("this session is closed");
+      }
+      return action.get();
+    } finally {
+      busy.set(false);
+    }
+  }
+
+  @Override
+  public void close() {
+    if (!closed) {
+      exclusively(
+          () -> {
+            closed = true;
+            cache.close();
+            return null;
+          });
+    }
+  }
+}
