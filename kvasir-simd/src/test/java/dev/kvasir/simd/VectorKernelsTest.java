@@ -1,0 +1,313 @@
+package dev.kvasir.simd;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import dev.kvasir.kernel.CodedMatrix;
+import dev.kvasir.kernel.CodedRow;
+import dev.kvasir.kernel.DenseMatrix;
+import dev.kvasir.kernel.Kernels;
+import dev.kvasir.kernel.ScalarKernels;
+import dev.kvasir.memory.CountedArena;
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+import java.util.Random;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** The vector kernels say what the scalar ones say, at every awkward size. */
+class VectorKernelsTest {
+  private static final long SEED = 7;
+
+  private final Random random = new Random(SEED);
+  private final Kernels scalar = new ScalarKernels();
+  private final Kernels vector = new VectorKernels();
+
+  static IntStream awkwardSizes() {
+    return IntStream.of(
+        0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 48, 63, 64, 80, 127, 130);
+  }
+
+  static Stream<Arguments> codedShapes() {
+    return Stream.of(4, 8)
+        .flatMap(
+            bits ->
+                Stream.of(16, 32)
+                    .flatMap(
+                        group ->
+                            Stream.of(false, true)
+                                .flatMap(
+                                    minimums ->
+                                        Stream.of(
+                                            Arguments.of(bits, group, minimums, 1, 32),
+                                            Arguments.of(bits, group, minimums, 15, 64),
+                                            Arguments.of(bits, group, minimums, 16, 96),
+                                            Arguments.of(bits, group, minimums, 33, 512),
+                                            Arguments.of(bits, group, minimums, 64, 1536)))));
+  }
+
+  @ParameterizedTest
+  @MethodSource("codedShapes")
+  void codedProducts(int bits, int group, boolean minimums, int rows, int columns) {
+    try (CountedArena arena = new CountedArena()) {
+      CodedMatrix matrix = randomMatrix(arena, bits, group, minimums, rows, columns);
+      float[] x = randomFloats(columns);
+      assertProductsAgree(matrix, x);
+      // Every sum at its largest: nothing may overflow a 16-bit lane.
+      Arrays.fill(x, 1);
+      assertProductsAgree(extremeMatrix(arena, bits, group, minimums, rows, columns, true), x);
+      Arrays.fill(x, -1);
+      assertProductsAgree(extremeMatrix(arena, bits, group, minimums, rows, columns, false), x);
+      assertProductsAgree(extremeMatrix(arena, bits, group, minimums, rows, columns, true), x);
+    }
+  }
+
+  private void assertProductsAgree(CodedMatrix matrix, float[] x) {
+    CodedRow row = new CodedRow(x.length);
+    float[] expected = new float[matrix.rows() + 2];
+    scalar.prepare(row, x, 0, x.length, matrix.codeBits());
+    scalar.codedProduct(matrix, 0, matrix.tiles(), row, expected, 1);
+    for (boolean wideLanes : new boolean[] {false, true}) {
+      Kernels kernels = new VectorKernels(wideLanes);
+      float[] found = new float[matrix.rows() + 2];
+      kernels.prepare(row, x, 0, x.length, matrix.codeBits());
+      kernels.codedProduct(matrix, 0, matrix.tiles(), row, found, 1);
+      assertClose(found, expected, 1e-5f);
+    }
+  }
+
+  /** Products of the codes themselves agree with products of the floats they stand for. */
+  @ParameterizedTest
+  @MethodSource("codedShapes")
+  void codedProductsAreFloatProducts(int bits, int group, boolean minimums, int rows, int columns) {
+    try (CountedArena arena = new CountedArena()) {
+      CodedMatrix matrix = randomMatrix(arena, bits, group, minimums, rows, columns);
+      float[] weights = new float[rows * columns];
+      vector.expand(matrix, 0, rows, weights, 0);
+      float[] x = randomFloats(columns);
+      float[] expected = new float[rows];
+      scalar.products(x, 0, columns, 1, weights, 0, columns, rows, columns, expected, 0, rows);
+      CodedRow row = new CodedRow(columns);
+      float[] found = new float[rows];
+      vector.prepare(row, x, 0, columns, bits);
+      vector.codedProduct(matrix, 0, matrix.tiles(), row, found, 0);
+      for (int r = 0; r < rows; r++) {
+        float bound = roundingBound(weights, r * columns, x);
+        assertThat(found[r]).as("row %d", r).isCloseTo(expected[r], within(bound));
+      }
+    }
+  }
+
+  /** An activation is off by at most 1/254 of its group's largest; floats add a little. */
+  private static float roundingBound(float[] weights, int at, float[] x) {
+    double bound = 1e-3;
+    for (int group = 0; group < x.length; group += CodedRow.GROUP) {
+      float largest = 0;
+      double sum = 0;
+      for (int i = group; i < group + CodedRow.GROUP; i++) {
+        largest = Math.max(largest, Math.abs(x[i]));
+        sum += Math.abs(weights[at + i]);
+      }
+      bound += sum * largest / 254;
+    }
+    return (float) bound;
+  }
+
+  @ParameterizedTest
+  @MethodSource("awkwardSizes")
+  void products(int depth) {
+    for (int aRows : new int[] {1, 2, 3, 4, 7}) {
+      for (int bRows : new int[] {1, 3, 4, 5, 16}) {
+        float[] a = randomFloats(aRows * (depth + 1) + 3);
+        float[] b = randomFloats(bRows * (depth + 2) + 1);
+        float[] expected = new float[aRows * (bRows + 1) + 2];
+        float[] found = expected.clone();
+        scalar.products(
+            a, 3, depth + 1, aRows, b, 1, depth + 2, bRows, depth, expected, 2, bRows + 1);
+        vector.products(a, 3, depth + 1, aRows, b, 1, depth + 2, bRows, depth, found, 2, bRows + 1);
+        assertClose(found, expected, 1e-5f);
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("awkwardSizes")
+  void weightedSums(int length) {
+    for (int rows : new int[] {1, 3, 4, 5, 9}) {
+      for (int tokens : new int[] {0, 1, 5, 128}) {
+        float[] weights = randomFloats(rows * 130 + 1);
+        float[] values = randomFloats(tokens * (length + 1) + 2);
+        float[] expected = randomFloats(rows * (length + 3) + 1);
+        float[] found = expected.clone();
+        scalar.weightedSums(
+            weights, 1, 130, rows, values, 2, length + 1, tokens, length, expected, 1, length + 3);
+        vector.weightedSums(
+            weights, 1, 130, rows, values, 2, length + 1, tokens, length, found, 1, length + 3);
+        assertClose(found, expected, 1e-5f);
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("awkwardSizes")
+  void rowWork(int count) {
+    float[] x = randomFloats(count + 2);
+    float[] y = randomFloats(count + 2);
+    assertThat(vector.maximum(x, 1, count)).isEqualTo(scalar.maximum(x, 1, count));
+
+    float[] expected = x.clone();
+    float[] found = x.clone();
+    scalar.add(expected, 1, y, 2, count);
+    vector.add(found, 1, y, 2, count);
+    assertClose(found, expected, 0);
+
+    scalar.scale(expected, 1, count, 0.3f);
+    vector.scale(found, 1, count, 0.3f);
+    assertClose(found, expected, 0);
+
+    scalar.gatedSilu(expected, y, 1, count);
+    vector.gatedSilu(found, y, 1, count);
+    assertClose(found, expected, 1e-6f);
+
+    if (count > 0) {
+      scalar.rmsNorm(x, 1, y, 1e-6f, expected, 2, count);
+      vector.rmsNorm(x, 1, y, 1e-6f, found, 2, count);
+      assertClose(found, expected, 1e-6f);
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("awkwardSizes")
+  void exponentials(int count) {
+    float[] expected = new float[count];
+    for (int i = 0; i < count; i++) {
+      expected[i] = -(float) (random.nextDouble() * 80);
+    }
+    float[] found = expected.clone();
+    float expectedSum = scalar.exponentiate(expected, 0, count, 0.5f);
+    float foundSum = vector.exponentiate(found, 0, count, 0.5f);
+    for (int i = 0; i < count; i++) {
+      assertThat(found[i]).isCloseTo(expected[i], within(3e-7f * expected[i]));
+    }
+    assertThat(foundSum).isCloseTo(expectedSum, within(1e-6f * expectedSum));
+  }
+
+  @Test
+  void exponentialsOfFarAwayScoresVanish() {
+    float[] x = new float[16];
+    Arrays.fill(x, -1e30f);
+    x[3] = Float.NEGATIVE_INFINITY;
+    assertThat(vector.exponentiate(x, 0, x.length, 0)).isLessThan(1e-36f);
+  }
+
+  @Test
+  void silusOfExtremesStayFinite() {
+    float[] gate = {-1e30f, 1e30f, -100, 100, 0, -0f, 88, -88};
+    float[] up = new float[gate.length];
+    Arrays.fill(up, 1);
+    float[] expected = gate.clone();
+    scalar.gatedSilu(expected, up, 0, gate.length);
+    vector.gatedSilu(gate, up, 0, gate.length);
+    for (int i = 0; i < gate.length; i++) {
+      assertThat(gate[i]).isCloseTo(expected[i], within(1e-6f + 1e-6f * Math.abs(expected[i])));
+    }
+  }
+
+  /** Every finite half, at every offset from a vector's edge. */
+  @Test
+  void halfFloats() {
+    short[] halves = new short[65536];
+    for (int i = 0; i < halves.length; i++) {
+      boolean finite = (i & 0x7C00) != 0x7C00;
+      halves[i] = finite ? (short) i : 0;
+    }
+    MemorySegment source = MemorySegment.ofArray(halves);
+    float[] expected = new float[halves.length];
+    float[] found = new float[halves.length];
+    for (int skip = 0; skip < 9; skip++) {
+      int count = halves.length - skip;
+      scalar.expandHalf(source, 2L * skip, expected, 0, count);
+      vector.expandHalf(source, 2L * skip, found, 0, count);
+      assertThat(found).isEqualTo(expected);
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("awkwardSizes")
+  void denseRowsExpandAlike(int columns) {
+    if (columns == 0) {
+      return;
+    }
+    for (DenseMatrix.Precision precision : DenseMatrix.Precision.values()) {
+      byte[] bytes = new byte[3 * columns * precision.bytes()];
+      random.nextBytes(bytes);
+      for (int i = precision.bytes() - 1; i < bytes.length; i += precision.bytes()) {
+        bytes[i] &= 0x3F; // keeps every pattern finite
+      }
+      DenseMatrix matrix = new DenseMatrix(precision, 3, columns, MemorySegment.ofArray(bytes));
+      float[] expected = new float[2 * columns];
+      float[] found = new float[2 * columns];
+      scalar.expand(matrix, 1, 2, expected, 0);
+      vector.expand(matrix, 1, 2, found, 0);
+      assertThat(found).isEqualTo(expected);
+    }
+  }
+
+  private CodedMatrix randomMatrix(
+      CountedArena arena, int bits, int group, boolean minimums, int rows, int columns) {
+    CodedMatrix matrix = new CodedMatrix(arena, rows, columns, bits, group, minimums);
+    for (int row = 0; row < rows; row++) {
+      byte[] codes = new byte[columns];
+      for (int i = 0; i < columns; i++) {
+        codes[i] = (byte) (bits == 4 ? random.nextInt(16) : random.nextInt(255) - 127);
+      }
+      float[] scales = randomFloats(columns / group);
+      matrix.setRow(row, codes, scales, randomFloats(columns / group));
+    }
+    return matrix;
+  }
+
+  private CodedMatrix extremeMatrix(
+      CountedArena arena,
+      int bits,
+      int group,
+      boolean minimums,
+      int rows,
+      int columns,
+      boolean highest) {
+    CodedMatrix matrix = new CodedMatrix(arena, rows, columns, bits, group, minimums);
+    byte[] codes = new byte[columns];
+    Arrays.fill(codes, (byte) (bits == 4 ? 15 : highest ? 127 : -127));
+    float[] ones = new float[columns / group];
+    Arrays.fill(ones, 1);
+    for (int row = 0; row < rows; row++) {
+      matrix.setRow(row, codes, ones, ones);
+    }
+    return matrix;
+  }
+
+  private float[] randomFloats(int count) {
+    float[] floats = new float[count];
+    for (int i = 0; i < count; i++) {
+      floats[i] = (float) random.nextGaussian();
+    }
+    return floats;
+  }
+
+  /** Within a share of the largest value: sums are taken in another order. */
+  private static void assertClose(float[] found, float[] expected, float share) {
+    float largest = 1;
+    for (float value : expected) {
+      largest = Math.max(largest, Math.abs(value));
+    }
+    for (int i = 0; i < expected.length; i++) {
+      assertThat(found[i])
+          .as("[%d] with seed %d", i, SEED)
+          .isCloseTo(expected[i], within(share * largest));
+    }
+  }
+}
