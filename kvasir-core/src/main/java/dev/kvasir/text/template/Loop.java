@@ -6,21 +6,15 @@ import java.util.Objects;
 /** The {@code loop} variable of a for loop. */
 final class Loop {
   private final List<Object> elements;
-  private final int depth;
   private int index;
   private List<Object> changing;
 
-  Loop(List<Object> elements, int depth) {
+  Loop(List<Object> elements) {
     this.elements = elements;
-    this.depth = depth;
   }
 
   void advanceTo(int index) {
     this.index = index;
-  }
-
-  int depth() {
-    return depth;
   }
 
   int length() {
@@ -36,8 +30,9 @@ final class Loop {
       case "first" -> index == 0;
       case "last" -> index == elements.size() - 1;
       case "length" -> (long) elements.size();
-      case "depth" -> (long) depth;
-      case "depth0" -> depth - 1L;
+      // Only recursive loops, which are not supported, go deeper; nested ones do not.
+      case "depth" -> 1L;
+      case "depth0" -> 0L;
       case "previtem" ->
           index > 0 ? elements.get(index - 1) : new Undefined("there is no previous item");
       case "nextitem" ->

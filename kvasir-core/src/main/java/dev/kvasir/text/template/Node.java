@@ -39,7 +39,7 @@ sealed interface Node {
   record With(List<Target> targets, List<Expression> values, List<Node> body, int line)
       implements Node {}
 
-  /** A body without a meaning of its own, such as {@code generation}. */
+  /** {@code generation}, which marks a body for training and renders it as it is. */
   record Group(List<Node> body) implements Node {}
 
   record Break() implements Node {}

@@ -93,7 +93,7 @@ final class Renderer {
         return run(with, scope);
       }
       case Node.Group group -> {
-        return run(group.body(), scope);
+        return run(group.body(), new Scope(scope));
       }
       case Node.Break _ -> {
         return Flow.BREAK;
@@ -124,8 +124,7 @@ final class Renderer {
     if (elements.isEmpty()) {
       return run(statement.otherwise(), new Scope(scope));
     }
-    int depth = scope.find("loop") instanceof Loop outer ? outer.depth() + 1 : 1;
-    var loop = new Loop(elements, depth);
+    var loop = new Loop(elements);
     for (int i = 0; i < elements.size(); i++) {
       loop.advanceTo(i);
       var inner = new Scope(scope);

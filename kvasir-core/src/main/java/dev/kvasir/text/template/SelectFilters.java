@@ -16,8 +16,13 @@ final class SelectFilters {
 
   private SelectFilters() {}
 
+  /** These filters, unlike a for loop, take none and every other false value as empty. */
+  private static List<Object> elements(Object value, Budget budget) {
+    return Values.truth(value) ? Values.iterate(value, budget) : List.of();
+  }
+
   private static Object map(Object value, Arguments arguments, Budget budget) {
-    List<Object> elements = Values.iterate(value, budget);
+    List<Object> elements = elements(value, budget);
     var mapped = new ArrayList<>(elements.size());
     if (arguments.positional().isEmpty()) {
       Bound bound = arguments.bind("map", "attribute", "default");
@@ -47,7 +52,7 @@ final class SelectFilters {
       arguments = arguments.rest();
     }
     var kept = new ArrayList<>();
-    for (Object element : Values.iterate(value, budget)) {
+    for (Object element : elements(value, budget)) {
       Object tested = path.of(element, budget);
       boolean holds =
           arguments.positional().isEmpty()

@@ -33,6 +33,8 @@ final class Tests {
     ALONE.put("odd", value -> remainder(value, 2L) == 1);
     ALONE.put("lower", value -> cased(value, PythonText.str(value).toLowerCase(Locale.ROOT)));
     ALONE.put("upper", value -> cased(value, PythonText.str(value).toUpperCase(Locale.ROOT)));
+    ALONE.put("filter", value -> value instanceof String name && Filters.known(name));
+    ALONE.put("test", value -> value instanceof String name && known(name));
     WITH_ARGUMENT.put("divisibleby", (value, by) -> remainder(value, by) == 0);
     WITH_ARGUMENT.put("in", Relation.IN::holds);
     WITH_ARGUMENT.put("sameas", Tests::same);

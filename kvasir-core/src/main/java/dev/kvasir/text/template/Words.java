@@ -109,7 +109,7 @@ final class Words {
     int start = Whitespace.skip(text, 0);
     while (start < text.length()) {
       if (limit >= 0 && parts.size() >= limit) {
-        parts.add(Whitespace.stripEnd(text.substring(start), Whitespace::is));
+        parts.add(text.substring(start));
         break;
       }
       int end = start;
@@ -142,7 +142,7 @@ final class Words {
       left = separator == null ? Whitespace.stripEnd(left, Whitespace::is) : left;
     }
     if (separator != null || !left.isEmpty()) {
-      parts.addFirst(separator == null ? Whitespace.stripStart(left, Whitespace::is) : left);
+      parts.addFirst(left);
     }
     return parts;
   }
