@@ -6,8 +6,8 @@ package dev.kvasir.text.template;
  * below a thousandth of each.
  */
 final class Budget {
-  /** Nested evaluations; about 400 bytes of stack each, so well inside a 1 MiB thread. */
-  static final int MAX_DEPTH = 800;
+  /** Nested evaluations; at 800 a recursive macro overflowed a stack of 512 KiB. */
+  static final int MAX_DEPTH = 400;
 
   /** Nesting of one value, for walks that recurse along it. */
   static final int MAX_VALUE_DEPTH = 200;

@@ -1,7 +1,6 @@
 package dev.kvasir.text.template;
 
 import java.util.List;
-import java.util.Objects;
 
 /** The {@code loop} variable of a for loop. */
 final class Loop {
@@ -57,7 +56,7 @@ final class Loop {
     List<Object> now = arguments.positional();
     boolean same =
         changing != null && Comparison.equal(Sequence.list(changing), Sequence.list(now));
-    changing = Objects.requireNonNull(now);
+    changing = now;
     return !same;
   }
 }

@@ -140,6 +140,20 @@ class TemplateErrorTest {
     onSmallStack(() -> render("{{ 1 " + link.repeat(20_000) + " }}"));
   }
 
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "{% macro f() %}{% for i in [1] %}{% if i %}{{ f() }}{% endif %}{% endfor %}{% endmacro %}"
+            + "{{ f() }}",
+        "{% macro f() %}{{ ('a' ~ f(x=f()))|upper }}{% endmacro %}{{ f() }}",
+        "{% macro f() %}{% call f() %}{{ caller() }}{% endcall %}{% endmacro %}{{ f() }}",
+        "{% set ns = namespace(l=[], m=[]) %}{% for i in range(190) %}{% set ns.l = [ns.l] %}"
+            + "{% set ns.m = [ns.m] %}{% endfor %}{{ ns.l }}{{ ns.l|tojson }}{{ ns.l == ns.m }}",
+      })
+  void recursionEndsOnASmallStack(String source) throws InterruptedException {
+    onSmallStack(() -> render(source));
+  }
+
   /** Half of what a Java thread has by default. */
   private static void onSmallStack(Runnable action) throws InterruptedException {
     var thrown = new Throwable[1];
