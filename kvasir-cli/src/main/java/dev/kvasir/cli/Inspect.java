@@ -1,0 +1,142 @@
+package dev.kvasir.cli;
+
+import dev.kvasir.LoadOptions;
+import dev.kvasir.Model;
+import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.format.GgufFile;
+import dev.kvasir.format.SafetensorsFolder;
+import dev.kvasir.format.TensorSource;
+import dev.kvasir.kernel.KernelChoice;
+import dev.kvasir.model.ModelConfig;
+import dev.kvasir.text.Tokenizer;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** Shows what a model is and what it costs. */
+@Command(
+    name = "inspect",
+    description = "Show what a model is made of and how much memory it takes.",
+    footer = {
+      "  kvasir inspect",
+      "  kvasir inspect --model models/some-model.gguf --context 32768",
+      "  kvasir inspect --model models/some-folder --tensors",
+      "  kvasir inspect --kernels"
+    })
+final class Inspect implements Callable<Integer> {
+  private static final int SAMPLE_TOKENS = 1_000;
+
+  private final Streams streams;
+
+  @Option(names = "--tensors", description = "List each tensor.")
+  private boolean tensors;
+
+  @Option(
+      names = "--kernels",
+      description = "Show the arithmetic that was chosen for this machine, and why.")
+  private boolean kernels;
+
+  @Option(
+      names = "--context",
+      paramLabel = "N",
+      description = "Show the memory of a context of N tokens. Default: the model's.")
+  private Integer context;
+
+  @Option(
+      names = "--kv",
+      paramLabel = "SPEC",
+      defaultValue = "fp16",
+      description = "How keys and values are kept: fp16. Default: ${DEFAULT-VALUE}.")
+  private String cache;
+
+  @Mixin private ModelArguments model;
+
+  Inspect(Streams streams) {
+    this.streams = streams;
+  }
+
+  @Override
+  public Integer call() {
+    CacheSpec spec = CacheSpec.parse(cache);
+    if (context != null && context < 1) {
+      throw new InvalidInputException("context is %d; expected at least 1".formatted(context));
+    }
+    FactSheet sheet = new FactSheet(streams.out(), streams.outHasColours());
+    if (model.isFolder()) {
+      try (Tokenizer tokenizer = model.tokenizer();
+          SafetensorsFolder file = SafetensorsFolder.open(model.path())) {
+        describe(file, tokenizer, spec, sheet);
+      }
+    } else {
+      try (GgufFile file = model.openGguf();
+          Tokenizer tokenizer = Tokenizer.ofGguf(file.name(), file.metadata())) {
+        if (file.tensors().isEmpty()) {
+          describeVocabulary(file, tokenizer, sheet);
+        } else {
+          describe(file, tokenizer, spec, sheet);
+        }
+      }
+    }
+    if (kernels) {
+      describeKernels(sheet);
+    }
+    streams.out().flush();
+    return 0;
+  }
+
+  private void describe(TensorSource file, Tokenizer tokenizer, CacheSpec spec, FactSheet sheet) {
+    try (Model loaded = model.load(LoadOptions.defaults(), streams)) {
+      ModelFacts.describe(loaded.config(), sheet);
+      ModelFacts.describe(tokenizer, sheet);
+      TensorList list = new TensorList(file.tensors());
+      sheet.line(
+          "weights",
+          "%s values, %s in the file, %s when loaded"
+              .formatted(
+                  Units.count(list.values()),
+                  Units.bytes(list.bytes()),
+                  Units.bytes(loaded.weightBytes())));
+      if (tensors) {
+        list.describeEach(sheet);
+      } else {
+        list.describeTypes(sheet);
+      }
+      describeCache(loaded.config(), spec, sheet);
+    }
+  }
+
+  private void describeCache(ModelConfig config, CacheSpec spec, FactSheet sheet) {
+    int tokens = context == null ? config.contextLength() : context;
+    sheet.line(
+        "KV cache",
+        "%s: %s for %s, %s for %s"
+            .formatted(
+                spec,
+                Units.bytes(spec.bytesFor(config.cacheShape(), SAMPLE_TOKENS)),
+                Units.tokens(SAMPLE_TOKENS),
+                Units.bytes(spec.bytesFor(config.cacheShape(), tokens)),
+                Units.tokens(tokens)));
+  }
+
+  private static void describeVocabulary(GgufFile file, Tokenizer tokenizer, FactSheet sheet) {
+    sheet.line("model", file.name());
+    ModelFacts.describe(file.metadata(), sheet);
+    ModelFacts.describe(tokenizer, sheet);
+    sheet.line("weights", "none; the file holds a vocabulary only");
+  }
+
+  private static void describeKernels(FactSheet sheet) {
+    KernelChoice choice = KernelChoice.ofThisProcess();
+    sheet.line("kernels", "%s; %s".formatted(choice.kernels().name(), choice.reason()));
+    sheet.line(
+        "processors",
+        "%d, %s, %s"
+            .formatted(
+                Runtime.getRuntime().availableProcessors(),
+                System.getProperty("os.name"),
+                System.getProperty("os.arch")));
+    sheet.line("Java", "%s, %s".formatted(Runtime.version(), System.getProperty("java.vm.name")));
+  }
+}

@@ -1,0 +1,53 @@
+package dev.kvasir.cli;
+
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Turns Ctrl-C into a question that running work asks itself. The JVM begins to shut down and waits
+ * here until the work has ended in good order; then the process ends with the signal's exit code.
+ */
+final class Interruption implements AutoCloseable {
+  /** A step that takes longer than this is cut off. */
+  private static final int PATIENCE_SECONDS = 10;
+
+  private final CountDownLatch ended = new CountDownLatch(1);
+  private final Thread hook = new Thread(this::await, "interruption");
+  private volatile boolean asked;
+
+  private Interruption() {}
+
+  static Interruption watch() {
+    Interruption interruption = new Interruption();
+    Runtime.getRuntime().addShutdownHook(interruption.hook);
+    return interruption;
+  }
+
+  private void await() {
+    asked = true;
+    try {
+      // Ended or not, the process goes next.
+      ended.await(PATIENCE_SECONDS, TimeUnit.SECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /** Whether the work should end. */
+  boolean asked() {
+    return asked;
+  }
+
+  @Override
+  public void close() {
+    ended.countDown();
+    if (!asked) {
+      try {
+        Runtime.getRuntime().removeShutdownHook(hook);
+      } catch (IllegalStateException e) {
+        // The signal came between the two lines; the hook finds the work ended.
+        asked = true;
+      }
+    }
+  }
+}

@@ -1,0 +1,79 @@
+package dev.kvasir.cli;
+
+import java.util.Arrays;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Help;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ScopeType;
+import picocli.CommandLine.Spec;
+
+/** The command itself: it only knows its subcommands and shows help. */
+@Command(
+    name = "kvasir",
+    description = "Runs language models on the Java virtual machine.",
+    mixinStandardHelpOptions = true,
+    versionProvider = Version.class,
+    scope = ScopeType.INHERIT,
+    synopsisSubcommandLabel = "COMMAND",
+    sortOptions = false,
+    usageHelpAutoWidth = true,
+    descriptionHeading = "%n",
+    parameterListHeading = "%nArguments:%n",
+    optionListHeading = "%nOptions:%n",
+    commandListHeading = "%nCommands:%n",
+    footerHeading = "%nExamples:%n",
+    footer = {
+      "  kvasir generate \"Once upon a time\"",
+      "  kvasir chat --model models/some-model.gguf",
+      "  kvasir inspect --kernels",
+      "",
+      "'kvasir COMMAND --help' tells more about a command."
+    })
+final class Kvasir implements Runnable {
+  @Spec private CommandSpec spec;
+
+  @Option(
+      names = "--verbose",
+      scope = ScopeType.INHERIT,
+      description = "Show the details of an error.")
+  private boolean verbose;
+
+  private Kvasir() {}
+
+  /** Runs one command line and answers with the exit code of the process. */
+  static int run(Streams streams, String... arguments) {
+    return commandLine(streams).execute(arguments);
+  }
+
+  static CommandLine commandLine(Streams streams) {
+    Kvasir root = new Kvasir();
+    Complaint complaint = new Complaint(streams);
+    return new CommandLine(root)
+        .addSubcommand(new Generate(streams))
+        .addSubcommand(new Chat(streams))
+        .addSubcommand(new Inspect(streams))
+        .addSubcommand(new Tokenize(streams))
+        .addSubcommand(new Render(streams))
+        .setColorScheme(
+            Help.defaultColorScheme(streams.outHasColours() ? Help.Ansi.ON : Help.Ansi.OFF))
+        .setOut(streams.outWriter())
+        .setErr(streams.errWriter())
+        .setParameterExceptionHandler(
+            (e, all) -> complaint.aboutArguments(e, all, root.verbose || named("--verbose", all)))
+        .setExecutionExceptionHandler(
+            (e, command, parsed) -> complaint.aboutFailure(e, root.verbose));
+  }
+
+  /** Options after a mistake are not parsed any more, so this one is looked for by its name. */
+  private static boolean named(String option, String[] arguments) {
+    return Arrays.asList(arguments).contains(option);
+  }
+
+  @Override
+  public void run() {
+    CommandLine command = spec.commandLine();
+    command.usage(command.getOut());
+  }
+}

@@ -1,0 +1,14 @@
+package dev.kvasir.cli;
+
+/** Where the process begins and ends. */
+public final class Main {
+  private Main() {}
+
+  public static void main(String[] arguments) {
+    Streams streams = Streams.ofThisProcess();
+    int exitCode = Kvasir.run(streams, arguments);
+    streams.out().flush();
+    streams.err().flush();
+    System.exit(exitCode);
+  }
+}

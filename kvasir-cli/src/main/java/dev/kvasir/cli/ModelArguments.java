@@ -1,0 +1,55 @@
+package dev.kvasir.cli;
+
+import dev.kvasir.LoadOptions;
+import dev.kvasir.Model;
+import dev.kvasir.format.GgufFile;
+import dev.kvasir.text.Tokenizer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import picocli.CommandLine.Option;
+
+/** Which model a command works on. */
+final class ModelArguments {
+  @Option(
+      names = {"-m", "--model"},
+      paramLabel = "FILE|DIR",
+      description = {
+        "A GGUF file, or a folder with config.json, tokenizer.json and safetensors files.",
+        "  Default: the small model that comes with kvasir."
+      })
+  private Path path;
+
+  boolean isBundled() {
+    return path == null;
+  }
+
+  boolean isFolder() {
+    return path != null && Files.isDirectory(path);
+  }
+
+  /** The file or folder that was given. */
+  Path path() {
+    return path;
+  }
+
+  Model load(LoadOptions options, Streams streams) {
+    try (Progress progress = new Progress(streams, "loading")) {
+      LoadOptions told = options.withProgress(done -> progress.update(done, "layers"));
+      return isBundled() ? Model.bundled(told) : Model.load(path, told);
+    }
+  }
+
+  GgufFile openGguf() {
+    return isBundled() ? Model.openBundled() : GgufFile.open(path);
+  }
+
+  /** The tokenizer alone, which needs no weights. */
+  Tokenizer tokenizer() {
+    if (isFolder()) {
+      return Tokenizer.ofFolder(path);
+    }
+    try (GgufFile file = openGguf()) {
+      return Tokenizer.ofGguf(file.name(), file.metadata());
+    }
+  }
+}

@@ -1,0 +1,17 @@
+package dev.kvasir.cli;
+
+import dev.kvasir.error.InvalidInputException;
+import java.util.function.Supplier;
+
+/** Settings made from what a user typed: there, an illegal argument is the user's. */
+final class OptionValue {
+  private OptionValue() {}
+
+  static <T> T check(Supplier<T> settings) {
+    try {
+      return settings.get();
+    } catch (IllegalArgumentException e) {
+      throw new InvalidInputException(e.getMessage(), e);
+    }
+  }
+}

@@ -1,0 +1,62 @@
+package dev.kvasir.cli;
+
+import java.util.Locale;
+
+/**
+ * A bar on standard error for work that takes its time. It shows only on a terminal, and only after
+ * a second, so that quick work does not flicker; closing it wipes the line.
+ */
+final class Progress implements AutoCloseable {
+  private static final long PATIENCE_NANOS = 1_000_000_000L;
+  private static final long REDRAW_NANOS = 100_000_000L;
+  private static final int WIDTH = 30;
+  private static final String WIPE = "\r\u001b[K";
+
+  private final Streams streams;
+  private final String what;
+  private final long start = System.nanoTime();
+  private long lastDraw = start - REDRAW_NANOS;
+  private boolean shown;
+
+  Progress(Streams streams, String what) {
+    this.streams = streams;
+    this.what = what;
+  }
+
+  /** Work of a known length. */
+  void update(long done, long inAll) {
+    int filled = (int) (WIDTH * done / Math.max(1, inAll));
+    draw(
+        "%s [%s%s] %d%%"
+            .formatted(
+                what,
+                "=".repeat(filled),
+                " ".repeat(WIDTH - filled),
+                100 * done / Math.max(1, inAll)));
+  }
+
+  /** Work of an unknown length. */
+  void update(long done, String unit) {
+    draw(String.format(Locale.ROOT, "%s, %,d %s", what, done, unit));
+  }
+
+  private void draw(String line) {
+    long now = System.nanoTime();
+    if (!streams.errIsTerminal() || now - start < PATIENCE_NANOS || now - lastDraw < REDRAW_NANOS) {
+      return;
+    }
+    lastDraw = now;
+    shown = true;
+    streams.err().print(WIPE + line);
+    streams.err().flush();
+  }
+
+  @Override
+  public void close() {
+    if (shown) {
+      streams.err().print(WIPE);
+      streams.err().flush();
+      shown = false;
+    }
+  }
+}

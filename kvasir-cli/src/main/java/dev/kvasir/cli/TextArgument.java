@@ -1,0 +1,44 @@
+package dev.kvasir.cli;
+
+import dev.kvasir.error.InvalidInputException;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+
+/** Text that a user typed, piped in, or keeps in a file. */
+final class TextArgument {
+  private static final String STANDARD_INPUT = "-";
+
+  private TextArgument() {}
+
+  /** The argument itself, or standard input where it is a dash or missing with a pipe there. */
+  static String read(String argument, Streams streams, String sentenceWhenMissing) {
+    if (argument != null && !argument.equals(STANDARD_INPUT)) {
+      return argument;
+    }
+    if (argument == null && streams.inIsTerminal()) {
+      throw new InvalidInputException(sentenceWhenMissing);
+    }
+    return streams.readAll();
+  }
+
+  static String readFile(Path file) {
+    try {
+      return Files.readString(file);
+    } catch (NoSuchFileException e) {
+      throw new InvalidInputException(file + ": no such file", e);
+    } catch (IOException e) {
+      String reason = Files.isDirectory(file) ? "it is a folder" : e.getMessage();
+      throw new InvalidInputException("%s: cannot be read as UTF-8: %s".formatted(file, reason), e);
+    }
+  }
+
+  /** Editors and echo end a text with a line break that its writer did not mean. */
+  static String withoutLastLineBreak(String text) {
+    if (text.endsWith("\r\n")) {
+      return text.substring(0, text.length() - 2);
+    }
+    return text.endsWith("\n") ? text.substring(0, text.length() - 1) : text;
+  }
+}

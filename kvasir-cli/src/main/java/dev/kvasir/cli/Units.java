@@ -1,0 +1,37 @@
+package dev.kvasir.cli;
+
+import java.util.Locale;
+
+/** Numbers as people read them. */
+final class Units {
+  private static final String[] BYTE_UNITS = {"KiB", "MiB", "GiB", "TiB"};
+
+  private Units() {}
+
+  static String bytes(long bytes) {
+    if (bytes < 1024) {
+      return bytes + " bytes";
+    }
+    double value = bytes / 1024.0;
+    int unit = 0;
+    // 1023.96 would be written as 1024.0.
+    while (value >= 1023.95 && unit < BYTE_UNITS.length - 1) {
+      value /= 1024;
+      unit++;
+    }
+    return String.format(Locale.ROOT, "%.1f %s", value, BYTE_UNITS[unit]);
+  }
+
+  static String count(long count) {
+    return String.format(Locale.ROOT, "%,d", count);
+  }
+
+  static String tokens(long count) {
+    return count(count) + (count == 1 ? " token" : " tokens");
+  }
+
+  /** Three digits say enough about a speed. */
+  static String rate(double perSecond) {
+    return String.format(Locale.ROOT, perSecond < 10 ? "%.1f/s" : "%,.0f/s", perSecond);
+  }
+}
