@@ -1,7 +1,7 @@
 package dev.kvasir.kernel;
 
-import dev.kvasir.memory.CountedArena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SegmentAllocator;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
@@ -43,7 +43,7 @@ public final class CodedMatrix implements Matrix {
   private final MemorySegment minimums; // null where all are zero
 
   public CodedMatrix(
-      CountedArena arena,
+      SegmentAllocator allocator,
       int rows,
       int columns,
       int codeBits,
@@ -67,15 +67,15 @@ public final class CodedMatrix implements Matrix {
     this.codeBits = codeBits;
     this.groupLength = groupLength;
     long paddedRows = (long) tiles() * TILE_ROWS;
-    this.codes = arena.allocate(paddedRows * columns * codeBits / 8);
-    this.scales = arena.allocate(paddedRows * groups() * Float.BYTES);
-    this.minimums = hasMinimums ? arena.allocate(paddedRows * groups() * Float.BYTES) : null;
+    this.codes = allocator.allocate(paddedRows * columns * codeBits / 8);
+    this.scales = allocator.allocate(paddedRows * groups() * Float.BYTES);
+    this.minimums = hasMinimums ? allocator.allocate(paddedRows * groups() * Float.BYTES) : null;
   }
 
   /** Lays down one row; rows may be set in any order, and different rows from different threads. */
   public void setRow(int row, byte[] rowCodes, float[] rowScales, float[] rowMinimums) {
     int columnsPerLane = 16 / codeBits;
-    long lane = laneOffset(row);
+    long lane = laneOffset(row, 0);
     for (int column = 0; column < columns; column += columnsPerLane) {
       codes.set(LANE, lane, codeBits == 8 ? pair(rowCodes, column) : quad(rowCodes, column));
       lane += 2 * TILE_ROWS;
@@ -103,9 +103,7 @@ public final class CodedMatrix implements Matrix {
 
   /** The integer code at a place, as it was set. */
   public int code(int row, int column) {
-    int columnsPerLane = 16 / codeBits;
-    long at = laneOffset(row) + (long) (column / columnsPerLane) * 2 * TILE_ROWS;
-    int lane = codes.get(LANE, at);
+    int lane = codes.get(LANE, laneOffset(row, column));
     if (codeBits == 8) {
       return column % 2 == 0 ? (lane & 0xFF) - 128 : lane >> 8;
     }
@@ -120,8 +118,10 @@ public final class CodedMatrix implements Matrix {
     return minimums == null ? 0 : minimums.get(FLOAT, scaleOffset(row, group));
   }
 
-  private long laneOffset(int row) {
-    return codesOffset(row / TILE_ROWS) + 2L * (row % TILE_ROWS);
+  /** Where the lane that holds a column of a row lies in {@link #codes()}. */
+  public long laneOffset(int row, int column) {
+    long lanes = (long) (column / (16 / codeBits)) * TILE_ROWS + row % TILE_ROWS;
+    return codesOffset(row / TILE_ROWS) + 2 * lanes;
   }
 
   private long scaleOffset(int row, int group) {

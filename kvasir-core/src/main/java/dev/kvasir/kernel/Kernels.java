@@ -5,7 +5,7 @@ import java.lang.foreign.MemorySegment;
 /**
  * The arithmetic of the engine. Every method works on plain arrays and segments, allocates nothing,
  * and may be called from any number of threads on different outputs. {@link ScalarKernels} says
- * what each one means; other implementations only do it faster.
+ * what each one means, to the last bit; other implementations only do it faster.
  */
 public interface Kernels {
   /** A short name for people: what it runs on and how wide. */

@@ -4,12 +4,37 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
-/** The arithmetic in plain Java: what runs without the Vector API, and what defines the results. */
+/**
+ * The arithmetic in plain Java: what runs without the Vector API, and what defines the results, to
+ * the last bit. Floating-point sums depend on their order, so the order is part of the definition:
+ * a long sum is kept in {@code lanes} partial sums, as a vector of that many lanes keeps it, which
+ * are added from the first to the last, and then what is left over.
+ */
 public final class ScalarKernels implements Kernels {
   private static final ValueLayout.OfShort SHORT =
       ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
   private static final ValueLayout.OfFloat FLOAT =
       ValueLayout.JAVA_FLOAT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+
+  /** What a machine with vectors of 128 bits has. */
+  private static final int LEAST_LANES = 4;
+
+  private final int lanes;
+
+  public ScalarKernels() {
+    this(LEAST_LANES);
+  }
+
+  /**
+   * @param lanes partial sums of a long sum, a multiple of four: those of the vectors to agree with
+   */
+  public ScalarKernels(int lanes) {
+    if (lanes < LEAST_LANES || lanes % LEAST_LANES != 0) {
+      throw new IllegalArgumentException(
+          "lanes is %d; expected a multiple of %d".formatted(lanes, LEAST_LANES));
+    }
+    this.lanes = lanes;
+  }
 
   @Override
   public String name() {
@@ -36,22 +61,50 @@ public final class ScalarKernels implements Kernels {
     int sumsPerGroup = length / CodedRow.SUM_GROUP;
     float total = 0;
     for (int group = 0; group < matrix.groups(); group++) {
-      int start = group * length;
-      int integer = 0;
-      for (int column = start; column < start + length; column++) {
-        integer += matrix.code(r, column) * row.codes()[column];
-      }
-      float activationScale = row.scales()[start / CodedRow.GROUP];
-      total += integer * (activationScale * matrix.scale(r, group));
-      if (matrix.hasMinimums()) {
-        float sum = 0;
-        for (int i = 0; i < sumsPerGroup; i++) {
-          sum += row.sums()[group * sumsPerGroup + i];
-        }
-        total += matrix.minimum(r, group) * sum;
+      int integer =
+          matrix.codeBits() == 8 ? pairs(matrix, r, group, row) : quads(matrix, r, group, row);
+      float activationScale = row.scales()[group * length / CodedRow.GROUP];
+      total = Math.fma((float) integer, matrix.scale(r, group) * activationScale, total);
+    }
+    if (matrix.hasMinimums()) {
+      for (int group = 0; group < matrix.groups(); group++) {
+        float[] sums = row.sums();
+        float sum = sumsPerGroup == 1 ? sums[group] : sums[2 * group] + sums[2 * group + 1];
+        total = Math.fma(matrix.minimum(r, group), sum, total);
       }
     }
     return total;
+  }
+
+  private static int pairs(CodedMatrix matrix, int r, int group, CodedRow row) {
+    byte[] activations = row.codes();
+    int column = group * matrix.groupLength();
+    int end = column + matrix.groupLength();
+    long lane = matrix.laneOffset(r, column);
+    int sum = 0;
+    for (; column < end; column += 2) {
+      int bits = matrix.codes().get(SHORT, lane);
+      lane += 2 * CodedMatrix.TILE_ROWS;
+      sum += ((bits & 0xFF) - 128) * activations[column] + (bits >> 8) * activations[column + 1];
+    }
+    return sum;
+  }
+
+  private static int quads(CodedMatrix matrix, int r, int group, CodedRow row) {
+    byte[] activations = row.codes();
+    int column = group * matrix.groupLength();
+    int end = column + matrix.groupLength();
+    long lane = matrix.laneOffset(r, column);
+    int sum = 0;
+    for (; column < end; column += 4) {
+      int bits = matrix.codes().get(SHORT, lane);
+      lane += 2 * CodedMatrix.TILE_ROWS;
+      sum += (bits & 15) * activations[column] + (bits >>> 4 & 15) * activations[column + 1];
+      sum +=
+          (bits >>> 8 & 15) * activations[column + 2]
+              + (bits >>> 12 & 15) * activations[column + 3];
+    }
+    return sum;
   }
 
   @Override
@@ -77,8 +130,7 @@ public final class ScalarKernels implements Kernels {
   private static void expandCodes(CodedMatrix matrix, int row, float[] out, int outAt) {
     int columnsPerLane = 16 / matrix.codeBits();
     MemorySegment codes = matrix.codes();
-    long lane =
-        matrix.codesOffset(row / CodedMatrix.TILE_ROWS) + 2L * (row % CodedMatrix.TILE_ROWS);
+    long lane = matrix.laneOffset(row, 0);
     int at = outAt;
     for (int group = 0; group < matrix.groups(); group++) {
       float scale = matrix.scale(row, group);
@@ -129,13 +181,32 @@ public final class ScalarKernels implements Kernels {
       int cStride) {
     for (int i = 0; i < aRows; i++) {
       for (int j = 0; j < bRows; j++) {
-        float sum = 0;
-        for (int k = 0; k < depth; k++) {
-          sum += a[aAt + i * aStride + k] * b[bAt + j * bStride + k];
-        }
-        c[cAt + i * cStride + j] = sum;
+        c[cAt + i * cStride + j] = dot(a, aAt + i * aStride, b, bAt + j * bStride, depth);
       }
     }
+  }
+
+  /** Four partial sums at a time, which hides some of the latency of each. */
+  private float dot(float[] a, int aAt, float[] b, int bAt, int depth) {
+    int whole = depth - depth % lanes;
+    float sum = 0;
+    for (int lane = 0; lane < lanes; lane += LEAST_LANES) {
+      float s0 = 0;
+      float s1 = 0;
+      float s2 = 0;
+      float s3 = 0;
+      for (int k = lane; k < whole; k += lanes) {
+        s0 = Math.fma(a[aAt + k], b[bAt + k], s0);
+        s1 = Math.fma(a[aAt + k + 1], b[bAt + k + 1], s1);
+        s2 = Math.fma(a[aAt + k + 2], b[bAt + k + 2], s2);
+        s3 = Math.fma(a[aAt + k + 3], b[bAt + k + 3], s3);
+      }
+      sum = sum + s0 + s1 + s2 + s3;
+    }
+    for (int k = whole; k < depth; k++) {
+      sum = Math.fma(a[aAt + k], b[bAt + k], sum);
+    }
+    return sum;
   }
 
   @Override
@@ -156,7 +227,8 @@ public final class ScalarKernels implements Kernels {
       for (int t = 0; t < tokens; t++) {
         float weight = weights[weightsAt + i * weightsStride + t];
         for (int d = 0; d < length; d++) {
-          out[outAt + i * outStride + d] += weight * v[vAt + t * vStride + d];
+          int at = outAt + i * outStride + d;
+          out[at] = Math.fma(weight, v[vAt + t * vStride + d], out[at]);
         }
       }
     }
@@ -173,10 +245,20 @@ public final class ScalarKernels implements Kernels {
 
   @Override
   public float exponentiate(float[] x, int at, int count, float shift) {
-    float sum = 0;
     for (int i = at; i < at + count; i++) {
-      x[i] = (float) Math.exp(x[i] - shift);
-      sum += x[i];
+      x[i] = Exponential.of(x[i] - shift);
+    }
+    int whole = count - count % lanes;
+    float sum = 0;
+    for (int lane = 0; lane < lanes; lane++) {
+      float partial = 0;
+      for (int i = lane; i < whole; i += lanes) {
+        partial += x[at + i];
+      }
+      sum += partial;
+    }
+    for (int i = whole; i < count; i++) {
+      sum += x[at + i];
     }
     return sum;
   }
@@ -184,10 +266,7 @@ public final class ScalarKernels implements Kernels {
   @Override
   public void rmsNorm(
       float[] x, int at, float[] weight, float epsilon, float[] out, int outAt, int count) {
-    float squares = 0;
-    for (int i = 0; i < count; i++) {
-      squares += x[at + i] * x[at + i];
-    }
+    float squares = dot(x, at, x, at, count);
     float inverse = (float) (1 / Math.sqrt(squares / count + epsilon));
     for (int i = 0; i < count; i++) {
       out[outAt + i] = x[at + i] * inverse * weight[i];
@@ -197,7 +276,7 @@ public final class ScalarKernels implements Kernels {
   @Override
   public void gatedSilu(float[] gate, float[] up, int at, int count) {
     for (int i = at; i < at + count; i++) {
-      gate[i] = gate[i] / (1 + (float) Math.exp(-gate[i])) * up[i];
+      gate[i] = gate[i] / (Exponential.of(-gate[i]) + 1) * up[i];
     }
   }
 

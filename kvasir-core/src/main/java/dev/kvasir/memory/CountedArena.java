@@ -2,13 +2,14 @@ package dev.kvasir.memory;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SegmentAllocator;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * Off-heap memory whose bytes are counted where they are taken, so that an account of them is what
  * is allocated and not an estimate. Closing gives all of it back; use after that throws.
  */
-public final class CountedArena implements AutoCloseable {
+public final class CountedArena implements SegmentAllocator, AutoCloseable {
   /** A cache line, and the widest vector register. */
   private static final long ALIGNMENT = 64;
 
@@ -22,9 +23,10 @@ public final class CountedArena implements AutoCloseable {
     LIVE_ARENAS.incrementAndGet();
   }
 
-  /** Zeroed memory, aligned to a cache line. */
-  public MemorySegment allocate(long byteSize) {
-    MemorySegment segment = arena.allocate(byteSize, ALIGNMENT);
+  /** Zeroed memory, aligned to a cache line at the least. */
+  @Override
+  public MemorySegment allocate(long byteSize, long byteAlignment) {
+    MemorySegment segment = arena.allocate(byteSize, Math.max(byteAlignment, ALIGNMENT));
     bytes.addAndGet(byteSize);
     LIVE_BYTES.addAndGet(byteSize);
     return segment;

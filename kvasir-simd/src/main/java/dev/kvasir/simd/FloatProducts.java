@@ -1,7 +1,6 @@
 package dev.kvasir.simd;
 
 import jdk.incubator.vector.FloatVector;
-import jdk.incubator.vector.VectorOperators;
 import jdk.incubator.vector.VectorSpecies;
 
 /**
@@ -28,47 +27,52 @@ final class FloatProducts {
       float[] c,
       int cAt,
       int cStride) {
+    float[] sums = LaneSums.scratch();
     int wholeB = bRows - bRows % 4;
     int i = 0;
     for (; i + 3 <= aRows; i += 3) {
       for (int j = 0; j < wholeB; j += 4) {
-        threeByFour(
-            a,
-            aAt + i * aStride,
-            aStride,
-            b,
-            bAt + j * bStride,
-            bStride,
-            depth,
-            c,
-            cAt + i * cStride + j,
-            cStride);
+        threeByFour(a, aAt + i * aStride, aStride, b, bAt + j * bStride, bStride, depth, sums);
+        for (int row = 0; row < 3; row++) {
+          finishFour(
+              a,
+              aAt + (i + row) * aStride,
+              b,
+              bAt + j * bStride,
+              bStride,
+              depth,
+              sums,
+              4 * row,
+              c,
+              cAt + (i + row) * cStride + j);
+        }
       }
     }
     for (; i < aRows; i++) {
       for (int j = 0; j < wholeB; j += 4) {
-        oneByFour(
-            a, aAt + i * aStride, b, bAt + j * bStride, bStride, depth, c, cAt + i * cStride + j);
+        oneByFour(a, aAt + i * aStride, b, bAt + j * bStride, bStride, depth, sums);
+        finishFour(
+            a,
+            aAt + i * aStride,
+            b,
+            bAt + j * bStride,
+            bStride,
+            depth,
+            sums,
+            0,
+            c,
+            cAt + i * cStride + j);
       }
     }
     for (int j = wholeB; j < bRows; j++) {
       for (i = 0; i < aRows; i++) {
-        c[cAt + i * cStride + j] = dot(a, aAt + i * aStride, b, bAt + j * bStride, depth);
+        c[cAt + i * cStride + j] = dot(a, aAt + i * aStride, b, bAt + j * bStride, depth, sums);
       }
     }
   }
 
   private static void threeByFour(
-      float[] a,
-      int aAt,
-      int aStride,
-      float[] b,
-      int bAt,
-      int bStride,
-      int depth,
-      float[] c,
-      int cAt,
-      int cStride) {
+      float[] a, int aAt, int aStride, float[] b, int bAt, int bStride, int depth, float[] sums) {
     FloatVector s00 = FloatVector.zero(SPECIES);
     FloatVector s01 = s00;
     FloatVector s02 = s00;
@@ -81,8 +85,7 @@ final class FloatProducts {
     FloatVector s21 = s00;
     FloatVector s22 = s00;
     FloatVector s23 = s00;
-    int k = 0;
-    for (; k <= depth - LANES; k += LANES) {
+    for (int k = 0; k <= depth - LANES; k += LANES) {
       FloatVector a0 = FloatVector.fromArray(SPECIES, a, aAt + k);
       FloatVector a1 = FloatVector.fromArray(SPECIES, a, aAt + aStride + k);
       FloatVector a2 = FloatVector.fromArray(SPECIES, a, aAt + 2 * aStride + k);
@@ -103,66 +106,71 @@ final class FloatProducts {
       s13 = row.fma(a1, s13);
       s23 = row.fma(a2, s23);
     }
-    c[cAt] = s00.reduceLanes(VectorOperators.ADD);
-    c[cAt + 1] = s01.reduceLanes(VectorOperators.ADD);
-    c[cAt + 2] = s02.reduceLanes(VectorOperators.ADD);
-    c[cAt + 3] = s03.reduceLanes(VectorOperators.ADD);
-    c[cAt + cStride] = s10.reduceLanes(VectorOperators.ADD);
-    c[cAt + cStride + 1] = s11.reduceLanes(VectorOperators.ADD);
-    c[cAt + cStride + 2] = s12.reduceLanes(VectorOperators.ADD);
-    c[cAt + cStride + 3] = s13.reduceLanes(VectorOperators.ADD);
-    c[cAt + 2 * cStride] = s20.reduceLanes(VectorOperators.ADD);
-    c[cAt + 2 * cStride + 1] = s21.reduceLanes(VectorOperators.ADD);
-    c[cAt + 2 * cStride + 2] = s22.reduceLanes(VectorOperators.ADD);
-    c[cAt + 2 * cStride + 3] = s23.reduceLanes(VectorOperators.ADD);
-    if (k < depth) {
-      for (int i = 0; i < 3; i++) {
-        for (int j = 0; j < 4; j++) {
-          c[cAt + i * cStride + j] += tail(a, aAt + i * aStride, b, bAt + j * bStride, k, depth);
-        }
-      }
-    }
+    s00.intoArray(sums, 0 * LANES);
+    s01.intoArray(sums, 1 * LANES);
+    s02.intoArray(sums, 2 * LANES);
+    s03.intoArray(sums, 3 * LANES);
+    s10.intoArray(sums, 4 * LANES);
+    s11.intoArray(sums, 5 * LANES);
+    s12.intoArray(sums, 6 * LANES);
+    s13.intoArray(sums, 7 * LANES);
+    s20.intoArray(sums, 8 * LANES);
+    s21.intoArray(sums, 9 * LANES);
+    s22.intoArray(sums, 10 * LANES);
+    s23.intoArray(sums, 11 * LANES);
   }
 
   private static void oneByFour(
-      float[] a, int aAt, float[] b, int bAt, int bStride, int depth, float[] c, int cAt) {
+      float[] a, int aAt, float[] b, int bAt, int bStride, int depth, float[] sums) {
     FloatVector s0 = FloatVector.zero(SPECIES);
     FloatVector s1 = s0;
     FloatVector s2 = s0;
     FloatVector s3 = s0;
-    int k = 0;
-    for (; k <= depth - LANES; k += LANES) {
+    for (int k = 0; k <= depth - LANES; k += LANES) {
       FloatVector row = FloatVector.fromArray(SPECIES, a, aAt + k);
       s0 = row.fma(FloatVector.fromArray(SPECIES, b, bAt + k), s0);
       s1 = row.fma(FloatVector.fromArray(SPECIES, b, bAt + bStride + k), s1);
       s2 = row.fma(FloatVector.fromArray(SPECIES, b, bAt + 2 * bStride + k), s2);
       s3 = row.fma(FloatVector.fromArray(SPECIES, b, bAt + 3 * bStride + k), s3);
     }
-    c[cAt] = s0.reduceLanes(VectorOperators.ADD);
-    c[cAt + 1] = s1.reduceLanes(VectorOperators.ADD);
-    c[cAt + 2] = s2.reduceLanes(VectorOperators.ADD);
-    c[cAt + 3] = s3.reduceLanes(VectorOperators.ADD);
-    if (k < depth) {
-      for (int j = 0; j < 4; j++) {
-        c[cAt + j] += tail(a, aAt, b, bAt + j * bStride, k, depth);
-      }
+    s0.intoArray(sums, 0 * LANES);
+    s1.intoArray(sums, 1 * LANES);
+    s2.intoArray(sums, 2 * LANES);
+    s3.intoArray(sums, 3 * LANES);
+  }
+
+  /** Four dot products from the vectors that a tile left, and from what is left over. */
+  private static void finishFour(
+      float[] a,
+      int aAt,
+      float[] b,
+      int bAt,
+      int bStride,
+      int depth,
+      float[] sums,
+      int firstVector,
+      float[] c,
+      int cAt) {
+    for (int j = 0; j < 4; j++) {
+      float sum = LaneSums.sum(sums, firstVector + j);
+      c[cAt + j] = tail(a, aAt, b, bAt + j * bStride, depth, sum);
     }
   }
 
-  private static float dot(float[] a, int aAt, float[] b, int bAt, int depth) {
+  static float dot(float[] a, int aAt, float[] b, int bAt, int depth, float[] sums) {
     FloatVector sum = FloatVector.zero(SPECIES);
-    int k = 0;
-    for (; k <= depth - LANES; k += LANES) {
+    for (int k = 0; k <= depth - LANES; k += LANES) {
       FloatVector row = FloatVector.fromArray(SPECIES, a, aAt + k);
       sum = row.fma(FloatVector.fromArray(SPECIES, b, bAt + k), sum);
     }
-    return sum.reduceLanes(VectorOperators.ADD) + tail(a, aAt, b, bAt, k, depth);
+    sum.intoArray(sums, 0);
+    return tail(a, aAt, b, bAt, depth, LaneSums.sum(sums, 0));
   }
 
-  private static float tail(float[] a, int aAt, float[] b, int bAt, int from, int depth) {
-    float sum = 0;
-    for (int k = from; k < depth; k++) {
-      sum += a[aAt + k] * b[bAt + k];
+  private static float tail(float[] a, int aAt, float[] b, int bAt, int depth, float start) {
+    float sum = start;
+    for (int k = depth - depth % LANES; k < depth; k++) {
+      sum = Math.fma(a[aAt + k], b[bAt + k], sum);
     }
     return sum;
   }

@@ -1,5 +1,6 @@
 package dev.kvasir.simd;
 
+import dev.kvasir.kernel.Exponential;
 import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.VectorOperators;
 import jdk.incubator.vector.VectorSpecies;
@@ -8,21 +9,6 @@ import jdk.incubator.vector.VectorSpecies;
 final class FloatRows {
   static final VectorSpecies<Float> SPECIES = FloatVector.SPECIES_PREFERRED;
   static final int LANES = SPECIES.length();
-
-  private static final float LOG2_E = 1.4426950409f;
-
-  /** ln 2 in two floats, the first with few bits so that {@code n * LN2_HIGH} is exact. */
-  private static final float LN2_HIGH = 0.693359375f;
-
-  private static final float LN2_LOW = -2.12194440e-4f;
-
-  /** 1.5 * 2^23: added to a float, it leaves the nearest integer in the low bits. */
-  private static final float ROUNDER = 12582912f;
-
-  /** Between these the result is a normal float. */
-  private static final float LEAST_EXPONENT = -87f;
-
-  private static final float MOST_EXPONENT = 88f;
 
   private FloatRows() {}
 
@@ -44,14 +30,16 @@ final class FloatRows {
     FloatVector sum = FloatVector.zero(SPECIES);
     int i = 0;
     for (; i <= count - LANES; i += LANES) {
-      FloatVector v = FloatVector.fromArray(SPECIES, x, at + i).sub(shift).max(LEAST_EXPONENT);
+      FloatVector v = FloatVector.fromArray(SPECIES, x, at + i).sub(shift);
       FloatVector e = exponential(v);
       e.intoArray(x, at + i);
       sum = sum.add(e);
     }
-    float total = sum.reduceLanes(VectorOperators.ADD);
+    float[] sums = LaneSums.scratch();
+    sum.intoArray(sums, 0);
+    float total = LaneSums.sum(sums, 0);
     for (; i < count; i++) {
-      x[at + i] = (float) Math.exp(Math.max(x[at + i] - shift, LEAST_EXPONENT));
+      x[at + i] = Exponential.of(x[at + i] - shift);
       total += x[at + i];
     }
     return total;
@@ -59,18 +47,10 @@ final class FloatRows {
 
   static void rmsNorm(
       float[] x, int at, float[] weight, float epsilon, float[] out, int outAt, int count) {
-    FloatVector squares = FloatVector.zero(SPECIES);
+    float total = FloatProducts.dot(x, at, x, at, count, LaneSums.scratch());
+    float inverse = (float) (1 / Math.sqrt(total / count + epsilon));
     int i = 0;
     for (; i <= count - LANES; i += LANES) {
-      FloatVector v = FloatVector.fromArray(SPECIES, x, at + i);
-      squares = v.fma(v, squares);
-    }
-    float total = squares.reduceLanes(VectorOperators.ADD);
-    for (; i < count; i++) {
-      total += x[at + i] * x[at + i];
-    }
-    float inverse = (float) (1 / Math.sqrt(total / count + epsilon));
-    for (i = 0; i <= count - LANES; i += LANES) {
       FloatVector.fromArray(SPECIES, x, at + i)
           .mul(inverse)
           .mul(FloatVector.fromArray(SPECIES, weight, i))
@@ -86,35 +66,34 @@ final class FloatRows {
     int end = at + count;
     for (; i <= end - LANES; i += LANES) {
       FloatVector g = FloatVector.fromArray(SPECIES, gate, i);
-      FloatVector v = g.neg().max(LEAST_EXPONENT).min(MOST_EXPONENT);
+      FloatVector v = g.neg();
       FloatVector e = exponential(v);
       g.div(e.add(1f)).mul(FloatVector.fromArray(SPECIES, up, i)).intoArray(gate, i);
     }
     for (; i < end; i++) {
-      gate[i] = gate[i] / (1 + (float) Math.exp(-gate[i])) * up[i];
+      gate[i] = gate[i] / (Exponential.of(-gate[i]) + 1) * up[i];
     }
   }
 
-  /**
-   * e^x to about 2 units in the last place. x = n ln 2 + r with |r| at most half of ln 2; a
-   * polynomial gives e^r, and n goes into the exponent's bits. The caller keeps x between {@link
-   * #LEAST_EXPONENT} and {@link #MOST_EXPONENT}. Coefficients: Cephes, expf.
-   */
-  private static FloatVector exponential(FloatVector v) {
-    FloatVector lifted =
-        v.fma(FloatVector.broadcast(SPECIES, LOG2_E), FloatVector.broadcast(SPECIES, ROUNDER));
-    FloatVector n = lifted.sub(ROUNDER);
-    FloatVector r = n.fma(FloatVector.broadcast(SPECIES, -LN2_HIGH), v);
-    r = n.fma(FloatVector.broadcast(SPECIES, -LN2_LOW), r);
-    FloatVector p = FloatVector.broadcast(SPECIES, 1.9875691500e-4f);
-    p = p.fma(r, FloatVector.broadcast(SPECIES, 1.3981999507e-3f));
-    p = p.fma(r, FloatVector.broadcast(SPECIES, 8.3334519073e-3f));
-    p = p.fma(r, FloatVector.broadcast(SPECIES, 4.1665795894e-2f));
-    p = p.fma(r, FloatVector.broadcast(SPECIES, 1.6666665459e-1f));
-    p = p.fma(r, FloatVector.broadcast(SPECIES, 5.0000001201e-1f));
+  /** {@link Exponential#of} on every lane. */
+  private static FloatVector exponential(FloatVector x) {
+    FloatVector v = x.max(Exponential.LEAST).min(Exponential.MOST);
+    FloatVector lifted = v.fma(all(Exponential.LOG2_E), all(Exponential.ROUNDER));
+    FloatVector n = lifted.sub(Exponential.ROUNDER);
+    FloatVector r = n.fma(all(-Exponential.LN2_HIGH), v);
+    r = n.fma(all(-Exponential.LN2_LOW), r);
+    FloatVector p = all(Exponential.C6).fma(r, all(Exponential.C5));
+    p = p.fma(r, all(Exponential.C4));
+    p = p.fma(r, all(Exponential.C3));
+    p = p.fma(r, all(Exponential.C2));
+    p = p.fma(r, all(Exponential.C1));
     p = p.fma(r.mul(r), r).add(1f);
     return p.reinterpretAsInts()
         .add(lifted.reinterpretAsInts().lanewise(VectorOperators.LSHL, 23))
         .reinterpretAsFloats();
+  }
+
+  private static FloatVector all(float value) {
+    return FloatVector.broadcast(SPECIES, value);
   }
 }

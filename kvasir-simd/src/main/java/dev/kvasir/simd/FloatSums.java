@@ -144,7 +144,7 @@ final class FloatSums {
     for (; d < length; d++) {
       float sum = out[outAt + d];
       for (int t = 0; t < tokens; t++) {
-        sum += weights[weightsAt + t] * v[vAt + t * vStride + d];
+        sum = Math.fma(weights[weightsAt + t], v[vAt + t * vStride + d], sum);
       }
       out[outAt + d] = sum;
     }

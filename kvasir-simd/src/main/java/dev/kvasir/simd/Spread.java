@@ -2,8 +2,8 @@ package dev.kvasir.simd;
 
 import dev.kvasir.kernel.CodedMatrix;
 import dev.kvasir.kernel.CodedRow;
+import java.util.Arrays;
 import jdk.incubator.vector.ShortVector;
-import jdk.incubator.vector.VectorSpecies;
 
 /**
  * The multipliers of an activation row, spread over 16-bit lanes in the order in which the tile
@@ -22,48 +22,74 @@ final class Spread {
   private Spread() {}
 
   static void over(boolean wideLanes, CodedRow row, int columns, int codeBits) {
-    VectorSpecies<Short> species = wideLanes ? ShortVector.SPECIES_256 : ShortVector.SPECIES_128;
-    if (codeBits == 8) {
-      pairs(species, row.codes(), columns, row.spread(8));
+    if (wideLanes) {
+      spread(row, columns, codeBits, Fill.WIDE_VECTOR);
     } else {
-      quads(species, row.codes(), columns, row.spread(4));
+      spread(row, columns, codeBits, Fill.NARROW_VECTOR);
     }
   }
 
-  private static void pairs(
-      VectorSpecies<Short> species, byte[] codes, int columns, short[] spread) {
-    int lanes = species.length();
+  /** The same without a vector. */
+  static void slowly(boolean wideLanes, CodedRow row, int columns, int codeBits) {
+    spread(row, columns, codeBits, wideLanes ? Fill.WIDE_LOOP : Fill.NARROW_LOOP);
+  }
+
+  /** How one multiplier is written to all lanes. */
+  private enum Fill {
+    NARROW_VECTOR(8),
+    WIDE_VECTOR(16),
+    NARROW_LOOP(8),
+    WIDE_LOOP(16);
+
+    private final int lanes;
+
+    Fill(int lanes) {
+      this.lanes = lanes;
+    }
+  }
+
+  private static void spread(CodedRow row, int columns, int codeBits, Fill fill) {
+    short[] spread = row.spread(codeBits);
+    if (codeBits == 8) {
+      pairs(row.codes(), columns, spread, fill);
+    } else {
+      quads(row.codes(), columns, spread, fill);
+    }
+  }
+
+  private static void pairs(byte[] codes, int columns, short[] spread, Fill fill) {
+    int lanes = fill.lanes;
     int at = 0;
     for (int column = 0; column < columns; column += 2) {
       int a0 = codes[column];
       int a1 = codes[column + 1];
-      fill(spread, at, lanes, a0);
-      fill(spread, at + lanes, lanes, a1 - 256 * a0);
-      fill(spread, at + 2 * lanes, lanes, 32768 - 128 * a0);
+      fill(spread, at, fill, a0);
+      fill(spread, at + lanes, fill, a1 - 256 * a0);
+      fill(spread, at + 2 * lanes, fill, 32768 - 128 * a0);
       at += 3 * lanes;
     }
   }
 
-  private static void quads(
-      VectorSpecies<Short> species, byte[] codes, int columns, short[] spread) {
-    int lanes = species.length();
+  private static void quads(byte[] codes, int columns, short[] spread, Fill fill) {
     int at = 0;
     for (int column = 0; column < columns; column += 4) {
       int below = 0;
       for (int i = 0; i < 4; i++) {
         int a = codes[column + i];
-        fill(spread, at, lanes, a - 16 * below);
+        fill(spread, at, fill, a - 16 * below);
         below = a;
-        at += lanes;
+        at += fill.lanes;
       }
     }
   }
 
-  private static void fill(short[] spread, int at, int lanes, int value) {
-    if (lanes == 8) {
-      ShortVector.broadcast(ShortVector.SPECIES_128, (short) value).intoArray(spread, at);
-    } else {
-      ShortVector.broadcast(ShortVector.SPECIES_256, (short) value).intoArray(spread, at);
+  private static void fill(short[] spread, int at, Fill fill, int value) {
+    switch (fill) {
+      case NARROW_VECTOR ->
+          ShortVector.broadcast(ShortVector.SPECIES_128, (short) value).intoArray(spread, at);
+      case WIDE_VECTOR ->
+          ShortVector.broadcast(ShortVector.SPECIES_256, (short) value).intoArray(spread, at);
+      default -> Arrays.fill(spread, at, at + fill.lanes, (short) value);
     }
   }
 

@@ -2,6 +2,7 @@ package dev.kvasir.simd;
 
 import dev.kvasir.kernel.KernelProvider;
 import dev.kvasir.kernel.Kernels;
+import dev.kvasir.kernel.ScalarKernels;
 import java.util.Optional;
 
 /**
@@ -36,6 +37,6 @@ public final class VectorKernelProvider implements KernelProvider {
 
   @Override
   public Kernels create() {
-    return new VectorKernels();
+    return new WarmingKernels(new ScalarKernels(VectorWidth.lanes()), new VectorKernels());
   }
 }

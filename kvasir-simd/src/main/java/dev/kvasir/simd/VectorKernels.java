@@ -36,6 +36,12 @@ final class VectorKernels implements Kernels {
     Spread.over(wideLanes, row, columns, codeBits);
   }
 
+  /** The same without a vector, for as long as vectors are not compiled. */
+  void prepareSlowly(CodedRow row, float[] x, int at, int columns, int codeBits) {
+    row.code(x, at, columns);
+    Spread.slowly(wideLanes, row, columns, codeBits);
+  }
+
   @Override
   public void codedProduct(
       CodedMatrix matrix, int firstTile, int endTile, CodedRow row, float[] out, int outAt) {

@@ -6,6 +6,11 @@ import jdk.incubator.vector.FloatVector;
 final class VectorWidth {
   private VectorWidth() {}
 
+  /** Floats of a vector. */
+  static int lanes() {
+    return FloatVector.SPECIES_PREFERRED.length();
+  }
+
   static int bits() {
     return FloatVector.SPECIES_PREFERRED.vectorBitSize();
   }

@@ -1,0 +1,122 @@
+package dev.kvasir.simd;
+
+import dev.kvasir.kernel.CodedMatrix;
+import dev.kvasir.kernel.CodedRow;
+import dev.kvasir.kernel.DenseMatrix;
+import dev.kvasir.kernel.Kernels;
+import dev.kvasir.kernel.ScalarKernels;
+import java.lang.foreign.Arena;
+import java.util.Arrays;
+
+/**
+ * Runs kernels on small made-up data, in turns with their scalar twins, until the compiler has seen
+ * enough of them.
+ */
+final class WarmUp implements AutoCloseable {
+  /** A kernel and something for it to do. */
+  interface Trial {
+    void run(Kernels kernels);
+  }
+
+  /** Wins in a row that are no accident of timing. */
+  private static final int WINS = 5;
+
+  /** Beyond this a kernel is not going to be compiled; its scalar twin stays in use. */
+  private static final long PATIENCE_NANOS = 30_000_000_000L;
+
+  /** A trial this short says nothing about speed, so several are timed together. */
+  private static final int RUNS_TIMED_TOGETHER = 4;
+
+  private static final int COLUMNS = 256;
+  private static final int TOKENS = 32;
+  private static final int HEAD = 64;
+
+  private final ScalarKernels scalar;
+  private final VectorKernels vector;
+
+  /** Of the kind that weights live in, or the compiler would have seen the wrong one. */
+  private final Arena arena = Arena.ofShared();
+
+  private final DenseMatrix brainHalves =
+      new DenseMatrix(DenseMatrix.Precision.BF16, 1, COLUMNS, arena.allocate(2 * COLUMNS));
+  private final float[] x = new float[16 * COLUMNS];
+  private final float[] y = new float[16 * COLUMNS];
+  private final float[] z = new float[16 * COLUMNS];
+
+  WarmUp(ScalarKernels scalar, VectorKernels vector) {
+    this.scalar = scalar;
+    this.vector = vector;
+    for (int i = 0; i < x.length; i++) {
+      x[i] = (i % 7 - 3) * 0.25f;
+      y[i] = (i % 5 - 2) * 0.5f;
+    }
+  }
+
+  /** Tries both until the vector kernel wins for good; false if it never does. */
+  boolean vectorWins(Trial trial) {
+    long start = System.nanoTime();
+    int wins = 0;
+    while (wins < WINS) {
+      long before = System.nanoTime();
+      runSome(trial, vector);
+      long between = System.nanoTime();
+      runSome(trial, scalar);
+      long after = System.nanoTime();
+      wins = between - before < after - between ? wins + 1 : 0;
+      if (after - start > PATIENCE_NANOS) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private static void runSome(Trial trial, Kernels kernels) {
+    for (int i = 0; i < RUNS_TIMED_TOGETHER; i++) {
+      trial.run(kernels);
+    }
+  }
+
+  Trial codedProduct(int codeBits) {
+    boolean minimums = codeBits == 4;
+    CodedMatrix matrix =
+        new CodedMatrix(arena, CodedMatrix.TILE_ROWS, COLUMNS, codeBits, CodedRow.GROUP, minimums);
+    byte[] codes = new byte[COLUMNS];
+    float[] scales = new float[COLUMNS / CodedRow.GROUP];
+    Arrays.fill(scales, 1);
+    for (int row = 0; row < matrix.rows(); row++) {
+      matrix.setRow(row, codes, scales, scales);
+    }
+    CodedRow row = new CodedRow(COLUMNS);
+    return kernels -> {
+      kernels.prepare(row, x, 0, COLUMNS, codeBits);
+      kernels.codedProduct(matrix, 0, 1, row, z, 0);
+    };
+  }
+
+  void products(Kernels kernels) {
+    kernels.products(x, 0, COLUMNS, 4, y, 0, COLUMNS, 5, COLUMNS, z, 0, 8);
+  }
+
+  void weightedSums(Kernels kernels) {
+    kernels.weightedSums(x, 0, TOKENS, 5, y, 0, HEAD, TOKENS, HEAD, z, 0, HEAD);
+    kernels.scale(z, 0, 5 * HEAD, 0); // or they would grow without bound
+  }
+
+  void rows(Kernels kernels) {
+    kernels.rmsNorm(x, 0, y, 1e-6f, z, 0, COLUMNS);
+    kernels.gatedSilu(z, y, 0, COLUMNS);
+    kernels.exponentiate(z, 0, COLUMNS, kernels.maximum(z, 0, COLUMNS));
+    kernels.add(z, 0, y, 0, COLUMNS);
+    kernels.scale(z, 0, COLUMNS, 0.5f);
+  }
+
+  void halves(Kernels kernels) {
+    kernels.expandHalf(brainHalves.data(), 0, z, 0, COLUMNS);
+    kernels.expand(brainHalves, 0, 1, z, 0);
+  }
+
+  @Override
+  public void close() {
+    arena.close();
+  }
+}

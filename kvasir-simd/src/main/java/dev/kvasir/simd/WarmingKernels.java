@@ -1,0 +1,160 @@
+package dev.kvasir.simd;
+
+import dev.kvasir.kernel.CodedMatrix;
+import dev.kvasir.kernel.CodedRow;
+import dev.kvasir.kernel.DenseMatrix;
+import dev.kvasir.kernel.Kernels;
+import dev.kvasir.kernel.Matrix;
+import dev.kvasir.kernel.ScalarKernels;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * Vector kernels that begin as scalar ones. Vector code that is not yet compiled boxes every vector
+ * and runs a hundred times slower than plain loops, which would make the first words of a fresh
+ * process wait for seconds. So a thread of its own tries the vector kernels on small data until
+ * they are compiled, and each takes over once it is the faster one. Both give the same bits, so
+ * nobody can tell from the results when that was.
+ */
+final class WarmingKernels implements Kernels {
+  private final ScalarKernels scalar;
+  private final VectorKernels vector;
+  private volatile boolean bytes;
+  private volatile boolean nibbles;
+  private volatile boolean products;
+  private volatile boolean sums;
+  private volatile boolean halves;
+  private volatile boolean rows;
+
+  WarmingKernels(ScalarKernels scalar, VectorKernels vector) {
+    this.scalar = scalar;
+    this.vector = vector;
+    Thread.ofPlatform().daemon().name("kvasir-warm-up").start(this::warmUp);
+  }
+
+  private void warmUp() {
+    try (WarmUp trials = new WarmUp(scalar, vector)) {
+      bytes = trials.vectorWins(trials.codedProduct(8));
+      products = trials.vectorWins(trials::products);
+      sums = trials.vectorWins(trials::weightedSums);
+      rows = trials.vectorWins(trials::rows);
+      halves = trials.vectorWins(trials::halves);
+      nibbles = trials.vectorWins(trials.codedProduct(4));
+    }
+  }
+
+  @Override
+  public String name() {
+    return vector.name();
+  }
+
+  /** Prepares for both, since the vector kernel may take over before the row is multiplied. */
+  @Override
+  public void prepare(CodedRow row, float[] x, int at, int columns, int codeBits) {
+    if (isWarm(codeBits)) {
+      vector.prepare(row, x, at, columns, codeBits);
+    } else {
+      vector.prepareSlowly(row, x, at, columns, codeBits);
+    }
+  }
+
+  @Override
+  public void codedProduct(
+      CodedMatrix matrix, int firstTile, int endTile, CodedRow row, float[] out, int outAt) {
+    Kernels kernels = isWarm(matrix.codeBits()) ? vector : scalar;
+    kernels.codedProduct(matrix, firstTile, endTile, row, out, outAt);
+  }
+
+  private boolean isWarm(int codeBits) {
+    return codeBits == 8 ? bytes : nibbles;
+  }
+
+  @Override
+  public void expand(Matrix matrix, int firstRow, int count, float[] out, int outAt) {
+    Kernels kernels = matrix instanceof DenseMatrix && halves ? vector : scalar;
+    kernels.expand(matrix, firstRow, count, out, outAt);
+  }
+
+  @Override
+  public void products(
+      float[] a,
+      int aAt,
+      int aStride,
+      int aRows,
+      float[] b,
+      int bAt,
+      int bStride,
+      int bRows,
+      int depth,
+      float[] c,
+      int cAt,
+      int cStride) {
+    Kernels kernels = products ? vector : scalar;
+    kernels.products(a, aAt, aStride, aRows, b, bAt, bStride, bRows, depth, c, cAt, cStride);
+  }
+
+  @Override
+  public void weightedSums(
+      float[] weights,
+      int weightsAt,
+      int weightsStride,
+      int rowCount,
+      float[] v,
+      int vAt,
+      int vStride,
+      int tokens,
+      int length,
+      float[] out,
+      int outAt,
+      int outStride) {
+    Kernels kernels = sums ? vector : scalar;
+    kernels.weightedSums(
+        weights,
+        weightsAt,
+        weightsStride,
+        rowCount,
+        v,
+        vAt,
+        vStride,
+        tokens,
+        length,
+        out,
+        outAt,
+        outStride);
+  }
+
+  @Override
+  public void expandHalf(MemorySegment source, long offset, float[] out, int outAt, int count) {
+    (halves ? vector : scalar).expandHalf(source, offset, out, outAt, count);
+  }
+
+  @Override
+  public float maximum(float[] x, int at, int count) {
+    return (rows ? vector : scalar).maximum(x, at, count);
+  }
+
+  @Override
+  public float exponentiate(float[] x, int at, int count, float shift) {
+    return (rows ? vector : scalar).exponentiate(x, at, count, shift);
+  }
+
+  @Override
+  public void rmsNorm(
+      float[] x, int at, float[] weight, float epsilon, float[] out, int outAt, int count) {
+    (rows ? vector : scalar).rmsNorm(x, at, weight, epsilon, out, outAt, count);
+  }
+
+  @Override
+  public void gatedSilu(float[] gate, float[] up, int at, int count) {
+    (rows ? vector : scalar).gatedSilu(gate, up, at, count);
+  }
+
+  @Override
+  public void add(float[] x, int at, float[] y, int yAt, int count) {
+    (rows ? vector : scalar).add(x, at, y, yAt, count);
+  }
+
+  @Override
+  public void scale(float[] x, int at, int count, float factor) {
+    (rows ? vector : scalar).scale(x, at, count, factor);
+  }
+}
