@@ -1,6 +1,7 @@
 package dev.kvasir.cli;
 
 import java.util.Arrays;
+import java.util.ServiceLoader;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Help;
@@ -50,12 +51,17 @@ final class Kvasir implements Runnable {
   static CommandLine commandLine(Streams streams) {
     Kvasir root = new Kvasir();
     Complaint complaint = new Complaint(streams);
-    return new CommandLine(root)
+    CommandLine commandLine = new CommandLine(root);
+    commandLine
         .addSubcommand(new Generate(streams))
         .addSubcommand(new Chat(streams))
         .addSubcommand(new Inspect(streams))
         .addSubcommand(new Tokenize(streams))
-        .addSubcommand(new Render(streams))
+        .addSubcommand(new Render(streams));
+    for (CommandProvider provider : ServiceLoader.load(CommandProvider.class)) {
+      commandLine.addSubcommand(provider.command(streams.out(), streams.err()));
+    }
+    return commandLine
         .setColorScheme(
             Help.defaultColorScheme(streams.outHasColours() ? Help.Ansi.ON : Help.Ansi.OFF))
         .setOut(streams.outWriter())

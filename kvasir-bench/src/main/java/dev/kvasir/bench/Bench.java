@@ -1,0 +1,20 @@
+package dev.kvasir.bench;
+
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Spec;
+
+/** Only knows its subcommands. */
+@Command(
+    name = "bench",
+    description = "Measure speed: contenders take turns in one run, medians, ratios.",
+    synopsisSubcommandLabel = "COMMAND",
+    footer = {"  kvasir bench model", "  kvasir bench model --threads 1 --rounds 9"})
+final class Bench implements Runnable {
+  @Spec private CommandSpec spec;
+
+  @Override
+  public void run() {
+    spec.commandLine().usage(spec.commandLine().getOut());
+  }
+}

@@ -1,0 +1,14 @@
+package dev.kvasir.bench;
+
+import dev.kvasir.cli.CommandProvider;
+import java.io.PrintStream;
+
+/** Brings {@code kvasir bench} to the command line. */
+public final class BenchProvider implements CommandProvider {
+  @Override
+  public Object command(PrintStream out, PrintStream err) {
+    picocli.CommandLine bench = new picocli.CommandLine(new Bench());
+    bench.addSubcommand(new ModelBench(out, err));
+    return bench;
+  }
+}

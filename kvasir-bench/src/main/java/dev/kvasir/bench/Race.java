@@ -1,0 +1,52 @@
+package dev.kvasir.bench;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.function.IntConsumer;
+
+/**
+ * Lets contenders take turns within one run, so that a machine that is busy for a while is busy for
+ * all of them, and answers medians.
+ */
+record Race(int promptTokens, int generatedTokens, int rounds) {
+  /** Rounds that are not counted: they compile and warm up. */
+  private static final int WARM_UPS = 4;
+
+  /** Tokens per second. */
+  record Speed(String name, double prompt, double generation) {}
+
+  /**
+   * @param readers one for each engine, with the prompt to be read
+   * @param writers the same engines, with the prompt to generate after
+   */
+  List<Speed> run(List<Contender> readers, List<Contender> writers, IntConsumer roundsDone) {
+    double[][] prompt = new double[readers.size()][rounds];
+    double[][] generation = new double[readers.size()][rounds];
+    for (int round = -WARM_UPS; round < rounds; round++) {
+      for (int i = 0; i < readers.size(); i++) {
+        long read = readers.get(i).readPrompt();
+        long generated = writers.get(i).generate(generatedTokens);
+        if (round >= 0) {
+          prompt[i][round] = promptTokens * 1e9 / read;
+          generation[i][round] = generatedTokens * 1e9 / generated;
+        }
+      }
+      if (round >= 0) {
+        roundsDone.accept(round + 1);
+      }
+    }
+    List<Speed> speeds = new ArrayList<>();
+    for (int i = 0; i < readers.size(); i++) {
+      speeds.add(new Speed(readers.get(i).name(), median(prompt[i]), median(generation[i])));
+    }
+    return speeds;
+  }
+
+  static double median(double[] values) {
+    double[] sorted = values.clone();
+    Arrays.sort(sorted);
+    int middle = sorted.length / 2;
+    return sorted.length % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+  }
+}
