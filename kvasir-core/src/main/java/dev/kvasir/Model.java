@@ -13,8 +13,13 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.net.URL;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.function.Function;
+import java.util.function.Supplier;
 
 /**
  * A language model that is loaded and ready. Sessions on it may run from several threads at once;
@@ -58,12 +63,17 @@ public final class Model implements AutoCloseable {
 
   /** The file of the bundled model, to look into. */
   public static GgufFile openBundled() {
-    try (InputStream stream = Model.class.getResourceAsStream(BUNDLED)) {
-      if (stream == null) {
-        throw new InvalidInputException(
-            "no model was given and none is bundled; add the module kvasir-mini to the class path");
+    URL resource = Model.class.getResource(BUNDLED);
+    if (resource == null) {
+      throw new InvalidInputException(
+          "no model was given and none is bundled; add the module kvasir-mini to the class path");
+    }
+    try (InputStream stream = resource.openStream()) {
+      // The size is known beforehand: reading in pieces and joining them would take twice as long.
+      byte[] bytes = new byte[resource.openConnection().getContentLength()];
+      if (stream.readNBytes(bytes, 0, bytes.length) < bytes.length) {
+        throw new IOException("the bundled model ends early");
       }
-      byte[] bytes = stream.readAllBytes();
       return GgufFile.of("kvasir-mini", MemorySegment.ofArray(bytes), Arena.ofShared());
     } catch (IOException e) {
       throw new UncheckedIOException(e);
@@ -71,39 +81,48 @@ public final class Model implements AutoCloseable {
   }
 
   private static Model loadGguf(GgufFile file, LoadOptions options) {
-    Tokenizer tokenizer = null;
-    Crew crew = null;
     try {
-      String name = file.name();
-      tokenizer = Tokenizer.ofGguf(name, file.metadata());
-      crew = new Crew(options.threads());
-      Decoder decoder = Decoder.load(file, options.kernels(), crew, options.progress()::layers);
-      return new Model(name, decoder, tokenizer, crew);
+      return load(
+          file.name(),
+          options,
+          () -> Tokenizer.ofGguf(file.name(), file.metadata()),
+          crew -> Decoder.load(file, options.kernels(), crew, options.progress()::layers));
     } catch (RuntimeException | Error e) {
       file.close();
-      closeAll(tokenizer, crew);
       throw e;
     }
   }
 
   private static Model loadFolder(Path folder, LoadOptions options) {
-    Tokenizer tokenizer = Tokenizer.ofFolder(folder);
-    Crew crew = new Crew(options.threads());
-    try {
-      Decoder decoder = Decoder.load(folder, options.kernels(), crew, options.progress()::layers);
-      return new Model(folder.toString(), decoder, tokenizer, crew);
-    } catch (RuntimeException | Error e) {
-      closeAll(tokenizer, crew);
-      throw e;
-    }
+    return load(
+        folder.toString(),
+        options,
+        () -> Tokenizer.ofFolder(folder),
+        crew -> Decoder.load(folder, options.kernels(), crew, options.progress()::layers));
   }
 
-  private static void closeAll(Tokenizer tokenizer, Crew crew) {
-    if (tokenizer != null) {
-      tokenizer.close();
-    }
-    if (crew != null) {
+  /** Tokenizer and weights know nothing of each other, so they load side by side. */
+  private static Model load(
+      String name,
+      LoadOptions options,
+      Supplier<Tokenizer> tokenizerLoader,
+      Function<Crew, Decoder> decoderLoader) {
+    CompletableFuture<Tokenizer> tokenizer = CompletableFuture.supplyAsync(tokenizerLoader);
+    Crew crew = new Crew(options.threads());
+    Decoder decoder = null;
+    try {
+      decoder = decoderLoader.apply(crew);
+      return new Model(name, decoder, tokenizer.join(), crew);
+    } catch (RuntimeException | Error e) {
       crew.close();
+      if (decoder != null) {
+        decoder.close();
+      }
+      tokenizer.thenAccept(Tokenizer::close);
+      if (e instanceof CompletionException && e.getCause() instanceof RuntimeException cause) {
+        throw cause;
+      }
+      throw e;
     }
   }
 
@@ -160,6 +179,7 @@ public final class Model implements AutoCloseable {
   @Override
   public void close() {
     decoder.close();
-    closeAll(tokenizer, crew);
+    tokenizer.close();
+    crew.close();
   }
 }

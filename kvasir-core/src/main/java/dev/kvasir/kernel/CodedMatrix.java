@@ -89,6 +89,49 @@ public final class CodedMatrix implements Matrix {
     }
   }
 
+  /**
+   * Lays down up to sixteen rows at once, which is many times faster: lanes are put together in an
+   * array and copied as a whole.
+   *
+   * @param count rows of the tile, fewer than sixteen only in the last one
+   * @param tileCodes (count, columns)
+   * @param tileScales (count, groups)
+   * @param tileMinimums (count, groups), not read where there are none
+   */
+  public void setTile(
+      int tile, int count, byte[] tileCodes, float[] tileScales, float[] tileMinimums) {
+    int columnsPerLane = 16 / codeBits;
+    short[] lanes = new short[columns / columnsPerLane * TILE_ROWS];
+    for (int row = 0; row < count; row++) {
+      int lane = row;
+      int end = (row + 1) * columns;
+      for (int at = row * columns; at < end; at += columnsPerLane) {
+        lanes[lane] = codeBits == 8 ? pair(tileCodes, at) : quad(tileCodes, at);
+        lane += TILE_ROWS;
+      }
+    }
+    MemorySegment.copy(lanes, 0, codes, LANE, codesOffset(tile), lanes.length);
+    setTileFloats(scales, tile, count, tileScales);
+    if (minimums != null) {
+      setTileFloats(minimums, tile, count, tileMinimums);
+    }
+  }
+
+  private void setTileFloats(MemorySegment target, int tile, int count, float[] values) {
+    float[] placed = new float[groups() * TILE_ROWS];
+    for (int row = 0; row < count; row++) {
+      for (int group = 0; group < groups(); group++) {
+        placed[group * TILE_ROWS + place(row)] = values[row * groups() + group];
+      }
+    }
+    MemorySegment.copy(placed, 0, target, FLOAT, scalesOffset(tile), placed.length);
+  }
+
+  /** Even rows come first, then odd ones. */
+  private static int place(int rowInTile) {
+    return (rowInTile & 1) * (TILE_ROWS / 2) + (rowInTile >> 1);
+  }
+
   private static short pair(byte[] rowCodes, int column) {
     return (short) (rowCodes[column + 1] << 8 | (rowCodes[column] + 128 & 0xFF));
   }
@@ -125,9 +168,8 @@ public final class CodedMatrix implements Matrix {
   }
 
   private long scaleOffset(int row, int group) {
-    int inTile = row % TILE_ROWS;
-    int place = (inTile & 1) * (TILE_ROWS / 2) + (inTile >> 1);
-    return scalesOffset(row / TILE_ROWS) + ((long) group * TILE_ROWS + place) * Float.BYTES;
+    long at = (long) group * TILE_ROWS + place(row % TILE_ROWS);
+    return scalesOffset(row / TILE_ROWS) + at * Float.BYTES;
   }
 
   /** Where a tile's codes begin in {@link #codes()}. */

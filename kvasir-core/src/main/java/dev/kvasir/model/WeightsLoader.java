@@ -134,26 +134,26 @@ final class WeightsLoader {
     CodedMatrix matrix =
         new CodedMatrix(
             arena, rows, columns, layout.codeBits(), layout.groupLength(), layout.hasMinimums());
-    long rowBytes = type.bytesFor(columns);
-    IntStream.range(0, matrix.tiles())
-        .parallel()
-        .forEach(
-            tile -> {
-              byte[] codes = new byte[columns];
-              float[] scales = new float[columns / layout.groupLength()];
-              float[] minimums = new float[scales.length];
-              int end = Math.min((tile + 1) * CodedMatrix.TILE_ROWS, rows);
-              for (int row = tile * CodedMatrix.TILE_ROWS; row < end; row++) {
-                unpackRow(tensor, row * rowBytes, codes, scales, minimums);
-                matrix.setRow(row, codes, scales, minimums);
-              }
-            });
+    IntStream.range(0, matrix.tiles()).parallel().forEach(tile -> setTile(matrix, tile, tensor));
     return matrix;
   }
 
-  private void unpackRow(
-      Tensor tensor, long offset, byte[] codes, float[] scales, float[] minimums) {
+  private void setTile(CodedMatrix matrix, int tile, Tensor tensor) {
+    int columns = matrix.columns();
+    int firstRow = tile * CodedMatrix.TILE_ROWS;
+    int count = Math.min(CodedMatrix.TILE_ROWS, matrix.rows() - firstRow);
+    byte[] codes = new byte[count * columns];
+    float[] scales = new float[count * matrix.groups()];
+    float[] minimums = new float[count * matrix.groups()];
+    unpack(tensor, (long) firstRow * columns, codes, scales, minimums);
+    matrix.setTile(tile, count, codes, scales, minimums);
+  }
+
+  /** Rows are whole blocks and lie one after another, so they unpack as one run of blocks. */
+  private void unpack(
+      Tensor tensor, long firstValue, byte[] codes, float[] scales, float[] minimums) {
     BlockLayout layout = tensor.type().layout();
+    long offset = tensor.type().bytesFor(firstValue);
     int blocks = codes.length / layout.blockLength();
     for (int block = 0; block < blocks; block++) {
       int group = block * layout.groupsPerBlock();
