@@ -1,0 +1,147 @@
+package dev.kvasir;
+
+import static com.tngtech.archunit.base.DescribedPredicate.describe;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
+import static com.tngtech.archunit.lang.conditions.ArchConditions.be;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noMethods;
+import static com.tngtech.archunit.library.GeneralCodingRules.ACCESS_STANDARD_STREAMS;
+
+import com.tngtech.archunit.ArchConfiguration;
+import com.tngtech.archunit.base.DescribedPredicate;
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.core.importer.ImportOption;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** The compiled classes keep to the table of packages and to the names of the house. */
+class ArchitectureTest {
+  private static final String ROOT = "dev.kvasir";
+
+  /** What the classes of a package, and of those below it, may touch beside their own. */
+  private static final Map<String, Set<String>> MAY_TOUCH = new LinkedHashMap<>();
+
+  static {
+    MAY_TOUCH.put("text", Set.of("format"));
+    MAY_TOUCH.put("format", Set.of("memory"));
+    MAY_TOUCH.put("model", Set.of("cache", "attention", "kernel", "format", "memory"));
+    MAY_TOUCH.put("cache", Set.of("kernel", "memory", "codec", "page"));
+    MAY_TOUCH.put("attention", Set.of("cache", "kernel"));
+    MAY_TOUCH.put("sampling", Set.of());
+    MAY_TOUCH.put("kernel", Set.of("memory"));
+    MAY_TOUCH.put("memory", Set.of());
+    MAY_TOUCH.put("error", Set.of());
+  }
+
+  private static final JavaClasses OURS = importOurs();
+
+  private static JavaClasses importOurs() {
+    // Names are all that the rules look at: the classes of libraries need not be read.
+    ArchConfiguration.get().setResolveMissingDependenciesFromClassPath(false);
+    return new ClassFileImporter()
+        .withImportOption(new ImportOption.DoNotIncludeTests())
+        .importPackages(ROOT);
+  }
+
+  static Stream<String> packages() {
+    return MAY_TOUCH.keySet().stream();
+  }
+
+  @ParameterizedTest
+  @MethodSource("packages")
+  void aPackageTouchesOnlyWhatTheTableAllows(String from) {
+    DescribedPredicate<JavaClass> forbidden =
+        describe(
+            "are in a package that %s may not touch".formatted(from), to -> isForbidden(from, to));
+    noClasses()
+        .that()
+        .resideInAPackage(ROOT + "." + from + "..")
+        .should()
+        .dependOnClassesThat(forbidden)
+        .check(OURS);
+  }
+
+  private static boolean isForbidden(String from, JavaClass to) {
+    if (!resideInAPackage(ROOT + "..").test(to)) {
+      return false;
+    }
+    String touched = topPackage(to);
+    return !touched.equals(from)
+        && !touched.equals("error")
+        && !MAY_TOUCH.get(from).contains(touched);
+  }
+
+  /** The first name below the root, empty for the root itself. */
+  private static String topPackage(JavaClass type) {
+    String below = type.getPackageName().substring(ROOT.length());
+    return below.isEmpty() ? "" : below.substring(1).split("\\.")[0];
+  }
+
+  @Test
+  void everyPackageIsInTheTable() {
+    DescribedPredicate<JavaClass> known =
+        describe("in the table", c -> MAY_TOUCH.containsKey(topPackage(c)));
+    classes().that().resideOutsideOfPackage(ROOT).should(be(known)).check(OURS);
+  }
+
+  @Test
+  void nothingIsUsedButTheJdkTheTokenizersAndTheJsonLibrary() {
+    classes()
+        .should()
+        .onlyDependOnClassesThat()
+        .resideInAnyPackage(ROOT + "..", "java..", "ai.djl..", "com.google.gson..")
+        .check(OURS);
+  }
+
+  @Test
+  void onlyTextUsesTheTokenizerLibrary() {
+    noClasses()
+        .that()
+        .resideOutsideOfPackage(ROOT + ".text..")
+        .should()
+        .dependOnClassesThat()
+        .resideInAPackage("ai.djl..")
+        .check(OURS);
+  }
+
+  @Test
+  void onlyThoseWhoReadFilesUseTheJsonLibrary() {
+    noClasses()
+        .that()
+        .resideOutsideOfPackages(ROOT + ".text..", ROOT + ".format..", ROOT + ".model..")
+        .should()
+        .dependOnClassesThat()
+        .resideInAPackage("com.google.gson..")
+        .check(OURS);
+  }
+
+  @Test
+  void noClassHasANameThatSaysNothing() {
+    List<String> emptyWords =
+        List.of(".*Impl", ".*Utils", ".*Manager", ".*Helper", "Abstract.*", "Default.*");
+    for (String word : emptyWords) {
+      DescribedPredicate<JavaClass> named =
+          describe("named like " + word, type -> type.getSimpleName().matches(word));
+      noClasses().should(be(named)).check(OURS);
+    }
+  }
+
+  @Test
+  void noMethodBeginsWithGet() {
+    noMethods().should().haveNameMatching("get[A-Z].*").check(OURS);
+  }
+
+  @Test
+  void nothingIsPrinted() {
+    noClasses().should(ACCESS_STANDARD_STREAMS).check(OURS);
+  }
+}
