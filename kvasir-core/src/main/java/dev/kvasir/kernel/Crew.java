@@ -68,7 +68,11 @@ public final class Crew implements AutoCloseable {
       throw new IllegalArgumentException(
           "parts is %d; expected at most %d".formatted(parts, MOST_PARTS));
     }
-    if (parts <= 1 || workers.length == 0 || !callers.tryLock()) {
+    // A part that runs a piece of its own is a second caller, though the lock would let it in.
+    if (parts <= 1
+        || workers.length == 0
+        || callers.isHeldByCurrentThread()
+        || !callers.tryLock()) {
       for (int part = 0; part < parts; part++) {
         newWork.part(part, 0);
       }
