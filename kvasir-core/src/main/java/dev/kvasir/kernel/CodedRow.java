@@ -12,6 +12,9 @@ public final class CodedRow {
   /** Columns that share a sum: the shortest group of weights that has a minimum. */
   public static final int SUM_GROUP = 16;
 
+  /** Below this, 127 divided by a number is near the largest float or infinite. */
+  private static final float SMALLEST_CODED = 1e-36f;
+
   /** 16-bit multipliers a column at the most, for lanes of 256 bits and 8-bit codes. */
   private static final int MOST_SPREAD = 24;
 
@@ -62,7 +65,7 @@ public final class CodedRow {
 
   /**
    * Codes {@code columns} activations and their sums. Rounding is to the nearest, and a group of
-   * zeros has scale zero.
+   * zeros has scale zero; so has one below 1e-36, whose steps no float can divide by.
    */
   public void code(float[] x, int at, int columns) {
     for (int group = 0; group < columns / GROUP; group++) {
@@ -71,8 +74,9 @@ public final class CodedRow {
       for (int i = 0; i < GROUP; i++) {
         largest = Math.max(largest, Math.abs(x[at + start + i]));
       }
-      float scale = largest / 127;
-      float inverse = largest == 0 ? 0 : 127 / largest;
+      boolean coded = !(largest < SMALLEST_CODED);
+      float scale = coded ? largest / 127 : 0;
+      float inverse = coded ? 127 / largest : 0;
       scales[group] = scale;
       for (int half = 0; half < GROUP; half += SUM_GROUP) {
         int sum = 0;
