@@ -4,6 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SegmentAllocator;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
+import java.util.Objects;
 
 /**
  * Integer codes of 4 or 8 bits with a scale, and where needed a minimum, for each group of 16 or 32
@@ -74,6 +75,7 @@ public final class CodedMatrix implements Matrix {
 
   /** Lays down one row; rows may be set in any order, and different rows from different threads. */
   public void setRow(int row, byte[] rowCodes, float[] rowScales, float[] rowMinimums) {
+    Objects.checkIndex(row, rows);
     int columnsPerLane = 16 / codeBits;
     long lane = laneOffset(row, 0);
     for (int column = 0; column < columns; column += columnsPerLane) {
