@@ -1,0 +1,172 @@
+package dev.kvasir.kernel;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import dev.kvasir.kernel.DenseMatrix.Precision;
+import dev.kvasir.memory.CountedArena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Products against the same in double precision, within what coding the activations may cost. */
+class MatrixProductsTest {
+  private static final long SEED = 5;
+  private static final int COLUMNS = 96;
+
+  private final Random random = new Random(SEED);
+  private final CountedArena arena = new CountedArena();
+
+  /** A matrix and its values. */
+  private record Known(Matrix matrix, double[][] values) {
+    boolean isCoded() {
+      return matrix instanceof CodedMatrix;
+    }
+  }
+
+  @AfterEach
+  void close() {
+    arena.close();
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {1, 3})
+  void oneToThreeMatricesOfAnyKindAreMultiplied(int crewSize) {
+    List<Known> kinds =
+        List.of(
+            coded(50, 8, 32, false),
+            dense(Precision.F32, 33),
+            coded(16, 4, 32, true),
+            dense(Precision.BF16, 1),
+            coded(17, 8, 16, false),
+            dense(Precision.F16, 48),
+            coded(1, 4, 16, true));
+    try (Crew crew = new Crew(crewSize)) {
+      MatrixProducts products = new MatrixProducts(new ScalarKernels(), crew, COLUMNS + 32);
+      for (int rows = 1; rows <= 20; rows++) {
+        float[] x = gaussian(rows * COLUMNS);
+        for (int i = 0; i < kinds.size(); i++) {
+          Known first = kinds.get(i);
+          Known second = kinds.get((i + rows) % kinds.size());
+          Known third = kinds.get((i + 2 * rows + 1) % kinds.size());
+          multiplyAndCheck(products, x, rows, first);
+          multiplyAndCheck(products, x, rows, first, second);
+          multiplyAndCheck(products, x, rows, first, second, third);
+        }
+      }
+    }
+  }
+
+  private static void multiplyAndCheck(
+      MatrixProducts products, float[] x, int rows, Known... matrices) {
+    float[][] out = new float[matrices.length][];
+    for (int m = 0; m < matrices.length; m++) {
+      out[m] = new float[rows * matrices[m].matrix().rows()];
+    }
+    switch (matrices.length) {
+      case 1 -> products.multiply(x, rows, matrices[0].matrix(), out[0]);
+      case 2 ->
+          products.multiply(x, rows, matrices[0].matrix(), out[0], matrices[1].matrix(), out[1]);
+      default ->
+          products.multiply(
+              x,
+              rows,
+              matrices[0].matrix(),
+              out[0],
+              matrices[1].matrix(),
+              out[1],
+              matrices[2].matrix(),
+              out[2]);
+    }
+    for (int m = 0; m < matrices.length; m++) {
+      check(x, rows, matrices[m], out[m]);
+    }
+  }
+
+  private static void check(float[] x, int rows, Known known, float[] out) {
+    int outputs = known.matrix().rows();
+    for (int row = 0; row < rows; row++) {
+      for (int output = 0; output < outputs; output++) {
+        double exact = 0;
+        double sizes = 0;
+        double coding = 0;
+        for (int i = 0; i < COLUMNS; i++) {
+          double weight = known.values()[output][i];
+          exact += weight * x[row * COLUMNS + i];
+          sizes += Math.abs(weight * x[row * COLUMNS + i]);
+          coding += Math.abs(weight) * halfStep(x, row * COLUMNS, i);
+        }
+        double bound = sizes * COLUMNS * 0x1p-23 + (known.isCoded() ? coding * 1.001 : 0);
+        assertThat((double) out[row * outputs + output])
+            .as("seed %d, %s, row %d of %d, output %d", SEED, known.matrix(), row, rows, output)
+            .isCloseTo(exact, within(bound));
+      }
+    }
+  }
+
+  /** Half the step that the activations of a column's group are coded in. */
+  private static double halfStep(float[] x, int at, int column) {
+    int start = column / CodedRow.GROUP * CodedRow.GROUP;
+    double largest = 0;
+    for (int i = start; i < start + CodedRow.GROUP; i++) {
+      largest = Math.max(largest, Math.abs(x[at + i]));
+    }
+    return largest / 127 / 2;
+  }
+
+  private Known coded(int rows, int bits, int group, boolean hasMinimums) {
+    CodedMatrix matrix = new CodedMatrix(arena, rows, COLUMNS, bits, group, hasMinimums);
+    CodedRows laid = CodedRows.random(matrix, random);
+    double[][] values = new double[rows][COLUMNS];
+    for (int row = 0; row < rows; row++) {
+      for (int column = 0; column < COLUMNS; column++) {
+        values[row][column] = laid.value(matrix, row, column);
+      }
+    }
+    return new Known(matrix, values);
+  }
+
+  private Known dense(Precision precision, int rows) {
+    // An odd offset, as a tensor in a mapped file may have.
+    MemorySegment data = arena.allocate((long) rows * COLUMNS * precision.bytes() + 1).asSlice(1);
+    double[][] values = new double[rows][COLUMNS];
+    for (int i = 0; i < rows * COLUMNS; i++) {
+      values[i / COLUMNS][i % COLUMNS] = store(data, i, precision, (float) random.nextGaussian());
+    }
+    return new Known(new DenseMatrix(precision, rows, COLUMNS, data), values);
+  }
+
+  /** Stores a value and answers what is left of it. */
+  private static float store(MemorySegment data, int index, Precision precision, float value) {
+    ValueLayout.OfShort half = ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+    switch (precision) {
+      case F32 -> {
+        data.set(
+            ValueLayout.JAVA_FLOAT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN), 4L * index, value);
+        return value;
+      }
+      case F16 -> {
+        data.set(half, 2L * index, Float.floatToFloat16(value));
+        return Float.float16ToFloat(Float.floatToFloat16(value));
+      }
+      default -> {
+        int upper = Float.floatToRawIntBits(value) >>> 16;
+        data.set(half, 2L * index, (short) upper);
+        return Float.intBitsToFloat(upper << 16);
+      }
+    }
+  }
+
+  private float[] gaussian(int count) {
+    float[] x = new float[count];
+    for (int i = 0; i < count; i++) {
+      x[i] = (float) random.nextGaussian();
+    }
+    return x;
+  }
+}
