@@ -57,12 +57,17 @@ public final class Sampler {
     int best = -1;
     float most = Float.NEGATIVE_INFINITY;
     for (int i = 0; i < vocabulary; i++) {
-      if (logits[at + i] > most) {
-        most = logits[at + i];
+      float logit = logits[at + i];
+      if (!(logit <= most)) { // also where it is no number
+        if (!Float.isFinite(logit)) {
+          throw new IllegalStateException(
+              "the model gave token %d a logit of %s: its weights are damaged".formatted(i, logit));
+        }
+        most = logit;
         best = i;
       }
     }
-    if (best < 0 || most == Float.POSITIVE_INFINITY) {
+    if (best < 0) {
       throw new IllegalStateException("the model gave no finite logit: its weights are damaged");
     }
     return best;
