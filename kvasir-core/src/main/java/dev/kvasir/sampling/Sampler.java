@@ -74,21 +74,27 @@ public final class Sampler {
   }
 
   private int draw(float[] logits, int at, int vocabulary, float most) {
-    double range = options.temperature() * NEGLIGIBLE;
-    if (options.minP() > 0) {
-      range = Math.min(range, -Math.log(options.minP()) * options.temperature());
-    }
-    gather(logits, at, vocabulary, (float) (most - range));
+    gather(logits, at, vocabulary, lowest(most));
     if (options.topK() > 0) {
       count = Math.min(count, options.topK());
     }
     double total = 0;
     for (int i = 0; i < count; i++) {
       double below = (logit(candidates[i]) - most) / options.temperature();
-      probabilities[i] = Math.exp(below);
+      probabilities[i] = Math.exp(below); // of the likeliest: 1
       total += probabilities[i];
     }
     return drawWithin(total * options.topP());
+  }
+
+  /** The least logit that can be picked. */
+  private float lowest(float most) {
+    double range = NEGLIGIBLE;
+    // What min-p drops still counts for top-p, which comes before it.
+    if (options.minP() > 0 && options.topP() == 1) {
+      range = Math.min(range, -Math.log(options.minP()));
+    }
+    return Math.nextDown((float) (most - range * options.temperature()));
   }
 
   /** Candidates above the threshold, the likeliest first, equal ones by id. */
@@ -107,11 +113,11 @@ public final class Sampler {
     Arrays.sort(candidates, 0, count);
   }
 
-  /** Draws among the candidates whose probabilities come first within {@code mass}. */
+  /** Draws among the candidates that come first within {@code mass} and pass min-p. */
   private int drawWithin(double mass) {
     double kept = 0;
     int end = 0;
-    while (end < count && kept < mass) {
+    while (end < count && kept < mass && probabilities[end] >= options.minP()) {
       kept += probabilities[end++];
     }
     double dart = random.nextDouble() * kept;
