@@ -18,8 +18,12 @@ public record SamplingOptions(
         repetitionPenalty > 0 && repetitionPenalty < 1e6,
         "repetition penalty",
         repetitionPenalty,
-        "more than 0");
-    check(temperature >= 0 && temperature < 1e6, "temperature", temperature, "0 or more");
+        "more than 0 and less than a million");
+    check(
+        temperature >= 0 && temperature < 1e6,
+        "temperature",
+        temperature,
+        "0 or more and less than a million");
     check(topK >= 0, "top-k", topK, "0 or more");
     check(topP > 0 && topP <= 1, "top-p", topP, "more than 0 and at most 1");
     check(minP >= 0 && minP <= 1, "min-p", minP, "0 to 1");
