@@ -1,0 +1,275 @@
+package dev.kvasir.sampling;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.Arrays;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class SamplerTest {
+  private static final long SEED = 2024;
+  private static final SamplingOptions RANDOM =
+      SamplingOptions.greedy().withTemperature(1).withSeed(SEED);
+
+  private static final int DRAWS = 100_000;
+
+  /** Logits whose probabilities are .5, .3, .1, .05 and .05, in another order. */
+  private static final float[] FIVE = logs(0.05, 0.3, 0.5, 0.05, 0.1);
+
+  @Test
+  void greedyTakesTheLikeliestAndTheFirstOfEquals() {
+    assertThat(pick(SamplingOptions.greedy(), 1, 5, 3)).isEqualTo(1);
+    assertThat(pick(SamplingOptions.greedy(), 1, 5, 5, 5)).isEqualTo(1);
+    assertThat(pick(SamplingOptions.greedy(), -3, -2, -9)).isEqualTo(1);
+    assertThat(pick(SamplingOptions.greedy(), -0f, 0f)).isZero();
+    assertThat(pick(SamplingOptions.greedy(), Float.NEGATIVE_INFINITY, -1e38f)).isEqualTo(1);
+  }
+
+  @Test
+  void logitsAreReadFromTheirOffset() {
+    float[] padded = {100, 100, 1, 7, 3, 100};
+    assertThat(new Sampler(SamplingOptions.greedy()).pick(padded, 2, 3)).isEqualTo(1);
+    assertThat(new Sampler(RANDOM.withTopK(1)).pick(padded, 2, 3)).isEqualTo(1);
+  }
+
+  @Test
+  void theSameSeedGivesTheSamePicksAndAnotherSeedOthers() {
+    int[] first = picks(RANDOM, FIVE, 200);
+    assertThat(picks(RANDOM, FIVE, 200)).isEqualTo(first);
+    assertThat(picks(RANDOM.withSeed(SEED + 1), FIVE, 200)).isNotEqualTo(first);
+  }
+
+  @Test
+  void temperatureOneDrawsTheModelsOwnProbabilities() {
+    assertDistribution(RANDOM, FIVE, 0.05, 0.3, 0.5, 0.05, 0.1);
+  }
+
+  @ParameterizedTest
+  @ValueSource(doubles = {0.25, 0.7, 1.5, 10, 1e5})
+  void temperatureRaisesProbabilitiesToItsInverse(double temperature) {
+    double[] p = {0.05, 0.3, 0.5, 0.05, 0.1};
+    double[] powers = Arrays.stream(p).map(x -> Math.pow(x, 1 / temperature)).toArray();
+    assertDistribution(RANDOM.withTemperature(temperature), FIVE, powers);
+  }
+
+  @Test
+  void aTemperatureCloseToZeroIsGreedy() {
+    for (double temperature : new double[] {1e-3, 1e-30, Double.MIN_VALUE}) {
+      int[] picks = picks(RANDOM.withTemperature(temperature), FIVE, 100);
+      assertThat(picks).containsOnly(2);
+    }
+  }
+
+  @Test
+  void topKKeepsTheKLikeliest() {
+    assertDistribution(RANDOM.withTopK(1), FIVE, 0, 0, 1, 0, 0);
+    assertDistribution(RANDOM.withTopK(2), FIVE, 0, 0.3, 0.5, 0, 0);
+    // Of the two at .05 the first is kept.
+    assertDistribution(RANDOM.withTopK(4), FIVE, 0.05, 0.3, 0.5, 0, 0.1);
+    assertDistribution(RANDOM.withTopK(100), FIVE, 0.05, 0.3, 0.5, 0.05, 0.1);
+  }
+
+  @Test
+  void topPKeepsTheLikeliestUntilTheyReachP() {
+    assertDistribution(RANDOM.withTopP(1e-9), FIVE, 0, 0, 1, 0, 0);
+    assertDistribution(RANDOM.withTopP(0.49), FIVE, 0, 0, 1, 0, 0);
+    assertDistribution(RANDOM.withTopP(0.51), FIVE, 0, 0.3, 0.5, 0, 0);
+    assertDistribution(RANDOM.withTopP(0.85), FIVE, 0, 0.3, 0.5, 0, 0.1);
+    assertDistribution(RANDOM.withTopP(0.94), FIVE, 0.05, 0.3, 0.5, 0, 0.1);
+  }
+
+  @Test
+  void minPDropsWhatIsLessThanItsShareOfTheLikeliest() {
+    assertDistribution(RANDOM.withMinP(0.5), FIVE, 0, 0.3, 0.5, 0, 0);
+    assertDistribution(RANDOM.withMinP(0.19), FIVE, 0, 0.3, 0.5, 0, 0.1);
+    assertDistribution(RANDOM.withMinP(0.21), FIVE, 0, 0.3, 0.5, 0, 0);
+    assertDistribution(RANDOM.withMinP(0.09), FIVE, 0.05, 0.3, 0.5, 0.05, 0.1);
+    assertDistribution(RANDOM.withMinP(1), FIVE, 0, 0, 1, 0, 0);
+  }
+
+  @Test
+  void minPKeepsAllThatAreAsLikelyAsTheLikeliest() {
+    float[] tied = {3, 7, 7, 1, 7};
+    assertDistribution(RANDOM.withMinP(1), tied, 0, 1, 1, 0, 1);
+  }
+
+  @Test
+  void topPIsTakenOfWhatTopKLeaves() {
+    // Of .5 and .3 the first has .625.
+    assertDistribution(RANDOM.withTopK(2).withTopP(0.62), FIVE, 0, 0, 1, 0, 0);
+    assertDistribution(RANDOM.withTopK(2).withTopP(0.63), FIVE, 0, 0.3, 0.5, 0, 0);
+  }
+
+  @Test
+  void minPComesAfterTopPAndDoesNotChangeItsShares() {
+    // Top-p keeps .5, .3 and .1; min-p lets all of them pass.
+    assertDistribution(RANDOM.withTopP(0.85).withMinP(0.15), FIVE, 0, 0.3, 0.5, 0, 0.1);
+    assertDistribution(RANDOM.withTopP(0.85).withMinP(0.25), FIVE, 0, 0.3, 0.5, 0, 0);
+  }
+
+  @Test
+  void aSeenTokenIsPenalizedWhetherItsLogitIsPositiveOrNegative() {
+    SamplingOptions options = RANDOM.withRepetitionPenalty(2);
+    float[] logits = {1, 2, -1, -2};
+    Sampler sampler = new Sampler(options);
+    sampler.see(1);
+    sampler.see(2);
+    sampler.see(1); // seen twice counts once
+    sampler.see(1_000_000); // not of this vocabulary
+    float[] changed = logits.clone();
+    sampler.pick(changed, 0, 4);
+    assertThat(changed).containsExactly(1, 1, -2, -2);
+  }
+
+  @Test
+  void whatWasPickedIsSeen() {
+    Sampler sampler = new Sampler(SamplingOptions.greedy().withRepetitionPenalty(2));
+    assertThat(sampler.pick(new float[] {3, 2, 1.9f}, 0, 3)).isZero();
+    assertThat(sampler.pick(new float[] {3, 2, 1.9f}, 0, 3)).isEqualTo(1);
+    assertThat(sampler.pick(new float[] {3, 2, 1.9f}, 0, 3)).isEqualTo(2);
+    assertThat(sampler.pick(new float[] {3, 2, 1.9f}, 0, 3)).isZero();
+  }
+
+  @Test
+  void thePenaltyComesBeforeTheTemperature() {
+    SamplingOptions options = RANDOM.withRepetitionPenalty(2).withTemperature(0.5);
+    int[] counts = new int[2];
+    for (int draw = 0; draw < DRAWS; draw++) {
+      Sampler sampler = new Sampler(options.withSeed(draw));
+      sampler.see(0);
+      counts[sampler.pick(new float[] {2, 0.5f}, 0, 2)]++;
+    }
+    // Logits of 1 and .5, doubled.
+    assertCounts(options, counts, Math.exp(2), Math.exp(1));
+  }
+
+  @Test
+  void tiesAreDrawnEvenly() {
+    assertDistribution(RANDOM, new float[8], 1, 1, 1, 1, 1, 1, 1, 1);
+    assertDistribution(RANDOM, new float[] {-0f, 0f, -0f}, 1, 1, 1);
+    assertDistribution(RANDOM.withTopK(3), new float[8], 1, 1, 1, 0, 0, 0, 0, 0);
+  }
+
+  @Test
+  void tokensWithoutAChanceAreNeverDrawn() {
+    float no = Float.NEGATIVE_INFINITY;
+    float[] logits = {no, 0, no, 1, no};
+    assertDistribution(RANDOM, logits, 0, 1, 0, Math.E, 0);
+    assertDistribution(RANDOM.withTemperature(9e5), logits, 0, 1, 0, Math.exp(1 / 9e5), 0);
+  }
+
+  @Test
+  void theOrderOfTheVocabularyDoesNotMatter() {
+    Random shuffle = new Random(SEED);
+    int size = 500;
+    float[] logits = new float[size];
+    int[] places = new int[size];
+    for (int i = 0; i < size; i++) {
+      logits[i] = (float) (3 * shuffle.nextGaussian());
+      places[i] = i;
+    }
+    for (int i = size - 1; i > 0; i--) {
+      int j = shuffle.nextInt(i + 1);
+      int kept = places[i];
+      places[i] = places[j];
+      places[j] = kept;
+    }
+    float[] shuffled = new float[size];
+    for (int i = 0; i < size; i++) {
+      shuffled[places[i]] = logits[i];
+    }
+    SamplingOptions options = RANDOM.withTopK(100).withTopP(0.9).withMinP(0.001);
+    int[] expected = Arrays.stream(picks(options, logits, 300)).map(i -> places[i]).toArray();
+    assertThat(picks(options, shuffled, 300)).isEqualTo(expected);
+  }
+
+  @Test
+  void aHugeVocabularyIsDrawnFrom() {
+    float[] logits = new float[300_000];
+    Arrays.fill(logits, -20);
+    logits[299_999] = 0; // beside 300,000 times exp(-20): 6e-4
+    Sampler sampler = new Sampler(RANDOM);
+    int likeliest = 0;
+    for (int draw = 0; draw < 20; draw++) {
+      likeliest += sampler.pick(logits, 0, logits.length) == 299_999 ? 1 : 0;
+    }
+    assertThat(likeliest).isGreaterThanOrEqualTo(19);
+  }
+
+  @Test
+  void aModelWithoutAFiniteLogitIsRefused() {
+    float no = Float.NEGATIVE_INFINITY;
+    for (SamplingOptions options : new SamplingOptions[] {SamplingOptions.greedy(), RANDOM}) {
+      assertThatThrownBy(() -> pick(options, no, no))
+          .isInstanceOf(IllegalStateException.class)
+          .hasMessage("the model gave no finite logit: its weights are damaged");
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(floats = {Float.NaN, Float.POSITIVE_INFINITY})
+  void oneDamagedLogitIsEnoughToRefuse(float damaged) {
+    for (SamplingOptions options : new SamplingOptions[] {SamplingOptions.greedy(), RANDOM}) {
+      for (int place = 0; place < 3; place++) {
+        float[] logits = {1, 2, 3};
+        logits[place] = damaged;
+        assertThatThrownBy(() -> pick(options, logits))
+            .isInstanceOf(IllegalStateException.class)
+            .hasMessage(
+                "the model gave token %d a logit of %s: its weights are damaged", place, damaged);
+      }
+    }
+  }
+
+  private static float[] logs(double... probabilities) {
+    float[] logits = new float[probabilities.length];
+    for (int i = 0; i < logits.length; i++) {
+      logits[i] = (float) (Math.log(probabilities[i]) + 2.5); // a shift changes nothing
+    }
+    return logits;
+  }
+
+  private static int pick(SamplingOptions options, float... logits) {
+    return new Sampler(options).pick(logits, 0, logits.length);
+  }
+
+  private static int[] picks(SamplingOptions options, float[] logits, int count) {
+    Sampler sampler = new Sampler(options);
+    int[] picks = new int[count];
+    for (int i = 0; i < count; i++) {
+      picks[i] = sampler.pick(logits, 0, logits.length);
+    }
+    return picks;
+  }
+
+  private static void assertDistribution(
+      SamplingOptions options, float[] logits, double... weights) {
+    int[] counts = new int[logits.length];
+    for (int pick : picks(options, logits, DRAWS)) {
+      counts[pick]++;
+    }
+    assertCounts(options, counts, weights);
+  }
+
+  /** Pearson's chi-square, at most five of its standard deviations above its mean. */
+  private static void assertCounts(SamplingOptions options, int[] counts, double... weights) {
+    double total = Arrays.stream(weights).sum();
+    double distance = 0;
+    int freedom = -1;
+    for (int i = 0; i < counts.length; i++) {
+      double expected = DRAWS * weights[i] / total;
+      if (weights[i] == 0) {
+        assertThat(counts[i]).as("draws of %d with %s", i, options).isZero();
+      } else {
+        distance += (counts[i] - expected) * (counts[i] - expected) / expected;
+        freedom++;
+      }
+    }
+    assertThat(distance)
+        .as("chi-square of %s with %s", Arrays.toString(counts), options)
+        .isLessThanOrEqualTo(freedom + 5 * Math.sqrt(2.0 * freedom));
+  }
+}
