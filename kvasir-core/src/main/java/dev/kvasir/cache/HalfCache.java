@@ -51,15 +51,33 @@ public final class HalfCache implements KvCache {
   @Override
   public void reserve(int wanted) {
     checkOpen();
-    while (pages.size() * TOKENS_PER_PAGE < wanted) {
-      CountedArena arena = new CountedArena();
-      pages.add(new Page(arena, arena.allocate(shape.layers() * layerBytes)));
+    while (reserved() < wanted) {
+      pages.add(newPage());
     }
+  }
+
+  private Page newPage() {
+    CountedArena arena = new CountedArena();
+    try {
+      return new Page(arena, arena.allocate(shape.layers() * layerBytes));
+    } catch (RuntimeException | Error e) {
+      arena.close();
+      throw e;
+    }
+  }
+
+  private int reserved() {
+    return pages.size() * TOKENS_PER_PAGE;
   }
 
   @Override
   public void append(
       int layer, int position, float[] keys, int keysAt, float[] values, int valuesAt) {
+    checkOpen();
+    if (position < 0 || position >= reserved()) {
+      throw new IllegalArgumentException(
+          "position is %d; reserved are %d".formatted(position, reserved()));
+    }
     MemorySegment page = pages.get(position / TOKENS_PER_PAGE).bytes();
     int token = position % TOKENS_PER_PAGE;
     for (int head = 0; head < shape.kvHeads(); head++) {
@@ -78,6 +96,11 @@ public final class HalfCache implements KvCache {
 
   @Override
   public void advance(int positions) {
+    checkOpen();
+    if (positions < 0 || length + positions > reserved()) {
+      throw new IllegalArgumentException(
+          "length would be %d; reserved are %d".formatted(length + positions, reserved()));
+    }
     length += positions;
   }
 
@@ -107,6 +130,7 @@ public final class HalfCache implements KvCache {
   }
 
   private void expand(Kernels kernels, int page, long offset, int tokens, float[] out) {
+    checkOpen();
     kernels.expandHalf(pages.get(page).bytes(), offset, out, 0, tokens * shape.headDim());
   }
 
