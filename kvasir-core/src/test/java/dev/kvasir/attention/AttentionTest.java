@@ -1,0 +1,269 @@
+package dev.kvasir.attention;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.fail;
+
+import dev.kvasir.cache.CacheShape;
+import dev.kvasir.cache.HalfCache;
+import dev.kvasir.kernel.Crew;
+import dev.kvasir.kernel.ScalarKernels;
+import java.util.List;
+import java.util.Random;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Against attention as it is defined, over the keys and values that the cache gives back. */
+class AttentionTest {
+  private static final long SEED = 23;
+  private static final int ALL = Integer.MAX_VALUE;
+  private static final int LAYER = 1;
+
+  private final Random random = new Random(SEED);
+  private Crew crew = new Crew(1);
+  private float size = 1;
+
+  /** A cache and what it holds in one layer. */
+  private record Sequence(HalfCache cache, double[][][] keys, double[][][] values)
+      implements AutoCloseable { // (kvHead, position, headDim)
+    @Override
+    public void close() {
+      cache.close();
+    }
+  }
+
+  /** Consecutive queries of a sequence, the last of which stands at its end. */
+  private record Span(Sequence sequence, int count) {
+    int position() {
+      return sequence.keys()[0].length - count;
+    }
+  }
+
+  @AfterEach
+  void close() {
+    crew.close();
+  }
+
+  static Stream<Arguments> shapes() {
+    return Stream.of(1, 2, 4, 7, 8)
+        .flatMap(group -> Stream.of(8, 48, 64, 80).map(dim -> Arguments.of(group, dim)));
+  }
+
+  @ParameterizedTest
+  @MethodSource("shapes")
+  void oneTokenSeesAllBeforeIt(int group, int headDim) {
+    AttentionShape shape = new AttentionShape(2 * group, 2, headDim);
+    for (int length : new int[] {1, 2, 127, 128, 129, 300}) {
+      try (Sequence sequence = sequence(shape, length)) {
+        assertAttends(shape, ALL, new Span(sequence, 1));
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("shapes")
+  void aPromptSeesOnlyWhatIsBeforeEachToken(int group, int headDim) {
+    AttentionShape shape = new AttentionShape(group, 1, headDim);
+    for (int length : new int[] {2, 65, 128, 129, 200}) {
+      try (Sequence sequence = sequence(shape, length)) {
+        assertAttends(shape, ALL, new Span(sequence, length));
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {1, 3})
+  void aPromptMayContinueWhatTheCacheHolds(int crewSize) {
+    crew.close();
+    crew = new Crew(crewSize);
+    AttentionShape shape = new AttentionShape(6, 3, 16);
+    try (Sequence sequence = sequence(shape, 300)) {
+      for (int count : new int[] {1, 31, 32, 33, 44, 45, 172, 173, 299}) {
+        assertAttends(shape, ALL, new Span(sequence, count));
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {1, 2, 100, 128, 500})
+  void aWindowHidesWhatIsFartherBack(int window) {
+    AttentionShape shape = new AttentionShape(4, 2, 16);
+    for (int length : new int[] {1, 3, 100, 101, 128, 129, 256, 257, 400}) {
+      try (Sequence sequence = sequence(shape, length)) {
+        assertAttends(shape, window, new Span(sequence, 1));
+        assertAttends(shape, window, new Span(sequence, length));
+        assertAttends(shape, window, new Span(sequence, (length + 1) / 2));
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {1, 3})
+  void severalSequencesOfAStepDoNotSeeEachOther(int crewSize) {
+    crew.close();
+    crew = new Crew(crewSize);
+    AttentionShape shape = new AttentionShape(8, 2, 24);
+    List<Sequence> sequences =
+        Stream.of(1, 130, 5, 257, 128, 64).map(length -> sequence(shape, length)).toList();
+    assertAttends(
+        shape,
+        ALL,
+        new Span(sequences.get(0), 1),
+        new Span(sequences.get(1), 100),
+        new Span(sequences.get(2), 1),
+        new Span(sequences.get(3), 1),
+        new Span(sequences.get(4), 128),
+        new Span(sequences.get(5), 2));
+    sequences.forEach(Sequence::close);
+  }
+
+  @Test
+  void moreBlocksThanThereIsRoomForAtFirstAreTaken() {
+    AttentionShape shape = new AttentionShape(64, 1, 8);
+    try (Sequence sequence = sequence(shape, 100)) {
+      assertAttends(shape, ALL, new Span(sequence, 100));
+    }
+  }
+
+  @Test
+  void moreHeadsThanABlockHasRowsWork() {
+    AttentionShape shape = new AttentionShape(100, 1, 8);
+    try (Sequence sequence = sequence(shape, 10)) {
+      assertAttends(shape, ALL, new Span(sequence, 10));
+    }
+  }
+
+  @Test
+  void anInstanceServesOneStepAfterAnother() {
+    AttentionShape shape = new AttentionShape(4, 2, 16);
+    Attention attention = new Attention(shape, new ScalarKernels(), crew);
+    for (int length : new int[] {200, 1, 129}) {
+      try (Sequence sequence = sequence(shape, length)) {
+        check(attention, shape, ALL, new Span(sequence, length));
+        check(attention, shape, ALL, new Span(sequence, 1));
+      }
+    }
+  }
+
+  /** Scores of thousands and more: their exponentials alone would be infinite. */
+  @ParameterizedTest
+  @ValueSource(floats = {100, 1000, 10_000})
+  void extremeScoresDoNotOverflow(float extreme) {
+    size = extreme;
+    AttentionShape shape = new AttentionShape(2, 1, 8);
+    try (Sequence sequence = sequence(shape, 300)) {
+      float[] out = run(shape, ALL, gaussian(2 * 8 * 300), new Span(sequence, 300));
+      for (float value : out) {
+        assertThat(value).isFinite().isBetween(-70_000f, 70_000f);
+      }
+    }
+  }
+
+  @Test
+  void aScoreFarAboveTheOthersTakesAll() {
+    AttentionShape shape = new AttentionShape(1, 1, 8);
+    for (int loud : new int[] {0, 127, 128, 299}) {
+      try (Sequence sequence = sequence(shape, 300)) {
+        float[] query = new float[8];
+        query[0] = 3e4f;
+        float[] key = new float[8];
+        key[0] = 3e4f;
+        float[] value = gaussian(8);
+        sequence.cache().append(LAYER, loud, key, 0, value, 0);
+        float[] out = run(shape, ALL, query, new Span(sequence, 1));
+        for (int i = 0; i < 8; i++) {
+          assertThat(out[i]).isEqualTo(half(value[i]));
+        }
+      }
+    }
+  }
+
+  private void assertAttends(AttentionShape shape, int window, Span... spans) {
+    check(new Attention(shape, new ScalarKernels(), crew), shape, window, spans);
+  }
+
+  private void check(Attention attention, AttentionShape shape, int window, Span... spans) {
+    int rows = Stream.of(spans).mapToInt(Span::count).sum();
+    float[] queries = gaussian(rows * shape.queryHeads() * shape.headDim());
+    float[] out = run(attention, window, queries, spans);
+    int at = 0;
+    for (Span span : spans) {
+      for (int token = 0; token < span.count(); token++) {
+        for (int head = 0; head < shape.queryHeads(); head++) {
+          double[] query = new double[shape.headDim()];
+          for (int i = 0; i < query.length; i++) {
+            query[i] = queries[at + i];
+          }
+          int kvHead = head / shape.queriesPerKvHead();
+          double[] expected =
+              NaiveAttention.attend(
+                  query,
+                  span.sequence().keys()[kvHead],
+                  span.sequence().values()[kvHead],
+                  span.position() + token,
+                  window);
+          double worst = 0;
+          for (int i = 0; i < query.length; i++) {
+            worst = Math.max(worst, Math.abs(out[at + i] - expected[i]));
+          }
+          if (!(worst < 2e-5)) {
+            fail("seed %d, %s, token %d, head %d: off by %s", SEED, shape, token, head, worst);
+          }
+          at += shape.headDim();
+        }
+      }
+    }
+  }
+
+  private float[] run(AttentionShape shape, int window, float[] queries, Span... spans) {
+    return run(new Attention(shape, new ScalarKernels(), crew), window, queries, spans);
+  }
+
+  private static float[] run(Attention attention, int window, float[] queries, Span... spans) {
+    attention.begin();
+    int row = 0;
+    for (Span span : spans) {
+      attention.add(span.sequence().cache(), row, span.count(), span.position());
+      row += span.count();
+    }
+    float[] out = new float[queries.length];
+    attention.attend(LAYER, window, queries, out);
+    return out;
+  }
+
+  private Sequence sequence(AttentionShape shape, int length) {
+    HalfCache cache = new HalfCache(new CacheShape(2, shape.kvHeads(), shape.headDim()));
+    cache.reserve(length);
+    double[][][] keys = new double[shape.kvHeads()][length][shape.headDim()];
+    double[][][] values = new double[shape.kvHeads()][length][shape.headDim()];
+    int vector = shape.kvHeads() * shape.headDim();
+    for (int position = 0; position < length; position++) {
+      float[] key = gaussian(vector);
+      float[] value = gaussian(vector);
+      cache.append(LAYER, position, key, 0, value, 0);
+      cache.append(0, position, value, 0, key, 0); // another layer, not to be mistaken for ours
+      for (int i = 0; i < vector; i++) {
+        keys[i / shape.headDim()][position][i % shape.headDim()] = half(key[i]);
+        values[i / shape.headDim()][position][i % shape.headDim()] = half(value[i]);
+      }
+    }
+    cache.advance(length);
+    return new Sequence(cache, keys, values);
+  }
+
+  private float[] gaussian(int count) {
+    float[] x = new float[count];
+    for (int i = 0; i < count; i++) {
+      x[i] = (float) random.nextGaussian() * size;
+    }
+    return x;
+  }
+
+  private static float half(float value) {
+    return Float.float16ToFloat(Float.floatToFloat16(value));
+  }
+}

@@ -1,0 +1,38 @@
+package dev.kvasir.attention;
+
+/** Attention as it is defined, one query head at a time, in double precision. */
+public final class NaiveAttention {
+  private NaiveAttention() {}
+
+  /**
+   * @param keys (position, headDim), those of the query's KV head
+   * @param values (position, headDim)
+   * @param position of the query; it sees {@code window} positions up to itself
+   */
+  public static double[] attend(
+      double[] query, double[][] keys, double[][] values, int position, int window) {
+    int first = (int) Math.max(0, position - (long) window + 1);
+    double[] weights = new double[position + 1];
+    double most = Double.NEGATIVE_INFINITY;
+    for (int t = first; t <= position; t++) {
+      double dot = 0;
+      for (int i = 0; i < query.length; i++) {
+        dot += query[i] * keys[t][i];
+      }
+      weights[t] = dot / Math.sqrt(query.length);
+      most = Math.max(most, weights[t]);
+    }
+    double sum = 0;
+    for (int t = first; t <= position; t++) {
+      weights[t] = Math.exp(weights[t] - most);
+      sum += weights[t];
+    }
+    double[] mixed = new double[query.length];
+    for (int t = first; t <= position; t++) {
+      for (int i = 0; i < mixed.length; i++) {
+        mixed[i] += weights[t] / sum * values[t][i];
+      }
+    }
+    return mixed;
+  }
+}
