@@ -83,11 +83,13 @@ final class GgufConfig {
       return new RopeFrequencies.Divided(
           file.require(TensorNames.ROPE_FACTORS, dimensions / 2).toFloats());
     }
-    String kind = metadata.string(key("rope.scaling.type")).orElse("none");
+    // Older files name no kind and mean linear, by a factor of which 0 says none.
+    String kind = metadata.string(key("rope.scaling.type")).orElse("linear");
     double factor =
         metadata
             .number(key("rope.scaling.factor"))
             .or(() -> metadata.number(key("rope.scale_linear")))
+            .filter(given -> given != 0)
             .orElse(1.0);
     return switch (kind) {
       case "none" -> new RopeFrequencies.Plain();
