@@ -6,10 +6,17 @@ import dev.kvasir.kernel.Kernels;
 public sealed interface HeadNorm {
   void apply(Kernels kernels, float[] x, int at, int heads, int headDim);
 
+  long bytes();
+
   /** Heads are left as they are. */
   record None() implements HeadNorm {
     @Override
     public void apply(Kernels kernels, float[] x, int at, int heads, int headDim) {}
+
+    @Override
+    public long bytes() {
+      return 0;
+    }
   }
 
   /** Each head divided by its own root mean square, as in Qwen 3. */
@@ -20,6 +27,11 @@ public sealed interface HeadNorm {
         int headAt = at + head * headDim;
         kernels.rmsNorm(x, headAt, weight, epsilon, x, headAt, headDim);
       }
+    }
+
+    @Override
+    public long bytes() {
+      return (long) weight.length * Float.BYTES;
     }
   }
 }

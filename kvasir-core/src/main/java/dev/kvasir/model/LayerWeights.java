@@ -23,6 +23,8 @@ public record LayerWeights(
   long bytes() {
     long norms = (long) (attentionNorm.length + feedForwardNorm.length) * Float.BYTES;
     return norms
+        + queryNorm.bytes()
+        + keyNorm.bytes()
         + query.bytes()
         + key.bytes()
         + value.bytes()
