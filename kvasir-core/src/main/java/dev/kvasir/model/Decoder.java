@@ -31,13 +31,18 @@ public final class Decoder implements AutoCloseable {
   }
 
   /**
-   * Takes over an open GGUF file.
+   * Takes over an open GGUF file, which is closed with the decoder or when it is refused.
    *
    * @param layersDone told after each layer that is loaded
    */
   public static Decoder load(GgufFile file, Kernels kernels, Crew crew, IntConsumer layersDone) {
-    ModelConfig config = ModelConfig.of(file);
-    return load(config, file, TensorNames.GGUF, kernels, crew, layersDone);
+    try {
+      ModelConfig config = ModelConfig.of(file);
+      return load(config, file, TensorNames.GGUF, kernels, crew, layersDone);
+    } catch (RuntimeException | Error e) {
+      file.close();
+      throw e;
+    }
   }
 
   /** Reads a folder as Hugging Face lays it out. */
