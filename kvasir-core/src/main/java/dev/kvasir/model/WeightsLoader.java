@@ -161,11 +161,16 @@ final class WeightsLoader {
       layout.unpack(
           tensor.data(), at, codes, block * layout.blockLength(), scales, group, minimums, group);
     }
-    for (float scale : scales) {
-      if (!Float.isFinite(scale)) {
+    checkFinite(tensor, "scale", scales);
+    checkFinite(tensor, "minimum", minimums);
+  }
+
+  private void checkFinite(Tensor tensor, String what, float[] numbers) {
+    for (float number : numbers) {
+      if (!Float.isFinite(number)) {
         throw new InvalidInputException(
-            "%s: tensor '%s' has a scale of %s; expected a finite number"
-                .formatted(file.name(), tensor.name(), scale));
+            "%s: tensor '%s' has a %s of %s; expected a finite number"
+                .formatted(file.name(), tensor.name(), what, number));
       }
     }
   }
