@@ -57,6 +57,11 @@ public record ModelConfig(
           "%s: has %d query heads; expected a multiple of its %d KV heads"
               .formatted(fileName, queryHeads, kvHeads));
     }
+    if ((long) queryHeads * headDim > Integer.MAX_VALUE) {
+      throw new InvalidInputException(
+          "%s: has %d query heads of %d channels; expected at most %d in all"
+              .formatted(fileName, queryHeads, headDim, Integer.MAX_VALUE));
+    }
     int turned = rope.dimensions();
     if (turned < 2 || turned > headDim || turned % 2 != 0) {
       throw new InvalidInputException(
