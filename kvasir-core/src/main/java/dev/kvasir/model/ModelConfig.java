@@ -76,6 +76,13 @@ public record ModelConfig(
       throw new InvalidInputException(
           "%s: the rope base is %s; expected more than 0".formatted(fileName, rope.base()));
     }
+    for (double number : rope.frequencies().positives()) {
+      if (!(number > 0) || Double.isInfinite(number)) {
+        throw new InvalidInputException(
+            "%s: the rope scaling has a factor of %s; expected more than 0"
+                .formatted(fileName, number));
+      }
+    }
     return this;
   }
 

@@ -1,5 +1,7 @@
 package dev.kvasir.model;
 
+import java.util.stream.IntStream;
+
 /**
  * The angle that a position adds to each pair of channels, after the stretching that long-context
  * models apply.
@@ -16,11 +18,19 @@ public sealed interface RopeFrequencies {
 
   float[] of(double base, int dimensions);
 
+  /** The numbers of the rule that no rule has at or below zero. */
+  double[] positives();
+
   /** No stretching. */
   record Plain() implements RopeFrequencies {
     @Override
     public float[] of(double base, int dimensions) {
       return plain(base, dimensions);
+    }
+
+    @Override
+    public double[] positives() {
+      return new double[0];
     }
   }
 
@@ -33,6 +43,11 @@ public sealed interface RopeFrequencies {
         frequencies[i] /= (float) factor;
       }
       return frequencies;
+    }
+
+    @Override
+    public double[] positives() {
+      return new double[] {factor};
     }
   }
 
@@ -49,6 +64,11 @@ public sealed interface RopeFrequencies {
         frequencies[i] /= factors[i];
       }
       return frequencies;
+    }
+
+    @Override
+    public double[] positives() {
+      return IntStream.range(0, factors.length).mapToDouble(i -> factors[i]).toArray();
     }
   }
 
@@ -68,6 +88,11 @@ public sealed interface RopeFrequencies {
         frequencies[i] = (float) (frequencies[i] * (keep + (1 - keep) / factor));
       }
       return frequencies;
+    }
+
+    @Override
+    public double[] positives() {
+      return new double[] {factor, lowFactor, highFactor, highFactor - lowFactor, originalContext};
     }
   }
 }
