@@ -4,7 +4,7 @@ package dev.kvasir.format;
  * A metadata value as a GGUF file holds it: the number of its type, and its bytes. The constructor
  * takes anything, so that tests can write what no honest file holds.
  */
-record GgufValue(int type, byte[] bytes) {
+public record GgufValue(int type, byte[] bytes) {
   static final int STRING = 8;
   static final int ARRAY = 9;
 
@@ -24,15 +24,15 @@ record GgufValue(int type, byte[] bytes) {
     return new GgufValue(3, new LittleEndianBytes().int16(value).toArray());
   }
 
-  static GgufValue uint32(long value) {
+  public static GgufValue uint32(long value) {
     return new GgufValue(4, new LittleEndianBytes().int32((int) value).toArray());
   }
 
-  static GgufValue int32(int value) {
+  public static GgufValue int32(int value) {
     return new GgufValue(5, new LittleEndianBytes().int32(value).toArray());
   }
 
-  static GgufValue float32(float value) {
+  public static GgufValue float32(float value) {
     return new GgufValue(6, LittleEndianBytes.ofFloats(value));
   }
 
@@ -40,7 +40,7 @@ record GgufValue(int type, byte[] bytes) {
     return new GgufValue(7, new LittleEndianBytes().int8(value ? 1 : 0).toArray());
   }
 
-  static GgufValue string(String value) {
+  public static GgufValue string(String value) {
     return new GgufValue(STRING, new LittleEndianBytes().string(value).toArray());
   }
 

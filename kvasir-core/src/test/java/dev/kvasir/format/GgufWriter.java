@@ -9,7 +9,7 @@ import java.nio.file.Path;
  * Writes small GGUF files. {@link #put} and {@link #tensor} write honest ones; {@link #entry} and
  * {@link #data} write whatever they are told.
  */
-final class GgufWriter {
+public final class GgufWriter {
   static final int VERSION_AT = 4;
   static final int TENSOR_COUNT_AT = 8;
   static final int PAIR_COUNT_AT = 16;
@@ -34,30 +34,30 @@ final class GgufWriter {
     return put("general.alignment", GgufValue.uint32(alignment));
   }
 
-  GgufWriter put(String key, GgufValue value) {
+  public GgufWriter put(String key, GgufValue value) {
     pairs.string(key).int32(value.type()).raw(value.bytes());
     pairCount++;
     return this;
   }
 
-  GgufWriter put(String key, String value) {
+  public GgufWriter put(String key, String value) {
     return put(key, GgufValue.string(value));
   }
 
-  GgufWriter put(String key, int value) {
+  public GgufWriter put(String key, int value) {
     return put(key, GgufValue.uint32(value));
   }
 
-  GgufWriter put(String key, float value) {
+  public GgufWriter put(String key, float value) {
     return put(key, GgufValue.float32(value));
   }
 
-  GgufWriter put(String key, boolean value) {
+  public GgufWriter put(String key, boolean value) {
     return put(key, GgufValue.bool(value));
   }
 
   /** A tensor whose shape is told outermost first, as {@link Tensor#shape()} tells it. */
-  GgufWriter tensor(String name, GgmlType type, byte[] bytes, long... shape) {
+  public GgufWriter tensor(String name, GgmlType type, byte[] bytes, long... shape) {
     long[] sizes = new long[shape.length];
     for (int i = 0; i < shape.length; i++) {
       sizes[i] = shape[shape.length - 1 - i];
@@ -67,7 +67,7 @@ final class GgufWriter {
   }
 
   /** An F32 tensor. */
-  GgufWriter floats(String name, float[] values, long... shape) {
+  public GgufWriter floats(String name, float[] values, long... shape) {
     return tensor(name, GgmlType.F32, LittleEndianBytes.ofFloats(values), shape);
   }
 
@@ -88,7 +88,7 @@ final class GgufWriter {
   }
 
   /** The file; nothing follows the last tensor, so that each missing byte is missed. */
-  byte[] bytes() {
+  public byte[] bytes() {
     LittleEndianBytes file = new LittleEndianBytes();
     file.raw((byte) 'G', (byte) 'G', (byte) 'U', (byte) 'F').int32(version);
     file.int64(entryCount).int64(pairCount);
@@ -96,7 +96,7 @@ final class GgufWriter {
     return file.padTo(alignment).raw(data.toArray()).toArray();
   }
 
-  Path writeTo(Path file) {
+  public Path writeTo(Path file) {
     try {
       return Files.write(file, bytes());
     } catch (IOException e) {

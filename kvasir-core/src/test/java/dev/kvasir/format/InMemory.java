@@ -9,7 +9,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /** Files that never see a disk: opened from their bytes, or refused with a sentence. */
-final class InMemory {
+public final class InMemory {
   private InMemory() {}
 
   static GgufFile gguf(byte... file) {
@@ -33,7 +33,7 @@ final class InMemory {
   }
 
   /** The sentence after the name of the file or a place in it, which every refusal begins with. */
-  static String refusal(String fileName, Throwable thrown) {
+  public static String refusal(String fileName, Throwable thrown) {
     assertThat(thrown).isInstanceOf(InvalidInputException.class);
     assertThat(thrown.getMessage()).startsWith(fileName + ": ").doesNotEndWith(".");
     assertThat(thrown.getMessage().chars()).noneMatch(Character::isISOControl);

@@ -6,7 +6,7 @@ import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 
 /** Bytes that grow at their end, little-endian, and can be overwritten to make them lie. */
-final class LittleEndianBytes {
+public final class LittleEndianBytes {
   private final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
 
   LittleEndianBytes int8(int value) {
@@ -68,7 +68,7 @@ final class LittleEndianBytes {
   }
 
   /** Floats as they lie in a file. */
-  static byte[] ofFloats(float... values) {
+  public static byte[] ofFloats(float... values) {
     ByteBuffer buffer = ByteBuffer.allocate(4 * values.length).order(ByteOrder.LITTLE_ENDIAN);
     for (float value : values) {
       buffer.putFloat(value);

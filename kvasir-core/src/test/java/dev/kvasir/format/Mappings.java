@@ -7,12 +7,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /** What this process has mapped, as Linux tells it; elsewhere the asking test is skipped. */
-final class Mappings {
+public final class Mappings {
   private static final Path MAPS = Path.of("/proc/self/maps");
 
   private Mappings() {}
 
-  static boolean hold(Path file) throws IOException {
+  public static boolean hold(Path file) throws IOException {
     assumeTrue(Files.isReadable(MAPS), "only Linux lists the mappings of a process");
     String path = file.toRealPath().toString();
     return Files.readAllLines(MAPS).stream().anyMatch(line -> line.endsWith(path));

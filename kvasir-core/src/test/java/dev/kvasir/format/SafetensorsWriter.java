@@ -9,7 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /** Writes small safetensors files: honest ones, and with {@link #file} whatever it is told. */
-final class SafetensorsWriter {
+public final class SafetensorsWriter {
   private final JsonObject header = new JsonObject();
   private final LittleEndianBytes data = new LittleEndianBytes();
 
@@ -21,7 +21,7 @@ final class SafetensorsWriter {
     return this;
   }
 
-  SafetensorsWriter tensor(String name, String dtype, byte[] bytes, long... shape) {
+  public SafetensorsWriter tensor(String name, String dtype, byte[] bytes, long... shape) {
     JsonArray sizes = new JsonArray();
     for (long size : shape) {
       sizes.add(size);
@@ -39,15 +39,15 @@ final class SafetensorsWriter {
   }
 
   /** An F32 tensor. */
-  SafetensorsWriter floats(String name, float[] values, long... shape) {
+  public SafetensorsWriter floats(String name, float[] values, long... shape) {
     return tensor(name, "F32", LittleEndianBytes.ofFloats(values), shape);
   }
 
-  byte[] bytes() {
+  public byte[] bytes() {
     return file(header.toString(), data.toArray());
   }
 
-  Path writeTo(Path file) {
+  public Path writeTo(Path file) {
     try {
       return Files.write(file, bytes());
     } catch (IOException e) {
