@@ -1,0 +1,377 @@
+package dev.kvasir.model;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.fail;
+
+import com.google.gson.JsonObject;
+import dev.kvasir.cache.HalfCache;
+import dev.kvasir.format.GgmlType;
+import dev.kvasir.format.GgufFile;
+import dev.kvasir.format.GgufValue;
+import dev.kvasir.kernel.Crew;
+import dev.kvasir.kernel.ScalarKernels;
+import dev.kvasir.memory.CountedArena;
+import dev.kvasir.model.TinyModel.Sizes;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.Random;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** The decoder against one written from the definitions, on small random models. */
+class DecoderTest {
+  private static final long SEED = 41;
+
+  /** Logits are about 1 in size; sums in floats and halves that round apart cost this much. */
+  private static final double CLOSE = 1e-3;
+
+  private static final int[] TOKENS = {3, 14, 15, 9, 26, 5, 35, 8, 9, 7, 9, 32};
+
+  @TempDir Path folder;
+
+  private final Crew crew = new Crew(2);
+  private final long arenasBefore = CountedArena.liveArenas();
+
+  @AfterEach
+  void closingFreesAll() {
+    crew.close();
+    assertThat(CountedArena.liveArenas()).isEqualTo(arenasBefore);
+  }
+
+  static Stream<Sizes> models() {
+    return Stream.of(
+        Sizes.of("llama"),
+        Sizes.of("llama").withTied(),
+        Sizes.of("llama").withHeads(4, 4, 8),
+        Sizes.of("llama").withHeads(4, 1, 8),
+        Sizes.of("llama").withHeads(2, 1, 24),
+        Sizes.of("mistral"),
+        Sizes.of("qwen2"),
+        Sizes.of("qwen2").withTied(),
+        Sizes.of("qwen3"),
+        Sizes.of("qwen3").withHeads(4, 1, 24),
+        Sizes.of("qwen3").withHeads(3, 3, 4).withTied());
+  }
+
+  @ParameterizedTest
+  @MethodSource("models")
+  void everyFamilyAgreesWithItsDefinitionFromEitherFormat(Sizes sizes) {
+    TinyModel model = new TinyModel(sizes, SEED);
+    double[][] expected = new NaiveDecoder(model).logits(TOKENS);
+    assertClose(logits(gguf(model)), expected, CLOSE);
+    assertClose(logits(huggingFace(model)), expected, CLOSE);
+  }
+
+  @Test
+  void aLongPromptAgreesAcrossPages() {
+    TinyModel model = new TinyModel(Sizes.of("llama"), SEED);
+    int[] tokens = new Random(SEED).ints(300, 0, 50).toArray();
+    try (Decoder decoder = gguf(model)) {
+      assertClose(inOneStep(decoder, tokens), new NaiveDecoder(model).logits(tokens), CLOSE);
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(
+      value = GgmlType.class,
+      names = {"F32", "F16", "BF16", "Q8_0", "Q4_0", "Q6_K"})
+  void everyTypeOfWeightAgrees(GgmlType type) {
+    TinyModel model = new TinyModel(Sizes.of("llama").withType(type), SEED);
+    double[][] expected = new NaiveDecoder(model).logits(TOKENS);
+    try (Decoder decoder = gguf(model)) {
+      // Twelve rows at once are multiplied by weights expanded to floats.
+      assertClose(inOneStep(decoder, TOKENS), expected, CLOSE);
+      // One row at a time is coded to bytes where the weights are: 1/254 of the largest of 32.
+      assertClose(tokenByToken(decoder, TOKENS), expected, type.isFloat() ? CLOSE : 0.2);
+    }
+    if (type.isFloat()) {
+      assertClose(logits(huggingFace(model)), expected, CLOSE);
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource({"1", "2", "3", "5", "11", "12", "100"})
+  void aSlidingWindowHidesWhatIsFartherBack(int window) {
+    TinyModel model = new TinyModel(Sizes.of("mistral"), SEED);
+    model.window = window;
+    model.say("attention.sliding_window", window);
+    model.json.addProperty("sliding_window", window);
+    double[][] expected = new NaiveDecoder(model).logits(TOKENS);
+    assertClose(logits(gguf(model)), expected, CLOSE);
+    assertClose(logits(huggingFace(model)), expected, CLOSE);
+  }
+
+  @Test
+  void llama3ScalingAgreesAsARuleAndAsDivisors() {
+    TinyModel model = new TinyModel(Sizes.of("llama").withHeads(2, 1, 16), SEED);
+    // Wavelengths of 6 to 353 positions: some kept, some blended, some stretched.
+    double context = 64;
+    model.ropeDivisors = new double[8];
+    for (int i = 0; i < 8; i++) {
+      double wavelength = 2 * Math.PI * Math.pow(TinyModel.ROPE_BASE, 2.0 * i / 16);
+      double smooth = (context / wavelength - 1) / (4 - 1);
+      double kept = wavelength < context / 4 ? 1 : wavelength > context ? 0 : smooth;
+      model.ropeDivisors[i] = 1 / (kept + (1 - kept) / 8);
+    }
+    assertThat(model.ropeDivisors).contains(1, 8);
+    assertThat(Arrays.stream(model.ropeDivisors)).anyMatch(divisor -> divisor > 1 && divisor < 8);
+    double[][] expected = new NaiveDecoder(model).logits(TOKENS);
+    assertClose(logits(gguf(model)), expected, CLOSE);
+    model.json.add("rope_scaling", scaling("rope_type", "llama3", 8));
+    assertClose(logits(huggingFace(model)), expected, CLOSE);
+  }
+
+  @Test
+  void linearScalingAgreesWhereverItIsWritten() {
+    TinyModel plain = new TinyModel(Sizes.of("llama"), SEED);
+    TinyModel model = new TinyModel(Sizes.of("llama"), SEED);
+    model.ropeDivisors = new double[4];
+    Arrays.fill(model.ropeDivisors, 4);
+    double[][] expected = new NaiveDecoder(model).logits(TOKENS);
+    plain.say("rope.scaling.type", GgufValue.string("linear"));
+    plain.say("rope.scaling.factor", GgufValue.float32(4));
+    assertClose(logits(gguf(plain)), expected, CLOSE);
+    plain.json.add("rope_scaling", scaling("type", "linear", 4));
+    assertClose(logits(huggingFace(plain)), expected, CLOSE);
+    plain.json.remove("rope_scaling");
+    JsonObject parameters = scaling("rope_type", "linear", 4);
+    parameters.addProperty("rope_theta", TinyModel.ROPE_BASE);
+    plain.json.remove("rope_theta");
+    plain.json.add("rope_parameters", parameters);
+    assertClose(logits(huggingFace(plain)), expected, CLOSE);
+  }
+
+  /** Files from before the type had a key name the factor alone, or by its older name. */
+  @ParameterizedTest
+  @CsvSource({"rope.scaling.factor", "rope.scale_linear"})
+  void aFactorWithoutATypeIsLinear(String key) {
+    TinyModel model = new TinyModel(Sizes.of("llama"), SEED);
+    model.ropeDivisors = new double[4];
+    Arrays.fill(model.ropeDivisors, 4);
+    double[][] expected = new NaiveDecoder(model).logits(TOKENS);
+    model.ropeDivisors = null;
+    model.say(key, GgufValue.float32(4));
+    assertClose(logits(gguf(model)), expected, CLOSE);
+    model.say(key, GgufValue.float32(0)); // older files say so for none
+    assertClose(logits(gguf(model)), new NaiveDecoder(model).logits(TOKENS), CLOSE);
+  }
+
+  private static JsonObject scaling(String typeKey, String type, double factor) {
+    JsonObject scaling = new JsonObject();
+    scaling.addProperty(typeKey, type);
+    scaling.addProperty("factor", factor);
+    scaling.addProperty("low_freq_factor", 1);
+    scaling.addProperty("high_freq_factor", 4);
+    scaling.addProperty("original_max_position_embeddings", 64);
+    return scaling;
+  }
+
+  @ParameterizedTest
+  @MethodSource("models")
+  void aPromptInOneStepIsAPromptTokenByToken(Sizes sizes) {
+    try (Decoder decoder = gguf(new TinyModel(sizes, SEED))) {
+      float[][] expected = tokenByToken(decoder, TOKENS);
+      assertClose(inOneStep(decoder, TOKENS), doubles(expected), 1e-5);
+    }
+  }
+
+  @Test
+  void rowsOfThreeSequencesInOneStepAreWhatEachIsAlone() {
+    int[][] texts = {{1, 2, 3, 4, 5}, {40}, {9, 8, 7}};
+    try (Decoder decoder = gguf(new TinyModel(Sizes.of("qwen3"), SEED));
+        HalfCache a = new HalfCache(decoder.config().cacheShape());
+        HalfCache b = new HalfCache(decoder.config().cacheShape());
+        HalfCache c = new HalfCache(decoder.config().cacheShape())) {
+      HalfCache[] caches = {a, b, c};
+      Batch batch = new Batch();
+      for (int round = 0; round < 3; round++) {
+        batch.clear();
+        for (int s = 0; s < 3; s++) {
+          // The first step reads the texts, those after it one token each, as generation does.
+          int[] step = round == 0 ? texts[s] : new int[] {10 * s + round};
+          for (int token : step) {
+            batch.add(caches[s], token, true);
+          }
+        }
+        decoder.forward(batch);
+        int row = 0;
+        for (int s = 0; s < 3; s++) {
+          int[] whole = Arrays.copyOf(texts[s], texts[s].length + round);
+          for (int i = 0; i < round; i++) {
+            whole[texts[s].length + i] = 10 * s + i + 1;
+          }
+          assertThat(caches[s].length()).isEqualTo(whole.length);
+          float[][] alone = tokenByToken(decoder, whole);
+          row += round == 0 ? texts[s].length : 1;
+          assertClose(
+              new float[][] {row(batch, row - 1)},
+              doubles(new float[][] {alone[whole.length - 1]}),
+              1e-5);
+        }
+      }
+    }
+  }
+
+  @Test
+  void onlyTheWantedRowsHaveLogits() {
+    try (Decoder decoder = gguf(new TinyModel(Sizes.of("llama"), SEED));
+        HalfCache cache = new HalfCache(decoder.config().cacheShape())) {
+      float[][] all = inOneStep(decoder, TOKENS);
+      Batch batch = new Batch();
+      int[] indexes = new int[TOKENS.length];
+      for (int t = 0; t < TOKENS.length; t++) {
+        indexes[t] = batch.add(cache, TOKENS[t], t == 2 || t == 11);
+      }
+      assertThat(indexes).containsExactly(-1, -1, 0, -1, -1, -1, -1, -1, -1, -1, -1, 1);
+      decoder.forward(batch);
+      assertThat(row(batch, 0)).isEqualTo(all[2]);
+      assertThat(row(batch, 1)).isEqualTo(all[11]);
+      assertThat(batch.logits()).hasSize(2 * 50);
+    }
+  }
+
+  @Test
+  void aStepWithoutLogitsStillFillsTheCache() {
+    try (Decoder decoder = gguf(new TinyModel(Sizes.of("llama"), SEED));
+        HalfCache cache = new HalfCache(decoder.config().cacheShape())) {
+      Batch batch = new Batch();
+      batch.add(cache, 3, false);
+      decoder.forward(batch);
+      assertThat(cache.length()).isEqualTo(1);
+      batch.clear();
+      batch.add(cache, 14, true);
+      decoder.forward(batch);
+      assertThat(row(batch, 0)).isEqualTo(inOneStep(decoder, TOKENS)[1]);
+    }
+  }
+
+  @Test
+  void weightsAreCountedOnceAndEntirely() {
+    for (Sizes sizes : new Sizes[] {Sizes.of("llama"), Sizes.of("qwen3"), Sizes.of("qwen2")}) {
+      TinyModel model = new TinyModel(sizes, SEED);
+      long bytes = model.tensors.values().stream().mapToLong(t -> t.bytes().length).sum();
+      try (Decoder decoder = gguf(model)) {
+        assertThat(decoder.weightBytes()).as(sizes.architecture()).isEqualTo(bytes);
+      }
+    }
+  }
+
+  @Test
+  void aTokenOrAPositionThatTheModelDoesNotHaveIsRefused() {
+    TinyModel model = new TinyModel(Sizes.of("llama"), SEED);
+    model.say("context_length", 4);
+    try (Decoder decoder = gguf(model);
+        HalfCache cache = new HalfCache(decoder.config().cacheShape())) {
+      for (int bad : new int[] {-1, 50}) {
+        Batch batch = new Batch();
+        batch.add(cache, bad, true);
+        assertThatThrownBy(() -> decoder.forward(batch))
+            .isInstanceOf(IllegalArgumentException.class)
+            .hasMessage("token is %d; expected 0 to 49", bad);
+      }
+      Batch batch = new Batch();
+      for (int i = 0; i < 5; i++) {
+        batch.add(cache, i, true);
+      }
+      assertThatThrownBy(() -> decoder.forward(batch))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessage("position is 4; the context holds 4");
+      assertThatThrownBy(() -> decoder.forward(new Batch()))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessage("the batch has no rows");
+      assertThat(cache.length()).isZero();
+    }
+  }
+
+  @Test
+  void useAfterCloseIsToldAsSuch() {
+    Decoder decoder = gguf(new TinyModel(Sizes.of("llama"), SEED));
+    decoder.close();
+    decoder.close();
+    assertThatThrownBy(() -> decoder.forward(new Batch()))
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessage("this model is closed");
+  }
+
+  private Decoder gguf(TinyModel model) {
+    GgufFile file = GgufFile.open(model.writeGguf(folder.resolve("tiny.gguf")));
+    return Decoder.load(file, new ScalarKernels(), crew, layer -> {});
+  }
+
+  private Decoder huggingFace(TinyModel model) {
+    Path written = model.writeFolder(folder.resolve("tiny"));
+    return Decoder.load(written, new ScalarKernels(), crew, layer -> {});
+  }
+
+  /** The logits of {@link #TOKENS}; closes the decoder. */
+  private static float[][] logits(Decoder decoder) {
+    try (decoder) {
+      return inOneStep(decoder, TOKENS);
+    }
+  }
+
+  private static float[][] inOneStep(Decoder decoder, int[] tokens) {
+    try (HalfCache cache = new HalfCache(decoder.config().cacheShape())) {
+      Batch batch = new Batch();
+      for (int token : tokens) {
+        batch.add(cache, token, true);
+      }
+      decoder.forward(batch);
+      float[][] rows = new float[tokens.length][];
+      for (int t = 0; t < tokens.length; t++) {
+        rows[t] = row(batch, t);
+      }
+      return rows;
+    }
+  }
+
+  private static float[][] tokenByToken(Decoder decoder, int[] tokens) {
+    try (HalfCache cache = new HalfCache(decoder.config().cacheShape())) {
+      Batch batch = new Batch();
+      float[][] rows = new float[tokens.length][];
+      for (int t = 0; t < tokens.length; t++) {
+        batch.clear();
+        batch.add(cache, tokens[t], true);
+        decoder.forward(batch);
+        rows[t] = row(batch, 0);
+      }
+      return rows;
+    }
+  }
+
+  private static float[] row(Batch batch, int index) {
+    int at = batch.logitsAt(index);
+    return Arrays.copyOfRange(batch.logits(), at, at + batch.vocabulary());
+  }
+
+  private static double[][] doubles(float[][] rows) {
+    double[][] doubles = new double[rows.length][rows[0].length];
+    for (int t = 0; t < rows.length; t++) {
+      for (int i = 0; i < rows[t].length; i++) {
+        doubles[t][i] = rows[t][i];
+      }
+    }
+    return doubles;
+  }
+
+  private static void assertClose(float[][] found, double[][] expected, double bound) {
+    assertThat(found.length).isEqualTo(expected.length);
+    for (int t = 0; t < found.length; t++) {
+      assertThat(found[t]).hasSize(expected[t].length);
+      for (int i = 0; i < found[t].length; i++) {
+        if (!(Math.abs(found[t][i] - expected[t][i]) <= bound)) {
+          fail(
+              "seed %d, token %d, logit %d: %s; expected %s within %s",
+              SEED, t, i, found[t][i], expected[t][i], bound);
+        }
+      }
+    }
+  }
+}

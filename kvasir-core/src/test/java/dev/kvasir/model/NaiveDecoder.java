@@ -1,0 +1,150 @@
+package dev.kvasir.model;
+
+import dev.kvasir.attention.NaiveAttention;
+
+/**
+ * A decoder as the papers define it: a whole sequence at once, in double precision, with no thought
+ * of speed. Only what a cache does to numbers is copied: keys and values are rounded to halves.
+ */
+final class NaiveDecoder {
+  private final TinyModel model;
+  private final TinyModel.Sizes sizes;
+
+  NaiveDecoder(TinyModel model) {
+    this.model = model;
+    this.sizes = model.sizes;
+  }
+
+  /** The logits after each token. */
+  double[][] logits(int... tokens) {
+    double[][] x = new double[tokens.length][];
+    double[] embedding = weights("model.embed_tokens.weight");
+    for (int t = 0; t < tokens.length; t++) {
+      x[t] = new double[sizes.hidden()];
+      System.arraycopy(embedding, tokens[t] * sizes.hidden(), x[t], 0, sizes.hidden());
+    }
+    for (int layer = 0; layer < sizes.layers(); layer++) {
+      String at = "model.layers.%d.".formatted(layer);
+      double[][] attended = attention(at, normed(x, at + "input_layernorm.weight"));
+      addTo(x, attended);
+      addTo(x, feedForward(at + "mlp.", normed(x, at + "post_attention_layernorm.weight")));
+    }
+    String output = sizes.tied() ? "model.embed_tokens" : "lm_head";
+    return project(output, normed(x, "model.norm.weight"));
+  }
+
+  private double[][] attention(String at, double[][] x) {
+    double[][] queries = project(at + "self_attn.q_proj", x);
+    double[][] keys = project(at + "self_attn.k_proj", x);
+    double[][] values = project(at + "self_attn.v_proj", x);
+    double[][] mixed = new double[x.length][sizes.queryHeads() * sizes.headDim()];
+    for (int head = 0; head < sizes.queryHeads(); head++) {
+      int kvHead = head / (sizes.queryHeads() / sizes.kvHeads());
+      double[][] q = rotated(head(queries, head, at + "self_attn.q_norm.weight"));
+      double[][] k = halves(rotated(head(keys, kvHead, at + "self_attn.k_norm.weight")));
+      double[][] v = halves(head(values, kvHead, "none"));
+      for (int t = 0; t < x.length; t++) {
+        double[] out = NaiveAttention.attend(q[t], k, v, t, model.window);
+        System.arraycopy(out, 0, mixed[t], head * sizes.headDim(), out.length);
+      }
+    }
+    return project(at + "self_attn.o_proj", mixed);
+  }
+
+  private double[][] feedForward(String at, double[][] x) {
+    double[][] gate = project(at + "gate_proj", x);
+    double[][] up = project(at + "up_proj", x);
+    for (int t = 0; t < x.length; t++) {
+      for (int i = 0; i < gate[t].length; i++) {
+        gate[t][i] = gate[t][i] / (1 + Math.exp(-gate[t][i])) * up[t][i];
+      }
+    }
+    return project(at + "down_proj", gate);
+  }
+
+  /** One head of every token, normalized where the model has a norm of that name. */
+  private double[][] head(double[][] all, int head, String norm) {
+    double[][] found = new double[all.length][sizes.headDim()];
+    for (int t = 0; t < all.length; t++) {
+      System.arraycopy(all[t], head * sizes.headDim(), found[t], 0, sizes.headDim());
+    }
+    return model.tensors.containsKey(norm) ? normed(found, norm) : found;
+  }
+
+  private double[][] rotated(double[][] head) {
+    double[] frequencies = model.frequencies();
+    int half = frequencies.length;
+    double[][] turned = new double[head.length][2 * half];
+    for (int t = 0; t < head.length; t++) {
+      for (int i = 0; i < half; i++) {
+        double cos = Math.cos(t * frequencies[i]);
+        double sin = Math.sin(t * frequencies[i]);
+        turned[t][i] = head[t][i] * cos - head[t][i + half] * sin;
+        turned[t][i + half] = head[t][i + half] * cos + head[t][i] * sin;
+      }
+    }
+    return turned;
+  }
+
+  private static double[][] halves(double[][] x) {
+    for (double[] row : x) {
+      for (int i = 0; i < row.length; i++) {
+        row[i] = Float.float16ToFloat(Float.floatToFloat16((float) row[i]));
+      }
+    }
+    return x;
+  }
+
+  private double[][] normed(double[][] x, String name) {
+    double[] weight = weights(name);
+    double[][] out = new double[x.length][weight.length];
+    for (int t = 0; t < x.length; t++) {
+      double squares = 0;
+      for (double value : x[t]) {
+        squares += value * value;
+      }
+      double rms = Math.sqrt(squares / weight.length + TinyModel.EPSILON);
+      for (int i = 0; i < weight.length; i++) {
+        out[t][i] = x[t][i] / rms * weight[i];
+      }
+    }
+    return out;
+  }
+
+  /** Every row through a matrix, and its bias where there is one. */
+  private double[][] project(String name, double[][] x) {
+    double[] matrix = weights(name + ".weight");
+    int columns = x[0].length;
+    int rows = matrix.length / columns;
+    double[] bias =
+        model.tensors.containsKey(name + ".bias") ? weights(name + ".bias") : new double[rows];
+    double[][] out = new double[x.length][rows];
+    for (int t = 0; t < x.length; t++) {
+      for (int row = 0; row < rows; row++) {
+        double sum = bias[row];
+        for (int i = 0; i < columns; i++) {
+          sum += matrix[row * columns + i] * x[t][i];
+        }
+        out[t][row] = sum;
+      }
+    }
+    return out;
+  }
+
+  private double[] weights(String name) {
+    float[] floats = model.floats(name);
+    double[] weights = new double[floats.length];
+    for (int i = 0; i < weights.length; i++) {
+      weights[i] = floats[i];
+    }
+    return weights;
+  }
+
+  private static void addTo(double[][] x, double[][] y) {
+    for (int t = 0; t < x.length; t++) {
+      for (int i = 0; i < x[t].length; i++) {
+        x[t][i] += y[t][i];
+      }
+    }
+  }
+}

@@ -1,0 +1,165 @@
+package dev.kvasir.model;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
+
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+class RopeTest {
+  private static final long SEED = 31;
+  private static final double BASE = 10_000;
+
+  private final Random random = new Random(SEED);
+
+  @Test
+  void plainFrequenciesFallGeometrically() {
+    float[] found = new RopeFrequencies.Plain().of(BASE, 8);
+    assertThat(found).hasSize(4);
+    double[] expected = {1, 0.1, 0.01, 0.001};
+    for (int i = 0; i < 4; i++) {
+      assertThat((double) found[i]).isCloseTo(expected[i], within(1e-7));
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(RopeLayout.class)
+  void everyPairTurnsByItsOwnAngle(RopeLayout layout) {
+    int headDim = 12;
+    int heads = 3;
+    Rope rope = new Rope(layout, new RopeFrequencies.Plain().of(BASE, headDim));
+    for (int position : new int[] {0, 1, 17, 4000}) {
+      float[] x = gaussian(heads * headDim + 2);
+      float[] turned = rotate(rope, x, 1, heads, headDim, position);
+      for (int head = 0; head < heads; head++) {
+        for (int pair = 0; pair < headDim / 2; pair++) {
+          int a = 1 + head * headDim + (layout == RopeLayout.HALVES ? pair : 2 * pair);
+          int b = layout == RopeLayout.HALVES ? a + headDim / 2 : a + 1;
+          double angle = position * Math.pow(BASE, -2.0 * pair / headDim);
+          double cos = Math.cos(angle);
+          double sin = Math.sin(angle);
+          // The angle is a float: at position 4000 its last bit is 2.4e-4.
+          double bound = 1e-6 + 1e-6 * position;
+          assertThat((double) turned[a])
+              .as("seed %d, position %d, pair %d", SEED, position, pair)
+              .isCloseTo(x[a] * cos - x[b] * sin, within(bound));
+          assertThat((double) turned[b]).isCloseTo(x[a] * sin + x[b] * cos, within(bound));
+        }
+      }
+      assertThat(turned[0]).isEqualTo(x[0]);
+      assertThat(turned[x.length - 1]).isEqualTo(x[x.length - 1]);
+    }
+  }
+
+  /** What rotary embedding is for: a score depends on the distance alone. */
+  @ParameterizedTest
+  @EnumSource(RopeLayout.class)
+  void aScoreDependsOnlyOnTheDistance(RopeLayout layout) {
+    Rope rope = new Rope(layout, new RopeFrequencies.Plain().of(BASE, 16));
+    float[] query = gaussian(16);
+    float[] key = gaussian(16);
+    double near = dot(rotate(rope, query, 0, 1, 16, 9), rotate(rope, key, 0, 1, 16, 4));
+    double far = dot(rotate(rope, query, 0, 1, 16, 105), rotate(rope, key, 0, 1, 16, 100));
+    assertThat(far).isCloseTo(near, within(1e-3));
+  }
+
+  @ParameterizedTest
+  @EnumSource(RopeLayout.class)
+  void channelsBeyondTheRotatedOnesStay(RopeLayout layout) {
+    int headDim = 16;
+    int turning = 6;
+    Rope rope = new Rope(layout, new RopeFrequencies.Plain().of(BASE, turning));
+    assertThat(rope.pairs()).isEqualTo(3);
+    float[] x = gaussian(2 * headDim);
+    float[] turned = rotate(rope, x, 0, 2, headDim, 5);
+    for (int i = 0; i < x.length; i++) {
+      if (i % headDim < turning) {
+        assertThat(turned[i]).isNotEqualTo(x[i]);
+      } else {
+        assertThat(turned[i]).isEqualTo(x[i]);
+      }
+    }
+  }
+
+  @Test
+  void linearScalingDividesEveryAngle() {
+    float[] plain = new RopeFrequencies.Plain().of(BASE, 64);
+    float[] scaled = new RopeFrequencies.Linear(4).of(BASE, 64);
+    for (int i = 0; i < 32; i++) {
+      assertThat(scaled[i]).isEqualTo(plain[i] / 4);
+    }
+  }
+
+  @Test
+  void divisorsAreTakenOneByOne() {
+    float[] plain = new RopeFrequencies.Plain().of(BASE, 6);
+    float[] divided = new RopeFrequencies.Divided(new float[] {1, 2, 8}).of(BASE, 6);
+    assertThat(divided).containsExactly(plain[0], plain[1] / 2, plain[2] / 8);
+    assertThatThrownBy(() -> new RopeFrequencies.Divided(new float[2]).of(BASE, 6))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessage("2 factors for 3 frequencies");
+  }
+
+  /** The rule as Meta published it with Llama 3.1, in terms of wavelengths. */
+  @Test
+  void llama3ScalingIsThePublishedOne() {
+    double base = 500_000;
+    double factor = 8;
+    double low = 1;
+    double high = 4;
+    double context = 8192;
+    float[] found = new RopeFrequencies.Llama3(factor, low, high, context).of(base, 128);
+    int kept = 0;
+    int blended = 0;
+    int stretched = 0;
+    for (int i = 0; i < 64; i++) {
+      double frequency = 1 / Math.pow(base, 2.0 * i / 128);
+      double wavelength = 2 * Math.PI / frequency;
+      double expected;
+      if (wavelength < context / high) {
+        expected = frequency;
+        kept++;
+      } else if (wavelength > context / low) {
+        expected = frequency / factor;
+        stretched++;
+      } else {
+        double smooth = (context / wavelength - low) / (high - low);
+        expected = (1 - smooth) * frequency / factor + smooth * frequency;
+        blended++;
+      }
+      assertThat((double) found[i])
+          .as("frequency %d", i)
+          .isCloseTo(expected, within(1e-6 * expected));
+    }
+    assertThat(new int[] {kept, blended, stretched}).doesNotContain(0);
+  }
+
+  private static float[] rotate(
+      Rope rope, float[] x, int at, int heads, int headDim, int position) {
+    float[] turned = x.clone();
+    float[] cosines = new float[rope.pairs() + 1];
+    float[] sines = new float[rope.pairs() + 1];
+    rope.angles(position, cosines, sines, 1);
+    rope.rotate(turned, at, heads, headDim, cosines, sines, 1);
+    return turned;
+  }
+
+  private static double dot(float[] a, float[] b) {
+    double sum = 0;
+    for (int i = 0; i < a.length; i++) {
+      sum += (double) a[i] * b[i];
+    }
+    return sum;
+  }
+
+  private float[] gaussian(int count) {
+    float[] x = new float[count];
+    for (int i = 0; i < count; i++) {
+      x[i] = (float) random.nextGaussian();
+    }
+    return x;
+  }
+}

@@ -1,0 +1,238 @@
+package dev.kvasir.model;
+
+import com.google.gson.JsonObject;
+import dev.kvasir.format.GgmlType;
+import dev.kvasir.format.GgufValue;
+import dev.kvasir.format.GgufWriter;
+import dev.kvasir.format.SafetensorsWriter;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Random;
+
+/**
+ * A small random decoder: its sizes, its tensors under the names of Hugging Face, and the files
+ * that hold them. What files say of it lies open to be changed into a lie.
+ */
+final class TinyModel {
+  static final float EPSILON = 0.02f; // so large that a wrong one shows
+  static final double ROPE_BASE = 100; // so small that every pair turns
+  static final int CONTEXT = 512;
+
+  /** The sizes that a test may choose. */
+  record Sizes(
+      String architecture,
+      int layers,
+      int hidden,
+      int feedForward,
+      int queryHeads,
+      int kvHeads,
+      int headDim,
+      int vocabulary,
+      boolean tied,
+      GgmlType type) {
+    static Sizes of(String architecture) {
+      return new Sizes(architecture, 2, 32, 64, 4, 2, 8, 50, false, GgmlType.F32);
+    }
+
+    Sizes withHeads(int query, int kv, int dim) {
+      return new Sizes(
+          architecture, layers, hidden, feedForward, query, kv, dim, vocabulary, tied, type);
+    }
+
+    Sizes withTied() {
+      return new Sizes(
+          architecture,
+          layers,
+          hidden,
+          feedForward,
+          queryHeads,
+          kvHeads,
+          headDim,
+          vocabulary,
+          true,
+          type);
+    }
+
+    /** Every matrix of that type; columns are then multiples of 256. */
+    Sizes withType(GgmlType other) {
+      return new Sizes(architecture, 2, 256, 256, 8, 2, 32, 50, tied, other);
+    }
+  }
+
+  final Sizes sizes;
+  final Map<String, TinyTensor> tensors = new LinkedHashMap<>();
+  final Map<String, GgufValue> metadata = new LinkedHashMap<>();
+  final JsonObject json = new JsonObject();
+
+  /** Divisors of the rotary frequencies, which GGUF files carry as a tensor. */
+  double[] ropeDivisors;
+
+  /** Positions that a token sees. */
+  int window = Integer.MAX_VALUE;
+
+  TinyModel(Sizes sizes, long seed) {
+    this.sizes = sizes;
+    makeTensors(new Random(seed));
+    describeAsGguf();
+    describeAsJson();
+  }
+
+  private void makeTensors(Random random) {
+    int hidden = sizes.hidden;
+    int queries = sizes.queryHeads * sizes.headDim;
+    int keys = sizes.kvHeads * sizes.headDim;
+    matrix("model.embed_tokens", sizes.vocabulary, hidden, random);
+    for (int layer = 0; layer < sizes.layers; layer++) {
+      String at = "model.layers.%d.".formatted(layer);
+      vector(at + "input_layernorm.weight", hidden, 1, random);
+      matrix(at + "self_attn.q_proj", queries, hidden, random);
+      matrix(at + "self_attn.k_proj", keys, hidden, random);
+      matrix(at + "self_attn.v_proj", keys, hidden, random);
+      if (sizes.architecture.equals("qwen2")) {
+        vector(at + "self_attn.q_proj.bias", queries, 0, random);
+        vector(at + "self_attn.k_proj.bias", keys, 0, random);
+        vector(at + "self_attn.v_proj.bias", keys, 0, random);
+      }
+      if (sizes.architecture.equals("qwen3")) {
+        vector(at + "self_attn.q_norm.weight", sizes.headDim, 1, random);
+        vector(at + "self_attn.k_norm.weight", sizes.headDim, 1, random);
+      }
+      matrix(at + "self_attn.o_proj", hidden, queries, random);
+      vector(at + "post_attention_layernorm.weight", hidden, 1, random);
+      matrix(at + "mlp.gate_proj", sizes.feedForward, hidden, random);
+      matrix(at + "mlp.up_proj", sizes.feedForward, hidden, random);
+      matrix(at + "mlp.down_proj", hidden, sizes.feedForward, random);
+    }
+    vector("model.norm.weight", hidden, 1, random);
+    if (!sizes.tied) {
+      matrix("lm_head", sizes.vocabulary, hidden, random);
+    }
+  }
+
+  private void matrix(String name, int rows, int columns, Random random) {
+    tensors.put(name + ".weight", TinyTensor.matrix(sizes.type, rows, columns, random));
+  }
+
+  private void vector(String name, int length, double middle, Random random) {
+    tensors.put(name, TinyTensor.vector(length, middle, random));
+  }
+
+  private void describeAsGguf() {
+    metadata.put("general.architecture", GgufValue.string(sizes.architecture));
+    say("block_count", sizes.layers);
+    say("embedding_length", sizes.hidden);
+    say("feed_forward_length", sizes.feedForward);
+    say("attention.head_count", sizes.queryHeads);
+    say("attention.head_count_kv", sizes.kvHeads);
+    say("attention.key_length", sizes.headDim);
+    say("attention.value_length", sizes.headDim);
+    say("context_length", CONTEXT);
+    say("attention.layer_norm_rms_epsilon", GgufValue.float32(EPSILON));
+    say("rope.freq_base", GgufValue.float32((float) ROPE_BASE));
+  }
+
+  /** A pair of the metadata, under the name of the architecture. */
+  void say(String key, GgufValue value) {
+    metadata.put(sizes.architecture + "." + key, value);
+  }
+
+  void say(String key, int value) {
+    say(key, GgufValue.uint32(value));
+  }
+
+  private void describeAsJson() {
+    json.addProperty("model_type", sizes.architecture);
+    json.addProperty("hidden_act", "silu");
+    json.addProperty("num_hidden_layers", sizes.layers);
+    json.addProperty("hidden_size", sizes.hidden);
+    json.addProperty("intermediate_size", sizes.feedForward);
+    json.addProperty("num_attention_heads", sizes.queryHeads);
+    json.addProperty("num_key_value_heads", sizes.kvHeads);
+    json.addProperty("head_dim", sizes.headDim);
+    json.addProperty("vocab_size", sizes.vocabulary);
+    json.addProperty("max_position_embeddings", CONTEXT);
+    json.addProperty("rms_norm_eps", EPSILON);
+    json.addProperty("rope_theta", ROPE_BASE);
+  }
+
+  /** What a position adds to the angle of each pair of channels. */
+  double[] frequencies() {
+    double[] frequencies = new double[sizes.headDim / 2];
+    for (int i = 0; i < frequencies.length; i++) {
+      double divisor = ropeDivisors == null ? 1 : ropeDivisors[i];
+      frequencies[i] = Math.pow(ROPE_BASE, -2.0 * i / sizes.headDim) / divisor;
+    }
+    return frequencies;
+  }
+
+  float[] floats(String name) {
+    return tensors.get(name).floats();
+  }
+
+  Path writeGguf(Path file) {
+    GgufWriter writer = new GgufWriter();
+    metadata.forEach(writer::put);
+    if (ropeDivisors != null) {
+      float[] divisors = new float[ropeDivisors.length];
+      for (int i = 0; i < divisors.length; i++) {
+        divisors[i] = (float) ropeDivisors[i];
+      }
+      writer.floats("rope_freqs.weight", divisors, divisors.length);
+    }
+    tensors.forEach(
+        (name, tensor) -> {
+          TinyTensor laid = asConverted(name, tensor);
+          writer.tensor(ggufName(name), laid.type(), laid.bytes(), laid.shape());
+        });
+    return writer.writeTo(file);
+  }
+
+  private TinyTensor asConverted(String name, TinyTensor tensor) {
+    boolean neighbours = sizes.architecture.equals("llama") || sizes.architecture.equals("mistral");
+    if (neighbours && name.contains("q_proj")) {
+      return tensor.withNeighbouringHalves(sizes.queryHeads);
+    }
+    if (neighbours && name.contains("k_proj")) {
+      return tensor.withNeighbouringHalves(sizes.kvHeads);
+    }
+    return tensor;
+  }
+
+  static String ggufName(String name) {
+    return name.replace("model.layers.", "blk.")
+        .replace("model.embed_tokens", "token_embd")
+        .replace("model.norm", "output_norm")
+        .replace("lm_head", "output")
+        .replace("input_layernorm", "attn_norm")
+        .replace("post_attention_layernorm", "ffn_norm")
+        .replace("self_attn.q_norm", "attn_q_norm")
+        .replace("self_attn.k_norm", "attn_k_norm")
+        .replace("self_attn.q_proj", "attn_q")
+        .replace("self_attn.k_proj", "attn_k")
+        .replace("self_attn.v_proj", "attn_v")
+        .replace("self_attn.o_proj", "attn_output")
+        .replace("mlp.gate_proj", "ffn_gate")
+        .replace("mlp.up_proj", "ffn_up")
+        .replace("mlp.down_proj", "ffn_down");
+  }
+
+  /** A folder as Hugging Face lays it out; its tensors must be floats. */
+  Path writeFolder(Path folder) {
+    SafetensorsWriter writer = new SafetensorsWriter();
+    tensors.forEach(
+        (name, tensor) ->
+            writer.tensor(name, tensor.type().name(), tensor.bytes(), tensor.shape()));
+    try {
+      Files.createDirectories(folder);
+      Files.writeString(folder.resolve("config.json"), json.toString());
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    writer.writeTo(folder.resolve("model.safetensors"));
+    return folder;
+  }
+}
