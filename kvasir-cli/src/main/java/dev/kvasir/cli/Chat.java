@@ -26,7 +26,7 @@ import picocli.CommandLine.Option;
     },
     footer = {
       "  kvasir chat --model models/some-model.gguf",
-      "  kvasir chat --model models/some-folder --system \"Answer briefly.\" --temperature 0.7",
+      "  kvasir chat --temperature 0.7 --system \"Answer briefly.\" --model models/some.gguf",
       "  echo \"Who are you?\" | kvasir chat --model models/some-folder"
     })
 final class Chat implements Callable<Integer> {

@@ -4,6 +4,7 @@ import dev.kvasir.error.InvalidInputException;
 import java.util.List;
 import java.util.Locale;
 import picocli.CommandLine;
+import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.UnmatchedArgumentException;
 
@@ -19,7 +20,7 @@ final class Complaint {
   }
 
   /** A command line that cannot be read. */
-  int aboutArguments(ParameterException e, String[] arguments, boolean verbose) {
+  int aboutArguments(ParameterException e, boolean verbose) {
     say(sentence(e), e, verbose);
     return BAD_INPUT;
   }
@@ -57,8 +58,20 @@ final class Complaint {
     if (e instanceof UnmatchedArgumentException unmatched) {
       return unmatched(unmatched, help);
     }
-    String message = e.getMessage();
+    if (e.getArgSpec() instanceof OptionSpec option && e.getValue() != null && isNumber(option)) {
+      return "%s is '%s'; expected %s"
+          .formatted(option.longestName(), e.getValue(), expectedNumber(option));
+    }
+    String message = e.getMessage().replace("option option", "option");
     return Character.toLowerCase(message.charAt(0)) + message.substring(1) + "; " + help;
+  }
+
+  private static boolean isNumber(OptionSpec option) {
+    return option.type().isPrimitive() || Number.class.isAssignableFrom(option.type());
+  }
+
+  private static String expectedNumber(OptionSpec option) {
+    return option.type() == double.class ? "a number" : "a whole number";
   }
 
   private static String unmatched(UnmatchedArgumentException e, String help) {

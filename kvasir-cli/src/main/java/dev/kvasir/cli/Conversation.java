@@ -2,7 +2,6 @@ package dev.kvasir.cli;
 
 import dev.kvasir.GenerateOptions;
 import dev.kvasir.Generation;
-import dev.kvasir.GenerationListener;
 import dev.kvasir.Session;
 import dev.kvasir.text.ChatTemplate;
 import dev.kvasir.text.Message;
@@ -45,9 +44,9 @@ final class Conversation {
   Generation answer(String message, GenerateOptions options, AnswerPrinter printer) {
     messages.add(Message.user(message));
     try {
-      StringBuilder said = new StringBuilder();
-      Generation made = session.chat(messages, template, options, listener(printer, said));
-      messages.add(Message.assistant(said.toString()));
+      Turn turn = new Turn(printer, stopPhrase.map(StopText::new));
+      Generation made = session.chat(messages, template, options, turn);
+      messages.add(Message.assistant(turn.finish()));
       last = Optional.of(made);
       return made;
     } catch (RuntimeException e) {
@@ -63,29 +62,5 @@ final class Conversation {
   /** What the last answer took. */
   Optional<Generation> last() {
     return last;
-  }
-
-  private GenerationListener listener(AnswerPrinter printer, StringBuilder said) {
-    StopText stop = stopPhrase.map(StopText::new).orElse(null);
-    return new GenerationListener() {
-      @Override
-      public void prompt(int tokensDone, int tokensInAll) {
-        printer.prompt(tokensDone, tokensInAll);
-      }
-
-      @Override
-      public void text(String piece) {
-        String shown = stop == null ? piece : stop.push(piece);
-        said.append(shown);
-        if (!shown.isEmpty()) {
-          printer.text(shown);
-        }
-      }
-
-      @Override
-      public boolean stopped() {
-        return printer.stopped() || (stop != null && stop.found());
-      }
-    };
   }
 }

@@ -22,8 +22,8 @@ final class GenerateArguments {
       paramLabel = "T",
       defaultValue = "0",
       description = {
-        "How freely tokens are picked; 0.8 is lively. Default: ${DEFAULT-VALUE}, always the",
-        "  likeliest token, so the same prompt gives the same text."
+        "How freely tokens are picked; 0.8 is lively.",
+        "  Default: ${DEFAULT-VALUE}, always the likeliest, so the same prompt gives the same text."
       })
   private double temperature;
 

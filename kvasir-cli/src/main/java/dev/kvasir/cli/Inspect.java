@@ -3,7 +3,6 @@ package dev.kvasir.cli;
 import dev.kvasir.LoadOptions;
 import dev.kvasir.Model;
 import dev.kvasir.cache.CacheSpec;
-import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.GgufFile;
 import dev.kvasir.format.SafetensorsFolder;
 import dev.kvasir.format.TensorSource;
@@ -60,8 +59,8 @@ final class Inspect implements Callable<Integer> {
   @Override
   public Integer call() {
     CacheSpec spec = CacheSpec.parse(cache);
-    if (context != null && context < 1) {
-      throw new InvalidInputException("context is %d; expected at least 1".formatted(context));
+    if (context != null) {
+      OptionValue.atLeastOne("--context", context);
     }
     FactSheet sheet = new FactSheet(streams.out(), streams.outHasColours());
     if (model.isFolder()) {

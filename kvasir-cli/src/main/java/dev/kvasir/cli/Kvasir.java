@@ -62,12 +62,13 @@ final class Kvasir implements Runnable {
       commandLine.addSubcommand(provider.command(streams.out(), streams.err()));
     }
     return commandLine
+        .addSubcommand(new CommandLine.HelpCommand())
         .setColorScheme(
             Help.defaultColorScheme(streams.outHasColours() ? Help.Ansi.ON : Help.Ansi.OFF))
         .setOut(streams.outWriter())
         .setErr(streams.errWriter())
         .setParameterExceptionHandler(
-            (e, all) -> complaint.aboutArguments(e, all, root.verbose || named("--verbose", all)))
+            (e, all) -> complaint.aboutArguments(e, root.verbose || named("--verbose", all)))
         .setExecutionExceptionHandler(
             (e, command, parsed) -> complaint.aboutFailure(e, root.verbose));
   }

@@ -14,4 +14,11 @@ final class OptionValue {
       throw new InvalidInputException(e.getMessage(), e);
     }
   }
+
+  static int atLeastOne(String name, int value) {
+    if (value < 1) {
+      throw new InvalidInputException("%s is %d; expected at least 1".formatted(name, value));
+    }
+    return value;
+  }
 }

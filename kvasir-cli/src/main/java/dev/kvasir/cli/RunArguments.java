@@ -28,11 +28,15 @@ final class RunArguments {
 
   LoadOptions loadOptions() {
     LoadOptions options = LoadOptions.defaults();
-    return threads == null ? options : OptionValue.check(() -> options.withThreads(threads));
+    return threads == null
+        ? options
+        : options.withThreads(OptionValue.atLeastOne("--threads", threads));
   }
 
   SessionOptions sessionOptions() {
     SessionOptions options = SessionOptions.defaults().withCache(CacheSpec.parse(cache));
-    return context == null ? options : OptionValue.check(() -> options.withContextLimit(context));
+    return context == null
+        ? options
+        : options.withContextLimit(OptionValue.atLeastOne("--context", context));
   }
 }

@@ -29,8 +29,11 @@ final class TextArgument {
     } catch (NoSuchFileException e) {
       throw new InvalidInputException(file + ": no such file", e);
     } catch (IOException e) {
-      String reason = Files.isDirectory(file) ? "it is a folder" : e.getMessage();
-      throw new InvalidInputException("%s: cannot be read as UTF-8: %s".formatted(file, reason), e);
+      String problem =
+          Files.isDirectory(file)
+              ? "is a folder; a file was expected"
+              : "cannot be read as UTF-8: " + e.getMessage();
+      throw new InvalidInputException(file + ": " + problem, e);
     }
   }
 

@@ -1,0 +1,140 @@
+package dev.kvasir.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The script that finds Java; it is run with a PATH of a few tools only. */
+class LauncherTest {
+  private static final Path LAUNCHER = Path.of("../kvasir").toAbsolutePath().normalize();
+
+  @TempDir Path folder;
+
+  @BeforeEach
+  void linkTools() throws IOException {
+    assumeTrue(Files.isExecutable(Path.of("/bin/bash")));
+    Files.createDirectory(folder.resolve("bin"));
+    String tools = "bash cat dirname find grep head ln mkdir mv readlink rm sleep touch";
+    for (String tool : tools.split(" ")) {
+      for (String place : new String[] {"/bin/", "/usr/bin/"}) {
+        Path found = Path.of(place + tool);
+        Path link = folder.resolve("bin").resolve(tool);
+        if (Files.exists(found) && !Files.exists(link)) {
+          Files.createSymbolicLink(link, found);
+        }
+      }
+    }
+  }
+
+  /** JUnit warns about every link out of a temporary folder that it is left to delete. */
+  @AfterEach
+  void unlinkTools() throws IOException {
+    try (Stream<Path> files = Files.walk(folder)) {
+      for (Path link : files.filter(Files::isSymbolicLink).toList()) {
+        Files.delete(link);
+      }
+    }
+  }
+
+  private Run launch(Path script, String javaHome, String jvmFolders)
+      throws IOException, InterruptedException {
+    ProcessBuilder builder = new ProcessBuilder(script.toString(), "--version");
+    builder.environment().clear();
+    builder.environment().put("PATH", folder.resolve("bin").toString());
+    builder.environment().put("JAVA_HOME", javaHome);
+    builder.environment().put("KVASIR_JVM_FOLDERS", jvmFolders);
+    builder.redirectOutput(folder.resolve("out").toFile());
+    builder.redirectError(folder.resolve("err").toFile());
+    Process process = builder.start();
+    process.getOutputStream().close();
+    assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
+    return new Run(
+        process.exitValue(),
+        Files.readString(folder.resolve("out"), StandardCharsets.UTF_8),
+        Files.readString(folder.resolve("err"), StandardCharsets.UTF_8));
+  }
+
+  /** A folder that looks like a JDK; its java only tells how it was called. */
+  private Path fakeJdk(String version) throws IOException {
+    Path home = Files.createDirectories(folder.resolve("jdk-" + version));
+    Path java = Files.createDirectories(home.resolve("bin")).resolve("java");
+    Files.writeString(home.resolve("release"), "JAVA_VERSION=\"%s\"\n".formatted(version));
+    Files.writeString(java, "#!/bin/bash\necho \"%s\" \"$@\"\n".formatted(version));
+    assertThat(java.toFile().setExecutable(true)).isTrue();
+    return home;
+  }
+
+  /** Where the launcher looks for what it runs. */
+  private static String jar() throws IOException {
+    String script = Files.readString(LAUNCHER);
+    return assigned(script, "built", "$root/") + "/" + assigned(script, "jar", "$built/");
+  }
+
+  private static String assigned(String script, String name, String prefix) {
+    String start = name + "=\"" + prefix;
+    return script
+        .lines()
+        .filter(line -> line.startsWith(start))
+        .map(line -> line.substring(start.length(), line.length() - 1))
+        .findFirst()
+        .orElseThrow();
+  }
+
+  /** The launcher beside a jar that needs no build, so that no test starts Maven. */
+  private Path builtCopy() throws IOException {
+    Path root = Files.createDirectory(folder.resolve("copy"));
+    Path jar = root.resolve(jar());
+    Files.createDirectories(jar.getParent());
+    Files.writeString(jar, "");
+    Path script = Files.copy(LAUNCHER, root.resolve("kvasir"));
+    assertThat(script.toFile().setExecutable(true)).isTrue();
+    return script;
+  }
+
+  @Test
+  void withoutANewEnoughJdkItSaysSo() throws Exception {
+    Path old = fakeJdk("17.0.2");
+    Run run = launch(LAUNCHER, old.toString(), old + ":" + folder.resolve("none"));
+    assertThat(run.exitCode()).isEqualTo(1);
+    assertThat(run.err()).startsWith("kvasir: no JDK 25 or later was found").hasLineCount(1);
+    assertThat(run.out()).isEmpty();
+  }
+
+  @Test
+  void itPassesByAnOldJavaHomeAndTakesTheFirstGoodFolder() throws Exception {
+    Path old = fakeJdk("21.0.1");
+    Path good = fakeJdk("25.0.3");
+    Path better = fakeJdk("26-ea");
+    Run run = launch(builtCopy(), old.toString(), old + ":" + good + ":" + better);
+    assertThat(run.out()).startsWith("25.0.3 --add-modules jdk.incubator.vector");
+    assertThat(run.out()).contains("dev.kvasir.cli.Main --version");
+    assertThat(run.exitCode()).isZero();
+  }
+
+  @Test
+  void aGoodJavaHomeGoesFirstAlsoThroughASymbolicLink() throws Exception {
+    Path good = fakeJdk("25.0.3");
+    Path better = fakeJdk("26-ea");
+    Path link = Files.createSymbolicLink(folder.resolve("linked"), builtCopy());
+    assertThat(launch(link, better.toString(), good.toString()).out()).startsWith("26-ea ");
+  }
+
+  @Test
+  void withoutMavenItSaysThatItMustBeBuilt() throws Exception {
+    Path script = builtCopy();
+    Files.delete(script.resolveSibling(jar()));
+    Run run = launch(script, fakeJdk("25.0.3").toString(), "");
+    assertThat(run.exitCode()).isEqualTo(1);
+    assertThat(run.err()).contains("kvasir: ", "Maven (mvn) is not on the PATH");
+  }
+}
