@@ -2,6 +2,7 @@ package dev.kvasir;
 
 import dev.kvasir.kernel.KernelChoice;
 import dev.kvasir.kernel.Kernels;
+import dev.kvasir.model.LoadProgress;
 
 /**
  * How a model is loaded and run.
@@ -11,12 +12,6 @@ import dev.kvasir.kernel.Kernels;
  * @param progress told how far loading has come
  */
 public record LoadOptions(int threads, Kernels kernels, LoadProgress progress) {
-  /** Told after each layer. */
-  @FunctionalInterface
-  public interface LoadProgress {
-    void layers(int done);
-  }
-
   public LoadOptions {
     if (threads < 1) {
       throw new IllegalArgumentException("threads is %d; expected at least 1".formatted(threads));
@@ -28,7 +23,7 @@ public record LoadOptions(int threads, Kernels kernels, LoadProgress progress) {
     return new LoadOptions(
         Runtime.getRuntime().availableProcessors(),
         KernelChoice.ofThisProcess().kernels(),
-        done -> {});
+        (done, inAll) -> {});
   }
 
   public LoadOptions withThreads(int value) {

@@ -86,7 +86,7 @@ public final class Model implements AutoCloseable {
           file.name(),
           options,
           () -> Tokenizer.ofGguf(file.name(), file.metadata()),
-          crew -> Decoder.load(file, options.kernels(), crew, options.progress()::layers));
+          crew -> Decoder.load(file, options.kernels(), crew, options.progress()));
     } catch (RuntimeException | Error e) {
       file.close();
       throw e;
@@ -98,7 +98,7 @@ public final class Model implements AutoCloseable {
         folder.toString(),
         options,
         () -> Tokenizer.ofFolder(folder),
-        crew -> Decoder.load(folder, options.kernels(), crew, options.progress()::layers));
+        crew -> Decoder.load(folder, options.kernels(), crew, options.progress()));
   }
 
   /** Tokenizer and weights know nothing of each other, so they load side by side. */
@@ -153,10 +153,7 @@ public final class Model implements AutoCloseable {
     String source =
         tokenizer
             .chatTemplate()
-            .orElseThrow(
-                () ->
-                    new InvalidInputException(
-                        name + ": carries no chat template; ask for the plain one instead"));
+            .orElseThrow(() -> new InvalidInputException(name + ": carries no chat template"));
     return ChatTemplate.of(source, "chat template of " + name, tokenizer);
   }
 

@@ -90,9 +90,7 @@ final class Chat implements Callable<Integer> {
     try {
       return loaded.chatTemplate();
     } catch (InvalidInputException e) {
-      String sentence = e.getMessage().replaceFirst("[.;] ask for the plain one instead$", "");
-      throw new InvalidInputException(
-          sentence.replaceFirst("\\.$", "") + "; --plain-template does without", e);
+      throw new InvalidInputException(e.getMessage() + "; --plain-template does without", e);
     }
   }
 

@@ -1,13 +1,12 @@
 package dev.kvasir.cli;
 
-import dev.kvasir.LoadOptions;
-import dev.kvasir.Model;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.format.GgufFile;
 import dev.kvasir.format.SafetensorsFolder;
 import dev.kvasir.format.TensorSource;
 import dev.kvasir.kernel.KernelChoice;
 import dev.kvasir.model.ModelConfig;
+import dev.kvasir.model.TensorPlan;
 import dev.kvasir.text.Tokenizer;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -64,19 +63,9 @@ final class Inspect implements Callable<Integer> {
     }
     FactSheet sheet = new FactSheet(streams.out(), streams.outHasColours());
     if (model.isFolder()) {
-      try (Tokenizer tokenizer = model.tokenizer();
-          SafetensorsFolder file = SafetensorsFolder.open(model.path())) {
-        describe(file, tokenizer, spec, sheet);
-      }
+      describeFolder(spec, sheet);
     } else {
-      try (GgufFile file = model.openGguf();
-          Tokenizer tokenizer = Tokenizer.ofGguf(file.name(), file.metadata())) {
-        if (file.tensors().isEmpty()) {
-          describeVocabulary(file, tokenizer, sheet);
-        } else {
-          describe(file, tokenizer, spec, sheet);
-        }
-      }
+      describeGguf(spec, sheet);
     }
     if (kernels) {
       describeKernels(sheet);
@@ -85,25 +74,49 @@ final class Inspect implements Callable<Integer> {
     return 0;
   }
 
-  private void describe(TensorSource file, Tokenizer tokenizer, CacheSpec spec, FactSheet sheet) {
-    try (Model loaded = model.load(LoadOptions.defaults(), streams)) {
-      ModelFacts.describe(loaded.config(), sheet);
-      ModelFacts.describe(tokenizer, sheet);
-      TensorList list = new TensorList(file.tensors());
-      sheet.line(
-          "weights",
-          "%s values, %s in the file, %s when loaded"
-              .formatted(
-                  Units.count(list.values()),
-                  Units.bytes(list.bytes()),
-                  Units.bytes(loaded.weightBytes())));
-      if (tensors) {
-        list.describeEach(sheet);
-      } else {
-        list.describeTypes(sheet);
-      }
-      describeCache(loaded.config(), spec, sheet);
+  private void describeFolder(CacheSpec spec, FactSheet sheet) {
+    try (Tokenizer tokenizer = model.tokenizer();
+        SafetensorsFolder folder = SafetensorsFolder.open(model.path())) {
+      ModelConfig config = ModelConfig.of(model.path());
+      long loadedBytes = TensorPlan.of(config, folder).loadedBytes();
+      describe(config, folder, loadedBytes, tokenizer, spec, sheet);
     }
+  }
+
+  private void describeGguf(CacheSpec spec, FactSheet sheet) {
+    try (GgufFile file = model.openGguf();
+        Tokenizer tokenizer = Tokenizer.ofGguf(file.name(), file.metadata())) {
+      if (file.tensors().isEmpty()) {
+        describeVocabulary(file, tokenizer, sheet);
+        return;
+      }
+      ModelConfig config = ModelConfig.of(file);
+      long loadedBytes = TensorPlan.of(config, file).loadedBytes();
+      describe(config, file, loadedBytes, tokenizer, spec, sheet);
+    }
+  }
+
+  private void describe(
+      ModelConfig config,
+      TensorSource file,
+      long loadedBytes,
+      Tokenizer tokenizer,
+      CacheSpec spec,
+      FactSheet sheet) {
+    ModelFacts.describe(config, sheet);
+    ModelFacts.describe(tokenizer, sheet);
+    TensorList list = new TensorList(file.tensors());
+    sheet.line(
+        "weights",
+        "%s values, %s in the file, %s when loaded"
+            .formatted(
+                Units.count(list.values()), Units.bytes(list.bytes()), Units.bytes(loadedBytes)));
+    if (tensors) {
+      list.describeEach(sheet);
+    } else {
+      list.describeTypes(sheet);
+    }
+    describeCache(config, spec, sheet);
   }
 
   private void describeCache(ModelConfig config, CacheSpec spec, FactSheet sheet) {

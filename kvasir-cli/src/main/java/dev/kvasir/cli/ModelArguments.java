@@ -34,7 +34,7 @@ final class ModelArguments {
 
   Model load(LoadOptions options, Streams streams) {
     try (Progress progress = new Progress(streams, "loading")) {
-      LoadOptions told = options.withProgress(done -> progress.update(done, "layers"));
+      LoadOptions told = options.withProgress(progress::update);
       return isBundled() ? Model.bundled(told) : Model.load(path, told);
     }
   }

@@ -73,6 +73,14 @@ public final class CodedMatrix implements Matrix {
     this.minimums = hasMinimums ? allocator.allocate(paddedRows * groups() * Float.BYTES) : null;
   }
 
+  /** Bytes that a matrix of these sizes takes. */
+  public static long bytesFor(
+      long rows, long columns, int codeBits, int groupLength, boolean hasMinimums) {
+    long paddedRows = Math.ceilDiv(rows, TILE_ROWS) * TILE_ROWS;
+    long floatsPerRow = columns / groupLength * (hasMinimums ? 2 : 1);
+    return paddedRows * (columns * codeBits / 8 + floatsPerRow * Float.BYTES);
+  }
+
   /** Lays down one row; rows may be set in any order, and different rows from different threads. */
   public void setRow(int row, byte[] rowCodes, float[] rowScales, float[] rowMinimums) {
     Objects.checkIndex(row, rows);

@@ -7,7 +7,6 @@ import dev.kvasir.kernel.Crew;
 import dev.kvasir.kernel.Kernels;
 import java.nio.file.Path;
 import java.util.concurrent.ConcurrentLinkedDeque;
-import java.util.function.IntConsumer;
 
 /**
  * A decoder-only transformer, ready to run. Steps may come from several threads at once: each takes
@@ -33,12 +32,12 @@ public final class Decoder implements AutoCloseable {
   /**
    * Takes over an open GGUF file, which is closed with the decoder or when it is refused.
    *
-   * @param layersDone told after each layer that is loaded
+   * @param progress told after each layer that is loaded
    */
-  public static Decoder load(GgufFile file, Kernels kernels, Crew crew, IntConsumer layersDone) {
+  public static Decoder load(GgufFile file, Kernels kernels, Crew crew, LoadProgress progress) {
     try {
       ModelConfig config = ModelConfig.of(file);
-      return load(config, file, TensorNames.GGUF, kernels, crew, layersDone);
+      return load(config, file, TensorNames.GGUF, kernels, crew, progress);
     } catch (RuntimeException | Error e) {
       file.close();
       throw e;
@@ -46,11 +45,11 @@ public final class Decoder implements AutoCloseable {
   }
 
   /** Reads a folder as Hugging Face lays it out. */
-  public static Decoder load(Path folder, Kernels kernels, Crew crew, IntConsumer layersDone) {
+  public static Decoder load(Path folder, Kernels kernels, Crew crew, LoadProgress progress) {
     ModelConfig config = ModelConfig.of(folder);
     SafetensorsFolder file = SafetensorsFolder.open(folder);
     try {
-      return load(config, file, TensorNames.HUGGING_FACE, kernels, crew, layersDone);
+      return load(config, file, TensorNames.HUGGING_FACE, kernels, crew, progress);
     } catch (RuntimeException | Error e) {
       file.close();
       throw e;
@@ -63,8 +62,8 @@ public final class Decoder implements AutoCloseable {
       TensorNames names,
       Kernels kernels,
       Crew crew,
-      IntConsumer layersDone) {
-    Weights weights = WeightsLoader.load(config, file, names, layersDone);
+      LoadProgress progress) {
+    Weights weights = WeightsLoader.load(config, file, names, progress);
     return new Decoder(config, weights, kernels, crew);
   }
 

@@ -13,7 +13,6 @@ import dev.kvasir.memory.CountedArena;
 import dev.kvasir.model.TensorNames.Part;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.IntConsumer;
 import java.util.stream.IntStream;
 
 /**
@@ -24,24 +23,23 @@ final class WeightsLoader {
   private final ModelConfig config;
   private final TensorSource file;
   private final TensorNames names;
-  private final IntConsumer layersDone;
+  private final TensorPlan plan;
+  private final LoadProgress progress;
   private final CountedArena arena = new CountedArena();
   private boolean readsMapping;
 
   private WeightsLoader(
-      ModelConfig config, TensorSource file, TensorNames names, IntConsumer layersDone) {
+      ModelConfig config, TensorSource file, TensorNames names, LoadProgress progress) {
     this.config = config;
     this.file = file;
     this.names = names;
-    this.layersDone = layersDone;
+    this.plan = new TensorPlan(config, file, names);
+    this.progress = progress;
   }
 
-  /**
-   * @param layersDone told after each layer, for progress
-   */
   static Weights load(
-      ModelConfig config, TensorSource file, TensorNames names, IntConsumer layersDone) {
-    WeightsLoader loader = new WeightsLoader(config, file, names, layersDone);
+      ModelConfig config, TensorSource file, TensorNames names, LoadProgress progress) {
+    WeightsLoader loader = new WeightsLoader(config, file, names, progress);
     try {
       return loader.weights();
     } catch (RuntimeException | Error e) {
@@ -51,17 +49,14 @@ final class WeightsLoader {
   }
 
   private Weights weights() {
-    Matrix embedding = matrix(names.embedding(), config.vocabulary(), config.hidden());
+    Matrix embedding = matrix(plan.require(names.embedding()));
     List<LayerWeights> layers = new ArrayList<>();
     for (int layer = 0; layer < config.layers(); layer++) {
       layers.add(layer(layer));
-      layersDone.accept(layer + 1);
+      progress.layers(layer + 1, config.layers());
     }
-    float[] outputNorm = vector(names.outputNorm(), config.hidden());
-    Matrix output =
-        file.find(names.output()).isPresent()
-            ? matrix(names.output(), config.vocabulary(), config.hidden())
-            : embedding;
+    float[] outputNorm = vector(names.outputNorm());
+    Matrix output = plan.find(names.output()).map(this::matrix).orElse(embedding);
     TensorSource needed = readsMapping ? file : null;
     if (needed == null) {
       file.close();
@@ -70,51 +65,40 @@ final class WeightsLoader {
   }
 
   private LayerWeights layer(int layer) {
-    int hidden = config.hidden();
-    int queries = config.queryHeads() * config.headDim();
-    int keys = config.kvHeads() * config.headDim();
     return new LayerWeights(
-        vector(names.weight(layer, Part.ATTENTION_NORM), hidden),
-        attentionInput(layer, Part.QUERY, queries),
-        attentionInput(layer, Part.KEY, keys),
-        attentionInput(layer, Part.VALUE, keys),
+        vector(names.weight(layer, Part.ATTENTION_NORM)),
+        projection(layer, Part.QUERY),
+        projection(layer, Part.KEY),
+        projection(layer, Part.VALUE),
         headNorm(layer, Part.QUERY_NORM),
         headNorm(layer, Part.KEY_NORM),
-        projection(layer, Part.OUTPUT, hidden, queries),
-        vector(names.weight(layer, Part.FEED_FORWARD_NORM), hidden),
-        projection(layer, Part.GATE, config.feedForward(), hidden),
-        projection(layer, Part.UP, config.feedForward(), hidden),
-        projection(layer, Part.DOWN, hidden, config.feedForward()),
+        projection(layer, Part.OUTPUT),
+        vector(names.weight(layer, Part.FEED_FORWARD_NORM)),
+        projection(layer, Part.GATE),
+        projection(layer, Part.UP),
+        projection(layer, Part.DOWN),
         config.windows().of(layer));
   }
 
-  private Projection attentionInput(int layer, Part part, int rows) {
-    if (config.architecture().attentionBias() == Architecture.Bias.REQUIRED) {
-      file.require(names.bias(layer, part), rows);
-    }
-    return projection(layer, part, rows, config.hidden());
-  }
-
-  private Projection projection(int layer, Part part, int rows, int columns) {
-    Matrix matrix = matrix(names.weight(layer, part), rows, columns);
-    String biasName = names.bias(layer, part);
-    float[] bias = file.find(biasName).isPresent() ? vector(biasName, rows) : Projection.NO_BIAS;
-    return new Projection(matrix, bias);
+  private Projection projection(int layer, Part part) {
+    return new Projection(
+        matrix(plan.require(names.weight(layer, part))),
+        plan.find(names.bias(layer, part)).map(Tensor::toFloats).orElse(Projection.NO_BIAS));
   }
 
   private HeadNorm headNorm(int layer, Part part) {
     return config.architecture().headNorms()
-        ? new HeadNorm.RootMeanSquare(
-            vector(names.weight(layer, part), config.headDim()), config.normEpsilon())
+        ? new HeadNorm.RootMeanSquare(vector(names.weight(layer, part)), config.normEpsilon())
         : new HeadNorm.None();
   }
 
-  private float[] vector(String name, int length) {
-    return file.require(name, length).toFloats();
+  private float[] vector(String name) {
+    return plan.require(name).toFloats();
   }
 
-  private Matrix matrix(String name, int rows, int columns) {
-    Tensor tensor = file.require(name, rows, columns);
+  private Matrix matrix(Tensor tensor) {
+    int rows = (int) tensor.shape()[0];
+    int columns = (int) tensor.shape()[1];
     return switch (tensor.type()) {
       case F32 -> dense(Precision.F32, tensor, rows, columns);
       case F16 -> dense(Precision.F16, tensor, rows, columns);

@@ -20,6 +20,8 @@ public interface ChatTemplate {
       Map<String, Object> variables = new HashMap<>();
       variables.put("messages", messages.stream().map(Message::variables).toList());
       variables.put("add_generation_prompt", addGenerationPrompt);
+      variables.put("tools", null); // templates ask for these without checking that they exist
+      variables.put("documents", null);
       tokenizer.bosText().ifPresent(text -> variables.put("bos_token", text));
       tokenizer.eosText().ifPresent(text -> variables.put("eos_token", text));
       return template.render(variables);

@@ -302,12 +302,12 @@ class DecoderTest {
 
   private Decoder gguf(TinyModel model) {
     GgufFile file = GgufFile.open(model.writeGguf(folder.resolve("tiny.gguf")));
-    return Decoder.load(file, new ScalarKernels(), crew, layer -> {});
+    return Decoder.load(file, new ScalarKernels(), crew, (done, inAll) -> {});
   }
 
   private Decoder huggingFace(TinyModel model) {
     Path written = model.writeFolder(folder.resolve("tiny"));
-    return Decoder.load(written, new ScalarKernels(), crew, layer -> {});
+    return Decoder.load(written, new ScalarKernels(), crew, (done, inAll) -> {});
   }
 
   /** The logits of {@link #TOKENS}; closes the decoder. */

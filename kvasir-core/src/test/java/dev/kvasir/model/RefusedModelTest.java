@@ -288,7 +288,7 @@ class RefusedModelTest {
     return refusal(
         file.toString(),
         file,
-        () -> Decoder.load(GgufFile.open(file), new ScalarKernels(), crew, layer -> {}));
+        () -> Decoder.load(GgufFile.open(file), new ScalarKernels(), crew, (done, inAll) -> {}));
   }
 
   /** The sentence about what config.json says. */
@@ -303,7 +303,7 @@ class RefusedModelTest {
     return refusal(
         name,
         written.resolve("model.safetensors"),
-        () -> Decoder.load(written, new ScalarKernels(), crew, layer -> {}));
+        () -> Decoder.load(written, new ScalarKernels(), crew, (done, inAll) -> {}));
   }
 
   private static String refusal(String name, Path file, Runnable load) throws IOException {

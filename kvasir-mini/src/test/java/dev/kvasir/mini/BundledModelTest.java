@@ -4,6 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
 import dev.kvasir.Model;
+import dev.kvasir.format.GgufFile;
+import dev.kvasir.model.ModelConfig;
+import dev.kvasir.model.TensorPlan;
 import java.io.IOException;
 import java.util.List;
 import org.junit.jupiter.api.AfterAll;
@@ -51,6 +54,15 @@ class BundledModelTest {
     assertThat(answers).hasSize(2);
     for (Golden golden : answers) {
       assertThat(golden.continuation(model)).isEqualTo(golden.expectedContinuation());
+    }
+  }
+
+  /** What is said before loading is what loading takes. */
+  @Test
+  void plannedBytesAreTheBytesOfTheWeights() {
+    try (GgufFile file = Model.openBundled()) {
+      long planned = TensorPlan.of(ModelConfig.of(file), file).loadedBytes();
+      assertThat(planned).isEqualTo(model.weightBytes());
     }
   }
 

@@ -1,0 +1,7 @@
+package dev.kvasir.model;
+
+/** Told while weights are loaded. */
+@FunctionalInterface
+public interface LoadProgress {
+  void layers(int done, int inAll);
+}

@@ -1,0 +1,118 @@
+package dev.kvasir.model;
+
+import dev.kvasir.format.BlockLayout;
+import dev.kvasir.format.GgufFile;
+import dev.kvasir.format.SafetensorsFolder;
+import dev.kvasir.format.Tensor;
+import dev.kvasir.format.TensorSource;
+import dev.kvasir.kernel.CodedMatrix;
+import dev.kvasir.model.TensorNames.Part;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
+
+/** The tensors that a decoder is made of, with their shapes, as a file must hold them. */
+public final class TensorPlan {
+  private final TensorSource file;
+  private final TensorNames names;
+  private final Map<String, long[]> required = new LinkedHashMap<>();
+  private final Map<String, long[]> optional = new LinkedHashMap<>();
+
+  TensorPlan(ModelConfig config, TensorSource file, TensorNames names) {
+    this.file = file;
+    this.names = names;
+    int hidden = config.hidden();
+    required.put(names.embedding(), new long[] {config.vocabulary(), hidden});
+    for (int layer = 0; layer < config.layers(); layer++) {
+      planLayer(config, layer);
+    }
+    required.put(names.outputNorm(), new long[] {hidden});
+    // Where it is missing, the embedding serves for the output too.
+    optional.put(names.output(), new long[] {config.vocabulary(), hidden});
+  }
+
+  public static TensorPlan of(ModelConfig config, GgufFile file) {
+    return new TensorPlan(config, file, TensorNames.GGUF);
+  }
+
+  public static TensorPlan of(ModelConfig config, SafetensorsFolder folder) {
+    return new TensorPlan(config, folder, TensorNames.HUGGING_FACE);
+  }
+
+  private void planLayer(ModelConfig config, int layer) {
+    int hidden = config.hidden();
+    int queries = config.queryHeads() * config.headDim();
+    int keys = config.kvHeads() * config.headDim();
+    boolean biased = config.architecture().attentionBias() == Architecture.Bias.REQUIRED;
+    vector(layer, Part.ATTENTION_NORM, hidden);
+    projection(layer, Part.QUERY, queries, hidden, biased);
+    projection(layer, Part.KEY, keys, hidden, biased);
+    projection(layer, Part.VALUE, keys, hidden, biased);
+    if (config.architecture().headNorms()) {
+      vector(layer, Part.QUERY_NORM, config.headDim());
+      vector(layer, Part.KEY_NORM, config.headDim());
+    }
+    projection(layer, Part.OUTPUT, hidden, queries, false);
+    vector(layer, Part.FEED_FORWARD_NORM, hidden);
+    projection(layer, Part.GATE, config.feedForward(), hidden, false);
+    projection(layer, Part.UP, config.feedForward(), hidden, false);
+    projection(layer, Part.DOWN, hidden, config.feedForward(), false);
+  }
+
+  private void vector(int layer, Part part, long length) {
+    required.put(names.weight(layer, part), new long[] {length});
+  }
+
+  private void projection(int layer, Part part, long rows, long columns, boolean biased) {
+    required.put(names.weight(layer, part), new long[] {rows, columns});
+    (biased ? required : optional).put(names.bias(layer, part), new long[] {rows});
+  }
+
+  TensorNames names() {
+    return names;
+  }
+
+  /** A tensor of the plan, refused unless the file holds it in its shape. */
+  Tensor require(String name) {
+    return file.require(name, required.containsKey(name) ? required.get(name) : optional.get(name));
+  }
+
+  /** A tensor that some files may do without; absent only where this one may. */
+  Optional<Tensor> find(String name) {
+    return required.containsKey(name)
+        ? Optional.of(require(name))
+        : file.find(name).map(tensor -> require(name));
+  }
+
+  /**
+   * Refuses a file in which a tensor is missing or has another shape, and answers the bytes that
+   * the weights will take when they are loaded. No weight is read.
+   */
+  public long loadedBytes() {
+    long bytes = 0;
+    for (String name : required.keySet()) {
+      bytes += loadedBytes(require(name));
+    }
+    for (String name : optional.keySet()) {
+      bytes += find(name).map(TensorPlan::loadedBytes).orElse(0L);
+    }
+    return bytes;
+  }
+
+  /** Vectors become floats, coded matrices are laid out anew, others stay as they are mapped. */
+  private static long loadedBytes(Tensor tensor) {
+    if (tensor.shape().length == 1) {
+      return tensor.values() * Float.BYTES;
+    }
+    if (tensor.type().isFloat()) {
+      return tensor.data().byteSize();
+    }
+    BlockLayout layout = tensor.type().layout();
+    return CodedMatrix.bytesFor(
+        tensor.shape()[0],
+        tensor.shape()[1],
+        layout.codeBits(),
+        layout.groupLength(),
+        layout.hasMinimums());
+  }
+}
