@@ -46,6 +46,33 @@ class CodedMatrixTest {
   }
 
   @ParameterizedTest
+  @CsvSource({"4, 16, true", "4, 32, false", "8, 16, true", "8, 32, false"})
+  void aTileLaidDownAtOnceIsItsRowsOneByOne(int bits, int group, boolean hasMinimums) {
+    CodedMatrix byRow = new CodedMatrix(arena, 37, 64, bits, group, hasMinimums);
+    CodedRows rows = CodedRows.random(byRow, new Random(SEED));
+    CodedMatrix byTile = new CodedMatrix(arena, 37, 64, bits, group, hasMinimums);
+    for (int tile = 0; tile < byTile.tiles(); tile++) {
+      int first = tile * CodedMatrix.TILE_ROWS;
+      int count = Math.min(CodedMatrix.TILE_ROWS, 37 - first);
+      byte[] codes = new byte[count * 64];
+      float[] scales = new float[count * byTile.groups()];
+      float[] minimums = new float[count * byTile.groups()];
+      for (int row = 0; row < count; row++) {
+        System.arraycopy(rows.codes()[first + row], 0, codes, row * 64, 64);
+        int at = row * byTile.groups();
+        System.arraycopy(rows.scales()[first + row], 0, scales, at, byTile.groups());
+        System.arraycopy(rows.minimums()[first + row], 0, minimums, at, byTile.groups());
+      }
+      byTile.setTile(tile, count, codes, scales, minimums);
+    }
+    assertThat(byTile.codes().mismatch(byRow.codes())).isEqualTo(-1);
+    assertThat(byTile.scales().mismatch(byRow.scales())).isEqualTo(-1);
+    if (hasMinimums) {
+      assertThat(byTile.minimums().mismatch(byRow.minimums())).isEqualTo(-1);
+    }
+  }
+
+  @ParameterizedTest
   @CsvSource({"4, 0", "4, 15", "8, -128", "8, 127"})
   void theCodesAtTheEndsOfTheRangeLeaveTheirNeighboursAlone(int bits, byte extreme) {
     CodedMatrix matrix = new CodedMatrix(arena, 2, 32, bits, 32, false);
