@@ -85,9 +85,11 @@ public final class Session implements AutoCloseable {
       sampler.see(id);
     }
     long start = System.nanoTime();
-    int promptTokens = length - cache.length();
+    int remembered = cache.length();
+    int promptTokens = length - remembered;
     if (!readPrompt(listener)) {
-      return new Generation("", promptTokens, 0, System.nanoTime() - start, 0, Finish.STOPPED);
+      int read = Math.max(0, cache.length() - remembered);
+      return new Generation("", read, 0, System.nanoTime() - start, 0, Finish.STOPPED);
     }
     long promptDone = System.nanoTime();
     StringBuilder text = new StringBuilder();
@@ -111,7 +113,10 @@ public final class Session implements AutoCloseable {
     }
   }
 
-  /** Brings the cache up to the text, leaving logits for the next token; false if stopped. */
+  /**
+   * Brings the cache up to the text, leaving logits for the next token; false if stopped. What was
+   * not read then stays part of the text, to be read when the session is next used.
+   */
   private boolean readPrompt(GenerationListener listener) {
     // With nothing new to read, the last token is read again for its logits.
     if (cache.length() == length) {
@@ -121,7 +126,6 @@ public final class Session implements AutoCloseable {
     int done = 0;
     while (done < total) {
       if (listener.stopped()) {
-        keep(cache.length());
         return false;
       }
       int count = Math.min(PROMPT_STEP, total - done);
