@@ -49,7 +49,11 @@ public final class Session implements AutoCloseable {
 
   /** Continues the text with token ids and generates after them. */
   public Generation generate(int[] prompt, GenerateOptions options, GenerationListener listener) {
-    return exclusively(() -> generateAfter(prompt, options, listener));
+    return exclusively(
+        () -> {
+          checkIds(prompt);
+          return generateAfter(prompt, options, listener);
+        });
   }
 
   /**
@@ -110,6 +114,16 @@ public final class Session implements AutoCloseable {
       throw new InvalidInputException(
           "the prompt has %d tokens%s; the context has room for %d and one to generate"
               .formatted(promptLength, held, Math.max(0, contextLimit - 1 - length)));
+    }
+  }
+
+  private void checkIds(int[] prompt) {
+    int vocabulary = model.config().vocabulary();
+    for (int id : prompt) {
+      if (id < 0 || id >= vocabulary) {
+        throw new IllegalArgumentException(
+            "token is %d; expected 0 to %d".formatted(id, vocabulary - 1));
+      }
     }
   }
 
