@@ -68,15 +68,17 @@ public final class Session implements AutoCloseable {
     int[] ids = model.tokenizer().encode(template.render(messages, true), false);
     return exclusively(
         () -> {
-          int shared = Arrays.mismatch(ids, 0, ids.length, tokens, 0, length);
-          keep(shared < 0 ? length : shared);
+          int mismatch = Arrays.mismatch(ids, 0, ids.length, tokens, 0, length);
+          int shared = mismatch < 0 ? length : mismatch;
+          checkRoom(shared, ids.length - shared);
+          keep(shared);
           return generateAfter(Arrays.copyOfRange(ids, length, ids.length), options, listener);
         });
   }
 
   private Generation generateAfter(
       int[] prompt, GenerateOptions options, GenerationListener listener) {
-    checkRoom(prompt.length);
+    checkRoom(length, prompt.length);
     if (length + prompt.length == 0) {
       throw new InvalidInputException("the prompt is empty; at least one token is needed");
     }
@@ -108,12 +110,12 @@ public final class Session implements AutoCloseable {
         finish);
   }
 
-  private void checkRoom(int promptLength) {
-    if ((long) length + promptLength >= contextLimit) {
-      String held = length == 0 ? "" : " after %d that the session holds".formatted(length);
+  private void checkRoom(int held, int promptLength) {
+    if ((long) held + promptLength >= contextLimit) {
+      String after = held == 0 ? "" : " after %d that the session holds".formatted(held);
       throw new InvalidInputException(
           "the prompt has %d tokens%s; the context has room for %d and one to generate"
-              .formatted(promptLength, held, Math.max(0, contextLimit - 1 - length)));
+              .formatted(promptLength, after, Math.max(0, contextLimit - 1 - held)));
     }
   }
 
