@@ -33,6 +33,7 @@ public final class Model implements AutoCloseable {
   private final Decoder decoder;
   private final Tokenizer tokenizer;
   private final Crew crew;
+  private volatile boolean closed;
 
   private Model(String name, Decoder decoder, Tokenizer tokenizer, Crew crew) {
     this.name = name;
@@ -162,6 +163,7 @@ public final class Model implements AutoCloseable {
   }
 
   public Session newSession(SessionOptions options) {
+    checkOpen();
     return new Session(this, options);
   }
 
@@ -173,8 +175,15 @@ public final class Model implements AutoCloseable {
     decoder.forward(batch);
   }
 
+  void checkOpen() {
+    if (closed) {
+      throw new IllegalStateException("this model is closed");
+    }
+  }
+
   @Override
   public void close() {
+    closed = true;
     decoder.close();
     tokenizer.close();
     crew.close();

@@ -43,14 +43,19 @@ public final class Session implements AutoCloseable {
 
   /** Continues the text with a prompt and generates after it. */
   public Generation generate(String prompt, GenerateOptions options, GenerationListener listener) {
-    int[] ids = model.tokenizer().encode(prompt, length == 0);
-    return exclusively(() -> generateAfter(ids, options, listener));
+    return exclusively(
+        () -> {
+          model.checkOpen();
+          int[] ids = model.tokenizer().encode(prompt, length == 0);
+          return generateAfter(ids, options, listener);
+        });
   }
 
   /** Continues the text with token ids and generates after them. */
   public Generation generate(int[] prompt, GenerateOptions options, GenerationListener listener) {
     return exclusively(
         () -> {
+          model.checkOpen();
           checkIds(prompt);
           return generateAfter(prompt, options, listener);
         });
@@ -65,9 +70,10 @@ public final class Session implements AutoCloseable {
       ChatTemplate template,
       GenerateOptions options,
       GenerationListener listener) {
-    int[] ids = model.tokenizer().encode(template.render(messages, true), false);
     return exclusively(
         () -> {
+          model.checkOpen();
+          int[] ids = model.tokenizer().encode(template.render(messages, true), false);
           int mismatch = Arrays.mismatch(ids, 0, ids.length, tokens, 0, length);
           int shared = mismatch < 0 ? length : mismatch;
           checkRoom(shared, ids.length - shared);
