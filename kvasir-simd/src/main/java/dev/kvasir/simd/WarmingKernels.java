@@ -7,6 +7,7 @@ import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.Matrix;
 import dev.kvasir.kernel.ScalarKernels;
 import java.lang.foreign.MemorySegment;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * Vector kernels that begin as scalar ones. Vector code that is not yet compiled boxes every vector
@@ -18,6 +19,7 @@ import java.lang.foreign.MemorySegment;
 final class WarmingKernels implements Kernels {
   private final ScalarKernels scalar;
   private final VectorKernels vector;
+  private final AtomicBoolean begun = new AtomicBoolean();
   private volatile boolean bytes;
   private volatile boolean nibbles;
   private volatile boolean products;
@@ -28,7 +30,13 @@ final class WarmingKernels implements Kernels {
   WarmingKernels(ScalarKernels scalar, VectorKernels vector) {
     this.scalar = scalar;
     this.vector = vector;
-    Thread.ofPlatform().daemon().name("kvasir-warm-up").start(this::warmUp);
+  }
+
+  /** Not before the first product is asked for: loading a model needs the processors itself. */
+  private void beginOnce() {
+    if (!begun.get() && begun.compareAndSet(false, true)) {
+      Thread.ofPlatform().daemon().name("kvasir-warm-up").start(this::warmUp);
+    }
   }
 
   private void warmUp() {
@@ -60,6 +68,7 @@ final class WarmingKernels implements Kernels {
   @Override
   public void codedProduct(
       CodedMatrix matrix, int firstTile, int endTile, CodedRow row, float[] out, int outAt) {
+    beginOnce();
     Kernels kernels = isWarm(matrix.codeBits()) ? vector : scalar;
     kernels.codedProduct(matrix, firstTile, endTile, row, out, outAt);
   }
@@ -88,6 +97,7 @@ final class WarmingKernels implements Kernels {
       float[] c,
       int cAt,
       int cStride) {
+    beginOnce();
     Kernels kernels = products ? vector : scalar;
     kernels.products(a, aAt, aStride, aRows, b, bAt, bStride, bRows, depth, c, cAt, cStride);
   }
