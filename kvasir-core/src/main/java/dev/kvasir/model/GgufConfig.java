@@ -4,6 +4,7 @@ import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.GgufFile;
 import dev.kvasir.format.GgufMetadata;
 import dev.kvasir.format.Tensor;
+import dev.kvasir.model.ModelConfig.OutputWeights;
 
 /** Reads the configuration of a decoder from a GGUF file's metadata. */
 final class GgufConfig {
@@ -52,7 +53,8 @@ final class GgufConfig {
         metadata.requireInteger(key("context_length")),
         metadata.number(key("attention.layer_norm_rms_epsilon")).orElse(1e-5).floatValue(),
         rope(headDim),
-        windows());
+        windows(),
+        OutputWeights.OWN_OR_EMBEDDING);
   }
 
   private int vocabulary(int hidden) {

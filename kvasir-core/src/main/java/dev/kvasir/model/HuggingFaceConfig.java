@@ -3,6 +3,7 @@ package dev.kvasir.model;
 import com.google.gson.JsonArray;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.JsonFile;
+import dev.kvasir.model.ModelConfig.OutputWeights;
 import java.nio.file.Path;
 
 /** Reads the configuration of a decoder from a Hugging Face folder's {@code config.json}. */
@@ -45,7 +46,15 @@ final class HuggingFaceConfig {
         json.integer("max_position_embeddings").orElse(2048),
         json.number("rms_norm_eps").orElse(1e-6).floatValue(),
         rope(headDim),
-        windows(layers));
+        windows(layers),
+        output());
+  }
+
+  /** Files that do not say go by what they hold: the default differs between architectures. */
+  private OutputWeights output() {
+    return json.bool("tie_word_embeddings")
+        .map(tied -> tied ? OutputWeights.EMBEDDING : OutputWeights.OWN)
+        .orElse(OutputWeights.OWN_OR_EMBEDDING);
   }
 
   private ModelConfig.RopeSettings rope(int headDim) {

@@ -20,7 +20,18 @@ public record ModelConfig(
     int contextLength,
     float normEpsilon,
     RopeSettings rope,
-    WindowPattern windows) {
+    WindowPattern windows,
+    OutputWeights output) {
+
+  /** Where the weights of the output layer come from. */
+  public enum OutputWeights {
+    /** A tensor of their own. */
+    OWN,
+    /** The embedding, whatever else the file holds. */
+    EMBEDDING,
+    /** A tensor of their own where there is one, else the embedding: GGUF files do not say. */
+    OWN_OR_EMBEDDING
+  }
 
   /**
    * @param dimensions channels of a head that turn

@@ -27,8 +27,16 @@ public final class TensorPlan {
       planLayer(config, layer);
     }
     required.put(names.outputNorm(), new long[] {hidden});
-    // Where it is missing, the embedding serves for the output too.
-    optional.put(names.output(), new long[] {config.vocabulary(), hidden});
+    planOutput(config);
+  }
+
+  private void planOutput(ModelConfig config) {
+    long[] shape = {config.vocabulary(), config.hidden()};
+    switch (config.output()) {
+      case OWN -> required.put(names.output(), shape);
+      case OWN_OR_EMBEDDING -> optional.put(names.output(), shape);
+      case EMBEDDING -> {}
+    }
   }
 
   public static TensorPlan of(ModelConfig config, GgufFile file) {
@@ -81,7 +89,7 @@ public final class TensorPlan {
   Optional<Tensor> find(String name) {
     return required.containsKey(name)
         ? Optional.of(require(name))
-        : file.find(name).map(tensor -> require(name));
+        : file.find(name).filter(tensor -> optional.containsKey(name)).map(t -> require(name));
   }
 
   /**

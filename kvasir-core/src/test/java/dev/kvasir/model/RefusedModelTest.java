@@ -81,6 +81,14 @@ class RefusedModelTest {
     }
   }
 
+  @Test
+  void anOutputThatIsSaidToBeItsOwnMustBeThere() throws IOException {
+    TinyModel model = tiny();
+    model.tensors.remove("lm_head.weight");
+    model.json.addProperty("tie_word_embeddings", false);
+    assertThat(refusalOfFolder(model)).startsWith("tensor 'lm_head.weight' is missing");
+  }
+
   private static List<String> tensorsOf(String architecture) {
     return List.copyOf(new TinyModel(Sizes.of(architecture), SEED).tensors.keySet());
   }
