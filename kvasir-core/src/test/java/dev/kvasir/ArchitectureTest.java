@@ -35,9 +35,10 @@ class ArchitectureTest {
     MAY_TOUCH.put("format", Set.of("memory"));
     MAY_TOUCH.put("model", Set.of("cache", "attention", "kernel", "format", "memory"));
     MAY_TOUCH.put("cache", Set.of("kernel", "memory", "codec", "page"));
-    MAY_TOUCH.put("attention", Set.of("cache", "kernel"));
+    MAY_TOUCH.put("attention", Set.of("cache", "codec", "kernel", "page"));
     MAY_TOUCH.put("sampling", Set.of());
-    MAY_TOUCH.put("kernel", Set.of("memory"));
+    MAY_TOUCH.put("kernel", Set.of("page", "memory"));
+    MAY_TOUCH.put("page", Set.of("memory"));
     MAY_TOUCH.put("memory", Set.of());
     MAY_TOUCH.put("error", Set.of());
   }

@@ -1,0 +1,156 @@
+package dev.kvasir.page;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+
+/**
+ * Where the bits of a block of codes lie: {@code entries} codes of {@code bits} bits for each of
+ * {@code lanes} lanes. Sums run over entries, lanes are independent of each other: for keys a lane
+ * is a token and an entry a channel, for values a lane is a channel and an entry a token.
+ *
+ * <p>A code is cut into bit planes, and four entries make a quad: with Q = entries / 4, quad c is
+ * the entries {c, c + Q, c + 2Q, c + 3Q}. One plane's bits of a quad are a nibble, bit k for entry
+ * c + kQ, and a nibble looks up one of the sixteen subset sums of the quad's four weights. So every
+ * width runs through the same look-ups, and nothing is ever unpacked.
+ *
+ * <pre>
+ * tile of 32 lanes (the last one of 16 where lanes is an odd multiple of 16)
+ *   quad 0 .. Q-1
+ *     pair k of planes 2k, 2k+1, for k = 0 .. bits/2 - 1
+ *       one byte a lane: | plane 2k+1: 4 bits | plane 2k: 4 bits |
+ *   where bits is odd, the highest plane, two quads to a byte:
+ *     quads 0 1, 2 3, ..
+ *       one byte a lane: | quad 2j+1: 4 bits | quad 2j: 4 bits |
+ *
+ * bytes = lanes * (Q * (bits / 2) + (bits odd ? ceil(Q / 2) : 0))
+ * </pre>
+ *
+ * <p>Within sixteen lanes, byte b belongs to lane {@code (b & 3) * 4 + (b >> 2)}: sums are kept in
+ * the 16-bit halves of 32-bit lanes, and in this order they turn into floats of consecutive lanes
+ * by masks and shifts alone.
+ */
+public record PlaneLayout(int lanes, int entries, int bits) {
+  /** Lanes of one table look-up. */
+  public static final int VECTOR = 16;
+
+  /** Lanes that lie together, so that a table in registers serves two look-ups. */
+  public static final int TILE = 32;
+
+  public PlaneLayout {
+    if (lanes < VECTOR || lanes % VECTOR != 0) {
+      throw new IllegalArgumentException(
+          "lanes is %d; expected a multiple of %d".formatted(lanes, VECTOR));
+    }
+    if (entries < 4 || entries % 4 != 0) {
+      throw new IllegalArgumentException(
+          "entries is %d; expected a multiple of 4".formatted(entries));
+    }
+    if (bits < 1 || bits > 8) {
+      throw new IllegalArgumentException("bits is %d; expected 1 to 8".formatted(bits));
+    }
+  }
+
+  public int quads() {
+    return entries / 4;
+  }
+
+  /** Whole pairs of planes. */
+  public int pairs() {
+    return bits / 2;
+  }
+
+  /** Whether the highest plane has no partner. */
+  public boolean hasSinglePlane() {
+    return bits % 2 == 1;
+  }
+
+  /** Bytes that a lane takes. */
+  public int bytesPerLane() {
+    return quads() * pairs() + (hasSinglePlane() ? Math.ceilDiv(quads(), 2) : 0);
+  }
+
+  public int bytes() {
+    return lanes * bytesPerLane();
+  }
+
+  public int tiles() {
+    return Math.ceilDiv(lanes, TILE);
+  }
+
+  /** Lanes of a tile: 32, or 16 in the last one. */
+  public int tileLanes(int tile) {
+    return Math.min(TILE, lanes - tile * TILE);
+  }
+
+  /** Where a tile begins. */
+  public int tileOffset(int tile) {
+    return tile * TILE * bytesPerLane();
+  }
+
+  /** Where the bytes of a pair of planes of a quad begin within a tile. */
+  public int pairOffset(int tile, int quad, int pair) {
+    return tileOffset(tile) + (quad * pairs() + pair) * tileLanes(tile);
+  }
+
+  /** Where the bytes of the highest plane of quads 2j and 2j + 1 begin, where bits is odd. */
+  public int singleOffset(int tile, int quadPair) {
+    return tileOffset(tile) + (quads() * pairs() + quadPair) * tileLanes(tile);
+  }
+
+  /** Where a lane's byte lies among the bytes of its tile. */
+  static int byteOfLane(int laneInTile) {
+    int inVector = laneInTile % VECTOR;
+    return laneInTile - inVector + (inVector % 4) * 4 + inVector / 4;
+  }
+
+  /**
+   * Packs codes.
+   *
+   * @param codes (entries, lanes), each below {@code 2^bits}
+   */
+  public void pack(byte[] codes, MemorySegment target, long offset) {
+    byte[] packed = new byte[bytes()];
+    for (int entry = 0; entry < entries; entry++) {
+      for (int lane = 0; lane < lanes; lane++) {
+        int code = codes[entry * lanes + lane] & 0xFF;
+        for (int plane = 0; plane < bits; plane++) {
+          int bit = code >>> plane & 1;
+          packed[byteOf(entry, lane, plane)] |= (byte) (bit << bitOf(entry, plane));
+        }
+      }
+    }
+    MemorySegment.copy(packed, 0, target, ValueLayout.JAVA_BYTE, offset, packed.length);
+  }
+
+  /** The inverse of {@link #pack}. */
+  public void unpack(MemorySegment source, long offset, byte[] codes) {
+    byte[] packed = new byte[bytes()];
+    MemorySegment.copy(source, ValueLayout.JAVA_BYTE, offset, packed, 0, packed.length);
+    for (int entry = 0; entry < entries; entry++) {
+      for (int lane = 0; lane < lanes; lane++) {
+        int code = 0;
+        for (int plane = 0; plane < bits; plane++) {
+          int bit = packed[byteOf(entry, lane, plane)] >>> bitOf(entry, plane) & 1;
+          code |= bit << plane;
+        }
+        codes[entry * lanes + lane] = (byte) code;
+      }
+    }
+  }
+
+  private int byteOf(int entry, int lane, int plane) {
+    int tile = lane / TILE;
+    int quad = entry % quads();
+    int row = isSingle(plane) ? singleOffset(tile, quad / 2) : pairOffset(tile, quad, plane / 2);
+    return row + byteOfLane(lane % TILE);
+  }
+
+  private int bitOf(int entry, int plane) {
+    int nibble = isSingle(plane) ? entry % quads() % 2 : plane % 2;
+    return 4 * nibble + entry / quads();
+  }
+
+  private boolean isSingle(int plane) {
+    return plane == 2 * pairs();
+  }
+}
