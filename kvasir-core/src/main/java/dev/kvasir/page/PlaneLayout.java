@@ -2,6 +2,8 @@ package dev.kvasir.page;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.Arrays;
+import java.util.stream.IntStream;
 
 /**
  * Where the bits of a block of codes lie: {@code entries} codes of {@code bits} bits for each of
@@ -35,6 +37,9 @@ public record PlaneLayout(int lanes, int entries, int bits) {
 
   /** Lanes that lie together, so that a table in registers serves two look-ups. */
   public static final int TILE = 32;
+
+  private static final int[] BYTE_OF_LANE =
+      IntStream.range(0, TILE).map(PlaneLayout::byteOfLane).toArray();
 
   public PlaneLayout {
     if (lanes < VECTOR || lanes % VECTOR != 0) {
@@ -124,17 +129,36 @@ public record PlaneLayout(int lanes, int entries, int bits) {
 
   /** The inverse of {@link #pack}. */
   public void unpack(MemorySegment source, long offset, byte[] codes) {
+    Arrays.fill(codes, 0, entries * lanes, (byte) 0);
     byte[] packed = new byte[bytes()];
     MemorySegment.copy(source, ValueLayout.JAVA_BYTE, offset, packed, 0, packed.length);
-    for (int entry = 0; entry < entries; entry++) {
-      for (int lane = 0; lane < lanes; lane++) {
-        int code = 0;
-        for (int plane = 0; plane < bits; plane++) {
-          int bit = packed[byteOf(entry, lane, plane)] >>> bitOf(entry, plane) & 1;
-          code |= bit << plane;
+    for (int tile = 0; tile < tiles(); tile++) {
+      for (int quad = 0; quad < quads(); quad++) {
+        for (int pair = 0; pair < pairs(); pair++) {
+          int row = pairOffset(tile, quad, pair);
+          unpackNibbles(packed, row, 0, tile, quad, 2 * pair, codes);
+          unpackNibbles(packed, row, 4, tile, quad, 2 * pair + 1, codes);
         }
-        codes[entry * lanes + lane] = (byte) code;
+        if (hasSinglePlane()) {
+          int row = singleOffset(tile, quad / 2);
+          unpackNibbles(packed, row, 4 * (quad % 2), tile, quad, bits - 1, codes);
+        }
       }
+    }
+  }
+
+  /** Adds one plane of a quad to the codes of a tile's lanes. */
+  private void unpackNibbles(
+      byte[] packed, int row, int shift, int tile, int quad, int plane, byte[] codes) {
+    int count = tileLanes(tile);
+    int step = quads() * lanes;
+    for (int lane = 0; lane < count; lane++) {
+      int nibble = packed[row + BYTE_OF_LANE[lane]] >>> shift;
+      int at = quad * lanes + tile * TILE + lane;
+      codes[at] |= (byte) ((nibble & 1) << plane);
+      codes[at + step] |= (byte) ((nibble >>> 1 & 1) << plane);
+      codes[at + 2 * step] |= (byte) ((nibble >>> 2 & 1) << plane);
+      codes[at + 3 * step] |= (byte) ((nibble >>> 3 & 1) << plane);
     }
   }
 

@@ -1,0 +1,27 @@
+package dev.kvasir.page;
+
+/** Half-precision neighbours of a float, so that a stored range always covers what it must. */
+final class HalfRounding {
+  private HalfRounding() {}
+
+  /** The largest half that is not above {@code x}. */
+  static short floor(float x) {
+    short half = Float.floatToFloat16(x);
+    return Float.float16ToFloat(half) > x ? below(half) : half;
+  }
+
+  /** The smallest half that is not below {@code x}. */
+  static short ceil(float x) {
+    short half = Float.floatToFloat16(x);
+    return Float.float16ToFloat(half) < x ? above(half) : half;
+  }
+
+  /** Halves are ordered by magnitude as integers; the sign is the top bit. */
+  private static short above(short half) {
+    return half >= 0 ? (short) (half + 1) : half == Short.MIN_VALUE ? 1 : (short) (half - 1);
+  }
+
+  private static short below(short half) {
+    return half < 0 ? (short) (half + 1) : half == 0 ? (short) 0x8001 : (short) (half - 1);
+  }
+}
