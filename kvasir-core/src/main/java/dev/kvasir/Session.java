@@ -234,6 +234,12 @@ public final class Session implements AutoCloseable {
     return contextLimit;
   }
 
+  /** All bytes of the cache, in bits, for each value that it holds; 0 while it holds none. */
+  public double bitsPerValue() {
+    long values = cache.length() * model.config().cacheShape().valuesPerToken();
+    return values == 0 ? 0 : 8.0 * cache.bytes().total() / values;
+  }
+
   public KvCache cache() {
     return cache;
   }

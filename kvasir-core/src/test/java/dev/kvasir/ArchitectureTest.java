@@ -37,6 +37,7 @@ class ArchitectureTest {
     MAY_TOUCH.put("cache", Set.of("kernel", "memory", "codec", "page"));
     MAY_TOUCH.put("attention", Set.of("cache", "codec", "kernel", "page"));
     MAY_TOUCH.put("sampling", Set.of());
+    MAY_TOUCH.put("codec", Set.of("page", "kernel", "memory"));
     MAY_TOUCH.put("kernel", Set.of("page", "memory"));
     MAY_TOUCH.put("page", Set.of("memory"));
     MAY_TOUCH.put("memory", Set.of());

@@ -152,11 +152,12 @@ final class Chat implements Callable<Integer> {
   private void stats(Conversation conversation) {
     Session session = conversation.session();
     streams.note(
-        "%s of %s in the context, KV cache %s"
+        "%s of %s in the context, KV cache %s, %s"
             .formatted(
                 Units.tokens(session.length()),
                 Units.count(session.contextLimit()),
-                Units.bytes(session.cache().bytes())));
+                Units.bytes(session.cache().bytes().total()),
+                Units.bitsPerValue(session.bitsPerValue())));
     conversation
         .last()
         .ifPresent(

@@ -72,7 +72,7 @@ final class Generate implements Callable<Integer> {
       Generation made = session.generate(text, options, printer);
       printer.endLine();
       if (!printer.readerIsGone()) {
-        streams.note(SpeedLine.of(made, session.cache().bytes(), cacheName, options));
+        streams.note(SpeedLine.of(made, session, cacheName, options));
       }
     }
   }

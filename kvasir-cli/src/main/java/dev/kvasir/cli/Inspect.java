@@ -1,5 +1,6 @@
 package dev.kvasir.cli;
 
+import dev.kvasir.cache.CacheBytes;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.format.GgufFile;
 import dev.kvasir.format.SafetensorsFolder;
@@ -46,7 +47,11 @@ final class Inspect implements Callable<Integer> {
       names = "--kv",
       paramLabel = "SPEC",
       defaultValue = "fp16",
-      description = "How keys and values are kept: fp16. Default: ${DEFAULT-VALUE}.")
+      description = {
+        "How keys and values are kept: fp16, bf16, fp32, or kivi:BITS[,KEY=VALUE...] with bits",
+        "  1, 2, 3, 4, 8 and keys k, v (bits), group (32, 64, 128), window, sinks (tokens).",
+        "  Default: ${DEFAULT-VALUE}."
+      })
   private String cache;
 
   @Mixin private ModelArguments model;
@@ -121,15 +126,28 @@ final class Inspect implements Callable<Integer> {
 
   private void describeCache(ModelConfig config, CacheSpec spec, FactSheet sheet) {
     int tokens = context == null ? config.contextLength() : context;
+    CacheBytes bytes = spec.bytesFor(config.cacheShape(), tokens);
     sheet.line(
         "KV cache",
-        "%s: %s for %s, %s for %s"
+        "%s: %s for %s, %s for %s, %s"
             .formatted(
                 spec,
-                Units.bytes(spec.bytesFor(config.cacheShape(), SAMPLE_TOKENS)),
+                Units.bytes(spec.bytesFor(config.cacheShape(), SAMPLE_TOKENS).total()),
                 Units.tokens(SAMPLE_TOKENS),
-                Units.bytes(spec.bytesFor(config.cacheShape(), tokens)),
-                Units.tokens(tokens)));
+                Units.bytes(bytes.total()),
+                Units.tokens(tokens),
+                Units.bitsPerValue(
+                    8.0 * bytes.total() / tokens / config.cacheShape().valuesPerToken())));
+    if (bytes.codes() > 0) {
+      sheet.line(
+          "  in bytes",
+          "%s codes, %s scales, %s window, %s sinks"
+              .formatted(
+                  Units.count(bytes.codes()),
+                  Units.count(bytes.scales()),
+                  Units.count(bytes.window()),
+                  Units.count(bytes.sinks())));
+    }
   }
 
   private static void describeVocabulary(GgufFile file, Tokenizer tokenizer, FactSheet sheet) {

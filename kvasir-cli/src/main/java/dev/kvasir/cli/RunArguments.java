@@ -11,7 +11,11 @@ final class RunArguments {
       names = "--kv",
       paramLabel = "SPEC",
       defaultValue = "fp16",
-      description = "How keys and values are kept: fp16. Default: ${DEFAULT-VALUE}.")
+      description = {
+        "How keys and values are kept: fp16, bf16, fp32, or kivi:BITS[,KEY=VALUE...] with bits",
+        "  1, 2, 3, 4, 8 and keys k, v (bits), group (32, 64, 128), window, sinks (tokens).",
+        "  Default: ${DEFAULT-VALUE}."
+      })
   private String cache;
 
   @Option(

@@ -3,22 +3,24 @@ package dev.kvasir.cli;
 import dev.kvasir.GenerateOptions;
 import dev.kvasir.Generation;
 import dev.kvasir.Generation.Finish;
+import dev.kvasir.Session;
 
 /** What a generation took, in one line. */
 final class SpeedLine {
   private SpeedLine() {}
 
-  static String of(Generation made, long cacheBytes, String cacheName, GenerateOptions options) {
+  static String of(Generation made, Session session, String cacheName, GenerateOptions options) {
     String seed =
         options.sampling().temperature() == 0 ? "" : ", seed " + options.sampling().seed();
-    return "prompt %s at %s, generated %s at %s, KV cache %s (%s)%s, %s"
+    return "prompt %s at %s, generated %s at %s, KV cache %s (%s, %s)%s, %s"
         .formatted(
             Units.tokens(made.promptTokens()),
             Units.rate(made.promptTokensPerSecond()),
             Units.tokens(made.generatedTokens()),
             Units.rate(made.generatedTokensPerSecond()),
-            Units.bytes(cacheBytes),
+            Units.bytes(session.cache().bytes().total()),
             cacheName,
+            Units.bitsPerValue(session.bitsPerValue()),
             seed,
             reason(made.finish()));
   }

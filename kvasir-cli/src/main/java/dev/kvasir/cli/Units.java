@@ -34,4 +34,9 @@ final class Units {
   static String rate(double perSecond) {
     return String.format(Locale.ROOT, perSecond < 10 ? "%.1f/s" : "%,.0f/s", perSecond);
   }
+
+  /** All that a cache allocates, spread over the values that it holds. */
+  static String bitsPerValue(double bits) {
+    return String.format(Locale.ROOT, "%.2f bits per value", bits);
+  }
 }

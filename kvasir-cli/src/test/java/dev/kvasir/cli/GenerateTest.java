@@ -21,7 +21,7 @@ class GenerateTest {
     assertThat(first.err())
         .matches(
             "prompt \\d+ tokens at .+/s, generated 8 tokens at .+/s,"
-                + " KV cache 512.0 KiB \\(fp16\\), stopped at --max-tokens\\R");
+                + " KV cache 512.0 KiB \\(fp16, [\\d.]+ bits per value\\), stopped at --max-tokens\\R");
   }
 
   @Test

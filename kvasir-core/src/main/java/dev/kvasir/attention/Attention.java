@@ -16,7 +16,7 @@ public final class Attention implements Crew.Work {
   private static final int PAGE = KvCache.TOKENS_PER_PAGE;
 
   /** Query rows that share an expanded page: enough to make its expansion cheap. */
-  private static final int BLOCK_ROWS = 64;
+  private static final int BLOCK_ROWS = 256;
 
   private final AttentionShape shape;
   private final Kernels kernels;
@@ -124,8 +124,9 @@ public final class Attention implements Crew.Work {
 
     int end = blockPosition[block] + blockCount[block];
     int firstSeen = Math.max(0, blockPosition[block] - window + 1);
-    for (int page = firstSeen / PAGE; page * PAGE < end; page++) {
-      int tokens = Math.min(PAGE, end - page * PAGE);
+    KvCache cache = blockCache[block];
+    for (int page = cache.blockOf(firstSeen); cache.firstPosition(page) < end; page++) {
+      int tokens = Math.min(cache.firstPosition(page + 1), end) - cache.firstPosition(page);
       attendToPage(block, kvHead, page, tokens, rows, scratch);
     }
     scatterOutput(block, kvHead, scratch);
@@ -151,7 +152,7 @@ public final class Attention implements Crew.Work {
         PAGE);
     for (int row = 0; row < rows; row++) {
       int position = blockPosition[block] + row / shape.queriesPerKvHead();
-      weigh(row, position - page * PAGE, tokens, scratch);
+      weigh(row, position - cache.firstPosition(page), tokens, scratch);
     }
     cache.expandValues(kernels, layer, kvHead, page, tokens, scratch.values);
     kernels.weightedSums(

@@ -1,6 +1,7 @@
 package dev.kvasir.cache;
 
 import dev.kvasir.kernel.Kernels;
+import dev.kvasir.page.Page;
 
 /**
  * What one sequence remembers: the keys and values of every layer and position. Positions are
@@ -8,8 +9,8 @@ import dev.kvasir.kernel.Kernels;
  * layers have them.
  */
 public interface KvCache extends AutoCloseable {
-  /** Tokens on a page. */
-  int TOKENS_PER_PAGE = 128;
+  /** Tokens of a block at the most. */
+  int TOKENS_PER_PAGE = Page.TOKENS;
 
   /** Positions that every layer holds. */
   int length();
@@ -23,17 +24,32 @@ public interface KvCache extends AutoCloseable {
   /** Counts the next {@code positions} as held. */
   void advance(int positions);
 
-  /** Forgets every position from {@code length} on and frees the pages that held only those. */
+  /**
+   * Forgets every position from {@code length} on and frees the blocks that held only those. Cut in
+   * the midst of a packed page, the rest of that page is kept as attention saw it.
+   */
   void truncate(int length);
 
-  /** The first {@code tokens} keys of a page as floats. */
-  void expandKeys(Kernels kernels, int layer, int kvHead, int page, int tokens, float[] out);
+  /**
+   * Another sequence with the same past. Nothing is copied but the block being filled, and that
+   * only when one of the two writes to it.
+   */
+  KvCache fork();
 
-  /** The first {@code tokens} values of a page as floats. */
-  void expandValues(Kernels kernels, int layer, int kvHead, int page, int tokens, float[] out);
+  /** The block that a position belongs to. */
+  int blockOf(int position);
 
-  /** Bytes that are allocated for it now. */
-  long bytes();
+  /** The position that a block begins with; it ends where the next one begins. */
+  int firstPosition(int block);
+
+  /** The first {@code tokens} keys of a block as floats. */
+  void expandKeys(Kernels kernels, int layer, int kvHead, int block, int tokens, float[] out);
+
+  /** The first {@code tokens} values of a block as floats. */
+  void expandValues(Kernels kernels, int layer, int kvHead, int block, int tokens, float[] out);
+
+  /** Bytes that are allocated for it now, shared ones included. */
+  CacheBytes bytes();
 
   @Override
   void close();

@@ -4,11 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.fail;
 
 import dev.kvasir.cache.CacheShape;
-import dev.kvasir.cache.HalfCache;
+import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.cache.KvCache;
 import dev.kvasir.kernel.Crew;
 import dev.kvasir.kernel.ScalarKernels;
 import java.util.List;
 import java.util.Random;
+import java.util.function.IntFunction;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -28,7 +30,7 @@ class AttentionTest {
   private float size = 1;
 
   /** A cache and what it holds in one layer. */
-  private record Sequence(HalfCache cache, double[][][] keys, double[][][] values)
+  private record Sequence(KvCache cache, double[][][] keys, double[][][] values)
       implements AutoCloseable { // (kvHead, position, headDim)
     @Override
     public void close() {
@@ -167,13 +169,15 @@ class AttentionTest {
   void aScoreFarAboveTheOthersTakesAll() {
     AttentionShape shape = new AttentionShape(1, 1, 8);
     for (int loud : new int[] {0, 127, 128, 299}) {
-      try (Sequence sequence = sequence(shape, 300)) {
-        float[] query = new float[8];
-        query[0] = 3e4f;
-        float[] key = new float[8];
-        key[0] = 3e4f;
-        float[] value = gaussian(8);
-        sequence.cache().append(LAYER, loud, key, 0, value, 0);
+      float[] query = new float[8];
+      query[0] = 3e4f;
+      float[] value = gaussian(8);
+      try (Sequence sequence =
+          sequence(
+              shape,
+              300,
+              position -> position == loud ? query : gaussian(8),
+              position -> position == loud ? value : gaussian(8))) {
         float[] out = run(shape, ALL, query, new Span(sequence, 1));
         for (int i = 0; i < 8; i++) {
           assertThat(out[i]).isEqualTo(half(value[i]));
@@ -236,14 +240,20 @@ class AttentionTest {
   }
 
   private Sequence sequence(AttentionShape shape, int length) {
-    HalfCache cache = new HalfCache(new CacheShape(2, shape.kvHeads(), shape.headDim()));
+    int vector = shape.kvHeads() * shape.headDim();
+    return sequence(shape, length, position -> gaussian(vector), position -> gaussian(vector));
+  }
+
+  private Sequence sequence(
+      AttentionShape shape, int length, IntFunction<float[]> keyAt, IntFunction<float[]> valueAt) {
+    KvCache cache = CacheSpec.DEFAULT.newCache(new CacheShape(2, shape.kvHeads(), shape.headDim()));
     cache.reserve(length);
     double[][][] keys = new double[shape.kvHeads()][length][shape.headDim()];
     double[][][] values = new double[shape.kvHeads()][length][shape.headDim()];
     int vector = shape.kvHeads() * shape.headDim();
     for (int position = 0; position < length; position++) {
-      float[] key = gaussian(vector);
-      float[] value = gaussian(vector);
+      float[] key = keyAt.apply(position);
+      float[] value = valueAt.apply(position);
       cache.append(LAYER, position, key, 0, value, 0);
       cache.append(0, position, value, 0, key, 0); // another layer, not to be mistaken for ours
       for (int i = 0; i < vector; i++) {

@@ -5,7 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.fail;
 
 import com.google.gson.JsonObject;
-import dev.kvasir.cache.HalfCache;
+import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.cache.KvCache;
 import dev.kvasir.format.GgmlType;
 import dev.kvasir.format.GgufFile;
 import dev.kvasir.format.GgufValue;
@@ -186,10 +187,10 @@ class DecoderTest {
   void rowsOfThreeSequencesInOneStepAreWhatEachIsAlone() {
     int[][] texts = {{1, 2, 3, 4, 5}, {40}, {9, 8, 7}};
     try (Decoder decoder = gguf(new TinyModel(Sizes.of("qwen3"), SEED));
-        HalfCache a = new HalfCache(decoder.config().cacheShape());
-        HalfCache b = new HalfCache(decoder.config().cacheShape());
-        HalfCache c = new HalfCache(decoder.config().cacheShape())) {
-      HalfCache[] caches = {a, b, c};
+        KvCache a = CacheSpec.DEFAULT.newCache(decoder.config().cacheShape());
+        KvCache b = CacheSpec.DEFAULT.newCache(decoder.config().cacheShape());
+        KvCache c = CacheSpec.DEFAULT.newCache(decoder.config().cacheShape())) {
+      KvCache[] caches = {a, b, c};
       Batch batch = new Batch();
       for (int round = 0; round < 3; round++) {
         batch.clear();
@@ -222,7 +223,7 @@ class DecoderTest {
   @Test
   void onlyTheWantedRowsHaveLogits() {
     try (Decoder decoder = gguf(new TinyModel(Sizes.of("llama"), SEED));
-        HalfCache cache = new HalfCache(decoder.config().cacheShape())) {
+        KvCache cache = CacheSpec.DEFAULT.newCache(decoder.config().cacheShape())) {
       float[][] all = inOneStep(decoder, TOKENS);
       Batch batch = new Batch();
       int[] indexes = new int[TOKENS.length];
@@ -240,7 +241,7 @@ class DecoderTest {
   @Test
   void aStepWithoutLogitsStillFillsTheCache() {
     try (Decoder decoder = gguf(new TinyModel(Sizes.of("llama"), SEED));
-        HalfCache cache = new HalfCache(decoder.config().cacheShape())) {
+        KvCache cache = CacheSpec.DEFAULT.newCache(decoder.config().cacheShape())) {
       Batch batch = new Batch();
       batch.add(cache, 3, false);
       decoder.forward(batch);
@@ -268,7 +269,7 @@ class DecoderTest {
     TinyModel model = new TinyModel(Sizes.of("llama"), SEED);
     model.say("context_length", 4);
     try (Decoder decoder = gguf(model);
-        HalfCache cache = new HalfCache(decoder.config().cacheShape())) {
+        KvCache cache = CacheSpec.DEFAULT.newCache(decoder.config().cacheShape())) {
       for (int bad : new int[] {-1, 50}) {
         Batch batch = new Batch();
         batch.add(cache, bad, true);
@@ -318,7 +319,7 @@ class DecoderTest {
   }
 
   private static float[][] inOneStep(Decoder decoder, int[] tokens) {
-    try (HalfCache cache = new HalfCache(decoder.config().cacheShape())) {
+    try (KvCache cache = CacheSpec.DEFAULT.newCache(decoder.config().cacheShape())) {
       Batch batch = new Batch();
       for (int token : tokens) {
         batch.add(cache, token, true);
@@ -333,7 +334,7 @@ class DecoderTest {
   }
 
   private static float[][] tokenByToken(Decoder decoder, int[] tokens) {
-    try (HalfCache cache = new HalfCache(decoder.config().cacheShape())) {
+    try (KvCache cache = CacheSpec.DEFAULT.newCache(decoder.config().cacheShape())) {
       Batch batch = new Batch();
       float[][] rows = new float[tokens.length][];
       for (int t = 0; t < tokens.length; t++) {

@@ -351,7 +351,7 @@ class SessionTest {
       String first = session.generate(PROMPT, GREEDY.withMaxTokens(10), SILENT).text();
       session.reset();
       assertThat(session.length()).isZero();
-      assertThat(session.cache().bytes()).isZero();
+      assertThat(session.cache().bytes().total()).isZero();
       assertThat(session.generate(PROMPT, GREEDY.withMaxTokens(10), SILENT).text())
           .isEqualTo(first);
     }
@@ -406,7 +406,7 @@ class SessionTest {
     try (Model ours = Model.bundled();
         Session session = ours.newSession()) {
       session.generate(PROMPT, GREEDY.withMaxTokens(5), SILENT);
-      assertThat(CountedArena.liveBytes() - bytes).isGreaterThan(session.cache().bytes());
+      assertThat(CountedArena.liveBytes() - bytes).isGreaterThan(session.cache().bytes().total());
     }
     assertThat(CountedArena.liveBytes()).isEqualTo(bytes);
     assertThat(CountedArena.liveArenas()).isEqualTo(arenas);

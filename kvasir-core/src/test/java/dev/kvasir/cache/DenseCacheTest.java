@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-class HalfCacheTest {
+class DenseCacheTest {
   private static final long SEED = 17;
   private static final CacheShape SHAPE = new CacheShape(3, 2, 5);
   private static final int VECTOR = SHAPE.kvHeads() * SHAPE.headDim();
@@ -24,7 +24,7 @@ class HalfCacheTest {
   private final Kernels kernels = new ScalarKernels();
   private final long bytesBefore = CountedArena.liveBytes();
   private final long arenasBefore = CountedArena.liveArenas();
-  private final HalfCache cache = new HalfCache(SHAPE);
+  private final KvCache cache = CacheSpec.DEFAULT.newCache(SHAPE);
 
   @AfterEach
   void closingFreesAll() {
@@ -69,10 +69,9 @@ class HalfCacheTest {
   void bytesAreWhatIsAllocatedAndWhatWasForetold() {
     for (int tokens : new int[] {0, 1, 127, 128, 129, 256, 257, 1000}) {
       cache.reserve(tokens);
-      assertThat(cache.bytes())
+      assertThat(cache.bytes().total())
           .isEqualTo(CountedArena.liveBytes() - bytesBefore)
-          .isEqualTo(HalfCache.bytesFor(SHAPE, tokens))
-          .isEqualTo(CacheSpec.DEFAULT.bytesFor(SHAPE, tokens))
+          .isEqualTo(CacheSpec.DEFAULT.bytesFor(SHAPE, tokens).total())
           .isEqualTo(Math.ceilDiv(tokens, PAGE) * 3L * 2 * 2 * PAGE * 5 * 2);
     }
   }
@@ -82,7 +81,7 @@ class HalfCacheTest {
     fill(300, SEED);
     cache.truncate(200);
     assertThat(cache.length()).isEqualTo(200);
-    assertThat(cache.bytes()).isEqualTo(HalfCache.bytesFor(SHAPE, 200));
+    assertThat(cache.bytes().total()).isEqualTo(CacheSpec.DEFAULT.bytesFor(SHAPE, 200).total());
     assertHolds(200, SEED);
   }
 
@@ -91,8 +90,8 @@ class HalfCacheTest {
     fill(300, SEED);
     for (int tokens : new int[] {257, 256, 129, 128, 127, 1, 0}) {
       cache.truncate(tokens);
-      assertThat(cache.bytes())
-          .isEqualTo(HalfCache.bytesFor(SHAPE, tokens))
+      assertThat(cache.bytes().total())
+          .isEqualTo(CacheSpec.DEFAULT.bytesFor(SHAPE, tokens).total())
           .isEqualTo(CountedArena.liveBytes() - bytesBefore);
       assertHolds(tokens, SEED);
     }
@@ -135,7 +134,7 @@ class HalfCacheTest {
     float[] vector = new float[VECTOR];
     assertThatThrownBy(() -> cache.append(0, 128, vector, 0, vector, 0))
         .isInstanceOf(IllegalArgumentException.class)
-        .hasMessage("position is 128; reserved are 128");
+        .hasMessage("position is 128; reserved are 0 to 127");
     assertThatThrownBy(() -> cache.advance(129))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessage("length would be 129; reserved are 128");
@@ -143,9 +142,9 @@ class HalfCacheTest {
 
   @Test
   void memoryThatCannotBeHadLeavesTheCacheAsItWas() {
-    try (HalfCache huge = new HalfCache(new CacheShape(1 << 20, 1 << 12, 1 << 12))) {
+    try (KvCache huge = CacheSpec.DEFAULT.newCache(new CacheShape(1 << 20, 1 << 12, 1 << 12))) {
       assertThatThrownBy(() -> huge.reserve(1)).isInstanceOf(OutOfMemoryError.class);
-      assertThat(huge.bytes()).isZero();
+      assertThat(huge.bytes().total()).isZero();
       assertThat(CountedArena.liveArenas()).isEqualTo(arenasBefore);
     }
   }
@@ -155,7 +154,7 @@ class HalfCacheTest {
     fill(5, SEED);
     cache.close();
     assertThatCode(cache::close).doesNotThrowAnyException();
-    assertThat(cache.bytes()).isZero();
+    assertThat(cache.bytes().total()).isZero();
     assertThat(cache.length()).isZero();
   }
 
@@ -183,7 +182,7 @@ class HalfCacheTest {
     assertThat(CacheSpec.parse("fp16")).isEqualTo(CacheSpec.DEFAULT).hasToString("fp16");
     assertThatThrownBy(() -> CacheSpec.parse("fp8"))
         .isInstanceOf(InvalidInputException.class)
-        .hasMessageStartingWith("the cache 'fp8' is unknown; known ");
+        .hasMessageContaining("'fp8' is unknown; known are ");
   }
 
   /** Appends random vectors, token after token and layer after layer. */

@@ -1,0 +1,16 @@
+package dev.kvasir.cache;
+
+/**
+ * What a cache has allocated, by what it is for.
+ *
+ * @param codes packed codes of sealed pages
+ * @param scales their scales and zero points
+ * @param window vectors in full precision: the recent tokens and the block being filled
+ * @param sinks the first tokens, in full precision
+ * @param tables what a method keeps beside pages
+ */
+public record CacheBytes(long codes, long scales, long window, long sinks, long tables) {
+  public long total() {
+    return codes + scales + window + sinks + tables;
+  }
+}

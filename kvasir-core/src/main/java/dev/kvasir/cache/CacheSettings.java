@@ -1,0 +1,16 @@
+package dev.kvasir.cache;
+
+import dev.kvasir.codec.PageCodec;
+import dev.kvasir.kernel.DenseMatrix.Precision;
+import java.util.Optional;
+
+/**
+ * How a cache keeps its tokens.
+ *
+ * @param precision of tokens that are not packed
+ * @param sinks the first tokens, never packed
+ * @param window the most recent tokens, never packed
+ * @param codec packs what is neither; empty to pack nothing
+ */
+public record CacheSettings(
+    Precision precision, int sinks, int window, Optional<PageCodec> codec) {}

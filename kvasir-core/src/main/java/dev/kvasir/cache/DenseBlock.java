@@ -1,0 +1,142 @@
+package dev.kvasir.cache;
+
+import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.kernel.DenseMatrix;
+import dev.kvasir.kernel.DenseMatrix.Precision;
+import dev.kvasir.kernel.Kernels;
+import dev.kvasir.memory.CountedArena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+
+/**
+ * Tokens whose vectors are stored as floating-point numbers.
+ *
+ * <pre>
+ * layer | keys, then values | KV head | token | channel
+ * bytes = layers * 2 * kvHeads * capacity * headDim * (2 or 4)
+ * </pre>
+ */
+final class DenseBlock implements Block {
+  private static final ValueLayout.OfShort SHORT =
+      ValueLayout.JAVA_SHORT.withOrder(ByteOrder.LITTLE_ENDIAN);
+  private static final ValueLayout.OfFloat FLOAT =
+      ValueLayout.JAVA_FLOAT.withOrder(ByteOrder.LITTLE_ENDIAN);
+
+  private final CacheShape shape;
+  private final int capacity;
+  private final CountedArena arena = new CountedArena();
+  private final DenseMatrix rows; // one row a vector
+  private final Holders holders = new Holders();
+
+  DenseBlock(CacheShape shape, int capacity, Precision precision) {
+    this.shape = shape;
+    this.capacity = capacity;
+    try {
+      int count = Math.multiplyExact(2 * shape.layers() * shape.kvHeads(), capacity);
+      MemorySegment bytes = arena.allocate(bytesFor(shape, capacity, precision));
+      this.rows = new DenseMatrix(precision, count, shape.headDim(), bytes);
+    } catch (RuntimeException | Error e) {
+      arena.close();
+      throw e;
+    }
+  }
+
+  static long bytesFor(CacheShape shape, long tokens, Precision precision) {
+    return tokens * shape.valuesPerToken() * precision.bytes();
+  }
+
+  /** Stores the vectors of all KV heads of a layer. */
+  void store(
+      int layer, int token, int position, float[] keys, int keysAt, float[] values, int valuesAt) {
+    for (int head = 0; head < shape.kvHeads(); head++) {
+      int channel = head * shape.headDim();
+      storeVector("key", layer, head, position, row(layer, 0, head, token), keys, keysAt + channel);
+      storeVector(
+          "value", layer, head, position, row(layer, 1, head, token), values, valuesAt + channel);
+    }
+  }
+
+  private void storeVector(
+      String what, int layer, int head, int position, int row, float[] vector, int at) {
+    long offset = rows.offset(row);
+    for (int i = 0; i < shape.headDim(); i++) {
+      if (!set(offset, i, vector[at + i])) {
+        throw new InvalidInputException(
+            "the %s of layer %d, head %d, position %d has a channel of %s; %s holds finite numbers only"
+                .formatted(what, layer, head, position, vector[at + i], rows.precision()));
+      }
+    }
+  }
+
+  /** Answers whether the number stays finite as it is stored. */
+  private boolean set(long offset, int i, float value) {
+    return switch (rows.precision()) {
+      case F32 -> {
+        rows.data().set(FLOAT, offset + 4L * i, value);
+        yield Float.isFinite(value);
+      }
+      case F16 -> {
+        short half = Float.floatToFloat16(value);
+        rows.data().set(SHORT, offset + 2L * i, half);
+        yield (half & 0x7C00) != 0x7C00;
+      }
+      case BF16 -> {
+        short brain = brainHalf(value);
+        rows.data().set(SHORT, offset + 2L * i, brain);
+        yield (brain & 0x7F80) != 0x7F80;
+      }
+    };
+  }
+
+  /** The upper half of a float, rounded to the nearest, ties to even. */
+  private static short brainHalf(float value) {
+    int bits = Float.floatToRawIntBits(value);
+    return (short) (bits + 0x7FFF + (bits >>> 16 & 1) >>> 16);
+  }
+
+  private int row(int layer, int keyOrValue, int head, int token) {
+    return ((2 * layer + keyOrValue) * shape.kvHeads() + head) * capacity + token;
+  }
+
+  @Override
+  public void expandKeys(Kernels kernels, int layer, int kvHead, int tokens, float[] out) {
+    kernels.expand(rows, row(layer, 0, kvHead, 0), tokens, out, 0);
+  }
+
+  @Override
+  public void expandValues(Kernels kernels, int layer, int kvHead, int tokens, float[] out) {
+    kernels.expand(rows, row(layer, 1, kvHead, 0), tokens, out, 0);
+  }
+
+  /** All keys, or all values, of a layer: (kvHeads, capacity, headDim). */
+  void expandLayer(Kernels kernels, int layer, int keyOrValue, float[] out) {
+    kernels.expand(rows, row(layer, keyOrValue, 0, 0), shape.kvHeads() * capacity, out, 0);
+  }
+
+  DenseBlock copy() {
+    DenseBlock copy = new DenseBlock(shape, capacity, rows.precision());
+    copy.rows.data().copyFrom(rows.data());
+    return copy;
+  }
+
+  boolean isShared() {
+    return holders.isShared();
+  }
+
+  long bytes() {
+    return arena.bytes();
+  }
+
+  @Override
+  public void retain() {
+    holders.add();
+  }
+
+  @Override
+  public void release() {
+    if (holders.remove()) {
+      arena.close();
+    }
+  }
+}

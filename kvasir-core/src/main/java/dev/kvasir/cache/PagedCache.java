@@ -1,0 +1,271 @@
+package dev.kvasir.cache;
+
+import dev.kvasir.codec.PageCodec;
+import dev.kvasir.kernel.Kernels;
+import dev.kvasir.kernel.ScalarKernels;
+import dev.kvasir.page.Page;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * A sequence's tokens in blocks: sinks, then packed pages, then the recent tokens in full
+ * precision.
+ *
+ * <pre>
+ * position 0        sinks            sinks + 128 * sealed                length
+ *          | sinks  | sealed ... sealed | dense ... dense, the last filling |
+ * </pre>
+ *
+ * A dense block is packed, in all layers at once, when at least {@code window} tokens follow it. So
+ * while a step runs, its own tokens are always seen in full precision.
+ */
+public final class PagedCache implements KvCache {
+  private final CacheShape shape;
+  private final CacheSettings settings;
+  private final List<Block> blocks = new ArrayList<>();
+  private int length;
+  private int sealedEnd; // blocks before this one are sinks or sealed
+  private boolean closed;
+
+  public PagedCache(CacheShape shape, CacheSettings settings) {
+    this.shape = shape;
+    this.settings = settings;
+    this.sealedEnd = settings.sinks() > 0 ? 1 : 0;
+  }
+
+  /** What {@code tokens} positions will take once they are all held. */
+  public static CacheBytes bytesFor(CacheShape shape, CacheSettings settings, int tokens) {
+    int sinks = tokens == 0 ? 0 : settings.sinks();
+    int rest = Math.max(0, tokens - settings.sinks());
+    int sealed =
+        settings.codec().isEmpty() ? 0 : Math.max(0, rest - settings.window()) / TOKENS_PER_PAGE;
+    long dense = Math.ceilDiv(rest - sealed * TOKENS_PER_PAGE, TOKENS_PER_PAGE);
+    long pageBytes = settings.codec().map(PageCodec::pageBytes).orElse(0L);
+    long codeBytes = settings.codec().map(PageCodec::codeBytes).orElse(0L);
+    long pages = (long) sealed * shape.layers();
+    return new CacheBytes(
+        pages * codeBytes,
+        pages * (pageBytes - codeBytes),
+        DenseBlock.bytesFor(shape, dense * TOKENS_PER_PAGE, settings.precision()),
+        DenseBlock.bytesFor(shape, sinks, settings.precision()),
+        0);
+  }
+
+  @Override
+  public int length() {
+    return length;
+  }
+
+  @Override
+  public int firstPosition(int block) {
+    int sinks = settings.sinks();
+    return sinks == 0 || block == 0
+        ? block * TOKENS_PER_PAGE
+        : sinks + (block - 1) * TOKENS_PER_PAGE;
+  }
+
+  @Override
+  public int blockOf(int position) {
+    int sinks = settings.sinks();
+    if (sinks == 0) {
+      return position / TOKENS_PER_PAGE;
+    }
+    return position < sinks ? 0 : 1 + (position - sinks) / TOKENS_PER_PAGE;
+  }
+
+  @Override
+  public void reserve(int wanted) {
+    checkOpen();
+    makeWritable();
+    while (firstPosition(blocks.size()) < wanted) {
+      int capacity = firstPosition(blocks.size() + 1) - firstPosition(blocks.size());
+      blocks.add(new DenseBlock(shape, capacity, settings.precision()));
+    }
+  }
+
+  /**
+   * The block that the next token goes to may be a fork's too: then this sequence needs its own.
+   */
+  private void makeWritable() {
+    int next = blockOf(length);
+    if (next < blocks.size() && blocks.get(next) instanceof DenseBlock dense && dense.isShared()) {
+      blocks.set(next, dense.copy());
+      dense.release();
+    }
+  }
+
+  @Override
+  public void append(
+      int layer, int position, float[] keys, int keysAt, float[] values, int valuesAt) {
+    checkOpen();
+    if (position < length || position >= firstPosition(blocks.size())) {
+      throw new IllegalArgumentException(
+          "position is %d; reserved are %d to %d"
+              .formatted(position, length, firstPosition(blocks.size()) - 1));
+    }
+    int block = blockOf(position);
+    DenseBlock dense = (DenseBlock) blocks.get(block);
+    int token = position - firstPosition(block);
+    dense.store(layer, token, position, keys, keysAt, values, valuesAt);
+  }
+
+  @Override
+  public void advance(int positions) {
+    checkOpen();
+    if (positions < 0 || length + positions > firstPosition(blocks.size())) {
+      throw new IllegalArgumentException(
+          "length would be %d; reserved are %d"
+              .formatted(length + positions, firstPosition(blocks.size())));
+    }
+    length += positions;
+    sealWhatLeftTheWindow();
+  }
+
+  private void sealWhatLeftTheWindow() {
+    if (settings.codec().isEmpty()) {
+      return;
+    }
+    while (firstPosition(sealedEnd + 1) + (long) settings.window() <= length) {
+      DenseBlock dense = (DenseBlock) blocks.get(sealedEnd);
+      blocks.set(sealedEnd, seal(dense));
+      dense.release();
+      sealedEnd++;
+    }
+  }
+
+  private SealedBlock seal(DenseBlock dense) {
+    Kernels kernels = new ScalarKernels();
+    float[] keys = new float[shape.kvHeads() * TOKENS_PER_PAGE * shape.headDim()];
+    float[] values = new float[keys.length];
+    List<Page> pages = new ArrayList<>();
+    try {
+      for (int layer = 0; layer < shape.layers(); layer++) {
+        dense.expandLayer(kernels, layer, 0, keys);
+        dense.expandLayer(kernels, layer, 1, values);
+        pages.add(settings.codec().get().seal(layer, keys, values));
+      }
+      return new SealedBlock(List.copyOf(pages));
+    } catch (RuntimeException | Error e) {
+      pages.forEach(Page::close);
+      throw e;
+    }
+  }
+
+  @Override
+  public void truncate(int wanted) {
+    checkOpen();
+    if (wanted < 0 || wanted > length) {
+      throw new IllegalArgumentException(
+          "length is %d; expected 0 to %d".formatted(wanted, length));
+    }
+    int kept = wanted == 0 ? 0 : blockOf(wanted - 1) + 1;
+    while (blocks.size() > kept) {
+      blocks.removeLast().release();
+    }
+    length = wanted;
+    sealedEnd = Math.min(sealedEnd, Math.max(kept, settings.sinks() > 0 ? 1 : 0));
+    if (kept > 0 && wanted < firstPosition(kept) && blocks.getLast() instanceof SealedBlock block) {
+      blocks.set(kept - 1, unsealed(block, wanted - firstPosition(kept - 1)));
+      block.release();
+      sealedEnd = kept - 1;
+    }
+  }
+
+  /** A page that is cut must take tokens again, so it goes back to what attention saw of it. */
+  private DenseBlock unsealed(SealedBlock block, int tokens) {
+    DenseBlock dense = new DenseBlock(shape, TOKENS_PER_PAGE, settings.precision());
+    int headDim = shape.headDim();
+    int vector = shape.kvHeads() * headDim;
+    float[] head = new float[TOKENS_PER_PAGE * headDim];
+    float[] keys = new float[tokens * vector];
+    float[] values = new float[tokens * vector];
+    Kernels kernels = new ScalarKernels();
+    for (int layer = 0; layer < shape.layers(); layer++) {
+      for (int h = 0; h < shape.kvHeads(); h++) {
+        block.expandKeys(kernels, layer, h, tokens, head);
+        spread(head, tokens, keys, h * headDim);
+        block.expandValues(kernels, layer, h, tokens, head);
+        spread(head, tokens, values, h * headDim);
+      }
+      for (int token = 0; token < tokens; token++) {
+        dense.store(layer, token, token, keys, token * vector, values, token * vector);
+      }
+    }
+    return dense;
+  }
+
+  private void spread(float[] head, int tokens, float[] all, int at) {
+    int headDim = shape.headDim();
+    for (int token = 0; token < tokens; token++) {
+      int to = token * shape.kvHeads() * headDim + at;
+      System.arraycopy(head, token * headDim, all, to, headDim);
+    }
+  }
+
+  @Override
+  public KvCache fork() {
+    checkOpen();
+    PagedCache fork = new PagedCache(shape, settings);
+    // Memory that was reserved and never filled is not worth sharing.
+    int held = length == 0 ? 0 : blockOf(length - 1) + 1;
+    for (Block block : blocks.subList(0, held)) {
+      block.retain();
+      fork.blocks.add(block);
+    }
+    fork.length = length;
+    fork.sealedEnd = sealedEnd;
+    return fork;
+  }
+
+  @Override
+  public void expandKeys(
+      Kernels kernels, int layer, int kvHead, int block, int tokens, float[] out) {
+    checkOpen();
+    blocks.get(block).expandKeys(kernels, layer, kvHead, tokens, out);
+  }
+
+  @Override
+  public void expandValues(
+      Kernels kernels, int layer, int kvHead, int block, int tokens, float[] out) {
+    checkOpen();
+    blocks.get(block).expandValues(kernels, layer, kvHead, tokens, out);
+  }
+
+  @Override
+  public CacheBytes bytes() {
+    long codes = 0;
+    long scales = 0;
+    long window = 0;
+    long sinks = 0;
+    for (int i = 0; i < blocks.size(); i++) {
+      switch (blocks.get(i)) {
+        case SealedBlock sealed -> {
+          codes += sealed.codeBytes();
+          scales += sealed.scaleBytes();
+        }
+        case DenseBlock dense -> {
+          if (i == 0 && settings.sinks() > 0) {
+            sinks += dense.bytes();
+          } else {
+            window += dense.bytes();
+          }
+        }
+      }
+    }
+    return new CacheBytes(codes, scales, window, sinks, 0);
+  }
+
+  private void checkOpen() {
+    if (closed) {
+      throw new IllegalStateException("this cache is closed");
+    }
+  }
+
+  @Override
+  public void close() {
+    closed = true;
+    length = 0;
+    blocks.forEach(Block::release);
+    blocks.clear();
+  }
+}

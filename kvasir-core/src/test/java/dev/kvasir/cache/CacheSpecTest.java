@@ -1,0 +1,65 @@
+package dev.kvasir.cache;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.kvasir.error.InvalidInputException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class CacheSpecTest {
+  private static final CacheShape SHAPE = new CacheShape(1, 1, 64);
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "qivi            | 'qivi' is unknown; known are fp16, bf16, fp32, kivi:BITS",
+        "''              | '' is unknown; known are",
+        "fp16:4          | 'fp16' takes no bits and no keys",
+        "fp16,group=32   | 'fp16' takes no bits and no keys",
+        "kivi            | needs its bits, as in kivi:4; possible are [1, 2, 3, 4, 8]",
+        "kivi:5          | bits is 5; possible are [1, 2, 3, 4, 8]",
+        "kivi:two        | bits is 'two'; expected a whole number",
+        "kivi:2,         | '' is no key=value of kivi; its keys are [group, k, sinks, v, window]",
+        "kivi:2,grp=32   | 'grp=32' is no key=value of kivi",
+        "kivi:2,group=48 | group is 48; possible are [32, 64, 128]",
+        "kivi:2,k=4,k=2  | 'k' is given twice",
+        "kivi:2,window=-1| window is -1; expected 0 to 1048576",
+        "kivi:2,sinks=x  | sinks is 'x'; expected a whole number"
+      })
+  void aBadSpecNamesWhatIsWrong(String spec, String sentence) {
+    assertThatThrownBy(() -> CacheSpec.parse(spec))
+        .isInstanceOf(InvalidInputException.class)
+        .hasMessageStartingWith("the cache '" + spec + "': ")
+        .hasMessageContaining(sentence);
+  }
+
+  @Test
+  void keysOverrideTheBits() {
+    CacheBytes both = CacheSpec.parse("kivi:2,k=4,window=0").bytesFor(SHAPE, 128);
+    CacheBytes apart = CacheSpec.parse("kivi,k=4,v=2,window=0").bytesFor(SHAPE, 128);
+    assertThat(both).isEqualTo(apart);
+    assertThat(both.codes()).isEqualTo(128 * 64 * (4 + 2) / 8);
+  }
+
+  /** Two bits and a scale and a zero of 16 bits for 32 values are 3 bits; for 128 they are 2.25. */
+  @Test
+  void bitsAreAllIn() {
+    CacheShape shape = new CacheShape(1, 1, 128);
+    int tokens = 1280;
+    long values = tokens * shape.valuesPerToken();
+    CacheBytes small = CacheSpec.parse("kivi:2,group=32,window=0").bytesFor(shape, tokens);
+    assertThat(8.0 * small.total() / values).isEqualTo(3.0);
+    CacheBytes large = CacheSpec.parse("kivi:2,window=0").bytesFor(shape, tokens);
+    assertThat(8.0 * large.total() / values).isEqualTo(2.25);
+  }
+
+  @Test
+  void headsThatCannotBePackedAreRefused() {
+    assertThatThrownBy(() -> CacheSpec.parse("kivi:2").newCache(new CacheShape(1, 1, 6)))
+        .isInstanceOf(InvalidInputException.class)
+        .hasMessageContaining("heads of 6 channels");
+  }
+}

@@ -1,0 +1,215 @@
+package dev.kvasir.cache;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
+
+import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.kernel.Kernels;
+import dev.kvasir.kernel.ScalarKernels;
+import dev.kvasir.memory.CountedArena;
+import java.util.Random;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** What every kind of cache promises, whatever it does to the bits. */
+class CodecContractTest {
+  private static final long SEED = 23;
+  private static final CacheShape SHAPE = new CacheShape(2, 2, 20);
+  private static final int VECTOR = SHAPE.kvHeads() * SHAPE.headDim();
+
+  private final Kernels kernels = new ScalarKernels();
+  private long bytesBefore;
+  private long arenasBefore;
+
+  static Stream<String> specs() {
+    return Stream.of(
+        "fp32",
+        "fp16",
+        "bf16",
+        "kivi:8",
+        "kivi:4",
+        "kivi:3,group=64",
+        "kivi:2",
+        "kivi:2,group=32,window=0",
+        "kivi:1,sinks=5",
+        "kivi:2,k=4,v=1,window=40,sinks=16",
+        "kivi:4,window=300,sinks=130");
+  }
+
+  @BeforeEach
+  void count() {
+    bytesBefore = CountedArena.liveBytes();
+    arenasBefore = CountedArena.liveArenas();
+  }
+
+  @AfterEach
+  void closingFreesEverything() {
+    assertThat(CountedArena.liveBytes()).isEqualTo(bytesBefore);
+    assertThat(CountedArena.liveArenas()).isEqualTo(arenasBefore);
+  }
+
+  @ParameterizedTest
+  @MethodSource("specs")
+  void bytesAreForetoldAndAllocated(String spec) {
+    try (KvCache cache = open(spec)) {
+      Random random = new Random(SEED);
+      for (int length = 1; length <= 600; length++) {
+        append(cache, 1, random);
+        CacheBytes bytes = cache.bytes();
+        assertThat(bytes.total()).isEqualTo(CountedArena.liveBytes() - bytesBefore);
+        assertThat(bytes)
+            .as("%s at length %d", spec, length)
+            .isEqualTo(CacheSpec.parse(spec).bytesFor(SHAPE, length));
+      }
+    }
+  }
+
+  /** However the tokens come, the same ones are packed and into the same bits. */
+  @ParameterizedTest
+  @MethodSource("specs")
+  void stepsOfAnySizeLeaveTheSameCache(String spec) {
+    try (KvCache oneByOne = open(spec);
+        KvCache inSteps = open(spec)) {
+      append(oneByOne, 700, new Random(SEED), 1);
+      append(inSteps, 700, new Random(SEED), 256);
+      assertThat(inSteps.bytes()).isEqualTo(oneByOne.bytes());
+      assertSame(inSteps, oneByOne, 700);
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("specs")
+  void constantVectorsComeBackAsTheyAre(String spec) {
+    try (KvCache cache = open(spec)) {
+      cache.reserve(400);
+      float[] vector = new float[VECTOR];
+      java.util.Arrays.fill(vector, -1.25f);
+      for (int position = 0; position < 400; position++) {
+        for (int layer = 0; layer < SHAPE.layers(); layer++) {
+          cache.append(layer, position, vector, 0, vector, 0);
+        }
+      }
+      cache.advance(400);
+      for (float value : keys(cache, 1, 1, 400)) {
+        assertThat(value).isEqualTo(-1.25f);
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("specs")
+  void forksShareThePastAndPartAfterIt(String spec) {
+    try (KvCache parent = open(spec)) {
+      append(parent, 500, new Random(SEED), 100);
+      float[] before = keys(parent, 0, 0, 500);
+      long held = CountedArena.liveBytes();
+      try (KvCache fork = parent.fork()) {
+        assertThat(CountedArena.liveBytes()).as("nothing is copied").isEqualTo(held);
+        append(fork, 200, new Random(SEED + 1), 7);
+        append(parent, 150, new Random(SEED + 2), 150);
+        assertThat(fork.length()).isEqualTo(700);
+        assertThat(parent.length()).isEqualTo(650);
+        fork.truncate(300);
+        append(fork, 10, new Random(SEED + 3), 1);
+      }
+      parent.truncate(500);
+      if (spec.startsWith("fp") || spec.startsWith("bf")) {
+        assertThat(keys(parent, 0, 0, 500)).isEqualTo(before);
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("specs")
+  void truncationKeepsWhatAttentionSaw(String spec) {
+    for (int kept : new int[] {699, 600, 513, 512, 400, 257, 256, 128, 129, 17, 5, 1, 0}) {
+      try (KvCache cache = open(spec)) {
+        append(cache, 700, new Random(SEED), 100);
+        float[] before = keys(cache, 1, 0, kept);
+        cache.truncate(kept);
+        assertThat(cache.length()).isEqualTo(kept);
+        assertThat(cache.bytes().total()).isEqualTo(CountedArena.liveBytes() - bytesBefore);
+        float[] after = keys(cache, 1, 0, kept);
+        for (int i = 0; i < before.length; i++) {
+          // What was packed is kept in half precision once its page is cut.
+          assertThat(after[i]).isCloseTo(before[i], within(1e-3f * Math.abs(before[i]) + 1e-6f));
+        }
+        append(cache, 300, new Random(SEED + 1), 50);
+        assertThat(cache.length()).isEqualTo(kept + 300);
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("specs")
+  void numbersThatAreNotFiniteAreRefusedByName(String spec) {
+    try (KvCache cache = open(spec)) {
+      append(cache, 3, new Random(SEED), 1);
+      cache.reserve(4);
+      for (float bad : new float[] {Float.NaN, Float.POSITIVE_INFINITY, Float.NEGATIVE_INFINITY}) {
+        float[] vector = new float[VECTOR];
+        vector[SHAPE.headDim() + 3] = bad;
+        assertThatThrownBy(() -> cache.append(1, 3, new float[VECTOR], 0, vector, 0))
+            .isInstanceOf(InvalidInputException.class)
+            .hasMessageContaining("value of layer 1, head 1, position 3")
+            .hasMessageContaining(Float.toString(bad));
+      }
+    }
+  }
+
+  private static KvCache open(String spec) {
+    return CacheSpec.parse(spec).newCache(SHAPE);
+  }
+
+  private static void append(KvCache cache, int tokens, Random random) {
+    append(cache, tokens, random, 1);
+  }
+
+  /** Appends random vectors, the same ones whatever the size of a step. */
+  private static void append(KvCache cache, int tokens, Random random, int step) {
+    for (int done = 0; done < tokens; done += step) {
+      int count = Math.min(step, tokens - done);
+      int first = cache.length();
+      cache.reserve(first + count);
+      for (int i = 0; i < count; i++) {
+        for (int layer = 0; layer < SHAPE.layers(); layer++) {
+          cache.append(layer, first + i, vector(random), 0, vector(random), 0);
+        }
+      }
+      cache.advance(count);
+    }
+  }
+
+  private static float[] vector(Random random) {
+    float[] vector = new float[VECTOR];
+    for (int i = 0; i < vector.length; i++) {
+      vector[i] = (float) random.nextGaussian() + i % 3;
+    }
+    return vector;
+  }
+
+  private void assertSame(KvCache a, KvCache b, int tokens) {
+    for (int layer = 0; layer < SHAPE.layers(); layer++) {
+      for (int head = 0; head < SHAPE.kvHeads(); head++) {
+        assertThat(keys(a, layer, head, tokens)).isEqualTo(keys(b, layer, head, tokens));
+      }
+    }
+  }
+
+  /** (tokens, headDim). */
+  private float[] keys(KvCache cache, int layer, int head, int tokens) {
+    float[] all = new float[tokens * SHAPE.headDim()];
+    float[] block = new float[KvCache.TOKENS_PER_PAGE * 3 * SHAPE.headDim()];
+    for (int b = 0; cache.firstPosition(b) < tokens; b++) {
+      int first = cache.firstPosition(b);
+      int count = Math.min(cache.firstPosition(b + 1), tokens) - first;
+      cache.expandKeys(kernels, layer, head, b, count, block);
+      System.arraycopy(block, 0, all, first * SHAPE.headDim(), count * SHAPE.headDim());
+    }
+    return all;
+  }
+}

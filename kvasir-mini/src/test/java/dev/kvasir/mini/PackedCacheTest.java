@@ -1,0 +1,134 @@
+package dev.kvasir.mini;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kvasir.GenerateOptions;
+import dev.kvasir.Model;
+import dev.kvasir.Session;
+import dev.kvasir.SessionOptions;
+import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.cache.KvCache;
+import dev.kvasir.model.Batch;
+import dev.kvasir.sampling.Sampler;
+import dev.kvasir.sampling.SamplingOptions;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/** What packing the cache does to the bundled model. */
+class PackedCacheTest {
+  private static final int TOKENS = 4096;
+  private static final int STEP = 128;
+
+  private static Model model;
+
+  @BeforeAll
+  static void load() {
+    model = Model.bundled();
+  }
+
+  @AfterAll
+  static void close() {
+    model.close();
+  }
+
+  /** Answers of the records and of the chain, and the first sum, with the past packed to 4 bits. */
+  @Test
+  void fourBitsLeaveTheGoldenAnswersUnchanged() throws IOException {
+    SessionOptions packed = SessionOptions.defaults().withCache(CacheSpec.parse("kivi:4,window=0"));
+    for (Golden golden : Golden.all()) {
+      try (Session full = model.newSession();
+          Session session = model.newSession(packed)) {
+        GenerateOptions options = GenerateOptions.defaults().withMaxTokens(golden.greedy().length);
+        String expected = full.generate(golden.ids(), options, piece -> {}).text();
+        assertThat(session.generate(golden.ids(), options, piece -> {}).text()).isEqualTo(expected);
+      }
+    }
+  }
+
+  @Test
+  void fourBitsStayCloseToHalfPrecision() {
+    int[] text = sampleText();
+    double four = divergence(text, "kivi:4");
+    System.out.printf(
+        "mean KL divergence of kivi:4 from fp16 over %d streamed tokens: %.5f%n", TOKENS, four);
+    assertThat(four).isLessThan(0.01).isPositive();
+  }
+
+  /** Eight texts that the model itself makes up, side by side, and then one after another. */
+  private static int[] sampleText() {
+    int texts = 8;
+    int each = TOKENS / texts;
+    int[] tokens = new int[TOKENS];
+    Sampler sampler = new Sampler(SamplingOptions.greedy().withTemperature(1).withSeed(1));
+    Batch batch = new Batch();
+    List<KvCache> caches = new ArrayList<>();
+    for (int t = 0; t < texts; t++) {
+      caches.add(CacheSpec.DEFAULT.newCache(model.config().cacheShape()));
+    }
+    for (int i = 1; i < each; i++) {
+      batch.clear();
+      for (int t = 0; t < texts; t++) {
+        batch.add(caches.get(t), tokens[t * each + i - 1], true);
+      }
+      model.forward(batch);
+      for (int t = 0; t < texts; t++) {
+        tokens[t * each + i] = sampler.pick(batch.logits(), batch.logitsAt(t), batch.vocabulary());
+      }
+    }
+    caches.forEach(KvCache::close);
+    return tokens;
+  }
+
+  private static double divergence(int[] text, String spec) {
+    Batch full = new Batch();
+    Batch packed = new Batch();
+    double sum = 0;
+    try (KvCache fullCache = CacheSpec.DEFAULT.newCache(model.config().cacheShape());
+        KvCache packedCache = CacheSpec.parse(spec).newCache(model.config().cacheShape())) {
+      for (int from = 0; from < text.length; from += STEP) {
+        forward(full, fullCache, text, from);
+        forward(packed, packedCache, text, from);
+        for (int i = 0; i < STEP; i++) {
+          sum += divergence(full.logits(), packed.logits(), full.logitsAt(i), full.vocabulary());
+        }
+      }
+    }
+    return sum / text.length;
+  }
+
+  private static void forward(Batch batch, KvCache cache, int[] text, int from) {
+    batch.clear();
+    for (int i = from; i < from + STEP; i++) {
+      batch.add(cache, text[i], true);
+    }
+    model.forward(batch);
+  }
+
+  /** KL(p || q) of the distributions of two rows of logits. */
+  private static double divergence(float[] p, float[] q, int at, int count) {
+    double pNorm = logOfSum(p, at, count);
+    double qNorm = logOfSum(q, at, count);
+    double sum = 0;
+    for (int i = at; i < at + count; i++) {
+      double logP = p[i] - pNorm;
+      sum += Math.exp(logP) * (logP - (q[i] - qNorm));
+    }
+    return sum;
+  }
+
+  private static double logOfSum(float[] x, int at, int count) {
+    double most = Double.NEGATIVE_INFINITY;
+    for (int i = at; i < at + count; i++) {
+      most = Math.max(most, x[i]);
+    }
+    double sum = 0;
+    for (int i = at; i < at + count; i++) {
+      sum += Math.exp(x[i] - most);
+    }
+    return most + Math.log(sum);
+  }
+}
