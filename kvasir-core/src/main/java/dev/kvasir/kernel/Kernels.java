@@ -1,5 +1,6 @@
 package dev.kvasir.kernel;
 
+import dev.kvasir.page.PlaneLayout;
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -78,4 +79,38 @@ public interface Kernels {
 
   /** {@code x *= factor}. */
   void scale(float[] x, int at, int count, float factor);
+
+  /**
+   * Makes the tables of all heads.
+   *
+   * @param weights // (heads, entries), rows {@code stride} apart
+   * @param exact two digits a sum instead of one: 64 times the precision for less than twice the
+   *     work
+   */
+  void buildTables(
+      float[] weights,
+      int at,
+      int stride,
+      int heads,
+      int entries,
+      boolean exact,
+      LookupTables tables);
+
+  /**
+   * {@code out[outAt + h * outStride + lane - firstTile * 32] += sum over entries e of weight[h][e]
+   * * code(e, lane)}, for the lanes of tiles {@code firstTile} to {@code endTile}. It adds, so that
+   * a page with codes of several widths is the sum of its blocks.
+   *
+   * @param codes packed as the layout says, from {@code offset} on
+   */
+  void lookup(
+      PlaneLayout layout,
+      MemorySegment codes,
+      long offset,
+      int firstTile,
+      int endTile,
+      LookupTables tables,
+      float[] out,
+      int outAt,
+      int outStride);
 }

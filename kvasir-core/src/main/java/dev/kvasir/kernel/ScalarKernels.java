@@ -1,5 +1,6 @@
 package dev.kvasir.kernel;
 
+import dev.kvasir.page.PlaneLayout;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
@@ -319,5 +320,31 @@ public final class ScalarKernels implements Kernels {
     for (int i = at; i < at + count; i++) {
       x[i] *= factor;
     }
+  }
+
+  @Override
+  public void buildTables(
+      float[] weights,
+      int at,
+      int stride,
+      int heads,
+      int entries,
+      boolean exact,
+      LookupTables tables) {
+    ScalarLookups.build(weights, at, stride, heads, entries, exact, tables);
+  }
+
+  @Override
+  public void lookup(
+      PlaneLayout layout,
+      MemorySegment codes,
+      long offset,
+      int firstTile,
+      int endTile,
+      LookupTables tables,
+      float[] out,
+      int outAt,
+      int outStride) {
+    ScalarLookups.lookup(layout, codes, offset, firstTile, endTile, tables, out, outAt, outStride);
   }
 }

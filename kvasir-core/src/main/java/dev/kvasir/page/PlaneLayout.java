@@ -103,7 +103,7 @@ public record PlaneLayout(int lanes, int entries, int bits) {
   }
 
   /** Where a lane's byte lies among the bytes of its tile. */
-  static int byteOfLane(int laneInTile) {
+  public static int byteOfLane(int laneInTile) {
     int inVector = laneInTile % VECTOR;
     return laneInTile - inVector + (inVector % 4) * 4 + inVector / 4;
   }

@@ -4,8 +4,10 @@ import dev.kvasir.kernel.CodedMatrix;
 import dev.kvasir.kernel.CodedRow;
 import dev.kvasir.kernel.DenseMatrix;
 import dev.kvasir.kernel.Kernels;
+import dev.kvasir.kernel.LookupTables;
 import dev.kvasir.kernel.Matrix;
 import dev.kvasir.kernel.ScalarKernels;
+import dev.kvasir.page.PlaneLayout;
 import java.lang.foreign.MemorySegment;
 import jdk.incubator.vector.FloatVector;
 
@@ -176,5 +178,31 @@ final class VectorKernels implements Kernels {
     for (; i < count; i++) {
       x[at + i] *= factor;
     }
+  }
+
+  @Override
+  public void buildTables(
+      float[] weights,
+      int at,
+      int stride,
+      int heads,
+      int entries,
+      boolean exact,
+      LookupTables tables) {
+    PlaneTables.build(weights, at, stride, heads, entries, exact, tables);
+  }
+
+  @Override
+  public void lookup(
+      PlaneLayout layout,
+      MemorySegment codes,
+      long offset,
+      int firstTile,
+      int endTile,
+      LookupTables tables,
+      float[] out,
+      int outAt,
+      int outStride) {
+    PlaneLookups.lookup(layout, codes, offset, firstTile, endTile, tables, out, outAt, outStride);
   }
 }

@@ -4,8 +4,11 @@ import dev.kvasir.kernel.CodedMatrix;
 import dev.kvasir.kernel.CodedRow;
 import dev.kvasir.kernel.DenseMatrix;
 import dev.kvasir.kernel.Kernels;
+import dev.kvasir.kernel.LookupTables;
 import dev.kvasir.kernel.ScalarKernels;
+import dev.kvasir.page.PlaneLayout;
 import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
 /**
@@ -90,6 +93,20 @@ final class WarmUp implements AutoCloseable {
     return kernels -> {
       kernels.prepare(row, x, 0, COLUMNS, codeBits);
       kernels.codedProduct(matrix, 0, 1, row, z, 0);
+    };
+  }
+
+  /** Seven heads are taken four, two and one at a time, so that no loop is left out. */
+  Trial lookup() {
+    PlaneLayout layout = new PlaneLayout(2 * PlaneLayout.TILE, HEAD, 2);
+    MemorySegment codes = arena.allocate(layout.bytes());
+    LookupTables fast = new LookupTables(7, HEAD);
+    LookupTables exact = new LookupTables(2, HEAD);
+    return kernels -> {
+      kernels.buildTables(x, 0, HEAD, 7, HEAD, false, fast);
+      kernels.buildTables(x, 0, HEAD, 2, HEAD, true, exact);
+      kernels.lookup(layout, codes, 0, 0, layout.tiles(), fast, z, 0, HEAD);
+      kernels.lookup(layout, codes, 0, 0, layout.tiles(), exact, z, 0, HEAD);
     };
   }
 

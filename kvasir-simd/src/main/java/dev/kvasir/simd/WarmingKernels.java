@@ -4,8 +4,10 @@ import dev.kvasir.kernel.CodedMatrix;
 import dev.kvasir.kernel.CodedRow;
 import dev.kvasir.kernel.DenseMatrix;
 import dev.kvasir.kernel.Kernels;
+import dev.kvasir.kernel.LookupTables;
 import dev.kvasir.kernel.Matrix;
 import dev.kvasir.kernel.ScalarKernels;
+import dev.kvasir.page.PlaneLayout;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.AtomicBoolean;
 
@@ -26,6 +28,7 @@ final class WarmingKernels implements Kernels {
   private volatile boolean sums;
   private volatile boolean halves;
   private volatile boolean rows;
+  private volatile boolean lookups;
 
   WarmingKernels(ScalarKernels scalar, VectorKernels vector) {
     this.scalar = scalar;
@@ -46,6 +49,7 @@ final class WarmingKernels implements Kernels {
       sums = trials.vectorWins(trials::weightedSums);
       rows = trials.vectorWins(trials::rows);
       halves = trials.vectorWins(trials::halves);
+      lookups = trials.vectorWins(trials.lookup());
       nibbles = trials.vectorWins(trials.codedProduct(4));
     }
   }
@@ -166,5 +170,32 @@ final class WarmingKernels implements Kernels {
   @Override
   public void scale(float[] x, int at, int count, float factor) {
     (rows ? vector : scalar).scale(x, at, count, factor);
+  }
+
+  @Override
+  public void buildTables(
+      float[] weights,
+      int at,
+      int stride,
+      int heads,
+      int entries,
+      boolean exact,
+      LookupTables tables) {
+    (lookups ? vector : scalar).buildTables(weights, at, stride, heads, entries, exact, tables);
+  }
+
+  @Override
+  public void lookup(
+      PlaneLayout layout,
+      MemorySegment codes,
+      long offset,
+      int firstTile,
+      int endTile,
+      LookupTables tables,
+      float[] out,
+      int outAt,
+      int outStride) {
+    Kernels kernels = lookups ? vector : scalar;
+    kernels.lookup(layout, codes, offset, firstTile, endTile, tables, out, outAt, outStride);
   }
 }

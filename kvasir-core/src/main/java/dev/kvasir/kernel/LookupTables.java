@@ -1,0 +1,196 @@
+package dev.kvasir.kernel;
+
+import java.util.Arrays;
+
+/**
+ * What the look-ups of a {@link dev.kvasir.page.PlaneLayout} look up: for each head and each quad
+ * of entries the sixteen subset sums of the quad's four weights, as bytes. Index bit k stands for
+ * entry c + kQ. The tables do not depend on the width of the codes.
+ *
+ * <p>A subset sum is measured from the quad's lowest, in steps of the head's largest sum of
+ * magnitudes / 85, so that the sums of two planes, {@code T[i0] + 2 T[i1] <= 3 * 85 = 255}, add up
+ * within a byte, and those of 64 quads within 16 bits. In exact mode a sum has two digits, and the
+ * second counts steps of 1/64; in fast mode it is rounded to the nearest step.
+ *
+ * <pre>
+ * quad 0 .. Q-1 (and one of zeros where Q is odd, for the nibble that a single plane leaves)
+ *   table 0 .. heads-1, the first digit; in exact mode heads .. 2 heads - 1, the second
+ *     | T: 16 bytes | 2 T: 16 bytes |
+ * </pre>
+ *
+ * <p>With A = the sum over planes p and quads of {@code 2^p T[nibble]}, a lane's result is {@code
+ * unit * A + (2^bits - 1) * constant}. A table should be right on the average over its indices, and
+ * the average of a quad's subset sums is half the sum of its weights; so {@code constant = sum of
+ * weights / 2 - unit * sum over quads of the mean of T}. That undoes the measuring from the lowest
+ * sum and the bias of the rounding at once. Without it a weight well below the step would vanish;
+ * with it such a weight counts with the middle of the codes.
+ *
+ * <p>An entry is off by less than a step after the mean is taken out, so a result is off by less
+ * than {@code (2^bits - 1) * Q * step}, 1/85 of the sum of all magnitudes where quads weigh alike;
+ * independent errors leave about a tenth of that. In exact mode it is a 64th of either.
+ */
+public final class LookupTables {
+  public static final int MOST_HEADS = 8;
+  public static final int MOST_ENTRIES = 256;
+
+  /** The largest entry: three of them fit a byte. */
+  public static final int LIMIT = 85;
+
+  /** Bits of the second digit. */
+  public static final int FINE_BITS = 6;
+
+  /** Bits below the step that weights keep until their subset sums are rounded. */
+  public static final int FIXED_BITS = 8;
+
+  /** Bytes that a quad has in one table: the sums, and twice the sums. */
+  public static final int QUAD_BYTES = 32;
+
+  /** Adding this leaves a float's nearest integer in its low bits. */
+  public static final float ROUNDER = 0x1.8p23f;
+
+  /**
+   * Below this a step's inverse would overflow: such weights count with the middle of the codes.
+   */
+  private static final float LEAST_LARGEST = 1e-30f;
+
+  private static final int SUMS = 16;
+
+  private final byte[] bytes;
+  private final int[] fixedPoint;
+  private final int mostHeads;
+  private final int mostEntries;
+  private final float[] steps;
+  private final float[] units;
+  private final float[] constants;
+  private int heads;
+  private int quads;
+  private boolean exact;
+
+  /** Room for so many heads and entries; {@link #begin} says how many there are. */
+  public LookupTables(int mostHeads, int mostEntries) {
+    requireWithin("heads", mostHeads, MOST_HEADS);
+    requireWithin("entries", mostEntries, MOST_ENTRIES);
+    this.mostHeads = mostHeads;
+    this.mostEntries = mostEntries;
+    int mostQuads = mostEntries / 4;
+    bytes = new byte[(mostQuads + 1) * 2 * mostHeads * QUAD_BYTES];
+    fixedPoint = new int[5 * mostQuads];
+    steps = new float[mostHeads];
+    units = new float[mostHeads];
+    constants = new float[mostHeads];
+  }
+
+  private static void requireWithin(String what, int value, int most) {
+    if (value < 1 || value > most) {
+      throw new IllegalArgumentException("%s is %d; expected 1 to %d".formatted(what, value, most));
+    }
+  }
+
+  /** Takes a new shape; the tables of each head are to be filled. */
+  public void begin(int heads, int entries, boolean exact) {
+    requireWithin("heads", heads, mostHeads);
+    requireWithin("entries", entries, mostEntries);
+    if (entries % 4 != 0) {
+      throw new IllegalArgumentException(
+          "entries is %d; expected a multiple of 4".formatted(entries));
+    }
+    this.heads = heads;
+    this.quads = entries / 4;
+    this.exact = exact;
+    if (quads % 2 == 1) {
+      Arrays.fill(bytes, quads * quadStride(), (quads + 1) * quadStride(), (byte) 0);
+    }
+  }
+
+  /**
+   * Fixes a head's step.
+   *
+   * @param largest the largest sum of magnitudes of a quad
+   * @return what turns a weight into a fixed-point number of steps
+   */
+  public float scale(int head, float largest) {
+    boolean vanishing = largest < LEAST_LARGEST;
+    steps[head] = vanishing ? 0 : largest / LIMIT;
+    return vanishing ? 0 : (LIMIT << FIXED_BITS) / largest;
+  }
+
+  /**
+   * Fixes what a head's sums are multiplied by, and what is added.
+   *
+   * @param weights the sum of all weights
+   * @param coarse the sum of all first digits
+   * @param fine the sum of all second digits
+   */
+  public void complete(int head, float weights, int coarse, int fine) {
+    double unit = exact ? steps[head] / (1 << FINE_BITS) : steps[head];
+    int total = exact ? (coarse << FINE_BITS) + fine : coarse;
+    units[head] = (float) unit;
+    constants[head] = (float) (0.5 * weights - unit * total / SUMS);
+  }
+
+  /** The tables themselves. */
+  public byte[] bytes() {
+    return bytes;
+  }
+
+  /**
+   * Room for the one who fills a head's tables: the weights of entries c + kQ as fixed-point
+   * numbers of steps for k = 0 .. 3, then where the quad's subset sums begin. // (5, quads)
+   */
+  public int[] fixedPoint() {
+    return fixedPoint;
+  }
+
+  /**
+   * What rounds a fixed-point sum: half of the last digit that is kept. Weights are rounded too, by
+   * a half each, and still the largest sum stays below 86 steps.
+   */
+  public int rounding() {
+    return exact ? 1 << FIXED_BITS - FINE_BITS - 1 : 1 << FIXED_BITS - 1;
+  }
+
+  public int heads() {
+    return heads;
+  }
+
+  public int quads() {
+    return quads;
+  }
+
+  public boolean exact() {
+    return exact;
+  }
+
+  /** Tables of a quad: one or two a head. */
+  public int tables() {
+    return exact ? 2 * heads : heads;
+  }
+
+  /** Bytes from a quad to the next. */
+  public int quadStride() {
+    return tables() * QUAD_BYTES;
+  }
+
+  /** The largest error that rounding leaves in an entry, after the mean is taken out. */
+  public float step(int head) {
+    return steps[head];
+  }
+
+  /** What an integer sum of a head is multiplied by. */
+  public float unit(int head) {
+    return units[head];
+  }
+
+  /** What is added for each unit of a code: {@code 2^bits - 1} times in all. */
+  public float constant(int head) {
+    return constants[head];
+  }
+
+  /** Refuses a block that the tables were not made for. */
+  public void requireEntries(int entries) {
+    if (entries != 4 * quads) {
+      throw new IllegalArgumentException(
+          "entries is %d; the tables are for %d".formatted(entries, 4 * quads));
+    }
+  }
+}

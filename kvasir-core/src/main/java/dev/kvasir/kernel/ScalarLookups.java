@@ -1,0 +1,203 @@
+package dev.kvasir.kernel;
+
+import dev.kvasir.page.PlaneLayout;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.Arrays;
+
+/** Sums over packed codes by table look-ups, in plain Java: the definition, to the last bit. */
+final class ScalarLookups {
+  private static final int PARTIAL_SUMS = 4;
+  private static final int SUMS = 16;
+  private static final int ROUNDER_BITS = Float.floatToRawIntBits(LookupTables.ROUNDER);
+
+  /** A tile's codes, and its sums for one head. */
+  private record Scratch(byte[] codes, int[] sums) {
+    Scratch(int bytes) {
+      this(new byte[bytes], new int[PlaneLayout.TILE]);
+    }
+  }
+
+  private static final ThreadLocal<Scratch> SCRATCH = ThreadLocal.withInitial(() -> new Scratch(0));
+
+  private ScalarLookups() {}
+
+  static void build(
+      float[] weights,
+      int at,
+      int stride,
+      int heads,
+      int entries,
+      boolean exact,
+      LookupTables tables) {
+    tables.begin(heads, entries, exact);
+    for (int head = 0; head < heads; head++) {
+      int from = at + head * stride;
+      float scale = tables.scale(head, largest(weights, from, tables.quads()));
+      fix(weights, from, scale, tables);
+      fill(head, sum(weights, from, tables.quads()), tables);
+    }
+  }
+
+  private static float largest(float[] w, int at, int quads) {
+    float largest = 0;
+    for (int c = at; c < at + quads; c++) {
+      float lower = Math.abs(w[c]) + Math.abs(w[c + quads]);
+      float upper = Math.abs(w[c + 2 * quads]) + Math.abs(w[c + 3 * quads]);
+      largest = Math.max(largest, lower + upper);
+    }
+    return largest;
+  }
+
+  /** In four partial sums whatever the machine, since look-ups use vectors of 128 bits alone. */
+  private static float sum(float[] w, int at, int quads) {
+    int whole = quads - quads % PARTIAL_SUMS;
+    float sum = 0;
+    for (int lane = 0; lane < PARTIAL_SUMS; lane++) {
+      float partial = 0;
+      for (int c = lane; c < whole; c += PARTIAL_SUMS) {
+        partial += quadSum(w, at + c, quads);
+      }
+      sum += partial;
+    }
+    for (int c = whole; c < quads; c++) {
+      sum += quadSum(w, at + c, quads);
+    }
+    return sum;
+  }
+
+  private static float quadSum(float[] w, int at, int quads) {
+    return (w[at] + w[at + quads]) + (w[at + 2 * quads] + w[at + 3 * quads]);
+  }
+
+  private static void fix(float[] w, int at, float scale, LookupTables tables) {
+    int quads = tables.quads();
+    int[] fixed = tables.fixedPoint();
+    for (int c = 0; c < quads; c++) {
+      int start = tables.rounding();
+      for (int k = 0; k < 4; k++) {
+        float scaled = w[at + c + k * quads] * scale + LookupTables.ROUNDER;
+        int steps = Float.floatToRawIntBits(scaled) - ROUNDER_BITS;
+        fixed[c + k * quads] = steps;
+        start -= Math.min(steps, 0);
+      }
+      fixed[c + 4 * quads] = start;
+    }
+  }
+
+  private static void fill(int head, float weights, LookupTables tables) {
+    int quads = tables.quads();
+    int[] fixed = tables.fixedPoint();
+    byte[] bytes = tables.bytes();
+    int fineAt = tables.heads() * LookupTables.QUAD_BYTES;
+    int coarse = 0;
+    int fine = 0;
+    for (int c = 0; c < quads; c++) {
+      int at = c * tables.quadStride() + head * LookupTables.QUAD_BYTES;
+      for (int i = 0; i < SUMS; i++) {
+        int sum = fixed[c + 4 * quads];
+        for (int k = 0; k < 4; k++) {
+          sum += (i >> k & 1) * fixed[c + k * quads];
+        }
+        coarse += put(bytes, at + i, sum >> LookupTables.FIXED_BITS);
+        if (tables.exact()) {
+          int digit = sum >> LookupTables.FIXED_BITS - LookupTables.FINE_BITS;
+          fine += put(bytes, at + fineAt + i, digit & (1 << LookupTables.FINE_BITS) - 1);
+        }
+      }
+    }
+    tables.complete(head, weights, coarse, fine);
+  }
+
+  private static int put(byte[] bytes, int at, int entry) {
+    bytes[at] = (byte) entry;
+    bytes[at + SUMS] = (byte) (2 * entry);
+    return entry;
+  }
+
+  /** A tile's codes are copied first, as for products: segments are slow until compiled. */
+  static void lookup(
+      PlaneLayout layout,
+      MemorySegment codes,
+      long offset,
+      int firstTile,
+      int endTile,
+      LookupTables tables,
+      float[] out,
+      int outAt,
+      int outStride) {
+    tables.requireEntries(layout.entries());
+    Scratch scratch = scratch(layout);
+    int levels = (1 << layout.bits()) - 1;
+    for (int tile = firstTile; tile < endTile; tile++) {
+      int lanes = layout.tileLanes(tile);
+      int from = layout.tileOffset(tile);
+      int bytes = lanes * layout.bytesPerLane();
+      MemorySegment.copy(codes, ValueLayout.JAVA_BYTE, offset + from, scratch.codes, 0, bytes);
+      for (int head = 0; head < tables.heads(); head++) {
+        sumTile(layout, lanes, head, tables, scratch);
+        float constant = levels * tables.constant(head);
+        int to = outAt + head * outStride + (tile - firstTile) * PlaneLayout.TILE;
+        for (int lane = 0; lane < lanes; lane++) {
+          float sum = scratch.sums[PlaneLayout.byteOfLane(lane)];
+          out[to + lane] += Math.fma(sum, tables.unit(head), constant);
+        }
+      }
+    }
+  }
+
+  private static Scratch scratch(PlaneLayout layout) {
+    int bytes = PlaneLayout.TILE * layout.bytesPerLane();
+    Scratch scratch = SCRATCH.get();
+    if (scratch.codes.length < bytes) {
+      scratch = new Scratch(bytes);
+      SCRATCH.set(scratch);
+    }
+    return scratch;
+  }
+
+  /** The integer sums of one head, in the order of the bytes. */
+  private static void sumTile(
+      PlaneLayout layout, int lanes, int head, LookupTables tables, Scratch scratch) {
+    Arrays.fill(scratch.sums, 0);
+    int table = head * LookupTables.QUAD_BYTES;
+    if (tables.exact()) {
+      sumPlanes(layout, lanes, table, LookupTables.FINE_BITS, tables, scratch);
+      table += tables.heads() * LookupTables.QUAD_BYTES;
+    }
+    sumPlanes(layout, lanes, table, 0, tables, scratch);
+  }
+
+  private static void sumPlanes(
+      PlaneLayout layout, int lanes, int table, int shift, LookupTables tables, Scratch scratch) {
+    int quads = layout.quads();
+    int pairs = layout.pairs();
+    int stride = tables.quadStride();
+    for (int quad = 0; quad < quads; quad++) {
+      for (int pair = 0; pair < pairs; pair++) {
+        int low = quad * stride + table;
+        int row = (quad * pairs + pair) * lanes;
+        addRow(scratch, row, lanes, tables.bytes(), low, low + SUMS, shift + 2 * pair);
+      }
+    }
+    if (layout.hasSinglePlane()) {
+      for (int quad = 0; quad < quads; quad += 2) {
+        int low = quad * stride + table;
+        int row = (quads * pairs + quad / 2) * lanes;
+        addRow(scratch, row, lanes, tables.bytes(), low, low + stride, shift + 2 * pairs);
+      }
+    }
+  }
+
+  private static void addRow(
+      Scratch scratch, int row, int lanes, byte[] tables, int low, int high, int shift) {
+    byte[] codes = scratch.codes;
+    int[] sums = scratch.sums;
+    for (int b = 0; b < lanes; b++) {
+      int nibbles = codes[row + b];
+      int first = tables[low + (nibbles & 15)] & 0xFF;
+      int second = tables[high + (nibbles >> 4 & 15)] & 0xFF;
+      sums[b] += first + second << shift;
+    }
+  }
+}
