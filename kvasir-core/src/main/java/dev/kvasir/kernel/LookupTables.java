@@ -13,7 +13,8 @@ import java.util.Arrays;
  * second counts steps of 1/64; in fast mode it is rounded to the nearest step.
  *
  * <pre>
- * quad 0 .. Q-1 (and one of zeros where Q is odd, for the nibble that a single plane leaves)
+ * quad 0 .. Q-1, then zeros up to a multiple of four quads: vectors fill four at a time, and a
+ * single plane's last byte may hold but one quad
  *   table 0 .. heads-1, the first digit; in exact mode heads .. 2 heads - 1, the second
  *     | T: 16 bytes | 2 T: 16 bytes |
  * </pre>
@@ -72,8 +73,8 @@ public final class LookupTables {
     requireWithin("entries", mostEntries, MOST_ENTRIES);
     this.mostHeads = mostHeads;
     this.mostEntries = mostEntries;
-    int mostQuads = mostEntries / 4;
-    bytes = new byte[(mostQuads + 1) * 2 * mostHeads * QUAD_BYTES];
+    int mostQuads = padded(mostEntries / 4);
+    bytes = new byte[mostQuads * 2 * mostHeads * QUAD_BYTES];
     fixedPoint = new int[5 * mostQuads];
     steps = new float[mostHeads];
     units = new float[mostHeads];
@@ -97,9 +98,11 @@ public final class LookupTables {
     this.heads = heads;
     this.quads = entries / 4;
     this.exact = exact;
-    if (quads % 2 == 1) {
-      Arrays.fill(bytes, quads * quadStride(), (quads + 1) * quadStride(), (byte) 0);
-    }
+    Arrays.fill(bytes, quads * quadStride(), padded(quads) * quadStride(), (byte) 0);
+  }
+
+  private static int padded(int quads) {
+    return Math.ceilDiv(quads, 4) * 4;
   }
 
   /**
@@ -135,7 +138,8 @@ public final class LookupTables {
 
   /**
    * Room for the one who fills a head's tables: the weights of entries c + kQ as fixed-point
-   * numbers of steps for k = 0 .. 3, then where the quad's subset sums begin. // (5, quads)
+   * numbers of steps for k = 0 .. 3, then where the quad's subset sums begin. // (5, quads), with
+   * quads up to a multiple of four
    */
   public int[] fixedPoint() {
     return fixedPoint;

@@ -30,7 +30,7 @@ final class PlaneLookups {
   private static final int SUMS = 16;
   private static final int TABLE = LookupTables.QUAD_BYTES;
 
-  /** Shorts that a table leaves of a tile: two sums of eight shorts for each half. */
+  /** Shorts that a table leaves of a tile: as many as lanes, two vectors for each half. */
   private static final int LEFT = 32;
 
   /** Pairs of planes, or those and a single one, that eight bits can have. */
@@ -331,86 +331,176 @@ final class PlaneLookups {
       float[] out,
       int outAt,
       int outStride) {
+    int stride = tables.tables() * LEFT;
+    int highest = (Math.ceilDiv(layout.bits(), 2) - 1) * stride;
     int levels = (1 << layout.bits()) - 1;
-    int planes = Math.ceilDiv(layout.bits(), 2);
-    int halves = layout.tileLanes(tile) / PlaneLayout.VECTOR;
-    int heads = tables.heads();
-    int planeStride = tables.tables() * LEFT;
-    int fine = tables.exact() ? heads * LEFT : 0;
-    for (int head = 0; head < heads; head++) {
-      float unit = tables.unit(head);
-      float constant = levels * tables.constant(head);
-      for (int half = 0; half < halves; half++) {
-        int from = head * LEFT + half * LEFT / 2;
-        int at = outAt + head * outStride + half * PlaneLayout.VECTOR;
-        finish(scratch, from, planeStride, planes, fine, unit, constant, out, at);
-      }
+    int lanes = layout.tileLanes(tile);
+    if (tables.exact()) {
+      finishBoth(tables, levels, lanes, scratch, highest, stride, out, outAt, outStride);
+    } else {
+      finish(tables, levels, lanes, scratch, highest, stride, out, outAt, outStride);
     }
   }
 
   /**
-   * Sixteen lanes of a head. The 32-bit lane i of a vector of sums holds, from its lowest byte up,
-   * lanes i, 4 + i, 8 + i and 12 + i.
+   * Sums of sixteen lanes at a time, from the highest planes down. The 32-bit lane i of a vector of
+   * sums holds, from its lowest byte up, lanes i, 4 + i, 8 + i and 12 + i.
    */
   private static void finish(
+      LookupTables tables,
+      int levels,
+      int lanes,
       short[] scratch,
-      int from,
-      int planeStride,
-      int planes,
-      int fine,
-      float unit,
-      float constant,
+      int highest,
+      int stride,
       float[] out,
-      int at) {
-    IntVector sum0 = IntVector.zero(INTS);
-    IntVector sum1 = IntVector.zero(INTS);
-    IntVector sum2 = IntVector.zero(INTS);
-    IntVector sum3 = IntVector.zero(INTS);
-    for (int plane = 0; plane < planes; plane++) {
-      int s = from + plane * planeStride;
-      int shift = 2 * plane;
-      if (fine != 0) {
-        ShortVector odd = ShortVector.fromArray(SHORTS, scratch, s + fine + 8);
+      int outAt,
+      int outStride) {
+    int heads = tables.heads();
+    for (int head = 0; head < heads; head++) {
+      FloatVector units = FloatVector.broadcast(FLOATS, tables.unit(head));
+      FloatVector constants = FloatVector.broadcast(FLOATS, levels * tables.constant(head));
+      for (int lane = 0; lane < lanes; lane += PlaneLayout.VECTOR) {
+        int from = head * LEFT + lane;
+        int at = outAt + head * outStride + lane;
+        ShortVector odd = ShortVector.fromArray(SHORTS, scratch, from + highest + 8);
         IntVector odds = odd.reinterpretAsInts();
         IntVector evens =
-            ShortVector.fromArray(SHORTS, scratch, s + fine)
+            ShortVector.fromArray(SHORTS, scratch, from + highest)
                 .sub(odd.lanewise(VectorOperators.LSHL, 8))
                 .reinterpretAsInts();
-        sum0 = sum0.add(evens.and(0xFFFF).lanewise(VectorOperators.LSHL, shift));
-        sum1 = sum1.add(odds.and(0xFFFF).lanewise(VectorOperators.LSHL, shift));
-        sum2 =
-            sum2.add(
-                evens.lanewise(VectorOperators.LSHR, 16).lanewise(VectorOperators.LSHL, shift));
-        sum3 =
-            sum3.add(odds.lanewise(VectorOperators.LSHR, 16).lanewise(VectorOperators.LSHL, shift));
-        shift += LookupTables.FINE_BITS;
+        IntVector sum0 = evens.and(0xFFFF);
+        IntVector sum1 = odds.and(0xFFFF);
+        IntVector sum2 = evens.lanewise(VectorOperators.LSHR, 16);
+        IntVector sum3 = odds.lanewise(VectorOperators.LSHR, 16);
+        for (int plane = highest - stride; plane >= 0; plane -= stride) {
+          odd = ShortVector.fromArray(SHORTS, scratch, from + plane + 8);
+          odds = odd.reinterpretAsInts();
+          evens =
+              ShortVector.fromArray(SHORTS, scratch, from + plane)
+                  .sub(odd.lanewise(VectorOperators.LSHL, 8))
+                  .reinterpretAsInts();
+          sum0 = sum0.lanewise(VectorOperators.LSHL, 2).add(evens.and(0xFFFF));
+          sum1 = sum1.lanewise(VectorOperators.LSHL, 2).add(odds.and(0xFFFF));
+          sum2 =
+              sum2.lanewise(VectorOperators.LSHL, 2).add(evens.lanewise(VectorOperators.LSHR, 16));
+          sum3 =
+              sum3.lanewise(VectorOperators.LSHL, 2).add(odds.lanewise(VectorOperators.LSHR, 16));
+        }
+        FloatVector.fromArray(FLOATS, out, at)
+            .add(((FloatVector) sum0.convert(VectorOperators.I2F, 0)).fma(units, constants))
+            .intoArray(out, at);
+        FloatVector.fromArray(FLOATS, out, at + 4)
+            .add(((FloatVector) sum1.convert(VectorOperators.I2F, 0)).fma(units, constants))
+            .intoArray(out, at + 4);
+        FloatVector.fromArray(FLOATS, out, at + 8)
+            .add(((FloatVector) sum2.convert(VectorOperators.I2F, 0)).fma(units, constants))
+            .intoArray(out, at + 8);
+        FloatVector.fromArray(FLOATS, out, at + 12)
+            .add(((FloatVector) sum3.convert(VectorOperators.I2F, 0)).fma(units, constants))
+            .intoArray(out, at + 12);
       }
-      ShortVector odd = ShortVector.fromArray(SHORTS, scratch, s + 8);
-      IntVector odds = odd.reinterpretAsInts();
-      IntVector evens =
-          ShortVector.fromArray(SHORTS, scratch, s)
-              .sub(odd.lanewise(VectorOperators.LSHL, 8))
-              .reinterpretAsInts();
-      sum0 = sum0.add(evens.and(0xFFFF).lanewise(VectorOperators.LSHL, shift));
-      sum1 = sum1.add(odds.and(0xFFFF).lanewise(VectorOperators.LSHL, shift));
-      sum2 =
-          sum2.add(evens.lanewise(VectorOperators.LSHR, 16).lanewise(VectorOperators.LSHL, shift));
-      sum3 =
-          sum3.add(odds.lanewise(VectorOperators.LSHR, 16).lanewise(VectorOperators.LSHL, shift));
     }
-    FloatVector units = FloatVector.broadcast(FLOATS, unit);
-    FloatVector constants = FloatVector.broadcast(FLOATS, constant);
-    FloatVector.fromArray(FLOATS, out, at)
-        .add(((FloatVector) sum0.convert(VectorOperators.I2F, 0)).fma(units, constants))
-        .intoArray(out, at);
-    FloatVector.fromArray(FLOATS, out, at + 4)
-        .add(((FloatVector) sum1.convert(VectorOperators.I2F, 0)).fma(units, constants))
-        .intoArray(out, at + 4);
-    FloatVector.fromArray(FLOATS, out, at + 8)
-        .add(((FloatVector) sum2.convert(VectorOperators.I2F, 0)).fma(units, constants))
-        .intoArray(out, at + 8);
-    FloatVector.fromArray(FLOATS, out, at + 12)
-        .add(((FloatVector) sum3.convert(VectorOperators.I2F, 0)).fma(units, constants))
-        .intoArray(out, at + 12);
+  }
+
+  /** The same of two digits. */
+  private static void finishBoth(
+      LookupTables tables,
+      int levels,
+      int lanes,
+      short[] scratch,
+      int highest,
+      int stride,
+      float[] out,
+      int outAt,
+      int outStride) {
+    int fine = tables.heads() * LEFT;
+    int heads = tables.heads();
+    for (int head = 0; head < heads; head++) {
+      FloatVector units = FloatVector.broadcast(FLOATS, tables.unit(head));
+      FloatVector constants = FloatVector.broadcast(FLOATS, levels * tables.constant(head));
+      for (int lane = 0; lane < lanes; lane += PlaneLayout.VECTOR) {
+        int from = head * LEFT + lane;
+        int at = outAt + head * outStride + lane;
+        ShortVector odd = ShortVector.fromArray(SHORTS, scratch, from + highest + 8);
+        IntVector odds = odd.reinterpretAsInts();
+        IntVector evens =
+            ShortVector.fromArray(SHORTS, scratch, from + highest)
+                .sub(odd.lanewise(VectorOperators.LSHL, 8))
+                .reinterpretAsInts();
+        IntVector sum0 = evens.and(0xFFFF);
+        IntVector sum1 = odds.and(0xFFFF);
+        IntVector sum2 = evens.lanewise(VectorOperators.LSHR, 16);
+        IntVector sum3 = odds.lanewise(VectorOperators.LSHR, 16);
+        odd = ShortVector.fromArray(SHORTS, scratch, from + fine + highest + 8);
+        odds = odd.reinterpretAsInts();
+        evens =
+            ShortVector.fromArray(SHORTS, scratch, from + fine + highest)
+                .sub(odd.lanewise(VectorOperators.LSHL, 8))
+                .reinterpretAsInts();
+        IntVector rest0 = evens.and(0xFFFF);
+        IntVector rest1 = odds.and(0xFFFF);
+        IntVector rest2 = evens.lanewise(VectorOperators.LSHR, 16);
+        IntVector rest3 = odds.lanewise(VectorOperators.LSHR, 16);
+        for (int plane = highest - stride; plane >= 0; plane -= stride) {
+          odd = ShortVector.fromArray(SHORTS, scratch, from + plane + 8);
+          odds = odd.reinterpretAsInts();
+          evens =
+              ShortVector.fromArray(SHORTS, scratch, from + plane)
+                  .sub(odd.lanewise(VectorOperators.LSHL, 8))
+                  .reinterpretAsInts();
+          sum0 = sum0.lanewise(VectorOperators.LSHL, 2).add(evens.and(0xFFFF));
+          sum1 = sum1.lanewise(VectorOperators.LSHL, 2).add(odds.and(0xFFFF));
+          sum2 =
+              sum2.lanewise(VectorOperators.LSHL, 2).add(evens.lanewise(VectorOperators.LSHR, 16));
+          sum3 =
+              sum3.lanewise(VectorOperators.LSHL, 2).add(odds.lanewise(VectorOperators.LSHR, 16));
+          odd = ShortVector.fromArray(SHORTS, scratch, from + fine + plane + 8);
+          odds = odd.reinterpretAsInts();
+          evens =
+              ShortVector.fromArray(SHORTS, scratch, from + fine + plane)
+                  .sub(odd.lanewise(VectorOperators.LSHL, 8))
+                  .reinterpretAsInts();
+          rest0 = rest0.lanewise(VectorOperators.LSHL, 2).add(evens.and(0xFFFF));
+          rest1 = rest1.lanewise(VectorOperators.LSHL, 2).add(odds.and(0xFFFF));
+          rest2 =
+              rest2.lanewise(VectorOperators.LSHL, 2).add(evens.lanewise(VectorOperators.LSHR, 16));
+          rest3 =
+              rest3.lanewise(VectorOperators.LSHL, 2).add(odds.lanewise(VectorOperators.LSHR, 16));
+        }
+        FloatVector.fromArray(FLOATS, out, at)
+            .add(
+                ((FloatVector)
+                        sum0.lanewise(VectorOperators.LSHL, LookupTables.FINE_BITS)
+                            .add(rest0)
+                            .convert(VectorOperators.I2F, 0))
+                    .fma(units, constants))
+            .intoArray(out, at);
+        FloatVector.fromArray(FLOATS, out, at + 4)
+            .add(
+                ((FloatVector)
+                        sum1.lanewise(VectorOperators.LSHL, LookupTables.FINE_BITS)
+                            .add(rest1)
+                            .convert(VectorOperators.I2F, 0))
+                    .fma(units, constants))
+            .intoArray(out, at + 4);
+        FloatVector.fromArray(FLOATS, out, at + 8)
+            .add(
+                ((FloatVector)
+                        sum2.lanewise(VectorOperators.LSHL, LookupTables.FINE_BITS)
+                            .add(rest2)
+                            .convert(VectorOperators.I2F, 0))
+                    .fma(units, constants))
+            .intoArray(out, at + 8);
+        FloatVector.fromArray(FLOATS, out, at + 12)
+            .add(
+                ((FloatVector)
+                        sum3.lanewise(VectorOperators.LSHL, LookupTables.FINE_BITS)
+                            .add(rest3)
+                            .convert(VectorOperators.I2F, 0))
+                    .fma(units, constants))
+            .intoArray(out, at + 12);
+      }
+    }
   }
 }

@@ -15,16 +15,19 @@ import jdk.incubator.vector.VectorSpecies;
  */
 final class PlaneTables {
   private static final VectorSpecies<Float> FLOATS = FloatVector.SPECIES_128;
+  private static final VectorSpecies<Byte> BYTES = ByteVector.SPECIES_128;
+  private static final VectorSpecies<Integer> INTS = IntVector.SPECIES_128;
   private static final VectorSpecies<Short> SHORTS = ShortVector.SPECIES_128;
   private static final int LANES = FLOATS.length();
-  private static final int SUMS = ByteVector.SPECIES_128.length();
+  private static final int SUMS = BYTES.length();
   private static final int ROUNDER_BITS = Float.floatToRawIntBits(LookupTables.ROUNDER);
 
-  /** Which lanes have entry c + kQ in their subset, for k = 1, 2, 3. */
-  private static final ShortVector WITH_1 = lanesWith(0);
-
-  private static final ShortVector WITH_2 = lanesWith(1);
-  private static final ShortVector WITH_3 = lanesWith(2);
+  /**
+   * Bytes of a vector of four quads' numbers, zero in their high halves, that spread the number of
+   * one quad over the lanes whose subset has entry c + kQ; where it is not, the zeros. For k = 0
+   * all lanes have it. // (quads, k, 16)
+   */
+  private static final byte[] SPREAD = spread();
 
   private static final int FINE_SHIFT = LookupTables.FIXED_BITS - LookupTables.FINE_BITS;
   private static final short FINE_LOW = (1 << LookupTables.FINE_BITS) - 1;
@@ -37,12 +40,16 @@ final class PlaneTables {
 
   private PlaneTables() {}
 
-  private static ShortVector lanesWith(int bit) {
-    short[] mask = new short[SHORTS.length()];
-    for (int lane = 0; lane < mask.length; lane++) {
-      mask[lane] = (short) -(lane >> bit & 1);
+  private static byte[] spread() {
+    byte[] spread = new byte[LANES * 4 * SUMS];
+    for (int i = 0; i < spread.length; i++) {
+      int quad = i / (4 * SUMS);
+      int k = i / SUMS % 4;
+      int lane = i % SUMS / 2;
+      boolean present = k == 0 || (lane >> k - 1 & 1) == 1;
+      spread[i] = (byte) (4 * quad + (present ? 0 : 2) + i % 2);
     }
-    return ShortVector.fromArray(SHORTS, mask, 0);
+    return spread;
   }
 
   static void build(
@@ -116,10 +123,12 @@ final class PlaneTables {
     return largest;
   }
 
+  /** As many quads as fill vectors, those beyond the last with weights of zero. */
   private static void fix(float[] w, int at, int quads, float scale, int rounding, int[] fixed) {
+    int padded = Math.ceilDiv(quads, LANES) * LANES;
     int c = 0;
     for (; c <= quads - LANES; c += LANES) {
-      IntVector start = IntVector.broadcast(IntVector.SPECIES_128, rounding);
+      IntVector start = IntVector.broadcast(INTS, rounding);
       for (int k = 0; k < 4; k++) {
         IntVector steps =
             FloatVector.fromArray(FLOATS, w, at + c + k * quads)
@@ -127,40 +136,54 @@ final class PlaneTables {
                 .add(LookupTables.ROUNDER)
                 .reinterpretAsInts()
                 .sub(ROUNDER_BITS);
-        steps.intoArray(fixed, c + k * quads);
+        steps.and(0xFFFF).intoArray(fixed, c + k * padded);
         start = start.sub(steps.min(0));
       }
-      start.intoArray(fixed, c + 4 * quads);
+      start.intoArray(fixed, c + 4 * padded);
     }
-    for (; c < quads; c++) {
+    for (; c < padded; c++) {
       int start = rounding;
       for (int k = 0; k < 4; k++) {
-        float scaled = w[at + c + k * quads] * scale + LookupTables.ROUNDER;
-        int steps = Float.floatToRawIntBits(scaled) - ROUNDER_BITS;
-        fixed[c + k * quads] = steps;
+        float weight = c < quads ? w[at + c + k * quads] : 0;
+        int steps = Float.floatToRawIntBits(weight * scale + LookupTables.ROUNDER) - ROUNDER_BITS;
+        fixed[c + k * padded] = steps & 0xFFFF;
         start -= Math.min(steps, 0);
       }
-      fixed[c + 4 * quads] = start;
+      fixed[c + 4 * padded] = start;
     }
   }
 
   private static void fill(
       int[] fixed, int quads, byte[] bytes, int first, int step, short[] totals) {
+    int padded = Math.ceilDiv(quads, LANES) * LANES;
     ShortVector both = ShortVector.zero(SHORTS);
     ShortVector odd = ShortVector.zero(SHORTS);
-    for (int c = 0; c < quads; c++) {
-      ShortVector without =
-          ShortVector.broadcast(SHORTS, (short) fixed[c + 4 * quads])
-              .add(ShortVector.broadcast(SHORTS, (short) fixed[c + quads]).and(WITH_1))
-              .add(ShortVector.broadcast(SHORTS, (short) fixed[c + 2 * quads]).and(WITH_2))
-              .add(ShortVector.broadcast(SHORTS, (short) fixed[c + 3 * quads]).and(WITH_3));
-      ShortVector with = without.add(ShortVector.broadcast(SHORTS, (short) fixed[c]));
-      ShortVector sums = without.lanewise(VectorOperators.LSHR, 8).or(with.and(HIGH_BYTE));
-      both = both.add(sums);
-      odd = odd.add(sums.lanewise(VectorOperators.LSHR, 8));
-      int at = first + c * step;
-      sums.reinterpretAsBytes().intoArray(bytes, at);
-      sums.add(sums).reinterpretAsBytes().intoArray(bytes, at + SUMS);
+    for (int quad = 0; quad < LANES; quad++) {
+      int s = quad * 4 * SUMS;
+      ByteVector all = ByteVector.fromArray(BYTES, SPREAD, s);
+      ByteVector some1 = ByteVector.fromArray(BYTES, SPREAD, s + SUMS);
+      ByteVector some2 = ByteVector.fromArray(BYTES, SPREAD, s + 2 * SUMS);
+      ByteVector some3 = ByteVector.fromArray(BYTES, SPREAD, s + 3 * SUMS);
+      for (int c = 0; c < padded; c += LANES) {
+        ByteVector w0 = IntVector.fromArray(INTS, fixed, c).reinterpretAsBytes();
+        ByteVector w1 = IntVector.fromArray(INTS, fixed, c + padded).reinterpretAsBytes();
+        ByteVector w2 = IntVector.fromArray(INTS, fixed, c + 2 * padded).reinterpretAsBytes();
+        ByteVector w3 = IntVector.fromArray(INTS, fixed, c + 3 * padded).reinterpretAsBytes();
+        ByteVector start = IntVector.fromArray(INTS, fixed, c + 4 * padded).reinterpretAsBytes();
+        ShortVector without =
+            all.selectFrom(start)
+                .reinterpretAsShorts()
+                .add(some1.selectFrom(w1).reinterpretAsShorts())
+                .add(some2.selectFrom(w2).reinterpretAsShorts())
+                .add(some3.selectFrom(w3).reinterpretAsShorts());
+        ShortVector with = without.add(all.selectFrom(w0).reinterpretAsShorts());
+        ShortVector sums = without.lanewise(VectorOperators.LSHR, 8).or(with.and(HIGH_BYTE));
+        both = both.add(sums);
+        odd = odd.add(sums.lanewise(VectorOperators.LSHR, 8));
+        int at = first + (c + quad) * step;
+        sums.reinterpretAsBytes().intoArray(bytes, at);
+        sums.add(sums).reinterpretAsBytes().intoArray(bytes, at + SUMS);
+      }
     }
     both.intoArray(totals, 0);
     odd.intoArray(totals, SHORTS.length());
@@ -168,32 +191,46 @@ final class PlaneTables {
 
   private static void fillBoth(
       int[] fixed, int quads, byte[] bytes, int first, int fine, int step, short[] totals) {
+    int padded = Math.ceilDiv(quads, LANES) * LANES;
     ShortVector both = ShortVector.zero(SHORTS);
     ShortVector odd = ShortVector.zero(SHORTS);
     ShortVector bothFine = ShortVector.zero(SHORTS);
     ShortVector oddFine = ShortVector.zero(SHORTS);
-    for (int c = 0; c < quads; c++) {
-      ShortVector without =
-          ShortVector.broadcast(SHORTS, (short) fixed[c + 4 * quads])
-              .add(ShortVector.broadcast(SHORTS, (short) fixed[c + quads]).and(WITH_1))
-              .add(ShortVector.broadcast(SHORTS, (short) fixed[c + 2 * quads]).and(WITH_2))
-              .add(ShortVector.broadcast(SHORTS, (short) fixed[c + 3 * quads]).and(WITH_3));
-      ShortVector with = without.add(ShortVector.broadcast(SHORTS, (short) fixed[c]));
-      ShortVector sums = without.lanewise(VectorOperators.LSHR, 8).or(with.and(HIGH_BYTE));
-      ShortVector rests =
-          without
-              .lanewise(VectorOperators.LSHR, FINE_SHIFT)
-              .and(FINE_LOW)
-              .or(with.lanewise(VectorOperators.LSHL, 8 - FINE_SHIFT).and(FINE_HIGH));
-      both = both.add(sums);
-      odd = odd.add(sums.lanewise(VectorOperators.LSHR, 8));
-      bothFine = bothFine.add(rests);
-      oddFine = oddFine.add(rests.lanewise(VectorOperators.LSHR, 8));
-      int at = first + c * step;
-      sums.reinterpretAsBytes().intoArray(bytes, at);
-      sums.add(sums).reinterpretAsBytes().intoArray(bytes, at + SUMS);
-      rests.reinterpretAsBytes().intoArray(bytes, at + fine);
-      rests.add(rests).reinterpretAsBytes().intoArray(bytes, at + fine + SUMS);
+    for (int quad = 0; quad < LANES; quad++) {
+      int s = quad * 4 * SUMS;
+      ByteVector all = ByteVector.fromArray(BYTES, SPREAD, s);
+      ByteVector some1 = ByteVector.fromArray(BYTES, SPREAD, s + SUMS);
+      ByteVector some2 = ByteVector.fromArray(BYTES, SPREAD, s + 2 * SUMS);
+      ByteVector some3 = ByteVector.fromArray(BYTES, SPREAD, s + 3 * SUMS);
+      for (int c = 0; c < padded; c += LANES) {
+        ByteVector w0 = IntVector.fromArray(INTS, fixed, c).reinterpretAsBytes();
+        ByteVector w1 = IntVector.fromArray(INTS, fixed, c + padded).reinterpretAsBytes();
+        ByteVector w2 = IntVector.fromArray(INTS, fixed, c + 2 * padded).reinterpretAsBytes();
+        ByteVector w3 = IntVector.fromArray(INTS, fixed, c + 3 * padded).reinterpretAsBytes();
+        ByteVector start = IntVector.fromArray(INTS, fixed, c + 4 * padded).reinterpretAsBytes();
+        ShortVector without =
+            all.selectFrom(start)
+                .reinterpretAsShorts()
+                .add(some1.selectFrom(w1).reinterpretAsShorts())
+                .add(some2.selectFrom(w2).reinterpretAsShorts())
+                .add(some3.selectFrom(w3).reinterpretAsShorts());
+        ShortVector with = without.add(all.selectFrom(w0).reinterpretAsShorts());
+        ShortVector sums = without.lanewise(VectorOperators.LSHR, 8).or(with.and(HIGH_BYTE));
+        both = both.add(sums);
+        odd = odd.add(sums.lanewise(VectorOperators.LSHR, 8));
+        int at = first + (c + quad) * step;
+        sums.reinterpretAsBytes().intoArray(bytes, at);
+        sums.add(sums).reinterpretAsBytes().intoArray(bytes, at + SUMS);
+        ShortVector rests =
+            without
+                .lanewise(VectorOperators.LSHR, FINE_SHIFT)
+                .and(FINE_LOW)
+                .or(with.lanewise(VectorOperators.LSHL, 8 - FINE_SHIFT).and(FINE_HIGH));
+        bothFine = bothFine.add(rests);
+        oddFine = oddFine.add(rests.lanewise(VectorOperators.LSHR, 8));
+        rests.reinterpretAsBytes().intoArray(bytes, at + fine);
+        rests.add(rests).reinterpretAsBytes().intoArray(bytes, at + fine + SUMS);
+      }
     }
     both.intoArray(totals, 0);
     odd.intoArray(totals, SHORTS.length());
