@@ -28,7 +28,9 @@ import java.util.Arrays;
  *
  * <p>An entry is off by less than a step after the mean is taken out, so a result is off by less
  * than {@code (2^bits - 1) * Q * step}, 1/85 of the sum of all magnitudes where quads weigh alike;
- * independent errors leave about a tenth of that. In exact mode it is a 64th of either.
+ * independent errors leave about a tenth of that. In exact mode an entry is off by less than 1/32
+ * of a step, half of it from the rounding of the weights, and a result most often by a 64th of what
+ * fast mode leaves.
  */
 public final class LookupTables {
   public static final int MOST_HEADS = 8;

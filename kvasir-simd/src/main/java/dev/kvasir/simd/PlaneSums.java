@@ -1,0 +1,275 @@
+package dev.kvasir.simd;
+
+import dev.kvasir.kernel.LookupTables;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteOrder;
+import jdk.incubator.vector.ByteVector;
+import jdk.incubator.vector.ShortVector;
+import jdk.incubator.vector.VectorOperators;
+import jdk.incubator.vector.VectorSpecies;
+
+/**
+ * The loops over packed codes. A row of bytes has two nibbles a lane, and each nibble a table: that
+ * of a quad and its double for a pair of planes, those of two quads for a single plane. So one loop
+ * serves every width. It sums 16-bit lanes of two bytes, and the odd bytes once more alone, since
+ * that takes two instructions where widening takes four.
+ *
+ * <p>First and second digits of all heads are tables alike, taken four, two or one at a time, so
+ * that a code is loaded and shifted once for several. Four tables and two halves of a tile keep
+ * sixteen sums in registers.
+ */
+final class PlaneSums {
+  /** Shorts that a table leaves of a tile: as many as lanes, two vectors for each half. */
+  static final int LEFT = 32;
+
+  private static final VectorSpecies<Byte> BYTES = ByteVector.SPECIES_128;
+  private static final VectorSpecies<Short> SHORTS = ShortVector.SPECIES_128;
+  private static final ByteOrder ORDER = ByteOrder.LITTLE_ENDIAN;
+  private static final int TABLE = LookupTables.QUAD_BYTES;
+
+  private PlaneSums() {}
+
+  /**
+   * Leaves the sums of all tables over some rows of bytes.
+   *
+   * @param second bytes from the first half of a row to the second
+   * @param step bytes from a row's tables to those of the next
+   * @param high bytes from a low nibble's table to the high one's
+   */
+  static void sumRows(
+      MemorySegment codes,
+      long at,
+      int second,
+      int rowBytes,
+      int rows,
+      LookupTables tables,
+      int step,
+      int high,
+      short[] scratch,
+      int to) {
+    int count = tables.tables();
+    byte[] bytes = tables.bytes();
+    int table = 0;
+    for (; table <= count - 4; table += 4) {
+      sumFour(
+          codes,
+          at,
+          second,
+          rowBytes,
+          rows,
+          bytes,
+          table * TABLE,
+          step,
+          high,
+          scratch,
+          to + table * LEFT);
+    }
+    if (table <= count - 2) {
+      sumTwo(
+          codes,
+          at,
+          second,
+          rowBytes,
+          rows,
+          bytes,
+          table * TABLE,
+          step,
+          high,
+          scratch,
+          to + table * LEFT);
+      table += 2;
+    }
+    if (table < count) {
+      sumOne(
+          codes,
+          at,
+          second,
+          rowBytes,
+          rows,
+          bytes,
+          table * TABLE,
+          step,
+          high,
+          scratch,
+          to + table * LEFT);
+    }
+  }
+
+  private static void sumFour(
+      MemorySegment codes,
+      long codesAt,
+      int second,
+      int rowBytes,
+      int rows,
+      byte[] tables,
+      int tablesAt,
+      int step,
+      int high,
+      short[] scratch,
+      int to) {
+    ShortVector both00 = ShortVector.zero(SHORTS);
+    ShortVector odd00 = ShortVector.zero(SHORTS);
+    ShortVector both01 = ShortVector.zero(SHORTS);
+    ShortVector odd01 = ShortVector.zero(SHORTS);
+    ShortVector both10 = ShortVector.zero(SHORTS);
+    ShortVector odd10 = ShortVector.zero(SHORTS);
+    ShortVector both11 = ShortVector.zero(SHORTS);
+    ShortVector odd11 = ShortVector.zero(SHORTS);
+    ShortVector both20 = ShortVector.zero(SHORTS);
+    ShortVector odd20 = ShortVector.zero(SHORTS);
+    ShortVector both21 = ShortVector.zero(SHORTS);
+    ShortVector odd21 = ShortVector.zero(SHORTS);
+    ShortVector both30 = ShortVector.zero(SHORTS);
+    ShortVector odd30 = ShortVector.zero(SHORTS);
+    ShortVector both31 = ShortVector.zero(SHORTS);
+    ShortVector odd31 = ShortVector.zero(SHORTS);
+    for (int row = 0; row < rows; row++) {
+      long c = codesAt + (long) row * rowBytes;
+      int t = tablesAt + row * step;
+      ByteVector x0 = ByteVector.fromMemorySegment(BYTES, codes, c, ORDER);
+      ByteVector x1 = ByteVector.fromMemorySegment(BYTES, codes, c + second, ORDER);
+      ByteVector y0 = x0.lanewise(VectorOperators.LSHR, 4);
+      ByteVector y1 = x1.lanewise(VectorOperators.LSHR, 4);
+      ByteVector low0 = ByteVector.fromArray(BYTES, tables, t);
+      ByteVector high0 = ByteVector.fromArray(BYTES, tables, t + high);
+      ShortVector sum00 = x0.selectFrom(low0).add(y0.selectFrom(high0)).reinterpretAsShorts();
+      both00 = both00.add(sum00);
+      odd00 = odd00.add(sum00.lanewise(VectorOperators.LSHR, 8));
+      ShortVector sum01 = x1.selectFrom(low0).add(y1.selectFrom(high0)).reinterpretAsShorts();
+      both01 = both01.add(sum01);
+      odd01 = odd01.add(sum01.lanewise(VectorOperators.LSHR, 8));
+      ByteVector low1 = ByteVector.fromArray(BYTES, tables, t + 1 * TABLE);
+      ByteVector high1 = ByteVector.fromArray(BYTES, tables, t + 1 * TABLE + high);
+      ShortVector sum10 = x0.selectFrom(low1).add(y0.selectFrom(high1)).reinterpretAsShorts();
+      both10 = both10.add(sum10);
+      odd10 = odd10.add(sum10.lanewise(VectorOperators.LSHR, 8));
+      ShortVector sum11 = x1.selectFrom(low1).add(y1.selectFrom(high1)).reinterpretAsShorts();
+      both11 = both11.add(sum11);
+      odd11 = odd11.add(sum11.lanewise(VectorOperators.LSHR, 8));
+      ByteVector low2 = ByteVector.fromArray(BYTES, tables, t + 2 * TABLE);
+      ByteVector high2 = ByteVector.fromArray(BYTES, tables, t + 2 * TABLE + high);
+      ShortVector sum20 = x0.selectFrom(low2).add(y0.selectFrom(high2)).reinterpretAsShorts();
+      both20 = both20.add(sum20);
+      odd20 = odd20.add(sum20.lanewise(VectorOperators.LSHR, 8));
+      ShortVector sum21 = x1.selectFrom(low2).add(y1.selectFrom(high2)).reinterpretAsShorts();
+      both21 = both21.add(sum21);
+      odd21 = odd21.add(sum21.lanewise(VectorOperators.LSHR, 8));
+      ByteVector low3 = ByteVector.fromArray(BYTES, tables, t + 3 * TABLE);
+      ByteVector high3 = ByteVector.fromArray(BYTES, tables, t + 3 * TABLE + high);
+      ShortVector sum30 = x0.selectFrom(low3).add(y0.selectFrom(high3)).reinterpretAsShorts();
+      both30 = both30.add(sum30);
+      odd30 = odd30.add(sum30.lanewise(VectorOperators.LSHR, 8));
+      ShortVector sum31 = x1.selectFrom(low3).add(y1.selectFrom(high3)).reinterpretAsShorts();
+      both31 = both31.add(sum31);
+      odd31 = odd31.add(sum31.lanewise(VectorOperators.LSHR, 8));
+    }
+    both00.intoArray(scratch, to);
+    odd00.intoArray(scratch, to + 8);
+    both01.intoArray(scratch, to + 16);
+    odd01.intoArray(scratch, to + 24);
+    both10.intoArray(scratch, to + 32);
+    odd10.intoArray(scratch, to + 40);
+    both11.intoArray(scratch, to + 48);
+    odd11.intoArray(scratch, to + 56);
+    both20.intoArray(scratch, to + 64);
+    odd20.intoArray(scratch, to + 72);
+    both21.intoArray(scratch, to + 80);
+    odd21.intoArray(scratch, to + 88);
+    both30.intoArray(scratch, to + 96);
+    odd30.intoArray(scratch, to + 104);
+    both31.intoArray(scratch, to + 112);
+    odd31.intoArray(scratch, to + 120);
+  }
+
+  private static void sumTwo(
+      MemorySegment codes,
+      long codesAt,
+      int second,
+      int rowBytes,
+      int rows,
+      byte[] tables,
+      int tablesAt,
+      int step,
+      int high,
+      short[] scratch,
+      int to) {
+    ShortVector both00 = ShortVector.zero(SHORTS);
+    ShortVector odd00 = ShortVector.zero(SHORTS);
+    ShortVector both01 = ShortVector.zero(SHORTS);
+    ShortVector odd01 = ShortVector.zero(SHORTS);
+    ShortVector both10 = ShortVector.zero(SHORTS);
+    ShortVector odd10 = ShortVector.zero(SHORTS);
+    ShortVector both11 = ShortVector.zero(SHORTS);
+    ShortVector odd11 = ShortVector.zero(SHORTS);
+    for (int row = 0; row < rows; row++) {
+      long c = codesAt + (long) row * rowBytes;
+      int t = tablesAt + row * step;
+      ByteVector x0 = ByteVector.fromMemorySegment(BYTES, codes, c, ORDER);
+      ByteVector x1 = ByteVector.fromMemorySegment(BYTES, codes, c + second, ORDER);
+      ByteVector y0 = x0.lanewise(VectorOperators.LSHR, 4);
+      ByteVector y1 = x1.lanewise(VectorOperators.LSHR, 4);
+      ByteVector low0 = ByteVector.fromArray(BYTES, tables, t);
+      ByteVector high0 = ByteVector.fromArray(BYTES, tables, t + high);
+      ShortVector sum00 = x0.selectFrom(low0).add(y0.selectFrom(high0)).reinterpretAsShorts();
+      both00 = both00.add(sum00);
+      odd00 = odd00.add(sum00.lanewise(VectorOperators.LSHR, 8));
+      ShortVector sum01 = x1.selectFrom(low0).add(y1.selectFrom(high0)).reinterpretAsShorts();
+      both01 = both01.add(sum01);
+      odd01 = odd01.add(sum01.lanewise(VectorOperators.LSHR, 8));
+      ByteVector low1 = ByteVector.fromArray(BYTES, tables, t + 1 * TABLE);
+      ByteVector high1 = ByteVector.fromArray(BYTES, tables, t + 1 * TABLE + high);
+      ShortVector sum10 = x0.selectFrom(low1).add(y0.selectFrom(high1)).reinterpretAsShorts();
+      both10 = both10.add(sum10);
+      odd10 = odd10.add(sum10.lanewise(VectorOperators.LSHR, 8));
+      ShortVector sum11 = x1.selectFrom(low1).add(y1.selectFrom(high1)).reinterpretAsShorts();
+      both11 = both11.add(sum11);
+      odd11 = odd11.add(sum11.lanewise(VectorOperators.LSHR, 8));
+    }
+    both00.intoArray(scratch, to);
+    odd00.intoArray(scratch, to + 8);
+    both01.intoArray(scratch, to + 16);
+    odd01.intoArray(scratch, to + 24);
+    both10.intoArray(scratch, to + 32);
+    odd10.intoArray(scratch, to + 40);
+    both11.intoArray(scratch, to + 48);
+    odd11.intoArray(scratch, to + 56);
+  }
+
+  private static void sumOne(
+      MemorySegment codes,
+      long codesAt,
+      int second,
+      int rowBytes,
+      int rows,
+      byte[] tables,
+      int tablesAt,
+      int step,
+      int high,
+      short[] scratch,
+      int to) {
+    ShortVector both00 = ShortVector.zero(SHORTS);
+    ShortVector odd00 = ShortVector.zero(SHORTS);
+    ShortVector both01 = ShortVector.zero(SHORTS);
+    ShortVector odd01 = ShortVector.zero(SHORTS);
+    for (int row = 0; row < rows; row++) {
+      long c = codesAt + (long) row * rowBytes;
+      int t = tablesAt + row * step;
+      ByteVector x0 = ByteVector.fromMemorySegment(BYTES, codes, c, ORDER);
+      ByteVector x1 = ByteVector.fromMemorySegment(BYTES, codes, c + second, ORDER);
+      ByteVector y0 = x0.lanewise(VectorOperators.LSHR, 4);
+      ByteVector y1 = x1.lanewise(VectorOperators.LSHR, 4);
+      ByteVector low0 = ByteVector.fromArray(BYTES, tables, t);
+      ByteVector high0 = ByteVector.fromArray(BYTES, tables, t + high);
+      ShortVector sum00 = x0.selectFrom(low0).add(y0.selectFrom(high0)).reinterpretAsShorts();
+      both00 = both00.add(sum00);
+      odd00 = odd00.add(sum00.lanewise(VectorOperators.LSHR, 8));
+      ShortVector sum01 = x1.selectFrom(low0).add(y1.selectFrom(high0)).reinterpretAsShorts();
+      both01 = both01.add(sum01);
+      odd01 = odd01.add(sum01.lanewise(VectorOperators.LSHR, 8));
+    }
+    both00.intoArray(scratch, to);
+    odd00.intoArray(scratch, to + 8);
+    both01.intoArray(scratch, to + 16);
+    odd01.intoArray(scratch, to + 24);
+  }
+}
