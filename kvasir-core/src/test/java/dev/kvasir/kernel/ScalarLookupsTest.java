@@ -66,6 +66,29 @@ class ScalarLookupsTest {
     }
   }
 
+  /** The step follows the heaviest quad, so only the bound in steps holds for all the others. */
+  @Test
+  void weightsOfVeryDifferentSizes() {
+    PlaneLayout layout = new PlaneLayout(128, 128, 2);
+    for (int round = 0; round < 50; round++) {
+      float[] weights = randomWeights(128);
+      for (int i = 0; i < 128; i++) {
+        weights[i] *= (float) Math.exp(2 * random.nextGaussian());
+      }
+      byte[] codes = randomCodes(layout);
+      for (boolean exact : new boolean[] {false, true}) {
+        float[] found = lookup(layout, codes, weights, exact);
+        double steps = tables(weights, 1, exact).step(0) * (exact ? 1 / 32.0 : 1);
+        for (int lane = 0; lane < 128; lane++) {
+          double expected = dot(layout, codes, weights, 0, lane);
+          assertThat((double) found[lane])
+              .as("seed %d", SEED)
+              .isCloseTo(expected, within(3 * layout.quads() * steps));
+        }
+      }
+    }
+  }
+
   @Test
   void oneHugeWeightAmongTinyOnes() {
     PlaneLayout layout = new PlaneLayout(64, 128, 2);
