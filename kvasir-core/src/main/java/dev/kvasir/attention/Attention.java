@@ -3,6 +3,8 @@ package dev.kvasir.attention;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.kernel.Crew;
 import dev.kvasir.kernel.Kernels;
+import dev.kvasir.page.Page;
+import dev.kvasir.page.UniformPage;
 import java.util.Arrays;
 
 /**
@@ -45,6 +47,7 @@ public final class Attention implements Crew.Work {
     final float[] sums; // (rows)
     final float[] keys; // (PAGE, headDim)
     final float[] values; // (PAGE, headDim)
+    final UniformLookups lookups; // null where heads cannot be looked up
 
     Scratch(int rows, int headDim) {
       queries = new float[rows * headDim];
@@ -54,6 +57,7 @@ public final class Attention implements Crew.Work {
       sums = new float[rows];
       keys = new float[PAGE * headDim];
       values = new float[PAGE * headDim];
+      lookups = UniformLookups.supports(headDim) ? new UniformLookups(headDim) : null;
     }
   }
 
@@ -134,8 +138,34 @@ public final class Attention implements Crew.Work {
 
   private void attendToPage(
       int block, int kvHead, int page, int tokens, int rows, Scratch scratch) {
-    int headDim = shape.headDim();
     KvCache cache = blockCache[block];
+    Page packed = cache.page(layer, page);
+    boolean onBits =
+        rows <= UniformLookups.MOST_ROWS
+            && tokens == PAGE
+            && scratch.lookups != null
+            && packed instanceof UniformPage;
+    if (onBits) {
+      UniformPage uniform = (UniformPage) packed;
+      scratch.lookups.score(kernels, uniform, kvHead, scratch.queries, rows, scratch.scores, PAGE);
+    } else {
+      scoreExpanded(cache, kvHead, page, tokens, rows, scratch);
+    }
+    for (int row = 0; row < rows; row++) {
+      int position = blockPosition[block] + row / shape.queriesPerKvHead();
+      weigh(row, position - cache.firstPosition(page), tokens, scratch);
+    }
+    if (onBits) {
+      UniformPage uniform = (UniformPage) packed;
+      scratch.lookups.mix(kernels, uniform, kvHead, scratch.scores, PAGE, rows, scratch.mixed);
+    } else {
+      mixExpanded(cache, kvHead, page, tokens, rows, scratch);
+    }
+  }
+
+  private void scoreExpanded(
+      KvCache cache, int kvHead, int page, int tokens, int rows, Scratch scratch) {
+    int headDim = shape.headDim();
     cache.expandKeys(kernels, layer, kvHead, page, tokens, scratch.keys);
     kernels.products(
         scratch.queries,
@@ -150,10 +180,11 @@ public final class Attention implements Crew.Work {
         scratch.scores,
         0,
         PAGE);
-    for (int row = 0; row < rows; row++) {
-      int position = blockPosition[block] + row / shape.queriesPerKvHead();
-      weigh(row, position - cache.firstPosition(page), tokens, scratch);
-    }
+  }
+
+  private void mixExpanded(
+      KvCache cache, int kvHead, int page, int tokens, int rows, Scratch scratch) {
+    int headDim = shape.headDim();
     cache.expandValues(kernels, layer, kvHead, page, tokens, scratch.values);
     kernels.weightedSums(
         scratch.scores,

@@ -42,6 +42,9 @@ public interface KvCache extends AutoCloseable {
   /** The position that a block begins with; it ends where the next one begins. */
   int firstPosition(int block);
 
+  /** A block's page of a layer, to compute on as it is packed; null where it is not packed. */
+  Page page(int layer, int block);
+
   /** The first {@code tokens} keys of a block as floats. */
   void expandKeys(Kernels kernels, int layer, int kvHead, int block, int tokens, float[] out);
 

@@ -218,6 +218,12 @@ public final class PagedCache implements KvCache {
   }
 
   @Override
+  public Page page(int layer, int block) {
+    checkOpen();
+    return blocks.get(block) instanceof SealedBlock sealed ? sealed.page(layer) : null;
+  }
+
+  @Override
   public void expandKeys(
       Kernels kernels, int layer, int kvHead, int block, int tokens, float[] out) {
     checkOpen();

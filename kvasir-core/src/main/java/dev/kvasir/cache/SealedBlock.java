@@ -23,6 +23,10 @@ final class SealedBlock implements Block {
     pages.get(layer).expandValues(kvHead, tokens, out);
   }
 
+  Page page(int layer) {
+    return pages.get(layer);
+  }
+
   long codeBytes() {
     return pages.stream().mapToLong(Page::codeBytes).sum();
   }

@@ -1,0 +1,140 @@
+package dev.kvasir.attention;
+
+import dev.kvasir.kernel.Kernels;
+import dev.kvasir.kernel.LookupTables;
+import dev.kvasir.page.Page;
+import dev.kvasir.page.PlaneLayout;
+import dev.kvasir.page.UniformPage;
+import dev.kvasir.page.UniformShape;
+import java.util.Arrays;
+
+/**
+ * Attention on the packed bits of a page, for a few query rows that share its KV head. A scale goes
+ * into the weights that tables are made of, a zero point into a constant that all tokens of a group
+ * (or all channels) share:
+ *
+ * <pre>
+ * score_t = sum over c of (q_c scale_c) code_ct + sum over c of q_c zero_c
+ * out_c   = sum over t of (p_t scale_t) code_tc + sum over t of p_t zero_t
+ * </pre>
+ */
+final class UniformLookups {
+  /** Query rows at the most; with more, expanding a page is cheaper. */
+  static final int MOST_ROWS = 8;
+
+  private static final int TOKENS = Page.TOKENS;
+
+  private final int headDim;
+  private final LookupTables tables;
+  private final float[] weights; // (rows, entries)
+  private final float[] scales; // (entries)
+  private final float[] zeros; // (entries)
+  private final float[] constants; // (rows)
+  private final float[] sums; // (rows, lanes of values)
+
+  /** Whether heads of that size can be looked up. */
+  static boolean supports(int headDim) {
+    return headDim % 4 == 0 && headDim <= LookupTables.MOST_ENTRIES;
+  }
+
+  UniformLookups(int headDim) {
+    int most = Math.max(TOKENS, headDim);
+    int lanes = Math.ceilDiv(headDim, PlaneLayout.VECTOR) * PlaneLayout.VECTOR;
+    this.headDim = headDim;
+    this.tables = new LookupTables(MOST_ROWS, most);
+    this.weights = new float[MOST_ROWS * most];
+    this.scales = new float[most];
+    this.zeros = new float[most];
+    this.constants = new float[MOST_ROWS];
+    this.sums = new float[MOST_ROWS * lanes];
+  }
+
+  /**
+   * Scores of all tokens of a page.
+   *
+   * @param queries (rows, headDim)
+   * @param scores (rows, stride), set
+   */
+  void score(
+      Kernels kernels,
+      UniformPage page,
+      int kvHead,
+      float[] queries,
+      int rows,
+      float[] scores,
+      int stride) {
+    UniformShape shape = page.shape();
+    for (int first = 0; first < TOKENS; first += shape.keyGroup()) {
+      long at = shape.keyScalesOffset(kvHead) + 2L * (first / shape.keyGroup()) * headDim;
+      kernels.expandHalf(page.bytes(), at, scales, 0, headDim);
+      kernels.expandHalf(page.bytes(), at + shape.keyScaleBytes(), zeros, 0, headDim);
+      weigh(kernels, queries, headDim, headDim, rows);
+      for (int row = 0; row < rows; row++) {
+        int to = row * stride + first;
+        Arrays.fill(scores, to, to + shape.keyGroup(), constants[row]);
+      }
+      kernels.lookup(
+          shape.keyLayout(),
+          page.bytes(),
+          shape.keyCodesOffset(kvHead),
+          first / PlaneLayout.TILE,
+          (first + shape.keyGroup()) / PlaneLayout.TILE,
+          tables,
+          scores,
+          first,
+          stride);
+    }
+  }
+
+  /**
+   * Adds the weighted values of all tokens of a page.
+   *
+   * @param probabilities (rows, stride)
+   * @param out (rows, headDim), added to
+   */
+  void mix(
+      Kernels kernels,
+      UniformPage page,
+      int kvHead,
+      float[] probabilities,
+      int stride,
+      int rows,
+      float[] out) {
+    UniformShape shape = page.shape();
+    PlaneLayout layout = shape.valueLayout();
+    for (int first = 0; first < headDim; first += shape.valueGroup()) {
+      int end = Math.min(first + shape.valueGroup(), headDim);
+      long at = shape.valueScalesOffset(kvHead) + 2L * (first / shape.valueGroup()) * TOKENS;
+      kernels.expandHalf(page.bytes(), at, scales, 0, TOKENS);
+      kernels.expandHalf(page.bytes(), at + shape.valueScaleBytes(), zeros, 0, TOKENS);
+      weigh(kernels, probabilities, stride, TOKENS, rows);
+      for (int row = 0; row < rows; row++) {
+        Arrays.fill(sums, row * layout.lanes(), (row + 1) * layout.lanes(), constants[row]);
+      }
+      kernels.lookup(
+          layout,
+          page.bytes(),
+          shape.valueCodesOffset(kvHead),
+          first / PlaneLayout.TILE,
+          Math.ceilDiv(end, PlaneLayout.TILE),
+          tables,
+          sums,
+          0,
+          layout.lanes());
+      for (int row = 0; row < rows; row++) {
+        kernels.add(out, row * headDim + first, sums, row * layout.lanes(), end - first);
+      }
+    }
+  }
+
+  /** Tables of {@code x * scale} and constants of {@code x . zero}. */
+  private void weigh(Kernels kernels, float[] x, int stride, int entries, int rows) {
+    for (int row = 0; row < rows; row++) {
+      for (int i = 0; i < entries; i++) {
+        weights[row * entries + i] = x[row * stride + i] * scales[i];
+      }
+    }
+    kernels.products(x, 0, stride, rows, zeros, 0, entries, 1, entries, constants, 0, 1);
+    kernels.buildTables(weights, 0, entries, rows, entries, true, tables);
+  }
+}

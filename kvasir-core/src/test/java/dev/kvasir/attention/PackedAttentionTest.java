@@ -1,0 +1,116 @@
+package dev.kvasir.attention;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kvasir.cache.CacheShape;
+import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.cache.KvCache;
+import dev.kvasir.kernel.Crew;
+import dev.kvasir.kernel.Kernels;
+import dev.kvasir.kernel.ScalarKernels;
+import java.util.Random;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Attention on the packed bits is attention over what those bits stand for. */
+class PackedAttentionTest {
+  private static final long SEED = 5;
+  private static final int LENGTH = 700;
+
+  private final Crew crew = new Crew(2);
+  private final Kernels kernels = new ScalarKernels();
+  private final Random random = new Random(SEED);
+
+  @AfterEach
+  void close() {
+    crew.close();
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "kivi:1                  |  64 | 4",
+        "kivi:2                  |  64 | 4",
+        "kivi:2,group=32         | 128 | 1",
+        "kivi:2,group=64,sinks=9 |  80 | 8",
+        "kivi:3,group=32,window=0|  96 | 2",
+        "kivi:4                  | 256 | 2",
+        "kivi:4,group=64         |  80 | 5",
+        "kivi:8,window=10        |  64 | 3",
+        "kivi:2,k=4,v=2          | 128 | 7",
+        "kivi:4                  |  20 | 2"
+      })
+  void oneTokenSeesWhatThePackedVectorsSay(String spec, int headDim, int group) {
+    AttentionShape shape = new AttentionShape(2 * group, 2, headDim);
+    try (KvCache cache = CacheSpec.parse(spec).newCache(new CacheShape(1, 2, headDim))) {
+      fill(cache, 2 * headDim);
+      float[] query = gaussian(2 * group * headDim);
+      float[] found = new float[query.length];
+      Attention attention = new Attention(shape, kernels, crew);
+      attention.begin();
+      attention.add(cache, 0, 1, LENGTH - 1);
+      attention.attend(0, Integer.MAX_VALUE, query, found);
+
+      double error = 0;
+      double norm = 0;
+      for (int head = 0; head < 2 * group; head++) {
+        double[] expected = naive(cache, head / group, query, head * headDim, headDim);
+        for (int i = 0; i < headDim; i++) {
+          error += Math.pow(found[head * headDim + i] - expected[i], 2);
+          norm += expected[i] * expected[i];
+        }
+      }
+      assertThat(Math.sqrt(error / norm)).as("%s, seed %d", spec, SEED).isLessThan(1e-3);
+    }
+  }
+
+  private void fill(KvCache cache, int vector) {
+    cache.reserve(LENGTH);
+    for (int position = 0; position < LENGTH; position++) {
+      cache.append(0, position, gaussian(vector), 0, gaussian(vector), 0);
+    }
+    cache.advance(LENGTH);
+  }
+
+  /** Softmax attention in double precision over the vectors that the cache expands to. */
+  private double[] naive(KvCache cache, int kvHead, float[] query, int at, int headDim) {
+    float[] keys = new float[LENGTH * headDim];
+    float[] values = new float[LENGTH * headDim];
+    float[] block = new float[KvCache.TOKENS_PER_PAGE * headDim];
+    for (int b = 0; cache.firstPosition(b) < LENGTH; b++) {
+      int first = cache.firstPosition(b);
+      int count = Math.min(cache.firstPosition(b + 1), LENGTH) - first;
+      cache.expandKeys(kernels, 0, kvHead, b, count, block);
+      System.arraycopy(block, 0, keys, first * headDim, count * headDim);
+      cache.expandValues(kernels, 0, kvHead, b, count, block);
+      System.arraycopy(block, 0, values, first * headDim, count * headDim);
+    }
+    double[] out = new double[headDim];
+    double sum = 0;
+    for (int t = 0; t < LENGTH; t++) {
+      double score = 0;
+      for (int i = 0; i < headDim; i++) {
+        score += (double) query[at + i] * keys[t * headDim + i];
+      }
+      double weight = Math.exp(score / Math.sqrt(headDim));
+      sum += weight;
+      for (int i = 0; i < headDim; i++) {
+        out[i] += weight * values[t * headDim + i];
+      }
+    }
+    for (int i = 0; i < headDim; i++) {
+      out[i] /= sum;
+    }
+    return out;
+  }
+
+  private float[] gaussian(int count) {
+    float[] x = new float[count];
+    for (int i = 0; i < count; i++) {
+      x[i] = (float) random.nextGaussian();
+    }
+    return x;
+  }
+}
