@@ -9,7 +9,7 @@ import picocli.CommandLine.Spec;
     name = "bench",
     description = "Measure speed: contenders take turns in one run, medians, ratios.",
     synopsisSubcommandLabel = "COMMAND",
-    footer = {"  kvasir bench model", "  kvasir bench model --threads 1 --rounds 9"})
+    footer = {"  kvasir bench model", "  kvasir bench decode --context 8192 --kv fp16,kivi:2"})
 final class Bench implements Runnable {
   @Spec private CommandSpec spec;
 

@@ -9,6 +9,7 @@ public final class BenchProvider implements CommandProvider {
   public Object command(PrintStream out, PrintStream err) {
     picocli.CommandLine bench = new picocli.CommandLine(new Bench());
     bench.addSubcommand(new ModelBench(out, err));
+    bench.addSubcommand(new DecodeBench(out, err));
     return bench;
   }
 }

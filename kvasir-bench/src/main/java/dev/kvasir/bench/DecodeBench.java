@@ -1,0 +1,198 @@
+package dev.kvasir.bench;
+
+import dev.kvasir.LoadOptions;
+import dev.kvasir.Model;
+import dev.kvasir.cache.CacheShape;
+import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.cache.KvCache;
+import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.kernel.KernelChoice;
+import dev.kvasir.model.Batch;
+import java.io.PrintStream;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.SplittableRandom;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/** Measures what a kind of cache does to the speed of generating at a length of context. */
+@Command(
+    name = "decode",
+    description = {
+      "Measure generation speed by kind of cache and length of context.",
+      "Caches are filled with random vectors, which cost what real ones cost; kinds take turns, and"
+          + " the medians are shown with their ratio to the first kind."
+    },
+    footer = {"  kvasir bench decode --context 0,8192,15000 --kv fp16,kivi:4,kivi:2"})
+final class DecodeBench implements Callable<Integer> {
+  /** Turns before the first that counts: until then kernels are still being compiled. */
+  private static final long WARM_UP_NANOS = 12_000_000_000L;
+
+  private final PrintStream out;
+  private final PrintStream err;
+
+  @Option(
+      names = {"-m", "--model"},
+      paramLabel = "FILE|DIR",
+      description = "A model; without it, the bundled one.")
+  private Path model;
+
+  @Option(
+      names = "--context",
+      defaultValue = "0,8192,15000",
+      split = ",",
+      paramLabel = "N",
+      description = "Tokens held before (default: ${DEFAULT-VALUE}).")
+  private int[] contexts;
+
+  @Option(
+      names = "--kv",
+      defaultValue = "fp16,kivi:4,kivi:2",
+      paramLabel = "SPECS",
+      description =
+          "Kinds of cache, separated by commas or semicolons (default: ${DEFAULT-VALUE}).")
+  private String kinds;
+
+  @Option(
+      names = "--threads",
+      defaultValue = "0",
+      paramLabel = "N",
+      description = "Threads; all processors unless given.")
+  private int threads;
+
+  @Option(
+      names = "--tokens",
+      defaultValue = "32",
+      paramLabel = "N",
+      description = "Tokens of a turn (default: ${DEFAULT-VALUE}).")
+  private int tokens;
+
+  @Option(
+      names = "--rounds",
+      defaultValue = "5",
+      paramLabel = "N",
+      description = "Turns of each kind (default: ${DEFAULT-VALUE}).")
+  private int rounds;
+
+  DecodeBench(PrintStream out, PrintStream err) {
+    this.out = out;
+    this.err = err;
+  }
+
+  @Override
+  public Integer call() {
+    List<CacheSpec> specs = specs(kinds);
+    int crew = threads == 0 ? Runtime.getRuntime().availableProcessors() : threads;
+    LoadOptions options = LoadOptions.defaults().withThreads(crew);
+    try (Model loaded = model == null ? Model.bundled(options) : Model.load(model, options)) {
+      out.printf(
+          Locale.ROOT,
+          "%s, %d threads, %s, Java %s, %s%n",
+          loaded.config().name(),
+          crew,
+          KernelChoice.ofThisProcess().kernels().name(),
+          Runtime.version(),
+          System.getProperty("os.arch"));
+      out.printf("%8s  %-24s %12s %8s %14s%n", "context", "cache", "tokens/s", "ratio", "KV bytes");
+      for (int context : contexts) {
+        checkContext(loaded, context);
+        measure(loaded, specs, context);
+      }
+    }
+    return 0;
+  }
+
+  /** A comma that begins a key=value belongs to the spec before it. */
+  static List<CacheSpec> specs(String text) {
+    return Arrays.stream(text.split(";|,(?=[^=,;]+(,|;|$))")).map(CacheSpec::parse).toList();
+  }
+
+  private void checkContext(Model loaded, int context) {
+    int most = loaded.config().contextLength() - tokens;
+    if (context < 0 || context > most) {
+      throw new InvalidInputException(
+          "--context is %d; expected 0 to %d, so that %d tokens fit after it"
+              .formatted(context, most, tokens));
+    }
+  }
+
+  private void measure(Model loaded, List<CacheSpec> specs, int context) {
+    List<KvCache> caches = new ArrayList<>();
+    try {
+      for (CacheSpec spec : specs) {
+        caches.add(filled(spec, loaded.config().cacheShape(), context));
+      }
+      double[][] speeds = new double[specs.size()][rounds];
+      warmUp(loaded, caches);
+      for (int round = 0; round < rounds; round++) {
+        for (int i = 0; i < specs.size(); i++) {
+          speeds[i][round] = tokens * 1e9 / generate(loaded, caches.get(i));
+        }
+        err.printf("context %d, turn %d of %d%n", context, round + 1, rounds);
+      }
+      print(specs, caches, speeds, context);
+    } finally {
+      caches.forEach(KvCache::close);
+    }
+  }
+
+  private void warmUp(Model loaded, List<KvCache> caches) {
+    err.println("warming up");
+    long start = System.nanoTime();
+    do {
+      caches.forEach(cache -> generate(loaded, cache));
+    } while (System.nanoTime() - start < WARM_UP_NANOS);
+  }
+
+  private void print(List<CacheSpec> specs, List<KvCache> caches, double[][] speeds, int context) {
+    double first = Race.median(speeds[0]);
+    for (int i = 0; i < specs.size(); i++) {
+      double median = Race.median(speeds[i]);
+      long bytes = caches.get(i).bytes().total();
+      out.printf(
+          Locale.ROOT,
+          "%8d  %-24s %12.0f %8.2f %,14d%n",
+          context,
+          specs.get(i),
+          median,
+          median / first,
+          bytes);
+    }
+  }
+
+  private static KvCache filled(CacheSpec spec, CacheShape shape, int context) {
+    KvCache cache = spec.newCache(shape);
+    SplittableRandom random = new SplittableRandom(1);
+    float[] keys = new float[shape.kvHeads() * shape.headDim()];
+    float[] values = new float[keys.length];
+    for (int position = 0; position < context; position++) {
+      cache.reserve(position + 1);
+      for (int layer = 0; layer < shape.layers(); layer++) {
+        for (int i = 0; i < keys.length; i++) {
+          keys[i] = (float) random.nextDouble(-2, 2);
+          values[i] = (float) random.nextDouble(-1, 1);
+        }
+        cache.append(layer, position, keys, 0, values, 0);
+      }
+      cache.advance(1);
+    }
+    return cache;
+  }
+
+  private long generate(Model loaded, KvCache past) {
+    Batch batch = new Batch();
+    try (KvCache cache = past.fork()) {
+      long start = System.nanoTime();
+      for (int i = 0; i < tokens; i++) {
+        batch.clear();
+        batch.add(cache, i, true);
+        loaded.forward(batch);
+      }
+      return System.nanoTime() - start;
+    }
+  }
+}
