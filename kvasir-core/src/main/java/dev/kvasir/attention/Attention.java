@@ -18,7 +18,7 @@ public final class Attention implements Crew.Work {
   private static final int PAGE = KvCache.TOKENS_PER_PAGE;
 
   /** Query rows that share an expanded page: enough to make its expansion cheap. */
-  private static final int BLOCK_ROWS = 256;
+  private static final int BLOCK_ROWS = 64;
 
   private final AttentionShape shape;
   private final Kernels kernels;
