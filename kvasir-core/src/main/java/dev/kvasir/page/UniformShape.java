@@ -1,30 +1,71 @@
 package dev.kvasir.page;
 
 /**
- * The sizes of a {@link UniformPage}.
- *
- * @param keyGroup tokens of a channel that share a scale
- * @param valueGroup channels of a token that share a scale; a head with fewer has one group
+ * The sizes of a {@link UniformPage}. Layouts are made once: attention asks for them at every page.
  */
-public record UniformShape(
-    int kvHeads, int headDim, int keyBits, int keyGroup, int valueBits, int valueGroup) {
+public final class UniformShape {
+  private final int kvHeads;
+  private final int headDim;
+  private final int keyBits;
+  private final int keyGroup;
+  private final int valueBits;
+  private final int valueGroup;
+  private final PlaneLayout keyLayout;
+  private final PlaneLayout valueLayout;
 
-  public UniformShape {
+  /**
+   * @param keyGroup tokens of a channel that share a scale
+   * @param valueGroup channels of a token that share a scale; a head with fewer has one group
+   */
+  public UniformShape(
+      int kvHeads, int headDim, int keyBits, int keyGroup, int valueBits, int valueGroup) {
     if (Page.TOKENS % keyGroup != 0) {
       throw new IllegalArgumentException(
           "keyGroup is %d; expected a divisor of %d".formatted(keyGroup, Page.TOKENS));
     }
+    this.kvHeads = kvHeads;
+    this.headDim = headDim;
+    this.keyBits = keyBits;
+    this.keyGroup = keyGroup;
+    this.valueBits = valueBits;
+    this.valueGroup = valueGroup;
+    this.keyLayout = new PlaneLayout(Page.TOKENS, headDim, keyBits);
+    int lanes = Math.ceilDiv(headDim, PlaneLayout.VECTOR) * PlaneLayout.VECTOR;
+    this.valueLayout = new PlaneLayout(lanes, Page.TOKENS, valueBits);
+  }
+
+  public int kvHeads() {
+    return kvHeads;
+  }
+
+  public int headDim() {
+    return headDim;
+  }
+
+  public int keyBits() {
+    return keyBits;
+  }
+
+  public int keyGroup() {
+    return keyGroup;
+  }
+
+  public int valueBits() {
+    return valueBits;
+  }
+
+  public int valueGroup() {
+    return valueGroup;
   }
 
   /** Lanes are tokens, entries channels. */
   public PlaneLayout keyLayout() {
-    return new PlaneLayout(Page.TOKENS, headDim, keyBits);
+    return keyLayout;
   }
 
   /** Lanes are channels, entries tokens. */
   public PlaneLayout valueLayout() {
-    int lanes = Math.ceilDiv(headDim, PlaneLayout.VECTOR) * PlaneLayout.VECTOR;
-    return new PlaneLayout(lanes, Page.TOKENS, valueBits);
+    return valueLayout;
   }
 
   /** Bytes of a head's key scales; its zeros take as many. */
@@ -38,7 +79,7 @@ public record UniformShape(
   }
 
   private int headBytes() {
-    return keyLayout().bytes() + valueLayout().bytes() + 2 * (keyScaleBytes() + valueScaleBytes());
+    return keyLayout.bytes() + valueLayout.bytes() + 2 * (keyScaleBytes() + valueScaleBytes());
   }
 
   public long keyCodesOffset(int head) {
@@ -46,7 +87,7 @@ public record UniformShape(
   }
 
   public long keyScalesOffset(int head) {
-    return keyCodesOffset(head) + keyLayout().bytes();
+    return keyCodesOffset(head) + keyLayout.bytes();
   }
 
   public long valueCodesOffset(int head) {
@@ -54,11 +95,11 @@ public record UniformShape(
   }
 
   public long valueScalesOffset(int head) {
-    return valueCodesOffset(head) + valueLayout().bytes();
+    return valueCodesOffset(head) + valueLayout.bytes();
   }
 
   public long codeBytes() {
-    return (long) kvHeads * (keyLayout().bytes() + valueLayout().bytes());
+    return (long) kvHeads * (keyLayout.bytes() + valueLayout.bytes());
   }
 
   public long bytes() {
