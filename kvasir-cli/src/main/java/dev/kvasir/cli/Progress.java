@@ -1,7 +1,5 @@
 package dev.kvasir.cli;
 
-import java.util.Locale;
-
 /**
  * A bar on standard error for work that takes its time. It shows only on a terminal, and only after
  * a second, so that quick work does not flicker; closing it wipes the line.
@@ -33,11 +31,6 @@ final class Progress implements AutoCloseable {
                 "=".repeat(filled),
                 " ".repeat(WIDTH - filled),
                 100 * done / Math.max(1, inAll)));
-  }
-
-  /** Work of an unknown length. */
-  void update(long done, String unit) {
-    draw(String.format(Locale.ROOT, "%s, %,d %s", what, done, unit));
   }
 
   private void draw(String line) {
