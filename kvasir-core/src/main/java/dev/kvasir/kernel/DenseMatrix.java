@@ -1,6 +1,8 @@
 package dev.kvasir.kernel;
 
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
 
 /**
  * Floating-point weights as a file holds them, row after row; usually mapped, never copied.
@@ -27,6 +29,11 @@ public record DenseMatrix(Precision precision, int rows, int columns, MemorySegm
     }
   }
 
+  private static final ValueLayout.OfShort SHORT =
+      ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+  private static final ValueLayout.OfFloat FLOAT =
+      ValueLayout.JAVA_FLOAT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+
   public DenseMatrix {
     long expected = (long) rows * columns * precision.bytes();
     if (data.byteSize() != expected) {
@@ -44,5 +51,14 @@ public record DenseMatrix(Precision precision, int rows, int columns, MemorySegm
   /** Where row {@code row} begins. */
   public long offset(int row) {
     return (long) row * columns * precision.bytes();
+  }
+
+  public float value(int row, int column) {
+    long at = offset(row) + (long) column * precision.bytes();
+    return switch (precision) {
+      case F32 -> data.get(FLOAT, at);
+      case F16 -> Float.float16ToFloat(data.get(SHORT, at));
+      case BF16 -> Float.intBitsToFloat(data.get(SHORT, at) << 16);
+    };
   }
 }

@@ -60,6 +60,42 @@ public interface Kernels {
       int outAt,
       int outStride); // (rows, length)
 
+  /**
+   * {@code c[i][j] = a[i] . row (firstRow + j)}, for a few rows {@code a} against rows of 16-bit
+   * floats, which are not expanded to memory first.
+   *
+   * @param a below 2^15 in magnitude where the rows are F16
+   * @param b F16 or BF16
+   */
+  void halfProducts(
+      float[] a,
+      int aAt,
+      int aStride,
+      int aRows, // (aRows, columns)
+      DenseMatrix b,
+      int firstRow,
+      int bRows,
+      float[] c,
+      int cAt,
+      int cStride); // (aRows, bRows)
+
+  /**
+   * {@code out[i] += sum over t of weights[i][t] * row (firstRow + t)}, for a few rows of weights.
+   *
+   * @param v F16 or BF16
+   */
+  void halfSums(
+      float[] weights,
+      int weightsAt,
+      int weightsStride,
+      int rows, // (rows, tokens)
+      DenseMatrix v,
+      int firstRow,
+      int tokens,
+      float[] out,
+      int outAt,
+      int outStride); // (rows, columns)
+
   /** Half-precision values to floats. */
   void expandHalf(MemorySegment source, long offset, float[] out, int outAt, int count);
 

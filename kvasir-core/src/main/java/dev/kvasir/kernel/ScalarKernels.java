@@ -4,6 +4,7 @@ import dev.kvasir.page.PlaneLayout;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
+import java.util.Arrays;
 
 /**
  * The arithmetic in plain Java: what runs without the Vector API, and what defines the results, to
@@ -21,6 +22,8 @@ public final class ScalarKernels implements Kernels {
 
   private static final ThreadLocal<short[]> LANES_OF_A_TILE =
       ThreadLocal.withInitial(() -> new short[0]);
+
+  private static final ThreadLocal<float[]> ROW = ThreadLocal.withInitial(() -> new float[0]);
 
   /** What a machine with vectors of 128 bits has. */
   private static final int LEAST_LANES = 4;
@@ -259,6 +262,85 @@ public final class ScalarKernels implements Kernels {
           out[at] = Math.fma(weight, v[vAt + t * vStride + d], out[at]);
         }
       }
+    }
+  }
+
+  @Override
+  public void halfProducts(
+      float[] a,
+      int aAt,
+      int aStride,
+      int aRows,
+      DenseMatrix b,
+      int firstRow,
+      int bRows,
+      float[] c,
+      int cAt,
+      int cStride) {
+    float[] row = rowScratch(b.columns());
+    for (int j = 0; j < bRows; j++) {
+      expand(b, firstRow + j, 1, row, 0);
+      for (int i = 0; i < aRows; i++) {
+        c[cAt + i * cStride + j] = pairedDot(a, aAt + i * aStride, row, b.columns());
+      }
+    }
+  }
+
+  private static float[] rowScratch(int columns) {
+    float[] row = ROW.get();
+    if (row.length < columns) {
+      row = new float[columns];
+      ROW.set(row);
+    }
+    return row;
+  }
+
+  /** A partial sum takes two neighbouring channels in turn, as two halves share a 32-bit lane. */
+  private float pairedDot(float[] a, int aAt, float[] b, int depth) {
+    int whole = depth - depth % (2 * lanes);
+    float sum = 0;
+    for (int lane = 0; lane < lanes; lane++) {
+      float partial = 0;
+      for (int k = 2 * lane; k < whole; k += 2 * lanes) {
+        partial = Math.fma(a[aAt + k], b[k], partial);
+        partial = Math.fma(a[aAt + k + 1], b[k + 1], partial);
+      }
+      sum += partial;
+    }
+    for (int k = whole; k < depth; k++) {
+      sum = Math.fma(a[aAt + k], b[k], sum);
+    }
+    return sum;
+  }
+
+  /** The sum of all tokens is made first and added as a whole. */
+  @Override
+  public void halfSums(
+      float[] weights,
+      int weightsAt,
+      int weightsStride,
+      int rows,
+      DenseMatrix v,
+      int firstRow,
+      int tokens,
+      float[] out,
+      int outAt,
+      int outStride) {
+    int columns = v.columns();
+    float[] scratch = rowScratch((rows + 1) * columns);
+    Arrays.fill(scratch, columns, (rows + 1) * columns, 0);
+    for (int t = 0; t < tokens; t++) {
+      expand(v, firstRow + t, 1, scratch, 0);
+      for (int i = 0; i < rows; i++) {
+        float weight = weights[weightsAt + i * weightsStride + t];
+        int sums = (i + 1) * columns;
+        for (int d = 0; d < columns; d++) {
+          scratch[sums + d] = Math.fma(weight, scratch[d], scratch[sums + d]);
+        }
+      }
+    }
+    for (int i = 0; i < rows; i++) {
+      add(out, outAt + i * outStride, scratch, (i + 1) * columns, columns);
     }
   }
 

@@ -22,10 +22,10 @@ final class HalfFloats {
   private static final int LANES = FLOATS.length();
 
   /** The sign, and the fifteen bits below it moved to a float's place. */
-  private static final int HALF_BITS = 0x8FFFE000;
+  static final int HALF_BITS = 0x8FFFE000;
 
   /** A float's exponent counts from 127, a half's from 15; the product also lifts subnormals. */
-  private static final float EXPONENT_LIFT = 0x1p112f;
+  static final float EXPONENT_LIFT = 0x1p112f;
 
   private HalfFloats() {}
 

@@ -136,6 +136,37 @@ final class VectorKernels implements Kernels {
   }
 
   @Override
+  public void halfProducts(
+      float[] a,
+      int aAt,
+      int aStride,
+      int aRows,
+      DenseMatrix b,
+      int firstRow,
+      int bRows,
+      float[] c,
+      int cAt,
+      int cStride) {
+    HalfProducts.products(a, aAt, aStride, aRows, b, firstRow, bRows, c, cAt, cStride);
+  }
+
+  @Override
+  public void halfSums(
+      float[] weights,
+      int weightsAt,
+      int weightsStride,
+      int rows,
+      DenseMatrix v,
+      int firstRow,
+      int tokens,
+      float[] out,
+      int outAt,
+      int outStride) {
+    HalfSums.weightedSums(
+        weights, weightsAt, weightsStride, rows, v, firstRow, tokens, out, outAt, outStride);
+  }
+
+  @Override
   public float maximum(float[] x, int at, int count) {
     return FloatRows.maximum(x, at, count);
   }

@@ -10,6 +10,7 @@ import dev.kvasir.page.PlaneLayout;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
+import java.util.List;
 
 /**
  * Runs kernels on small made-up data, in turns with their scalar twins, until the compiler has seen
@@ -115,6 +116,20 @@ final class WarmUp implements AutoCloseable {
       kernels.lookup(pair, codes, 0, 0, pair.tiles(), exact, z, 0, HEAD);
       kernels.lookup(several, codes, 0, 0, several.tiles(), exact, z, 0, HEAD);
       kernels.scale(z, 0, 7 * HEAD, 0); // or they would grow without bound
+    };
+  }
+
+  /** Both kinds of halves, four rows at a time and one. */
+  Trial halfRows() {
+    MemorySegment data = arena.allocate(2L * TOKENS * HEAD);
+    DenseMatrix halves = new DenseMatrix(DenseMatrix.Precision.F16, TOKENS, HEAD, data);
+    DenseMatrix brains = new DenseMatrix(DenseMatrix.Precision.BF16, TOKENS, HEAD, data);
+    return kernels -> {
+      for (DenseMatrix rows : List.of(halves, brains)) {
+        kernels.halfProducts(x, 0, HEAD, 5, rows, 0, TOKENS, z, 0, TOKENS);
+        kernels.halfSums(x, 0, TOKENS, 5, rows, 0, TOKENS, z, 0, HEAD);
+      }
+      kernels.scale(z, 0, 5 * HEAD, 0); // or they would grow without bound
     };
   }
 

@@ -28,6 +28,7 @@ final class WarmingKernels implements Kernels {
   private volatile boolean sums;
   private volatile boolean halves;
   private volatile boolean rows;
+  private volatile boolean halfRows;
   private volatile boolean lookups;
 
   WarmingKernels(ScalarKernels scalar, VectorKernels vector) {
@@ -49,6 +50,7 @@ final class WarmingKernels implements Kernels {
       sums = trials.vectorWins(trials::weightedSums);
       rows = trials.vectorWins(trials::rows);
       halves = trials.vectorWins(trials::halves);
+      halfRows = trials.vectorWins(trials.halfRows());
       lookups = trials.vectorWins(trials.lookup());
       nibbles = trials.vectorWins(trials.codedProduct(4));
     }
@@ -134,6 +136,39 @@ final class WarmingKernels implements Kernels {
         out,
         outAt,
         outStride);
+  }
+
+  @Override
+  public void halfProducts(
+      float[] a,
+      int aAt,
+      int aStride,
+      int aRows,
+      DenseMatrix b,
+      int firstRow,
+      int bRows,
+      float[] c,
+      int cAt,
+      int cStride) {
+    Kernels kernels = halfRows ? vector : scalar;
+    kernels.halfProducts(a, aAt, aStride, aRows, b, firstRow, bRows, c, cAt, cStride);
+  }
+
+  @Override
+  public void halfSums(
+      float[] weights,
+      int weightsAt,
+      int weightsStride,
+      int rowCount,
+      DenseMatrix v,
+      int firstRow,
+      int tokens,
+      float[] out,
+      int outAt,
+      int outStride) {
+    Kernels kernels = halfRows ? vector : scalar;
+    kernels.halfSums(
+        weights, weightsAt, weightsStride, rowCount, v, firstRow, tokens, out, outAt, outStride);
   }
 
   @Override

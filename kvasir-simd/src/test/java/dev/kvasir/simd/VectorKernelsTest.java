@@ -6,12 +6,15 @@ import static org.assertj.core.api.Assertions.within;
 import dev.kvasir.kernel.CodedMatrix;
 import dev.kvasir.kernel.CodedRow;
 import dev.kvasir.kernel.DenseMatrix;
+import dev.kvasir.kernel.DenseMatrix.Precision;
 import dev.kvasir.kernel.Exponential;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.ScalarKernels;
 import dev.kvasir.memory.CountedArena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Random;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -65,6 +68,53 @@ class VectorKernelsTest {
       assertProductsAgree(extremeMatrix(arena, bits, group, minimums, rows, columns, false), x);
       assertProductsAgree(extremeMatrix(arena, bits, group, minimums, rows, columns, true), x);
     }
+  }
+
+  @ParameterizedTest
+  @MethodSource("awkwardSizes")
+  void productsAndSumsOfHalves(int size) {
+    int columns = size + 1;
+    try (CountedArena arena = new CountedArena()) {
+      for (Precision precision : List.of(Precision.F16, Precision.BF16)) {
+        for (int tokens : new int[] {1, 2, 3, 4, 6, 37}) {
+          DenseMatrix rows = randomHalves(arena, precision, tokens + 1, columns);
+          for (int heads = 1; heads <= 8; heads++) {
+            assertHalvesAgree(rows, tokens, heads);
+          }
+        }
+      }
+    }
+  }
+
+  private void assertHalvesAgree(DenseMatrix rows, int tokens, int heads) {
+    int columns = rows.columns();
+    float[] a = randomFloats(1 + heads * (columns + 3));
+    float[] expected = new float[heads * (tokens + 1) + 1];
+    float[] found = expected.clone();
+    scalar.halfProducts(a, 1, columns + 3, heads, rows, 1, tokens, expected, 1, tokens + 1);
+    vector.halfProducts(a, 1, columns + 3, heads, rows, 1, tokens, found, 1, tokens + 1);
+    assertThat(found).as("seed %d", SEED).isEqualTo(expected);
+
+    float[] weights = randomFloats(1 + heads * (tokens + 2));
+    float[] expectedSums = randomFloats(1 + heads * (columns + 1));
+    float[] foundSums = expectedSums.clone();
+    scalar.halfSums(weights, 1, tokens + 2, heads, rows, 1, tokens, expectedSums, 1, columns + 1);
+    vector.halfSums(weights, 1, tokens + 2, heads, rows, 1, tokens, foundSums, 1, columns + 1);
+    assertThat(foundSums).as("seed %d", SEED).isEqualTo(expectedSums);
+  }
+
+  private DenseMatrix randomHalves(CountedArena arena, Precision precision, int rows, int columns) {
+    MemorySegment data = arena.allocate(2L * rows * columns);
+    for (int i = 0; i < rows * columns; i++) {
+      // Some are below the smallest normal half.
+      float value = (float) (random.nextGaussian() * (random.nextInt(8) == 0 ? 1e-6 : 1));
+      short bits =
+          precision == Precision.F16
+              ? Float.floatToFloat16(value)
+              : (short) (Float.floatToRawIntBits(value) >>> 16);
+      data.setAtIndex(ValueLayout.JAVA_SHORT_UNALIGNED, i, bits);
+    }
+    return new DenseMatrix(precision, rows, columns, data);
   }
 
   private void assertProductsAgree(CodedMatrix matrix, float[] x) {
