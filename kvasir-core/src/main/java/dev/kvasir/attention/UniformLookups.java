@@ -1,5 +1,7 @@
 package dev.kvasir.attention;
 
+import dev.kvasir.cache.KvCache;
+import dev.kvasir.cache.Lookups;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.LookupTables;
 import dev.kvasir.page.Page;
@@ -18,12 +20,12 @@ import java.util.Arrays;
  * out_c   = sum over t of (p_t scale_t) code_tc + sum over t of p_t zero_t
  * </pre>
  */
-final class UniformLookups {
-  /** Query rows at the most; with more, expanding a page is cheaper. */
-  static final int MOST_ROWS = 8;
+final class UniformLookups implements BlockReader {
+  private static final int MOST_ROWS = PageWalk.FEW_ROWS;
 
   private static final int TOKENS = Page.TOKENS;
 
+  private final Kernels kernels;
   private final int headDim;
   private final LookupTables tables;
   private final float[] weights; // (rows, entries)
@@ -37,9 +39,10 @@ final class UniformLookups {
     return headDim % 4 == 0 && headDim <= LookupTables.MOST_ENTRIES;
   }
 
-  UniformLookups(int headDim) {
+  UniformLookups(Kernels kernels, int headDim) {
     int most = Math.max(TOKENS, headDim);
     int lanes = Math.ceilDiv(headDim, PlaneLayout.VECTOR) * PlaneLayout.VECTOR;
+    this.kernels = kernels;
     this.headDim = headDim;
     this.tables = new LookupTables(MOST_ROWS, most);
     this.weights = new float[MOST_ROWS * most];
@@ -49,28 +52,26 @@ final class UniformLookups {
     this.sums = new float[MOST_ROWS * lanes];
   }
 
-  /**
-   * Scores of all tokens of a page.
-   *
-   * @param queries (rows, headDim)
-   * @param scores (rows, stride), set
-   */
-  void score(
-      Kernels kernels,
-      UniformPage page,
+  @Override
+  public void score(
+      KvCache cache,
+      int layer,
       int kvHead,
+      int block,
+      int tokens,
       float[] queries,
       int rows,
-      float[] scores,
-      int stride) {
+      float[] scores) {
+    UniformPage page = (UniformPage) cache.page(layer, block);
     UniformShape shape = page.shape();
+    boolean exact = cache.lookups() == Lookups.EXACT;
     for (int first = 0; first < TOKENS; first += shape.keyGroup()) {
       long at = shape.keyScalesOffset(kvHead) + 2L * (first / shape.keyGroup()) * headDim;
       kernels.expandHalf(page.bytes(), at, scales, 0, headDim);
       kernels.expandHalf(page.bytes(), at + shape.keyScaleBytes(), zeros, 0, headDim);
-      weigh(kernels, queries, headDim, headDim, rows);
+      weigh(queries, headDim, headDim, rows, exact);
       for (int row = 0; row < rows; row++) {
-        int to = row * stride + first;
+        int to = row * TOKENS + first;
         Arrays.fill(scores, to, to + shape.keyGroup(), constants[row]);
       }
       kernels.lookup(
@@ -82,32 +83,30 @@ final class UniformLookups {
           tables,
           scores,
           first,
-          stride);
+          TOKENS);
     }
   }
 
-  /**
-   * Adds the weighted values of all tokens of a page.
-   *
-   * @param probabilities (rows, stride)
-   * @param out (rows, headDim), added to
-   */
-  void mix(
-      Kernels kernels,
-      UniformPage page,
+  @Override
+  public void mix(
+      KvCache cache,
+      int layer,
       int kvHead,
+      int block,
+      int tokens,
       float[] probabilities,
-      int stride,
       int rows,
       float[] out) {
+    UniformPage page = (UniformPage) cache.page(layer, block);
     UniformShape shape = page.shape();
     PlaneLayout layout = shape.valueLayout();
+    boolean exact = cache.lookups() == Lookups.EXACT;
     for (int first = 0; first < headDim; first += shape.valueGroup()) {
       int end = Math.min(first + shape.valueGroup(), headDim);
       long at = shape.valueScalesOffset(kvHead) + 2L * (first / shape.valueGroup()) * TOKENS;
       kernels.expandHalf(page.bytes(), at, scales, 0, TOKENS);
       kernels.expandHalf(page.bytes(), at + shape.valueScaleBytes(), zeros, 0, TOKENS);
-      weigh(kernels, probabilities, stride, TOKENS, rows);
+      weigh(probabilities, TOKENS, TOKENS, rows, exact);
       for (int row = 0; row < rows; row++) {
         Arrays.fill(sums, row * layout.lanes(), (row + 1) * layout.lanes(), constants[row]);
       }
@@ -128,13 +127,13 @@ final class UniformLookups {
   }
 
   /** Tables of {@code x * scale} and constants of {@code x . zero}. */
-  private void weigh(Kernels kernels, float[] x, int stride, int entries, int rows) {
+  private void weigh(float[] x, int stride, int entries, int rows, boolean exact) {
     for (int row = 0; row < rows; row++) {
       for (int i = 0; i < entries; i++) {
         weights[row * entries + i] = x[row * stride + i] * scales[i];
       }
     }
     kernels.products(x, 0, stride, rows, zeros, 0, entries, 1, entries, constants, 0, 1);
-    kernels.buildTables(weights, 0, entries, rows, entries, true, tables);
+    kernels.buildTables(weights, 0, entries, rows, entries, exact, tables);
   }
 }

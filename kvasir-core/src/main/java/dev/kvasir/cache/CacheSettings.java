@@ -11,6 +11,7 @@ import java.util.Optional;
  * @param sinks the first tokens, never packed
  * @param window the most recent tokens, never packed
  * @param codec packs what is neither; empty to pack nothing
+ * @param lookups how packed pages are read
  */
 public record CacheSettings(
-    Precision precision, int sinks, int window, Optional<PageCodec> codec) {}
+    Precision precision, int sinks, int window, Optional<PageCodec> codec, Lookups lookups) {}

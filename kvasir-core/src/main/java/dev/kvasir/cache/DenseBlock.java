@@ -27,6 +27,7 @@ final class DenseBlock implements Block {
   private final int capacity;
   private final CountedArena arena = new CountedArena();
   private final DenseMatrix rows; // one row a vector
+  private final DenseRows[] layers;
   private final Holders holders = new Holders();
 
   DenseBlock(CacheShape shape, int capacity, Precision precision) {
@@ -40,6 +41,14 @@ final class DenseBlock implements Block {
       arena.close();
       throw e;
     }
+    this.layers = new DenseRows[shape.layers()];
+    for (int layer = 0; layer < layers.length; layer++) {
+      layers[layer] = new DenseRows(rows, row(layer, 0, 0, 0), row(layer, 1, 0, 0), capacity);
+    }
+  }
+
+  DenseRows rows(int layer) {
+    return layers[layer];
   }
 
   static long bytesFor(CacheShape shape, long tokens, Precision precision) {

@@ -45,6 +45,12 @@ public interface KvCache extends AutoCloseable {
   /** A block's page of a layer, to compute on as it is packed; null where it is not packed. */
   Page page(int layer, int block);
 
+  /** A block's vectors of a layer as they are stored; null where they are packed. */
+  DenseRows denseRows(int layer, int block);
+
+  /** How packed pages are to be read. */
+  Lookups lookups();
+
   /** The first {@code tokens} keys of a block as floats. */
   void expandKeys(Kernels kernels, int layer, int kvHead, int block, int tokens, float[] out);
 

@@ -22,6 +22,7 @@ import java.util.List;
 public final class PagedCache implements KvCache {
   private final CacheShape shape;
   private final CacheSettings settings;
+  private final int sinkBlocks;
   private final List<Block> blocks = new ArrayList<>();
   private int length;
   private int sealedEnd; // blocks before this one are sinks or sealed
@@ -30,12 +31,13 @@ public final class PagedCache implements KvCache {
   public PagedCache(CacheShape shape, CacheSettings settings) {
     this.shape = shape;
     this.settings = settings;
-    this.sealedEnd = settings.sinks() > 0 ? 1 : 0;
+    this.sinkBlocks = Math.ceilDiv(settings.sinks(), TOKENS_PER_PAGE);
+    this.sealedEnd = sinkBlocks;
   }
 
   /** What {@code tokens} positions will take once they are all held. */
   public static CacheBytes bytesFor(CacheShape shape, CacheSettings settings, int tokens) {
-    int sinks = tokens == 0 ? 0 : settings.sinks();
+    int sinks = Math.min(settings.sinks(), Math.ceilDiv(tokens, TOKENS_PER_PAGE) * TOKENS_PER_PAGE);
     int rest = Math.max(0, tokens - settings.sinks());
     int sealed =
         settings.codec().isEmpty() ? 0 : Math.max(0, rest - settings.window()) / TOKENS_PER_PAGE;
@@ -58,19 +60,16 @@ public final class PagedCache implements KvCache {
 
   @Override
   public int firstPosition(int block) {
-    int sinks = settings.sinks();
-    return sinks == 0 || block == 0
+    return block < sinkBlocks
         ? block * TOKENS_PER_PAGE
-        : sinks + (block - 1) * TOKENS_PER_PAGE;
+        : settings.sinks() + (block - sinkBlocks) * TOKENS_PER_PAGE;
   }
 
   @Override
   public int blockOf(int position) {
-    int sinks = settings.sinks();
-    if (sinks == 0) {
-      return position / TOKENS_PER_PAGE;
-    }
-    return position < sinks ? 0 : 1 + (position - sinks) / TOKENS_PER_PAGE;
+    return position < settings.sinks()
+        ? position / TOKENS_PER_PAGE
+        : sinkBlocks + (position - settings.sinks()) / TOKENS_PER_PAGE;
   }
 
   @Override
@@ -163,7 +162,7 @@ public final class PagedCache implements KvCache {
       blocks.removeLast().release();
     }
     length = wanted;
-    sealedEnd = Math.min(sealedEnd, Math.max(kept, settings.sinks() > 0 ? 1 : 0));
+    sealedEnd = Math.min(sealedEnd, Math.max(kept, sinkBlocks));
     if (kept > 0 && wanted < firstPosition(kept) && blocks.getLast() instanceof SealedBlock block) {
       blocks.set(kept - 1, unsealed(block, wanted - firstPosition(kept - 1)));
       block.release();
@@ -224,6 +223,17 @@ public final class PagedCache implements KvCache {
   }
 
   @Override
+  public DenseRows denseRows(int layer, int block) {
+    checkOpen();
+    return blocks.get(block) instanceof DenseBlock dense ? dense.rows(layer) : null;
+  }
+
+  @Override
+  public Lookups lookups() {
+    return settings.lookups();
+  }
+
+  @Override
   public void expandKeys(
       Kernels kernels, int layer, int kvHead, int block, int tokens, float[] out) {
     checkOpen();
@@ -250,7 +260,7 @@ public final class PagedCache implements KvCache {
           scales += sealed.scaleBytes();
         }
         case DenseBlock dense -> {
-          if (i == 0 && settings.sinks() > 0) {
+          if (i < sinkBlocks) {
             sinks += dense.bytes();
           } else {
             window += dense.bytes();

@@ -123,6 +123,31 @@ class AttentionTest {
     sequences.forEach(Sequence::close);
   }
 
+  /** More than two spans of pages, whose outputs are merged; a window may begin in any of them. */
+  @ParameterizedTest
+  @ValueSource(ints = {ALL, 1, 128, 2000, 2300, 4200})
+  void spansOfALongPastAreMerged(int window) {
+    AttentionShape shape = new AttentionShape(4, 2, 8);
+    for (int length : new int[] {2047, 2048, 2049, 4097, 5000}) {
+      try (Sequence sequence = sequence(shape, length)) {
+        assertAttends(shape, window, new Span(sequence, 1));
+        assertAttends(shape, window, new Span(sequence, 3), new Span(sequence, 1));
+      }
+    }
+  }
+
+  @Test
+  void theNumberOfThreadsDoesNotChangeABit() {
+    AttentionShape shape = new AttentionShape(4, 2, 16);
+    float[] query = gaussian(4 * 16);
+    try (Sequence sequence = sequence(shape, 5000)) {
+      float[] alone = run(shape, ALL, query, new Span(sequence, 1));
+      crew.close();
+      crew = new Crew(5);
+      assertThat(run(shape, ALL, query, new Span(sequence, 1))).isEqualTo(alone);
+    }
+  }
+
   @Test
   void moreBlocksThanThereIsRoomForAtFirstAreTaken() {
     AttentionShape shape = new AttentionShape(64, 1, 8);

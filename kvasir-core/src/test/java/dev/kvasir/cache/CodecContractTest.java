@@ -37,7 +37,8 @@ class CodecContractTest {
         "kivi:2,group=32,window=0",
         "kivi:1,sinks=5",
         "kivi:2,k=4,v=1,window=40,sinks=16",
-        "kivi:4,window=300,sinks=130");
+        "kivi:4,window=300,sinks=130",
+        "kivi:2,sinks=256,lookup=fast");
   }
 
   @BeforeEach

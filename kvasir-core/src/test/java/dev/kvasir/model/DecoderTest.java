@@ -179,7 +179,8 @@ class DecoderTest {
   void aPromptInOneStepIsAPromptTokenByToken(Sizes sizes) {
     try (Decoder decoder = gguf(new TinyModel(sizes, SEED))) {
       float[][] expected = tokenByToken(decoder, TOKENS);
-      assertClose(inOneStep(decoder, TOKENS), doubles(expected), 1e-5);
+      // The order of sums differs, and a key between two halves may be stored as either of them.
+      assertClose(inOneStep(decoder, TOKENS), doubles(expected), 1e-4);
     }
   }
 
@@ -249,7 +250,7 @@ class DecoderTest {
       batch.clear();
       batch.add(cache, 14, true);
       decoder.forward(batch);
-      assertThat(row(batch, 0)).isEqualTo(inOneStep(decoder, TOKENS)[1]);
+      assertThat(row(batch, 0)).isEqualTo(tokenByToken(decoder, TOKENS)[1]);
     }
   }
 

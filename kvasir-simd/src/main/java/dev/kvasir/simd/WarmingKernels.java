@@ -150,6 +150,7 @@ final class WarmingKernels implements Kernels {
       float[] c,
       int cAt,
       int cStride) {
+    beginOnce();
     Kernels kernels = halfRows ? vector : scalar;
     kernels.halfProducts(a, aAt, aStride, aRows, b, firstRow, bRows, c, cAt, cStride);
   }

@@ -1,0 +1,270 @@
+package dev.kvasir.bench;
+
+import dev.kvasir.attention.Attention;
+import dev.kvasir.attention.AttentionShape;
+import dev.kvasir.cache.CacheShape;
+import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.cache.KvCache;
+import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.kernel.Crew;
+import dev.kvasir.kernel.KernelChoice;
+import dev.kvasir.kernel.Kernels;
+import java.io.PrintStream;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.SplittableRandom;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/** Measures one generated token's attention in one layer, by kind of cache. */
+@Command(
+    name = "attention",
+    description = {
+      "Measure the attention of one generated token in one layer.",
+      "Random vectors; kinds of cache take turns in one run. Shown are medians, and how many times"
+          + " faster than the first kind each is. A packed kind is measured with exact and with"
+          + " fast look-ups."
+    },
+    footer = {
+      "  kvasir bench attention --tokens 8192,32768 --head-dim 128 --kv-heads 8 --query-heads 32"
+          + " --kv fp16,bf16,kivi:4,kivi:2 --threads 1,2"
+    })
+final class AttentionBench implements Callable<Integer> {
+  /** Kernels are compiled by then. */
+  private static final long WARM_UP_NANOS = 15_000_000_000L;
+
+  /** A turn this long is timed well. */
+  private static final long TURN_NANOS = 30_000_000L;
+
+  private final PrintStream out;
+  private final PrintStream err;
+  private final Kernels kernels = KernelChoice.ofThisProcess().kernels();
+  private boolean warm;
+
+  @Option(
+      names = "--tokens",
+      defaultValue = "8192,32768",
+      split = ",",
+      paramLabel = "N",
+      description = "Tokens that the cache holds (default: ${DEFAULT-VALUE}).")
+  private int[] tokens;
+
+  @Option(
+      names = "--head-dim",
+      defaultValue = "128",
+      paramLabel = "N",
+      description = "Channels of a head (default: ${DEFAULT-VALUE}).")
+  private int headDim;
+
+  @Option(
+      names = "--kv-heads",
+      defaultValue = "8",
+      paramLabel = "N",
+      description = "KV heads (default: ${DEFAULT-VALUE}).")
+  private int kvHeads;
+
+  @Option(
+      names = "--query-heads",
+      defaultValue = "32",
+      paramLabel = "N",
+      description = "Query heads, a multiple of the KV heads (default: ${DEFAULT-VALUE}).")
+  private int queryHeads;
+
+  @Option(
+      names = "--kv",
+      defaultValue = "fp16,bf16,kivi:4,kivi:2",
+      paramLabel = "SPECS",
+      description =
+          "Kinds of cache, separated by commas or semicolons (default: ${DEFAULT-VALUE}).")
+  private String kinds;
+
+  @Option(
+      names = "--threads",
+      defaultValue = "1,2",
+      split = ",",
+      paramLabel = "N",
+      description = "Numbers of threads (default: ${DEFAULT-VALUE}).")
+  private int[] threads;
+
+  @Option(
+      names = "--rounds",
+      defaultValue = "11",
+      paramLabel = "N",
+      description = "Turns of each kind (default: ${DEFAULT-VALUE}).")
+  private int rounds;
+
+  AttentionBench(PrintStream out, PrintStream err) {
+    this.out = out;
+    this.err = err;
+  }
+
+  @Override
+  public Integer call() {
+    List<CacheSpec> specs = bothLookups(DecodeBench.specs(kinds));
+    check();
+    out.printf(
+        Locale.ROOT,
+        "%d query heads on %d KV heads of %d channels, %s, Java %s, %s%n",
+        queryHeads,
+        kvHeads,
+        headDim,
+        kernels.name(),
+        Runtime.version(),
+        System.getProperty("os.arch"));
+    out.printf(
+        "%8s %7s  %-26s %9s %12s %6s %14s%n",
+        "tokens", "threads", "cache", "ms", "ns/tok/head", "ratio", "KV bytes");
+    for (int count : tokens) {
+      measure(specs, count);
+    }
+    return 0;
+  }
+
+  private void check() {
+    requirePositive("--head-dim", headDim);
+    requirePositive("--kv-heads", kvHeads);
+    requirePositive("--rounds", rounds);
+    for (int count : tokens) {
+      requirePositive("--tokens", count);
+    }
+    for (int count : threads) {
+      requirePositive("--threads", count);
+    }
+    if (queryHeads < 1 || queryHeads % kvHeads != 0) {
+      throw new InvalidInputException(
+          "--query-heads is %d; expected a multiple of the %d KV heads"
+              .formatted(queryHeads, kvHeads));
+    }
+  }
+
+  private static void requirePositive(String option, int value) {
+    if (value < 1) {
+      throw new InvalidInputException("%s is %d; expected at least 1".formatted(option, value));
+    }
+  }
+
+  /** A packed kind that does not say how it is read is read in both ways. */
+  static List<CacheSpec> bothLookups(List<CacheSpec> specs) {
+    List<CacheSpec> both = new ArrayList<>();
+    for (CacheSpec spec : specs) {
+      if (spec.packs() && !spec.text().contains("lookup=")) {
+        both.add(CacheSpec.parse(spec.text() + ",lookup=exact"));
+        both.add(CacheSpec.parse(spec.text() + ",lookup=fast"));
+      } else {
+        both.add(spec);
+      }
+    }
+    return both;
+  }
+
+  private void measure(List<CacheSpec> specs, int count) {
+    List<KvCache> caches = new ArrayList<>();
+    try {
+      for (CacheSpec spec : specs) {
+        err.printf("filling %s with %d tokens%n", spec, count);
+        caches.add(filled(spec, count));
+      }
+      for (int crewSize : threads) {
+        try (Crew crew = new Crew(crewSize)) {
+          double[][] nanos = race(caches, crew, count);
+          print(specs, caches, nanos, count, crewSize);
+        }
+      }
+    } finally {
+      caches.forEach(KvCache::close);
+    }
+  }
+
+  /** Nanoseconds of one call. // (specs, rounds) */
+  private double[][] race(List<KvCache> caches, Crew crew, int count) {
+    AttentionShape shape = new AttentionShape(queryHeads, kvHeads, headDim);
+    Attention attention = new Attention(shape, kernels, crew);
+    float[] queries = new float[queryHeads * headDim];
+    SplittableRandom random = new SplittableRandom(2);
+    for (int i = 0; i < queries.length; i++) {
+      queries[i] = (float) random.nextDouble(-1.5, 1.5);
+    }
+    float[] output = new float[queries.length];
+    if (!warm) {
+      warmUp(attention, caches, count, queries, output);
+      warm = true;
+    }
+    double[][] nanos = new double[caches.size()][rounds];
+    for (int round = -1; round < rounds; round++) {
+      for (int i = 0; i < caches.size(); i++) {
+        double turn = turn(attention, caches.get(i), count, queries, output);
+        if (round >= 0) {
+          nanos[i][round] = turn;
+        }
+      }
+    }
+    return nanos;
+  }
+
+  private void warmUp(
+      Attention attention, List<KvCache> caches, int count, float[] queries, float[] output) {
+    err.println("warming up");
+    long start = System.nanoTime();
+    do {
+      for (KvCache cache : caches) {
+        once(attention, cache, count, queries, output);
+      }
+    } while (System.nanoTime() - start < WARM_UP_NANOS);
+  }
+
+  private static double turn(
+      Attention attention, KvCache cache, int count, float[] queries, float[] output) {
+    long start = System.nanoTime();
+    int calls = 0;
+    do {
+      once(attention, cache, count, queries, output);
+      calls++;
+    } while (System.nanoTime() - start < TURN_NANOS);
+    return (System.nanoTime() - start) / (double) calls;
+  }
+
+  private static void once(
+      Attention attention, KvCache cache, int count, float[] queries, float[] output) {
+    attention.begin();
+    attention.add(cache, 0, 1, count - 1);
+    attention.attend(0, Integer.MAX_VALUE, queries, output);
+  }
+
+  private void print(
+      List<CacheSpec> specs, List<KvCache> caches, double[][] nanos, int count, int crewSize) {
+    double first = Race.median(nanos[0]);
+    for (int i = 0; i < specs.size(); i++) {
+      double median = Race.median(nanos[i]);
+      out.printf(
+          Locale.ROOT,
+          "%8d %7d  %-26s %9.3f %12.1f %6.2f %,14d%n",
+          count,
+          crewSize,
+          specs.get(i),
+          median / 1e6,
+          median / count / queryHeads,
+          first / median,
+          caches.get(i).bytes().total());
+    }
+    out.flush();
+  }
+
+  private KvCache filled(CacheSpec spec, int count) {
+    KvCache cache = spec.newCache(new CacheShape(1, kvHeads, headDim));
+    SplittableRandom random = new SplittableRandom(1);
+    float[] keys = new float[kvHeads * headDim];
+    float[] values = new float[keys.length];
+    for (int position = 0; position < count; position++) {
+      cache.reserve(position + 1);
+      for (int i = 0; i < keys.length; i++) {
+        keys[i] = (float) random.nextDouble(-2, 2);
+        values[i] = (float) random.nextDouble(-1, 1);
+      }
+      cache.append(0, position, keys, 0, values, 0);
+      cache.advance(1);
+    }
+    return cache;
+  }
+}

@@ -1,0 +1,133 @@
+package dev.kvasir.attention;
+
+import dev.kvasir.cache.DenseRows;
+import dev.kvasir.cache.KvCache;
+import dev.kvasir.kernel.DenseMatrix.Precision;
+import dev.kvasir.kernel.Kernels;
+import dev.kvasir.page.Page;
+import dev.kvasir.page.UniformPage;
+import java.util.Arrays;
+
+/**
+ * One worker's walk over the blocks of a KV head, with a running maximum and sum for every query
+ * row, so that scores never exist for more than a block at a time.
+ */
+final class PageWalk {
+  static final int PAGE = KvCache.TOKENS_PER_PAGE;
+
+  /** Query rows at the most that compute on blocks as they are stored. */
+  static final int FEW_ROWS = 8;
+
+  private final AttentionShape shape;
+  private final Kernels kernels;
+  private final BlockReader expanded;
+  private final BlockReader halves;
+  private final UniformLookups lookups; // null where heads cannot be looked up
+
+  private final float[] queries; // (rows, headDim), scaled
+  private final float[] mixed; // (rows, headDim)
+  private final float[] scores; // (rows, PAGE)
+  private final float[] maxima; // (rows)
+  private final float[] sums; // (rows)
+  private int rows;
+
+  PageWalk(AttentionShape shape, Kernels kernels, int mostRows) {
+    int headDim = shape.headDim();
+    this.shape = shape;
+    this.kernels = kernels;
+    this.expanded = new ExpandedBlocks(kernels, headDim);
+    this.halves = new HalfBlocks(kernels, headDim);
+    this.lookups = UniformLookups.supports(headDim) ? new UniformLookups(kernels, headDim) : null;
+    this.queries = new float[mostRows * headDim];
+    this.mixed = new float[mostRows * headDim];
+    this.scores = new float[mostRows * PAGE];
+    this.maxima = new float[mostRows];
+    this.sums = new float[mostRows];
+  }
+
+  /** Begins with so many rows, whose queries are to be put into {@link #queries}. */
+  void begin(int rowCount) {
+    rows = rowCount;
+    Arrays.fill(mixed, 0, rows * shape.headDim(), 0);
+    Arrays.fill(maxima, 0, rows, Float.NEGATIVE_INFINITY);
+    Arrays.fill(sums, 0, rows, 0);
+  }
+
+  /** Takes the query heads of one token that share a KV head, as rows from {@code row} on. */
+  void query(int row, float[] source, int at) {
+    int length = shape.queriesPerKvHead() * shape.headDim();
+    int to = row * shape.headDim();
+    System.arraycopy(source, at, queries, to, length);
+    kernels.scale(queries, to, length, (float) (1 / Math.sqrt(shape.headDim())));
+  }
+
+  /**
+   * Visits a block.
+   *
+   * @param position of the first token of the queries
+   * @param tokens of the block, from its first, that any of the rows may see
+   * @param window positions that a query sees, itself included
+   */
+  void visit(
+      KvCache cache, int layer, int kvHead, int block, int position, int tokens, int window) {
+    BlockReader reader = reader(cache, layer, block);
+    // A packed page is looked up as a whole; what is not to be seen weighs zero.
+    int read = reader == lookups ? PAGE : tokens;
+    reader.score(cache, layer, kvHead, block, read, queries, rows, scores);
+    for (int row = 0; row < rows; row++) {
+      int seen = position + row / shape.queriesPerKvHead() - cache.firstPosition(block);
+      weigh(row, seen, read, window);
+    }
+    reader.mix(cache, layer, kvHead, block, read, scores, rows, mixed);
+  }
+
+  private BlockReader reader(KvCache cache, int layer, int block) {
+    if (rows > FEW_ROWS) {
+      return expanded;
+    }
+    Page page = cache.page(layer, block);
+    if (page != null) {
+      return page instanceof UniformPage && lookups != null ? lookups : expanded;
+    }
+    DenseRows dense = cache.denseRows(layer, block);
+    return dense.matrix().precision() == Precision.F32 ? expanded : halves;
+  }
+
+  /** Turns a row's scores into weights under its new running maximum; unseen tokens weigh zero. */
+  private void weigh(int row, int lastSeen, int tokens, int window) {
+    int at = row * PAGE;
+    int from = Math.clamp(lastSeen - (long) window + 1, 0, tokens);
+    int to = Math.clamp(lastSeen + 1L, 0, tokens);
+    if (from >= to) {
+      Arrays.fill(scores, at, at + tokens, 0);
+      return;
+    }
+    Arrays.fill(scores, at, at + from, 0);
+    Arrays.fill(scores, at + to, at + tokens, 0);
+    float before = maxima[row];
+    float now = Math.max(before, kernels.maximum(scores, at + from, to - from));
+    float sum = kernels.exponentiate(scores, at + from, to - from, now);
+    if (now > before) {
+      float shrink = (float) Math.exp(before - now);
+      maxima[row] = now;
+      sums[row] *= shrink;
+      kernels.scale(mixed, row * shape.headDim(), shape.headDim(), shrink);
+    }
+    sums[row] += sum;
+  }
+
+  /** Writes the outputs of one token's heads, from {@code row} on. */
+  void finish(int row, float[] out, int at) {
+    int headDim = shape.headDim();
+    int group = shape.queriesPerKvHead();
+    for (int r = row; r < row + group; r++) {
+      kernels.scale(mixed, r * headDim, headDim, 1 / sums[r]);
+    }
+    System.arraycopy(mixed, row * headDim, out, at, group * headDim);
+  }
+
+  /** Leaves what was found so far, to be merged with walks over other blocks. */
+  void leave(PartialOutputs partials, int slot) {
+    partials.put(slot, rows, mixed, maxima, sums);
+  }
+}

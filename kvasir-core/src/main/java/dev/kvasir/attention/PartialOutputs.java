@@ -1,0 +1,57 @@
+package dev.kvasir.attention;
+
+import dev.kvasir.kernel.Kernels;
+import java.util.Arrays;
+
+/**
+ * What walks over different spans of a sequence found, to be merged: for every row a maximum, a sum
+ * and a weighted mix of values, each under the span's own maximum.
+ */
+final class PartialOutputs {
+  private final int headDim;
+  private float[] mixed = {}; // (slots, FEW_ROWS, headDim)
+  private float[] maxima = {}; // (slots, FEW_ROWS)
+  private float[] sums = {}; // (slots, FEW_ROWS)
+
+  PartialOutputs(int headDim) {
+    this.headDim = headDim;
+  }
+
+  /** Makes room; what was there is lost. */
+  void makeRoom(int slots) {
+    int rows = slots * PageWalk.FEW_ROWS;
+    if (maxima.length < rows) {
+      mixed = new float[rows * headDim];
+      maxima = new float[rows];
+      sums = new float[rows];
+    }
+  }
+
+  void put(int slot, int rows, float[] someMixed, float[] someMaxima, float[] someSums) {
+    int at = slot * PageWalk.FEW_ROWS;
+    System.arraycopy(someMixed, 0, mixed, at * headDim, rows * headDim);
+    System.arraycopy(someMaxima, 0, maxima, at, rows);
+    System.arraycopy(someSums, 0, sums, at, rows);
+  }
+
+  /**
+   * Merges a row of consecutive slots, in their order. A span that a row's window does not reach
+   * left a maximum of minus infinity and counts for nothing.
+   */
+  void merge(Kernels kernels, int firstSlot, int slots, int row, float[] out, int at) {
+    float largest = Float.NEGATIVE_INFINITY;
+    for (int slot = firstSlot; slot < firstSlot + slots; slot++) {
+      largest = Math.max(largest, maxima[slot * PageWalk.FEW_ROWS + row]);
+    }
+    float total = 0;
+    Arrays.fill(out, at, at + headDim, 0);
+    for (int slot = firstSlot; slot < firstSlot + slots; slot++) {
+      int from = slot * PageWalk.FEW_ROWS + row;
+      float shrink = (float) Math.exp(maxima[from] - largest);
+      total += sums[from] * shrink;
+      kernels.scale(mixed, from * headDim, headDim, shrink);
+      kernels.add(out, at, mixed, from * headDim, headDim);
+    }
+    kernels.scale(out, at, headDim, 1 / total);
+  }
+}

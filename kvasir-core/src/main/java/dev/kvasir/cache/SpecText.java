@@ -1,0 +1,127 @@
+package dev.kvasir.cache;
+
+import dev.kvasir.error.InvalidInputException;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.SortedSet;
+import java.util.TreeSet;
+
+/**
+ * A cache spec taken apart, {@code name[:bits][,key=value...]}, that complains in the user's words.
+ */
+final class SpecText {
+  private static final int MOST_DENSE_TOKENS = 1 << 20;
+
+  private final String text;
+  private final String name;
+  private final String bits; // null without any
+  private final Map<String, String> values = new LinkedHashMap<>();
+  private SortedSet<String> keys = new TreeSet<>();
+
+  SpecText(String text) {
+    this.text = text;
+    String[] parts = text.split(",", -1);
+    String[] head = parts[0].split(":", 2);
+    this.name = head[0];
+    this.bits = head.length < 2 ? null : head[1];
+    for (String part : Arrays.copyOfRange(parts, 1, parts.length)) {
+      String[] pair = part.split("=", 2);
+      String before = values.put(pair[0], pair.length < 2 ? null : pair[1]);
+      if (before != null) {
+        throw wrong("'%s' is given twice".formatted(pair[0]));
+      }
+    }
+  }
+
+  String name() {
+    return name;
+  }
+
+  /** Refuses keys that the method does not have. */
+  void requireKeys(String... known) {
+    keys = new TreeSet<>(List.of(known));
+    values.forEach(
+        (key, value) -> {
+          if (value == null || !keys.contains(key)) {
+            String part = value == null ? key : key + "=" + value;
+            throw wrong("'%s' is no key=value of %s; its keys are %s".formatted(part, name, keys));
+          }
+        });
+  }
+
+  void requireNothingElse() {
+    if (bits != null || !values.isEmpty()) {
+      throw wrong("'%s' takes no bits and no keys".formatted(name));
+    }
+  }
+
+  boolean has(String key) {
+    return values.containsKey(key);
+  }
+
+  /** The bits after the colon. */
+  int bits(SortedSet<Integer> possible) {
+    if (bits == null) {
+      throw wrong(
+          "'%s' needs its bits, as in %s:4; possible are %s".formatted(name, name, possible));
+    }
+    return require("bits", number("bits", bits), possible);
+  }
+
+  boolean hasBits() {
+    return bits != null;
+  }
+
+  int oneOf(String key, int otherwise, SortedSet<Integer> possible) {
+    return has(key) ? require(key, number(key, values.get(key)), possible) : otherwise;
+  }
+
+  private int require(String key, int value, SortedSet<Integer> possible) {
+    if (!possible.contains(value)) {
+      throw wrong("%s is %d; possible are %s".formatted(key, value, possible));
+    }
+    return value;
+  }
+
+  int tokens(String key, int otherwise) {
+    int value = has(key) ? number(key, values.get(key)) : otherwise;
+    if (value < 0 || value > MOST_DENSE_TOKENS) {
+      throw wrong("%s is %d; expected 0 to %d".formatted(key, value, MOST_DENSE_TOKENS));
+    }
+    return value;
+  }
+
+  /** One of the constants of an enumeration, typed in small letters. */
+  <E extends Enum<E>> E choice(String key, E otherwise) {
+    if (!has(key)) {
+      return otherwise;
+    }
+    List<E> possible = List.of(otherwise.getDeclaringClass().getEnumConstants());
+    for (E constant : possible) {
+      if (typed(constant).equals(values.get(key))) {
+        return constant;
+      }
+    }
+    List<String> words = possible.stream().map(SpecText::typed).toList();
+    throw wrong("%s is '%s'; possible are %s".formatted(key, values.get(key), words));
+  }
+
+  private static String typed(Enum<?> constant) {
+    return constant.name().toLowerCase(Locale.ROOT);
+  }
+
+  private int number(String key, String value) {
+    try {
+      return Integer.parseInt(value);
+    } catch (NumberFormatException e) {
+      throw wrong("%s is '%s'; expected a whole number".formatted(key, value));
+    }
+  }
+
+  InvalidInputException wrong(String what) {
+    return new InvalidInputException("the cache '%s': %s".formatted(text, what));
+  }
+}
