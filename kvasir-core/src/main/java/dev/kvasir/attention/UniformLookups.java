@@ -32,7 +32,7 @@ final class UniformLookups implements BlockReader {
   private final float[] scales; // (entries)
   private final float[] zeros; // (entries)
   private final float[] constants; // (rows)
-  private final float[] sums; // (rows, lanes of values)
+  private final float[] sums; // (rows, lanes of values), where lanes go beyond the head
 
   /** Whether heads of that size can be looked up. */
   static boolean supports(int headDim) {
@@ -65,15 +65,12 @@ final class UniformLookups implements BlockReader {
     UniformPage page = (UniformPage) cache.page(layer, block);
     UniformShape shape = page.shape();
     boolean exact = cache.lookups() == Lookups.EXACT;
+    Arrays.fill(scores, 0, rows * TOKENS, 0);
     for (int first = 0; first < TOKENS; first += shape.keyGroup()) {
       long at = shape.keyScalesOffset(kvHead) + 2L * (first / shape.keyGroup()) * headDim;
       kernels.expandHalf(page.bytes(), at, scales, 0, headDim);
       kernels.expandHalf(page.bytes(), at + shape.keyScaleBytes(), zeros, 0, headDim);
       weigh(queries, headDim, headDim, rows, exact);
-      for (int row = 0; row < rows; row++) {
-        int to = row * TOKENS + first;
-        Arrays.fill(scores, to, to + shape.keyGroup(), constants[row]);
-      }
       kernels.lookup(
           shape.keyLayout(),
           page.bytes(),
@@ -107,33 +104,41 @@ final class UniformLookups implements BlockReader {
       kernels.expandHalf(page.bytes(), at, scales, 0, TOKENS);
       kernels.expandHalf(page.bytes(), at + shape.valueScaleBytes(), zeros, 0, TOKENS);
       weigh(probabilities, TOKENS, TOKENS, rows, exact);
-      for (int row = 0; row < rows; row++) {
-        Arrays.fill(sums, row * layout.lanes(), (row + 1) * layout.lanes(), constants[row]);
-      }
-      kernels.lookup(
-          layout,
-          page.bytes(),
-          shape.valueCodesOffset(kvHead),
-          first / PlaneLayout.TILE,
-          Math.ceilDiv(end, PlaneLayout.TILE),
-          tables,
-          sums,
-          0,
-          layout.lanes());
-      for (int row = 0; row < rows; row++) {
-        kernels.add(out, row * headDim + first, sums, row * layout.lanes(), end - first);
+      if (layout.lanes() == headDim) {
+        lookUpValues(page, kvHead, first, end, out, first, headDim);
+      } else {
+        Arrays.fill(sums, 0, rows * layout.lanes(), 0);
+        lookUpValues(page, kvHead, first, end, sums, 0, layout.lanes());
+        for (int row = 0; row < rows; row++) {
+          kernels.add(out, row * headDim + first, sums, row * layout.lanes(), end - first);
+        }
       }
     }
+  }
+
+  private void lookUpValues(
+      UniformPage page, int kvHead, int first, int end, float[] out, int outAt, int outStride) {
+    kernels.lookup(
+        page.shape().valueLayout(),
+        page.bytes(),
+        page.shape().valueCodesOffset(kvHead),
+        first / PlaneLayout.TILE,
+        Math.ceilDiv(end, PlaneLayout.TILE),
+        tables,
+        out,
+        outAt,
+        outStride);
   }
 
   /** Tables of {@code x * scale} and constants of {@code x . zero}. */
   private void weigh(float[] x, int stride, int entries, int rows, boolean exact) {
     for (int row = 0; row < rows; row++) {
-      for (int i = 0; i < entries; i++) {
-        weights[row * entries + i] = x[row * stride + i] * scales[i];
-      }
+      kernels.multiply(x, row * stride, scales, 0, weights, row * entries, entries);
     }
     kernels.products(x, 0, stride, rows, zeros, 0, entries, 1, entries, constants, 0, 1);
     kernels.buildTables(weights, 0, entries, rows, entries, exact, tables);
+    for (int row = 0; row < rows; row++) {
+      tables.offset(row, constants[row]);
+    }
   }
 }

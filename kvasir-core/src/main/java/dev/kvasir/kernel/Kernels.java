@@ -113,6 +113,9 @@ public interface Kernels {
   /** {@code x += y}. */
   void add(float[] x, int at, float[] y, int yAt, int count);
 
+  /** {@code out = x * y}, value by value. */
+  void multiply(float[] x, int at, float[] y, int yAt, float[] out, int outAt, int count);
+
   /** {@code x *= factor}. */
   void scale(float[] x, int at, int count, float factor);
 

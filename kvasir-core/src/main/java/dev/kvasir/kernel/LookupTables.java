@@ -13,18 +13,21 @@ import java.util.Arrays;
  * second counts steps of 1/64; in fast mode it is rounded to the nearest step.
  *
  * <pre>
- * quad 0 .. Q-1, then zeros up to a multiple of four quads: vectors fill four at a time, and a
- * single plane's last byte may hold but one quad
- *   table 0 .. heads-1, the first digit; in exact mode heads .. 2 heads - 1, the second
- *     | T: 16 bytes | 2 T: 16 bytes |
+ * table 0 .. heads-1, the first digit; in exact mode heads .. 2 heads - 1, the second
+ *   for pairs of planes, quad 0 .. Q-1: | T: 16 bytes | 2 T: 16 bytes |
+ *   for a single plane, whose bytes hold two quads, quad 0 .. Q-1: | T: 16 bytes |
  * </pre>
  *
+ * where Q is rounded up to a multiple of four and the tables beyond the last are zeros: vectors
+ * fill four at a time, and a single plane's last byte may hold but one quad. In both forms a row of
+ * codes finds the table of its low nibbles, and sixteen bytes on that of its high ones.
+ *
  * <p>With A = the sum over planes p and quads of {@code 2^p T[nibble]}, a lane's result is {@code
- * unit * A + (2^bits - 1) * constant}. A table should be right on the average over its indices, and
- * the average of a quad's subset sums is half the sum of its weights; so {@code constant = sum of
- * weights / 2 - unit * sum over quads of the mean of T}. That undoes the measuring from the lowest
- * sum and the bias of the rounding at once. Without it a weight well below the step would vanish;
- * with it such a weight counts with the middle of the codes.
+ * unit * A + (2^bits - 1) * constant + offset}. A table should be right on the average over its
+ * indices, and the average of a quad's subset sums is half the sum of its weights; so {@code
+ * constant = sum of weights / 2 - unit * sum over quads of the mean of T}. That undoes the
+ * measuring from the lowest sum and the bias of the rounding at once. Without it a weight well
+ * below the step would vanish; with it such a weight counts with the middle of the codes.
  *
  * <p>An entry is off by less than a step after the mean is taken out, so a result is off by less
  * than {@code (2^bits - 1) * Q * step}, 1/85 of the sum of all magnitudes where quads weigh alike;
@@ -45,8 +48,14 @@ public final class LookupTables {
   /** Bits below the step that weights keep until their subset sums are rounded. */
   public static final int FIXED_BITS = 8;
 
-  /** Bytes that a quad has in one table: the sums, and twice the sums. */
-  public static final int QUAD_BYTES = 32;
+  /** Bytes of a quad's subset sums. */
+  public static final int SUMS = 16;
+
+  /** Bytes from the tables of one row of codes to those of the next. */
+  public static final int ROW_BYTES = 2 * SUMS;
+
+  /** Bytes that a quad has in one table, in both forms. */
+  private static final int QUAD_BYTES = 3 * SUMS;
 
   /** Adding this leaves a float's nearest integer in its low bits. */
   public static final float ROUNDER = 0x1.8p23f;
@@ -56,8 +65,6 @@ public final class LookupTables {
    */
   private static final float LEAST_LARGEST = 1e-30f;
 
-  private static final int SUMS = 16;
-
   private final byte[] bytes;
   private final int[] fixedPoint;
   private final int mostHeads;
@@ -65,6 +72,7 @@ public final class LookupTables {
   private final float[] steps;
   private final float[] units;
   private final float[] constants;
+  private final float[] offsets;
   private int heads;
   private int quads;
   private boolean exact;
@@ -81,6 +89,7 @@ public final class LookupTables {
     steps = new float[mostHeads];
     units = new float[mostHeads];
     constants = new float[mostHeads];
+    offsets = new float[mostHeads];
   }
 
   private static void requireWithin(String what, int value, int most) {
@@ -100,7 +109,12 @@ public final class LookupTables {
     this.heads = heads;
     this.quads = entries / 4;
     this.exact = exact;
-    Arrays.fill(bytes, quads * quadStride(), padded(quads) * quadStride(), (byte) 0);
+    Arrays.fill(offsets, 0);
+    for (int table = 0; table < tables(); table++) {
+      int end = padded(quads);
+      Arrays.fill(bytes, pairAt(table, quads), pairAt(table, end), (byte) 0);
+      Arrays.fill(bytes, singleAt(table, quads), singleAt(table, end), (byte) 0);
+    }
   }
 
   private static int padded(int quads) {
@@ -139,9 +153,8 @@ public final class LookupTables {
   }
 
   /**
-   * Room for the one who fills a head's tables: the weights of entries c + kQ as fixed-point
-   * numbers of steps for k = 0 .. 3, then where the quad's subset sums begin. // (5, quads), with
-   * quads up to a multiple of four
+   * Room for the one who fills a head's tables: for each quad its four weights as fixed-point
+   * numbers of steps, and where its subset sums begin, in any order.
    */
   public int[] fixedPoint() {
     return fixedPoint;
@@ -172,9 +185,14 @@ public final class LookupTables {
     return exact ? 2 * heads : heads;
   }
 
-  /** Bytes from a quad to the next. */
-  public int quadStride() {
-    return tables() * QUAD_BYTES;
+  /** Where a quad's subset sums lie, followed by twice the same. */
+  public int pairAt(int table, int quad) {
+    return table * padded(quads) * QUAD_BYTES + quad * ROW_BYTES;
+  }
+
+  /** Where a quad's subset sums lie, followed by those of the next quad. */
+  public int singleAt(int table, int quad) {
+    return pairAt(table, padded(quads)) + quad * SUMS;
   }
 
   /** The largest error that rounding leaves in an entry, after the mean is taken out. */
@@ -187,9 +205,14 @@ public final class LookupTables {
     return units[head];
   }
 
-  /** What is added for each unit of a code: {@code 2^bits - 1} times in all. */
-  public float constant(int head) {
-    return constants[head];
+  /** What is added to every lane of a head, for codes of that width. */
+  public float constant(int head, int bits) {
+    return ((1 << bits) - 1) * constants[head] + offsets[head];
+  }
+
+  /** A number of the caller's that is to be added to every lane of a head too, such as zeros. */
+  public void offset(int head, float offset) {
+    offsets[head] = offset;
   }
 
   /** Refuses a block that the tables were not made for. */

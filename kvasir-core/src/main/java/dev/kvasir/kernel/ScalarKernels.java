@@ -398,6 +398,13 @@ public final class ScalarKernels implements Kernels {
   }
 
   @Override
+  public void multiply(float[] x, int at, float[] y, int yAt, float[] out, int outAt, int count) {
+    for (int i = 0; i < count; i++) {
+      out[outAt + i] = x[at + i] * y[yAt + i];
+    }
+  }
+
+  @Override
   public void scale(float[] x, int at, int count, float factor) {
     for (int i = at; i < at + count; i++) {
       x[i] *= factor;

@@ -8,7 +8,7 @@ import java.util.Arrays;
 /** Sums over packed codes by table look-ups, in plain Java: the definition, to the last bit. */
 final class ScalarLookups {
   private static final int PARTIAL_SUMS = 4;
-  private static final int SUMS = 16;
+  private static final int SUMS = LookupTables.SUMS;
   private static final int ROUNDER_BITS = Float.floatToRawIntBits(LookupTables.ROUNDER);
 
   /** A tile's codes, and its sums for one head. */
@@ -88,30 +88,30 @@ final class ScalarLookups {
   private static void fill(int head, float weights, LookupTables tables) {
     int quads = tables.quads();
     int[] fixed = tables.fixedPoint();
-    byte[] bytes = tables.bytes();
-    int fineAt = tables.heads() * LookupTables.QUAD_BYTES;
     int coarse = 0;
     int fine = 0;
     for (int c = 0; c < quads; c++) {
-      int at = c * tables.quadStride() + head * LookupTables.QUAD_BYTES;
       for (int i = 0; i < SUMS; i++) {
         int sum = fixed[c + 4 * quads];
         for (int k = 0; k < 4; k++) {
           sum += (i >> k & 1) * fixed[c + k * quads];
         }
-        coarse += put(bytes, at + i, sum >> LookupTables.FIXED_BITS);
+        coarse += put(tables, head, c, i, sum >> LookupTables.FIXED_BITS);
         if (tables.exact()) {
           int digit = sum >> LookupTables.FIXED_BITS - LookupTables.FINE_BITS;
-          fine += put(bytes, at + fineAt + i, digit & (1 << LookupTables.FINE_BITS) - 1);
+          int rest = digit & (1 << LookupTables.FINE_BITS) - 1;
+          fine += put(tables, tables.heads() + head, c, i, rest);
         }
       }
     }
     tables.complete(head, weights, coarse, fine);
   }
 
-  private static int put(byte[] bytes, int at, int entry) {
-    bytes[at] = (byte) entry;
-    bytes[at + SUMS] = (byte) (2 * entry);
+  private static int put(LookupTables tables, int table, int quad, int index, int entry) {
+    int pair = tables.pairAt(table, quad) + index;
+    tables.bytes()[pair] = (byte) entry;
+    tables.bytes()[pair + SUMS] = (byte) (2 * entry);
+    tables.bytes()[tables.singleAt(table, quad) + index] = (byte) entry;
     return entry;
   }
 
@@ -128,7 +128,6 @@ final class ScalarLookups {
       int outStride) {
     tables.requireEntries(layout.entries());
     Scratch scratch = scratch(layout);
-    int levels = (1 << layout.bits()) - 1;
     for (int tile = firstTile; tile < endTile; tile++) {
       int lanes = layout.tileLanes(tile);
       int from = layout.tileOffset(tile);
@@ -136,7 +135,7 @@ final class ScalarLookups {
       MemorySegment.copy(codes, ValueLayout.JAVA_BYTE, offset + from, scratch.codes, 0, bytes);
       for (int head = 0; head < tables.heads(); head++) {
         sumTile(layout, lanes, head, tables, scratch);
-        float constant = levels * tables.constant(head);
+        float constant = tables.constant(head, layout.bits());
         int to = outAt + head * outStride + (tile - firstTile) * PlaneLayout.TILE;
         for (int lane = 0; lane < lanes; lane++) {
           float sum = scratch.sums[PlaneLayout.byteOfLane(lane)];
@@ -160,43 +159,41 @@ final class ScalarLookups {
   private static void sumTile(
       PlaneLayout layout, int lanes, int head, LookupTables tables, Scratch scratch) {
     Arrays.fill(scratch.sums, 0);
-    int table = head * LookupTables.QUAD_BYTES;
     if (tables.exact()) {
-      sumPlanes(layout, lanes, table, LookupTables.FINE_BITS, tables, scratch);
-      table += tables.heads() * LookupTables.QUAD_BYTES;
+      sumPlanes(layout, lanes, head, LookupTables.FINE_BITS, tables, scratch);
+      sumPlanes(layout, lanes, tables.heads() + head, 0, tables, scratch);
+    } else {
+      sumPlanes(layout, lanes, head, 0, tables, scratch);
     }
-    sumPlanes(layout, lanes, table, 0, tables, scratch);
   }
 
   private static void sumPlanes(
       PlaneLayout layout, int lanes, int table, int shift, LookupTables tables, Scratch scratch) {
     int quads = layout.quads();
     int pairs = layout.pairs();
-    int stride = tables.quadStride();
-    for (int quad = 0; quad < quads; quad++) {
-      for (int pair = 0; pair < pairs; pair++) {
-        int low = quad * stride + table;
-        int row = (quad * pairs + pair) * lanes;
-        addRow(scratch, row, lanes, tables.bytes(), low, low + SUMS, shift + 2 * pair);
+    for (int pair = 0; pair < pairs; pair++) {
+      for (int quad = 0; quad < quads; quad++) {
+        int row = (pair * quads + quad) * lanes;
+        addRow(scratch, row, lanes, tables.bytes(), tables.pairAt(table, quad), shift + 2 * pair);
       }
     }
     if (layout.hasSinglePlane()) {
       for (int quad = 0; quad < quads; quad += 2) {
-        int low = quad * stride + table;
         int row = (quads * pairs + quad / 2) * lanes;
-        addRow(scratch, row, lanes, tables.bytes(), low, low + stride, shift + 2 * pairs);
+        int at = tables.singleAt(table, quad);
+        addRow(scratch, row, lanes, tables.bytes(), at, shift + 2 * pairs);
       }
     }
   }
 
   private static void addRow(
-      Scratch scratch, int row, int lanes, byte[] tables, int low, int high, int shift) {
+      Scratch scratch, int row, int lanes, byte[] tables, int low, int shift) {
     byte[] codes = scratch.codes;
     int[] sums = scratch.sums;
     for (int b = 0; b < lanes; b++) {
       int nibbles = codes[row + b];
       int first = tables[low + (nibbles & 15)] & 0xFF;
-      int second = tables[high + (nibbles >> 4 & 15)] & 0xFF;
+      int second = tables[low + SUMS + (nibbles >> 4 & 15)] & 0xFF;
       sums[b] += first + second << shift;
     }
   }

@@ -17,8 +17,8 @@ import java.util.stream.IntStream;
  *
  * <pre>
  * tile of 32 lanes (the last one of 16 where lanes is an odd multiple of 16)
- *   quad 0 .. Q-1
- *     pair k of planes 2k, 2k+1, for k = 0 .. bits/2 - 1
+ *   pair k of planes 2k, 2k+1, for k = 0 .. bits/2 - 1
+ *     quad 0 .. Q-1
  *       one byte a lane: | plane 2k+1: 4 bits | plane 2k: 4 bits |
  *   where bits is odd, the highest plane, two quads to a byte:
  *     quads 0 1, 2 3, ..
@@ -29,7 +29,8 @@ import java.util.stream.IntStream;
  *
  * <p>Within sixteen lanes, byte b belongs to lane {@code (b & 3) * 4 + (b >> 2)}: sums are kept in
  * the 16-bit halves of 32-bit lanes, and in this order they turn into floats of consecutive lanes
- * by masks and shifts alone.
+ * by masks and shifts alone. The rows of a pair of planes lie one after another, so that a loop
+ * over them has a fixed step.
  */
 public record PlaneLayout(int lanes, int entries, int bits) {
   /** Lanes of one table look-up. */
@@ -94,7 +95,7 @@ public record PlaneLayout(int lanes, int entries, int bits) {
 
   /** Where the bytes of a pair of planes of a quad begin within a tile. */
   public int pairOffset(int tile, int quad, int pair) {
-    return tileOffset(tile) + (quad * pairs() + pair) * tileLanes(tile);
+    return tileOffset(tile) + (pair * quads() + quad) * tileLanes(tile);
   }
 
   /** Where the bytes of the highest plane of quads 2j and 2j + 1 begin, where bits is odd. */

@@ -56,10 +56,14 @@ class ScalarLookupsTest {
       Arrays.fill(weights, round % 64 * 4, 256, (float) Math.scalb(random.nextDouble(), -round));
       for (boolean exact : new boolean[] {false, true}) {
         kernels.buildTables(weights, 0, 256, 1, 256, exact, tables);
-        for (int at = 0; at < 64 * tables.quadStride(); at += LookupTables.QUAD_BYTES) {
-          for (int i = at; i < at + 16; i++) {
-            assertThat((int) tables.bytes()[i]).isBetween(0, LookupTables.LIMIT);
-            assertThat(tables.bytes()[i + 16]).isEqualTo((byte) (2 * tables.bytes()[i]));
+        for (int quad = 0; quad < 64 * tables.tables(); quad++) {
+          for (int i = 0; i < LookupTables.SUMS; i++) {
+            int pair = tables.pairAt(quad / 64, quad % 64) + i;
+            byte entry = tables.bytes()[pair];
+            assertThat((int) entry).isBetween(0, LookupTables.LIMIT);
+            assertThat(tables.bytes()[pair + LookupTables.SUMS]).isEqualTo((byte) (2 * entry));
+            int single = tables.singleAt(quad / 64, quad % 64) + i;
+            assertThat(tables.bytes()[single]).isEqualTo(entry);
           }
         }
       }

@@ -151,9 +151,11 @@ final class FloatProducts {
       int firstVector,
       float[] c,
       int cAt) {
-    for (int j = 0; j < 4; j++) {
-      float sum = LaneSums.sum(sums, firstVector + j);
-      c[cAt + j] = tail(a, aAt, b, bAt + j * bStride, depth, sum);
+    LaneSums.sumFour(sums, firstVector, c, cAt);
+    if (depth % LANES != 0) {
+      for (int j = 0; j < 4; j++) {
+        c[cAt + j] = tail(a, aAt, b, bAt + j * bStride, depth, c[cAt + j]);
+      }
     }
   }
 

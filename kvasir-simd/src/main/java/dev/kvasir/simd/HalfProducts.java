@@ -450,10 +450,37 @@ final class HalfProducts {
       float[] c,
       int cAt,
       int cStride) {
+    for (int i = 0; i < count; i++) {
+      int to = cAt + i * cStride;
+      if (rows == TILE) {
+        LaneSums.sumFour(sums, TILE * i, c, to);
+      } else {
+        for (int j = 0; j < rows; j++) {
+          c[to + j] = LaneSums.sum(sums, TILE * i + j);
+        }
+      }
+    }
     int whole = b.columns() - b.columns() % (2 * LANES);
+    if (whole < b.columns()) {
+      addRest(a, aAt, aStride, count, b, row, rows, whole, c, cAt, cStride);
+    }
+  }
+
+  private static void addRest(
+      float[] a,
+      int aAt,
+      int aStride,
+      int count,
+      DenseMatrix b,
+      int row,
+      int rows,
+      int whole,
+      float[] c,
+      int cAt,
+      int cStride) {
     for (int i = 0; i < count; i++) {
       for (int j = 0; j < rows; j++) {
-        float sum = LaneSums.sum(sums, TILE * i + j);
+        float sum = c[cAt + i * cStride + j];
         for (int k = whole; k < b.columns(); k++) {
           sum = Math.fma(a[aAt + i * aStride + k], b.value(row + j, k), sum);
         }

@@ -17,7 +17,6 @@ import jdk.incubator.vector.VectorSpecies;
 final class PlaneLookups {
   private static final VectorSpecies<Short> SHORTS = ShortVector.SPECIES_128;
   private static final VectorSpecies<Float> FLOATS = FloatVector.SPECIES_128;
-  private static final int SUMS = 16;
   private static final int LEFT = PlaneSums.LEFT;
 
   /** Pairs of planes, or those and a single one, that eight bits can have. */
@@ -56,21 +55,35 @@ final class PlaneLookups {
       LookupTables tables,
       short[] scratch) {
     int pairs = layout.pairs();
-    int lanes = layout.tileLanes(tile);
-    int step = tables.quadStride();
-    // A half tile is summed twice rather than by loops of its own.
-    int second = lanes - PlaneLayout.VECTOR;
+    boolean whole = layout.tileLanes(tile) == PlaneLayout.TILE;
     for (int pair = 0; pair < pairs; pair++) {
       long at = offset + layout.pairOffset(tile, 0, pair);
       int to = pair * tables.tables() * LEFT;
-      PlaneSums.sumRows(
-          codes, at, second, pairs * lanes, layout.quads(), tables, step, SUMS, scratch, to);
+      sumRows(whole, codes, at, layout.quads(), tables, tables.pairAt(0, 0), scratch, to);
     }
     if (layout.hasSinglePlane()) {
       long at = offset + layout.singleOffset(tile, 0);
       int rows = Math.ceilDiv(layout.quads(), 2);
       int to = pairs * tables.tables() * LEFT;
-      PlaneSums.sumRows(codes, at, second, lanes, rows, tables, 2 * step, step, scratch, to);
+      sumRows(whole, codes, at, rows, tables, tables.singleAt(0, 0), scratch, to);
+    }
+  }
+
+  private static void sumRows(
+      boolean wholeTile,
+      MemorySegment codes,
+      long at,
+      int rows,
+      LookupTables tables,
+      int tablesAt,
+      short[] scratch,
+      int to) {
+    int stride = tables.pairAt(1, 0);
+    int count = tables.tables();
+    if (wholeTile) {
+      PlaneSums.sumRows(codes, at, rows, tables.bytes(), tablesAt, stride, count, scratch, to);
+    } else {
+      PlaneSums.sumHalfRows(codes, at, rows, tables.bytes(), tablesAt, stride, count, scratch, to);
     }
   }
 
@@ -84,12 +97,12 @@ final class PlaneLookups {
       int outStride) {
     int stride = tables.tables() * LEFT;
     int highest = (Math.ceilDiv(layout.bits(), 2) - 1) * stride;
-    int levels = (1 << layout.bits()) - 1;
+    int bits = layout.bits();
     int lanes = layout.tileLanes(tile);
     if (tables.exact()) {
-      finishBoth(tables, levels, lanes, scratch, highest, stride, out, outAt, outStride);
+      finishBoth(tables, bits, lanes, scratch, highest, stride, out, outAt, outStride);
     } else {
-      finish(tables, levels, lanes, scratch, highest, stride, out, outAt, outStride);
+      finish(tables, bits, lanes, scratch, highest, stride, out, outAt, outStride);
     }
   }
 
@@ -99,7 +112,7 @@ final class PlaneLookups {
    */
   private static void finish(
       LookupTables tables,
-      int levels,
+      int bits,
       int lanes,
       short[] scratch,
       int highest,
@@ -110,7 +123,7 @@ final class PlaneLookups {
     int heads = tables.heads();
     for (int head = 0; head < heads; head++) {
       FloatVector units = FloatVector.broadcast(FLOATS, tables.unit(head));
-      FloatVector constants = FloatVector.broadcast(FLOATS, levels * tables.constant(head));
+      FloatVector constants = FloatVector.broadcast(FLOATS, tables.constant(head, bits));
       for (int lane = 0; lane < lanes; lane += PlaneLayout.VECTOR) {
         int from = head * LEFT + lane;
         int at = outAt + head * outStride + lane;
@@ -157,7 +170,7 @@ final class PlaneLookups {
   /** The same of two digits. */
   private static void finishBoth(
       LookupTables tables,
-      int levels,
+      int bits,
       int lanes,
       short[] scratch,
       int highest,
@@ -169,7 +182,7 @@ final class PlaneLookups {
     int heads = tables.heads();
     for (int head = 0; head < heads; head++) {
       FloatVector units = FloatVector.broadcast(FLOATS, tables.unit(head));
-      FloatVector constants = FloatVector.broadcast(FLOATS, levels * tables.constant(head));
+      FloatVector constants = FloatVector.broadcast(FLOATS, tables.constant(head, bits));
       for (int lane = 0; lane < lanes; lane += PlaneLayout.VECTOR) {
         int from = head * LEFT + lane;
         int at = outAt + head * outStride + lane;

@@ -1,6 +1,7 @@
 package dev.kvasir.simd;
 
 import dev.kvasir.kernel.LookupTables;
+import dev.kvasir.page.PlaneLayout;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteOrder;
 import jdk.incubator.vector.ByteVector;
@@ -16,7 +17,8 @@ import jdk.incubator.vector.VectorSpecies;
  *
  * <p>First and second digits of all heads are tables alike, taken four, two or one at a time, so
  * that a code is loaded and shifted once for several. Four tables and two halves of a tile keep
- * sixteen sums in registers.
+ * sixteen sums in registers. Rows of codes and of tables have fixed steps: only then does the
+ * compiler take the checks of bounds out of the loop, which cost as much as the sums.
  */
 final class PlaneSums {
   /** Shorts that a table leaves of a tile: as many as lanes, two vectors for each half. */
@@ -25,86 +27,67 @@ final class PlaneSums {
   private static final VectorSpecies<Byte> BYTES = ByteVector.SPECIES_128;
   private static final VectorSpecies<Short> SHORTS = ShortVector.SPECIES_128;
   private static final ByteOrder ORDER = ByteOrder.LITTLE_ENDIAN;
-  private static final int TABLE = LookupTables.QUAD_BYTES;
+  private static final int SUMS = LookupTables.SUMS;
+  private static final int TABLE_ROW = LookupTables.ROW_BYTES;
+  private static final int TILE = PlaneLayout.TILE;
+  private static final int HALF_TILE = PlaneLayout.VECTOR;
 
   private PlaneSums() {}
 
   /**
    * Leaves the sums of all tables over some rows of bytes.
    *
-   * @param second bytes from the first half of a row to the second
-   * @param step bytes from a row's tables to those of the next
-   * @param high bytes from a low nibble's table to the high one's
+   * @param tablesAt where the first table's row lies that belongs to the first row of codes
+   * @param tableStride bytes from a table to the next
    */
   static void sumRows(
       MemorySegment codes,
       long at,
-      int second,
-      int rowBytes,
       int rows,
-      LookupTables tables,
-      int step,
-      int high,
+      byte[] tables,
+      int tablesAt,
+      int tableStride,
+      int count,
       short[] scratch,
       int to) {
-    int count = tables.tables();
-    byte[] bytes = tables.bytes();
     int table = 0;
     for (; table <= count - 4; table += 4) {
-      sumFour(
-          codes,
-          at,
-          second,
-          rowBytes,
-          rows,
-          bytes,
-          table * TABLE,
-          step,
-          high,
-          scratch,
-          to + table * LEFT);
+      int first = tablesAt + table * tableStride;
+      sumFour(codes, at, rows, tables, first, tableStride, scratch, to + table * LEFT);
     }
     if (table <= count - 2) {
-      sumTwo(
-          codes,
-          at,
-          second,
-          rowBytes,
-          rows,
-          bytes,
-          table * TABLE,
-          step,
-          high,
-          scratch,
-          to + table * LEFT);
+      int first = tablesAt + table * tableStride;
+      sumTwo(codes, at, rows, tables, first, tableStride, scratch, to + table * LEFT);
       table += 2;
     }
     if (table < count) {
-      sumOne(
-          codes,
-          at,
-          second,
-          rowBytes,
-          rows,
-          bytes,
-          table * TABLE,
-          step,
-          high,
-          scratch,
-          to + table * LEFT);
+      sumOne(codes, at, rows, tables, tablesAt + table * tableStride, scratch, to + table * LEFT);
+    }
+  }
+
+  /** The same over the rows of a tile of sixteen lanes: few heads have one, and at the end only. */
+  static void sumHalfRows(
+      MemorySegment codes,
+      long at,
+      int rows,
+      byte[] tables,
+      int tablesAt,
+      int tableStride,
+      int count,
+      short[] scratch,
+      int to) {
+    for (int table = 0; table < count; table++) {
+      sumHalf(codes, at, rows, tables, tablesAt + table * tableStride, scratch, to + table * LEFT);
     }
   }
 
   private static void sumFour(
       MemorySegment codes,
       long codesAt,
-      int second,
-      int rowBytes,
       int rows,
       byte[] tables,
       int tablesAt,
-      int step,
-      int high,
+      int tableStride,
       short[] scratch,
       int to) {
     ShortVector both00 = ShortVector.zero(SHORTS);
@@ -123,39 +106,42 @@ final class PlaneSums {
     ShortVector odd30 = ShortVector.zero(SHORTS);
     ShortVector both31 = ShortVector.zero(SHORTS);
     ShortVector odd31 = ShortVector.zero(SHORTS);
+    int table1 = tablesAt + tableStride;
+    int table2 = tablesAt + 2 * tableStride;
+    int table3 = tablesAt + 3 * tableStride;
     for (int row = 0; row < rows; row++) {
-      long c = codesAt + (long) row * rowBytes;
-      int t = tablesAt + row * step;
+      long c = codesAt + (long) row * TILE;
+      int t = row * TABLE_ROW;
       ByteVector x0 = ByteVector.fromMemorySegment(BYTES, codes, c, ORDER);
-      ByteVector x1 = ByteVector.fromMemorySegment(BYTES, codes, c + second, ORDER);
+      ByteVector x1 = ByteVector.fromMemorySegment(BYTES, codes, c + HALF_TILE, ORDER);
       ByteVector y0 = x0.lanewise(VectorOperators.LSHR, 4);
       ByteVector y1 = x1.lanewise(VectorOperators.LSHR, 4);
-      ByteVector low0 = ByteVector.fromArray(BYTES, tables, t);
-      ByteVector high0 = ByteVector.fromArray(BYTES, tables, t + high);
+      ByteVector low0 = ByteVector.fromArray(BYTES, tables, tablesAt + t);
+      ByteVector high0 = ByteVector.fromArray(BYTES, tables, tablesAt + SUMS + t);
       ShortVector sum00 = x0.selectFrom(low0).add(y0.selectFrom(high0)).reinterpretAsShorts();
       both00 = both00.add(sum00);
       odd00 = odd00.add(sum00.lanewise(VectorOperators.LSHR, 8));
       ShortVector sum01 = x1.selectFrom(low0).add(y1.selectFrom(high0)).reinterpretAsShorts();
       both01 = both01.add(sum01);
       odd01 = odd01.add(sum01.lanewise(VectorOperators.LSHR, 8));
-      ByteVector low1 = ByteVector.fromArray(BYTES, tables, t + 1 * TABLE);
-      ByteVector high1 = ByteVector.fromArray(BYTES, tables, t + 1 * TABLE + high);
+      ByteVector low1 = ByteVector.fromArray(BYTES, tables, table1 + t);
+      ByteVector high1 = ByteVector.fromArray(BYTES, tables, table1 + SUMS + t);
       ShortVector sum10 = x0.selectFrom(low1).add(y0.selectFrom(high1)).reinterpretAsShorts();
       both10 = both10.add(sum10);
       odd10 = odd10.add(sum10.lanewise(VectorOperators.LSHR, 8));
       ShortVector sum11 = x1.selectFrom(low1).add(y1.selectFrom(high1)).reinterpretAsShorts();
       both11 = both11.add(sum11);
       odd11 = odd11.add(sum11.lanewise(VectorOperators.LSHR, 8));
-      ByteVector low2 = ByteVector.fromArray(BYTES, tables, t + 2 * TABLE);
-      ByteVector high2 = ByteVector.fromArray(BYTES, tables, t + 2 * TABLE + high);
+      ByteVector low2 = ByteVector.fromArray(BYTES, tables, table2 + t);
+      ByteVector high2 = ByteVector.fromArray(BYTES, tables, table2 + SUMS + t);
       ShortVector sum20 = x0.selectFrom(low2).add(y0.selectFrom(high2)).reinterpretAsShorts();
       both20 = both20.add(sum20);
       odd20 = odd20.add(sum20.lanewise(VectorOperators.LSHR, 8));
       ShortVector sum21 = x1.selectFrom(low2).add(y1.selectFrom(high2)).reinterpretAsShorts();
       both21 = both21.add(sum21);
       odd21 = odd21.add(sum21.lanewise(VectorOperators.LSHR, 8));
-      ByteVector low3 = ByteVector.fromArray(BYTES, tables, t + 3 * TABLE);
-      ByteVector high3 = ByteVector.fromArray(BYTES, tables, t + 3 * TABLE + high);
+      ByteVector low3 = ByteVector.fromArray(BYTES, tables, table3 + t);
+      ByteVector high3 = ByteVector.fromArray(BYTES, tables, table3 + SUMS + t);
       ShortVector sum30 = x0.selectFrom(low3).add(y0.selectFrom(high3)).reinterpretAsShorts();
       both30 = both30.add(sum30);
       odd30 = odd30.add(sum30.lanewise(VectorOperators.LSHR, 8));
@@ -184,13 +170,10 @@ final class PlaneSums {
   private static void sumTwo(
       MemorySegment codes,
       long codesAt,
-      int second,
-      int rowBytes,
       int rows,
       byte[] tables,
       int tablesAt,
-      int step,
-      int high,
+      int tableStride,
       short[] scratch,
       int to) {
     ShortVector both00 = ShortVector.zero(SHORTS);
@@ -201,23 +184,24 @@ final class PlaneSums {
     ShortVector odd10 = ShortVector.zero(SHORTS);
     ShortVector both11 = ShortVector.zero(SHORTS);
     ShortVector odd11 = ShortVector.zero(SHORTS);
+    int table1 = tablesAt + tableStride;
     for (int row = 0; row < rows; row++) {
-      long c = codesAt + (long) row * rowBytes;
-      int t = tablesAt + row * step;
+      long c = codesAt + (long) row * TILE;
+      int t = row * TABLE_ROW;
       ByteVector x0 = ByteVector.fromMemorySegment(BYTES, codes, c, ORDER);
-      ByteVector x1 = ByteVector.fromMemorySegment(BYTES, codes, c + second, ORDER);
+      ByteVector x1 = ByteVector.fromMemorySegment(BYTES, codes, c + HALF_TILE, ORDER);
       ByteVector y0 = x0.lanewise(VectorOperators.LSHR, 4);
       ByteVector y1 = x1.lanewise(VectorOperators.LSHR, 4);
-      ByteVector low0 = ByteVector.fromArray(BYTES, tables, t);
-      ByteVector high0 = ByteVector.fromArray(BYTES, tables, t + high);
+      ByteVector low0 = ByteVector.fromArray(BYTES, tables, tablesAt + t);
+      ByteVector high0 = ByteVector.fromArray(BYTES, tables, tablesAt + SUMS + t);
       ShortVector sum00 = x0.selectFrom(low0).add(y0.selectFrom(high0)).reinterpretAsShorts();
       both00 = both00.add(sum00);
       odd00 = odd00.add(sum00.lanewise(VectorOperators.LSHR, 8));
       ShortVector sum01 = x1.selectFrom(low0).add(y1.selectFrom(high0)).reinterpretAsShorts();
       both01 = both01.add(sum01);
       odd01 = odd01.add(sum01.lanewise(VectorOperators.LSHR, 8));
-      ByteVector low1 = ByteVector.fromArray(BYTES, tables, t + 1 * TABLE);
-      ByteVector high1 = ByteVector.fromArray(BYTES, tables, t + 1 * TABLE + high);
+      ByteVector low1 = ByteVector.fromArray(BYTES, tables, table1 + t);
+      ByteVector high1 = ByteVector.fromArray(BYTES, tables, table1 + SUMS + t);
       ShortVector sum10 = x0.selectFrom(low1).add(y0.selectFrom(high1)).reinterpretAsShorts();
       both10 = both10.add(sum10);
       odd10 = odd10.add(sum10.lanewise(VectorOperators.LSHR, 8));
@@ -238,13 +222,9 @@ final class PlaneSums {
   private static void sumOne(
       MemorySegment codes,
       long codesAt,
-      int second,
-      int rowBytes,
       int rows,
       byte[] tables,
       int tablesAt,
-      int step,
-      int high,
       short[] scratch,
       int to) {
     ShortVector both00 = ShortVector.zero(SHORTS);
@@ -252,14 +232,14 @@ final class PlaneSums {
     ShortVector both01 = ShortVector.zero(SHORTS);
     ShortVector odd01 = ShortVector.zero(SHORTS);
     for (int row = 0; row < rows; row++) {
-      long c = codesAt + (long) row * rowBytes;
-      int t = tablesAt + row * step;
+      long c = codesAt + (long) row * TILE;
+      int t = row * TABLE_ROW;
       ByteVector x0 = ByteVector.fromMemorySegment(BYTES, codes, c, ORDER);
-      ByteVector x1 = ByteVector.fromMemorySegment(BYTES, codes, c + second, ORDER);
+      ByteVector x1 = ByteVector.fromMemorySegment(BYTES, codes, c + HALF_TILE, ORDER);
       ByteVector y0 = x0.lanewise(VectorOperators.LSHR, 4);
       ByteVector y1 = x1.lanewise(VectorOperators.LSHR, 4);
-      ByteVector low0 = ByteVector.fromArray(BYTES, tables, t);
-      ByteVector high0 = ByteVector.fromArray(BYTES, tables, t + high);
+      ByteVector low0 = ByteVector.fromArray(BYTES, tables, tablesAt + t);
+      ByteVector high0 = ByteVector.fromArray(BYTES, tables, tablesAt + SUMS + t);
       ShortVector sum00 = x0.selectFrom(low0).add(y0.selectFrom(high0)).reinterpretAsShorts();
       both00 = both00.add(sum00);
       odd00 = odd00.add(sum00.lanewise(VectorOperators.LSHR, 8));
@@ -271,5 +251,30 @@ final class PlaneSums {
     odd00.intoArray(scratch, to + 8);
     both01.intoArray(scratch, to + 16);
     odd01.intoArray(scratch, to + 24);
+  }
+
+  private static void sumHalf(
+      MemorySegment codes,
+      long codesAt,
+      int rows,
+      byte[] tables,
+      int tablesAt,
+      short[] scratch,
+      int to) {
+    ShortVector both00 = ShortVector.zero(SHORTS);
+    ShortVector odd00 = ShortVector.zero(SHORTS);
+    for (int row = 0; row < rows; row++) {
+      long c = codesAt + (long) row * HALF_TILE;
+      int t = row * TABLE_ROW;
+      ByteVector x0 = ByteVector.fromMemorySegment(BYTES, codes, c, ORDER);
+      ByteVector y0 = x0.lanewise(VectorOperators.LSHR, 4);
+      ByteVector low0 = ByteVector.fromArray(BYTES, tables, tablesAt + t);
+      ByteVector high0 = ByteVector.fromArray(BYTES, tables, tablesAt + SUMS + t);
+      ShortVector sum00 = x0.selectFrom(low0).add(y0.selectFrom(high0)).reinterpretAsShorts();
+      both00 = both00.add(sum00);
+      odd00 = odd00.add(sum00.lanewise(VectorOperators.LSHR, 8));
+    }
+    both00.intoArray(scratch, to);
+    odd00.intoArray(scratch, to + 8);
   }
 }

@@ -9,9 +9,12 @@ import jdk.incubator.vector.VectorOperators;
 import jdk.incubator.vector.VectorSpecies;
 
 /**
- * Fills the tables of look-ups. Weights become 16-bit fixed-point numbers, four quads at a time;
- * then the sixteen subset sums of a quad are two vectors of eight, without and with entry c, whose
- * high bytes are the table.
+ * Fills the tables of look-ups. Weights become 16-bit fixed-point numbers, four quads at a time,
+ * one quad to a 32-bit lane; then the sixteen subset sums of a quad are two vectors of eight,
+ * without and with entry c, whose high bytes are the table.
+ *
+ * <p>The loops that fill tables contain vector calls only: a helper that takes or returns vectors
+ * may not be inlined into a loop this large.
  */
 final class PlaneTables {
   private static final VectorSpecies<Float> FLOATS = FloatVector.SPECIES_128;
@@ -20,6 +23,10 @@ final class PlaneTables {
   private static final VectorSpecies<Short> SHORTS = ShortVector.SPECIES_128;
   private static final int LANES = FLOATS.length();
   private static final int SUMS = BYTES.length();
+
+  /** Numbers of a quad: four weights, and where its subset sums begin. */
+  private static final int FIXED_NUMBERS = 5;
+
   private static final int ROUNDER_BITS = Float.floatToRawIntBits(LookupTables.ROUNDER);
 
   /**
@@ -70,14 +77,14 @@ final class PlaneTables {
       float sum = sum(weights, from, quads, lanes);
       float scale = tables.scale(head, largest(weights, from, quads, lanes));
       fix(weights, from, quads, scale, tables.rounding(), tables.fixedPoint());
-      int first = head * LookupTables.QUAD_BYTES;
-      int step = tables.quadStride();
+      int pair = tables.pairAt(head, 0);
+      int single = tables.singleAt(head, 0);
       if (exact) {
-        int fine = heads * LookupTables.QUAD_BYTES;
-        fillBoth(tables.fixedPoint(), quads, tables.bytes(), first, fine, step, totals);
+        int fine = tables.pairAt(heads, 0);
+        fillBoth(tables.fixedPoint(), quads, tables.bytes(), pair, single, fine, totals);
         tables.complete(head, sum, total(totals, 0), total(totals, 2));
       } else {
-        fill(tables.fixedPoint(), quads, tables.bytes(), first, step, totals);
+        fill(tables.fixedPoint(), quads, tables.bytes(), pair, single, totals);
         tables.complete(head, sum, total(totals, 0), 0);
       }
     }
@@ -125,112 +132,262 @@ final class PlaneTables {
 
   /** As many quads as fill vectors, those beyond the last with weights of zero. */
   private static void fix(float[] w, int at, int quads, float scale, int rounding, int[] fixed) {
-    int padded = Math.ceilDiv(quads, LANES) * LANES;
     int c = 0;
     for (; c <= quads - LANES; c += LANES) {
-      IntVector start = IntVector.broadcast(INTS, rounding);
-      for (int k = 0; k < 4; k++) {
-        IntVector steps =
-            FloatVector.fromArray(FLOATS, w, at + c + k * quads)
-                .mul(scale)
-                .add(LookupTables.ROUNDER)
-                .reinterpretAsInts()
-                .sub(ROUNDER_BITS);
-        steps.and(0xFFFF).intoArray(fixed, c + k * padded);
-        start = start.sub(steps.min(0));
-      }
-      start.intoArray(fixed, c + 4 * padded);
+      int to = FIXED_NUMBERS * c;
+      IntVector steps0 =
+          FloatVector.fromArray(FLOATS, w, at + c)
+              .mul(scale)
+              .add(LookupTables.ROUNDER)
+              .reinterpretAsInts()
+              .sub(ROUNDER_BITS);
+      IntVector steps1 =
+          FloatVector.fromArray(FLOATS, w, at + c + quads)
+              .mul(scale)
+              .add(LookupTables.ROUNDER)
+              .reinterpretAsInts()
+              .sub(ROUNDER_BITS);
+      IntVector steps2 =
+          FloatVector.fromArray(FLOATS, w, at + c + 2 * quads)
+              .mul(scale)
+              .add(LookupTables.ROUNDER)
+              .reinterpretAsInts()
+              .sub(ROUNDER_BITS);
+      IntVector steps3 =
+          FloatVector.fromArray(FLOATS, w, at + c + 3 * quads)
+              .mul(scale)
+              .add(LookupTables.ROUNDER)
+              .reinterpretAsInts()
+              .sub(ROUNDER_BITS);
+      steps0.and(0xFFFF).intoArray(fixed, to);
+      steps1.and(0xFFFF).intoArray(fixed, to + LANES);
+      steps2.and(0xFFFF).intoArray(fixed, to + 2 * LANES);
+      steps3.and(0xFFFF).intoArray(fixed, to + 3 * LANES);
+      IntVector below = steps0.min(0).add(steps1.min(0)).add(steps2.min(0).add(steps3.min(0)));
+      IntVector.broadcast(INTS, rounding).sub(below).intoArray(fixed, to + 4 * LANES);
     }
-    for (; c < padded; c++) {
+    for (int lane = 0; c + lane < Math.ceilDiv(quads, LANES) * LANES; lane++) {
+      int to = FIXED_NUMBERS * c + lane;
       int start = rounding;
       for (int k = 0; k < 4; k++) {
-        float weight = c < quads ? w[at + c + k * quads] : 0;
+        float weight = c + lane < quads ? w[at + c + lane + k * quads] : 0;
         int steps = Float.floatToRawIntBits(weight * scale + LookupTables.ROUNDER) - ROUNDER_BITS;
-        fixed[c + k * padded] = steps & 0xFFFF;
+        fixed[to + k * LANES] = steps & 0xFFFF;
         start -= Math.min(steps, 0);
       }
-      fixed[c + 4 * padded] = start;
+      fixed[to + 4 * LANES] = start;
     }
   }
 
   private static void fill(
-      int[] fixed, int quads, byte[] bytes, int first, int step, short[] totals) {
-    int padded = Math.ceilDiv(quads, LANES) * LANES;
+      int[] fixed, int quads, byte[] bytes, int pairsAt, int singlesAt, short[] totals) {
     ShortVector both = ShortVector.zero(SHORTS);
     ShortVector odd = ShortVector.zero(SHORTS);
-    for (int quad = 0; quad < LANES; quad++) {
-      int s = quad * 4 * SUMS;
-      ByteVector all = ByteVector.fromArray(BYTES, SPREAD, s);
-      ByteVector some1 = ByteVector.fromArray(BYTES, SPREAD, s + SUMS);
-      ByteVector some2 = ByteVector.fromArray(BYTES, SPREAD, s + 2 * SUMS);
-      ByteVector some3 = ByteVector.fromArray(BYTES, SPREAD, s + 3 * SUMS);
-      for (int c = 0; c < padded; c += LANES) {
-        ByteVector w0 = IntVector.fromArray(INTS, fixed, c).reinterpretAsBytes();
-        ByteVector w1 = IntVector.fromArray(INTS, fixed, c + padded).reinterpretAsBytes();
-        ByteVector w2 = IntVector.fromArray(INTS, fixed, c + 2 * padded).reinterpretAsBytes();
-        ByteVector w3 = IntVector.fromArray(INTS, fixed, c + 3 * padded).reinterpretAsBytes();
-        ByteVector start = IntVector.fromArray(INTS, fixed, c + 4 * padded).reinterpretAsBytes();
-        ShortVector without =
-            all.selectFrom(start)
-                .reinterpretAsShorts()
-                .add(some1.selectFrom(w1).reinterpretAsShorts())
-                .add(some2.selectFrom(w2).reinterpretAsShorts())
-                .add(some3.selectFrom(w3).reinterpretAsShorts());
-        ShortVector with = without.add(all.selectFrom(w0).reinterpretAsShorts());
-        ShortVector sums = without.lanewise(VectorOperators.LSHR, 8).or(with.and(HIGH_BYTE));
-        both = both.add(sums);
-        odd = odd.add(sums.lanewise(VectorOperators.LSHR, 8));
-        int at = first + (c + quad) * step;
-        sums.reinterpretAsBytes().intoArray(bytes, at);
-        sums.add(sums).reinterpretAsBytes().intoArray(bytes, at + SUMS);
-      }
+    ByteVector all0 = ByteVector.fromArray(BYTES, SPREAD, 0 * SUMS);
+    ByteVector some01 = ByteVector.fromArray(BYTES, SPREAD, 1 * SUMS);
+    ByteVector some02 = ByteVector.fromArray(BYTES, SPREAD, 2 * SUMS);
+    ByteVector some03 = ByteVector.fromArray(BYTES, SPREAD, 3 * SUMS);
+    ByteVector all1 = ByteVector.fromArray(BYTES, SPREAD, 4 * SUMS);
+    ByteVector some11 = ByteVector.fromArray(BYTES, SPREAD, 5 * SUMS);
+    ByteVector some12 = ByteVector.fromArray(BYTES, SPREAD, 6 * SUMS);
+    ByteVector some13 = ByteVector.fromArray(BYTES, SPREAD, 7 * SUMS);
+    ByteVector all2 = ByteVector.fromArray(BYTES, SPREAD, 8 * SUMS);
+    ByteVector some21 = ByteVector.fromArray(BYTES, SPREAD, 9 * SUMS);
+    ByteVector some22 = ByteVector.fromArray(BYTES, SPREAD, 10 * SUMS);
+    ByteVector some23 = ByteVector.fromArray(BYTES, SPREAD, 11 * SUMS);
+    ByteVector all3 = ByteVector.fromArray(BYTES, SPREAD, 12 * SUMS);
+    ByteVector some31 = ByteVector.fromArray(BYTES, SPREAD, 13 * SUMS);
+    ByteVector some32 = ByteVector.fromArray(BYTES, SPREAD, 14 * SUMS);
+    ByteVector some33 = ByteVector.fromArray(BYTES, SPREAD, 15 * SUMS);
+    for (int c = 0; c < quads; c += LANES) {
+      int from = FIXED_NUMBERS * c;
+      ByteVector w0 = IntVector.fromArray(INTS, fixed, from).reinterpretAsBytes();
+      ByteVector w1 = IntVector.fromArray(INTS, fixed, from + LANES).reinterpretAsBytes();
+      ByteVector w2 = IntVector.fromArray(INTS, fixed, from + 2 * LANES).reinterpretAsBytes();
+      ByteVector w3 = IntVector.fromArray(INTS, fixed, from + 3 * LANES).reinterpretAsBytes();
+      ByteVector start = IntVector.fromArray(INTS, fixed, from + 4 * LANES).reinterpretAsBytes();
+      int pair = pairsAt + c * LookupTables.ROW_BYTES;
+      int single = singlesAt + c * SUMS;
+      ShortVector without0 =
+          all0.selectFrom(start)
+              .reinterpretAsShorts()
+              .add(some01.selectFrom(w1).reinterpretAsShorts())
+              .add(some02.selectFrom(w2).reinterpretAsShorts())
+              .add(some03.selectFrom(w3).reinterpretAsShorts());
+      ShortVector with0 = without0.add(all0.selectFrom(w0).reinterpretAsShorts());
+      ShortVector sums0 = without0.lanewise(VectorOperators.LSHR, 8).or(with0.and(HIGH_BYTE));
+      both = both.add(sums0);
+      odd = odd.add(sums0.lanewise(VectorOperators.LSHR, 8));
+      sums0.reinterpretAsBytes().intoArray(bytes, pair);
+      sums0.reinterpretAsBytes().intoArray(bytes, single);
+      sums0.add(sums0).reinterpretAsBytes().intoArray(bytes, pair + SUMS);
+      ShortVector without1 =
+          all1.selectFrom(start)
+              .reinterpretAsShorts()
+              .add(some11.selectFrom(w1).reinterpretAsShorts())
+              .add(some12.selectFrom(w2).reinterpretAsShorts())
+              .add(some13.selectFrom(w3).reinterpretAsShorts());
+      ShortVector with1 = without1.add(all1.selectFrom(w0).reinterpretAsShorts());
+      ShortVector sums1 = without1.lanewise(VectorOperators.LSHR, 8).or(with1.and(HIGH_BYTE));
+      both = both.add(sums1);
+      odd = odd.add(sums1.lanewise(VectorOperators.LSHR, 8));
+      sums1.reinterpretAsBytes().intoArray(bytes, pair + 2 * SUMS);
+      sums1.reinterpretAsBytes().intoArray(bytes, single + SUMS);
+      sums1.add(sums1).reinterpretAsBytes().intoArray(bytes, pair + 3 * SUMS);
+      ShortVector without2 =
+          all2.selectFrom(start)
+              .reinterpretAsShorts()
+              .add(some21.selectFrom(w1).reinterpretAsShorts())
+              .add(some22.selectFrom(w2).reinterpretAsShorts())
+              .add(some23.selectFrom(w3).reinterpretAsShorts());
+      ShortVector with2 = without2.add(all2.selectFrom(w0).reinterpretAsShorts());
+      ShortVector sums2 = without2.lanewise(VectorOperators.LSHR, 8).or(with2.and(HIGH_BYTE));
+      both = both.add(sums2);
+      odd = odd.add(sums2.lanewise(VectorOperators.LSHR, 8));
+      sums2.reinterpretAsBytes().intoArray(bytes, pair + 4 * SUMS);
+      sums2.reinterpretAsBytes().intoArray(bytes, single + 2 * SUMS);
+      sums2.add(sums2).reinterpretAsBytes().intoArray(bytes, pair + 5 * SUMS);
+      ShortVector without3 =
+          all3.selectFrom(start)
+              .reinterpretAsShorts()
+              .add(some31.selectFrom(w1).reinterpretAsShorts())
+              .add(some32.selectFrom(w2).reinterpretAsShorts())
+              .add(some33.selectFrom(w3).reinterpretAsShorts());
+      ShortVector with3 = without3.add(all3.selectFrom(w0).reinterpretAsShorts());
+      ShortVector sums3 = without3.lanewise(VectorOperators.LSHR, 8).or(with3.and(HIGH_BYTE));
+      both = both.add(sums3);
+      odd = odd.add(sums3.lanewise(VectorOperators.LSHR, 8));
+      sums3.reinterpretAsBytes().intoArray(bytes, pair + 6 * SUMS);
+      sums3.reinterpretAsBytes().intoArray(bytes, single + 3 * SUMS);
+      sums3.add(sums3).reinterpretAsBytes().intoArray(bytes, pair + 7 * SUMS);
     }
     both.intoArray(totals, 0);
     odd.intoArray(totals, SHORTS.length());
   }
 
   private static void fillBoth(
-      int[] fixed, int quads, byte[] bytes, int first, int fine, int step, short[] totals) {
-    int padded = Math.ceilDiv(quads, LANES) * LANES;
+      int[] fixed, int quads, byte[] bytes, int pairsAt, int singlesAt, int fine, short[] totals) {
     ShortVector both = ShortVector.zero(SHORTS);
     ShortVector odd = ShortVector.zero(SHORTS);
     ShortVector bothFine = ShortVector.zero(SHORTS);
     ShortVector oddFine = ShortVector.zero(SHORTS);
-    for (int quad = 0; quad < LANES; quad++) {
-      int s = quad * 4 * SUMS;
-      ByteVector all = ByteVector.fromArray(BYTES, SPREAD, s);
-      ByteVector some1 = ByteVector.fromArray(BYTES, SPREAD, s + SUMS);
-      ByteVector some2 = ByteVector.fromArray(BYTES, SPREAD, s + 2 * SUMS);
-      ByteVector some3 = ByteVector.fromArray(BYTES, SPREAD, s + 3 * SUMS);
-      for (int c = 0; c < padded; c += LANES) {
-        ByteVector w0 = IntVector.fromArray(INTS, fixed, c).reinterpretAsBytes();
-        ByteVector w1 = IntVector.fromArray(INTS, fixed, c + padded).reinterpretAsBytes();
-        ByteVector w2 = IntVector.fromArray(INTS, fixed, c + 2 * padded).reinterpretAsBytes();
-        ByteVector w3 = IntVector.fromArray(INTS, fixed, c + 3 * padded).reinterpretAsBytes();
-        ByteVector start = IntVector.fromArray(INTS, fixed, c + 4 * padded).reinterpretAsBytes();
-        ShortVector without =
-            all.selectFrom(start)
-                .reinterpretAsShorts()
-                .add(some1.selectFrom(w1).reinterpretAsShorts())
-                .add(some2.selectFrom(w2).reinterpretAsShorts())
-                .add(some3.selectFrom(w3).reinterpretAsShorts());
-        ShortVector with = without.add(all.selectFrom(w0).reinterpretAsShorts());
-        ShortVector sums = without.lanewise(VectorOperators.LSHR, 8).or(with.and(HIGH_BYTE));
-        both = both.add(sums);
-        odd = odd.add(sums.lanewise(VectorOperators.LSHR, 8));
-        int at = first + (c + quad) * step;
-        sums.reinterpretAsBytes().intoArray(bytes, at);
-        sums.add(sums).reinterpretAsBytes().intoArray(bytes, at + SUMS);
-        ShortVector rests =
-            without
-                .lanewise(VectorOperators.LSHR, FINE_SHIFT)
-                .and(FINE_LOW)
-                .or(with.lanewise(VectorOperators.LSHL, 8 - FINE_SHIFT).and(FINE_HIGH));
-        bothFine = bothFine.add(rests);
-        oddFine = oddFine.add(rests.lanewise(VectorOperators.LSHR, 8));
-        rests.reinterpretAsBytes().intoArray(bytes, at + fine);
-        rests.add(rests).reinterpretAsBytes().intoArray(bytes, at + fine + SUMS);
-      }
+    ByteVector all0 = ByteVector.fromArray(BYTES, SPREAD, 0 * SUMS);
+    ByteVector some01 = ByteVector.fromArray(BYTES, SPREAD, 1 * SUMS);
+    ByteVector some02 = ByteVector.fromArray(BYTES, SPREAD, 2 * SUMS);
+    ByteVector some03 = ByteVector.fromArray(BYTES, SPREAD, 3 * SUMS);
+    ByteVector all1 = ByteVector.fromArray(BYTES, SPREAD, 4 * SUMS);
+    ByteVector some11 = ByteVector.fromArray(BYTES, SPREAD, 5 * SUMS);
+    ByteVector some12 = ByteVector.fromArray(BYTES, SPREAD, 6 * SUMS);
+    ByteVector some13 = ByteVector.fromArray(BYTES, SPREAD, 7 * SUMS);
+    ByteVector all2 = ByteVector.fromArray(BYTES, SPREAD, 8 * SUMS);
+    ByteVector some21 = ByteVector.fromArray(BYTES, SPREAD, 9 * SUMS);
+    ByteVector some22 = ByteVector.fromArray(BYTES, SPREAD, 10 * SUMS);
+    ByteVector some23 = ByteVector.fromArray(BYTES, SPREAD, 11 * SUMS);
+    ByteVector all3 = ByteVector.fromArray(BYTES, SPREAD, 12 * SUMS);
+    ByteVector some31 = ByteVector.fromArray(BYTES, SPREAD, 13 * SUMS);
+    ByteVector some32 = ByteVector.fromArray(BYTES, SPREAD, 14 * SUMS);
+    ByteVector some33 = ByteVector.fromArray(BYTES, SPREAD, 15 * SUMS);
+    for (int c = 0; c < quads; c += LANES) {
+      int from = FIXED_NUMBERS * c;
+      ByteVector w0 = IntVector.fromArray(INTS, fixed, from).reinterpretAsBytes();
+      ByteVector w1 = IntVector.fromArray(INTS, fixed, from + LANES).reinterpretAsBytes();
+      ByteVector w2 = IntVector.fromArray(INTS, fixed, from + 2 * LANES).reinterpretAsBytes();
+      ByteVector w3 = IntVector.fromArray(INTS, fixed, from + 3 * LANES).reinterpretAsBytes();
+      ByteVector start = IntVector.fromArray(INTS, fixed, from + 4 * LANES).reinterpretAsBytes();
+      int pair = pairsAt + c * LookupTables.ROW_BYTES;
+      int single = singlesAt + c * SUMS;
+      ShortVector without0 =
+          all0.selectFrom(start)
+              .reinterpretAsShorts()
+              .add(some01.selectFrom(w1).reinterpretAsShorts())
+              .add(some02.selectFrom(w2).reinterpretAsShorts())
+              .add(some03.selectFrom(w3).reinterpretAsShorts());
+      ShortVector with0 = without0.add(all0.selectFrom(w0).reinterpretAsShorts());
+      ShortVector sums0 = without0.lanewise(VectorOperators.LSHR, 8).or(with0.and(HIGH_BYTE));
+      both = both.add(sums0);
+      odd = odd.add(sums0.lanewise(VectorOperators.LSHR, 8));
+      sums0.reinterpretAsBytes().intoArray(bytes, pair);
+      sums0.reinterpretAsBytes().intoArray(bytes, single);
+      sums0.add(sums0).reinterpretAsBytes().intoArray(bytes, pair + SUMS);
+      ShortVector rests0 =
+          without0
+              .lanewise(VectorOperators.LSHR, FINE_SHIFT)
+              .and(FINE_LOW)
+              .or(with0.lanewise(VectorOperators.LSHL, 8 - FINE_SHIFT).and(FINE_HIGH));
+      bothFine = bothFine.add(rests0);
+      oddFine = oddFine.add(rests0.lanewise(VectorOperators.LSHR, 8));
+      rests0.reinterpretAsBytes().intoArray(bytes, pair + fine);
+      rests0.reinterpretAsBytes().intoArray(bytes, single + fine);
+      rests0.add(rests0).reinterpretAsBytes().intoArray(bytes, pair + fine + 1 * SUMS);
+      ShortVector without1 =
+          all1.selectFrom(start)
+              .reinterpretAsShorts()
+              .add(some11.selectFrom(w1).reinterpretAsShorts())
+              .add(some12.selectFrom(w2).reinterpretAsShorts())
+              .add(some13.selectFrom(w3).reinterpretAsShorts());
+      ShortVector with1 = without1.add(all1.selectFrom(w0).reinterpretAsShorts());
+      ShortVector sums1 = without1.lanewise(VectorOperators.LSHR, 8).or(with1.and(HIGH_BYTE));
+      both = both.add(sums1);
+      odd = odd.add(sums1.lanewise(VectorOperators.LSHR, 8));
+      sums1.reinterpretAsBytes().intoArray(bytes, pair + 2 * SUMS);
+      sums1.reinterpretAsBytes().intoArray(bytes, single + SUMS);
+      sums1.add(sums1).reinterpretAsBytes().intoArray(bytes, pair + 3 * SUMS);
+      ShortVector rests1 =
+          without1
+              .lanewise(VectorOperators.LSHR, FINE_SHIFT)
+              .and(FINE_LOW)
+              .or(with1.lanewise(VectorOperators.LSHL, 8 - FINE_SHIFT).and(FINE_HIGH));
+      bothFine = bothFine.add(rests1);
+      oddFine = oddFine.add(rests1.lanewise(VectorOperators.LSHR, 8));
+      rests1.reinterpretAsBytes().intoArray(bytes, pair + fine + 2 * SUMS);
+      rests1.reinterpretAsBytes().intoArray(bytes, single + fine + SUMS);
+      rests1.add(rests1).reinterpretAsBytes().intoArray(bytes, pair + fine + 3 * SUMS);
+      ShortVector without2 =
+          all2.selectFrom(start)
+              .reinterpretAsShorts()
+              .add(some21.selectFrom(w1).reinterpretAsShorts())
+              .add(some22.selectFrom(w2).reinterpretAsShorts())
+              .add(some23.selectFrom(w3).reinterpretAsShorts());
+      ShortVector with2 = without2.add(all2.selectFrom(w0).reinterpretAsShorts());
+      ShortVector sums2 = without2.lanewise(VectorOperators.LSHR, 8).or(with2.and(HIGH_BYTE));
+      both = both.add(sums2);
+      odd = odd.add(sums2.lanewise(VectorOperators.LSHR, 8));
+      sums2.reinterpretAsBytes().intoArray(bytes, pair + 4 * SUMS);
+      sums2.reinterpretAsBytes().intoArray(bytes, single + 2 * SUMS);
+      sums2.add(sums2).reinterpretAsBytes().intoArray(bytes, pair + 5 * SUMS);
+      ShortVector rests2 =
+          without2
+              .lanewise(VectorOperators.LSHR, FINE_SHIFT)
+              .and(FINE_LOW)
+              .or(with2.lanewise(VectorOperators.LSHL, 8 - FINE_SHIFT).and(FINE_HIGH));
+      bothFine = bothFine.add(rests2);
+      oddFine = oddFine.add(rests2.lanewise(VectorOperators.LSHR, 8));
+      rests2.reinterpretAsBytes().intoArray(bytes, pair + fine + 4 * SUMS);
+      rests2.reinterpretAsBytes().intoArray(bytes, single + fine + 2 * SUMS);
+      rests2.add(rests2).reinterpretAsBytes().intoArray(bytes, pair + fine + 5 * SUMS);
+      ShortVector without3 =
+          all3.selectFrom(start)
+              .reinterpretAsShorts()
+              .add(some31.selectFrom(w1).reinterpretAsShorts())
+              .add(some32.selectFrom(w2).reinterpretAsShorts())
+              .add(some33.selectFrom(w3).reinterpretAsShorts());
+      ShortVector with3 = without3.add(all3.selectFrom(w0).reinterpretAsShorts());
+      ShortVector sums3 = without3.lanewise(VectorOperators.LSHR, 8).or(with3.and(HIGH_BYTE));
+      both = both.add(sums3);
+      odd = odd.add(sums3.lanewise(VectorOperators.LSHR, 8));
+      sums3.reinterpretAsBytes().intoArray(bytes, pair + 6 * SUMS);
+      sums3.reinterpretAsBytes().intoArray(bytes, single + 3 * SUMS);
+      sums3.add(sums3).reinterpretAsBytes().intoArray(bytes, pair + 7 * SUMS);
+      ShortVector rests3 =
+          without3
+              .lanewise(VectorOperators.LSHR, FINE_SHIFT)
+              .and(FINE_LOW)
+              .or(with3.lanewise(VectorOperators.LSHL, 8 - FINE_SHIFT).and(FINE_HIGH));
+      bothFine = bothFine.add(rests3);
+      oddFine = oddFine.add(rests3.lanewise(VectorOperators.LSHR, 8));
+      rests3.reinterpretAsBytes().intoArray(bytes, pair + fine + 6 * SUMS);
+      rests3.reinterpretAsBytes().intoArray(bytes, single + fine + 3 * SUMS);
+      rests3.add(rests3).reinterpretAsBytes().intoArray(bytes, pair + fine + 7 * SUMS);
     }
     both.intoArray(totals, 0);
     odd.intoArray(totals, SHORTS.length());

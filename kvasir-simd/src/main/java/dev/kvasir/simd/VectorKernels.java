@@ -201,6 +201,19 @@ final class VectorKernels implements Kernels {
   }
 
   @Override
+  public void multiply(float[] x, int at, float[] y, int yAt, float[] out, int outAt, int count) {
+    int i = 0;
+    for (; i <= count - FloatRows.LANES; i += FloatRows.LANES) {
+      FloatVector.fromArray(FloatRows.SPECIES, x, at + i)
+          .mul(FloatVector.fromArray(FloatRows.SPECIES, y, yAt + i))
+          .intoArray(out, outAt + i);
+    }
+    for (; i < count; i++) {
+      out[outAt + i] = x[at + i] * y[yAt + i];
+    }
+  }
+
+  @Override
   public void scale(float[] x, int at, int count, float factor) {
     int i = 0;
     for (; i <= count - FloatRows.LANES; i += FloatRows.LANES) {

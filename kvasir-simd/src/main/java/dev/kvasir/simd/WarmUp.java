@@ -147,6 +147,7 @@ final class WarmUp implements AutoCloseable {
     kernels.gatedSilu(z, y, 0, COLUMNS);
     kernels.exponentiate(z, 0, COLUMNS, kernels.maximum(z, 0, COLUMNS));
     kernels.add(z, 0, y, 0, COLUMNS);
+    kernels.multiply(z, 0, y, 0, z, 0, COLUMNS);
     kernels.scale(z, 0, COLUMNS, 0.5f);
   }
 

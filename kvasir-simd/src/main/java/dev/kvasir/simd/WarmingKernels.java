@@ -204,6 +204,11 @@ final class WarmingKernels implements Kernels {
   }
 
   @Override
+  public void multiply(float[] x, int at, float[] y, int yAt, float[] out, int outAt, int count) {
+    (rows ? vector : scalar).multiply(x, at, y, yAt, out, outAt, count);
+  }
+
+  @Override
   public void scale(float[] x, int at, int count, float factor) {
     (rows ? vector : scalar).scale(x, at, count, factor);
   }

@@ -216,6 +216,10 @@ class VectorKernelsTest {
     vector.add(found, 1, y, 2, count);
     assertThat(found).as("seed %d", SEED).isEqualTo(expected);
 
+    scalar.multiply(expected, 1, y, 2, expected, 1, count);
+    vector.multiply(found, 1, y, 2, found, 1, count);
+    assertThat(found).as("seed %d", SEED).isEqualTo(expected);
+
     scalar.scale(expected, 1, count, 0.3f);
     vector.scale(found, 1, count, 0.3f);
     assertThat(found).as("seed %d", SEED).isEqualTo(expected);
