@@ -2,6 +2,7 @@ package dev.kvasir.attention;
 
 import dev.kvasir.cache.DenseRows;
 import dev.kvasir.cache.KvCache;
+import dev.kvasir.kernel.HalfQueries;
 import dev.kvasir.kernel.Kernels;
 
 /** Blocks of 16-bit floats, computed on where they lie. */
@@ -10,10 +11,18 @@ final class HalfBlocks implements BlockReader {
 
   private final Kernels kernels;
   private final int headDim;
+  private final HalfQueries prepared;
+  private boolean isPrepared;
 
   HalfBlocks(Kernels kernels, int headDim) {
     this.kernels = kernels;
     this.headDim = headDim;
+    this.prepared = new HalfQueries(PageWalk.FEW_ROWS, headDim);
+  }
+
+  /** The queries are other ones from now on. */
+  void begin() {
+    isPrepared = false;
   }
 
   @Override
@@ -28,7 +37,11 @@ final class HalfBlocks implements BlockReader {
       float[] scores) {
     DenseRows dense = cache.denseRows(layer, block);
     int first = dense.firstKey(kvHead);
-    kernels.halfProducts(queries, 0, headDim, rows, dense.matrix(), first, tokens, scores, 0, PAGE);
+    if (!isPrepared) {
+      kernels.prepare(prepared, queries, 0, rows, headDim, dense.matrix().precision());
+      isPrepared = true;
+    }
+    kernels.halfProducts(prepared, dense.matrix(), first, tokens, scores, 0, PAGE);
   }
 
   @Override

@@ -21,7 +21,7 @@ final class PageWalk {
   private final AttentionShape shape;
   private final Kernels kernels;
   private final BlockReader expanded;
-  private final BlockReader halves;
+  private final HalfBlocks halves;
   private final UniformLookups lookups; // null where heads cannot be looked up
 
   private final float[] queries; // (rows, headDim), scaled
@@ -48,6 +48,7 @@ final class PageWalk {
   /** Begins with so many rows, whose queries are to be put into {@link #queries}. */
   void begin(int rowCount) {
     rows = rowCount;
+    halves.begin();
     Arrays.fill(mixed, 0, rows * shape.headDim(), 0);
     Arrays.fill(maxima, 0, rows, Float.NEGATIVE_INFINITY);
     Arrays.fill(sums, 0, rows, 0);

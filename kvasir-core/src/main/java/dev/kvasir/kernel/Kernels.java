@@ -1,5 +1,6 @@
 package dev.kvasir.kernel;
 
+import dev.kvasir.kernel.DenseMatrix.Precision;
 import dev.kvasir.page.PlaneLayout;
 import java.lang.foreign.MemorySegment;
 
@@ -61,23 +62,27 @@ public interface Kernels {
       int outStride); // (rows, length)
 
   /**
-   * {@code c[i][j] = a[i] . row (firstRow + j)}, for a few rows {@code a} against rows of 16-bit
-   * floats, which are not expanded to memory first.
+   * Makes queries ready for products with rows of that precision.
    *
-   * @param a below 2^15 in magnitude where the rows are F16
-   * @param b F16 or BF16
+   * @param a (rows, columns), below 2^15 in magnitude where the precision is F16
+   * @param precision F16 or BF16
+   */
+  void prepare(HalfQueries queries, float[] a, int at, int rows, int columns, Precision precision);
+
+  /**
+   * {@code c[i][j] = query i . row (firstRow + j)}, for rows of 16-bit floats, which are not
+   * expanded to memory first.
+   *
+   * @param queries prepared for the precision of the rows
    */
   void halfProducts(
-      float[] a,
-      int aAt,
-      int aStride,
-      int aRows, // (aRows, columns)
+      HalfQueries queries,
       DenseMatrix b,
       int firstRow,
       int bRows,
       float[] c,
       int cAt,
-      int cStride); // (aRows, bRows)
+      int cStride); // (queries, bRows)
 
   /**
    * {@code out[i] += sum over t of weights[i][t] * row (firstRow + t)}, for a few rows of weights.

@@ -1,5 +1,6 @@
 package dev.kvasir.kernel;
 
+import dev.kvasir.kernel.DenseMatrix.Precision;
 import dev.kvasir.page.PlaneLayout;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -266,22 +267,27 @@ public final class ScalarKernels implements Kernels {
   }
 
   @Override
+  public void prepare(
+      HalfQueries queries, float[] a, int at, int rows, int columns, Precision precision) {
+    queries.take(a, at, rows, columns);
+  }
+
+  @Override
   public void halfProducts(
-      float[] a,
-      int aAt,
-      int aStride,
-      int aRows,
+      HalfQueries queries,
       DenseMatrix b,
       int firstRow,
       int bRows,
       float[] c,
       int cAt,
       int cStride) {
-    float[] row = rowScratch(b.columns());
+    queries.requireColumns(b);
+    int columns = b.columns();
+    float[] row = rowScratch(columns);
     for (int j = 0; j < bRows; j++) {
       expand(b, firstRow + j, 1, row, 0);
-      for (int i = 0; i < aRows; i++) {
-        c[cAt + i * cStride + j] = pairedDot(a, aAt + i * aStride, row, b.columns());
+      for (int i = 0; i < queries.count(); i++) {
+        c[cAt + i * cStride + j] = pairedDot(queries.rows(), i * columns, row, columns);
       }
     }
   }

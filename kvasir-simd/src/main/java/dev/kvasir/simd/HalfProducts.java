@@ -2,6 +2,7 @@ package dev.kvasir.simd;
 
 import dev.kvasir.kernel.DenseMatrix;
 import dev.kvasir.kernel.DenseMatrix.Precision;
+import dev.kvasir.kernel.HalfQueries;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteOrder;
 import jdk.incubator.vector.FloatVector;
@@ -31,93 +32,102 @@ final class HalfProducts {
   private static final int UPPER_HALF = 0xFFFF0000;
   private static final int TILE = 4;
 
-  private record Scratch(float[] queries, float[] sums) {}
+  /** Floats that a tile leaves. // (queries, rows, LANES) */
+  private static final int TILE_SUMS = TILE * TILE * LANES;
 
-  private static final ThreadLocal<Scratch> SCRATCH =
-      ThreadLocal.withInitial(() -> new Scratch(new float[0], new float[0]));
+  /**
+   * The sums of all tiles of a block of rows, added up when all are there: a float just written as
+   * part of a vector is slow to be read alone. // (tiles, queries, rows, LANES)
+   */
+  private static final ThreadLocal<float[]> SUMS = ThreadLocal.withInitial(() -> new float[0]);
 
   private HalfProducts() {}
 
-  static void products(
-      float[] a,
-      int aAt,
-      int aStride,
-      int aRows,
-      DenseMatrix b,
-      int firstRow,
-      int bRows,
-      float[] c,
-      int cAt,
-      int cStride) {
-    Scratch scratch = scratch(b.columns());
-    // What is stored is 2^-112 of a half's value, and products are exact however that is made up.
-    float lift = b.precision() == Precision.F16 ? HalfFloats.EXPONENT_LIFT : 1;
-    for (int i = 0; i < aRows; ) {
-      int count = aRows - i == 1 ? 1 : Math.min(TILE, aRows - i);
-      arrange(a, aAt + i * aStride, aStride, count, b.columns(), lift, scratch.queries);
-      for (int j = 0; j < bRows; j += TILE) {
-        int rows = Math.min(TILE, bRows - j);
-        tile(b, firstRow + j, rows, count, scratch);
-        finish(
-            a,
-            aAt + i * aStride,
-            aStride,
-            count,
-            b,
-            firstRow + j,
-            rows,
-            scratch.sums,
-            c,
-            cAt + i * cStride + j,
-            cStride);
-      }
-      i += count;
+  /** Rows of a tile that begins with row {@code first}: four, or one if it is the last. */
+  private static int tileRows(int first, int rows) {
+    return rows - first == 1 ? 1 : TILE;
+  }
+
+  /**
+   * What is stored is 2^-112 of a half's value, and products are exact however that is made up:
+   * here by the queries.
+   */
+  static void arrange(HalfQueries queries, Precision precision) {
+    float lift = precision == Precision.F16 ? HalfFloats.EXPONENT_LIFT : 1;
+    for (int first = 0; first < queries.count(); first += TILE) {
+      arrangeTile(queries, first, tileRows(first, queries.count()), lift);
     }
   }
 
-  private static Scratch scratch(int depth) {
-    Scratch scratch = SCRATCH.get();
-    if (scratch.queries.length < TILE * depth) {
-      scratch = new Scratch(new float[TILE * depth], new float[TILE * TILE * LANES]);
-      SCRATCH.set(scratch);
-    }
-    return scratch;
-  }
-
-  private static void arrange(
-      float[] a, int at, int stride, int count, int depth, float lift, float[] queries) {
-    int tileRows = count == 1 ? 1 : TILE;
-    int to = 0;
-    for (int c = 0; c <= depth - 2 * LANES; c += 2 * LANES) {
-      for (int row = 0; row < tileRows; row++) {
+  private static void arrangeTile(HalfQueries queries, int first, int tileRows, float lift) {
+    int columns = queries.columns();
+    int to = first * columns;
+    for (int c = 0; c <= columns - 2 * LANES; c += 2 * LANES) {
+      for (int row = first; row < first + tileRows; row++) {
+        boolean given = row < queries.count();
         for (int i = 0; i < LANES; i++) {
-          int from = at + row * stride + c + 2 * i;
-          queries[to + i] = row < count ? a[from] * lift : 0;
-          queries[to + LANES + i] = row < count ? a[from + 1] * lift : 0;
+          int from = row * columns + c + 2 * i;
+          queries.arranged()[to + i] = given ? queries.rows()[from] * lift : 0;
+          queries.arranged()[to + LANES + i] = given ? queries.rows()[from + 1] * lift : 0;
         }
         to += 2 * LANES;
       }
     }
   }
 
+  static void products(
+      HalfQueries queries,
+      DenseMatrix b,
+      int firstRow,
+      int bRows,
+      float[] c,
+      int cAt,
+      int cStride) {
+    queries.requireColumns(b);
+    float[] sums = scratch(Math.ceilDiv(bRows, TILE) * TILE_SUMS);
+    for (int i = 0; i < queries.count(); i += TILE) {
+      int count = Math.min(tileRows(i, queries.count()), queries.count() - i);
+      for (int j = 0; j < bRows; j += TILE) {
+        int rows = Math.min(TILE, bRows - j);
+        int to = j / TILE * TILE_SUMS;
+        tile(b, firstRow + j, rows, queries.arranged(), i * b.columns(), count, sums, to);
+      }
+      for (int row = 0; row < count; row++) {
+        int at = cAt + (i + row) * cStride;
+        finish(sums, row, bRows, c, at);
+        if (b.columns() % (2 * LANES) != 0) {
+          addRest(queries, i + row, b, firstRow, bRows, c, at);
+        }
+      }
+    }
+  }
+
+  private static float[] scratch(int size) {
+    float[] sums = SUMS.get();
+    if (sums.length < size) {
+      sums = new float[size];
+      SUMS.set(sums);
+    }
+    return sums;
+  }
+
   /** Rows beyond the last are the last again: their sums are not looked at. */
-  private static void tile(DenseMatrix b, int row, int rows, int count, Scratch scratch) {
+  private static void tile(
+      DenseMatrix b, int row, int rows, float[] queries, int at, int count, float[] sums, int to) {
     long at0 = b.offset(row);
     long at1 = b.offset(row + Math.min(1, rows - 1));
     long at2 = b.offset(row + Math.min(2, rows - 1));
     long at3 = b.offset(row + rows - 1);
-    float[] queries = scratch.queries;
-    float[] sums = scratch.sums;
     if (b.precision() == Precision.F16) {
       if (count == 1) {
-        oneHalfRows(b.data(), at0, at1, at2, at3, b.columns(), queries, sums);
+        oneHalfRows(b.data(), at0, at1, at2, at3, b.columns(), queries, at, sums, to);
       } else {
-        fourHalfRows(b.data(), at0, at1, at2, at3, b.columns(), queries, sums);
+        fourHalfRows(b.data(), at0, at1, at2, at3, b.columns(), queries, at, sums, to);
       }
     } else if (count == 1) {
-      oneBrainHalfRows(b.data(), at0, at1, at2, at3, b.columns(), queries, sums);
+      oneBrainHalfRows(b.data(), at0, at1, at2, at3, b.columns(), queries, at, sums, to);
     } else {
-      fourBrainHalfRows(b.data(), at0, at1, at2, at3, b.columns(), queries, sums);
+      fourBrainHalfRows(b.data(), at0, at1, at2, at3, b.columns(), queries, at, sums, to);
     }
   }
 
@@ -129,7 +139,9 @@ final class HalfProducts {
       long at3,
       int depth,
       float[] queries,
-      float[] sums) {
+      int at,
+      float[] sums,
+      int to) {
     FloatVector s00 = FloatVector.zero(FLOATS);
     FloatVector s01 = s00;
     FloatVector s02 = s00;
@@ -176,63 +188,63 @@ final class HalfProducts {
               .and(HALF_BITS)
               .reinterpretAsFloats();
       FloatVector odd3 = x.lanewise(VectorOperators.ASHR, 3).and(HALF_BITS).reinterpretAsFloats();
-      FloatVector q = FloatVector.fromArray(FLOATS, queries, 4 * c);
+      FloatVector q = FloatVector.fromArray(FLOATS, queries, at + 4 * c);
       s00 = q.fma(even0, s00);
       s01 = q.fma(even1, s01);
       s02 = q.fma(even2, s02);
       s03 = q.fma(even3, s03);
-      q = FloatVector.fromArray(FLOATS, queries, 4 * c + LANES);
+      q = FloatVector.fromArray(FLOATS, queries, at + 4 * c + LANES);
       s00 = q.fma(odd0, s00);
       s01 = q.fma(odd1, s01);
       s02 = q.fma(odd2, s02);
       s03 = q.fma(odd3, s03);
-      q = FloatVector.fromArray(FLOATS, queries, 4 * c + 2 * LANES);
+      q = FloatVector.fromArray(FLOATS, queries, at + 4 * c + 2 * LANES);
       s10 = q.fma(even0, s10);
       s11 = q.fma(even1, s11);
       s12 = q.fma(even2, s12);
       s13 = q.fma(even3, s13);
-      q = FloatVector.fromArray(FLOATS, queries, 4 * c + 3 * LANES);
+      q = FloatVector.fromArray(FLOATS, queries, at + 4 * c + 3 * LANES);
       s10 = q.fma(odd0, s10);
       s11 = q.fma(odd1, s11);
       s12 = q.fma(odd2, s12);
       s13 = q.fma(odd3, s13);
-      q = FloatVector.fromArray(FLOATS, queries, 4 * c + 4 * LANES);
+      q = FloatVector.fromArray(FLOATS, queries, at + 4 * c + 4 * LANES);
       s20 = q.fma(even0, s20);
       s21 = q.fma(even1, s21);
       s22 = q.fma(even2, s22);
       s23 = q.fma(even3, s23);
-      q = FloatVector.fromArray(FLOATS, queries, 4 * c + 5 * LANES);
+      q = FloatVector.fromArray(FLOATS, queries, at + 4 * c + 5 * LANES);
       s20 = q.fma(odd0, s20);
       s21 = q.fma(odd1, s21);
       s22 = q.fma(odd2, s22);
       s23 = q.fma(odd3, s23);
-      q = FloatVector.fromArray(FLOATS, queries, 4 * c + 6 * LANES);
+      q = FloatVector.fromArray(FLOATS, queries, at + 4 * c + 6 * LANES);
       s30 = q.fma(even0, s30);
       s31 = q.fma(even1, s31);
       s32 = q.fma(even2, s32);
       s33 = q.fma(even3, s33);
-      q = FloatVector.fromArray(FLOATS, queries, 4 * c + 7 * LANES);
+      q = FloatVector.fromArray(FLOATS, queries, at + 4 * c + 7 * LANES);
       s30 = q.fma(odd0, s30);
       s31 = q.fma(odd1, s31);
       s32 = q.fma(odd2, s32);
       s33 = q.fma(odd3, s33);
     }
-    s00.intoArray(sums, 0 * LANES);
-    s01.intoArray(sums, 1 * LANES);
-    s02.intoArray(sums, 2 * LANES);
-    s03.intoArray(sums, 3 * LANES);
-    s10.intoArray(sums, 4 * LANES);
-    s11.intoArray(sums, 5 * LANES);
-    s12.intoArray(sums, 6 * LANES);
-    s13.intoArray(sums, 7 * LANES);
-    s20.intoArray(sums, 8 * LANES);
-    s21.intoArray(sums, 9 * LANES);
-    s22.intoArray(sums, 10 * LANES);
-    s23.intoArray(sums, 11 * LANES);
-    s30.intoArray(sums, 12 * LANES);
-    s31.intoArray(sums, 13 * LANES);
-    s32.intoArray(sums, 14 * LANES);
-    s33.intoArray(sums, 15 * LANES);
+    s00.intoArray(sums, to);
+    s01.intoArray(sums, to + 1 * LANES);
+    s02.intoArray(sums, to + 2 * LANES);
+    s03.intoArray(sums, to + 3 * LANES);
+    s10.intoArray(sums, to + 4 * LANES);
+    s11.intoArray(sums, to + 5 * LANES);
+    s12.intoArray(sums, to + 6 * LANES);
+    s13.intoArray(sums, to + 7 * LANES);
+    s20.intoArray(sums, to + 8 * LANES);
+    s21.intoArray(sums, to + 9 * LANES);
+    s22.intoArray(sums, to + 10 * LANES);
+    s23.intoArray(sums, to + 11 * LANES);
+    s30.intoArray(sums, to + 12 * LANES);
+    s31.intoArray(sums, to + 13 * LANES);
+    s32.intoArray(sums, to + 14 * LANES);
+    s33.intoArray(sums, to + 15 * LANES);
   }
 
   private static void oneHalfRows(
@@ -243,7 +255,9 @@ final class HalfProducts {
       long at3,
       int depth,
       float[] queries,
-      float[] sums) {
+      int at,
+      float[] sums,
+      int to) {
     FloatVector s00 = FloatVector.zero(FLOATS);
     FloatVector s01 = s00;
     FloatVector s02 = s00;
@@ -278,21 +292,21 @@ final class HalfProducts {
               .and(HALF_BITS)
               .reinterpretAsFloats();
       FloatVector odd3 = x.lanewise(VectorOperators.ASHR, 3).and(HALF_BITS).reinterpretAsFloats();
-      FloatVector q = FloatVector.fromArray(FLOATS, queries, c);
+      FloatVector q = FloatVector.fromArray(FLOATS, queries, at + c);
       s00 = q.fma(even0, s00);
       s01 = q.fma(even1, s01);
       s02 = q.fma(even2, s02);
       s03 = q.fma(even3, s03);
-      q = FloatVector.fromArray(FLOATS, queries, c + LANES);
+      q = FloatVector.fromArray(FLOATS, queries, at + c + LANES);
       s00 = q.fma(odd0, s00);
       s01 = q.fma(odd1, s01);
       s02 = q.fma(odd2, s02);
       s03 = q.fma(odd3, s03);
     }
-    s00.intoArray(sums, 0 * LANES);
-    s01.intoArray(sums, 1 * LANES);
-    s02.intoArray(sums, 2 * LANES);
-    s03.intoArray(sums, 3 * LANES);
+    s00.intoArray(sums, to);
+    s01.intoArray(sums, to + 1 * LANES);
+    s02.intoArray(sums, to + 2 * LANES);
+    s03.intoArray(sums, to + 3 * LANES);
   }
 
   private static void fourBrainHalfRows(
@@ -303,7 +317,9 @@ final class HalfProducts {
       long at3,
       int depth,
       float[] queries,
-      float[] sums) {
+      int at,
+      float[] sums,
+      int to) {
     FloatVector s00 = FloatVector.zero(FLOATS);
     FloatVector s01 = s00;
     FloatVector s02 = s00;
@@ -334,63 +350,63 @@ final class HalfProducts {
       x = ShortVector.fromMemorySegment(SHORTS, rows, at3 + 2L * c, ORDER).reinterpretAsInts();
       FloatVector even3 = x.lanewise(VectorOperators.LSHL, 16).reinterpretAsFloats();
       FloatVector odd3 = x.and(UPPER_HALF).reinterpretAsFloats();
-      FloatVector q = FloatVector.fromArray(FLOATS, queries, 4 * c);
+      FloatVector q = FloatVector.fromArray(FLOATS, queries, at + 4 * c);
       s00 = q.fma(even0, s00);
       s01 = q.fma(even1, s01);
       s02 = q.fma(even2, s02);
       s03 = q.fma(even3, s03);
-      q = FloatVector.fromArray(FLOATS, queries, 4 * c + LANES);
+      q = FloatVector.fromArray(FLOATS, queries, at + 4 * c + LANES);
       s00 = q.fma(odd0, s00);
       s01 = q.fma(odd1, s01);
       s02 = q.fma(odd2, s02);
       s03 = q.fma(odd3, s03);
-      q = FloatVector.fromArray(FLOATS, queries, 4 * c + 2 * LANES);
+      q = FloatVector.fromArray(FLOATS, queries, at + 4 * c + 2 * LANES);
       s10 = q.fma(even0, s10);
       s11 = q.fma(even1, s11);
       s12 = q.fma(even2, s12);
       s13 = q.fma(even3, s13);
-      q = FloatVector.fromArray(FLOATS, queries, 4 * c + 3 * LANES);
+      q = FloatVector.fromArray(FLOATS, queries, at + 4 * c + 3 * LANES);
       s10 = q.fma(odd0, s10);
       s11 = q.fma(odd1, s11);
       s12 = q.fma(odd2, s12);
       s13 = q.fma(odd3, s13);
-      q = FloatVector.fromArray(FLOATS, queries, 4 * c + 4 * LANES);
+      q = FloatVector.fromArray(FLOATS, queries, at + 4 * c + 4 * LANES);
       s20 = q.fma(even0, s20);
       s21 = q.fma(even1, s21);
       s22 = q.fma(even2, s22);
       s23 = q.fma(even3, s23);
-      q = FloatVector.fromArray(FLOATS, queries, 4 * c + 5 * LANES);
+      q = FloatVector.fromArray(FLOATS, queries, at + 4 * c + 5 * LANES);
       s20 = q.fma(odd0, s20);
       s21 = q.fma(odd1, s21);
       s22 = q.fma(odd2, s22);
       s23 = q.fma(odd3, s23);
-      q = FloatVector.fromArray(FLOATS, queries, 4 * c + 6 * LANES);
+      q = FloatVector.fromArray(FLOATS, queries, at + 4 * c + 6 * LANES);
       s30 = q.fma(even0, s30);
       s31 = q.fma(even1, s31);
       s32 = q.fma(even2, s32);
       s33 = q.fma(even3, s33);
-      q = FloatVector.fromArray(FLOATS, queries, 4 * c + 7 * LANES);
+      q = FloatVector.fromArray(FLOATS, queries, at + 4 * c + 7 * LANES);
       s30 = q.fma(odd0, s30);
       s31 = q.fma(odd1, s31);
       s32 = q.fma(odd2, s32);
       s33 = q.fma(odd3, s33);
     }
-    s00.intoArray(sums, 0 * LANES);
-    s01.intoArray(sums, 1 * LANES);
-    s02.intoArray(sums, 2 * LANES);
-    s03.intoArray(sums, 3 * LANES);
-    s10.intoArray(sums, 4 * LANES);
-    s11.intoArray(sums, 5 * LANES);
-    s12.intoArray(sums, 6 * LANES);
-    s13.intoArray(sums, 7 * LANES);
-    s20.intoArray(sums, 8 * LANES);
-    s21.intoArray(sums, 9 * LANES);
-    s22.intoArray(sums, 10 * LANES);
-    s23.intoArray(sums, 11 * LANES);
-    s30.intoArray(sums, 12 * LANES);
-    s31.intoArray(sums, 13 * LANES);
-    s32.intoArray(sums, 14 * LANES);
-    s33.intoArray(sums, 15 * LANES);
+    s00.intoArray(sums, to);
+    s01.intoArray(sums, to + 1 * LANES);
+    s02.intoArray(sums, to + 2 * LANES);
+    s03.intoArray(sums, to + 3 * LANES);
+    s10.intoArray(sums, to + 4 * LANES);
+    s11.intoArray(sums, to + 5 * LANES);
+    s12.intoArray(sums, to + 6 * LANES);
+    s13.intoArray(sums, to + 7 * LANES);
+    s20.intoArray(sums, to + 8 * LANES);
+    s21.intoArray(sums, to + 9 * LANES);
+    s22.intoArray(sums, to + 10 * LANES);
+    s23.intoArray(sums, to + 11 * LANES);
+    s30.intoArray(sums, to + 12 * LANES);
+    s31.intoArray(sums, to + 13 * LANES);
+    s32.intoArray(sums, to + 14 * LANES);
+    s33.intoArray(sums, to + 15 * LANES);
   }
 
   private static void oneBrainHalfRows(
@@ -401,7 +417,9 @@ final class HalfProducts {
       long at3,
       int depth,
       float[] queries,
-      float[] sums) {
+      int at,
+      float[] sums,
+      int to) {
     FloatVector s00 = FloatVector.zero(FLOATS);
     FloatVector s01 = s00;
     FloatVector s02 = s00;
@@ -420,72 +438,44 @@ final class HalfProducts {
       x = ShortVector.fromMemorySegment(SHORTS, rows, at3 + 2L * c, ORDER).reinterpretAsInts();
       FloatVector even3 = x.lanewise(VectorOperators.LSHL, 16).reinterpretAsFloats();
       FloatVector odd3 = x.and(UPPER_HALF).reinterpretAsFloats();
-      FloatVector q = FloatVector.fromArray(FLOATS, queries, c);
+      FloatVector q = FloatVector.fromArray(FLOATS, queries, at + c);
       s00 = q.fma(even0, s00);
       s01 = q.fma(even1, s01);
       s02 = q.fma(even2, s02);
       s03 = q.fma(even3, s03);
-      q = FloatVector.fromArray(FLOATS, queries, c + LANES);
+      q = FloatVector.fromArray(FLOATS, queries, at + c + LANES);
       s00 = q.fma(odd0, s00);
       s01 = q.fma(odd1, s01);
       s02 = q.fma(odd2, s02);
       s03 = q.fma(odd3, s03);
     }
-    s00.intoArray(sums, 0 * LANES);
-    s01.intoArray(sums, 1 * LANES);
-    s02.intoArray(sums, 2 * LANES);
-    s03.intoArray(sums, 3 * LANES);
+    s00.intoArray(sums, to);
+    s01.intoArray(sums, to + 1 * LANES);
+    s02.intoArray(sums, to + 2 * LANES);
+    s03.intoArray(sums, to + 3 * LANES);
   }
 
-  /** Adds up lanes, and what does not fill two vectors. */
-  private static void finish(
-      float[] a,
-      int aAt,
-      int aStride,
-      int count,
-      DenseMatrix b,
-      int row,
-      int rows,
-      float[] sums,
-      float[] c,
-      int cAt,
-      int cStride) {
-    for (int i = 0; i < count; i++) {
-      int to = cAt + i * cStride;
-      if (rows == TILE) {
-        LaneSums.sumFour(sums, TILE * i, c, to);
-      } else {
-        for (int j = 0; j < rows; j++) {
-          c[to + j] = LaneSums.sum(sums, TILE * i + j);
-        }
-      }
+  /** Adds up the lanes of one query. */
+  private static void finish(float[] sums, int query, int rows, float[] c, int at) {
+    int whole = rows - rows % TILE;
+    for (int j = 0; j < whole; j += TILE) {
+      LaneSums.sumFour(sums, (j + query) * TILE, c, at + j);
     }
-    int whole = b.columns() - b.columns() % (2 * LANES);
-    if (whole < b.columns()) {
-      addRest(a, aAt, aStride, count, b, row, rows, whole, c, cAt, cStride);
+    for (int j = whole; j < rows; j++) {
+      c[at + j] = LaneSums.sum(sums, (whole + query) * TILE + j - whole);
     }
   }
 
+  /** Adds what does not fill two vectors. */
   private static void addRest(
-      float[] a,
-      int aAt,
-      int aStride,
-      int count,
-      DenseMatrix b,
-      int row,
-      int rows,
-      int whole,
-      float[] c,
-      int cAt,
-      int cStride) {
-    for (int i = 0; i < count; i++) {
-      for (int j = 0; j < rows; j++) {
-        float sum = c[cAt + i * cStride + j];
-        for (int k = whole; k < b.columns(); k++) {
-          sum = Math.fma(a[aAt + i * aStride + k], b.value(row + j, k), sum);
-        }
-        c[cAt + i * cStride + j] = sum;
+      HalfQueries queries, int query, DenseMatrix b, int firstRow, int rows, float[] c, int at) {
+    int columns = b.columns();
+    for (int j = 0; j < rows; j++) {
+      float sum = c[at + j];
+      for (int k = columns - columns % (2 * LANES); k < columns; k++) {
+        sum = Math.fma(queries.rows()[query * columns + k], b.value(firstRow + j, k), sum);
       }
+      c[at + j] = sum;
     }
   }
 }

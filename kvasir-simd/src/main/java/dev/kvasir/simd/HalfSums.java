@@ -4,6 +4,7 @@ import dev.kvasir.kernel.DenseMatrix;
 import dev.kvasir.kernel.DenseMatrix.Precision;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteOrder;
+import java.util.Arrays;
 import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.IntVector;
 import jdk.incubator.vector.ShortVector;
@@ -51,7 +52,7 @@ final class HalfSums {
       int count = rows - i == 1 ? 1 : Math.min(TILE, rows - i);
       int from = weightsAt + i * weightsStride;
       int to = outAt + i * outStride;
-      arrange(weights, from, weightsStride, count, tokens, lift, scratch.weights);
+      lift(weights, from, weightsStride, count, tokens, lift, scratch.weights);
       int channel = 0;
       for (; channel <= v.columns() - TILE_CHANNELS; channel += TILE_CHANNELS) {
         tile(v, firstRow, channel, tokens, count, scratch);
@@ -71,13 +72,23 @@ final class HalfSums {
     return scratch;
   }
 
-  /** The weights of a token side by side. */
-  private static void arrange(
-      float[] weights, int at, int stride, int count, int tokens, float lift, float[] arranged) {
+  /** What is stored is 2^-112 of a half's value; the weights make up for it. */
+  private static void lift(
+      float[] weights, int at, int stride, int count, int tokens, float lift, float[] lifted) {
     int tileRows = count == 1 ? 1 : TILE;
     for (int row = 0; row < tileRows; row++) {
-      for (int t = 0; t < tokens; t++) {
-        arranged[t * tileRows + row] = row < count ? weights[at + row * stride + t] * lift : 0;
+      if (row < count) {
+        int from = at + row * stride;
+        int to = row * tokens;
+        int t = 0;
+        for (; t <= tokens - LANES; t += LANES) {
+          FloatVector.fromArray(FLOATS, weights, from + t).mul(lift).intoArray(lifted, to + t);
+        }
+        for (; t < tokens; t++) {
+          lifted[to + t] = weights[from + t] * lift;
+        }
+      } else {
+        Arrays.fill(lifted, row * tokens, (row + 1) * tokens, 0);
       }
     }
   }
@@ -135,22 +146,22 @@ final class HalfSums {
               .and(HALF_BITS)
               .reinterpretAsFloats();
       FloatVector odd1 = x.lanewise(VectorOperators.ASHR, 3).and(HALF_BITS).reinterpretAsFloats();
-      FloatVector w = FloatVector.broadcast(FLOATS, weights[4 * t]);
+      FloatVector w = FloatVector.broadcast(FLOATS, weights[t]);
       s00 = w.fma(even0, s00);
       s01 = w.fma(odd0, s01);
       s02 = w.fma(even1, s02);
       s03 = w.fma(odd1, s03);
-      w = FloatVector.broadcast(FLOATS, weights[4 * t + 1]);
+      w = FloatVector.broadcast(FLOATS, weights[tokens + t]);
       s10 = w.fma(even0, s10);
       s11 = w.fma(odd0, s11);
       s12 = w.fma(even1, s12);
       s13 = w.fma(odd1, s13);
-      w = FloatVector.broadcast(FLOATS, weights[4 * t + 2]);
+      w = FloatVector.broadcast(FLOATS, weights[2 * tokens + t]);
       s20 = w.fma(even0, s20);
       s21 = w.fma(odd0, s21);
       s22 = w.fma(even1, s22);
       s23 = w.fma(odd1, s23);
-      w = FloatVector.broadcast(FLOATS, weights[4 * t + 3]);
+      w = FloatVector.broadcast(FLOATS, weights[3 * tokens + t]);
       s30 = w.fma(even0, s30);
       s31 = w.fma(odd0, s31);
       s32 = w.fma(even1, s32);
@@ -234,22 +245,22 @@ final class HalfSums {
       x = ShortVector.fromMemorySegment(SHORTS, rows, row + 4L * LANES, ORDER).reinterpretAsInts();
       FloatVector even1 = x.lanewise(VectorOperators.LSHL, 16).reinterpretAsFloats();
       FloatVector odd1 = x.and(UPPER_HALF).reinterpretAsFloats();
-      FloatVector w = FloatVector.broadcast(FLOATS, weights[4 * t]);
+      FloatVector w = FloatVector.broadcast(FLOATS, weights[t]);
       s00 = w.fma(even0, s00);
       s01 = w.fma(odd0, s01);
       s02 = w.fma(even1, s02);
       s03 = w.fma(odd1, s03);
-      w = FloatVector.broadcast(FLOATS, weights[4 * t + 1]);
+      w = FloatVector.broadcast(FLOATS, weights[tokens + t]);
       s10 = w.fma(even0, s10);
       s11 = w.fma(odd0, s11);
       s12 = w.fma(even1, s12);
       s13 = w.fma(odd1, s13);
-      w = FloatVector.broadcast(FLOATS, weights[4 * t + 2]);
+      w = FloatVector.broadcast(FLOATS, weights[2 * tokens + t]);
       s20 = w.fma(even0, s20);
       s21 = w.fma(odd0, s21);
       s22 = w.fma(even1, s22);
       s23 = w.fma(odd1, s23);
-      w = FloatVector.broadcast(FLOATS, weights[4 * t + 3]);
+      w = FloatVector.broadcast(FLOATS, weights[3 * tokens + t]);
       s30 = w.fma(even0, s30);
       s31 = w.fma(odd0, s31);
       s32 = w.fma(even1, s32);

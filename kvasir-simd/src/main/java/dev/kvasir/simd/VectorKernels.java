@@ -3,6 +3,8 @@ package dev.kvasir.simd;
 import dev.kvasir.kernel.CodedMatrix;
 import dev.kvasir.kernel.CodedRow;
 import dev.kvasir.kernel.DenseMatrix;
+import dev.kvasir.kernel.DenseMatrix.Precision;
+import dev.kvasir.kernel.HalfQueries;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.LookupTables;
 import dev.kvasir.kernel.Matrix;
@@ -136,18 +138,22 @@ final class VectorKernels implements Kernels {
   }
 
   @Override
+  public void prepare(
+      HalfQueries queries, float[] a, int at, int rows, int columns, Precision precision) {
+    scalar.prepare(queries, a, at, rows, columns, precision);
+    HalfProducts.arrange(queries, precision);
+  }
+
+  @Override
   public void halfProducts(
-      float[] a,
-      int aAt,
-      int aStride,
-      int aRows,
+      HalfQueries queries,
       DenseMatrix b,
       int firstRow,
       int bRows,
       float[] c,
       int cAt,
       int cStride) {
-    HalfProducts.products(a, aAt, aStride, aRows, b, firstRow, bRows, c, cAt, cStride);
+    HalfProducts.products(queries, b, firstRow, bRows, c, cAt, cStride);
   }
 
   @Override

@@ -3,6 +3,7 @@ package dev.kvasir.simd;
 import dev.kvasir.kernel.CodedMatrix;
 import dev.kvasir.kernel.CodedRow;
 import dev.kvasir.kernel.DenseMatrix;
+import dev.kvasir.kernel.HalfQueries;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.LookupTables;
 import dev.kvasir.kernel.ScalarKernels;
@@ -122,11 +123,13 @@ final class WarmUp implements AutoCloseable {
   /** Both kinds of halves, four rows at a time and one. */
   Trial halfRows() {
     MemorySegment data = arena.allocate(2L * TOKENS * HEAD);
+    HalfQueries queries = new HalfQueries(5, HEAD);
     DenseMatrix halves = new DenseMatrix(DenseMatrix.Precision.F16, TOKENS, HEAD, data);
     DenseMatrix brains = new DenseMatrix(DenseMatrix.Precision.BF16, TOKENS, HEAD, data);
     return kernels -> {
       for (DenseMatrix rows : List.of(halves, brains)) {
-        kernels.halfProducts(x, 0, HEAD, 5, rows, 0, TOKENS, z, 0, TOKENS);
+        kernels.prepare(queries, x, 0, 5, HEAD, rows.precision());
+        kernels.halfProducts(queries, rows, 0, TOKENS, z, 0, TOKENS);
         kernels.halfSums(x, 0, TOKENS, 5, rows, 0, TOKENS, z, 0, HEAD);
       }
       kernels.scale(z, 0, 5 * HEAD, 0); // or they would grow without bound

@@ -3,6 +3,8 @@ package dev.kvasir.simd;
 import dev.kvasir.kernel.CodedMatrix;
 import dev.kvasir.kernel.CodedRow;
 import dev.kvasir.kernel.DenseMatrix;
+import dev.kvasir.kernel.DenseMatrix.Precision;
+import dev.kvasir.kernel.HalfQueries;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.LookupTables;
 import dev.kvasir.kernel.Matrix;
@@ -138,12 +140,16 @@ final class WarmingKernels implements Kernels {
         outStride);
   }
 
+  /** Prepares for both, since the vector kernel may take over before the queries are used. */
+  @Override
+  public void prepare(
+      HalfQueries queries, float[] a, int at, int rowCount, int columns, Precision precision) {
+    vector.prepare(queries, a, at, rowCount, columns, precision);
+  }
+
   @Override
   public void halfProducts(
-      float[] a,
-      int aAt,
-      int aStride,
-      int aRows,
+      HalfQueries queries,
       DenseMatrix b,
       int firstRow,
       int bRows,
@@ -152,7 +158,7 @@ final class WarmingKernels implements Kernels {
       int cStride) {
     beginOnce();
     Kernels kernels = halfRows ? vector : scalar;
-    kernels.halfProducts(a, aAt, aStride, aRows, b, firstRow, bRows, c, cAt, cStride);
+    kernels.halfProducts(queries, b, firstRow, bRows, c, cAt, cStride);
   }
 
   @Override

@@ -8,6 +8,7 @@ import dev.kvasir.kernel.CodedRow;
 import dev.kvasir.kernel.DenseMatrix;
 import dev.kvasir.kernel.DenseMatrix.Precision;
 import dev.kvasir.kernel.Exponential;
+import dev.kvasir.kernel.HalfQueries;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.ScalarKernels;
 import dev.kvasir.memory.CountedArena;
@@ -88,11 +89,14 @@ class VectorKernelsTest {
 
   private void assertHalvesAgree(DenseMatrix rows, int tokens, int heads) {
     int columns = rows.columns();
-    float[] a = randomFloats(1 + heads * (columns + 3));
+    float[] a = randomFloats(1 + heads * columns);
+    HalfQueries queries = new HalfQueries(8, columns);
     float[] expected = new float[heads * (tokens + 1) + 1];
     float[] found = expected.clone();
-    scalar.halfProducts(a, 1, columns + 3, heads, rows, 1, tokens, expected, 1, tokens + 1);
-    vector.halfProducts(a, 1, columns + 3, heads, rows, 1, tokens, found, 1, tokens + 1);
+    scalar.prepare(queries, a, 1, heads, columns, rows.precision());
+    scalar.halfProducts(queries, rows, 1, tokens, expected, 1, tokens + 1);
+    vector.prepare(queries, a, 1, heads, columns, rows.precision());
+    vector.halfProducts(queries, rows, 1, tokens, found, 1, tokens + 1);
     assertThat(found).as("seed %d", SEED).isEqualTo(expected);
 
     float[] weights = randomFloats(1 + heads * (tokens + 2));
