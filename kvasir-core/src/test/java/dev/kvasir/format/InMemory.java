@@ -20,6 +20,14 @@ public final class InMemory {
     return SafetensorsFile.of("tiny.safetensors", MemorySegment.ofArray(file), Arena.ofConfined());
   }
 
+  static NpyFile npy(byte... file) {
+    return NpyFile.of("tiny.npy", MemorySegment.ofArray(file), Arena.ofConfined());
+  }
+
+  static String refusalOfNpy(byte... file) {
+    return refusal("tiny.npy", catchThrowable(() -> npy(file).close()));
+  }
+
   static String refusalOfGguf(byte... file) {
     return refusal("tiny.gguf", catchThrowable(() -> gguf(file).close()));
   }

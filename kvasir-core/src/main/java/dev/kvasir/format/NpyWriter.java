@@ -1,0 +1,149 @@
+package dev.kvasir.format;
+
+import dev.kvasir.error.InvalidInputException;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileSystemException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.util.Arrays;
+import java.util.Objects;
+import java.util.stream.Collectors;
+
+/**
+ * An array of floats on its way into a file that {@code numpy.load} reads. Its values may come in
+ * any order, so that an array larger than the heap can be written as it is computed; values that
+ * never come are zero. The file appears under its name with {@link #finish}; closed without that,
+ * nothing is left of it.
+ */
+public final class NpyWriter implements AutoCloseable {
+  /** Data begin at a multiple of this, as the format asks. */
+  private static final int ALIGNMENT = 64;
+
+  private static final int BUFFER_VALUES = 16_384;
+
+  private final Path file;
+  private final Path beside;
+  private final FileChannel channel;
+  private final long values;
+  private final int dataAt;
+  private final ByteBuffer buffer =
+      ByteBuffer.allocateDirect(Float.BYTES * BUFFER_VALUES).order(ByteOrder.LITTLE_ENDIAN);
+  private boolean finished;
+
+  private NpyWriter(Path file, Path beside, FileChannel channel, long... shape) throws IOException {
+    this.file = file;
+    this.beside = beside;
+    this.channel = channel;
+    this.values = Arrays.stream(shape).reduce(1, Math::multiplyExact);
+    byte[] head = head(shape);
+    this.dataAt = head.length;
+    writeFully(ByteBuffer.wrap(head), 0);
+    if (values > 0) {
+      // The last value first: the file then has its length, and holes are zero.
+      writeFully(ByteBuffer.wrap(new byte[Float.BYTES]), dataAt + Float.BYTES * (values - 1));
+    }
+  }
+
+  public static NpyWriter create(Path file, long... shape) {
+    // The number keeps two processes apart that write to the same name.
+    String name = "%s.%d.part".formatted(file.getFileName(), ProcessHandle.current().pid());
+    Path beside = file.resolveSibling(name);
+    try {
+      FileChannel channel =
+          FileChannel.open(
+              beside,
+              StandardOpenOption.CREATE,
+              StandardOpenOption.TRUNCATE_EXISTING,
+              StandardOpenOption.WRITE);
+      try {
+        return new NpyWriter(file, beside, channel, shape);
+      } catch (IOException | RuntimeException | Error e) {
+        channel.close();
+        Files.deleteIfExists(beside);
+        throw e;
+      }
+    } catch (IOException e) {
+      throw unwritable(file, e);
+    }
+  }
+
+  /** Everything before the data, byte for byte as numpy 2 writes it. */
+  static byte[] head(long... shape) {
+    String dimensions =
+        Arrays.stream(shape).mapToObj(Long::toString).collect(Collectors.joining(", "));
+    String dictionary =
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (%s%s), }"
+            .formatted(dimensions, shape.length == 1 ? "," : "");
+    int before = NpyHeader.MAGIC.length + 4;
+    int length = Math.ceilDiv(before + dictionary.length() + 1, ALIGNMENT) * ALIGNMENT;
+    ByteBuffer head = ByteBuffer.allocate(length).order(ByteOrder.LITTLE_ENDIAN);
+    head.put(NpyHeader.MAGIC).put((byte) 1).put((byte) 0).putShort((short) (length - before));
+    head.put(dictionary.getBytes(StandardCharsets.US_ASCII));
+    Arrays.fill(head.array(), head.position(), length - 1, (byte) ' ');
+    head.array()[length - 1] = '\n';
+    return head.array();
+  }
+
+  /** Writes values that lie one after another in C order, the first of them at {@code index}. */
+  public void write(long index, float[] from, int at, int count) {
+    Objects.checkFromIndexSize(index, count, values);
+    try {
+      for (int done = 0; done < count; done += BUFFER_VALUES) {
+        int length = Math.min(BUFFER_VALUES, count - done);
+        buffer.clear();
+        buffer.asFloatBuffer().put(from, at + done, length);
+        buffer.limit(Float.BYTES * length);
+        writeFully(buffer, dataAt + Float.BYTES * (index + done));
+      }
+    } catch (IOException e) {
+      throw unwritable(file, e);
+    }
+  }
+
+  private void writeFully(ByteBuffer bytes, long position) throws IOException {
+    while (bytes.hasRemaining()) {
+      position += channel.write(bytes, position);
+    }
+  }
+
+  /** Gives the file its name, in one step. */
+  public void finish() {
+    try {
+      channel.close();
+      Files.move(beside, file, StandardCopyOption.ATOMIC_MOVE);
+      finished = true;
+    } catch (IOException e) {
+      throw unwritable(file, e);
+    }
+  }
+
+  private static InvalidInputException unwritable(Path file, IOException e) {
+    String reason =
+        switch (e) {
+          case AccessDeniedException _ -> "this user may not write there";
+          case FileSystemException system when system.getReason() != null -> system.getReason();
+          default -> String.valueOf(e.getMessage());
+        };
+    return new InvalidInputException("%s: cannot be written: %s".formatted(file, reason), e);
+  }
+
+  @Override
+  public void close() {
+    if (finished) {
+      return;
+    }
+    try {
+      channel.close();
+      Files.deleteIfExists(beside);
+    } catch (IOException e) {
+      throw unwritable(file, e);
+    }
+  }
+}
