@@ -1,0 +1,77 @@
+package dev.kvasir.lab.roundtrip;
+
+import dev.kvasir.attention.Attention;
+import dev.kvasir.attention.AttentionShape;
+import dev.kvasir.cache.KvCache;
+import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.format.NpyWriter;
+import dev.kvasir.kernel.Crew;
+import dev.kvasir.kernel.Kernels;
+import java.util.concurrent.CancellationException;
+
+/** The last queries of a dump attend through the cache, and beside it exactly. */
+final class AttentionTrial {
+  private final HeadVectors queries;
+  private final int tokens;
+  private final KvCache cache;
+  private final Attention attention;
+  private final ExactAttention exact;
+  private final RelativeError error = new RelativeError();
+  private final float[] query; // (queryHeads, headDim)
+  private final float[] found; // (queryHeads, headDim)
+  private final double[] expected; // (queryHeads, headDim)
+
+  AttentionTrial(Dump dump, HeadVectors queries, KvCache cache, Kernels kernels, Crew crew) {
+    AttentionShape shape =
+        new AttentionShape(queries.heads(), dump.keys().heads(), queries.headDim());
+    this.queries = queries;
+    this.tokens = dump.tokens();
+    this.cache = cache;
+    this.attention = new Attention(shape, kernels, crew);
+    this.exact = new ExactAttention(shape, dump.keys(), dump.values(), crew);
+    this.query = new float[queries.heads() * queries.headDim()];
+    this.found = new float[query.length];
+    this.expected = new double[query.length];
+  }
+
+  /** Writes (queryHeads, count, headDim) and answers with the relative error of all of it. */
+  double run(int count, NpyWriter writer, RoundTripListener listener) {
+    for (int i = 0; i < count; i++) {
+      if (listener.stopped()) {
+        throw new CancellationException();
+      }
+      attend(queries.tokens() - count + i, tokens - count + i);
+      write(i, count, writer);
+      listener.attended(i + 1, count);
+    }
+    return error.value();
+  }
+
+  /** One token at a time, as in generation, so that packed pages are read as they are packed. */
+  private void attend(int row, int position) {
+    queries.readToken(row, query);
+    attention.begin();
+    attention.add(cache, 0, 1, position);
+    attention.attend(0, Integer.MAX_VALUE, query, found);
+    exact.attend(query, position, expected);
+    for (int i = 0; i < found.length; i++) {
+      if (!Float.isFinite(found[i])) {
+        throw overflow(i / queries.headDim(), row);
+      }
+      error.add(found[i], expected[i]);
+    }
+  }
+
+  private InvalidInputException overflow(int head, int row) {
+    return new InvalidInputException(
+        "%s: head %d, token %d holds a number that is not finite, or too large to attend with"
+            .formatted(queries.name(), head, row));
+  }
+
+  private void write(int i, int count, NpyWriter writer) {
+    int headDim = queries.headDim();
+    for (int head = 0; head < queries.heads(); head++) {
+      writer.write(((long) head * count + i) * headDim, found, head * headDim, headDim);
+    }
+  }
+}

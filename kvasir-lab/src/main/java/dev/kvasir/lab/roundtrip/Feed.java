@@ -1,0 +1,51 @@
+package dev.kvasir.lab.roundtrip;
+
+import dev.kvasir.cache.KvCache;
+import java.util.concurrent.CancellationException;
+
+/** Hands vectors to a cache as a decoder does: a prompt in one step, then token by token. */
+final class Feed {
+  private final Dump dump;
+  private final KvCache cache;
+  private final RoundTripListener listener;
+  private final float[] keys; // (kvHeads, headDim)
+  private final float[] values; // (kvHeads, headDim)
+
+  Feed(Dump dump, KvCache cache, RoundTripListener listener) {
+    this.dump = dump;
+    this.cache = cache;
+    this.listener = listener;
+    this.keys = new float[dump.keys().heads() * dump.keys().headDim()];
+    this.values = new float[keys.length];
+  }
+
+  void run(int prefill) {
+    step(0, prefill);
+    for (int position = prefill; position < dump.tokens(); position++) {
+      step(position, 1);
+    }
+  }
+
+  /**
+   * A decoder appends a step's keys and values, attends with its queries, and only then counts the
+   * tokens as held. A cache that learns from queries is shown those of the step between the two,
+   * where the dump has them.
+   */
+  private void step(int first, int count) {
+    cache.reserve(first + count);
+    for (int position = first; position < first + count; position++) {
+      append(position);
+    }
+    cache.advance(count);
+  }
+
+  private void append(int position) {
+    if (listener.stopped()) {
+      throw new CancellationException();
+    }
+    dump.keys().readToken(position, keys);
+    dump.values().readToken(position, values);
+    cache.append(0, position, keys, 0, values, 0);
+    listener.fed(position + 1, dump.tokens());
+  }
+}

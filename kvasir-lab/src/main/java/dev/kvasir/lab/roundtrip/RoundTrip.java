@@ -1,0 +1,111 @@
+package dev.kvasir.lab.roundtrip;
+
+import dev.kvasir.cache.CacheBytes;
+import dev.kvasir.cache.KvCache;
+import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.format.NpyWriter;
+import dev.kvasir.kernel.Crew;
+import dev.kvasir.kernel.KernelChoice;
+import dev.kvasir.kernel.Kernels;
+import java.util.OptionalDouble;
+
+/**
+ * Feeds a dump to a cache as generation would, and writes what the cache then holds: keys and
+ * values as they expand, and the output of attention over them.
+ */
+public final class RoundTrip {
+  private final Dump dump;
+  private final RoundTripOptions options;
+  private final RoundTripListener listener;
+  private final Kernels kernels = KernelChoice.ofThisProcess().kernels();
+
+  private RoundTrip(Dump dump, RoundTripOptions options, RoundTripListener listener) {
+    this.dump = dump;
+    this.options = options;
+    this.listener = listener;
+  }
+
+  /**
+   * The files appear when all of the work is done, or not at all.
+   *
+   * @throws java.util.concurrent.CancellationException if the listener stopped it
+   */
+  public static RoundTripResult run(
+      Dump dump, RoundTripOptions options, OutputFolder folder, RoundTripListener listener) {
+    if (options.prefill() > dump.tokens()) {
+      throw new InvalidInputException(
+          "prefill is %d; expected at most %d, the tokens of %s"
+              .formatted(options.prefill(), dump.tokens(), dump.keys().name()));
+    }
+    try (KvCache cache = options.cache().newCache(dump.cacheShape())) {
+      return new RoundTrip(dump, options, listener).run(cache, folder);
+    }
+  }
+
+  private RoundTripResult run(KvCache cache, OutputFolder folder) {
+    long[] shape = dump.keys().tensor().shape();
+    try (NpyWriter keys = folder.begin(OutputFolder.KEYS, shape);
+        NpyWriter values = folder.begin(OutputFolder.VALUES, shape)) {
+      new Feed(dump, cache, listener).run(options.prefill());
+      double keyError =
+          writeExpanded(
+              cache,
+              (head, block, tokens, out) -> cache.expandKeys(kernels, 0, head, block, tokens, out),
+              dump.keys(),
+              keys);
+      double valueError =
+          writeExpanded(
+              cache,
+              (head, block, tokens, out) ->
+                  cache.expandValues(kernels, 0, head, block, tokens, out),
+              dump.values(),
+              values);
+      OptionalDouble outputError =
+          dump.queries().stream().mapToDouble(queries -> attend(queries, cache, folder)).findAny();
+      keys.finish();
+      values.finish();
+      CacheBytes bytes = cache.bytes();
+      return new RoundTripResult(bitsPerValue(bytes), bytes, keyError, valueError, outputError);
+    }
+  }
+
+  private double bitsPerValue(CacheBytes bytes) {
+    long held = dump.tokens() * dump.cacheShape().valuesPerToken();
+    return held == 0 ? 0 : 8.0 * bytes.total() / held;
+  }
+
+  /** One block of a head, as floats: (tokens, headDim). */
+  private interface Expansion {
+    void expand(int kvHead, int block, int tokens, float[] out);
+  }
+
+  private static double writeExpanded(
+      KvCache cache, Expansion expansion, HeadVectors input, NpyWriter writer) {
+    RelativeError error = new RelativeError();
+    for (int block = 0; cache.firstPosition(block) < cache.length(); block++) {
+      int first = cache.firstPosition(block);
+      int tokens = Math.min(cache.firstPosition(block + 1), cache.length()) - first;
+      float[] found = new float[tokens * input.headDim()];
+      float[] expected = new float[found.length];
+      for (int head = 0; head < input.heads(); head++) {
+        expansion.expand(head, block, tokens, found);
+        input.read(head, first, tokens, expected, 0);
+        error.add(found, expected);
+        writer.write(input.index(head, first), found, 0, found.length);
+      }
+    }
+    return error.value();
+  }
+
+  private double attend(HeadVectors queries, KvCache cache, OutputFolder folder) {
+    int count = Math.min(options.attend(), queries.tokens());
+    try (Crew crew = new Crew(Runtime.getRuntime().availableProcessors());
+        NpyWriter output =
+            folder.begin(OutputFolder.OUTPUT, queries.heads(), count, queries.headDim())) {
+      AttentionTrial trial = new AttentionTrial(dump, queries, cache, kernels, crew);
+      double error = trial.run(count, output, listener);
+      output.finish();
+      return error;
+    }
+  }
+}

@@ -1,0 +1,50 @@
+package dev.kvasir.lab.roundtrip;
+
+import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.model.RopeLayout;
+import java.util.OptionalDouble;
+
+/**
+ * How vectors go through a cache.
+ *
+ * @param prefill tokens that come in one step, as a prompt does; the others come one by one
+ * @param attend how many of the last queries attend; fewer where there are fewer
+ * @param ropeTheta the base of the rotation that keys carry, for methods that turn it back; empty
+ *     where it was not told
+ * @param ropeLayout which channels were turned together
+ */
+public record RoundTripOptions(
+    CacheSpec cache, int prefill, int attend, OptionalDouble ropeTheta, RopeLayout ropeLayout) {
+  /** Enough queries for a steady figure, few enough to take seconds. */
+  public static final int ATTEND = 64;
+
+  public RoundTripOptions {
+    check(prefill >= 0, "prefill", prefill, "0 or more");
+    check(attend >= 1, "attend", attend, "at least 1");
+    double theta = ropeTheta.orElse(1);
+    check(theta > 0 && Double.isFinite(theta), "rope-theta", theta, "a number more than 0");
+  }
+
+  private static void check(boolean good, String what, Number value, String expected) {
+    if (!good) {
+      throw new IllegalArgumentException("%s is %s; expected %s".formatted(what, value, expected));
+    }
+  }
+
+  /** Token by token, rotation untold. */
+  public static RoundTripOptions of(CacheSpec cache) {
+    return new RoundTripOptions(cache, 0, ATTEND, OptionalDouble.empty(), RopeLayout.HALVES);
+  }
+
+  public RoundTripOptions withPrefill(int value) {
+    return new RoundTripOptions(cache, value, attend, ropeTheta, ropeLayout);
+  }
+
+  public RoundTripOptions withAttend(int value) {
+    return new RoundTripOptions(cache, prefill, value, ropeTheta, ropeLayout);
+  }
+
+  public RoundTripOptions withRope(double theta, RopeLayout layout) {
+    return new RoundTripOptions(cache, prefill, attend, OptionalDouble.of(theta), layout);
+  }
+}
