@@ -71,7 +71,8 @@ final class Complaint {
   }
 
   private static String expectedNumber(OptionSpec option) {
-    return option.type() == double.class ? "a number" : "a whole number";
+    Class<?> type = option.type();
+    return type == double.class || type == Double.class ? "a number" : "a whole number";
   }
 
   private static String unmatched(UnmatchedArgumentException e, String help) {

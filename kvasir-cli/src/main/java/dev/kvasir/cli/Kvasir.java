@@ -57,7 +57,8 @@ final class Kvasir implements Runnable {
         .addSubcommand(new Chat(streams))
         .addSubcommand(new Inspect(streams))
         .addSubcommand(new Tokenize(streams))
-        .addSubcommand(new Render(streams));
+        .addSubcommand(new Render(streams))
+        .addSubcommand(new Roundtrip(streams));
     for (CommandProvider provider : ServiceLoader.load(CommandProvider.class)) {
       commandLine.addSubcommand(provider.command(streams.out(), streams.err()));
     }

@@ -17,7 +17,7 @@ class HelpTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"generate", "chat", "inspect", "tokenize", "render"})
+  @ValueSource(strings = {"generate", "chat", "inspect", "tokenize", "render", "roundtrip"})
   void everyCommandHasExamplesAndNoColoursInAPipe(String command) {
     Run run = Run.of(command, "--help").succeeds();
     assertThat(run.out())
