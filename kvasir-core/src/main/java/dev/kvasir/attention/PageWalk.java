@@ -22,7 +22,7 @@ final class PageWalk {
   private final Kernels kernels;
   private final BlockReader expanded;
   private final HalfBlocks halves;
-  private final UniformLookups lookups; // null where heads cannot be looked up
+  private final BlockReader lookups;
 
   private final float[] queries; // (rows, headDim), scaled
   private final float[] mixed; // (rows, headDim)
@@ -37,7 +37,7 @@ final class PageWalk {
     this.kernels = kernels;
     this.expanded = new ExpandedBlocks(kernels, headDim);
     this.halves = new HalfBlocks(kernels, headDim);
-    this.lookups = UniformLookups.supports(headDim) ? new UniformLookups(kernels, headDim) : null;
+    this.lookups = new UniformLookups(kernels, headDim);
     this.queries = new float[mostRows * headDim];
     this.mixed = new float[mostRows * headDim];
     this.scores = new float[mostRows * PAGE];
@@ -88,7 +88,7 @@ final class PageWalk {
     }
     Page page = cache.page(layer, block);
     if (page != null) {
-      return page instanceof UniformPage && lookups != null ? lookups : expanded;
+      return page instanceof UniformPage ? lookups : expanded;
     }
     DenseRows dense = cache.denseRows(layer, block);
     return dense.matrix().precision() == Precision.F32 ? expanded : halves;

@@ -3,7 +3,7 @@ package dev.kvasir.cache;
 import dev.kvasir.codec.kivi.KiviCodec;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.kernel.DenseMatrix.Precision;
-import dev.kvasir.page.UniformShape;
+import dev.kvasir.page.HeadShape;
 import java.util.Optional;
 import java.util.Set;
 import java.util.SortedSet;
@@ -14,6 +14,7 @@ record KiviMethod(int keyBits, int valueBits, int group, int window, int sinks, 
     implements CacheMethod {
   private static final SortedSet<Integer> BITS = new TreeSet<>(Set.of(1, 2, 3, 4, 8));
   private static final SortedSet<Integer> GROUPS = new TreeSet<>(Set.of(32, 64, 128));
+  private static final int MOST_CHANNELS = 256;
   private static final int DEFAULT_GROUP = 128;
   private static final int DEFAULT_WINDOW = 128;
 
@@ -32,14 +33,13 @@ record KiviMethod(int keyBits, int valueBits, int group, int window, int sinks, 
 
   @Override
   public CacheSettings settings(CacheShape shape) {
-    if (shape.headDim() % 4 != 0) {
+    if (shape.headDim() % 4 != 0 || shape.headDim() > MOST_CHANNELS) {
       throw new InvalidInputException(
-          "the cache 'kivi' cannot pack heads of %d channels; expected a multiple of 4"
-              .formatted(shape.headDim()));
+          "the cache 'kivi' cannot pack heads of %d channels; expected a multiple of 4 up to %d"
+              .formatted(shape.headDim(), MOST_CHANNELS));
     }
-    UniformShape page =
-        new UniformShape(shape.kvHeads(), shape.headDim(), keyBits, group, valueBits, group);
-    KiviCodec codec = new KiviCodec(page);
+    HeadShape head = HeadShape.uniform(shape.headDim(), keyBits, group, valueBits, group);
+    KiviCodec codec = new KiviCodec(shape.kvHeads(), head);
     return new CacheSettings(Precision.F16, sinks, window, Optional.of(codec), lookups);
   }
 }

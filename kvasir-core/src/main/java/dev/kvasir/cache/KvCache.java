@@ -25,6 +25,18 @@ public interface KvCache extends AutoCloseable {
   void advance(int positions);
 
   /**
+   * While held, nothing is packed: all tokens see each other in full precision, and memory grows
+   * with them. Once let go, what has left the window is packed.
+   */
+  void holdSealing(boolean held);
+
+  /** Whether {@link #see} wants to be called. */
+  boolean seesQueries();
+
+  /** Learns of a query before it attends: methods may pack by what queries look at. */
+  void see(int layer, int position, float[] queries, int at);
+
+  /**
    * Forgets every position from {@code length} on and frees the blocks that held only those. Cut in
    * the midst of a packed page, the rest of that page is kept as attention saw it.
    */

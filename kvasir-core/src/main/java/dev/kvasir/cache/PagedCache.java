@@ -1,6 +1,7 @@
 package dev.kvasir.cache;
 
 import dev.kvasir.codec.PageCodec;
+import dev.kvasir.codec.SequenceCodec;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.ScalarKernels;
 import dev.kvasir.page.Page;
@@ -23,14 +24,21 @@ public final class PagedCache implements KvCache {
   private final CacheShape shape;
   private final CacheSettings settings;
   private final int sinkBlocks;
+  private final SequenceCodec codec; // null where nothing is packed
   private final List<Block> blocks = new ArrayList<>();
   private int length;
   private int sealedEnd; // blocks before this one are sinks or sealed
+  private boolean sealingHeld;
   private boolean closed;
 
   public PagedCache(CacheShape shape, CacheSettings settings) {
+    this(shape, settings, settings.codec().map(PageCodec::begin).orElse(null));
+  }
+
+  private PagedCache(CacheShape shape, CacheSettings settings, SequenceCodec codec) {
     this.shape = shape;
     this.settings = settings;
+    this.codec = codec;
     this.sinkBlocks = Math.ceilDiv(settings.sinks(), TOKENS_PER_PAGE);
     this.sealedEnd = sinkBlocks;
   }
@@ -121,18 +129,18 @@ public final class PagedCache implements KvCache {
   }
 
   private void sealWhatLeftTheWindow() {
-    if (settings.codec().isEmpty()) {
+    if (codec == null || sealingHeld) {
       return;
     }
     while (firstPosition(sealedEnd + 1) + (long) settings.window() <= length) {
       DenseBlock dense = (DenseBlock) blocks.get(sealedEnd);
-      blocks.set(sealedEnd, seal(dense));
+      blocks.set(sealedEnd, seal(dense, firstPosition(sealedEnd)));
       dense.release();
       sealedEnd++;
     }
   }
 
-  private SealedBlock seal(DenseBlock dense) {
+  private SealedBlock seal(DenseBlock dense, int position) {
     Kernels kernels = new ScalarKernels();
     float[] keys = new float[shape.kvHeads() * TOKENS_PER_PAGE * shape.headDim()];
     float[] values = new float[keys.length];
@@ -141,12 +149,32 @@ public final class PagedCache implements KvCache {
       for (int layer = 0; layer < shape.layers(); layer++) {
         dense.expandLayer(kernels, layer, 0, keys);
         dense.expandLayer(kernels, layer, 1, values);
-        pages.add(settings.codec().get().seal(layer, keys, values));
+        pages.add(codec.seal(layer, position, keys, values));
       }
       return new SealedBlock(List.copyOf(pages));
     } catch (RuntimeException | Error e) {
       pages.forEach(Page::close);
       throw e;
+    }
+  }
+
+  @Override
+  public void holdSealing(boolean held) {
+    checkOpen();
+    sealingHeld = held;
+    sealWhatLeftTheWindow();
+  }
+
+  @Override
+  public boolean seesQueries() {
+    return codec != null && codec.seesQueries();
+  }
+
+  @Override
+  public void see(int layer, int position, float[] queries, int at) {
+    checkOpen();
+    if (codec != null) {
+      codec.see(layer, position, queries, at);
     }
   }
 
@@ -167,6 +195,9 @@ public final class PagedCache implements KvCache {
       blocks.set(kept - 1, unsealed(block, wanted - firstPosition(kept - 1)));
       block.release();
       sealedEnd = kept - 1;
+    }
+    if (codec != null) {
+      codec.truncate(wanted);
     }
   }
 
@@ -204,7 +235,7 @@ public final class PagedCache implements KvCache {
   @Override
   public KvCache fork() {
     checkOpen();
-    PagedCache fork = new PagedCache(shape, settings);
+    PagedCache fork = new PagedCache(shape, settings, codec == null ? null : codec.fork());
     // Memory that was reserved and never filled is not worth sharing.
     int held = length == 0 ? 0 : blockOf(length - 1) + 1;
     for (Block block : blocks.subList(0, held)) {
@@ -213,6 +244,7 @@ public final class PagedCache implements KvCache {
     }
     fork.length = length;
     fork.sealedEnd = sealedEnd;
+    fork.sealingHeld = sealingHeld;
     return fork;
   }
 
@@ -268,7 +300,8 @@ public final class PagedCache implements KvCache {
         }
       }
     }
-    return new CacheBytes(codes, scales, window, sinks, 0);
+    long tables = codec == null ? 0 : codec.tableBytes();
+    return new CacheBytes(codes, scales, window, sinks, tables);
   }
 
   private void checkOpen() {
@@ -279,8 +312,14 @@ public final class PagedCache implements KvCache {
 
   @Override
   public void close() {
+    if (closed) {
+      return;
+    }
     closed = true;
     length = 0;
+    if (codec != null) {
+      codec.close();
+    }
     blocks.forEach(Block::release);
     blocks.clear();
   }

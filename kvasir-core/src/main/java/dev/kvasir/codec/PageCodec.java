@@ -1,17 +1,11 @@
 package dev.kvasir.codec;
 
-import dev.kvasir.page.Page;
-
-/** A method: turns a full block of vectors into a page. */
+/**
+ * A method with its settings, for one model: how tokens become pages. It is shared by all
+ * sequences; what it keeps of one is that sequence's {@link SequenceCodec}.
+ */
 public interface PageCodec {
-  /**
-   * Packs the vectors of {@link Page#TOKENS} tokens.
-   *
-   * @param layer which layer they belong to
-   * @param keys (kvHeads, tokens, headDim), rotated to their positions
-   * @param values (kvHeads, tokens, headDim)
-   */
-  Page seal(int layer, float[] keys, float[] values);
+  SequenceCodec begin();
 
   /** Bytes of a page of one layer. */
   long pageBytes();

@@ -156,7 +156,11 @@ final class ForwardPass {
     int angles = row * rope.pairs();
     rope.rotate(queries, q, config.queryHeads(), headDim, cosines, sines, angles);
     rope.rotate(keys, kv, config.kvHeads(), headDim, cosines, sines, angles);
-    cacheOfRow[row].append(layerIndex, batch.position(row), keys, kv, values, kv);
+    KvCache cache = cacheOfRow[row];
+    cache.append(layerIndex, batch.position(row), keys, kv, values, kv);
+    if (cache.seesQueries()) {
+      cache.see(layerIndex, batch.position(row), queries, q);
+    }
   }
 
   private void addAndNormalize(int row, int worker) {

@@ -16,6 +16,12 @@ final class HalfRounding {
     return Float.float16ToFloat(half) < x ? above(half) : half;
   }
 
+  /** The upper half of a float, rounded to the nearest, ties to even. */
+  static short brain(float x) {
+    int bits = Float.floatToRawIntBits(x);
+    return (short) (bits + 0x7FFF + (bits >>> 16 & 1) >>> 16);
+  }
+
   /** Halves are ordered by magnitude as integers; the sign is the top bit. */
   private static short above(short half) {
     return half >= 0 ? (short) (half + 1) : half == Short.MIN_VALUE ? 1 : (short) (half - 1);

@@ -56,6 +56,12 @@ public record PlaneLayout(int lanes, int entries, int bits) {
     }
   }
 
+  /** Room for so many entries and lanes, with what fills them up to quads and vectors. */
+  public static PlaneLayout padded(int entries, int lanes, int bits) {
+    return new PlaneLayout(
+        Math.ceilDiv(lanes, VECTOR) * VECTOR, Math.ceilDiv(entries, 4) * 4, bits);
+  }
+
   public int quads() {
     return entries / 4;
   }

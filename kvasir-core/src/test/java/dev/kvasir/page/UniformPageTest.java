@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
 import dev.kvasir.memory.CountedArena;
+import java.util.Collections;
+import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -25,10 +27,11 @@ class UniformPageTest {
   })
   void everyValueIsWithinHalfAStep(int headDim, int bits, int group) {
     int heads = 2;
-    UniformShape shape = new UniformShape(heads, headDim, bits, group, bits, group);
+    List<HeadShape> shape =
+        Collections.nCopies(heads, HeadShape.uniform(headDim, bits, group, bits, group));
     float[] keys = random(heads * TOKENS * headDim, SEED);
     float[] values = random(heads * TOKENS * headDim, SEED + 1);
-    try (UniformPage page = new UniformPage(shape, keys, values)) {
+    try (UniformPage page = UniformPage.pack(shape, keys, values)) {
       float[] out = new float[TOKENS * headDim];
       for (int head = 0; head < heads; head++) {
         int at = head * TOKENS * headDim;
@@ -67,10 +70,10 @@ class UniformPageTest {
 
   @Test
   void bytesAreTheSumOfTheParts() {
-    UniformShape shape = new UniformShape(2, 64, 2, 32, 4, 32);
+    List<HeadShape> shape = Collections.nCopies(2, HeadShape.uniform(64, 2, 32, 4, 32));
     long before = CountedArena.liveBytes();
     float[] vectors = new float[2 * TOKENS * 64];
-    try (UniformPage page = new UniformPage(shape, vectors, vectors)) {
+    try (UniformPage page = UniformPage.pack(shape, vectors, vectors)) {
       long codes = 2L * TOKENS * 64 * (2 + 4) / 8;
       long scales = 2L * 2 * 2 * (4 * 64 + 2 * TOKENS);
       assertThat(page.codeBytes()).isEqualTo(codes);
@@ -82,14 +85,14 @@ class UniformPageTest {
 
   @Test
   void tinyAndHugeRangesSurviveHalfPrecision() {
-    UniformShape shape = new UniformShape(1, 16, 2, 128, 2, 128);
+    List<HeadShape> shape = List.of(HeadShape.uniform(16, 2, 128, 2, 128));
     for (float size : new float[] {1e-7f, 1e-3f, 1, 1e3f, 60000}) {
       float[] vectors = random(TOKENS * 16, SEED);
       for (int i = 0; i < vectors.length; i++) {
         float clipped = Math.clamp(vectors[i], -1f, 1f) * size;
         vectors[i] = Float.float16ToFloat(Float.floatToFloat16(clipped));
       }
-      try (UniformPage page = new UniformPage(shape, vectors, vectors)) {
+      try (UniformPage page = UniformPage.pack(shape, vectors, vectors)) {
         float[] out = new float[TOKENS * 16];
         page.expandKeys(0, TOKENS, out);
         for (int i = 0; i < out.length; i++) {

@@ -1,0 +1,174 @@
+package dev.kvasir.attention;
+
+import dev.kvasir.kernel.DenseMatrix;
+import dev.kvasir.kernel.DenseMatrix.Precision;
+import dev.kvasir.kernel.Kernels;
+import dev.kvasir.kernel.LookupTables;
+import dev.kvasir.page.CodeBlock;
+import dev.kvasir.page.EntryScaledCodes;
+import dev.kvasir.page.HalfCodes;
+import dev.kvasir.page.LaneScaledCodes;
+import dev.kvasir.page.PlaneLayout;
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+
+/**
+ * Sums over a block of codes on its packed bits, for a few rows of weights: {@code out[row][lane]
+ * += sum over entries of x[row][entry] * number(entry, lane)}. That is scores, where entries are
+ * channels, and outputs, where they are tokens.
+ *
+ * <pre>
+ * scale of an entry: sum of (x_e scale_e) code + sum of x_e zero_e
+ * scale of a lane:   scale_l * sum of x_e code + zero_l * sum of x_e
+ * </pre>
+ */
+final class BlockSums {
+  private static final int MOST_ENTRIES = LookupTables.MOST_ENTRIES;
+
+  private final Kernels kernels;
+  private final LookupTables tables;
+  private final float[] weights; // (rows, entries), filled up to quads
+  private final float[] scales;
+  private final float[] zeros;
+  private final float[] ones; // (entries)
+  private final float[] constants; // (rows)
+  private final float[] sums; // (rows, lanes)
+  private final float[] beside; // (rows, lanes)
+
+  BlockSums(Kernels kernels, int mostRows) {
+    this.kernels = kernels;
+    this.tables = new LookupTables(mostRows, MOST_ENTRIES);
+    this.weights = new float[mostRows * MOST_ENTRIES];
+    this.scales = new float[MOST_ENTRIES];
+    this.zeros = new float[MOST_ENTRIES];
+    this.ones = new float[MOST_ENTRIES];
+    this.constants = new float[mostRows];
+    this.sums = new float[mostRows * MOST_ENTRIES];
+    this.beside = new float[mostRows * MOST_ENTRIES];
+    Arrays.fill(ones, 1);
+  }
+
+  /**
+   * Adds the sums of a block.
+   *
+   * @param x (rows, entries of the block), {@code xStride} apart, from {@code xAt} on
+   * @param out (rows, lanes of the block), {@code outStride} apart
+   */
+  void add(
+      CodeBlock block,
+      MemorySegment bytes,
+      long offset,
+      float[] x,
+      int xAt,
+      int xStride,
+      int rows,
+      boolean exact,
+      float[] out,
+      int outStride) {
+    switch (block) {
+      case EntryScaledCodes codes ->
+          addEntryScaled(codes, bytes, offset, x, xAt, xStride, rows, exact, out, outStride);
+      case LaneScaledCodes codes ->
+          addLaneScaled(codes, bytes, offset, x, xAt, xStride, rows, exact, out, outStride);
+      case HalfCodes codes -> {
+        MemorySegment data = bytes.asSlice(offset, codes.bytes());
+        DenseMatrix halves = new DenseMatrix(Precision.BF16, codes.entries(), codes.lanes(), data);
+        kernels.halfSums(x, xAt, xStride, rows, halves, 0, codes.entries(), out, 0, outStride);
+      }
+    }
+  }
+
+  private void addEntryScaled(
+      EntryScaledCodes codes,
+      MemorySegment bytes,
+      long offset,
+      float[] x,
+      int xAt,
+      int xStride,
+      int rows,
+      boolean exact,
+      float[] out,
+      int outStride) {
+    int entries = codes.entries();
+    PlaneLayout layout = codes.layout();
+    for (int group = 0; group < codes.groups(); group++) {
+      kernels.expandHalf(bytes, offset + codes.scalesOffset(group), scales, 0, entries);
+      kernels.expandHalf(bytes, offset + codes.zerosOffset(group), zeros, 0, entries);
+      for (int row = 0; row < rows; row++) {
+        int to = row * layout.entries();
+        kernels.multiply(x, xAt + row * xStride, scales, 0, weights, to, entries);
+        Arrays.fill(weights, to + entries, to + layout.entries(), 0);
+      }
+      kernels.products(x, xAt, xStride, rows, zeros, 0, entries, 1, entries, constants, 0, 1);
+      int count = layout.entries();
+      kernels.buildTables(weights, 0, count, rows, count, exact, tables);
+      for (int row = 0; row < rows; row++) {
+        tables.offset(row, constants[row]);
+      }
+      int first = group * codes.group();
+      int end = Math.min(first + codes.group(), codes.lanes());
+      lookUp(layout, bytes, offset, first, end, rows, out, first, outStride);
+    }
+  }
+
+  private void addLaneScaled(
+      LaneScaledCodes codes,
+      MemorySegment bytes,
+      long offset,
+      float[] x,
+      int xAt,
+      int xStride,
+      int rows,
+      boolean exact,
+      float[] out,
+      int outStride) {
+    int entries = codes.entries();
+    int lanes = codes.lanes();
+    PlaneLayout layout = codes.layout();
+    for (int row = 0; row < rows; row++) {
+      int to = row * layout.entries();
+      System.arraycopy(x, xAt + row * xStride, weights, to, entries);
+      Arrays.fill(weights, to + entries, to + layout.entries(), 0);
+    }
+    int count = layout.entries();
+    kernels.buildTables(weights, 0, count, rows, count, exact, tables);
+    kernels.products(x, xAt, xStride, rows, ones, 0, entries, 1, entries, constants, 0, 1);
+    Arrays.fill(sums, 0, rows * lanes, 0);
+    lookUp(layout, bytes, offset, 0, lanes, rows, sums, 0, lanes);
+    kernels.expandHalf(bytes, offset + codes.scalesOffset(), scales, 0, lanes);
+    kernels.expandHalf(bytes, offset + codes.zerosOffset(), zeros, 0, lanes);
+    for (int row = 0; row < rows; row++) {
+      kernels.multiply(sums, row * lanes, scales, 0, sums, row * lanes, lanes);
+      kernels.add(out, row * outStride, sums, row * lanes, lanes);
+    }
+    kernels.weightedSums(constants, 0, 1, rows, zeros, 0, lanes, 1, lanes, out, 0, outStride);
+  }
+
+  /**
+   * Looks up lanes {@code first} to {@code end}. Vectors of lanes that go beyond the block's last
+   * one are looked up beside, since what lies behind them belongs to the next row.
+   */
+  private void lookUp(
+      PlaneLayout layout,
+      MemorySegment bytes,
+      long offset,
+      int first,
+      int end,
+      int rows,
+      float[] out,
+      int outAt,
+      int outStride) {
+    int firstTile = first / PlaneLayout.TILE;
+    int endTile = Math.ceilDiv(end, PlaneLayout.TILE);
+    if (end % PlaneLayout.VECTOR == 0) {
+      kernels.lookup(layout, bytes, offset, firstTile, endTile, tables, out, outAt, outStride);
+      return;
+    }
+    int lanes = Math.ceilDiv(end - first, PlaneLayout.VECTOR) * PlaneLayout.VECTOR;
+    Arrays.fill(beside, 0, rows * lanes, 0);
+    kernels.lookup(layout, bytes, offset, firstTile, endTile, tables, beside, 0, lanes);
+    for (int row = 0; row < rows; row++) {
+      kernels.add(out, outAt + row * outStride, beside, row * lanes, end - first);
+    }
+  }
+}

@@ -1,0 +1,37 @@
+package dev.kvasir.page;
+
+import java.lang.foreign.MemorySegment;
+
+/**
+ * Numbers of (entries, lanes) in one run of bytes: sums run over entries, lanes are independent of
+ * each other. Keys have channels as entries and tokens as lanes, values have it the other way
+ * round. A page is made of such blocks, of any widths.
+ */
+public sealed interface CodeBlock permits EntryScaledCodes, LaneScaledCodes, HalfCodes {
+  int entries();
+
+  int lanes();
+
+  /** Bits of a code. */
+  int bits();
+
+  /** Bytes of codes, with what fills up vectors. */
+  int codeBytes();
+
+  /** All bytes: codes, scales, zero points. */
+  int bytes();
+
+  /**
+   * Packs numbers.
+   *
+   * @param x (entries, lanes)
+   */
+  void pack(float[] x, MemorySegment target, long offset);
+
+  /**
+   * What {@link #pack} left, as numbers.
+   *
+   * @param x (entries, lanes), set
+   */
+  void expand(MemorySegment source, long offset, float[] x);
+}

@@ -1,0 +1,128 @@
+package dev.kvasir.page;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+import java.util.Arrays;
+
+/**
+ * Uniform codes with a scale for each entry and group of lanes: keys by channel, values by token.
+ * The scale belongs to what is summed over, so it goes into the weights of a sum.
+ *
+ * <pre>
+ * codes   PlaneLayout(lanes up to a multiple of 16, entries up to a multiple of 4, bits)
+ * scales  (ceil(lanes / group), entries)  f16
+ * zeros   (ceil(lanes / group), entries)  f16
+ *
+ * bytes = codes + 4 * ceil(lanes / group) * entries
+ * </pre>
+ */
+public final class EntryScaledCodes implements CodeBlock {
+  private static final ValueLayout.OfShort HALF =
+      ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+
+  private final int entries;
+  private final int lanes;
+  private final int group;
+  private final PlaneLayout layout;
+
+  /**
+   * @param group lanes that share an entry's scale; a multiple of 32 unless all of them do
+   */
+  public EntryScaledCodes(int entries, int lanes, int bits, int group) {
+    if (group < 1 || group < lanes && group % PlaneLayout.TILE != 0) {
+      throw new IllegalArgumentException(
+          "group is %d; expected a multiple of %d, or all %d lanes"
+              .formatted(group, PlaneLayout.TILE, lanes));
+    }
+    this.entries = entries;
+    this.lanes = lanes;
+    this.group = Math.min(group, lanes);
+    this.layout = PlaneLayout.padded(entries, lanes, bits);
+  }
+
+  @Override
+  public int entries() {
+    return entries;
+  }
+
+  @Override
+  public int lanes() {
+    return lanes;
+  }
+
+  @Override
+  public int bits() {
+    return layout.bits();
+  }
+
+  /** Lanes that share an entry's scale. */
+  public int group() {
+    return group;
+  }
+
+  public int groups() {
+    return Math.ceilDiv(lanes, group);
+  }
+
+  /** Where the bits of the codes lie, which come first. */
+  public PlaneLayout layout() {
+    return layout;
+  }
+
+  /** Where the scales of a group of lanes begin. */
+  public long scalesOffset(int groupIndex) {
+    return layout.bytes() + 2L * groupIndex * entries;
+  }
+
+  /** Where the zeros of a group of lanes begin. */
+  public long zerosOffset(int groupIndex) {
+    return scalesOffset(groups() + groupIndex);
+  }
+
+  @Override
+  public int codeBytes() {
+    return layout.bytes();
+  }
+
+  @Override
+  public int bytes() {
+    return layout.bytes() + 4 * groups() * entries;
+  }
+
+  @Override
+  public void pack(float[] x, MemorySegment target, long offset) {
+    byte[] codes = PlaneCodes.scratch(layout);
+    Arrays.fill(codes, 0, layout.entries() * layout.lanes(), (byte) 0);
+    for (int g = 0; g < groups(); g++) {
+      int first = g * group;
+      int count = Math.min(group, lanes - first);
+      for (int entry = 0; entry < entries; entry++) {
+        int at = entry * lanes + first;
+        UniformGroup coded = UniformGroup.of(x, at, 1, count, bits());
+        coded.code(x, at, 1, count, codes, entry * layout.lanes() + first, 1);
+        target.set(HALF, offset + scalesOffset(g) + 2L * entry, coded.scaleBits());
+        target.set(HALF, offset + zerosOffset(g) + 2L * entry, coded.zeroBits());
+      }
+    }
+    layout.pack(codes, target, offset);
+  }
+
+  @Override
+  public void expand(MemorySegment source, long offset, float[] x) {
+    byte[] codes = PlaneCodes.scratch(layout);
+    layout.unpack(source, offset, codes);
+    for (int g = 0; g < groups(); g++) {
+      int first = g * group;
+      int end = Math.min(first + group, lanes);
+      for (int entry = 0; entry < entries; entry++) {
+        float scale = Float.float16ToFloat(source.get(HALF, offset + scalesOffset(g) + 2L * entry));
+        float zero = Float.float16ToFloat(source.get(HALF, offset + zerosOffset(g) + 2L * entry));
+        for (int lane = first; lane < end; lane++) {
+          int code = codes[entry * layout.lanes() + lane] & 0xFF;
+          x[entry * lanes + lane] = Math.fma(scale, code, zero);
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,63 @@
+package dev.kvasir.page;
+
+import java.util.List;
+
+/**
+ * What a KV head's keys and values on a page are made of. Keys may be cut into blocks of channels,
+ * each with a width of its own; which channels a block has is then said by an order of channels,
+ * one byte each, in front of the blocks.
+ *
+ * <pre>
+ * order   (headDim) bytes, where keys are in an order of their own
+ * keys    blocks of (channels, 128 tokens), one after another
+ * values  a block of (128 tokens, headDim channels)
+ * </pre>
+ *
+ * @param ordered whether an order of channels is stored
+ */
+public record HeadShape(List<CodeBlock> keys, boolean ordered, CodeBlock values) {
+  public HeadShape {
+    keys = List.copyOf(keys);
+    int channels = keys.stream().mapToInt(CodeBlock::entries).sum();
+    if (channels != values.lanes()) {
+      throw new IllegalArgumentException(
+          "keys have %d channels; values have %d".formatted(channels, values.lanes()));
+    }
+    if (channels > 256) {
+      throw new IllegalArgumentException("headDim is %d; expected 1 to 256".formatted(channels));
+    }
+  }
+
+  public int headDim() {
+    return values.lanes();
+  }
+
+  int orderBytes() {
+    return ordered ? headDim() : 0;
+  }
+
+  int keyBytes() {
+    return keys.stream().mapToInt(CodeBlock::bytes).sum();
+  }
+
+  public int codeBytes() {
+    return keys.stream().mapToInt(CodeBlock::codeBytes).sum() + values.codeBytes();
+  }
+
+  public int bytes() {
+    return orderBytes() + keyBytes() + values.bytes();
+  }
+
+  /** Keys by channel and values by token, each of one width. */
+  public static HeadShape uniform(
+      int headDim, int keyBits, int keyGroup, int valueBits, int valueGroup) {
+    if (Page.TOKENS % keyGroup != 0) {
+      throw new IllegalArgumentException(
+          "keyGroup is %d; expected a divisor of %d".formatted(keyGroup, Page.TOKENS));
+    }
+    return new HeadShape(
+        List.of(new EntryScaledCodes(headDim, Page.TOKENS, keyBits, keyGroup)),
+        false,
+        new EntryScaledCodes(Page.TOKENS, headDim, valueBits, valueGroup));
+  }
+}

@@ -1,0 +1,98 @@
+package dev.kvasir.page;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+import java.util.Arrays;
+
+/**
+ * Uniform codes with one scale for each lane: keys by token, where a block has the channels that
+ * share a scale. The scale multiplies after the sum, so the tables of a query serve every page.
+ *
+ * <pre>
+ * codes   PlaneLayout(lanes up to a multiple of 16, entries up to a multiple of 4, bits)
+ * scales  (lanes)  f16
+ * zeros   (lanes)  f16
+ *
+ * bytes = codes + 4 * lanes
+ * </pre>
+ */
+public final class LaneScaledCodes implements CodeBlock {
+  private static final ValueLayout.OfShort HALF =
+      ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+
+  private final int entries;
+  private final int lanes;
+  private final PlaneLayout layout;
+
+  public LaneScaledCodes(int entries, int lanes, int bits) {
+    this.entries = entries;
+    this.lanes = lanes;
+    this.layout = PlaneLayout.padded(entries, lanes, bits);
+  }
+
+  @Override
+  public int entries() {
+    return entries;
+  }
+
+  @Override
+  public int lanes() {
+    return lanes;
+  }
+
+  @Override
+  public int bits() {
+    return layout.bits();
+  }
+
+  /** Where the bits of the codes lie, which come first. */
+  public PlaneLayout layout() {
+    return layout;
+  }
+
+  public long scalesOffset() {
+    return layout.bytes();
+  }
+
+  public long zerosOffset() {
+    return scalesOffset() + 2L * lanes;
+  }
+
+  @Override
+  public int codeBytes() {
+    return layout.bytes();
+  }
+
+  @Override
+  public int bytes() {
+    return layout.bytes() + 4 * lanes;
+  }
+
+  @Override
+  public void pack(float[] x, MemorySegment target, long offset) {
+    byte[] codes = PlaneCodes.scratch(layout);
+    Arrays.fill(codes, 0, layout.entries() * layout.lanes(), (byte) 0);
+    for (int lane = 0; lane < lanes; lane++) {
+      UniformGroup coded = UniformGroup.of(x, lane, lanes, entries, bits());
+      coded.code(x, lane, lanes, entries, codes, lane, layout.lanes());
+      target.set(HALF, offset + scalesOffset() + 2L * lane, coded.scaleBits());
+      target.set(HALF, offset + zerosOffset() + 2L * lane, coded.zeroBits());
+    }
+    layout.pack(codes, target, offset);
+  }
+
+  @Override
+  public void expand(MemorySegment source, long offset, float[] x) {
+    byte[] codes = PlaneCodes.scratch(layout);
+    layout.unpack(source, offset, codes);
+    for (int lane = 0; lane < lanes; lane++) {
+      float scale = Float.float16ToFloat(source.get(HALF, offset + scalesOffset() + 2L * lane));
+      float zero = Float.float16ToFloat(source.get(HALF, offset + zerosOffset() + 2L * lane));
+      for (int entry = 0; entry < entries; entry++) {
+        int code = codes[entry * layout.lanes() + lane] & 0xFF;
+        x[entry * lanes + lane] = Math.fma(scale, code, zero);
+      }
+    }
+  }
+}

@@ -1,0 +1,220 @@
+package dev.kvasir.attention;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kvasir.cache.CacheSettings;
+import dev.kvasir.cache.CacheShape;
+import dev.kvasir.cache.KvCache;
+import dev.kvasir.cache.Lookups;
+import dev.kvasir.cache.PagedCache;
+import dev.kvasir.codec.PageCodec;
+import dev.kvasir.codec.SequenceCodec;
+import dev.kvasir.kernel.Crew;
+import dev.kvasir.kernel.DenseMatrix.Precision;
+import dev.kvasir.kernel.Kernels;
+import dev.kvasir.kernel.ScalarKernels;
+import dev.kvasir.page.CodeBlock;
+import dev.kvasir.page.EntryScaledCodes;
+import dev.kvasir.page.HalfCodes;
+import dev.kvasir.page.HeadShape;
+import dev.kvasir.page.LaneScaledCodes;
+import dev.kvasir.page.Page;
+import dev.kvasir.page.PageForm;
+import dev.kvasir.page.UniformPage;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+import java.util.Optional;
+import java.util.Random;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/**
+ * Attention on pages of several widths, of scales by token, of channels kept as they are, is
+ * attention over what those pages stand for; and so it is after a page was stored and read again.
+ */
+class MixedPageTest {
+  private static final long SEED = 11;
+  private static final int LENGTH = 600;
+  private static final int KV_HEADS = 2;
+  private static final int T = Page.TOKENS;
+
+  private final Crew crew = new Crew(2);
+  private final Kernels kernels = new ScalarKernels();
+  private final Random random = new Random(SEED);
+
+  @AfterEach
+  void close() {
+    crew.close();
+  }
+
+  /** Packs every head with the same shape, in an order of channels that no two pages share. */
+  private record MixedCodec(HeadShape shape, boolean stored) implements PageCodec, SequenceCodec {
+    @Override
+    public Page seal(int layer, int position, float[] keys, float[] values) {
+      List<HeadShape> shapes = Collections.nCopies(KV_HEADS, shape);
+      int[][] orders = new int[KV_HEADS][];
+      for (int head = 0; head < KV_HEADS; head++) {
+        orders[head] = shuffled(shape.headDim(), position + head);
+      }
+      UniformPage page = UniformPage.pack(shapes, orders, keys, values);
+      if (!stored) {
+        return page;
+      }
+      try (page) {
+        return PageForm.read(PageForm.write(page));
+      }
+    }
+
+    private static int[] shuffled(int count, long seed) {
+      List<Integer> order = new ArrayList<>(IntStream.range(0, count).boxed().toList());
+      Collections.shuffle(order, new Random(seed));
+      return order.stream().mapToInt(Integer::intValue).toArray();
+    }
+
+    @Override
+    public SequenceCodec begin() {
+      return this;
+    }
+
+    @Override
+    public SequenceCodec fork() {
+      return this;
+    }
+
+    @Override
+    public long pageBytes() {
+      return (long) KV_HEADS * shape.bytes();
+    }
+
+    @Override
+    public long codeBytes() {
+      return (long) KV_HEADS * shape.codeBytes();
+    }
+  }
+
+  static Stream<Arguments> shapes() {
+    CodeBlock values = new EntryScaledCodes(T, 128, 2, 128);
+    return Stream.of(
+        Arguments.of(
+            "three widths and halves, tiers that fill no quads",
+            new HeadShape(
+                List.of(
+                    new HalfCodes(3, T),
+                    new EntryScaledCodes(13, T, 4, 32),
+                    new EntryScaledCodes(1, T, 3, 64),
+                    new EntryScaledCodes(111, T, 2, 128)),
+                true,
+                values)),
+        Arguments.of(
+            "keys by token, one scale a head",
+            new HeadShape(List.of(new LaneScaledCodes(128, T, 4)), false, values)),
+        Arguments.of(
+            "keys by token in groups of 32 channels, values in groups",
+            new HeadShape(
+                Collections.nCopies(4, new LaneScaledCodes(32, T, 2)),
+                false,
+                new EntryScaledCodes(T, 128, 4, 32))),
+        Arguments.of(
+            "odd sizes",
+            new HeadShape(
+                List.of(new LaneScaledCodes(7, T, 1), new EntryScaledCodes(35, T, 8, 128)),
+                true,
+                new EntryScaledCodes(T, 42, 3, 64))));
+  }
+
+  @ParameterizedTest(name = "{0}")
+  @MethodSource("shapes")
+  void oneTokenSeesWhatThePackedVectorsSay(String name, HeadShape shape) {
+    for (int group : new int[] {1, 4, 5}) {
+      for (boolean stored : new boolean[] {false, true}) {
+        assertThat(error(new MixedCodec(shape, stored), group)).as(name).isLessThan(1e-3);
+      }
+    }
+  }
+
+  @ParameterizedTest(name = "{0}")
+  @MethodSource("shapes")
+  void bytesAreTheSumOfTheParts(String name, HeadShape shape) {
+    MixedCodec codec = new MixedCodec(shape, false);
+    try (KvCache cache = filled(codec)) {
+      assertThat(cache.bytes().codes()).isEqualTo(3 * codec.codeBytes());
+      assertThat(cache.bytes().scales()).isEqualTo(3 * (codec.pageBytes() - codec.codeBytes()));
+    }
+  }
+
+  private KvCache filled(MixedCodec codec) {
+    int headDim = codec.shape().headDim();
+    CacheSettings settings =
+        new CacheSettings(Precision.F16, 0, 128, Optional.of(codec), Lookups.EXACT);
+    KvCache cache = new PagedCache(new CacheShape(1, KV_HEADS, headDim), settings);
+    cache.reserve(LENGTH);
+    for (int position = 0; position < LENGTH; position++) {
+      int vector = KV_HEADS * headDim;
+      cache.append(0, position, gaussian(vector), 0, gaussian(vector), 0);
+    }
+    cache.advance(LENGTH);
+    return cache;
+  }
+
+  private double error(MixedCodec codec, int group) {
+    int headDim = codec.shape().headDim();
+    try (KvCache cache = filled(codec)) {
+      float[] query = gaussian(KV_HEADS * group * headDim);
+      float[] found = new float[query.length];
+      AttentionShape shape = new AttentionShape(KV_HEADS * group, KV_HEADS, headDim);
+      Attention attention = new Attention(shape, kernels, crew);
+      attention.begin();
+      attention.add(cache, 0, 1, LENGTH - 1);
+      attention.attend(0, Integer.MAX_VALUE, query, found);
+      double error = 0;
+      double norm = 0;
+      for (int head = 0; head < KV_HEADS * group; head++) {
+        double[] expected = naive(cache, head / group, query, head * headDim, headDim);
+        for (int i = 0; i < headDim; i++) {
+          error += Math.pow(found[head * headDim + i] - expected[i], 2);
+          norm += expected[i] * expected[i];
+        }
+      }
+      return Math.sqrt(error / norm);
+    }
+  }
+
+  private double[] naive(KvCache cache, int kvHead, float[] query, int at, int headDim) {
+    double[][] keys = new double[LENGTH][headDim];
+    double[][] values = new double[LENGTH][headDim];
+    float[] block = new float[T * headDim];
+    for (int b = 0; cache.firstPosition(b) < LENGTH; b++) {
+      int first = cache.firstPosition(b);
+      int count = Math.min(cache.firstPosition(b + 1), LENGTH) - first;
+      cache.expandKeys(kernels, 0, kvHead, b, count, block);
+      copy(block, count, keys, first);
+      cache.expandValues(kernels, 0, kvHead, b, count, block);
+      copy(block, count, values, first);
+    }
+    double[] q = new double[headDim];
+    Arrays.setAll(q, i -> query[at + i]);
+    return NaiveAttention.attend(q, keys, values, LENGTH - 1, Integer.MAX_VALUE);
+  }
+
+  private static void copy(float[] block, int count, double[][] vectors, int first) {
+    int headDim = vectors[0].length;
+    for (int i = 0; i < count * headDim; i++) {
+      vectors[first + i / headDim][i % headDim] = block[i];
+    }
+  }
+
+  /** Channels of different sizes, and scores whose spread is near one. */
+  private float[] gaussian(int count) {
+    float[] x = new float[count];
+    for (int i = 0; i < count; i++) {
+      x[i] = (float) random.nextGaussian() * (1 + i % 5) / 4;
+    }
+    return x;
+  }
+}
