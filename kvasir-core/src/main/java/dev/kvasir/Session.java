@@ -23,6 +23,7 @@ public final class Session implements AutoCloseable {
 
   private final Model model;
   private final int contextLimit;
+  private final Prefill prefill;
   private final KvCache cache;
   private final Batch batch = new Batch();
   private final AtomicBoolean busy = new AtomicBoolean();
@@ -37,6 +38,7 @@ public final class Session implements AutoCloseable {
   Session(Model model, SessionOptions options) {
     this.model = model;
     this.contextLimit = Math.min(options.contextLimit(), model.config().contextLength());
+    this.prefill = options.prefill();
     this.cache = options.cache().newCache(model.config().cacheShape());
     this.endOfText = model.tokenizer().endOfText();
   }
@@ -140,6 +142,18 @@ public final class Session implements AutoCloseable {
    * not read then stays part of the text, to be read when the session is next used.
    */
   private boolean readPrompt(GenerationListener listener) {
+    if (prefill == Prefill.CHUNKED) {
+      return readInSteps(listener);
+    }
+    cache.holdSealing(true);
+    try {
+      return readInSteps(listener);
+    } finally {
+      cache.holdSealing(false);
+    }
+  }
+
+  private boolean readInSteps(GenerationListener listener) {
     // With nothing new to read, the last token is read again for its logits.
     if (cache.length() == length) {
       cache.truncate(length - 1);

@@ -7,8 +7,9 @@ import dev.kvasir.cache.CacheSpec;
  *
  * @param cache how keys and values are kept
  * @param contextLimit tokens that the session may hold, at most the model's own limit
+ * @param prefill when the tokens of a prompt are packed
  */
-public record SessionOptions(CacheSpec cache, int contextLimit) {
+public record SessionOptions(CacheSpec cache, int contextLimit, Prefill prefill) {
   public SessionOptions {
     if (contextLimit < 1) {
       throw new IllegalArgumentException(
@@ -18,14 +19,18 @@ public record SessionOptions(CacheSpec cache, int contextLimit) {
 
   /** Half precision, as much context as the model has. */
   public static SessionOptions defaults() {
-    return new SessionOptions(CacheSpec.DEFAULT, Integer.MAX_VALUE);
+    return new SessionOptions(CacheSpec.DEFAULT, Integer.MAX_VALUE, Prefill.CHUNKED);
   }
 
   public SessionOptions withCache(CacheSpec value) {
-    return new SessionOptions(value, contextLimit);
+    return new SessionOptions(value, contextLimit, prefill);
   }
 
   public SessionOptions withContextLimit(int value) {
-    return new SessionOptions(cache, value);
+    return new SessionOptions(cache, value, prefill);
+  }
+
+  public SessionOptions withPrefill(Prefill value) {
+    return new SessionOptions(cache, contextLimit, value);
   }
 }

@@ -48,8 +48,9 @@ final class Inspect implements Callable<Integer> {
       paramLabel = "SPEC",
       defaultValue = "fp16",
       description = {
-        "How keys and values are kept: fp16, bf16, fp32, or kivi:BITS[,KEY=VALUE...] with bits",
-        "  1, 2, 3, 4, 8 and keys k, v (bits), group (32, 64, 128), window, sinks (tokens).",
+        CacheWords.METHODS,
+        CacheWords.KEYS,
+        CacheWords.LAST_KEYS,
         "  Default: ${DEFAULT-VALUE}."
       })
   private String cache;

@@ -1,6 +1,9 @@
 package dev.kvasir.cli;
 
 import dev.kvasir.error.InvalidInputException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
 import java.util.function.Supplier;
 
 /** Settings made from what a user typed: there, an illegal argument is the user's. */
@@ -13,6 +16,20 @@ final class OptionValue {
     } catch (IllegalArgumentException e) {
       throw new InvalidInputException(e.getMessage(), e);
     }
+  }
+
+  /** One of the constants of an enumeration, typed in small letters. */
+  static <E extends Enum<E>> E oneOf(String name, String typed, Class<E> type) {
+    List<String> words = new ArrayList<>();
+    for (E constant : type.getEnumConstants()) {
+      String word = constant.name().toLowerCase(Locale.ROOT);
+      if (word.equals(typed)) {
+        return constant;
+      }
+      words.add(word);
+    }
+    throw new InvalidInputException(
+        "%s is '%s'; possible are %s".formatted(name, typed, String.join(", ", words)));
   }
 
   static int atLeastOne(String name, int value) {

@@ -43,10 +43,7 @@ final class Roundtrip implements Callable<Integer> {
       names = "--kv",
       paramLabel = "SPEC",
       required = true,
-      description = {
-        "How keys and values are kept: fp16, bf16, fp32, or kivi:BITS[,KEY=VALUE...] with bits",
-        "  1, 2, 3, 4, 8 and keys k, v (bits), group (32, 64, 128), window, sinks (tokens)."
-      })
+      description = {CacheWords.METHODS, CacheWords.KEYS, CacheWords.LAST_KEYS})
   private String cache;
 
   @Option(

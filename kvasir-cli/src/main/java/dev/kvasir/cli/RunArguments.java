@@ -1,6 +1,7 @@
 package dev.kvasir.cli;
 
 import dev.kvasir.LoadOptions;
+import dev.kvasir.Prefill;
 import dev.kvasir.SessionOptions;
 import dev.kvasir.cache.CacheSpec;
 import picocli.CommandLine.Option;
@@ -12,11 +13,22 @@ final class RunArguments {
       paramLabel = "SPEC",
       defaultValue = "fp16",
       description = {
-        "How keys and values are kept: fp16, bf16, fp32, or kivi:BITS[,KEY=VALUE...] with bits",
-        "  1, 2, 3, 4, 8 and keys k, v (bits), group (32, 64, 128), window, sinks (tokens).",
+        CacheWords.METHODS,
+        CacheWords.KEYS,
+        CacheWords.LAST_KEYS,
         "  Default: ${DEFAULT-VALUE}."
       })
   private String cache;
+
+  @Option(
+      names = "--prefill",
+      paramLabel = "MODE",
+      defaultValue = "chunked",
+      description = {
+        "When a prompt is packed: chunked, while it is read, so that memory stays small; or exact,",
+        "  when all of it has been read in full precision. Default: ${DEFAULT-VALUE}."
+      })
+  private String prefill;
 
   @Option(
       names = "--context",
@@ -38,7 +50,10 @@ final class RunArguments {
   }
 
   SessionOptions sessionOptions() {
-    SessionOptions options = SessionOptions.defaults().withCache(CacheSpec.parse(cache));
+    SessionOptions options =
+        SessionOptions.defaults()
+            .withCache(CacheSpec.parse(cache))
+            .withPrefill(OptionValue.oneOf("--prefill", prefill, Prefill.class));
     return context == null
         ? options
         : options.withContextLimit(OptionValue.atLeastOne("--context", context));

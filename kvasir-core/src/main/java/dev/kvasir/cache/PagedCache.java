@@ -21,6 +21,14 @@ import java.util.List;
  * while a step runs, its own tokens are always seen in full precision.
  */
 public final class PagedCache implements KvCache {
+  private static final Kernels KERNELS = new ScalarKernels();
+
+  // A thread's room for the vectors of a block and layer while they are packed.
+  private static final ThreadLocal<float[]> LAYER_KEYS =
+      ThreadLocal.withInitial(() -> new float[0]);
+  private static final ThreadLocal<float[]> LAYER_VALUES =
+      ThreadLocal.withInitial(() -> new float[0]);
+
   private final CacheShape shape;
   private final CacheSettings settings;
   private final int sinkBlocks;
@@ -141,14 +149,14 @@ public final class PagedCache implements KvCache {
   }
 
   private SealedBlock seal(DenseBlock dense, int position) {
-    Kernels kernels = new ScalarKernels();
-    float[] keys = new float[shape.kvHeads() * TOKENS_PER_PAGE * shape.headDim()];
-    float[] values = new float[keys.length];
+    int count = shape.kvHeads() * TOKENS_PER_PAGE * shape.headDim();
+    float[] keys = scratch(LAYER_KEYS, count);
+    float[] values = scratch(LAYER_VALUES, count);
     List<Page> pages = new ArrayList<>();
     try {
       for (int layer = 0; layer < shape.layers(); layer++) {
-        dense.expandLayer(kernels, layer, 0, keys);
-        dense.expandLayer(kernels, layer, 1, values);
+        dense.expandLayer(KERNELS, layer, 0, keys);
+        dense.expandLayer(KERNELS, layer, 1, values);
         pages.add(codec.seal(layer, position, keys, values));
       }
       return new SealedBlock(List.copyOf(pages));
@@ -156,6 +164,15 @@ public final class PagedCache implements KvCache {
       pages.forEach(Page::close);
       throw e;
     }
+  }
+
+  private static float[] scratch(ThreadLocal<float[]> room, int count) {
+    float[] scratch = room.get();
+    if (scratch.length < count) {
+      scratch = new float[count];
+      room.set(scratch);
+    }
+    return scratch;
   }
 
   @Override
@@ -209,12 +226,11 @@ public final class PagedCache implements KvCache {
     float[] head = new float[TOKENS_PER_PAGE * headDim];
     float[] keys = new float[tokens * vector];
     float[] values = new float[tokens * vector];
-    Kernels kernels = new ScalarKernels();
     for (int layer = 0; layer < shape.layers(); layer++) {
       for (int h = 0; h < shape.kvHeads(); h++) {
-        block.expandKeys(kernels, layer, h, tokens, head);
+        block.expandKeys(KERNELS, layer, h, tokens, head);
         spread(head, tokens, keys, h * headDim);
-        block.expandValues(kernels, layer, h, tokens, head);
+        block.expandValues(KERNELS, layer, h, tokens, head);
         spread(head, tokens, values, h * headDim);
       }
       for (int token = 0; token < tokens; token++) {

@@ -39,6 +39,8 @@ public record PlaneLayout(int lanes, int entries, int bits) {
   /** Lanes that lie together, so that a table in registers serves two look-ups. */
   public static final int TILE = 32;
 
+  private static final ThreadLocal<byte[]> PACKED = ThreadLocal.withInitial(() -> new byte[0]);
+
   private static final int[] BYTE_OF_LANE =
       IntStream.range(0, TILE).map(PlaneLayout::byteOfLane).toArray();
 
@@ -121,24 +123,54 @@ public record PlaneLayout(int lanes, int entries, int bits) {
    * @param codes (entries, lanes), each below {@code 2^bits}
    */
   public void pack(byte[] codes, MemorySegment target, long offset) {
-    byte[] packed = new byte[bytes()];
-    for (int entry = 0; entry < entries; entry++) {
-      for (int lane = 0; lane < lanes; lane++) {
-        int code = codes[entry * lanes + lane] & 0xFF;
-        for (int plane = 0; plane < bits; plane++) {
-          int bit = code >>> plane & 1;
-          packed[byteOf(entry, lane, plane)] |= (byte) (bit << bitOf(entry, plane));
+    byte[] packed = scratch();
+    Arrays.fill(packed, 0, bytes(), (byte) 0);
+    for (int tile = 0; tile < tiles(); tile++) {
+      for (int quad = 0; quad < quads(); quad++) {
+        for (int pair = 0; pair < pairs(); pair++) {
+          int row = pairOffset(tile, quad, pair);
+          packNibbles(codes, tile, quad, 2 * pair, packed, row, 0);
+          packNibbles(codes, tile, quad, 2 * pair + 1, packed, row, 4);
+        }
+        if (hasSinglePlane()) {
+          int row = singleOffset(tile, quad / 2);
+          packNibbles(codes, tile, quad, bits - 1, packed, row, 4 * (quad % 2));
         }
       }
     }
-    MemorySegment.copy(packed, 0, target, ValueLayout.JAVA_BYTE, offset, packed.length);
+    MemorySegment.copy(packed, 0, target, ValueLayout.JAVA_BYTE, offset, bytes());
+  }
+
+  /** Adds one plane of a quad of a tile's lanes to a row of bytes. */
+  private void packNibbles(
+      byte[] codes, int tile, int quad, int plane, byte[] packed, int row, int shift) {
+    int count = tileLanes(tile);
+    int step = quads() * lanes;
+    for (int lane = 0; lane < count; lane++) {
+      int at = quad * lanes + tile * TILE + lane;
+      int nibble =
+          codes[at] >> plane & 1
+              | (codes[at + step] >> plane & 1) << 1
+              | (codes[at + 2 * step] >> plane & 1) << 2
+              | (codes[at + 3 * step] >> plane & 1) << 3;
+      packed[row + BYTE_OF_LANE[lane]] |= (byte) (nibble << shift);
+    }
+  }
+
+  private byte[] scratch() {
+    byte[] packed = PACKED.get();
+    if (packed.length < bytes()) {
+      packed = new byte[bytes()];
+      PACKED.set(packed);
+    }
+    return packed;
   }
 
   /** The inverse of {@link #pack}. */
   public void unpack(MemorySegment source, long offset, byte[] codes) {
     Arrays.fill(codes, 0, entries * lanes, (byte) 0);
-    byte[] packed = new byte[bytes()];
-    MemorySegment.copy(source, ValueLayout.JAVA_BYTE, offset, packed, 0, packed.length);
+    byte[] packed = scratch();
+    MemorySegment.copy(source, ValueLayout.JAVA_BYTE, offset, packed, 0, bytes());
     for (int tile = 0; tile < tiles(); tile++) {
       for (int quad = 0; quad < quads(); quad++) {
         for (int pair = 0; pair < pairs(); pair++) {
@@ -167,21 +199,5 @@ public record PlaneLayout(int lanes, int entries, int bits) {
       codes[at + 2 * step] |= (byte) ((nibble >>> 2 & 1) << plane);
       codes[at + 3 * step] |= (byte) ((nibble >>> 3 & 1) << plane);
     }
-  }
-
-  private int byteOf(int entry, int lane, int plane) {
-    int tile = lane / TILE;
-    int quad = entry % quads();
-    int row = isSingle(plane) ? singleOffset(tile, quad / 2) : pairOffset(tile, quad, plane / 2);
-    return row + byteOfLane(lane % TILE);
-  }
-
-  private int bitOf(int entry, int plane) {
-    int nibble = isSingle(plane) ? entry % quads() % 2 : plane % 2;
-    return 4 * nibble + entry / quads();
-  }
-
-  private boolean isSingle(int plane) {
-    return plane == 2 * pairs();
   }
 }

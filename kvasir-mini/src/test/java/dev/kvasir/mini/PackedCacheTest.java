@@ -3,16 +3,21 @@ package dev.kvasir.mini;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.GenerateOptions;
+import dev.kvasir.GenerationListener;
 import dev.kvasir.Model;
+import dev.kvasir.Prefill;
 import dev.kvasir.Session;
 import dev.kvasir.SessionOptions;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
+import dev.kvasir.kernel.ScalarKernels;
 import dev.kvasir.model.Batch;
 import dev.kvasir.sampling.Sampler;
 import dev.kvasir.sampling.SamplingOptions;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -47,6 +52,63 @@ class PackedCacheTest {
         assertThat(session.generate(golden.ids(), options, piece -> {}).text()).isEqualTo(expected);
       }
     }
+  }
+
+  /** A chunk sees the packed past, so only the exact prefill gives what half precision gives. */
+  @Test
+  void anExactPrefillReadsThePromptInFullPrecision() {
+    int[] prompt = Arrays.copyOf(sampleText(), 900);
+    GenerateOptions one = GenerateOptions.defaults().withMaxTokens(1);
+    SessionOptions packed = SessionOptions.defaults().withCache(CacheSpec.parse("kivi:1"));
+    try (Session full = model.newSession();
+        Session exact = model.newSession(packed.withPrefill(Prefill.EXACT));
+        Session chunked = model.newSession(packed)) {
+      String expected = full.generate(prompt, one, piece -> {}).text();
+      List<Long> windows = new ArrayList<>();
+      String found = exact.generate(prompt, one, windowsOf(exact, windows)).text();
+      assertThat(found).isEqualTo(expected);
+      assertThat(windows.getLast())
+          .as("all in full precision until the prompt has been read")
+          .isEqualTo(full.cache().bytes().total());
+      chunked.generate(prompt, one, piece -> {});
+      assertThat(exact.cache().bytes()).as("then packed").isEqualTo(chunked.cache().bytes());
+      int block = 3; // the first ones are read before anything is packed
+      assertThat(Arrays.equals(keys(exact, 3, block), keys(chunked, 3, block))).isFalse();
+    }
+  }
+
+  @Test
+  void aChunkedPrefillHoldsNoMoreThanAStepUnpacked() {
+    int[] prompt = Arrays.copyOf(sampleText(), 3000);
+    SessionOptions packed = SessionOptions.defaults().withCache(CacheSpec.parse("kivi:2"));
+    GenerateOptions one = GenerateOptions.defaults().withMaxTokens(1);
+    long tokenBytes = 2 * model.config().cacheShape().valuesPerToken();
+    try (Session session = model.newSession(packed)) {
+      List<Long> windows = new ArrayList<>();
+      session.generate(prompt, one, windowsOf(session, windows));
+      assertThat(windows).hasSizeGreaterThan(10);
+      // The window, and what is left of a page on either side of it.
+      assertThat(Collections.max(windows)).isLessThanOrEqualTo((128 + 2 * 128) * tokenBytes);
+    }
+  }
+
+  /** Notes the bytes in full precision after each step of a prompt. */
+  private static GenerationListener windowsOf(Session session, List<Long> windows) {
+    return new GenerationListener() {
+      @Override
+      public void text(String piece) {}
+
+      @Override
+      public void prompt(int done, int total) {
+        windows.add(session.cache().bytes().window());
+      }
+    };
+  }
+
+  private static float[] keys(Session session, int layer, int block) {
+    float[] keys = new float[128 * model.config().headDim()];
+    session.cache().expandKeys(new ScalarKernels(), layer, 0, block, 128, keys);
+    return keys;
   }
 
   @Test
