@@ -5,9 +5,8 @@ package dev.kvasir.page;
  * zero as halves. The zero is rounded down and the scale up to the next half, so that every number
  * lies within half a step of its code, and a group has scale zero only if it truly is constant.
  *
- * <p>Halves and not brain halves: with eleven significant bits against eight, a zero that is
- * rounded down is off by at most 1/1024 of its size instead of 1/128, and channels far from zero
- * are common in keys.
+ * <p>Halves and not brain halves: those have fewer digits, so both roundings would widen the range
+ * more.
  */
 record UniformGroup(short scaleBits, short zeroBits, int highest) {
   /** Of {@code count} numbers, {@code stride} apart. */
