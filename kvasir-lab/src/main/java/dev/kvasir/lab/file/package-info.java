@@ -1,0 +1,2 @@
+/** Files that the lab reads and writes. */
+package dev.kvasir.lab.file;
