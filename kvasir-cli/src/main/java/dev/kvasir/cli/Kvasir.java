@@ -58,7 +58,8 @@ final class Kvasir implements Runnable {
         .addSubcommand(new Inspect(streams))
         .addSubcommand(new Tokenize(streams))
         .addSubcommand(new Render(streams))
-        .addSubcommand(new Roundtrip(streams));
+        .addSubcommand(new Roundtrip(streams))
+        .addSubcommand(new Eval(streams));
     for (CommandProvider provider : ServiceLoader.load(CommandProvider.class)) {
       commandLine.addSubcommand(provider.command(streams.out(), streams.err()));
     }

@@ -22,15 +22,26 @@ final class Progress implements AutoCloseable {
   }
 
   /** Work of a known length. */
-  void update(long done, long inAll) {
-    int filled = (int) (WIDTH * done / Math.max(1, inAll));
+  void update(double done, double inAll) {
+    double share = inAll > 0 ? Math.clamp(done / inAll, 0, 1) : 0;
+    int filled = (int) (WIDTH * share);
     draw(
-        "%s [%s%s] %d%%"
+        "%s [%s%s] %d%%%s"
             .formatted(
                 what,
                 "=".repeat(filled),
                 " ".repeat(WIDTH - filled),
-                100 * done / Math.max(1, inAll)));
+                (int) (100 * share),
+                timeLeft(share)));
+  }
+
+  /** Said only once there is something to judge by. */
+  private String timeLeft(double share) {
+    double seconds = (System.nanoTime() - start) / 1e9;
+    if (seconds < 5 || share < 0.01) {
+      return "";
+    }
+    return ", %s left".formatted(Units.duration(seconds / share - seconds));
   }
 
   private void draw(String line) {

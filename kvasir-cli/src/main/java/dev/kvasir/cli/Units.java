@@ -35,6 +35,13 @@ final class Units {
     return String.format(Locale.ROOT, perSecond < 10 ? "%.1f/s" : "%,.0f/s", perSecond);
   }
 
+  /** Seconds below two minutes, then whole minutes. */
+  static String duration(double seconds) {
+    return seconds < 120
+        ? "%d s".formatted((long) Math.ceil(seconds))
+        : "%d min".formatted(Math.round(seconds / 60));
+  }
+
   /** All that a cache allocates, spread over the values that it holds. */
   static String bitsPerValue(double bits) {
     return String.format(Locale.ROOT, "%.2f bits per value", bits);

@@ -14,7 +14,9 @@ public final class WholeFile {
   /** Writes beside the file and then gives it its name. */
   public static void write(Path file, String text) {
     try {
-      Path beside = Files.createTempFile(folderOf(file), "." + file.getFileName(), ".part");
+      // Not a temporary file of the system's making, which only its owner could read.
+      String name = ".%s.%d.part".formatted(file.getFileName(), ProcessHandle.current().pid());
+      Path beside = folderOf(file).resolve(name);
       try {
         Files.writeString(beside, text);
         move(beside, file);

@@ -1,0 +1,106 @@
+package dev.kvasir.cli;
+
+import dev.kvasir.LoadOptions;
+import dev.kvasir.Model;
+import dev.kvasir.lab.eval.Evaluation;
+import dev.kvasir.lab.eval.EvaluationJson;
+import dev.kvasir.lab.eval.EvaluationListener;
+import dev.kvasir.lab.eval.Evaluator;
+import dev.kvasir.lab.eval.Settings;
+import dev.kvasir.lab.eval.Sources;
+import dev.kvasir.lab.file.WholeFile;
+import java.nio.file.Path;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** Shows what kinds of cache do to a model's answers. */
+@Command(
+    name = "eval",
+    description = {
+      "Measure what kinds of KV cache do to a model's answers.",
+      "Each row is a kind of cache, half precision first; each column a task, with the interval that"
+          + " holds the true figure in 95 of 100 cases. Ctrl-C ends it and shows what is finished."
+          + " docs/lab.md describes the tasks."
+    },
+    footer = {
+      "  kvasir eval --quick",
+      "  kvasir eval --kv \"kivi:4,group=32;kivi:2,group=32\" --tasks ppl,kld,needle,chain",
+      "  kvasir eval --tasks ppl,kld --text book.txt --context 8192 --json result.json",
+      "  kvasir eval --model models/some-model.gguf --tasks gsm8k --jsonl gsm8k-test.jsonl"
+    })
+final class Eval implements Callable<Integer> {
+  private static final int INTERRUPTED = 130;
+
+  private final Streams streams;
+
+  @Mixin private ModelArguments model;
+  @Mixin private EvalArguments arguments;
+
+  @Option(
+      names = "--threads",
+      paramLabel = "N",
+      description = "Threads that work together. Default: one for each processor.")
+  private Integer threads;
+
+  @Option(names = "--json", paramLabel = "FILE", description = "Write all figures to a file.")
+  private Path json;
+
+  Eval(Streams streams) {
+    this.streams = streams;
+  }
+
+  @Override
+  public Integer call() {
+    // Everything that can be wrong without the model is said before it loads.
+    Settings settings = arguments.settings();
+    Sources sources = arguments.sources(model.isBundled());
+    if (json != null) {
+      WholeFile.checkWritable(json);
+    }
+    try (Model loaded = model.load(loadOptions(), streams)) {
+      return evaluate(new Evaluator(loaded, settings, sources));
+    }
+  }
+
+  private LoadOptions loadOptions() {
+    LoadOptions options = LoadOptions.defaults();
+    return threads == null
+        ? options
+        : options.withThreads(OptionValue.atLeastOne("--threads", threads));
+  }
+
+  private int evaluate(Evaluator evaluator) {
+    try (Interruption interruption = Interruption.watch()) {
+      Evaluation evaluation = run(evaluator, interruption);
+      if (evaluation.rows().isEmpty()) {
+        streams.note("interrupted before anything was finished");
+        return INTERRUPTED;
+      }
+      new EvalTable(evaluation).print(streams.out());
+      streams.out().flush();
+      if (json != null) {
+        EvaluationJson.write(evaluation, json);
+      }
+      return evaluation.complete() ? 0 : INTERRUPTED;
+    }
+  }
+
+  private Evaluation run(Evaluator evaluator, Interruption interruption) {
+    try (Progress progress = new Progress(streams, "evaluating")) {
+      return evaluator.run(
+          new EvaluationListener() {
+            @Override
+            public void progress(double done, double inAll) {
+              progress.update(done, inAll);
+            }
+
+            @Override
+            public boolean stopped() {
+              return interruption.asked();
+            }
+          });
+    }
+  }
+}

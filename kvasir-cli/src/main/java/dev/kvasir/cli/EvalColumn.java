@@ -1,0 +1,129 @@
+package dev.kvasir.cli;
+
+import dev.kvasir.lab.eval.Estimate;
+import dev.kvasir.lab.eval.Evaluation;
+import dev.kvasir.lab.eval.Row;
+import dev.kvasir.lab.eval.Score;
+import dev.kvasir.lab.eval.Task;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.function.Function;
+
+/**
+ * A column of an evaluation's table.
+ *
+ * @param task whose marks the figure carries; empty for figures that are not compared
+ * @param format of the figure, scaled
+ */
+record EvalColumn(
+    String title,
+    int width,
+    Optional<Task> task,
+    String format,
+    double scale,
+    Function<Row, Optional<Estimate>> estimate) {
+
+  static List<EvalColumn> of(Evaluation evaluation) {
+    List<EvalColumn> columns = new ArrayList<>();
+    columns.add(plain("bits", 5, "%.2f", 1, row -> row.footprint().bitsPerValue()));
+    columns.add(plain("KV MiB", 6, "%.2f", 1.0 / (1 << 20), row -> row.footprint().kvBytes()));
+    columns.add(plain("tok/s", 5, "%.0f", 1, row -> row.footprint().tokensPerSecond()));
+    for (Task task : evaluation.settings().tasks()) {
+      columns.addAll(of(task));
+    }
+    return columns;
+  }
+
+  private static List<EvalColumn> of(Task task) {
+    EvalColumn share = scored(task, task.label(), 9, "%.1f%%", 100, Score::estimate);
+    return switch (task) {
+      case PPL -> List.of(scored(task, "ppl", 12, "%.2f", 1, Score::estimate));
+      case KLD ->
+          List.of(
+              scored(task, "kld", 14, "%.4f", 1, Score::estimate),
+              beside(Score.Divergence.class, "kld p99", 8, "%.3f", 1, EvalColumn::p99),
+              beside(
+                  Score.Divergence.class,
+                  "same top",
+                  10,
+                  "%.1f%%",
+                  100,
+                  divergence -> divergence.sameTop().estimate()));
+      case CHAIN ->
+          List.of(share, beside(Score.Chain.class, "steps", 9, "%.1f", 1, Score.Chain::rightSteps));
+      case NEEDLE, RECORDS, JSONL -> List.of(share);
+    };
+  }
+
+  private static Estimate p99(Score.Divergence divergence) {
+    return new Estimate(divergence.p99(), Double.NaN, Double.NaN);
+  }
+
+  private static EvalColumn plain(
+      String title, int width, String format, double scale, Function<Row, Number> figure) {
+    return new EvalColumn(
+        title,
+        width,
+        Optional.empty(),
+        format,
+        scale,
+        row -> Optional.of(new Estimate(figure.apply(row).doubleValue(), Double.NaN, Double.NaN)));
+  }
+
+  private static EvalColumn scored(
+      Task task,
+      String title,
+      int width,
+      String format,
+      double scale,
+      Function<Score, Estimate> estimate) {
+    return new EvalColumn(
+        title,
+        width,
+        Optional.of(task),
+        format,
+        scale,
+        row -> Optional.ofNullable(row.scores().get(task)).map(estimate));
+  }
+
+  private static <S extends Score> EvalColumn beside(
+      Class<S> kind,
+      String title,
+      int width,
+      String format,
+      double scale,
+      Function<S, Estimate> estimate) {
+    return new EvalColumn(
+        title,
+        width,
+        Optional.empty(),
+        format,
+        scale,
+        row ->
+            row.scores().values().stream()
+                .filter(kind::isInstance)
+                .map(kind::cast)
+                .map(estimate)
+                .findFirst());
+  }
+
+  /** A dash where an interruption left the task undone. */
+  String figure(Row row) {
+    return estimate.apply(row).map(found -> text(found.value())).orElse("-");
+  }
+
+  /** Empty where there is none. */
+  String interval(Row row) {
+    return estimate
+        .apply(row)
+        .filter(found -> found.low() < found.high())
+        .map(found -> text(found.low()).replace("%", "") + "-" + text(found.high()))
+        .orElse("");
+  }
+
+  private String text(double value) {
+    return Double.isNaN(value) ? "?" : String.format(Locale.ROOT, format, value * scale);
+  }
+}

@@ -1,0 +1,159 @@
+package dev.kvasir.cli;
+
+import dev.kvasir.lab.eval.Comparison;
+import dev.kvasir.lab.eval.Difference.Verdict;
+import dev.kvasir.lab.eval.Evaluation;
+import dev.kvasir.lab.eval.Row;
+import dev.kvasir.lab.eval.Score;
+import dev.kvasir.lab.eval.Score.GridCell;
+import dev.kvasir.lab.eval.Task;
+import java.io.PrintStream;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+
+/** An evaluation as a table for people: two lines a row, the figures and their intervals below. */
+final class EvalTable {
+  private static final int WIDTH = 100;
+  private static final int LONGEST_SPEC = 28;
+
+  private final Evaluation evaluation;
+  private final int specWidth;
+
+  EvalTable(Evaluation evaluation) {
+    this.evaluation = evaluation;
+    this.specWidth =
+        evaluation.rows().stream()
+            .mapToInt(row -> Math.min(LONGEST_SPEC, row.spec().length()))
+            .max()
+            .orElse(0);
+  }
+
+  void print(PrintStream out) {
+    List<EvalColumn> left = EvalColumn.of(evaluation);
+    while (!left.isEmpty()) {
+      List<EvalColumn> fitting = fitting(left);
+      printTable(out, fitting);
+      left = left.subList(fitting.size(), left.size());
+    }
+    for (Task task : List.of(Task.NEEDLE, Task.RECORDS)) {
+      if (evaluation.settings().tasks().contains(task)) {
+        printGrid(out, task);
+      }
+    }
+    printLegend(out);
+  }
+
+  /** As many columns as a line holds, but one at the least. */
+  private List<EvalColumn> fitting(List<EvalColumn> columns) {
+    int count = 0;
+    int width = specWidth;
+    while (count < columns.size() && (width += 2 + columns.get(count).width()) <= WIDTH) {
+      count++;
+    }
+    return columns.subList(0, Math.max(1, count));
+  }
+
+  private void printTable(PrintStream out, List<EvalColumn> columns) {
+    printLine(
+        out, "cache", columns.stream().map(column -> column.title() + "  ").toList(), columns);
+    for (Row row : evaluation.rows()) {
+      List<String> figures =
+          columns.stream().map(column -> column.figure(row) + marks(row, column)).toList();
+      List<String> intervals = columns.stream().map(column -> column.interval(row) + "  ").toList();
+      boolean own = row.spec().length() > specWidth;
+      if (own) {
+        out.println(row.spec());
+      }
+      printLine(out, own ? "" : row.spec(), figures, columns);
+      if (!intervals.stream().allMatch(String::isBlank)) {
+        printLine(out, "", intervals, columns);
+      }
+    }
+    out.println();
+  }
+
+  private void printLine(
+      PrintStream out, String first, List<String> cells, List<EvalColumn> columns) {
+    StringBuilder line = new StringBuilder(padded(first, specWidth));
+    for (int i = 0; i < cells.size(); i++) {
+      int gap = columns.get(i).width() + 2 - cells.get(i).length();
+      line.append(" ".repeat(Math.max(0, gap))).append(cells.get(i));
+    }
+    out.println(line.toString().stripTrailing());
+  }
+
+  private static String padded(String text, int width) {
+    return text + " ".repeat(Math.max(0, width - text.length()));
+  }
+
+  /** Two characters, so that figures stay under each other. */
+  private static String marks(Row row, EvalColumn column) {
+    Comparison comparison = column.task().map(task -> row.comparisons().get(task)).orElse(null);
+    if (comparison == null) {
+      return "  ";
+    }
+    String arrow =
+        switch (comparison.fromReference().verdict()) {
+          case WITHIN_ERROR -> "";
+          case BETTER -> "↑";
+          case WORSE -> "↓";
+        };
+    boolean behind =
+        comparison.fromBest().filter(best -> best.verdict() == Verdict.WORSE).isPresent();
+    return padded(arrow + (behind ? "*" : ""), 2);
+  }
+
+  private void printGrid(PrintStream out, Task task) {
+    String title = task.label() + ", right of asked by depth";
+    int width = Math.max(title.length(), specWidth + 9);
+    out.println(padded(title, width) + "   0-20%  20-40%  40-60%  60-80%    -100%");
+    for (Row row : evaluation.rows()) {
+      if (row.scores().get(task) instanceof Score.Retrieval retrieval) {
+        byContext(retrieval)
+            .forEach(
+                (context, cells) ->
+                    out.println(
+                        padded(
+                                padded(shortened(row.spec()), specWidth)
+                                    + "%,9d".formatted(context),
+                                width)
+                            + cells.stream()
+                                .map(cell -> "%8s".formatted(text(cell)))
+                                .collect(Collectors.joining())));
+      }
+    }
+    out.println();
+  }
+
+  private static Map<Integer, List<GridCell>> byContext(Score.Retrieval retrieval) {
+    return retrieval.grid().stream()
+        .collect(Collectors.groupingBy(GridCell::context, TreeMap::new, Collectors.toList()));
+  }
+
+  private static String text(GridCell cell) {
+    return cell.share().tries() == 0
+        ? "-"
+        : "%d/%d".formatted(cell.share().right(), cell.share().tries());
+  }
+
+  private static String shortened(String spec) {
+    return spec.length() <= LONGEST_SPEC ? spec : spec.substring(0, LONGEST_SPEC - 1) + "…";
+  }
+
+  private void printLegend(PrintStream out) {
+    List<String> facts = new ArrayList<>();
+    facts.add(evaluation.model());
+    facts.add("contexts " + evaluation.settings().contexts());
+    facts.add("%d samples".formatted(evaluation.settings().samples()));
+    facts.add("seed %d".formatted(evaluation.settings().seed()));
+    out.println(String.join(", ", facts));
+    out.println(
+        "↓ worse or ↑ better than fp16, * worse than the best row but fp16: beyond sampling error");
+    if (!evaluation.complete()) {
+      out.println("interrupted; what is missing was not finished");
+    }
+  }
+}

@@ -1,0 +1,86 @@
+package dev.kvasir.lab.eval;
+
+import dev.kvasir.Model;
+import dev.kvasir.cache.CacheShape;
+import dev.kvasir.kernel.KernelChoice;
+import java.util.List;
+
+/**
+ * Runs the tasks with every kind of cache. The text comes first, through all rows at once; then row
+ * by row, so that an interruption leaves whole rows.
+ */
+public final class Evaluator {
+  private final Model model;
+  private final Settings settings;
+  private final Workload work;
+  private final List<Contender> contenders;
+
+  /** Makes the tasks; whatever is wrong with them is said here. */
+  public Evaluator(Model model, Settings settings, Sources sources) {
+    this(model, settings, sources, contenders(model, settings));
+  }
+
+  /** For caches that no spec describes; the first one is the reference. */
+  Evaluator(Model model, Settings settings, Sources sources, List<Contender> contenders) {
+    this.model = model;
+    this.settings = settings;
+    this.contenders = contenders;
+    this.work = Workload.of(model, settings, sources);
+  }
+
+  private static List<Contender> contenders(Model model, Settings settings) {
+    CacheShape shape = model.config().cacheShape();
+    List<Contender> contenders =
+        settings.specs().stream().map(spec -> Contender.of(spec, shape)).toList();
+    // A spec that does not fit the model is refused now.
+    contenders.forEach(contender -> contender.open().close());
+    return contenders;
+  }
+
+  public Evaluation run(EvaluationListener listener) {
+    Pace pace = new Pace(listener, work.work() * contenders.size());
+    SpeedProbe probe = new SpeedProbe(model);
+    CacheShape shape = model.config().cacheShape();
+    List<RowInProgress> rows =
+        contenders.stream().map(one -> new RowInProgress(one, shape, probe)).toList();
+    boolean complete = true;
+    try {
+      if (work.stream().length > 0) {
+        new StreamRun(model, work.stream(), pace).run(rows, settings.tasks());
+      }
+      rows.forEach(row -> runTasks(row, new Steps(model, pace)));
+    } catch (Pace.Stopped e) {
+      complete = false;
+    }
+    return new Evaluation(
+        model.config().name(), settings, machine(), complete, Comparisons.of(finished(rows)));
+  }
+
+  private void runTasks(RowInProgress row, Steps steps) {
+    if (!work.needles().isEmpty()) {
+      row.put(Task.NEEDLE, new RetrievalRun(steps, work.needles()).run(row));
+    }
+    if (!work.records().isEmpty()) {
+      row.put(Task.RECORDS, new RetrievalRun(steps, work.records()).run(row));
+    }
+    if (!work.programs().isEmpty()) {
+      row.put(Task.CHAIN, new ChainRun(steps, work.programs()).run(row));
+    }
+    if (!work.exercises().isEmpty()) {
+      row.put(Task.JSONL, new ExerciseRun(steps, work.exercises()).run(row));
+    }
+  }
+
+  private static List<Row> finished(List<RowInProgress> rows) {
+    return rows.stream().filter(RowInProgress::hasScores).map(RowInProgress::row).toList();
+  }
+
+  private static String machine() {
+    return "%d processors, %s, %s kernels, Java %s"
+        .formatted(
+            Runtime.getRuntime().availableProcessors(),
+            System.getProperty("os.arch"),
+            KernelChoice.ofThisProcess().kernels().name(),
+            Runtime.version());
+  }
+}

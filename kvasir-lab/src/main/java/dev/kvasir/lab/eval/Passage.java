@@ -1,0 +1,60 @@
+package dev.kvasir.lab.eval;
+
+import dev.kvasir.lab.task.Document;
+import dev.kvasir.lab.task.Question;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * A document as token ids. Its questions have a beginning in common, which is read once.
+ *
+ * @param context tokens that it may take, the answer included
+ * @param shared ids that all prompts begin with
+ * @param tails what follows them, question by question; at least one id each
+ * @param answerTokens tokens that an answer may take
+ */
+record Passage(
+    int context, int[] shared, List<int[]> tails, List<Question> questions, int answerTokens) {
+
+  static Passage of(Document document, Prompts prompts, int context, int answerTokens) {
+    List<int[]> ids =
+        document.questions().stream()
+            .map(
+                question ->
+                    prompts.ids(
+                        document.text() + question.text(),
+                        document.text() + question.instruction()))
+            .toList();
+    int shared = sharedLength(ids);
+    return new Passage(
+        context,
+        Arrays.copyOf(ids.getFirst(), shared),
+        ids.stream().map(all -> Arrays.copyOfRange(all, shared, all.length)).toList(),
+        document.questions(),
+        answerTokens);
+  }
+
+  private static int sharedLength(List<int[]> ids) {
+    int shared = ids.getFirst().length - 1;
+    for (int[] other : ids) {
+      int mismatch = Arrays.mismatch(ids.getFirst(), 0, shared, other, 0, other.length - 1);
+      shared = mismatch < 0 ? shared : mismatch;
+    }
+    return shared;
+  }
+
+  /** Tokens of the longest prompt and an answer. */
+  int tokens() {
+    int longest = tails.stream().mapToInt(tail -> tail.length).max().orElse(0);
+    return shared.length + longest + answerTokens;
+  }
+
+  double work() {
+    double work = Pace.reading(0, shared.length);
+    for (int[] tail : tails) {
+      work += Pace.reading(shared.length, tail.length - 1);
+      work += Pace.writing(shared.length + tail.length, answerTokens);
+    }
+    return work;
+  }
+}

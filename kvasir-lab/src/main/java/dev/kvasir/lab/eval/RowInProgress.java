@@ -1,0 +1,52 @@
+package dev.kvasir.lab.eval;
+
+import dev.kvasir.cache.CacheShape;
+import dev.kvasir.cache.KvCache;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+
+/** A row while its tasks run. */
+final class RowInProgress {
+  private final Contender contender;
+  private final CacheShape shape;
+  private final SpeedProbe probe;
+  private final Map<Task, Score> scores = new EnumMap<>(Task.class);
+  private Footprint footprint = new Footprint(0, 0, Double.NaN, Double.NaN);
+
+  RowInProgress(Contender contender, CacheShape shape, SpeedProbe probe) {
+    this.contender = contender;
+    this.shape = shape;
+    this.probe = probe;
+  }
+
+  Contender contender() {
+    return contender;
+  }
+
+  void put(Task task, Score score) {
+    scores.put(task, score);
+  }
+
+  /** Weighs a sequence at its end, if it is the longest so far. */
+  void weigh(KvCache cache) {
+    if (cache.length() > footprint.tokens()) {
+      weigh(cache, probe.tokensPerSecond(List.of(cache))[0]);
+    }
+  }
+
+  /** Weighs a sequence whose speed was measured already. */
+  void weigh(KvCache cache, double tokensPerSecond) {
+    long bytes = cache.bytes().total();
+    double values = (double) cache.length() * shape.valuesPerToken();
+    footprint = new Footprint(cache.length(), bytes, 8.0 * bytes / values, tokensPerSecond);
+  }
+
+  boolean hasScores() {
+    return !scores.isEmpty();
+  }
+
+  Row row() {
+    return new Row(contender.name(), footprint, new EnumMap<>(scores), Map.of());
+  }
+}

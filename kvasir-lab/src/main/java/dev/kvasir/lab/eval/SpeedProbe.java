@@ -1,0 +1,56 @@
+package dev.kvasir.lab.eval;
+
+import dev.kvasir.Model;
+import dev.kvasir.cache.KvCache;
+import dev.kvasir.model.Batch;
+import java.util.Arrays;
+import java.util.List;
+
+/** Measures how fast a model generates after a past. */
+final class SpeedProbe {
+  private static final int TOKENS = 16;
+
+  /** The first turn warms up and does not count. */
+  private static final int TURNS = 4;
+
+  private final Model model;
+
+  SpeedProbe(Model model) {
+    this.model = model;
+  }
+
+  /** Tokens per second after each past: they take turns, and the median turn counts. */
+  double[] tokensPerSecond(List<KvCache> pasts) {
+    double[][] speeds = new double[pasts.size()][TURNS - 1];
+    for (int turn = 0; turn < TURNS; turn++) {
+      for (int i = 0; i < pasts.size(); i++) {
+        double speed = TOKENS * 1e9 / nanos(pasts.get(i));
+        if (turn > 0) {
+          speeds[i][turn - 1] = speed;
+        }
+      }
+    }
+    return Arrays.stream(speeds).mapToDouble(SpeedProbe::median).toArray();
+  }
+
+  private long nanos(KvCache past) {
+    Batch batch = new Batch();
+    try (KvCache cache = past.fork()) {
+      // At the end of the model's context a few tokens are taken back to make room.
+      cache.truncate(Math.min(cache.length(), model.config().contextLength() - TOKENS));
+      long start = System.nanoTime();
+      for (int i = 0; i < TOKENS; i++) {
+        batch.clear();
+        batch.add(cache, i, true);
+        model.forward(batch);
+      }
+      return System.nanoTime() - start;
+    }
+  }
+
+  private static double median(double[] values) {
+    double[] sorted = values.clone();
+    Arrays.sort(sorted);
+    return sorted[sorted.length / 2];
+  }
+}

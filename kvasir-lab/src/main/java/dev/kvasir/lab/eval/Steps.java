@@ -1,0 +1,92 @@
+package dev.kvasir.lab.eval;
+
+import dev.kvasir.Model;
+import dev.kvasir.cache.KvCache;
+import dev.kvasir.model.Batch;
+import dev.kvasir.text.TextStream;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+
+/** Runs sequences through the model, step by step, so that work is counted and can be ended. */
+final class Steps {
+  /** Prompt tokens of a step: as in a session, so that an evaluation meets what a user meets. */
+  private static final int PROMPT_STEP = 256;
+
+  /** Sequences that are continued together: a step of more rows computes on expanded weights. */
+  static final int SIDE_BY_SIDE = 8;
+
+  private final Model model;
+  private final Pace pace;
+  private final Set<Integer> endOfText;
+  private final Batch batch = new Batch();
+
+  Steps(Model model, Pace pace) {
+    this.model = model;
+    this.pace = pace;
+    this.endOfText = model.tokenizer().endOfText();
+  }
+
+  /** Reads the ids before {@code to} of a prompt that begins where the cache ends. */
+  void read(KvCache cache, int[] prompt, int to) {
+    for (int from = 0; from < to; from += PROMPT_STEP) {
+      int count = Math.min(PROMPT_STEP, to - from);
+      double work = Pace.reading(cache.length(), count);
+      batch.clear();
+      for (int i = from; i < from + count; i++) {
+        batch.add(cache, prompt[i], false);
+      }
+      model.forward(batch);
+      pace.count(work);
+    }
+  }
+
+  /** Continues each draft with its likeliest tokens; at most {@link #SIDE_BY_SIDE} of them. */
+  void write(List<Draft> drafts) {
+    List<Pen> pens = new ArrayList<>();
+    for (Draft draft : drafts) {
+      read(draft.cache(), draft.prompt(), draft.prompt().length - 1);
+      pens.add(new Pen(draft));
+    }
+    while (!pens.isEmpty()) {
+      batch.clear();
+      pens.forEach(pen -> batch.add(pen.draft.cache(), pen.next, true));
+      model.forward(batch);
+      double work = 0;
+      for (int i = 0; i < pens.size(); i++) {
+        work +=
+            pens.get(i).take(Likeliest.of(batch.logits(), batch.logitsAt(i), batch.vocabulary()));
+      }
+      pens.removeIf(pen -> pen.lifted);
+      pace.count(work);
+    }
+  }
+
+  /** Where a draft is being continued. */
+  private final class Pen {
+    private final Draft draft;
+    private final TextStream stream = model.tokenizer().stream(true);
+    private int next;
+    private int written;
+    private boolean lifted;
+
+    Pen(Draft draft) {
+      this.draft = draft;
+      this.next = draft.prompt()[draft.prompt().length - 1];
+    }
+
+    /** Takes the next token and answers with the work that this has spared or done. */
+    double take(int token) {
+      int past = draft.cache().length();
+      next = token;
+      written++;
+      boolean over = endOfText.contains(token);
+      boolean enough = !over && draft.append(stream.push(token));
+      if (over || enough || written == draft.mostTokens()) {
+        lifted = true;
+        draft.append(stream.finish());
+      }
+      return Pace.writing(past, lifted ? draft.mostTokens() - written + 1 : 1);
+    }
+  }
+}

@@ -1,0 +1,66 @@
+package dev.kvasir.lab.eval;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Set;
+
+/** What the tokens of a text add up to, in one row. */
+final class StreamTally {
+  private final List<Double> divergences = new ArrayList<>(); // of every token
+  private final List<Double> blockDivergences = new ArrayList<>();
+  private final List<Double> blockLikelihoods = new ArrayList<>();
+  private double divergence;
+  private double likelihood;
+  private int tokens;
+  private int same;
+
+  /**
+   * Adds a token.
+   *
+   * @param p logits of the reference
+   * @param q logits of this row, at the same place
+   * @param next the token that follows in the text
+   */
+  void add(float[] p, float[] q, int at, int vocabulary, int next) {
+    double qNorm = Distributions.logOfSum(q, at, vocabulary);
+    double apart = Distributions.divergence(p, at, q, at, vocabulary, qNorm);
+    divergences.add(apart);
+    divergence += apart;
+    likelihood += qNorm - q[at + next];
+    tokens++;
+    same += Likeliest.of(p, at, vocabulary) == Likeliest.of(q, at, vocabulary) ? 1 : 0;
+  }
+
+  void endBlock() {
+    blockDivergences.add(divergence / tokens);
+    blockLikelihoods.add(likelihood / tokens);
+    divergence = 0;
+    likelihood = 0;
+    tokens = 0;
+  }
+
+  void scoreInto(RowInProgress row, Set<Task> tasks) {
+    if (tasks.contains(Task.PPL)) {
+      row.put(
+          Task.PPL,
+          new Score.Perplexity(
+              Means.estimate(blockLikelihoods, Math::exp), List.copyOf(blockLikelihoods)));
+    }
+    if (tasks.contains(Task.KLD)) {
+      row.put(
+          Task.KLD,
+          new Score.Divergence(
+              Means.estimate(blockDivergences),
+              percentile99(),
+              new Share(same, divergences.size()),
+              List.copyOf(blockDivergences)));
+    }
+  }
+
+  private double percentile99() {
+    List<Double> sorted = new ArrayList<>(divergences);
+    Collections.sort(sorted);
+    return sorted.get(Math.ceilDiv(99 * sorted.size(), 100) - 1);
+  }
+}

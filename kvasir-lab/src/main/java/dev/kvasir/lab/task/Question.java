@@ -1,0 +1,11 @@
+package dev.kvasir.lab.task;
+
+/**
+ * A question about a document.
+ *
+ * @param text as it follows the document, up to where the answer begins
+ * @param instruction the same as one would ask a model that follows instructions
+ * @param answer digits
+ * @param depth where in the document its fact lies, from 0 to 1
+ */
+public record Question(String text, String instruction, String answer, double depth) {}

@@ -1,0 +1,32 @@
+package dev.kvasir.lab.text;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+
+/** The prose that comes with the lab, made by {@link SampleText}. */
+public final class BundledText {
+  static final String STREAM_FILE = "stream.txt";
+  static final String FILLER_FILE = "filler.txt";
+
+  private BundledText() {}
+
+  /** What perplexity and divergence are measured on; 20,000 tokens of the bundled model. */
+  public static String stream() {
+    return read(STREAM_FILE);
+  }
+
+  /** What secret numbers are hidden in; 32,000 tokens of the bundled model. */
+  public static String filler() {
+    return read(FILLER_FILE);
+  }
+
+  private static String read(String name) {
+    try (InputStream stream = BundledText.class.getResourceAsStream(name)) {
+      return new String(stream.readAllBytes(), StandardCharsets.UTF_8);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+}

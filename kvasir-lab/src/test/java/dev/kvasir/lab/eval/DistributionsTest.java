@@ -1,0 +1,52 @@
+package dev.kvasir.lab.eval;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import org.junit.jupiter.api.Test;
+
+class DistributionsTest {
+  private static double divergence(float[] p, float[] q) {
+    return Distributions.divergence(p, 0, q, 0, p.length, Distributions.logOfSum(q, 0, q.length));
+  }
+
+  /** p = (3/4, 1/4), q = (1/2, 1/2): 3/4 ln(3/2) + 1/4 ln(1/2). */
+  @Test
+  void divergenceIsThatOfTheDistributions() {
+    float[] p = {(float) Math.log(3), 0};
+    float[] q = {7, 7};
+    assertThat(divergence(p, q))
+        .isEqualTo(0.75 * Math.log(1.5) + 0.25 * Math.log(0.5), within(1e-7));
+    assertThat(divergence(q, p))
+        .isEqualTo(0.5 * Math.log(0.5 / 0.75) + 0.5 * Math.log(2), within(1e-7));
+  }
+
+  @Test
+  void ofARowFromItselfItIsExactlyZero() {
+    float[] p = {0.1f, -3.3f, 12.25f, 1e-3f, 88};
+    assertThat(divergence(p, p)).isZero();
+  }
+
+  @Test
+  void addingAConstantChangesNothing() {
+    float[] p = {1, 2, 3};
+    assertThat(divergence(p, new float[] {101, 102, 103})).isEqualTo(0, within(1e-12));
+  }
+
+  @Test
+  void hugeLogitsDoNotOverflow() {
+    float[] p = {1e30f, 0};
+    float[] q = {1000, 0};
+    assertThat(Distributions.logOfSum(q, 0, 2)).isEqualTo(1000);
+    assertThat(divergence(q, q)).isZero();
+    assertThat(divergence(p, p)).isZero();
+  }
+
+  @Test
+  void rowsMayLieAnywhere() {
+    float[] p = {9, (float) Math.log(3), 0, 9};
+    float[] q = {9, 9, 5, 5};
+    assertThat(Distributions.divergence(p, 1, q, 2, 2, Distributions.logOfSum(q, 2, 2)))
+        .isEqualTo(0.75 * Math.log(1.5) + 0.25 * Math.log(0.5), within(1e-7));
+  }
+}

@@ -1,0 +1,167 @@
+package dev.kvasir.lab.eval;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
+
+import dev.kvasir.Model;
+import dev.kvasir.cache.CacheShape;
+import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.lab.eval.Difference.Verdict;
+import dev.kvasir.lab.task.WordProblem;
+import java.math.BigDecimal;
+import java.util.Arrays;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Set;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+class EvaluatorTest {
+  private static final Set<Task> OWN_TASKS = EnumSet.complementOf(EnumSet.of(Task.JSONL));
+
+  private static Model model;
+
+  @BeforeAll
+  static void load() {
+    model = Model.bundled();
+  }
+
+  @AfterAll
+  static void close() {
+    model.close();
+  }
+
+  private static Settings settings(Set<Task> tasks, int context, int samples, String... specs) {
+    List<CacheSpec> kinds = Arrays.stream(specs).map(CacheSpec::parse).toList();
+    return new Settings(kinds, tasks, List.of(context), samples, 16, 1);
+  }
+
+  private static Evaluation run(Settings settings) {
+    return new Evaluator(model, settings, Sources.bundled(true)).run((done, inAll) -> {});
+  }
+
+  @Test
+  void everyTaskCatchesABrokenPlane() {
+    CacheShape shape = model.config().cacheShape();
+    List<Contender> contenders =
+        List.of(
+            Contender.of(CacheSpec.DEFAULT, shape),
+            new Contender("broken", () -> BrokenPlaneCodec.newCache(shape)));
+    Evaluation evaluation =
+        new Evaluator(model, settings(OWN_TASKS, 700, 12), Sources.bundled(true), contenders)
+            .run((done, inAll) -> {});
+    Row broken = evaluation.rows().getLast();
+    assertThat(broken.scores().keySet()).isEqualTo(OWN_TASKS);
+    broken
+        .comparisons()
+        .forEach(
+            (task, comparison) ->
+                assertThat(comparison.fromReference().verdict())
+                    .as("%s: %s", task, broken.scores().get(task).estimate())
+                    .isEqualTo(Verdict.WORSE));
+    bundledModelSolvesItsTasks(evaluation.reference());
+  }
+
+  private static void bundledModelSolvesItsTasks(Row reference) {
+    assertThat(reference.scores().get(Task.CHAIN).estimate().value()).isGreaterThan(0.8);
+    assertThat(reference.scores().get(Task.NEEDLE).estimate().value()).isGreaterThan(0.8);
+    assertThat(reference.scores().get(Task.PPL).estimate().value()).isBetween(5.0, 60.0);
+  }
+
+  @Test
+  void halfPrecisionDoesNotDivergeFromItselfAndEightBitsHardly() {
+    Settings settings = settings(EnumSet.of(Task.KLD), 400, 1, "kivi:8,window=0", "fp32");
+    Evaluation evaluation = run(settings);
+    assertThat(evaluation.rows())
+        .extracting(Row::spec)
+        .containsExactly("fp16", "kivi:8,window=0", "fp32");
+    Score.Divergence fp16 = divergence(evaluation.rows().get(0));
+    assertThat(fp16.estimate()).isEqualTo(new Estimate(0, 0, 0));
+    assertThat(fp16.p99()).isZero();
+    assertThat(fp16.sameTop()).isEqualTo(new Share(384, 384));
+    assertThat(fp16.samples()).hasSize(3).containsOnly(0.0);
+    Score.Divergence eight = divergence(evaluation.rows().get(1));
+    assertThat(eight.estimate().value()).isBetween(1e-7, 1e-3);
+    assertThat(eight.samples().getFirst()).as("nothing is packed yet").isZero();
+    assertThat(eight.p99()).isGreaterThan(eight.estimate().value());
+  }
+
+  private static Score.Divergence divergence(Row row) {
+    return (Score.Divergence) row.scores().get(Task.KLD);
+  }
+
+  @Test
+  void theFootprintIsThatOfTheLongestSequence() {
+    Row row = run(settings(EnumSet.of(Task.PPL), 400, 1)).reference();
+    assertThat(row.footprint().tokens()).isEqualTo(384);
+    assertThat(row.footprint().kvBytes())
+        .isEqualTo(CacheSpec.DEFAULT.bytesFor(model.config().cacheShape(), 384).total());
+    assertThat(row.footprint().bitsPerValue()).isEqualTo(16, within(1e-9));
+    assertThat(row.footprint().tokensPerSecond()).isPositive();
+  }
+
+  @Test
+  void theSameSeedGivesTheSameScores() {
+    Settings settings = settings(EnumSet.of(Task.PPL, Task.NEEDLE), 300, 2, "kivi:2,window=0");
+    List<Row> first = run(settings).rows();
+    List<Row> second = run(settings).rows();
+    assertThat(first).extracting(Row::scores).isEqualTo(second.stream().map(Row::scores).toList());
+  }
+
+  @Test
+  void aStoppedEvaluationKeepsWhatIsFinished() {
+    Settings settings = settings(EnumSet.of(Task.PPL, Task.NEEDLE), 300, 2, "kivi:2");
+    int[] steps = {0};
+    EvaluationListener listener =
+        new EvaluationListener() {
+          @Override
+          public void progress(double done, double inAll) {
+            assertThat(done).isLessThanOrEqualTo(inAll);
+            steps[0]++;
+          }
+
+          @Override
+          public boolean stopped() {
+            return steps[0] > 5; // two blocks of two rows, and a step of the first document
+          }
+        };
+    Evaluation evaluation = new Evaluator(model, settings, Sources.bundled(true)).run(listener);
+    assertThat(evaluation.complete()).isFalse();
+    assertThat(evaluation.rows()).hasSize(2);
+    assertThat(evaluation.reference().scores()).containsOnlyKeys(Task.PPL);
+  }
+
+  @Test
+  void questionsOfAFileAreAskedToo() {
+    Sources sources =
+        Sources.bundled(true).withProblems(List.of(new WordProblem("Two?", BigDecimal.TWO)));
+    Settings settings = settings(EnumSet.of(Task.JSONL), 300, 5);
+    Evaluation evaluation = new Evaluator(model, settings, sources).run((done, inAll) -> {});
+    assertThat(evaluation.reference().scores().get(Task.JSONL).samples()).hasSize(1);
+  }
+
+  @Test
+  void whatCannotBeDoneIsSaidBeforeAnyWork() {
+    Sources sources = Sources.bundled(true);
+    assertRefused(
+        settings(OWN_TASKS, 16_385, 1), sources, "--context is 16385; expected 256 to 16384");
+    assertRefused(settings(OWN_TASKS, 255, 1), sources, "--context is 255");
+    assertRefused(
+        settings(EnumSet.of(Task.PPL), 300, 1),
+        sources.withText("short.txt", "Too short."),
+        "short.txt: has");
+    assertRefused(
+        new Settings(List.of(), EnumSet.of(Task.CHAIN), List.of(300), 1, 2000, 1),
+        sources,
+        "a program of 2000 steps takes");
+  }
+
+  private static void assertRefused(Settings settings, Sources sources, String part) {
+    assertThatThrownBy(() -> new Evaluator(model, settings, sources))
+        .isInstanceOf(InvalidInputException.class)
+        .hasMessageContaining(part);
+  }
+}
