@@ -18,9 +18,9 @@ final class EvalArguments {
   private static final Set<Task> USUAL_TASKS =
       EnumSet.of(Task.PPL, Task.KLD, Task.NEEDLE, Task.CHAIN);
   private static final List<Integer> USUAL_CONTEXTS = List.of(1000, 4000, 8000);
-  private static final List<Integer> QUICK_CONTEXTS = List.of(1000, 2000);
-  private static final int USUAL_SAMPLES = 24;
-  private static final int QUICK_SAMPLES = 8;
+  private static final List<Integer> QUICK_CONTEXTS = List.of(2000);
+  private static final int USUAL_SAMPLES = 20;
+  private static final int QUICK_SAMPLES = 6;
   private static final int MOST_SAMPLES = 1_000_000;
   private static final int MOST_STEPS = 10_000;
 
@@ -56,7 +56,7 @@ final class EvalArguments {
   @Option(
       names = "--samples",
       paramLabel = "N",
-      description = "Questions of each length, programs, lines of --jsonl. Default: 24.")
+      description = "Questions of each length, programs, lines of --jsonl. Default: 20.")
   private Integer samples;
 
   @Option(
@@ -88,9 +88,7 @@ final class EvalArguments {
       })
   private Path jsonl;
 
-  @Option(
-      names = "--quick",
-      description = "A first look: contexts of 1000 and 2000 tokens, 8 samples.")
+  @Option(names = "--quick", description = "A first look: contexts of 2000 tokens, 6 samples.")
   private boolean quick;
 
   Settings settings() {

@@ -40,7 +40,7 @@ final class ChainRun {
                 row.contender().open(),
                 program.prompt(),
                 program.mostTokens(),
-                ChainRun::hasAnswer));
+                text -> isEnough(program, text)));
       }
       steps.write(drafts);
       row.weigh(drafts.getFirst().cache());
@@ -55,8 +55,14 @@ final class ChainRun {
     }
   }
 
-  /** The line of the answer has ended. */
-  private static boolean hasAnswer(String text) {
+  /**
+   * Once a line is wrong, the rest of a solution is not waited for: it could not count any more. A
+   * model that was not trained on the task's words may go about it in its own way to the answer.
+   */
+  private static boolean isEnough(Program program, String text) {
+    if (!program.chat()) {
+      return program.chain().isDecidedBy(text);
+    }
     int answer = text.lastIndexOf("Answer: ");
     return answer >= 0 && text.indexOf('\n', answer) > 0;
   }

@@ -78,6 +78,16 @@ public record Chain(String problem, String instruction, List<String> solution) {
     return right;
   }
 
+  /**
+   * Whether more text cannot change how an attempt counts: a whole line is wrong, or all are there.
+   */
+  public boolean isDecidedBy(String attempt) {
+    int end = attempt.lastIndexOf('\n');
+    String whole = end < 0 ? "" : attempt.substring(0, end);
+    long lines = whole.strip().lines().count();
+    return lines > rightSteps(whole);
+  }
+
   /** Whether all lines of an attempt are right, the answer included. */
   public boolean isSolvedBy(String attempt) {
     return attempt.strip().lines().map(String::strip).toList().equals(solution);

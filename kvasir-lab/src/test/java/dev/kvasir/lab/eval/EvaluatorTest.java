@@ -36,7 +36,7 @@ class EvaluatorTest {
 
   private static Settings settings(Set<Task> tasks, int context, int samples, String... specs) {
     List<CacheSpec> kinds = Arrays.stream(specs).map(CacheSpec::parse).toList();
-    return new Settings(kinds, tasks, List.of(context), samples, 16, 1);
+    return new Settings(kinds, tasks, List.of(context), samples, 10, 1);
   }
 
   private static Evaluation run(Settings settings) {
@@ -51,7 +51,7 @@ class EvaluatorTest {
             Contender.of(CacheSpec.DEFAULT, shape),
             new Contender("broken", () -> BrokenPlaneCodec.newCache(shape)));
     Evaluation evaluation =
-        new Evaluator(model, settings(OWN_TASKS, 700, 12), Sources.bundled(true), contenders)
+        new Evaluator(model, settings(OWN_TASKS, 520, 8), Sources.bundled(true), contenders)
             .run((done, inAll) -> {});
     Row broken = evaluation.rows().getLast();
     assertThat(broken.scores().keySet()).isEqualTo(OWN_TASKS);
@@ -105,7 +105,7 @@ class EvaluatorTest {
 
   @Test
   void theSameSeedGivesTheSameScores() {
-    Settings settings = settings(EnumSet.of(Task.PPL, Task.NEEDLE), 300, 2, "kivi:2,window=0");
+    Settings settings = settings(EnumSet.of(Task.PPL, Task.NEEDLE), 260, 1, "kivi:2,window=0");
     List<Row> first = run(settings).rows();
     List<Row> second = run(settings).rows();
     assertThat(first).extracting(Row::scores).isEqualTo(second.stream().map(Row::scores).toList());

@@ -69,6 +69,17 @@ class ChainTest {
   }
 
   @Test
+  void anAttemptIsDecidedByItsFirstWrongLineOrItsEnd() {
+    String right = String.join("\n", CHAIN.solution());
+    for (int length = 0; length <= right.length(); length++) {
+      assertThat(CHAIN.isDecidedBy(right.substring(0, length))).isFalse();
+    }
+    assertThat(CHAIN.isDecidedBy(right + "\n")).isTrue();
+    assertThat(CHAIN.isDecidedBy(CHAIN.solution().getFirst() + "\n2: wrong")).isFalse();
+    assertThat(CHAIN.isDecidedBy(CHAIN.solution().getFirst() + "\n2: wrong\n")).isTrue();
+  }
+
+  @Test
   void theSeedDecides() {
     assertThat(Chain.draw(Seeds.of(1, "chain", 12, 0), 12)).isEqualTo(CHAIN);
     assertThat(Chain.draw(Seeds.of(1, "chain", 12, 1), 12)).isNotEqualTo(CHAIN);
