@@ -92,7 +92,8 @@ final class EvalArguments {
   private boolean quick;
 
   Settings settings() {
-    List<CacheSpec> kinds = Arrays.stream(specs.split(";")).map(CacheSpec::parse).toList();
+    List<CacheSpec> kinds =
+        Arrays.stream(specs.split(";")).map(String::strip).map(CacheSpec::parse).toList();
     List<Integer> lengths = quick ? QUICK_CONTEXTS : USUAL_CONTEXTS;
     int count = quick ? QUICK_SAMPLES : USUAL_SAMPLES;
     return new Settings(

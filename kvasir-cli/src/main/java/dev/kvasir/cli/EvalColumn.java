@@ -37,17 +37,17 @@ record EvalColumn(
   }
 
   private static List<EvalColumn> of(Task task) {
-    EvalColumn share = scored(task, task.label(), 9, "%.1f%%", 100, Score::estimate);
+    EvalColumn share = scored(task, task.label(), 11, "%.1f%%", 100, Score::estimate);
     return switch (task) {
-      case PPL -> List.of(scored(task, "ppl", 12, "%.2f", 1, Score::estimate));
+      case PPL -> List.of(scored(task, "ppl", 11, "%.2f", 1, Score::estimate));
       case KLD ->
           List.of(
-              scored(task, "kld", 14, "%.4f", 1, Score::estimate),
-              beside(Score.Divergence.class, "kld p99", 8, "%.3f", 1, EvalColumn::p99),
+              scored(task, "kld", 13, "%.4f", 1, Score::estimate),
+              beside(Score.Divergence.class, "kld p99", 7, "%.3f", 1, EvalColumn::p99),
               beside(
                   Score.Divergence.class,
                   "same top",
-                  10,
+                  11,
                   "%.1f%%",
                   100,
                   divergence -> divergence.sameTop().estimate()));

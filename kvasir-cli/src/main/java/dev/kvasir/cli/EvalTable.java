@@ -11,6 +11,7 @@ import java.io.PrintStream;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 
@@ -27,8 +28,7 @@ final class EvalTable {
     this.specWidth =
         evaluation.rows().stream()
             .mapToInt(row -> Math.min(LONGEST_SPEC, row.spec().length()))
-            .max()
-            .orElse(0);
+            .reduce("cache".length(), Math::max);
   }
 
   void print(PrintStream out) {
@@ -99,30 +99,29 @@ final class EvalTable {
         switch (comparison.fromReference().verdict()) {
           case WITHIN_ERROR -> "";
           case BETTER -> "↑";
-          case WORSE -> "↓";
+          // Divergence is the distance from fp16 itself, so only rows are worth comparing.
+          case WORSE -> column.task().equals(Optional.of(Task.KLD)) ? "" : "↓";
         };
     boolean behind =
         comparison.fromBest().filter(best -> best.verdict() == Verdict.WORSE).isPresent();
     return padded(arrow + (behind ? "*" : ""), 2);
   }
 
+  /** A line for each row and context, a column for each fifth of the context. */
   private void printGrid(PrintStream out, Task task) {
-    String title = task.label() + ", right of asked by depth";
-    int width = Math.max(title.length(), specWidth + 9);
-    out.println(padded(title, width) + "   0-20%  20-40%  40-60%  60-80%    -100%");
+    String title = task.label() + " by depth";
+    int width = Math.max(title.length(), specWidth + 8);
+    out.println(padded(title, width) + "    0-20%   20-40%   40-60%   60-80%  80-100%");
     for (Row row : evaluation.rows()) {
       if (row.scores().get(task) instanceof Score.Retrieval retrieval) {
         byContext(retrieval)
             .forEach(
-                (context, cells) ->
-                    out.println(
-                        padded(
-                                padded(shortened(row.spec()), specWidth)
-                                    + "%,9d".formatted(context),
-                                width)
-                            + cells.stream()
-                                .map(cell -> "%8s".formatted(text(cell)))
-                                .collect(Collectors.joining())));
+                (context, cells) -> {
+                  String label = padded(shortened(row.spec()), specWidth);
+                  out.println(
+                      padded(label + "%8d".formatted(context), width)
+                          + cells.stream().map(EvalTable::text).collect(Collectors.joining()));
+                });
       }
     }
     out.println();
@@ -133,10 +132,10 @@ final class EvalTable {
         .collect(Collectors.groupingBy(GridCell::context, TreeMap::new, Collectors.toList()));
   }
 
+  /** Right answers of those asked for. */
   private static String text(GridCell cell) {
-    return cell.share().tries() == 0
-        ? "-"
-        : "%d/%d".formatted(cell.share().right(), cell.share().tries());
+    int tries = cell.share().tries();
+    return "%9s".formatted(tries == 0 ? "-" : cell.share().right() + "/" + tries);
   }
 
   private static String shortened(String spec) {

@@ -7,12 +7,18 @@ import java.util.List;
  *
  * @param model the name inside its file
  * @param settings what was asked for
+ * @param text what perplexity and divergence were measured on
  * @param machine processors, kernels and Java, on which only the speeds depend
  * @param complete false where it was interrupted
  * @param rows half precision first, then in the order asked for
  */
 public record Evaluation(
-    String model, Settings settings, String machine, boolean complete, List<Row> rows) {
+    String model,
+    Settings settings,
+    String text,
+    String machine,
+    boolean complete,
+    List<Row> rows) {
 
   public Row reference() {
     return rows.getFirst();

@@ -12,6 +12,7 @@ import java.util.List;
 public final class Evaluator {
   private final Model model;
   private final Settings settings;
+  private final String textName;
   private final Workload work;
   private final List<Contender> contenders;
 
@@ -24,6 +25,7 @@ public final class Evaluator {
   Evaluator(Model model, Settings settings, Sources sources, List<Contender> contenders) {
     this.model = model;
     this.settings = settings;
+    this.textName = sources.textName();
     this.contenders = contenders;
     this.work = Workload.of(model, settings, sources);
   }
@@ -53,7 +55,12 @@ public final class Evaluator {
       complete = false;
     }
     return new Evaluation(
-        model.config().name(), settings, machine(), complete, Comparisons.of(finished(rows)));
+        model.config().name(),
+        settings,
+        textName,
+        machine(),
+        complete,
+        Comparisons.of(finished(rows)));
   }
 
   private void runTasks(RowInProgress row, Steps steps) {

@@ -68,6 +68,6 @@ class EvaluationJsonTest {
     Settings settings =
         new Settings(
             List.of(CacheSpec.parse("kivi:2")), EnumSet.of(Task.NEEDLE), List.of(1000), 2, 40, 1);
-    return new Evaluation("small", settings, "2 processors", true, List.of(row));
+    return new Evaluation("small", settings, "a text", "2 processors", true, List.of(row));
   }
 }
