@@ -18,7 +18,7 @@ final class EvalArguments {
   private static final Set<Task> USUAL_TASKS =
       EnumSet.of(Task.PPL, Task.KLD, Task.NEEDLE, Task.CHAIN);
   private static final List<Integer> USUAL_CONTEXTS = List.of(1000, 4000, 8000);
-  private static final List<Integer> QUICK_CONTEXTS = List.of(2000);
+  private static final List<Integer> QUICK_CONTEXTS = List.of(1500);
   private static final int USUAL_SAMPLES = 20;
   private static final int QUICK_SAMPLES = 6;
   private static final int MOST_SAMPLES = 1_000_000;
@@ -88,7 +88,7 @@ final class EvalArguments {
       })
   private Path jsonl;
 
-  @Option(names = "--quick", description = "A first look: contexts of 2000 tokens, 6 samples.")
+  @Option(names = "--quick", description = "A first look: a context of 1500 tokens, 6 samples.")
   private boolean quick;
 
   Settings settings() {

@@ -1,7 +1,6 @@
 package dev.kvasir.lab.eval;
 
 import dev.kvasir.cache.CacheSpec;
-import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -24,12 +23,22 @@ public record Settings(
     int steps,
     long seed) {
   public Settings {
+    check(!contexts.isEmpty(), "contexts are none");
+    check(!tasks.isEmpty(), "tasks are none");
+    check(samples > 0, "samples are " + samples);
+    check(steps > 0, "steps are " + steps);
     LinkedHashSet<CacheSpec> withReference = new LinkedHashSet<>();
     withReference.add(CacheSpec.DEFAULT);
     withReference.addAll(specs);
     specs = List.copyOf(withReference);
-    contexts = new ArrayList<>(contexts).stream().sorted().distinct().toList();
+    contexts = contexts.stream().sorted().distinct().toList();
     tasks = EnumSet.copyOf(tasks);
+  }
+
+  private static void check(boolean good, String what) {
+    if (!good) {
+      throw new IllegalArgumentException(what + "; expected at least 1");
+    }
   }
 
   public int longestContext() {

@@ -72,6 +72,10 @@ public final class SampleText {
   }
 
   public static void main(String[] arguments) {
+    if (arguments.length != 1) {
+      System.err.println("usage: SampleText FOLDER");
+      System.exit(2);
+    }
     Path folder = Path.of(arguments[0]);
     try (Model model = Model.bundled()) {
       SampleText sample = new SampleText(model);
