@@ -60,7 +60,8 @@ final class Eval implements Callable<Integer> {
       WholeFile.checkWritable(json);
     }
     try (Model loaded = model.load(loadOptions(), streams)) {
-      return evaluate(new Evaluator(loaded, settings, sources));
+      Settings fitted = arguments.fitted(settings, loaded.config().contextLength());
+      return evaluate(new Evaluator(loaded, fitted, sources));
     }
   }
 

@@ -49,7 +49,7 @@ final class EvalArguments {
       paramLabel = "N",
       description = {
         "Lengths of documents and tables, in tokens; the text is read to the longest.",
-        "  Default: 1000,4000,8000."
+        "  Default: 1000,4000,8000, as far as the model's context goes."
       })
   private List<Integer> contexts;
 
@@ -103,6 +103,16 @@ final class EvalArguments {
         samples == null ? count : inRange("--samples", samples, MOST_SAMPLES),
         inRange("--steps", steps, MOST_STEPS),
         seed);
+  }
+
+  /** Contexts that the user did not ask for are left out where the model cannot hold them. */
+  Settings fitted(Settings settings, int contextLength) {
+    if (contexts != null || settings.longestContext() <= contextLength) {
+      return settings;
+    }
+    List<Integer> lengths =
+        settings.contexts().stream().filter(length -> length <= contextLength).toList();
+    return settings.withContexts(lengths.isEmpty() ? List.of(contextLength) : lengths);
   }
 
   private Set<Task> chosenTasks() {

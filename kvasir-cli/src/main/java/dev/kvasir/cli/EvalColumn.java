@@ -124,6 +124,10 @@ record EvalColumn(
   }
 
   private String text(double value) {
-    return Double.isNaN(value) ? "?" : String.format(Locale.ROOT, format, value * scale);
+    if (Double.isNaN(value)) {
+      return "?";
+    }
+    // A model that cannot make sense of a text has a perplexity of any size.
+    return String.format(Locale.ROOT, value * scale < 1e5 ? format : "%.0e", value * scale);
   }
 }

@@ -25,10 +25,13 @@ final class EvalTable {
 
   EvalTable(Evaluation evaluation) {
     this.evaluation = evaluation;
-    this.specWidth =
-        evaluation.rows().stream()
-            .mapToInt(row -> Math.min(LONGEST_SPEC, row.spec().length()))
-            .reduce("cache".length(), Math::max);
+    this.specWidth = 1 + longestSpec(evaluation);
+  }
+
+  private static int longestSpec(Evaluation evaluation) {
+    return evaluation.rows().stream()
+        .mapToInt(row -> Math.min(LONGEST_SPEC, row.spec().length()))
+        .reduce("cache".length(), Math::max);
   }
 
   void print(PrintStream out) {
@@ -63,7 +66,7 @@ final class EvalTable {
       List<String> figures =
           columns.stream().map(column -> column.figure(row) + marks(row, column)).toList();
       List<String> intervals = columns.stream().map(column -> column.interval(row) + "  ").toList();
-      boolean own = row.spec().length() > specWidth;
+      boolean own = row.spec().length() >= specWidth;
       if (own) {
         out.println(row.spec());
       }

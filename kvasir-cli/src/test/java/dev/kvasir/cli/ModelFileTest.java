@@ -24,7 +24,7 @@ class ModelFileTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"generate", "chat", "inspect", "tokenize"})
+  @ValueSource(strings = {"generate", "chat", "inspect", "tokenize", "eval"})
   void brokenModelsAreRefused(String command) {
     refuse(command, folder.resolve("none.gguf"), "none.gguf: no such file");
     // Of the files that an empty folder lacks, each command names the one that it needs first.

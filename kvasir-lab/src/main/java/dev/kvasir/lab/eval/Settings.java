@@ -41,6 +41,10 @@ public record Settings(
     }
   }
 
+  public Settings withContexts(List<Integer> value) {
+    return new Settings(specs, tasks, value, samples, steps, seed);
+  }
+
   public int longestContext() {
     return contexts.getLast();
   }
