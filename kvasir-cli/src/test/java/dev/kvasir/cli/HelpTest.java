@@ -17,8 +17,7 @@ class HelpTest {
   }
 
   @ParameterizedTest
-  @ValueSource(
-      strings = {"generate", "chat", "inspect", "tokenize", "render", "roundtrip", "eval"})
+  @ValueSource(strings = {"generate", "chat", "inspect", "tokenize", "render", "roundtrip", "eval"})
   void everyCommandHasExamplesAndNoColoursInAPipe(String command) {
     Run run = Run.of(command, "--help").succeeds();
     assertThat(run.out())

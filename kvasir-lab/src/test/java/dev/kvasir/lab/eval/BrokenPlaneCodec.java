@@ -3,65 +3,80 @@ package dev.kvasir.lab.eval;
 import dev.kvasir.cache.CacheSettings;
 import dev.kvasir.cache.CacheShape;
 import dev.kvasir.cache.KvCache;
+import dev.kvasir.cache.Lookups;
 import dev.kvasir.cache.PagedCache;
 import dev.kvasir.codec.PageCodec;
+import dev.kvasir.codec.SequenceCodec;
 import dev.kvasir.codec.kivi.KiviCodec;
 import dev.kvasir.kernel.DenseMatrix.Precision;
+import dev.kvasir.page.EntryScaledCodes;
+import dev.kvasir.page.HeadShape;
 import dev.kvasir.page.Page;
-import dev.kvasir.page.UniformShape;
+import dev.kvasir.page.PlaneLayout;
+import dev.kvasir.page.UniformPage;
+import java.lang.foreign.ValueLayout;
 import java.util.Optional;
 
 /**
- * Keys as 4-bit codes whose highest plane reads as zeros, which is what a wrong offset in a layout
- * would do. The codes are worked out here and kept in 8 bits, so nothing else is lost.
+ * Keys and values of 4 bits, whose highest plane of keys is wiped out of the packed bytes: what a
+ * wrong offset in a layout would do.
  */
-final class BrokenPlaneCodec implements PageCodec {
+final class BrokenPlaneCodec implements PageCodec, SequenceCodec {
+  private static final int HIGHEST_PAIR = 1;
+
   private final CacheShape shape;
-  private final PageCodec exact;
+  private final KiviCodec whole;
 
   private BrokenPlaneCodec(CacheShape shape) {
     this.shape = shape;
-    this.exact = new KiviCodec(new UniformShape(shape.kvHeads(), shape.headDim(), 8, 128, 8, 128));
+    this.whole = new KiviCodec(shape.kvHeads(), HeadShape.uniform(shape.headDim(), 4, 128, 4, 128));
   }
 
   static KvCache newCache(CacheShape shape) {
     PageCodec codec = new BrokenPlaneCodec(shape);
-    return new PagedCache(shape, new CacheSettings(Precision.F16, 0, 0, Optional.of(codec)));
+    return new PagedCache(
+        shape, new CacheSettings(Precision.F16, 0, 0, Optional.of(codec), Lookups.EXACT));
   }
 
   @Override
-  public Page seal(int layer, float[] keys, float[] values) {
-    float[] broken = keys.clone();
+  public Page seal(int layer, int position, float[] keys, float[] values) {
+    UniformPage page = (UniformPage) whole.seal(layer, position, keys, values);
     for (int head = 0; head < shape.kvHeads(); head++) {
-      for (int channel = 0; channel < shape.headDim(); channel++) {
-        breakChannel(broken, head * Page.TOKENS * shape.headDim() + channel);
-      }
+      EntryScaledCodes codes = (EntryScaledCodes) page.shape(head).keys().getFirst();
+      wipe(page, page.keysOffset(head), codes.layout());
     }
-    return exact.seal(layer, broken, values);
+    return page;
   }
 
-  private void breakChannel(float[] keys, int at) {
-    int stride = shape.headDim();
-    float low = Float.POSITIVE_INFINITY;
-    float high = Float.NEGATIVE_INFINITY;
-    for (int token = 0; token < Page.TOKENS; token++) {
-      low = Math.min(low, keys[at + token * stride]);
-      high = Math.max(high, keys[at + token * stride]);
+  private static void wipe(UniformPage page, long offset, PlaneLayout layout) {
+    for (int tile = 0; tile < layout.tiles(); tile++) {
+      for (int quad = 0; quad < layout.quads(); quad++) {
+        for (int lane = 0; lane < layout.tileLanes(tile); lane++) {
+          long at = offset + layout.pairOffset(tile, quad, HIGHEST_PAIR) + lane;
+          byte both = page.bytes().get(ValueLayout.JAVA_BYTE, at);
+          page.bytes().set(ValueLayout.JAVA_BYTE, at, (byte) (both & 15));
+        }
+      }
     }
-    float step = Math.max(1e-6f, (high - low) / 15);
-    for (int token = 0; token < Page.TOKENS; token++) {
-      int code = Math.round((keys[at + token * stride] - low) / step);
-      keys[at + token * stride] = low + (code & 7) * step;
-    }
+  }
+
+  @Override
+  public SequenceCodec begin() {
+    return this;
+  }
+
+  @Override
+  public SequenceCodec fork() {
+    return this;
   }
 
   @Override
   public long pageBytes() {
-    return exact.pageBytes();
+    return whole.pageBytes();
   }
 
   @Override
   public long codeBytes() {
-    return exact.codeBytes();
+    return whole.codeBytes();
   }
 }
