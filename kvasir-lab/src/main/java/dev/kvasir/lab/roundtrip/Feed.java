@@ -10,6 +10,7 @@ final class Feed {
   private final RoundTripListener listener;
   private final float[] keys; // (kvHeads, headDim)
   private final float[] values; // (kvHeads, headDim)
+  private final float[] query; // (queryHeads, headDim)
 
   Feed(Dump dump, KvCache cache, RoundTripListener listener) {
     this.dump = dump;
@@ -17,6 +18,7 @@ final class Feed {
     this.listener = listener;
     this.keys = new float[dump.keys().heads() * dump.keys().headDim()];
     this.values = new float[keys.length];
+    this.query = new float[dump.queries().map(q -> q.heads() * q.headDim()).orElse(0)];
   }
 
   void run(int prefill) {
@@ -27,9 +29,8 @@ final class Feed {
   }
 
   /**
-   * A decoder appends a step's keys and values, attends with its queries, and only then counts the
-   * tokens as held. A cache that learns from queries is shown those of the step between the two,
-   * where the dump has them.
+   * A decoder appends a step's keys and values, shows its queries to a cache that learns from them,
+   * attends, and only then counts the tokens as held.
    */
   private void step(int first, int count) {
     cache.reserve(first + count);
@@ -46,6 +47,18 @@ final class Feed {
     dump.keys().readToken(position, keys);
     dump.values().readToken(position, values);
     cache.append(0, position, keys, 0, values, 0);
+    if (cache.seesQueries()) {
+      dump.queries().ifPresent(queries -> show(queries, position));
+    }
     listener.fed(position + 1, dump.tokens());
+  }
+
+  /** Queries belong to the last positions; earlier ones have none to show. */
+  private void show(HeadVectors queries, int position) {
+    int row = position - (dump.tokens() - queries.tokens());
+    if (row >= 0) {
+      queries.readToken(row, query);
+      cache.see(0, position, query, 0);
+    }
   }
 }
