@@ -85,7 +85,7 @@ public final class LookupTables {
     this.mostEntries = mostEntries;
     int mostQuads = padded(mostEntries / 4);
     bytes = new byte[mostQuads * 2 * mostHeads * QUAD_BYTES];
-    fixedPoint = new int[5 * mostQuads];
+    fixedPoint = new int[mostHeads * 5 * mostQuads];
     steps = new float[mostHeads];
     units = new float[mostHeads];
     constants = new float[mostHeads];
@@ -153,7 +153,7 @@ public final class LookupTables {
   }
 
   /**
-   * Room for the one who fills a head's tables: for each quad its four weights as fixed-point
+   * Room for the one who fills the tables: for each head and quad its four weights as fixed-point
    * numbers of steps, and where its subset sums begin, in any order.
    */
   public int[] fixedPoint() {

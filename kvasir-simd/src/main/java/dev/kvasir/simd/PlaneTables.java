@@ -41,9 +41,20 @@ final class PlaneTables {
   private static final short FINE_HIGH = FINE_LOW << 8;
   private static final short HIGH_BYTE = (short) 0xFF00;
 
-  /** Sums over quads: of two bytes and of the odd one, for each digit. */
-  private static final ThreadLocal<short[]> TOTALS =
-      ThreadLocal.withInitial(() -> new short[4 * SHORTS.length()]);
+  /**
+   * What tables are completed by.
+   *
+   * @param digits sums over quads, of two bytes and of the odd one, for each digit // (heads, 4, 8)
+   * @param weights the sum of all weights // (heads)
+   */
+  private record Totals(short[] digits, float[] weights) {}
+
+  private static final ThreadLocal<Totals> TOTALS =
+      ThreadLocal.withInitial(
+          () ->
+              new Totals(
+                  new short[LookupTables.MOST_HEADS * 4 * SHORTS.length()],
+                  new float[LookupTables.MOST_HEADS]));
 
   private PlaneTables() {}
 
@@ -69,24 +80,28 @@ final class PlaneTables {
       LookupTables tables) {
     tables.begin(heads, entries, exact);
     int quads = tables.quads();
+    int fixedLength = FIXED_NUMBERS * Math.ceilDiv(quads, LANES) * LANES;
     float[] lanes = LaneSums.scratch();
-    short[] totals = TOTALS.get();
+    Totals totals = TOTALS.get();
     for (int head = 0; head < heads; head++) {
       int from = at + head * stride;
       survey(weights, from, quads, lanes);
-      float sum = sum(weights, from, quads, lanes);
+      totals.weights[head] = sum(weights, from, quads, lanes);
       float scale = tables.scale(head, largest(weights, from, quads, lanes));
-      fix(weights, from, quads, scale, tables.rounding(), tables.fixedPoint());
-      int pair = tables.pairAt(head, 0);
-      int single = tables.singleAt(head, 0);
-      if (exact) {
-        int fine = tables.pairAt(heads, 0);
-        fillBoth(tables.fixedPoint(), quads, tables.bytes(), pair, single, fine, totals);
-        tables.complete(head, sum, total(totals, 0), total(totals, 2));
-      } else {
-        fill(tables.fixedPoint(), quads, tables.bytes(), pair, single, totals);
-        tables.complete(head, sum, total(totals, 0), 0);
-      }
+      int to = head * fixedLength;
+      fix(weights, from, quads, scale, tables.rounding(), tables.fixedPoint(), to);
+    }
+    int tableBytes = tables.pairAt(1, 0);
+    int singles = tables.singleAt(0, 0);
+    if (exact) {
+      fillBoth(
+          tables.fixedPoint(), fixedLength, heads, tables.bytes(), tableBytes, singles, totals);
+    } else {
+      fill(tables.fixedPoint(), fixedLength, heads, tables.bytes(), tableBytes, singles, totals);
+    }
+    for (int head = 0; head < heads; head++) {
+      int fine = exact ? total(totals.digits, 4 * head + 2) : 0;
+      tables.complete(head, totals.weights[head], total(totals.digits, 4 * head), fine);
     }
   }
 
@@ -131,10 +146,11 @@ final class PlaneTables {
   }
 
   /** As many quads as fill vectors, those beyond the last with weights of zero. */
-  private static void fix(float[] w, int at, int quads, float scale, int rounding, int[] fixed) {
+  private static void fix(
+      float[] w, int at, int quads, float scale, int rounding, int[] fixed, int fixedAt) {
     int c = 0;
     for (; c <= quads - LANES; c += LANES) {
-      int to = FIXED_NUMBERS * c;
+      int to = fixedAt + FIXED_NUMBERS * c;
       IntVector steps0 =
           FloatVector.fromArray(FLOATS, w, at + c)
               .mul(scale)
@@ -167,7 +183,7 @@ final class PlaneTables {
       IntVector.broadcast(INTS, rounding).sub(below).intoArray(fixed, to + 4 * LANES);
     }
     for (int lane = 0; c + lane < Math.ceilDiv(quads, LANES) * LANES; lane++) {
-      int to = FIXED_NUMBERS * c + lane;
+      int to = fixedAt + FIXED_NUMBERS * c + lane;
       int start = rounding;
       for (int k = 0; k < 4; k++) {
         float weight = c + lane < quads ? w[at + c + lane + k * quads] : 0;
@@ -180,9 +196,13 @@ final class PlaneTables {
   }
 
   private static void fill(
-      int[] fixed, int quads, byte[] bytes, int pairsAt, int singlesAt, short[] totals) {
-    ShortVector both = ShortVector.zero(SHORTS);
-    ShortVector odd = ShortVector.zero(SHORTS);
+      int[] fixed,
+      int fixedLength,
+      int heads,
+      byte[] bytes,
+      int tableBytes,
+      int singles,
+      Totals totals) {
     ByteVector all0 = ByteVector.fromArray(BYTES, SPREAD, 0 * SUMS);
     ByteVector some01 = ByteVector.fromArray(BYTES, SPREAD, 1 * SUMS);
     ByteVector some02 = ByteVector.fromArray(BYTES, SPREAD, 2 * SUMS);
@@ -199,78 +219,88 @@ final class PlaneTables {
     ByteVector some31 = ByteVector.fromArray(BYTES, SPREAD, 13 * SUMS);
     ByteVector some32 = ByteVector.fromArray(BYTES, SPREAD, 14 * SUMS);
     ByteVector some33 = ByteVector.fromArray(BYTES, SPREAD, 15 * SUMS);
-    for (int c = 0; c < quads; c += LANES) {
-      int from = FIXED_NUMBERS * c;
-      ByteVector w0 = IntVector.fromArray(INTS, fixed, from).reinterpretAsBytes();
-      ByteVector w1 = IntVector.fromArray(INTS, fixed, from + LANES).reinterpretAsBytes();
-      ByteVector w2 = IntVector.fromArray(INTS, fixed, from + 2 * LANES).reinterpretAsBytes();
-      ByteVector w3 = IntVector.fromArray(INTS, fixed, from + 3 * LANES).reinterpretAsBytes();
-      ByteVector start = IntVector.fromArray(INTS, fixed, from + 4 * LANES).reinterpretAsBytes();
-      int pair = pairsAt + c * LookupTables.ROW_BYTES;
-      int single = singlesAt + c * SUMS;
-      ShortVector without0 =
-          all0.selectFrom(start)
-              .reinterpretAsShorts()
-              .add(some01.selectFrom(w1).reinterpretAsShorts())
-              .add(some02.selectFrom(w2).reinterpretAsShorts())
-              .add(some03.selectFrom(w3).reinterpretAsShorts());
-      ShortVector with0 = without0.add(all0.selectFrom(w0).reinterpretAsShorts());
-      ShortVector sums0 = without0.lanewise(VectorOperators.LSHR, 8).or(with0.and(HIGH_BYTE));
-      both = both.add(sums0);
-      odd = odd.add(sums0.lanewise(VectorOperators.LSHR, 8));
-      sums0.reinterpretAsBytes().intoArray(bytes, pair);
-      sums0.reinterpretAsBytes().intoArray(bytes, single);
-      sums0.add(sums0).reinterpretAsBytes().intoArray(bytes, pair + SUMS);
-      ShortVector without1 =
-          all1.selectFrom(start)
-              .reinterpretAsShorts()
-              .add(some11.selectFrom(w1).reinterpretAsShorts())
-              .add(some12.selectFrom(w2).reinterpretAsShorts())
-              .add(some13.selectFrom(w3).reinterpretAsShorts());
-      ShortVector with1 = without1.add(all1.selectFrom(w0).reinterpretAsShorts());
-      ShortVector sums1 = without1.lanewise(VectorOperators.LSHR, 8).or(with1.and(HIGH_BYTE));
-      both = both.add(sums1);
-      odd = odd.add(sums1.lanewise(VectorOperators.LSHR, 8));
-      sums1.reinterpretAsBytes().intoArray(bytes, pair + 2 * SUMS);
-      sums1.reinterpretAsBytes().intoArray(bytes, single + SUMS);
-      sums1.add(sums1).reinterpretAsBytes().intoArray(bytes, pair + 3 * SUMS);
-      ShortVector without2 =
-          all2.selectFrom(start)
-              .reinterpretAsShorts()
-              .add(some21.selectFrom(w1).reinterpretAsShorts())
-              .add(some22.selectFrom(w2).reinterpretAsShorts())
-              .add(some23.selectFrom(w3).reinterpretAsShorts());
-      ShortVector with2 = without2.add(all2.selectFrom(w0).reinterpretAsShorts());
-      ShortVector sums2 = without2.lanewise(VectorOperators.LSHR, 8).or(with2.and(HIGH_BYTE));
-      both = both.add(sums2);
-      odd = odd.add(sums2.lanewise(VectorOperators.LSHR, 8));
-      sums2.reinterpretAsBytes().intoArray(bytes, pair + 4 * SUMS);
-      sums2.reinterpretAsBytes().intoArray(bytes, single + 2 * SUMS);
-      sums2.add(sums2).reinterpretAsBytes().intoArray(bytes, pair + 5 * SUMS);
-      ShortVector without3 =
-          all3.selectFrom(start)
-              .reinterpretAsShorts()
-              .add(some31.selectFrom(w1).reinterpretAsShorts())
-              .add(some32.selectFrom(w2).reinterpretAsShorts())
-              .add(some33.selectFrom(w3).reinterpretAsShorts());
-      ShortVector with3 = without3.add(all3.selectFrom(w0).reinterpretAsShorts());
-      ShortVector sums3 = without3.lanewise(VectorOperators.LSHR, 8).or(with3.and(HIGH_BYTE));
-      both = both.add(sums3);
-      odd = odd.add(sums3.lanewise(VectorOperators.LSHR, 8));
-      sums3.reinterpretAsBytes().intoArray(bytes, pair + 6 * SUMS);
-      sums3.reinterpretAsBytes().intoArray(bytes, single + 3 * SUMS);
-      sums3.add(sums3).reinterpretAsBytes().intoArray(bytes, pair + 7 * SUMS);
+    int blocks = fixedLength / (FIXED_NUMBERS * LANES);
+    for (int head = 0; head < heads; head++) {
+      int fixedAt = head * fixedLength;
+      int pairsAt = head * tableBytes;
+      int singlesAt = pairsAt + singles;
+      ShortVector both = ShortVector.zero(SHORTS);
+      ShortVector odd = ShortVector.zero(SHORTS);
+      for (int block = 0; block < blocks; block++) {
+        int from = fixedAt + block * FIXED_NUMBERS * LANES;
+        ByteVector w0 = IntVector.fromArray(INTS, fixed, from).reinterpretAsBytes();
+        ByteVector w1 = IntVector.fromArray(INTS, fixed, from + LANES).reinterpretAsBytes();
+        ByteVector w2 = IntVector.fromArray(INTS, fixed, from + 2 * LANES).reinterpretAsBytes();
+        ByteVector w3 = IntVector.fromArray(INTS, fixed, from + 3 * LANES).reinterpretAsBytes();
+        ByteVector start = IntVector.fromArray(INTS, fixed, from + 4 * LANES).reinterpretAsBytes();
+        int pair = pairsAt + block * 4 * LookupTables.ROW_BYTES;
+        int single = singlesAt + block * 4 * SUMS;
+        ShortVector without0 =
+            all0.selectFrom(start)
+                .reinterpretAsShorts()
+                .add(some01.selectFrom(w1).reinterpretAsShorts())
+                .add(some02.selectFrom(w2).reinterpretAsShorts())
+                .add(some03.selectFrom(w3).reinterpretAsShorts());
+        ShortVector with0 = without0.add(all0.selectFrom(w0).reinterpretAsShorts());
+        ShortVector sums0 = without0.lanewise(VectorOperators.LSHR, 8).or(with0.and(HIGH_BYTE));
+        both = both.add(sums0);
+        odd = odd.add(sums0.lanewise(VectorOperators.LSHR, 8));
+        sums0.reinterpretAsBytes().intoArray(bytes, pair);
+        sums0.reinterpretAsBytes().intoArray(bytes, single);
+        sums0.add(sums0).reinterpretAsBytes().intoArray(bytes, pair + SUMS);
+        ShortVector without1 =
+            all1.selectFrom(start)
+                .reinterpretAsShorts()
+                .add(some11.selectFrom(w1).reinterpretAsShorts())
+                .add(some12.selectFrom(w2).reinterpretAsShorts())
+                .add(some13.selectFrom(w3).reinterpretAsShorts());
+        ShortVector with1 = without1.add(all1.selectFrom(w0).reinterpretAsShorts());
+        ShortVector sums1 = without1.lanewise(VectorOperators.LSHR, 8).or(with1.and(HIGH_BYTE));
+        both = both.add(sums1);
+        odd = odd.add(sums1.lanewise(VectorOperators.LSHR, 8));
+        sums1.reinterpretAsBytes().intoArray(bytes, pair + 2 * SUMS);
+        sums1.reinterpretAsBytes().intoArray(bytes, single + SUMS);
+        sums1.add(sums1).reinterpretAsBytes().intoArray(bytes, pair + 3 * SUMS);
+        ShortVector without2 =
+            all2.selectFrom(start)
+                .reinterpretAsShorts()
+                .add(some21.selectFrom(w1).reinterpretAsShorts())
+                .add(some22.selectFrom(w2).reinterpretAsShorts())
+                .add(some23.selectFrom(w3).reinterpretAsShorts());
+        ShortVector with2 = without2.add(all2.selectFrom(w0).reinterpretAsShorts());
+        ShortVector sums2 = without2.lanewise(VectorOperators.LSHR, 8).or(with2.and(HIGH_BYTE));
+        both = both.add(sums2);
+        odd = odd.add(sums2.lanewise(VectorOperators.LSHR, 8));
+        sums2.reinterpretAsBytes().intoArray(bytes, pair + 4 * SUMS);
+        sums2.reinterpretAsBytes().intoArray(bytes, single + 2 * SUMS);
+        sums2.add(sums2).reinterpretAsBytes().intoArray(bytes, pair + 5 * SUMS);
+        ShortVector without3 =
+            all3.selectFrom(start)
+                .reinterpretAsShorts()
+                .add(some31.selectFrom(w1).reinterpretAsShorts())
+                .add(some32.selectFrom(w2).reinterpretAsShorts())
+                .add(some33.selectFrom(w3).reinterpretAsShorts());
+        ShortVector with3 = without3.add(all3.selectFrom(w0).reinterpretAsShorts());
+        ShortVector sums3 = without3.lanewise(VectorOperators.LSHR, 8).or(with3.and(HIGH_BYTE));
+        both = both.add(sums3);
+        odd = odd.add(sums3.lanewise(VectorOperators.LSHR, 8));
+        sums3.reinterpretAsBytes().intoArray(bytes, pair + 6 * SUMS);
+        sums3.reinterpretAsBytes().intoArray(bytes, single + 3 * SUMS);
+        sums3.add(sums3).reinterpretAsBytes().intoArray(bytes, pair + 7 * SUMS);
+      }
+      both.intoArray(totals.digits, 4 * head * SHORTS.length());
+      odd.intoArray(totals.digits, (4 * head + 1) * SHORTS.length());
     }
-    both.intoArray(totals, 0);
-    odd.intoArray(totals, SHORTS.length());
   }
 
   private static void fillBoth(
-      int[] fixed, int quads, byte[] bytes, int pairsAt, int singlesAt, int fine, short[] totals) {
-    ShortVector both = ShortVector.zero(SHORTS);
-    ShortVector odd = ShortVector.zero(SHORTS);
-    ShortVector bothFine = ShortVector.zero(SHORTS);
-    ShortVector oddFine = ShortVector.zero(SHORTS);
+      int[] fixed,
+      int fixedLength,
+      int heads,
+      byte[] bytes,
+      int tableBytes,
+      int singles,
+      Totals totals) {
     ByteVector all0 = ByteVector.fromArray(BYTES, SPREAD, 0 * SUMS);
     ByteVector some01 = ByteVector.fromArray(BYTES, SPREAD, 1 * SUMS);
     ByteVector some02 = ByteVector.fromArray(BYTES, SPREAD, 2 * SUMS);
@@ -287,112 +317,123 @@ final class PlaneTables {
     ByteVector some31 = ByteVector.fromArray(BYTES, SPREAD, 13 * SUMS);
     ByteVector some32 = ByteVector.fromArray(BYTES, SPREAD, 14 * SUMS);
     ByteVector some33 = ByteVector.fromArray(BYTES, SPREAD, 15 * SUMS);
-    for (int c = 0; c < quads; c += LANES) {
-      int from = FIXED_NUMBERS * c;
-      ByteVector w0 = IntVector.fromArray(INTS, fixed, from).reinterpretAsBytes();
-      ByteVector w1 = IntVector.fromArray(INTS, fixed, from + LANES).reinterpretAsBytes();
-      ByteVector w2 = IntVector.fromArray(INTS, fixed, from + 2 * LANES).reinterpretAsBytes();
-      ByteVector w3 = IntVector.fromArray(INTS, fixed, from + 3 * LANES).reinterpretAsBytes();
-      ByteVector start = IntVector.fromArray(INTS, fixed, from + 4 * LANES).reinterpretAsBytes();
-      int pair = pairsAt + c * LookupTables.ROW_BYTES;
-      int single = singlesAt + c * SUMS;
-      ShortVector without0 =
-          all0.selectFrom(start)
-              .reinterpretAsShorts()
-              .add(some01.selectFrom(w1).reinterpretAsShorts())
-              .add(some02.selectFrom(w2).reinterpretAsShorts())
-              .add(some03.selectFrom(w3).reinterpretAsShorts());
-      ShortVector with0 = without0.add(all0.selectFrom(w0).reinterpretAsShorts());
-      ShortVector sums0 = without0.lanewise(VectorOperators.LSHR, 8).or(with0.and(HIGH_BYTE));
-      both = both.add(sums0);
-      odd = odd.add(sums0.lanewise(VectorOperators.LSHR, 8));
-      sums0.reinterpretAsBytes().intoArray(bytes, pair);
-      sums0.reinterpretAsBytes().intoArray(bytes, single);
-      sums0.add(sums0).reinterpretAsBytes().intoArray(bytes, pair + SUMS);
-      ShortVector rests0 =
-          without0
-              .lanewise(VectorOperators.LSHR, FINE_SHIFT)
-              .and(FINE_LOW)
-              .or(with0.lanewise(VectorOperators.LSHL, 8 - FINE_SHIFT).and(FINE_HIGH));
-      bothFine = bothFine.add(rests0);
-      oddFine = oddFine.add(rests0.lanewise(VectorOperators.LSHR, 8));
-      rests0.reinterpretAsBytes().intoArray(bytes, pair + fine);
-      rests0.reinterpretAsBytes().intoArray(bytes, single + fine);
-      rests0.add(rests0).reinterpretAsBytes().intoArray(bytes, pair + fine + 1 * SUMS);
-      ShortVector without1 =
-          all1.selectFrom(start)
-              .reinterpretAsShorts()
-              .add(some11.selectFrom(w1).reinterpretAsShorts())
-              .add(some12.selectFrom(w2).reinterpretAsShorts())
-              .add(some13.selectFrom(w3).reinterpretAsShorts());
-      ShortVector with1 = without1.add(all1.selectFrom(w0).reinterpretAsShorts());
-      ShortVector sums1 = without1.lanewise(VectorOperators.LSHR, 8).or(with1.and(HIGH_BYTE));
-      both = both.add(sums1);
-      odd = odd.add(sums1.lanewise(VectorOperators.LSHR, 8));
-      sums1.reinterpretAsBytes().intoArray(bytes, pair + 2 * SUMS);
-      sums1.reinterpretAsBytes().intoArray(bytes, single + SUMS);
-      sums1.add(sums1).reinterpretAsBytes().intoArray(bytes, pair + 3 * SUMS);
-      ShortVector rests1 =
-          without1
-              .lanewise(VectorOperators.LSHR, FINE_SHIFT)
-              .and(FINE_LOW)
-              .or(with1.lanewise(VectorOperators.LSHL, 8 - FINE_SHIFT).and(FINE_HIGH));
-      bothFine = bothFine.add(rests1);
-      oddFine = oddFine.add(rests1.lanewise(VectorOperators.LSHR, 8));
-      rests1.reinterpretAsBytes().intoArray(bytes, pair + fine + 2 * SUMS);
-      rests1.reinterpretAsBytes().intoArray(bytes, single + fine + SUMS);
-      rests1.add(rests1).reinterpretAsBytes().intoArray(bytes, pair + fine + 3 * SUMS);
-      ShortVector without2 =
-          all2.selectFrom(start)
-              .reinterpretAsShorts()
-              .add(some21.selectFrom(w1).reinterpretAsShorts())
-              .add(some22.selectFrom(w2).reinterpretAsShorts())
-              .add(some23.selectFrom(w3).reinterpretAsShorts());
-      ShortVector with2 = without2.add(all2.selectFrom(w0).reinterpretAsShorts());
-      ShortVector sums2 = without2.lanewise(VectorOperators.LSHR, 8).or(with2.and(HIGH_BYTE));
-      both = both.add(sums2);
-      odd = odd.add(sums2.lanewise(VectorOperators.LSHR, 8));
-      sums2.reinterpretAsBytes().intoArray(bytes, pair + 4 * SUMS);
-      sums2.reinterpretAsBytes().intoArray(bytes, single + 2 * SUMS);
-      sums2.add(sums2).reinterpretAsBytes().intoArray(bytes, pair + 5 * SUMS);
-      ShortVector rests2 =
-          without2
-              .lanewise(VectorOperators.LSHR, FINE_SHIFT)
-              .and(FINE_LOW)
-              .or(with2.lanewise(VectorOperators.LSHL, 8 - FINE_SHIFT).and(FINE_HIGH));
-      bothFine = bothFine.add(rests2);
-      oddFine = oddFine.add(rests2.lanewise(VectorOperators.LSHR, 8));
-      rests2.reinterpretAsBytes().intoArray(bytes, pair + fine + 4 * SUMS);
-      rests2.reinterpretAsBytes().intoArray(bytes, single + fine + 2 * SUMS);
-      rests2.add(rests2).reinterpretAsBytes().intoArray(bytes, pair + fine + 5 * SUMS);
-      ShortVector without3 =
-          all3.selectFrom(start)
-              .reinterpretAsShorts()
-              .add(some31.selectFrom(w1).reinterpretAsShorts())
-              .add(some32.selectFrom(w2).reinterpretAsShorts())
-              .add(some33.selectFrom(w3).reinterpretAsShorts());
-      ShortVector with3 = without3.add(all3.selectFrom(w0).reinterpretAsShorts());
-      ShortVector sums3 = without3.lanewise(VectorOperators.LSHR, 8).or(with3.and(HIGH_BYTE));
-      both = both.add(sums3);
-      odd = odd.add(sums3.lanewise(VectorOperators.LSHR, 8));
-      sums3.reinterpretAsBytes().intoArray(bytes, pair + 6 * SUMS);
-      sums3.reinterpretAsBytes().intoArray(bytes, single + 3 * SUMS);
-      sums3.add(sums3).reinterpretAsBytes().intoArray(bytes, pair + 7 * SUMS);
-      ShortVector rests3 =
-          without3
-              .lanewise(VectorOperators.LSHR, FINE_SHIFT)
-              .and(FINE_LOW)
-              .or(with3.lanewise(VectorOperators.LSHL, 8 - FINE_SHIFT).and(FINE_HIGH));
-      bothFine = bothFine.add(rests3);
-      oddFine = oddFine.add(rests3.lanewise(VectorOperators.LSHR, 8));
-      rests3.reinterpretAsBytes().intoArray(bytes, pair + fine + 6 * SUMS);
-      rests3.reinterpretAsBytes().intoArray(bytes, single + fine + 3 * SUMS);
-      rests3.add(rests3).reinterpretAsBytes().intoArray(bytes, pair + fine + 7 * SUMS);
+    int blocks = fixedLength / (FIXED_NUMBERS * LANES);
+    int fine = heads * tableBytes;
+    for (int head = 0; head < heads; head++) {
+      int fixedAt = head * fixedLength;
+      int pairsAt = head * tableBytes;
+      int singlesAt = pairsAt + singles;
+      ShortVector both = ShortVector.zero(SHORTS);
+      ShortVector odd = ShortVector.zero(SHORTS);
+      ShortVector bothFine = ShortVector.zero(SHORTS);
+      ShortVector oddFine = ShortVector.zero(SHORTS);
+      for (int block = 0; block < blocks; block++) {
+        int from = fixedAt + block * FIXED_NUMBERS * LANES;
+        ByteVector w0 = IntVector.fromArray(INTS, fixed, from).reinterpretAsBytes();
+        ByteVector w1 = IntVector.fromArray(INTS, fixed, from + LANES).reinterpretAsBytes();
+        ByteVector w2 = IntVector.fromArray(INTS, fixed, from + 2 * LANES).reinterpretAsBytes();
+        ByteVector w3 = IntVector.fromArray(INTS, fixed, from + 3 * LANES).reinterpretAsBytes();
+        ByteVector start = IntVector.fromArray(INTS, fixed, from + 4 * LANES).reinterpretAsBytes();
+        int pair = pairsAt + block * 4 * LookupTables.ROW_BYTES;
+        int single = singlesAt + block * 4 * SUMS;
+        ShortVector without0 =
+            all0.selectFrom(start)
+                .reinterpretAsShorts()
+                .add(some01.selectFrom(w1).reinterpretAsShorts())
+                .add(some02.selectFrom(w2).reinterpretAsShorts())
+                .add(some03.selectFrom(w3).reinterpretAsShorts());
+        ShortVector with0 = without0.add(all0.selectFrom(w0).reinterpretAsShorts());
+        ShortVector sums0 = without0.lanewise(VectorOperators.LSHR, 8).or(with0.and(HIGH_BYTE));
+        both = both.add(sums0);
+        odd = odd.add(sums0.lanewise(VectorOperators.LSHR, 8));
+        sums0.reinterpretAsBytes().intoArray(bytes, pair);
+        sums0.reinterpretAsBytes().intoArray(bytes, single);
+        sums0.add(sums0).reinterpretAsBytes().intoArray(bytes, pair + SUMS);
+        ShortVector rests0 =
+            without0
+                .lanewise(VectorOperators.LSHR, FINE_SHIFT)
+                .and(FINE_LOW)
+                .or(with0.lanewise(VectorOperators.LSHL, 8 - FINE_SHIFT).and(FINE_HIGH));
+        bothFine = bothFine.add(rests0);
+        oddFine = oddFine.add(rests0.lanewise(VectorOperators.LSHR, 8));
+        rests0.reinterpretAsBytes().intoArray(bytes, pair + fine);
+        rests0.reinterpretAsBytes().intoArray(bytes, single + fine);
+        rests0.add(rests0).reinterpretAsBytes().intoArray(bytes, pair + fine + 1 * SUMS);
+        ShortVector without1 =
+            all1.selectFrom(start)
+                .reinterpretAsShorts()
+                .add(some11.selectFrom(w1).reinterpretAsShorts())
+                .add(some12.selectFrom(w2).reinterpretAsShorts())
+                .add(some13.selectFrom(w3).reinterpretAsShorts());
+        ShortVector with1 = without1.add(all1.selectFrom(w0).reinterpretAsShorts());
+        ShortVector sums1 = without1.lanewise(VectorOperators.LSHR, 8).or(with1.and(HIGH_BYTE));
+        both = both.add(sums1);
+        odd = odd.add(sums1.lanewise(VectorOperators.LSHR, 8));
+        sums1.reinterpretAsBytes().intoArray(bytes, pair + 2 * SUMS);
+        sums1.reinterpretAsBytes().intoArray(bytes, single + SUMS);
+        sums1.add(sums1).reinterpretAsBytes().intoArray(bytes, pair + 3 * SUMS);
+        ShortVector rests1 =
+            without1
+                .lanewise(VectorOperators.LSHR, FINE_SHIFT)
+                .and(FINE_LOW)
+                .or(with1.lanewise(VectorOperators.LSHL, 8 - FINE_SHIFT).and(FINE_HIGH));
+        bothFine = bothFine.add(rests1);
+        oddFine = oddFine.add(rests1.lanewise(VectorOperators.LSHR, 8));
+        rests1.reinterpretAsBytes().intoArray(bytes, pair + fine + 2 * SUMS);
+        rests1.reinterpretAsBytes().intoArray(bytes, single + fine + SUMS);
+        rests1.add(rests1).reinterpretAsBytes().intoArray(bytes, pair + fine + 3 * SUMS);
+        ShortVector without2 =
+            all2.selectFrom(start)
+                .reinterpretAsShorts()
+                .add(some21.selectFrom(w1).reinterpretAsShorts())
+                .add(some22.selectFrom(w2).reinterpretAsShorts())
+                .add(some23.selectFrom(w3).reinterpretAsShorts());
+        ShortVector with2 = without2.add(all2.selectFrom(w0).reinterpretAsShorts());
+        ShortVector sums2 = without2.lanewise(VectorOperators.LSHR, 8).or(with2.and(HIGH_BYTE));
+        both = both.add(sums2);
+        odd = odd.add(sums2.lanewise(VectorOperators.LSHR, 8));
+        sums2.reinterpretAsBytes().intoArray(bytes, pair + 4 * SUMS);
+        sums2.reinterpretAsBytes().intoArray(bytes, single + 2 * SUMS);
+        sums2.add(sums2).reinterpretAsBytes().intoArray(bytes, pair + 5 * SUMS);
+        ShortVector rests2 =
+            without2
+                .lanewise(VectorOperators.LSHR, FINE_SHIFT)
+                .and(FINE_LOW)
+                .or(with2.lanewise(VectorOperators.LSHL, 8 - FINE_SHIFT).and(FINE_HIGH));
+        bothFine = bothFine.add(rests2);
+        oddFine = oddFine.add(rests2.lanewise(VectorOperators.LSHR, 8));
+        rests2.reinterpretAsBytes().intoArray(bytes, pair + fine + 4 * SUMS);
+        rests2.reinterpretAsBytes().intoArray(bytes, single + fine + 2 * SUMS);
+        rests2.add(rests2).reinterpretAsBytes().intoArray(bytes, pair + fine + 5 * SUMS);
+        ShortVector without3 =
+            all3.selectFrom(start)
+                .reinterpretAsShorts()
+                .add(some31.selectFrom(w1).reinterpretAsShorts())
+                .add(some32.selectFrom(w2).reinterpretAsShorts())
+                .add(some33.selectFrom(w3).reinterpretAsShorts());
+        ShortVector with3 = without3.add(all3.selectFrom(w0).reinterpretAsShorts());
+        ShortVector sums3 = without3.lanewise(VectorOperators.LSHR, 8).or(with3.and(HIGH_BYTE));
+        both = both.add(sums3);
+        odd = odd.add(sums3.lanewise(VectorOperators.LSHR, 8));
+        sums3.reinterpretAsBytes().intoArray(bytes, pair + 6 * SUMS);
+        sums3.reinterpretAsBytes().intoArray(bytes, single + 3 * SUMS);
+        sums3.add(sums3).reinterpretAsBytes().intoArray(bytes, pair + 7 * SUMS);
+        ShortVector rests3 =
+            without3
+                .lanewise(VectorOperators.LSHR, FINE_SHIFT)
+                .and(FINE_LOW)
+                .or(with3.lanewise(VectorOperators.LSHL, 8 - FINE_SHIFT).and(FINE_HIGH));
+        bothFine = bothFine.add(rests3);
+        oddFine = oddFine.add(rests3.lanewise(VectorOperators.LSHR, 8));
+        rests3.reinterpretAsBytes().intoArray(bytes, pair + fine + 6 * SUMS);
+        rests3.reinterpretAsBytes().intoArray(bytes, single + fine + 3 * SUMS);
+        rests3.add(rests3).reinterpretAsBytes().intoArray(bytes, pair + fine + 7 * SUMS);
+      }
+      both.intoArray(totals.digits, 4 * head * SHORTS.length());
+      odd.intoArray(totals.digits, (4 * head + 1) * SHORTS.length());
+      bothFine.intoArray(totals.digits, (4 * head + 2) * SHORTS.length());
+      oddFine.intoArray(totals.digits, (4 * head + 3) * SHORTS.length());
     }
-    both.intoArray(totals, 0);
-    odd.intoArray(totals, SHORTS.length());
-    bothFine.intoArray(totals, 2 * SHORTS.length());
-    oddFine.intoArray(totals, 3 * SHORTS.length());
   }
 
   /** The sum of all entries; those of the odd bytes were counted 256 times in the first vector. */
