@@ -2,6 +2,7 @@ package dev.kvasir.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kvasir.cache.CacheBytes;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.lab.eval.Comparison;
 import dev.kvasir.lab.eval.Difference;
@@ -103,6 +104,10 @@ class EvalTableTest {
         Task.CHAIN,
         new Score.Chain(half.estimate(), samples, new Estimate(30, 20, 40), 40, samples));
     scores.put(Task.JSONL, new Score.Answers(half.estimate(), samples));
-    return new Row(spec, new Footprint(1000, 8 << 20, 16, 100), scores, Map.of());
+    return new Row(
+        spec,
+        new Footprint(1000, 8 << 20, 16, 100, new CacheBytes(0, 0, 8 << 20, 0, 0)),
+        scores,
+        Map.of());
   }
 }

@@ -1,5 +1,7 @@
 package dev.kvasir.lab.eval;
 
+import dev.kvasir.cache.CacheBytes;
+
 /**
  * What the longest sequence of a row took at its end.
  *
@@ -7,5 +9,7 @@ package dev.kvasir.lab.eval;
  * @param kvBytes all that its cache had allocated
  * @param bitsPerValue those bytes, spread over the values of its keys and values
  * @param tokensPerSecond speed of generating after it, one sequence alone
+ * @param parts the same bytes by what they are for
  */
-public record Footprint(int tokens, long kvBytes, double bitsPerValue, double tokensPerSecond) {}
+public record Footprint(
+    int tokens, long kvBytes, double bitsPerValue, double tokensPerSecond, CacheBytes parts) {}

@@ -1,5 +1,6 @@
 package dev.kvasir.lab.eval;
 
+import dev.kvasir.cache.CacheBytes;
 import dev.kvasir.cache.CacheShape;
 import dev.kvasir.cache.KvCache;
 import java.util.EnumMap;
@@ -12,7 +13,8 @@ final class RowInProgress {
   private final CacheShape shape;
   private final SpeedProbe probe;
   private final Map<Task, Score> scores = new EnumMap<>(Task.class);
-  private Footprint footprint = new Footprint(0, 0, Double.NaN, Double.NaN);
+  private Footprint footprint =
+      new Footprint(0, 0, Double.NaN, Double.NaN, new CacheBytes(0, 0, 0, 0, 0));
 
   RowInProgress(Contender contender, CacheShape shape, SpeedProbe probe) {
     this.contender = contender;
@@ -37,9 +39,10 @@ final class RowInProgress {
 
   /** Weighs a sequence whose speed was measured already. */
   void weigh(KvCache cache, double tokensPerSecond) {
-    long bytes = cache.bytes().total();
+    CacheBytes parts = cache.bytes();
+    long bytes = parts.total();
     double values = (double) cache.length() * shape.valuesPerToken();
-    footprint = new Footprint(cache.length(), bytes, 8.0 * bytes / values, tokensPerSecond);
+    footprint = new Footprint(cache.length(), bytes, 8.0 * bytes / values, tokensPerSecond, parts);
   }
 
   boolean hasScores() {

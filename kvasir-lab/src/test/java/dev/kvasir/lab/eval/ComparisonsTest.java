@@ -2,6 +2,7 @@ package dev.kvasir.lab.eval;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kvasir.cache.CacheBytes;
 import dev.kvasir.lab.eval.Difference.Verdict;
 import java.util.Arrays;
 import java.util.Collections;
@@ -12,6 +13,9 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 class ComparisonsTest {
+  private static final Footprint FOOTPRINT =
+      new Footprint(1, 1, 1, 1, new CacheBytes(1, 0, 0, 0, 0));
+
   private static List<Double> answers(int right, int wrong) {
     return Stream.concat(
             Collections.nCopies(right, 1.0).stream(), Collections.nCopies(wrong, 0.0).stream())
@@ -21,13 +25,13 @@ class ComparisonsTest {
   private static Row row(String name, int right, int wrong) {
     List<Double> samples = answers(right, wrong);
     Score score = new Score.Answers(Share.of(samples).estimate(), samples);
-    return new Row(name, new Footprint(1, 1, 1, 1), Map.of(Task.JSONL, score), Map.of());
+    return new Row(name, FOOTPRINT, Map.of(Task.JSONL, score), Map.of());
   }
 
   private static Row text(String name, double... blocks) {
     List<Double> samples = Arrays.stream(blocks).boxed().toList();
     Score score = new Score.Perplexity(Means.estimate(samples, Math::exp), samples);
-    return new Row(name, new Footprint(1, 1, 1, 1), Map.of(Task.PPL, score), Map.of());
+    return new Row(name, FOOTPRINT, Map.of(Task.PPL, score), Map.of());
   }
 
   private static Verdict fromReference(Row reference, Row row, Task task) {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
+import dev.kvasir.cache.CacheBytes;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.lab.eval.Difference.Verdict;
 import dev.kvasir.lab.eval.Score.GridCell;
@@ -60,7 +61,7 @@ class EvaluationJsonTest {
     Row row =
         new Row(
             "fp16",
-            new Footprint(1000, 4096, 16, Double.NaN),
+            new Footprint(1000, 4096, 16, Double.NaN, new CacheBytes(0, 0, 4096, 0, 0)),
             Map.of(Task.NEEDLE, needle),
             Map.of(
                 Task.NEEDLE,
