@@ -1,17 +1,15 @@
 package dev.kvasir.cli;
 
-import dev.kvasir.lab.eval.Comparison;
-import dev.kvasir.lab.eval.Difference.Verdict;
 import dev.kvasir.lab.eval.Evaluation;
 import dev.kvasir.lab.eval.Row;
 import dev.kvasir.lab.eval.Score;
 import dev.kvasir.lab.eval.Score.GridCell;
 import dev.kvasir.lab.eval.Task;
+import dev.kvasir.lab.report.Column;
 import java.io.PrintStream;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 
@@ -19,6 +17,9 @@ import java.util.stream.Collectors;
 final class EvalTable {
   private static final int WIDTH = 100;
   private static final int LONGEST_SPEC = 28;
+
+  /** Room for marks, so that figures stay under each other. */
+  private static final int MARKS = 2;
 
   private final Evaluation evaluation;
   private final int specWidth;
@@ -35,9 +36,9 @@ final class EvalTable {
   }
 
   void print(PrintStream out) {
-    List<EvalColumn> left = EvalColumn.of(evaluation);
+    List<Column> left = Column.of(evaluation);
     while (!left.isEmpty()) {
-      List<EvalColumn> fitting = fitting(left);
+      List<Column> fitting = fitting(left);
       printTable(out, fitting);
       left = left.subList(fitting.size(), left.size());
     }
@@ -50,7 +51,7 @@ final class EvalTable {
   }
 
   /** As many columns as a line holds, but one at the least. */
-  private List<EvalColumn> fitting(List<EvalColumn> columns) {
+  private List<Column> fitting(List<Column> columns) {
     int count = 0;
     int width = specWidth;
     while (count < columns.size() && (width += 2 + columns.get(count).width()) <= WIDTH) {
@@ -59,12 +60,14 @@ final class EvalTable {
     return columns.subList(0, Math.max(1, count));
   }
 
-  private void printTable(PrintStream out, List<EvalColumn> columns) {
+  private void printTable(PrintStream out, List<Column> columns) {
     printLine(
         out, "cache", columns.stream().map(column -> column.title() + "  ").toList(), columns);
     for (Row row : evaluation.rows()) {
       List<String> figures =
-          columns.stream().map(column -> column.figure(row) + marks(row, column)).toList();
+          columns.stream()
+              .map(column -> column.figure(row) + padded(column.marks(row), MARKS))
+              .toList();
       List<String> intervals = columns.stream().map(column -> column.interval(row) + "  ").toList();
       boolean own = row.spec().length() >= specWidth;
       if (own) {
@@ -78,8 +81,7 @@ final class EvalTable {
     out.println();
   }
 
-  private void printLine(
-      PrintStream out, String first, List<String> cells, List<EvalColumn> columns) {
+  private void printLine(PrintStream out, String first, List<String> cells, List<Column> columns) {
     StringBuilder line = new StringBuilder(padded(first, specWidth));
     for (int i = 0; i < cells.size(); i++) {
       int gap = columns.get(i).width() + 2 - cells.get(i).length();
@@ -90,24 +92,6 @@ final class EvalTable {
 
   private static String padded(String text, int width) {
     return text + " ".repeat(Math.max(0, width - text.length()));
-  }
-
-  /** Two characters, so that figures stay under each other. */
-  private static String marks(Row row, EvalColumn column) {
-    Comparison comparison = column.task().map(task -> row.comparisons().get(task)).orElse(null);
-    if (comparison == null) {
-      return "  ";
-    }
-    String arrow =
-        switch (comparison.fromReference().verdict()) {
-          case WITHIN_ERROR -> "";
-          case BETTER -> "↑";
-          // Divergence is the distance from fp16 itself, so only rows are worth comparing.
-          case WORSE -> column.task().equals(Optional.of(Task.KLD)) ? "" : "↓";
-        };
-    boolean behind =
-        comparison.fromBest().filter(best -> best.verdict() == Verdict.WORSE).isPresent();
-    return padded(arrow + (behind ? "*" : ""), 2);
   }
 
   /** A line for each row and context, a column for each fifth of the context. */

@@ -1,5 +1,7 @@
-package dev.kvasir.cli;
+package dev.kvasir.lab.report;
 
+import dev.kvasir.lab.eval.Comparison;
+import dev.kvasir.lab.eval.Difference.Verdict;
 import dev.kvasir.lab.eval.Estimate;
 import dev.kvasir.lab.eval.Evaluation;
 import dev.kvasir.lab.eval.Row;
@@ -12,12 +14,13 @@ import java.util.Optional;
 import java.util.function.Function;
 
 /**
- * A column of an evaluation's table.
+ * A column of an evaluation's table, wherever the table is shown.
  *
+ * @param width characters that its figures and intervals take at the most
  * @param task whose marks the figure carries; empty for figures that are not compared
  * @param format of the figure, scaled
  */
-record EvalColumn(
+public record Column(
     String title,
     int width,
     Optional<Task> task,
@@ -25,8 +28,8 @@ record EvalColumn(
     double scale,
     Function<Row, Optional<Estimate>> estimate) {
 
-  static List<EvalColumn> of(Evaluation evaluation) {
-    List<EvalColumn> columns = new ArrayList<>();
+  public static List<Column> of(Evaluation evaluation) {
+    List<Column> columns = new ArrayList<>();
     columns.add(plain("bits", 5, "%.2f", 1, row -> row.footprint().bitsPerValue()));
     columns.add(plain("KV MiB", 6, "%.2f", 1.0 / (1 << 20), row -> row.footprint().kvBytes()));
     columns.add(plain("tok/s", 5, "%.0f", 1, row -> row.footprint().tokensPerSecond()));
@@ -36,14 +39,14 @@ record EvalColumn(
     return columns;
   }
 
-  private static List<EvalColumn> of(Task task) {
-    EvalColumn share = scored(task, task.label(), 11, "%.1f%%", 100, Score::estimate);
+  private static List<Column> of(Task task) {
+    Column share = scored(task, task.label(), 11, "%.1f%%", 100, Score::estimate);
     return switch (task) {
       case PPL -> List.of(scored(task, "ppl", 11, "%.2f", 1, Score::estimate));
       case KLD ->
           List.of(
               scored(task, "kld", 13, "%.4f", 1, Score::estimate),
-              beside(Score.Divergence.class, "kld p99", 7, "%.3f", 1, EvalColumn::p99),
+              beside(Score.Divergence.class, "kld p99", 7, "%.3f", 1, Column::p99),
               beside(
                   Score.Divergence.class,
                   "same top",
@@ -61,9 +64,9 @@ record EvalColumn(
     return new Estimate(divergence.p99(), Double.NaN, Double.NaN);
   }
 
-  private static EvalColumn plain(
+  private static Column plain(
       String title, int width, String format, double scale, Function<Row, Number> figure) {
-    return new EvalColumn(
+    return new Column(
         title,
         width,
         Optional.empty(),
@@ -72,14 +75,14 @@ record EvalColumn(
         row -> Optional.of(new Estimate(figure.apply(row).doubleValue(), Double.NaN, Double.NaN)));
   }
 
-  private static EvalColumn scored(
+  private static Column scored(
       Task task,
       String title,
       int width,
       String format,
       double scale,
       Function<Score, Estimate> estimate) {
-    return new EvalColumn(
+    return new Column(
         title,
         width,
         Optional.of(task),
@@ -88,14 +91,14 @@ record EvalColumn(
         row -> Optional.ofNullable(row.scores().get(task)).map(estimate));
   }
 
-  private static <S extends Score> EvalColumn beside(
+  private static <S extends Score> Column beside(
       Class<S> kind,
       String title,
       int width,
       String format,
       double scale,
       Function<S, Estimate> estimate) {
-    return new EvalColumn(
+    return new Column(
         title,
         width,
         Optional.empty(),
@@ -110,17 +113,38 @@ record EvalColumn(
   }
 
   /** A dash where an interruption left the task undone. */
-  String figure(Row row) {
+  public String figure(Row row) {
     return estimate.apply(row).map(found -> text(found.value())).orElse("-");
   }
 
   /** Empty where there is none. */
-  String interval(Row row) {
+  public String interval(Row row) {
     return estimate
         .apply(row)
         .filter(found -> found.low() < found.high())
         .map(found -> text(found.low()).replace("%", "") + "-" + text(found.high()))
         .orElse("");
+  }
+
+  /**
+   * An arrow where the row is worse or better than the reference, and a star where it is worse than
+   * the best of the others: each only beyond sampling error.
+   */
+  public String marks(Row row) {
+    Comparison comparison = task.map(compared -> row.comparisons().get(compared)).orElse(null);
+    if (comparison == null) {
+      return "";
+    }
+    String arrow =
+        switch (comparison.fromReference().verdict()) {
+          case WITHIN_ERROR -> "";
+          case BETTER -> "↑";
+          // Divergence is the distance from fp16 itself, so only rows are worth comparing.
+          case WORSE -> task.equals(Optional.of(Task.KLD)) ? "" : "↓";
+        };
+    boolean behind =
+        comparison.fromBest().filter(best -> best.verdict() == Verdict.WORSE).isPresent();
+    return arrow + (behind ? "*" : "");
   }
 
   private String text(double value) {
