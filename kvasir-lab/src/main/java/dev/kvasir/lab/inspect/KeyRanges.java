@@ -1,0 +1,106 @@
+package dev.kvasir.lab.inspect;
+
+import dev.kvasir.Model;
+import dev.kvasir.cache.CacheShape;
+import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.cache.KvCache;
+import dev.kvasir.kernel.KernelChoice;
+import dev.kvasir.kernel.Kernels;
+import dev.kvasir.lab.eval.EvaluationListener;
+import dev.kvasir.model.Batch;
+import java.util.Arrays;
+import java.util.Optional;
+
+/**
+ * How far each channel of the keys reaches, largest value less smallest: the range that uniform
+ * codes of a channel have to cover. Keys are taken as the cache gets them, after their rotation.
+ *
+ * @param tokens that were read
+ * @param ranges (layers, kvHeads, headDim)
+ */
+public record KeyRanges(int tokens, float[][][] ranges) {
+
+  /**
+   * Reads a text and watches its keys.
+   *
+   * @param mostTokens where the text is cut
+   * @param listener told of tokens; where it asks to stop, there is no result, because ranges grow
+   *     with the text and those of a shorter one would mislead
+   */
+  public static Optional<KeyRanges> measure(
+      Model model, String text, int mostTokens, EvaluationListener listener) {
+    int[] ids = model.tokenizer().encode(text);
+    int tokens = Math.min(ids.length, mostTokens);
+    CacheShape shape = model.config().cacheShape();
+    Extremes extremes = new Extremes(shape);
+    Batch batch = new Batch();
+    try (KvCache cache = CacheSpec.parse("fp32").newCache(shape)) {
+      for (int from = 0; from < tokens; from = cache.length()) {
+        if (listener.stopped()) {
+          return Optional.empty();
+        }
+        batch.clear();
+        for (int i = from; i < Math.min(tokens, from + KvCache.TOKENS_PER_PAGE); i++) {
+          batch.add(cache, ids[i], false);
+        }
+        model.forward(batch);
+        extremes.addBlock(cache, cache.blockOf(from));
+        listener.progress(cache.length(), tokens);
+      }
+    }
+    return Optional.of(new KeyRanges(tokens, extremes.ranges()));
+  }
+
+  private static final class Extremes {
+    private final Kernels kernels = KernelChoice.ofThisProcess().kernels();
+    private final CacheShape shape;
+    private final float[] keys; // (tokens, headDim) of a block
+    private final float[][][] least; // (layers, kvHeads, headDim)
+    private final float[][][] most; // (layers, kvHeads, headDim)
+
+    Extremes(CacheShape shape) {
+      this.shape = shape;
+      this.keys = new float[KvCache.TOKENS_PER_PAGE * shape.headDim()];
+      this.least = filled(shape, Float.POSITIVE_INFINITY);
+      this.most = filled(shape, Float.NEGATIVE_INFINITY);
+    }
+
+    private static float[][][] filled(CacheShape shape, float value) {
+      float[][][] filled = new float[shape.layers()][shape.kvHeads()][shape.headDim()];
+      Arrays.stream(filled).flatMap(Arrays::stream).forEach(row -> Arrays.fill(row, value));
+      return filled;
+    }
+
+    void addBlock(KvCache cache, int block) {
+      int tokens = cache.length() - cache.firstPosition(block);
+      for (int layer = 0; layer < shape.layers(); layer++) {
+        for (int head = 0; head < shape.kvHeads(); head++) {
+          cache.expandKeys(kernels, layer, head, block, tokens, keys);
+          add(least[layer][head], most[layer][head], tokens);
+        }
+      }
+    }
+
+    private void add(float[] low, float[] high, int tokens) {
+      for (int token = 0; token < tokens; token++) {
+        for (int channel = 0; channel < low.length; channel++) {
+          float value = keys[token * low.length + channel];
+          low[channel] = Math.min(low[channel], value);
+          high[channel] = Math.max(high[channel], value);
+        }
+      }
+    }
+
+    float[][][] ranges() {
+      float[][][] ranges = filled(shape, 0);
+      for (int layer = 0; layer < shape.layers(); layer++) {
+        for (int head = 0; head < shape.kvHeads(); head++) {
+          for (int channel = 0; channel < shape.headDim(); channel++) {
+            ranges[layer][head][channel] = most[layer][head][channel] - least[layer][head][channel];
+          }
+        }
+      }
+      return ranges;
+    }
+  }
+}
