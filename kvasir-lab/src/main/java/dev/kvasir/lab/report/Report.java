@@ -1,0 +1,92 @@
+package dev.kvasir.lab.report;
+
+import com.google.gson.Gson;
+import dev.kvasir.lab.eval.Evaluation;
+import dev.kvasir.lab.eval.EvaluationJson;
+import dev.kvasir.lab.eval.Row;
+import dev.kvasir.lab.file.WholeFile;
+import dev.kvasir.lab.inspect.KeyRanges;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Collectors;
+
+/**
+ * An evaluation as one page that needs nothing beside it: the table and the facts as markup, all
+ * figures as JSON, and the scripts that draw charts of them.
+ */
+public final class Report {
+  private final Evaluation evaluation;
+  private final Optional<KeyRanges> keyRanges;
+  private final Provenance provenance;
+
+  public Report(Evaluation evaluation, Optional<KeyRanges> keyRanges, Provenance provenance) {
+    this.evaluation = evaluation;
+    this.keyRanges = keyRanges;
+    this.provenance = provenance;
+  }
+
+  public void write(Path file) {
+    WholeFile.write(file, html());
+  }
+
+  String html() {
+    String library = Template.resource("echarts.min.js");
+    String charts = Template.resource("report.js");
+    Map<String, String> parts = new LinkedHashMap<>();
+    parts.put("policy", ContentPolicy.allowing(List.of(library, charts)));
+    parts.put("title", Html.text(evaluation.model() + ": a Kvasir evaluation"));
+    parts.put("style", Template.resource("report.css"));
+    parts.put("model", Html.text(evaluation.model()));
+    parts.put("summary", Html.text(summary()));
+    parts.put("warning", warning());
+    parts.put("table", FigureTable.html(evaluation));
+    parts.put("facts", facts());
+    parts.put("data", Html.json(data()));
+    parts.put("notice", Template.resource("echarts-notice.txt"));
+    parts.put("library", library);
+    parts.put("charts", charts);
+    return Template.filled(Template.resource("report.html"), parts);
+  }
+
+  private String summary() {
+    List<Row> rows = evaluation.rows();
+    double least =
+        rows.stream().mapToDouble(row -> row.footprint().bitsPerValue()).min().orElse(Double.NaN);
+    return rows.size() == 1
+        ? "What a cache of half precision answers."
+        : String.format(
+            Locale.ROOT,
+            "What %d kinds of KV cache, down to %.1f bits per value, do to the model’s answers.",
+            rows.size(),
+            least);
+  }
+
+  private String warning() {
+    return evaluation.complete()
+        ? ""
+        : "<p class=\"warning\">The evaluation was interrupted; what is missing was not finished.</p>";
+  }
+
+  private String facts() {
+    return Facts.of(evaluation, provenance).entrySet().stream()
+        .map(
+            fact ->
+                "<dt>%s</dt><dd>%s</dd>"
+                    .formatted(Html.text(fact.getKey()), Html.text(fact.getValue())))
+        .collect(
+            Collectors.joining(
+                "\n",
+                "<dl>\n",
+                "\n<dt>Command</dt><dd><code>%s</code></dd>\n</dl>"
+                    .formatted(Html.text(provenance.command()))));
+  }
+
+  private String data() {
+    return "{\"evaluation\":%s,\"keyRanges\":%s}"
+        .formatted(EvaluationJson.of(evaluation), keyRanges.map(new Gson()::toJson).orElse("null"));
+  }
+}

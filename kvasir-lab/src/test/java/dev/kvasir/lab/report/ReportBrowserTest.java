@@ -1,0 +1,186 @@
+package dev.kvasir.lab.report;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import dev.kvasir.lab.eval.Evaluation;
+import dev.kvasir.lab.eval.Row;
+import dev.kvasir.lab.eval.Task;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Opens reports in a real browser, where one is installed; pictures go to target/report. */
+class ReportBrowserTest {
+  /** Charts of the example: six tasks, one line, two grids of six rows, bytes, two KV heads. */
+  private static final int CHARTS = 6 + 1 + 2 * 6 + 1 + 2;
+
+  private static final String ATTACK =
+      "<img src=x onerror='window.attacked=1'><script>attacked=1</script>";
+
+  @TempDir private static Path folder;
+  private static Browser browser;
+  private static Path page;
+
+  @BeforeAll
+  static void openBrowser() throws IOException {
+    Optional<Path> program = Browser.find();
+    assumeTrue(
+        program.isPresent(),
+        "no chromium, chromium-browser or google-chrome is on the PATH, and KVASIR_BROWSER names none");
+    browser = new Browser(program.get(), folder.resolve("profile"));
+    page = folder.resolve("report.html");
+    new Report(
+            Examples.evaluation("kvasir-mini", "kivi:3,group=32,window=256,sinks=4"),
+            Optional.of(Examples.keyRanges()),
+            Examples.PROVENANCE)
+        .write(page);
+  }
+
+  @AfterAll
+  static void closeBrowser() {
+    if (browser != null) {
+      browser.close();
+    }
+  }
+
+  @ParameterizedTest(name = "{0} px, {1}")
+  @CsvSource({"400, light", "400, dark", "1280, light", "1280, dark"})
+  void everyChartIsDrawnAndNothingIsWiderThanThePage(int width, String scheme) throws IOException {
+    browser.open(page, width, scheme);
+    browser.photograph(Path.of("target", "report", "%d-%s.png".formatted(width, scheme)));
+    assertThat(browser.complaints()).isEmpty();
+    assertThat(browser.requests()).allMatch(address -> address.startsWith("file:")).hasSize(1);
+    assertThat(browser.value("document.querySelectorAll('.chart').length").getAsInt())
+        .isEqualTo(CHARTS);
+    // A mark is a filled or stroked shape beyond the axes' lines, of which no chart has twelve.
+    assertThat(
+            browser
+                .value(
+                    "Math.min(...[...document.querySelectorAll('.chart')]"
+                        + ".map(chart => chart.querySelectorAll('svg path').length))")
+                .getAsInt())
+        .isGreaterThan(12);
+    assertThat(browser.value("document.documentElement.scrollWidth").getAsInt())
+        .isLessThanOrEqualTo(width);
+    assertThat(browser.value(OUTSIDE).getAsString()).isEmpty();
+  }
+
+  /** Text of a chart that begins or ends outside of it. */
+  private static final String OUTSIDE =
+      """
+      [...document.querySelectorAll('.chart')].flatMap(chart => {
+        const frame = chart.getBoundingClientRect();
+        return [...chart.querySelectorAll('svg text')].filter(text => {
+          const box = text.getBoundingClientRect();
+          return box.left < frame.left - 1 || box.right > frame.right + 1
+            || box.top < frame.top - 1 || box.bottom > frame.bottom + 1;
+        }).map(text => chart.parentNode.firstChild.textContent + ': ' + text.textContent);
+      }).join('; ')
+      """;
+
+  @Test
+  void coloursFollowThePersonsWish() {
+    browser.open(page, 800, "light");
+    String colour =
+        "document.querySelector('#along svg path[stroke-width=\"2\"]').getAttribute('stroke')";
+    String light = browser.value(colour).getAsString();
+    browser.colours("dark");
+    browser.await("%s !== '%s'".formatted(colour, light));
+    assertThat(browser.value("document.querySelectorAll('.chart').length").getAsInt())
+        .isEqualTo(CHARTS);
+    assertThat(browser.complaints()).isEmpty();
+  }
+
+  @Test
+  void textOfASpecNeverRuns() {
+    Path hostile = folder.resolve("hostile.html");
+    new Report(
+            Examples.evaluation(ATTACK, ATTACK),
+            Optional.empty(),
+            new Provenance(ATTACK, ATTACK, Optional.of(ATTACK), Examples.PROVENANCE.when()))
+        .write(hostile);
+    browser.open(hostile, 800, "light");
+    browser.value(SHOW_TOOLTIPS);
+    browser.await("document.body.innerText.includes('onerror')");
+    assertThat(browser.value("window.attacked === undefined").getAsBoolean()).isTrue();
+    assertThat(browser.value("document.querySelectorAll('img').length").getAsInt()).isZero();
+    assertThat(browser.complaints()).isEmpty();
+  }
+
+  /** Tooltips are markup, so each chart has to show one for its last row. */
+  private static final String SHOW_TOOLTIPS =
+      """
+      document.querySelectorAll('.chart').forEach(place => {
+        const chart = echarts.getInstanceByDom(place);
+        chart.getOption().series.forEach((series, seriesIndex) =>
+          chart.dispatchAction({ type: 'showTip', seriesIndex, dataIndex: series.data.length - 1 }));
+      });
+      """;
+
+  @Test
+  void anInterruptedEvaluationShowsWhatIsThere() {
+    Evaluation whole = Examples.evaluation("small");
+    Row reference = whole.rows().getFirst();
+    Row begun =
+        new Row(
+            "kivi:2",
+            whole.rows().get(2).footprint(),
+            Map.of(Task.PPL, whole.rows().get(2).scores().get(Task.PPL)),
+            Map.of());
+    for (List<Row> rows : List.of(List.of(reference), List.of(reference, begun))) {
+      Path part = folder.resolve("part.html");
+      Evaluation evaluation =
+          new Evaluation("small", whole.settings(), whole.text(), whole.machine(), false, rows);
+      new Report(evaluation, Optional.empty(), Examples.PROVENANCE).write(part);
+      browser.open(part, 800, "light");
+      assertThat(browser.complaints()).isEmpty();
+      // fp16 has no divergence from itself, and nobody else has one yet.
+      assertThat(browser.value("document.querySelectorAll('#quality .chart').length").getAsInt())
+          .isEqualTo(5);
+      assertThat(browser.value("document.getElementById('along').hidden").getAsBoolean()).isTrue();
+    }
+  }
+
+  @Test
+  void theChannelsOfALargeModelAreDrawnToo() {
+    Path large = folder.resolve("large.html");
+    new Report(
+            Examples.evaluation("large"),
+            Optional.of(Examples.keyRanges(36, 128)),
+            Examples.PROVENANCE)
+        .write(large);
+    browser.open(large, 800, "light");
+    assertThat(browser.complaints()).isEmpty();
+    assertThat(browser.value(COLOURS_OF_CANVAS).getAsInt()).isGreaterThan(100);
+  }
+
+  /** Thousands of cells go on a canvas, whose marks are its pixels. */
+  private static final String COLOURS_OF_CANVAS =
+      """
+      (() => {
+        const canvas = document.querySelector('#keys canvas');
+        const pixels = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
+        return new Set(new Uint32Array(pixels.buffer)).size;
+      })()
+      """;
+
+  @Test
+  void whatWasNotMeasuredHasNoSection() {
+    browser.open(page, 800, "light");
+    assertThat(browser.value("document.getElementById('keys').hidden").getAsBoolean()).isFalse();
+    Path without = folder.resolve("without.html");
+    new Report(Examples.evaluation("small"), Optional.empty(), Examples.PROVENANCE).write(without);
+    browser.open(without, 800, "light");
+    assertThat(browser.value("document.getElementById('keys').hidden").getAsBoolean()).isTrue();
+    assertThat(browser.value("document.getElementById('keys').offsetHeight").getAsInt()).isZero();
+  }
+}
