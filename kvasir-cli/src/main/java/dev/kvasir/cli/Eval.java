@@ -4,16 +4,20 @@ import dev.kvasir.LoadOptions;
 import dev.kvasir.Model;
 import dev.kvasir.lab.eval.Evaluation;
 import dev.kvasir.lab.eval.EvaluationJson;
-import dev.kvasir.lab.eval.EvaluationListener;
 import dev.kvasir.lab.eval.Evaluator;
 import dev.kvasir.lab.eval.Settings;
 import dev.kvasir.lab.eval.Sources;
 import dev.kvasir.lab.file.WholeFile;
+import dev.kvasir.lab.inspect.KeyRanges;
+import dev.kvasir.lab.report.Report;
 import java.nio.file.Path;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
 
 /** Shows what kinds of cache do to a model's answers. */
 @Command(
@@ -28,15 +32,18 @@ import picocli.CommandLine.Option;
       "  kvasir eval --quick",
       "  kvasir eval --kv \"kivi:4,group=32;kivi:2,group=32\" --tasks ppl,kld,needle,chain",
       "  kvasir eval --tasks ppl,kld --text book.txt --context 8192 --json result.json",
+      "  kvasir eval --quick --report report.html --inspect-kv",
       "  kvasir eval --model models/some-model.gguf --tasks gsm8k --jsonl gsm8k-test.jsonl"
     })
 final class Eval implements Callable<Integer> {
-  private static final int INTERRUPTED = 130;
+  static final int INTERRUPTED = 130;
 
   private final Streams streams;
 
   @Mixin private ModelArguments model;
   @Mixin private EvalArguments arguments;
+  @Mixin private ReportArguments report;
+  @Spec private CommandSpec spec;
 
   @Option(
       names = "--threads",
@@ -59,9 +66,10 @@ final class Eval implements Callable<Integer> {
     if (json != null) {
       WholeFile.checkWritable(json);
     }
+    report.check();
     try (Model loaded = model.load(loadOptions(), streams)) {
       Settings fitted = arguments.fitted(settings, loaded.config().contextLength());
-      return evaluate(new Evaluator(loaded, fitted, sources));
+      return evaluate(loaded, fitted, sources);
     }
   }
 
@@ -72,7 +80,8 @@ final class Eval implements Callable<Integer> {
         : options.withThreads(OptionValue.atLeastOne("--threads", threads));
   }
 
-  private int evaluate(Evaluator evaluator) {
+  private int evaluate(Model loaded, Settings settings, Sources sources) {
+    Evaluator evaluator = new Evaluator(loaded, settings, sources);
     try (Interruption interruption = Interruption.watch()) {
       Evaluation evaluation = run(evaluator, interruption);
       if (evaluation.rows().isEmpty()) {
@@ -84,24 +93,28 @@ final class Eval implements Callable<Integer> {
       if (json != null) {
         EvaluationJson.write(evaluation, json);
       }
+      if (report.isWanted()) {
+        Optional<KeyRanges> ranges = keyRanges(loaded, settings, sources, interruption);
+        new Report(evaluation, ranges, Origin.of(spec)).write(report.file());
+      }
       return evaluation.complete() ? 0 : INTERRUPTED;
     }
   }
 
   private Evaluation run(Evaluator evaluator, Interruption interruption) {
-    try (Progress progress = new Progress(streams, "evaluating")) {
-      return evaluator.run(
-          new EvaluationListener() {
-            @Override
-            public void progress(double done, double inAll) {
-              progress.update(done, inAll);
-            }
+    try (Watch watch = new Watch(streams, "evaluating", interruption)) {
+      return evaluator.run(watch);
+    }
+  }
 
-            @Override
-            public boolean stopped() {
-              return interruption.asked();
-            }
-          });
+  /** Over the same part of the text that is evaluated. */
+  private Optional<KeyRanges> keyRanges(
+      Model loaded, Settings settings, Sources sources, Interruption interruption) {
+    if (!report.hasKeyRanges()) {
+      return Optional.empty();
+    }
+    try (Watch watch = new Watch(streams, "reading keys", interruption)) {
+      return KeyRanges.measure(loaded, sources.text(), settings.longestContext(), watch);
     }
   }
 }

@@ -7,6 +7,7 @@ import com.google.gson.JsonParser;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -42,6 +43,22 @@ class EvalTest {
   }
 
   @Test
+  void aReportShowsTheRowsTheKeysAndTheCommand() throws IOException {
+    Path report = folder.resolve("report.html");
+    String[] command = {
+      "eval", "--kv", "kivi:4; bf16", "--tasks", "ppl", "--context", "300", "--inspect-kv"
+    };
+    Run.of(
+            Stream.concat(Stream.of(command), Stream.of("--report", report.toString()))
+                .toArray(String[]::new))
+        .succeeds();
+    assertThat(report)
+        .content()
+        .contains("<th scope=\"row\">bf16</th>", "\"keyRanges\":{\"tokens\":300,")
+        .contains("<code>kvasir eval --kv &#39;kivi:4; bf16&#39; --tasks ppl --context 300");
+  }
+
+  @Test
   void badSettingsAreRefusedBeforeAnyWork() {
     Run.of("eval", "--kv", "fp16;kivi:5").isRefusedWith("'kivi:5'", "bits is 5");
     Run.of("eval", "--tasks", "ppl,nothing").isRefusedWith("'nothing' is unknown", "needle");
@@ -65,5 +82,8 @@ class EvalTest {
         .isRefusedWith("lines.jsonl, line 1: 'answer' is missing; expected a text");
     Run.of("eval", "--json", folder.resolve("none/result.json").toString())
         .isRefusedWith("result.json: its folder", "is missing");
+    Run.of("eval", "--report", folder.resolve("none/report.html").toString())
+        .isRefusedWith("report.html: its folder", "is missing");
+    Run.of("eval", "--inspect-kv").isRefusedWith("--inspect-kv", "--report FILE");
   }
 }

@@ -1,0 +1,29 @@
+package dev.kvasir.cli;
+
+import dev.kvasir.lab.eval.EvaluationListener;
+
+/** Shows how far work of the lab has come, and lets the user end it. */
+final class Watch implements EvaluationListener, AutoCloseable {
+  private final Progress progress;
+  private final Interruption interruption;
+
+  Watch(Streams streams, String what, Interruption interruption) {
+    this.progress = new Progress(streams, what);
+    this.interruption = interruption;
+  }
+
+  @Override
+  public void progress(double done, double inAll) {
+    progress.update(done, inAll);
+  }
+
+  @Override
+  public boolean stopped() {
+    return interruption.asked();
+  }
+
+  @Override
+  public void close() {
+    progress.close();
+  }
+}
