@@ -59,7 +59,8 @@ final class Kvasir implements Runnable {
         .addSubcommand(new Tokenize(streams))
         .addSubcommand(new Render(streams))
         .addSubcommand(new Roundtrip(streams))
-        .addSubcommand(new Eval(streams));
+        .addSubcommand(new Eval(streams))
+        .addSubcommand(new Compare(streams));
     for (CommandProvider provider : ServiceLoader.load(CommandProvider.class)) {
       commandLine.addSubcommand(provider.command(streams.out(), streams.err()));
     }

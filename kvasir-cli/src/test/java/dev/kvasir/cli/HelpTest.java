@@ -11,13 +11,17 @@ class HelpTest {
   void withoutArgumentsTheHelpIsShown() {
     Run run = Run.of().succeeds();
     assertThat(run.out())
-        .contains("Usage: kvasir", "generate", "chat", "inspect", "tokenize", "render", "eval")
+        .contains(
+            "Usage: kvasir", "generate", "chat", "inspect", "tokenize", "render", "eval", "compare")
         .contains("kvasir generate \"Once upon a time\"");
     assertThat(Run.of("--help").succeeds().out()).isEqualTo(run.out());
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"generate", "chat", "inspect", "tokenize", "render", "roundtrip", "eval"})
+  @ValueSource(
+      strings = {
+        "generate", "chat", "inspect", "tokenize", "render", "roundtrip", "eval", "compare"
+      })
   void everyCommandHasExamplesAndNoColoursInAPipe(String command) {
     Run run = Run.of(command, "--help").succeeds();
     assertThat(run.out())

@@ -1,0 +1,87 @@
+package dev.kvasir.cli;
+
+import dev.kvasir.LoadOptions;
+import dev.kvasir.Model;
+import dev.kvasir.lab.eval.Evaluation;
+import dev.kvasir.lab.eval.Evaluator;
+import dev.kvasir.lab.eval.Settings;
+import dev.kvasir.lab.eval.Sources;
+import dev.kvasir.lab.report.Provenance;
+import dev.kvasir.lab.report.ResultsFile;
+import dev.kvasir.lab.report.StandardRows;
+import java.nio.file.Path;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** Measures every method in the same way and keeps the table among the documents. */
+@Command(
+    name = "compare",
+    description = {
+      "Measure all kinds of KV cache at their usual widths on the bundled model.",
+      "Prints a table and writes it into a document, with the machine, the commit and the command."
+          + " Ctrl-C ends it, shows what is finished and leaves the document as it was."
+    },
+    footer = {
+      "  kvasir compare --quick --out first-look.md",
+      "  kvasir compare --out docs/results.md"
+    })
+final class Compare implements Callable<Integer> {
+  private final Streams streams;
+
+  @Spec private CommandSpec spec;
+
+  @Option(
+      names = "--out",
+      paramLabel = "FILE",
+      defaultValue = "docs/results.md",
+      description = {
+        "The document. One that is there keeps what surrounds the table.",
+        "  Default: ${DEFAULT-VALUE}."
+      })
+  private Path out;
+
+  @Option(names = "--quick", description = "A first look: a short context, few samples.")
+  private boolean quick;
+
+  Compare(Streams streams) {
+    this.streams = streams;
+  }
+
+  @Override
+  public Integer call() {
+    ResultsFile results = ResultsFile.at(out);
+    Settings settings = quick ? StandardRows.quickSettings() : StandardRows.settings();
+    ModelArguments bundled = new ModelArguments();
+    try (Model model = bundled.load(LoadOptions.defaults(), streams);
+        Interruption interruption = Interruption.watch()) {
+      Evaluator evaluator = new Evaluator(model, settings, Sources.bundled(true));
+      return publish(run(evaluator, interruption), Origin.of(spec), results);
+    }
+  }
+
+  private Evaluation run(Evaluator evaluator, Interruption interruption) {
+    try (Watch watch = new Watch(streams, "comparing", interruption)) {
+      return evaluator.run(watch);
+    }
+  }
+
+  /** Only what is complete replaces what was measured before. */
+  int publish(Evaluation evaluation, Provenance provenance, ResultsFile results) {
+    if (!evaluation.rows().isEmpty()) {
+      new EvalTable(evaluation).print(streams.out());
+      streams.out().println();
+      ResultsFile.facts(evaluation, provenance)
+          .forEach((name, value) -> streams.out().println(name + ": " + value));
+      streams.out().flush();
+    }
+    if (!evaluation.complete()) {
+      streams.note("interrupted; %s is left as it was".formatted(results.file()));
+      return Eval.INTERRUPTED;
+    }
+    results.write(evaluation, provenance);
+    return 0;
+  }
+}

@@ -1,0 +1,92 @@
+package dev.kvasir.lab.report;
+
+import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.lab.eval.Evaluation;
+import dev.kvasir.lab.eval.Row;
+import dev.kvasir.lab.file.WholeFile;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+
+/**
+ * A document of the repository that holds an evaluation's table between two marks. What people
+ * write around the marks stays; what stands between them is never edited by hand.
+ *
+ * @param before up to and with the first mark
+ * @param after from the second mark on
+ */
+public record ResultsFile(Path file, String before, String after) {
+  static final String BEGIN = "<!-- kvasir compare: begin -->";
+  static final String END = "<!-- kvasir compare: end -->";
+
+  private static final String LEGEND =
+      """
+      Below a figure stands the interval that holds the true one in 95 of 100 cases. ↓ worse or ↑ better
+      than fp16, \\* worse than the best row beside fp16: all beyond sampling error. `docs/lab.md` describes
+      the tasks.""";
+
+  /** Refuses a document that could not be written in the end. */
+  public static ResultsFile at(Path file) {
+    WholeFile.checkWritable(file);
+    if (!Files.exists(file)) {
+      return new ResultsFile(file, "# Results\n\n" + BEGIN, END + "\n");
+    }
+    String text = read(file);
+    int begin = text.indexOf(BEGIN);
+    int end = text.indexOf(END);
+    if (begin < 0 || end < begin) {
+      throw new InvalidInputException(
+          "%s: has no place for results; expected the lines %s and %s".formatted(file, BEGIN, END));
+    }
+    return new ResultsFile(file, text.substring(0, begin + BEGIN.length()), text.substring(end));
+  }
+
+  private static String read(Path file) {
+    try {
+      return Files.readString(file);
+    } catch (IOException e) {
+      throw new InvalidInputException("%s: cannot be read".formatted(file), e);
+    }
+  }
+
+  public void write(Evaluation evaluation, Provenance provenance) {
+    WholeFile.write(file, before + "\n\n" + markdown(evaluation, provenance) + "\n" + after);
+  }
+
+  /** How it was measured, by name. */
+  public static Map<String, String> facts(Evaluation evaluation, Provenance provenance) {
+    Map<String, String> facts = Facts.of(evaluation, provenance);
+    facts.put("Command", provenance.command());
+    return facts;
+  }
+
+  private static String markdown(Evaluation evaluation, Provenance provenance) {
+    List<Column> columns = Column.of(evaluation);
+    String head =
+        columns.stream().map(Column::title).collect(Collectors.joining(" | ", "| cache | ", " |"));
+    String rule = "|---|" + "---:|".repeat(columns.size());
+    String rows =
+        evaluation.rows().stream().map(row -> line(row, columns)).collect(Collectors.joining("\n"));
+    String facts =
+        facts(evaluation, provenance).entrySet().stream()
+            .map(fact -> "- %s: `%s`".formatted(fact.getKey(), fact.getValue()))
+            .collect(Collectors.joining("\n"));
+    return String.join("\n", head, rule, rows, "", LEGEND, "", facts, "");
+  }
+
+  private static String line(Row row, List<Column> columns) {
+    return columns.stream()
+        .map(column -> cell(row, column))
+        .collect(Collectors.joining(" | ", "| `%s` | ".formatted(row.spec()), " |"));
+  }
+
+  private static String cell(Row row, Column column) {
+    // A bare star would begin emphasis.
+    String figure = column.figure(row) + column.marks(row).replace("*", "\\*");
+    String interval = column.interval(row);
+    return interval.isEmpty() ? figure : "%s<br><sub>%s</sub>".formatted(figure, interval);
+  }
+}
