@@ -20,7 +20,14 @@ class HelpTest {
   @ParameterizedTest
   @ValueSource(
       strings = {
-        "generate", "chat", "inspect", "tokenize", "render", "roundtrip", "eval", "compare"
+        "generate",
+        "chat",
+        "inspect",
+        "tokenize",
+        "render",
+        "roundtrip",
+        "eval",
+        "compare"
       })
   void everyCommandHasExamplesAndNoColoursInAPipe(String command) {
     Run run = Run.of(command, "--help").succeeds();
