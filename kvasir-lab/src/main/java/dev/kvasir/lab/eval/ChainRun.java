@@ -43,7 +43,6 @@ final class ChainRun {
                 text -> isEnough(program, text)));
       }
       steps.write(drafts);
-      row.weigh(drafts.getFirst().cache());
       for (int i = 0; i < together.size(); i++) {
         Program program = together.get(i);
         String attempt = drafts.get(i).text();

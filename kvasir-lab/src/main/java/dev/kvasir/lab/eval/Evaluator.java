@@ -41,15 +41,12 @@ public final class Evaluator {
 
   public Evaluation run(EvaluationListener listener) {
     Pace pace = new Pace(listener, work.work() * contenders.size());
-    SpeedProbe probe = new SpeedProbe(model);
     CacheShape shape = model.config().cacheShape();
     List<RowInProgress> rows =
-        contenders.stream().map(one -> new RowInProgress(one, shape, probe)).toList();
+        contenders.stream().map(one -> new RowInProgress(one, shape)).toList();
     boolean complete = true;
     try {
-      if (work.stream().length > 0) {
-        new StreamRun(model, work.stream(), pace).run(rows, settings.tasks());
-      }
+      new StreamRun(model, work.stream(), pace).run(rows, settings.tasks());
       rows.forEach(row -> runTasks(row, new Steps(model, pace)));
     } catch (Pace.Stopped e) {
       complete = false;

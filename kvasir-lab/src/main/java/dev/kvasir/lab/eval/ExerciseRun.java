@@ -35,7 +35,6 @@ final class ExerciseRun {
                 text -> text.contains("\nQuestion:")));
       }
       steps.write(drafts);
-      row.weigh(drafts.getFirst().cache());
       for (int i = 0; i < together.size(); i++) {
         String answer = drafts.get(i).text().split("\nQuestion:", 2)[0];
         samples.add(together.get(i).problem().isSolvedBy(answer) ? 1.0 : 0.0);

@@ -26,7 +26,6 @@ final class RetrievalRun {
     for (Passage passage : passages) {
       try (KvCache cache = row.contender().open()) {
         steps.read(cache, passage.shared(), passage.shared().length);
-        row.weigh(cache);
         for (int from = 0; from < passage.tails().size(); from += Steps.SIDE_BY_SIDE) {
           answer(passage, cache, from);
         }

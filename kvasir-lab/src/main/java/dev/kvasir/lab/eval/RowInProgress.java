@@ -4,22 +4,19 @@ import dev.kvasir.cache.CacheBytes;
 import dev.kvasir.cache.CacheShape;
 import dev.kvasir.cache.KvCache;
 import java.util.EnumMap;
-import java.util.List;
 import java.util.Map;
 
 /** A row while its tasks run. */
 final class RowInProgress {
   private final Contender contender;
   private final CacheShape shape;
-  private final SpeedProbe probe;
   private final Map<Task, Score> scores = new EnumMap<>(Task.class);
   private Footprint footprint =
       new Footprint(0, 0, Double.NaN, Double.NaN, new CacheBytes(0, 0, 0, 0, 0));
 
-  RowInProgress(Contender contender, CacheShape shape, SpeedProbe probe) {
+  RowInProgress(Contender contender, CacheShape shape) {
     this.contender = contender;
     this.shape = shape;
-    this.probe = probe;
   }
 
   Contender contender() {
@@ -30,14 +27,7 @@ final class RowInProgress {
     scores.put(task, score);
   }
 
-  /** Weighs a sequence at its end, if it is the longest so far. */
-  void weigh(KvCache cache) {
-    if (cache.length() > footprint.tokens()) {
-      weigh(cache, probe.tokensPerSecond(List.of(cache))[0]);
-    }
-  }
-
-  /** Weighs a sequence whose speed was measured already. */
+  /** Takes the bytes of a sequence at its end, and its speed. */
   void weigh(KvCache cache, double tokensPerSecond) {
     CacheBytes parts = cache.bytes();
     long bytes = parts.total();

@@ -10,7 +10,8 @@ import java.util.Set;
 /**
  * Lets a text flow through every row's cache at once, block by block: a block attends to its packed
  * past, as text does that a user hands over piece by piece. Side by side, the reference's logits
- * are computed once and never stored for more than a block.
+ * are computed once and never stored for more than a block. At the end every row is weighed: only
+ * here do all of them hold the same tokens.
  */
 final class StreamRun {
   private final Model model;

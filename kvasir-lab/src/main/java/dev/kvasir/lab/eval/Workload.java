@@ -13,7 +13,7 @@ import java.util.List;
  * All that every row is to read and to answer, as token ids. Whatever can be wrong is said while it
  * is made, before any work begins.
  *
- * @param stream ids of the text: whole blocks and one more, or none
+ * @param stream ids of the text, whole blocks and one more: every row is weighed after reading it
  */
 record Workload(
     int[] stream,
@@ -47,7 +47,7 @@ record Workload(
     Prompts prompts = new Prompts(model, sources.bundledModel());
     Passages passages = new Passages(prompts, settings);
     return new Workload(
-        streams(settings) ? stream(model, settings, sources) : new int[0],
+        stream(model, settings, sources),
         has(settings, Task.NEEDLE) ? passages.needles(sources.filler()) : List.of(),
         has(settings, Task.RECORDS) ? passages.records() : List.of(),
         has(settings, Task.CHAIN) ? programs(model, settings, prompts) : List.of(),
@@ -56,10 +56,6 @@ record Workload(
 
   private static boolean has(Settings settings, Task task) {
     return settings.tasks().contains(task);
-  }
-
-  private static boolean streams(Settings settings) {
-    return has(settings, Task.PPL) || has(settings, Task.KLD);
   }
 
   private static void checkContexts(Model model, Settings settings) {
@@ -122,7 +118,7 @@ record Workload(
 
   /** The work of one row. */
   double work() {
-    double work = stream.length == 0 ? 0 : Pace.reading(0, stream.length - 1);
+    double work = Pace.reading(0, stream.length - 1);
     work += needles.stream().mapToDouble(Passage::work).sum();
     work += records.stream().mapToDouble(Passage::work).sum();
     work += programs.stream().mapToDouble(Program::work).sum();
