@@ -29,10 +29,12 @@ class PackedCacheTest {
   private static final int STEP = 128;
 
   private static Model model;
+  private static int[] text;
 
   @BeforeAll
   static void load() {
     model = Model.bundled();
+    text = sampleText();
   }
 
   @AfterAll
@@ -57,7 +59,7 @@ class PackedCacheTest {
   /** A chunk sees the packed past, so only the exact prefill gives what half precision gives. */
   @Test
   void anExactPrefillReadsThePromptInFullPrecision() {
-    int[] prompt = Arrays.copyOf(sampleText(), 900);
+    int[] prompt = Arrays.copyOf(text, 900);
     GenerateOptions one = GenerateOptions.defaults().withMaxTokens(1);
     SessionOptions packed = SessionOptions.defaults().withCache(CacheSpec.parse("kivi:1"));
     try (Session full = model.newSession();
@@ -79,7 +81,7 @@ class PackedCacheTest {
 
   @Test
   void aChunkedPrefillHoldsNoMoreThanAStepUnpacked() {
-    int[] prompt = Arrays.copyOf(sampleText(), 3000);
+    int[] prompt = Arrays.copyOf(text, 3000);
     SessionOptions packed = SessionOptions.defaults().withCache(CacheSpec.parse("kivi:2"));
     GenerateOptions one = GenerateOptions.defaults().withMaxTokens(1);
     long tokenBytes = 2 * model.config().cacheShape().valuesPerToken();
@@ -113,8 +115,7 @@ class PackedCacheTest {
 
   @Test
   void fourBitsStayCloseToHalfPrecision() {
-    int[] text = sampleText();
-    double four = divergence(text, "kivi:4");
+    double four = divergence("kivi:4");
     System.out.printf(
         "mean KL divergence of kivi:4 from fp16 over %d streamed tokens: %.5f%n", TOKENS, four);
     assertThat(four).isLessThan(0.01).isPositive();
@@ -145,7 +146,7 @@ class PackedCacheTest {
     return tokens;
   }
 
-  private static double divergence(int[] text, String spec) {
+  private static double divergence(String spec) {
     Batch full = new Batch();
     Batch packed = new Batch();
     double sum = 0;
