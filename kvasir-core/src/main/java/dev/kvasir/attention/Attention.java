@@ -148,6 +148,7 @@ public final class Attention {
       pages.query(token * group, queries, headsAt(block, token, kvHead));
     }
     visitSpan(block, kvHead, span, pages);
+    pages.end();
     if (spans[block] > 1) {
       pages.leave(partials, firstSlot[block] + part - firstPart[block]);
       return;

@@ -7,6 +7,14 @@ import dev.kvasir.cache.KvCache;
  * Which of the tokens a row sees is not its business: weights of unseen ones are zero.
  */
 interface BlockReader {
+  /** A walk begins: queries are other ones, and nothing has been mixed yet. */
+  default void begin() {}
+
+  /** Whether a block is read as a whole, because what it has of a part costs as much. */
+  default boolean readsWholeBlocks() {
+    return false;
+  }
+
   /**
    * Scores of the first {@code tokens} tokens of a block.
    *
@@ -38,4 +46,18 @@ interface BlockReader {
       float[] weights,
       int rows,
       float[] mixed);
+
+  /**
+   * The running maximum of a row has grown: what a reader holds back of its weights shrinks. Called
+   * between {@link #score} and {@link #mix}.
+   */
+  default void shrink(int row, float factor) {}
+
+  /**
+   * The walk is over: a reader adds what it held back, say weights that were summed by code over
+   * all blocks, because the vectors of the codes are the same for each.
+   *
+   * @param mixed (rows, headDim), added to
+   */
+  default void end(int rows, float[] mixed) {}
 }

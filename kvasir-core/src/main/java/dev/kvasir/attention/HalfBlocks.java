@@ -20,8 +20,8 @@ final class HalfBlocks implements BlockReader {
     this.prepared = new HalfQueries(PageWalk.FEW_ROWS, headDim);
   }
 
-  /** The queries are other ones from now on. */
-  void begin() {
+  @Override
+  public void begin() {
     isPrepared = false;
   }
 

@@ -7,6 +7,7 @@ import dev.kvasir.kernel.Kernels;
 import dev.kvasir.page.Page;
 import dev.kvasir.page.UniformPage;
 import java.util.Arrays;
+import java.util.List;
 
 /**
  * One worker's walk over the blocks of a KV head, with a running maximum and sum for every query
@@ -21,8 +22,9 @@ final class PageWalk {
   private final AttentionShape shape;
   private final Kernels kernels;
   private final BlockReader expanded;
-  private final HalfBlocks halves;
+  private final BlockReader halves;
   private final BlockReader lookups;
+  private final List<BlockReader> readers;
 
   private final float[] queries; // (rows, headDim), scaled
   private final float[] mixed; // (rows, headDim)
@@ -38,6 +40,7 @@ final class PageWalk {
     this.expanded = new ExpandedBlocks(kernels, headDim);
     this.halves = new HalfBlocks(kernels, headDim);
     this.lookups = new UniformLookups(kernels, headDim);
+    this.readers = List.of(expanded, halves, lookups);
     this.queries = new float[mostRows * headDim];
     this.mixed = new float[mostRows * headDim];
     this.scores = new float[mostRows * PAGE];
@@ -48,7 +51,9 @@ final class PageWalk {
   /** Begins with so many rows, whose queries are to be put into {@link #queries}. */
   void begin(int rowCount) {
     rows = rowCount;
-    halves.begin();
+    for (int i = 0; i < readers.size(); i++) {
+      readers.get(i).begin();
+    }
     Arrays.fill(mixed, 0, rows * shape.headDim(), 0);
     Arrays.fill(maxima, 0, rows, Float.NEGATIVE_INFINITY);
     Arrays.fill(sums, 0, rows, 0);
@@ -72,8 +77,8 @@ final class PageWalk {
   void visit(
       KvCache cache, int layer, int kvHead, int block, int position, int tokens, int window) {
     BlockReader reader = reader(cache, layer, block);
-    // A packed page is looked up as a whole; what is not to be seen weighs zero.
-    int read = reader == lookups ? PAGE : tokens;
+    // Where a whole block is read, what is not to be seen weighs zero.
+    int read = reader.readsWholeBlocks() ? PAGE : tokens;
     reader.score(cache, layer, kvHead, block, read, queries, rows, scores);
     for (int row = 0; row < rows; row++) {
       int seen = position + row / shape.queriesPerKvHead() - cache.firstPosition(block);
@@ -113,8 +118,18 @@ final class PageWalk {
       maxima[row] = now;
       sums[row] *= shrink;
       kernels.scale(mixed, row * shape.headDim(), shape.headDim(), shrink);
+      for (int i = 0; i < readers.size(); i++) {
+        readers.get(i).shrink(row, shrink);
+      }
     }
     sums[row] += sum;
+  }
+
+  /** All blocks have been visited. */
+  void end() {
+    for (int i = 0; i < readers.size(); i++) {
+      readers.get(i).end(rows, mixed);
+    }
   }
 
   /** Writes the outputs of one token's heads, from {@code row} on. */

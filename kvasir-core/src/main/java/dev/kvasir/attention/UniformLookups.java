@@ -24,6 +24,11 @@ final class UniformLookups implements BlockReader {
   }
 
   @Override
+  public boolean readsWholeBlocks() {
+    return true;
+  }
+
+  @Override
   public void score(
       KvCache cache,
       int layer,

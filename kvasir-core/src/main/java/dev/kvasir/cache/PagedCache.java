@@ -1,6 +1,7 @@
 package dev.kvasir.cache;
 
 import dev.kvasir.codec.PageCodec;
+import dev.kvasir.codec.SealingRun;
 import dev.kvasir.codec.SequenceCodec;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.ScalarKernels;
@@ -66,7 +67,7 @@ public final class PagedCache implements KvCache {
         pages * (pageBytes - codeBytes),
         DenseBlock.bytesFor(shape, dense * TOKENS_PER_PAGE, settings.precision()),
         DenseBlock.bytesFor(shape, sinks, settings.precision()),
-        0);
+        settings.codec().map(codec -> codec.tableBytes(sealed)).orElse(0L));
   }
 
   @Override
@@ -140,11 +141,46 @@ public final class PagedCache implements KvCache {
     if (codec == null || sealingHeld) {
       return;
     }
-    while (firstPosition(sealedEnd + 1) + (long) settings.window() <= length) {
+    int end = sealedEnd;
+    while (firstPosition(end + 1) + (long) settings.window() <= length) {
+      end++;
+    }
+    if (end > sealedEnd) {
+      codec.learn(new Run(sealedEnd, end - sealedEnd));
+    }
+    while (sealedEnd < end) {
       DenseBlock dense = (DenseBlock) blocks.get(sealedEnd);
       blocks.set(sealedEnd, seal(dense, firstPosition(sealedEnd)));
       dense.release();
       sealedEnd++;
+    }
+  }
+
+  /** Dense blocks from {@code first} on, before they are packed. */
+  private final class Run implements SealingRun {
+    private final int first;
+    private final int blockCount;
+
+    Run(int first, int blockCount) {
+      this.first = first;
+      this.blockCount = blockCount;
+    }
+
+    @Override
+    public int position() {
+      return firstPosition(first);
+    }
+
+    @Override
+    public int blocks() {
+      return blockCount;
+    }
+
+    @Override
+    public void expand(int layer, int block, float[] keys, float[] values) {
+      DenseBlock dense = (DenseBlock) blocks.get(first + block);
+      dense.expandLayer(KERNELS, layer, 0, keys);
+      dense.expandLayer(KERNELS, layer, 1, values);
     }
   }
 

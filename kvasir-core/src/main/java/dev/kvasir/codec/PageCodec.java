@@ -12,4 +12,12 @@ public interface PageCodec {
 
   /** Those of its bytes that are codes. */
   long codeBytes();
+
+  /**
+   * Bytes that a sequence keeps beside its pages once so many blocks are sealed, had its tokens
+   * come one by one.
+   */
+  default long tableBytes(int sealedBlocks) {
+    return 0;
+  }
 }

@@ -7,8 +7,12 @@ import dev.kvasir.page.Page;
  * queries. A method that keeps nothing needs but {@link #seal}.
  */
 public interface SequenceCodec extends AutoCloseable {
+  /** Learns from all blocks that are about to be sealed, before the first of them is. */
+  default void learn(SealingRun run) {}
+
   /**
-   * Packs the vectors of {@link Page#TOKENS} tokens. The blocks of a layer come in their order.
+   * Packs the vectors of {@link Page#TOKENS} tokens. The blocks of a layer come in their order; the
+   * arrays may be overwritten.
    *
    * @param layer which layer they belong to
    * @param position of the first of them: a method that packs keys as they were before rotation
