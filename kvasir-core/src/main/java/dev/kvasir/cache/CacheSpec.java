@@ -19,10 +19,11 @@ public record CacheSpec(String text, CacheMethod method) {
     METHODS.put("bf16", spec -> DenseMethod.of(spec, Precision.BF16));
     METHODS.put("fp32", spec -> DenseMethod.of(spec, Precision.F32));
     METHODS.put("kivi", KiviMethod::of);
+    METHODS.put("patternkv", PatternMethod::of);
   }
 
   /** As {@link #METHODS} wants them typed. */
-  private static final String KNOWN = "fp16, bf16, fp32, kivi:BITS";
+  private static final String KNOWN = "fp16, bf16, fp32, kivi:BITS, patternkv:BITS";
 
   /** Half precision. */
   public static final CacheSpec DEFAULT = parse("fp16");

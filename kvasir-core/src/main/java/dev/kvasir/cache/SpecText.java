@@ -87,11 +87,43 @@ final class SpecText {
   }
 
   int tokens(String key, int otherwise) {
+    return between(key, otherwise, 0, MOST_DENSE_TOKENS);
+  }
+
+  int between(String key, int otherwise, int least, int most) {
     int value = has(key) ? number(key, values.get(key)) : otherwise;
-    if (value < 0 || value > MOST_DENSE_TOKENS) {
-      throw wrong("%s is %d; expected 0 to %d".formatted(key, value, MOST_DENSE_TOKENS));
+    if (value < least || value > most) {
+      throw wrong("%s is %d; expected %d to %d".formatted(key, value, least, most));
     }
     return value;
+  }
+
+  /** A fraction above zero. */
+  double fraction(String key, double otherwise, double most) {
+    if (!has(key)) {
+      return otherwise;
+    }
+    String typed = values.get(key);
+    double value;
+    try {
+      value = Double.parseDouble(typed);
+    } catch (NumberFormatException e) {
+      throw wrong("%s is '%s'; expected a number".formatted(key, typed));
+    }
+    if (!(value > 0 && value <= most)) {
+      throw wrong("%s is %s; expected more than 0, up to %s".formatted(key, typed, most));
+    }
+    return value;
+  }
+
+  /** A part of a method that may be left out. */
+  boolean isOn(String key) {
+    return choice(key, Switch.ON) == Switch.ON;
+  }
+
+  private enum Switch {
+    ON,
+    OFF
   }
 
   /** One of the constants of an enumeration, typed in small letters. */

@@ -15,20 +15,33 @@ class CacheSpecTest {
   @CsvSource(
       delimiter = '|',
       value = {
-        "qivi            | 'qivi' is unknown; known are fp16, bf16, fp32, kivi:BITS",
+        "qivi            | 'qivi' is unknown; known are fp16, bf16, fp32, kivi:BITS,"
+            + " patternkv:BITS",
         "''              | '' is unknown; known are",
         "fp16:4          | 'fp16' takes no bits and no keys",
         "fp16,group=32   | 'fp16' takes no bits and no keys",
         "kivi            | needs its bits, as in kivi:4; possible are [1, 2, 3, 4, 8]",
         "kivi:5          | bits is 5; possible are [1, 2, 3, 4, 8]",
         "kivi:two        | bits is 'two'; expected a whole number",
-        "kivi:2,         | '' is no key=value of kivi; its keys are [group, k, lookup, sinks, v, window]",
+        "kivi:2,         | '' is no key=value of kivi; its keys are [group, k, lookup, sinks, v,"
+            + " window]",
         "kivi:2,lookup=slow | lookup is 'slow'; possible are [exact, fast]",
         "kivi:2,grp=32   | 'grp=32' is no key=value of kivi",
         "kivi:2,group=48 | group is 48; possible are [32, 64, 128]",
         "kivi:2,k=4,k=2  | 'k' is given twice",
         "kivi:2,window=-1| window is -1; expected 0 to 1048576",
-        "kivi:2,sinks=x  | sinks is 'x'; expected a whole number"
+        "kivi:2,sinks=x  | sinks is 'x'; expected a whole number",
+        "kivi:2,patterns=4 | 'patterns=4' is no key=value of kivi",
+        "patternkv       | needs its bits, as in patternkv:4; possible are [1, 2, 3, 4, 8]",
+        "patternkv:2,patterns=0 | patterns is 0; expected 1 to 255",
+        "patternkv:2,patterns=256 | patterns is 256; expected 1 to 255",
+        "patternkv:2,alpha=0 | alpha is 0; expected more than 0, up to 0.5",
+        "patternkv:2,alpha=0.6 | alpha is 0.6; expected more than 0, up to 0.5",
+        "patternkv:2,alpha=NaN | alpha is NaN; expected more than 0, up to 0.5",
+        "patternkv:2,alpha=few | alpha is 'few'; expected a number",
+        "patternkv:2,v-threshold=no | v-threshold is 'no'; possible are [on, off]",
+        "patternkv:2,pattern=4 | 'pattern=4' is no key=value of patternkv; its keys are [alpha,"
+            + " group, k,"
       })
   void aBadSpecNamesWhatIsWrong(String spec, String sentence) {
     assertThatThrownBy(() -> CacheSpec.parse(spec))

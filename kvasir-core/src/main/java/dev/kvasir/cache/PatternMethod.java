@@ -1,0 +1,60 @@
+package dev.kvasir.cache;
+
+import dev.kvasir.codec.pattern.FlatteningGate;
+import dev.kvasir.codec.pattern.PatternCodec;
+import dev.kvasir.codec.pattern.PatternShape;
+import dev.kvasir.codec.pattern.Patterns;
+import dev.kvasir.codec.pattern.SideSettings;
+import java.util.Optional;
+
+/**
+ * Patterns and uniform codes of what differs from them.
+ *
+ * @param patterns mined for keys and for values of each head
+ * @param alpha how likely a pattern may widen a value's error: the fewer, the fewer are used
+ * @param newPatterns whether later windows add patterns
+ * @param thresholds whether values use a pattern only where it helps for certain
+ */
+record PatternMethod(
+    UniformKeys keys,
+    int patterns,
+    double alpha,
+    boolean newPatterns,
+    boolean keyPatterns,
+    boolean valuePatterns,
+    boolean thresholds)
+    implements CacheMethod {
+  private static final int DEFAULT_PATTERNS = 32;
+  private static final double DEFAULT_ALPHA = 0.05;
+  private static final double MOST_ALPHA = 0.5;
+
+  static PatternMethod of(SpecText spec) {
+    UniformKeys keys =
+        UniformKeys.of(
+            spec, "patterns", "alpha", "new-patterns", "k-patterns", "v-patterns", "v-threshold");
+    return new PatternMethod(
+        keys,
+        spec.between("patterns", DEFAULT_PATTERNS, 1, Patterns.MOST),
+        spec.fraction("alpha", DEFAULT_ALPHA, MOST_ALPHA),
+        spec.isOn("new-patterns"),
+        spec.isOn("k-patterns"),
+        spec.isOn("v-patterns"),
+        spec.isOn("v-threshold"));
+  }
+
+  @Override
+  public CacheSettings settings(CacheShape shape) {
+    double any = Double.POSITIVE_INFINITY;
+    double ratio = thresholds ? FlatteningGate.largestRatio(shape.headDim(), alpha) : any;
+    return keys.settings(
+        new PatternCodec(
+            new PatternShape(shape.layers(), shape.kvHeads(), shape.headDim()),
+            keys.head(shape),
+            keyPatterns ? Optional.of(side(any)) : Optional.empty(),
+            valuePatterns ? Optional.of(side(ratio)) : Optional.empty()));
+  }
+
+  private SideSettings side(double largestRatio) {
+    return new SideSettings(patterns, newPatterns, largestRatio, Optional.empty());
+  }
+}

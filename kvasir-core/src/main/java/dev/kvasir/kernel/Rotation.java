@@ -1,0 +1,27 @@
+package dev.kvasir.kernel;
+
+/**
+ * The rotation by which a model tells keys and queries of different positions apart, for what packs
+ * keys as they were before it. Turning by {@code a} and then by {@code b} is turning by {@code a +
+ * b}, and turning two vectors alike leaves their product.
+ */
+public interface Rotation {
+  /**
+   * Turns vectors of one head each, in place, all to the same position.
+   *
+   * @param x (count, headDim), {@code stride} apart
+   * @param position negative to turn back
+   */
+  void turn(float[] x, int at, int stride, int count, int position);
+
+  /**
+   * Turns the vectors of consecutive positions, in place: the i-th one by i.
+   *
+   * @param x (count, headDim), {@code stride} apart
+   * @param count a page's tokens at the most
+   */
+  void turnAlong(float[] x, int at, int stride, int count);
+
+  /** The inverse of {@link #turnAlong}. */
+  void turnBackAlong(float[] x, int at, int stride, int count);
+}

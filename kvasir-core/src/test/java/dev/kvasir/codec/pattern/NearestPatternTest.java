@@ -1,0 +1,67 @@
+package dev.kvasir.codec.pattern;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+
+class NearestPatternTest {
+  private static final double ANY = Double.POSITIVE_INFINITY;
+
+  @Test
+  void theSmallestRangeWins() {
+    Random random = new Random(8);
+    for (int headDim : new int[] {4, 20, 64, 80}) {
+      float[] patterns = gaussian(random, 40 * headDim);
+      NearestPattern nearest = new NearestPattern(patterns, 40, headDim);
+      for (int trial = 0; trial < 50; trial++) {
+        float[] x = gaussian(random, headDim);
+        int found = nearest.of(x, 0, ANY);
+        for (int pattern = 0; pattern < 40; pattern++) {
+          assertThat(range(x, patterns, found)).isLessThanOrEqualTo(range(x, patterns, pattern));
+        }
+      }
+    }
+  }
+
+  /** The range of the vector is 8; the patterns leave 2 and 6 of it. */
+  @Test
+  void aPatternThatFlattensTooLittleIsNotUsed() {
+    float[] x = {0, 2, 4, 8};
+    NearestPattern nearest = new NearestPattern(new float[] {0, 0, 2, 6, 0, 0, 0, 2}, 2, 4);
+    assertThat(nearest.of(x, 0, 0.25)).isZero();
+    assertThat(nearest.of(x, 0, 0.24)).isEqualTo(Patterns.NONE);
+    NearestPattern worse = new NearestPattern(new float[] {0, 0, 0, 2}, 1, 4);
+    assertThat(worse.of(x, 0, 0.75)).isZero();
+    assertThat(worse.of(x, 0, 0.74)).isEqualTo(Patterns.NONE);
+    assertThat(worse.of(x, 0, -1)).isEqualTo(Patterns.NONE);
+  }
+
+  /** A half holds no residual of 120,000. */
+  @Test
+  void aPatternTooFarAwayIsNotUsed() {
+    float[] x = {60_000, 60_000, 60_000, 60_000};
+    NearestPattern nearest =
+        new NearestPattern(new float[] {-60_000, -60_000, -60_000, -60_000}, 1, 4);
+    assertThat(nearest.of(x, 0, ANY)).isEqualTo(Patterns.NONE);
+  }
+
+  private static float range(float[] x, float[] patterns, int pattern) {
+    float least = Float.POSITIVE_INFINITY;
+    float most = Float.NEGATIVE_INFINITY;
+    for (int i = 0; i < x.length; i++) {
+      float residual = x[i] - patterns[pattern * x.length + i];
+      least = Math.min(least, residual);
+      most = Math.max(most, residual);
+    }
+    return most - least;
+  }
+
+  private static float[] gaussian(Random random, int count) {
+    float[] x = new float[count];
+    for (int i = 0; i < count; i++) {
+      x[i] = (float) random.nextGaussian();
+    }
+    return x;
+  }
+}
