@@ -2,6 +2,7 @@ package dev.kvasir.attention;
 
 import dev.kvasir.cache.DenseRows;
 import dev.kvasir.cache.KvCache;
+import dev.kvasir.codec.pattern.PatternPage;
 import dev.kvasir.kernel.DenseMatrix.Precision;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.page.Page;
@@ -24,6 +25,7 @@ final class PageWalk {
   private final BlockReader expanded;
   private final BlockReader halves;
   private final BlockReader lookups;
+  private final BlockReader patterns;
   private final List<BlockReader> readers;
 
   private final float[] queries; // (rows, headDim), scaled
@@ -39,8 +41,10 @@ final class PageWalk {
     this.kernels = kernels;
     this.expanded = new ExpandedBlocks(kernels, headDim);
     this.halves = new HalfBlocks(kernels, headDim);
-    this.lookups = new UniformLookups(kernels, headDim);
-    this.readers = List.of(expanded, halves, lookups);
+    UniformLookups uniform = new UniformLookups(kernels, headDim);
+    this.lookups = uniform;
+    this.patterns = new PatternLookups(kernels, headDim, uniform);
+    this.readers = List.of(expanded, halves, lookups, patterns);
     this.queries = new float[mostRows * headDim];
     this.mixed = new float[mostRows * headDim];
     this.scores = new float[mostRows * PAGE];
@@ -93,7 +97,11 @@ final class PageWalk {
     }
     Page page = cache.page(layer, block);
     if (page != null) {
-      return page instanceof UniformPage ? lookups : expanded;
+      return switch (page) {
+        case UniformPage uniform -> lookups;
+        case PatternPage labelled -> patterns;
+        default -> expanded;
+      };
     }
     DenseRows dense = cache.denseRows(layer, block);
     return dense.matrix().precision() == Precision.F32 ? expanded : halves;

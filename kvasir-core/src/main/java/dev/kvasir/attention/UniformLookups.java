@@ -38,10 +38,15 @@ final class UniformLookups implements BlockReader {
       float[] queries,
       int rows,
       float[] scores) {
-    UniformPage page = (UniformPage) cache.page(layer, block);
+    boolean exact = cache.lookups() == Lookups.EXACT;
+    score((UniformPage) cache.page(layer, block), kvHead, exact, queries, rows, scores);
+  }
+
+  /** Scores of all tokens of a page. */
+  void score(
+      UniformPage page, int kvHead, boolean exact, float[] queries, int rows, float[] scores) {
     HeadShape shape = page.shape(kvHead);
     float[] x = shape.ordered() ? order(page, kvHead, queries, rows) : queries;
-    boolean exact = cache.lookups() == Lookups.EXACT;
     Arrays.fill(scores, 0, rows * TOKENS, 0);
     long offset = page.keysOffset(kvHead);
     int place = 0;
@@ -73,9 +78,14 @@ final class UniformLookups implements BlockReader {
       float[] probabilities,
       int rows,
       float[] out) {
-    UniformPage page = (UniformPage) cache.page(layer, block);
-    CodeBlock codes = page.shape(kvHead).values();
     boolean exact = cache.lookups() == Lookups.EXACT;
+    mix((UniformPage) cache.page(layer, block), kvHead, exact, probabilities, rows, out);
+  }
+
+  /** Adds the weighted values of all tokens of a page. */
+  void mix(
+      UniformPage page, int kvHead, boolean exact, float[] probabilities, int rows, float[] out) {
+    CodeBlock codes = page.shape(kvHead).values();
     long offset = page.valuesOffset(kvHead);
     sums.add(codes, page.bytes(), offset, probabilities, 0, TOKENS, rows, exact, out, headDim);
   }

@@ -43,7 +43,14 @@ class PackedAttentionTest {
         "kivi:2,k=4,v=2          | 128 | 7",
         "kivi:4                  |  20 | 2",
         "kivi:4,sinks=300        |  64 | 2",
-        "bf16                    |  80 | 3"
+        "bf16                    |  80 | 3",
+        "patternkv:2             |  64 | 4",
+        "patternkv:2,window=0    | 128 | 1",
+        "patternkv:4,sinks=9     |  80 | 8",
+        "patternkv:1,patterns=4  |  64 | 3",
+        "patternkv:2,v-threshold=off,group=32 | 80 | 2",
+        "patternkv:2,k-patterns=off | 64 | 5",
+        "patternkv:2,v-patterns=off | 128 | 7"
       })
   void oneTokenSeesWhatThePackedVectorsSay(String spec, int headDim, int group) {
     assertThat(error(spec, headDim, group)).as("%s, seed %d", spec, SEED).isLessThan(1e-3);
@@ -85,8 +92,11 @@ class PackedAttentionTest {
     cache.reserve(LENGTH);
     for (int position = 0; position < LENGTH; position++) {
       cache.append(0, position, gaussian(vector), 0, gaussian(vector), 0);
+      if (position == LENGTH / 2) {
+        cache.advance(position + 1);
+      }
     }
-    cache.advance(LENGTH);
+    cache.advance(LENGTH - cache.length());
   }
 
   /** Softmax attention in double precision over the vectors that the cache expands to. */
