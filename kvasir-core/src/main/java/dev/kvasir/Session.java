@@ -39,7 +39,7 @@ public final class Session implements AutoCloseable {
     this.model = model;
     this.contextLimit = Math.min(options.contextLimit(), model.config().contextLength());
     this.prefill = options.prefill();
-    this.cache = options.cache().newCache(model.config().cacheShape());
+    this.cache = model.config().newCache(options.cache());
     this.endOfText = model.tokenizer().endOfText();
   }
 

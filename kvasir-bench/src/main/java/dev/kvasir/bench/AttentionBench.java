@@ -9,10 +9,14 @@ import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.kernel.Crew;
 import dev.kvasir.kernel.KernelChoice;
 import dev.kvasir.kernel.Kernels;
+import dev.kvasir.model.Rope;
+import dev.kvasir.model.RopeFrequencies;
+import dev.kvasir.model.RopeLayout;
 import java.io.PrintStream;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -33,6 +37,8 @@ import picocli.CommandLine.Option;
     })
 final class AttentionBench implements Callable<Integer> {
   /** Kernels are compiled by then. */
+  private static final double ROPE_BASE = 10_000;
+
   private static final long WARM_UP_NANOS = 15_000_000_000L;
 
   /** A turn this long is timed well. */
@@ -252,7 +258,8 @@ final class AttentionBench implements Callable<Integer> {
   }
 
   private KvCache filled(CacheSpec spec, int count) {
-    KvCache cache = spec.newCache(new CacheShape(1, kvHeads, headDim));
+    Rope rope = new Rope(RopeLayout.HALVES, RopeFrequencies.plain(ROPE_BASE, headDim));
+    KvCache cache = spec.newCache(new CacheShape(1, kvHeads, headDim), Optional.of(rope));
     SplittableRandom random = new SplittableRandom(1);
     float[] keys = new float[kvHeads * headDim];
     float[] values = new float[keys.length];

@@ -8,6 +8,7 @@ import dev.kvasir.cache.KvCache;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.kernel.KernelChoice;
 import dev.kvasir.model.Batch;
+import dev.kvasir.model.ModelConfig;
 import java.io.PrintStream;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -124,7 +125,7 @@ final class DecodeBench implements Callable<Integer> {
     List<KvCache> caches = new ArrayList<>();
     try {
       for (CacheSpec spec : specs) {
-        caches.add(filled(spec, loaded.config().cacheShape(), context));
+        caches.add(filled(spec, loaded.config(), context));
       }
       double[][] speeds = new double[specs.size()][rounds];
       warmUp(loaded, caches);
@@ -164,8 +165,9 @@ final class DecodeBench implements Callable<Integer> {
     }
   }
 
-  private static KvCache filled(CacheSpec spec, CacheShape shape, int context) {
-    KvCache cache = spec.newCache(shape);
+  private static KvCache filled(CacheSpec spec, ModelConfig config, int context) {
+    CacheShape shape = config.cacheShape();
+    KvCache cache = config.newCache(spec);
     SplittableRandom random = new SplittableRandom(1);
     float[] keys = new float[shape.kvHeads() * shape.headDim()];
     float[] values = new float[keys.length];

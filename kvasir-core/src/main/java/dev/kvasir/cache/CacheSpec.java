@@ -1,8 +1,10 @@
 package dev.kvasir.cache;
 
 import dev.kvasir.kernel.DenseMatrix.Precision;
+import dev.kvasir.kernel.Rotation;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.Function;
 
 /**
@@ -37,8 +39,16 @@ public record CacheSpec(String text, CacheMethod method) {
     return new CacheSpec(text, method.apply(spec));
   }
 
+  /** A cache of vectors whose rotation is not known. */
   public KvCache newCache(CacheShape shape) {
-    return new PagedCache(shape, method.settings(shape));
+    return newCache(shape, Optional.empty());
+  }
+
+  /**
+   * @param rotation that keys carry
+   */
+  public KvCache newCache(CacheShape shape, Optional<Rotation> rotation) {
+    return new PagedCache(shape, method.settings(shape, rotation));
   }
 
   /** What {@code tokens} positions will take. */

@@ -5,6 +5,8 @@ import dev.kvasir.codec.pattern.PatternCodec;
 import dev.kvasir.codec.pattern.PatternShape;
 import dev.kvasir.codec.pattern.Patterns;
 import dev.kvasir.codec.pattern.SideSettings;
+import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.kernel.Rotation;
 import java.util.Optional;
 
 /**
@@ -14,6 +16,7 @@ import java.util.Optional;
  * @param alpha how likely a pattern may widen a value's error: the fewer, the fewer are used
  * @param newPatterns whether later windows add patterns
  * @param thresholds whether values use a pattern only where it helps for certain
+ * @param rope what becomes of patterns of keys as positions pass
  */
 record PatternMethod(
     UniformKeys keys,
@@ -22,8 +25,17 @@ record PatternMethod(
     boolean newPatterns,
     boolean keyPatterns,
     boolean valuePatterns,
-    boolean thresholds)
+    boolean thresholds,
+    Rope rope)
     implements CacheMethod {
+  enum Rope {
+    /** Patterns are vectors as attention sees them, rotated. */
+    STATIC,
+
+    /** Patterns are vectors as they were before rotation, and turn with the tokens' positions. */
+    ROTATE
+  }
+
   private static final int DEFAULT_PATTERNS = 32;
   private static final double DEFAULT_ALPHA = 0.05;
   private static final double MOST_ALPHA = 0.5;
@@ -31,7 +43,14 @@ record PatternMethod(
   static PatternMethod of(SpecText spec) {
     UniformKeys keys =
         UniformKeys.of(
-            spec, "patterns", "alpha", "new-patterns", "k-patterns", "v-patterns", "v-threshold");
+            spec,
+            "patterns",
+            "alpha",
+            "new-patterns",
+            "k-patterns",
+            "v-patterns",
+            "v-threshold",
+            "rope");
     return new PatternMethod(
         keys,
         spec.between("patterns", DEFAULT_PATTERNS, 1, Patterns.MOST),
@@ -39,22 +58,41 @@ record PatternMethod(
         spec.isOn("new-patterns"),
         spec.isOn("k-patterns"),
         spec.isOn("v-patterns"),
-        spec.isOn("v-threshold"));
+        spec.isOn("v-threshold"),
+        spec.choice("rope", Rope.STATIC));
+  }
+
+  /** Patterns take the same bytes whether they turn or not. */
+  @Override
+  public CacheSettings settings(CacheShape shape) {
+    return turning(shape, Optional.empty());
   }
 
   @Override
-  public CacheSettings settings(CacheShape shape) {
+  public CacheSettings settings(CacheShape shape, Optional<Rotation> rotation) {
+    if (rope == Rope.STATIC) {
+      return settings(shape);
+    }
+    if (rotation.isEmpty()) {
+      throw new InvalidInputException(
+          "the cache 'patternkv' with rope=rotate must know how keys are rotated; give the model's"
+              + " rope base, or use rope=static");
+    }
+    return turning(shape, rotation);
+  }
+
+  private CacheSettings turning(CacheShape shape, Optional<Rotation> rotation) {
     double any = Double.POSITIVE_INFINITY;
     double ratio = thresholds ? FlatteningGate.largestRatio(shape.headDim(), alpha) : any;
     return keys.settings(
         new PatternCodec(
             new PatternShape(shape.layers(), shape.kvHeads(), shape.headDim()),
             keys.head(shape),
-            keyPatterns ? Optional.of(side(any)) : Optional.empty(),
-            valuePatterns ? Optional.of(side(ratio)) : Optional.empty()));
+            keyPatterns ? Optional.of(side(any, rotation)) : Optional.empty(),
+            valuePatterns ? Optional.of(side(ratio, Optional.empty())) : Optional.empty()));
   }
 
-  private SideSettings side(double largestRatio) {
-    return new SideSettings(patterns, newPatterns, largestRatio, Optional.empty());
+  private SideSettings side(double largestRatio, Optional<Rotation> rotation) {
+    return new SideSettings(patterns, newPatterns, largestRatio, rotation);
   }
 }

@@ -1,9 +1,16 @@
 package dev.kvasir.model;
 
+import dev.kvasir.cache.KvCache;
+import dev.kvasir.kernel.Rotation;
+
 /** Rotary position embedding of a model: which channels turn together, and by how much. */
-public final class Rope {
+public final class Rope implements Rotation {
+  private static final int FAN = KvCache.TOKENS_PER_PAGE;
+
   private final RopeLayout layout;
   private final float[] frequencies;
+  private final ThreadLocal<Angles> angles = ThreadLocal.withInitial(() -> new Angles(1));
+  private volatile Fan fan; // null until it is asked for
 
   public Rope(RopeLayout layout, float[] frequencies) {
     this.layout = layout;
@@ -34,6 +41,62 @@ public final class Rope {
       float[] x, int at, int heads, int headDim, float[] cosines, float[] sines, int anglesAt) {
     for (int head = 0; head < heads; head++) {
       layout.rotate(x, at + head * headDim, frequencies.length, cosines, sines, anglesAt);
+    }
+  }
+
+  /** Room for the angles of some positions: (positions, pairs). */
+  private final class Angles {
+    private final float[] cosines;
+    private final float[] sines;
+
+    Angles(int positions) {
+      this.cosines = new float[positions * pairs()];
+      this.sines = new float[positions * pairs()];
+    }
+  }
+
+  /** The angles of the first positions, forwards and backwards, worked out once for all pages. */
+  private record Fan(float[] cosines, float[] sines, float[] backSines) {}
+
+  private Fan fan() {
+    Fan found = fan;
+    if (found == null) {
+      Angles first = new Angles(FAN);
+      for (int position = 0; position < FAN; position++) {
+        angles(position, first.cosines, first.sines, position * pairs());
+      }
+      float[] back = new float[first.sines.length];
+      for (int i = 0; i < back.length; i++) {
+        back[i] = -first.sines[i];
+      }
+      found = new Fan(first.cosines, first.sines, back);
+      fan = found;
+    }
+    return found;
+  }
+
+  @Override
+  public void turn(float[] x, int at, int stride, int count, int position) {
+    Angles one = angles.get();
+    angles(position, one.cosines, one.sines, 0);
+    for (int i = 0; i < count; i++) {
+      layout.rotate(x, at + i * stride, pairs(), one.cosines, one.sines, 0);
+    }
+  }
+
+  @Override
+  public void turnAlong(float[] x, int at, int stride, int count) {
+    Fan known = fan();
+    for (int i = 0; i < count; i++) {
+      layout.rotate(x, at + i * stride, pairs(), known.cosines, known.sines, i * pairs());
+    }
+  }
+
+  @Override
+  public void turnBackAlong(float[] x, int at, int stride, int count) {
+    Fan known = fan();
+    for (int i = 0; i < count; i++) {
+      layout.rotate(x, at + i * stride, pairs(), known.cosines, known.backSines, i * pairs());
     }
   }
 }

@@ -39,6 +39,7 @@ class CacheSpecTest {
         "patternkv:2,alpha=0.6 | alpha is 0.6; expected more than 0, up to 0.5",
         "patternkv:2,alpha=NaN | alpha is NaN; expected more than 0, up to 0.5",
         "patternkv:2,alpha=few | alpha is 'few'; expected a number",
+        "patternkv:2,rope=turn | rope is 'turn'; possible are [static, rotate]",
         "patternkv:2,v-threshold=no | v-threshold is 'no'; possible are [on, off]",
         "patternkv:2,pattern=4 | 'pattern=4' is no key=value of patternkv; its keys are [alpha,"
             + " group, k,"
@@ -75,5 +76,15 @@ class CacheSpecTest {
     assertThatThrownBy(() -> CacheSpec.parse("kivi:2").newCache(new CacheShape(1, 1, 6)))
         .isInstanceOf(InvalidInputException.class)
         .hasMessageContaining("heads of 6 channels");
+  }
+
+  @Test
+  void patternsThatTurnMustKnowTheRotation() {
+    CacheSpec spec = CacheSpec.parse("patternkv:2,rope=rotate");
+    assertThat(spec.bytesFor(SHAPE, 1000))
+        .isEqualTo(CacheSpec.parse("patternkv:2").bytesFor(SHAPE, 1000));
+    assertThatThrownBy(() -> spec.newCache(SHAPE))
+        .isInstanceOf(InvalidInputException.class)
+        .hasMessageContaining("rope=rotate must know how keys are rotated");
   }
 }

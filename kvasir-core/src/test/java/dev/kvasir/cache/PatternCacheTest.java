@@ -5,9 +5,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.ScalarKernels;
 import dev.kvasir.memory.CountedArena;
+import dev.kvasir.model.Rope;
+import dev.kvasir.model.RopeFrequencies;
+import dev.kvasir.model.RopeLayout;
+import java.util.Optional;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What a cache of patterns promises beyond what every cache does. */
@@ -104,6 +109,41 @@ class PatternCacheTest {
     double with = error("patternkv:2", left.startsWith("k"));
     double without = error("patternkv:2," + left + "=off", left.startsWith("k"));
     assertThat(with).isLessThan(without / 4);
+  }
+
+  /** One vector, rotated to every position, is one pattern that turns and many that do not. */
+  @ParameterizedTest
+  @EnumSource
+  void aKeyThatOnlyTurnsIsOnePattern(RopeLayout layout) {
+    Rope rope = new Rope(layout, RopeFrequencies.plain(100, 12));
+    double turning = turningError("patternkv:2,patterns=1,rope=rotate", rope);
+    double still = turningError("patternkv:2,patterns=1", rope);
+    assertThat(turning).as("a half is this precise").isLessThan(2e-3);
+    assertThat(still).isGreaterThan(0.1);
+  }
+
+  /** The largest error of a channel. */
+  private double turningError(String spec, Rope rope) {
+    float[] still = gaussian(new Random(6), VECTOR, 1);
+    float[][] given = new float[600][];
+    try (KvCache cache = CacheSpec.parse(spec).newCache(SHAPE, Optional.of(rope))) {
+      cache.reserve(given.length);
+      for (int position = 0; position < given.length; position++) {
+        given[position] = still.clone();
+        rope.turn(given[position], 0, SHAPE.headDim(), SHAPE.kvHeads(), position);
+        for (int layer = 0; layer < SHAPE.layers(); layer++) {
+          cache.append(layer, position, given[position], 0, still, 0);
+        }
+      }
+      cache.advance(given.length);
+      float[] found = keys(cache, given.length);
+      double error = 0;
+      for (int i = 0; i < found.length; i++) {
+        float expected = given[i / SHAPE.headDim()][SHAPE.headDim() + i % SHAPE.headDim()];
+        error = Math.max(error, Math.abs(found[i] - expected));
+      }
+      return error;
+    }
   }
 
   private double error(String spec, boolean ofKeys) {

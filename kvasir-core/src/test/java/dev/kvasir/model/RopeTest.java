@@ -25,6 +25,30 @@ class RopeTest {
     }
   }
 
+  /** A page's position and a token's place on the page make up the token's position. */
+  @ParameterizedTest
+  @EnumSource(RopeLayout.class)
+  void turningToAPageAndAlongItIsTurningToEachPosition(RopeLayout layout) {
+    int headDim = 12;
+    int stride = headDim + 3;
+    Rope rope = new Rope(layout, new RopeFrequencies.Plain().of(BASE, 8));
+    float[] x = gaussian(5 * stride);
+    float[] turned = x.clone();
+    rope.turn(turned, 1, stride, 5, 384);
+    rope.turnAlong(turned, 1, stride, 5);
+    for (int i = 0; i < 5; i++) {
+      float[] expected = rotate(rope, x, 1 + i * stride, 1, headDim, 384 + i);
+      for (int d = 1 + i * stride; d < (i + 1) * stride; d++) {
+        assertThat(turned[d]).isCloseTo(expected[d], within(1e-4f));
+      }
+    }
+    rope.turn(turned, 1, stride, 5, -384);
+    rope.turnBackAlong(turned, 1, stride, 5);
+    for (int d = 0; d < x.length; d++) {
+      assertThat(turned[d]).isCloseTo(x[d], within(1e-6f));
+    }
+  }
+
   @ParameterizedTest
   @EnumSource(RopeLayout.class)
   void everyPairTurnsByItsOwnAngle(RopeLayout layout) {

@@ -31,9 +31,8 @@ public final class Evaluator {
   }
 
   private static List<Contender> contenders(Model model, Settings settings) {
-    CacheShape shape = model.config().cacheShape();
     List<Contender> contenders =
-        settings.specs().stream().map(spec -> Contender.of(spec, shape)).toList();
+        settings.specs().stream().map(spec -> Contender.of(spec, model.config())).toList();
     // A spec that does not fit the model is refused now.
     contenders.forEach(contender -> contender.open().close());
     return contenders;

@@ -1,6 +1,7 @@
 package dev.kvasir.lab.roundtrip;
 
 import dev.kvasir.cache.CacheBytes;
+import dev.kvasir.cache.CacheShape;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.NpyWriter;
@@ -37,7 +38,8 @@ public final class RoundTrip {
           "prefill is %d; expected at most %d, the tokens of %s"
               .formatted(options.prefill(), dump.tokens(), dump.keys().name()));
     }
-    try (KvCache cache = options.cache().newCache(dump.cacheShape())) {
+    CacheShape shape = dump.cacheShape();
+    try (KvCache cache = options.cache().newCache(shape, options.rotation(shape.headDim()))) {
       return new RoundTrip(dump, options, listener).run(cache, folder);
     }
   }

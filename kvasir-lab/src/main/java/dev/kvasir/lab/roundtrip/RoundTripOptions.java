@@ -1,7 +1,11 @@
 package dev.kvasir.lab.roundtrip;
 
 import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.kernel.Rotation;
+import dev.kvasir.model.Rope;
+import dev.kvasir.model.RopeFrequencies;
 import dev.kvasir.model.RopeLayout;
+import java.util.Optional;
 import java.util.OptionalDouble;
 
 /**
@@ -46,5 +50,13 @@ public record RoundTripOptions(
 
   public RoundTripOptions withRope(double theta, RopeLayout layout) {
     return new RoundTripOptions(cache, prefill, attend, OptionalDouble.of(theta), layout);
+  }
+
+  /** The rotation of heads of so many channels; empty where its base was not told. */
+  Optional<Rotation> rotation(int headDim) {
+    return ropeTheta.isEmpty()
+        ? Optional.empty()
+        : Optional.of(
+            new Rope(ropeLayout, RopeFrequencies.plain(ropeTheta.getAsDouble(), headDim)));
   }
 }
