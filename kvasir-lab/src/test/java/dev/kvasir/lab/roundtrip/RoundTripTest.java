@@ -11,6 +11,7 @@ import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.NpyFile;
 import dev.kvasir.kernel.Crew;
 import dev.kvasir.memory.CountedArena;
+import dev.kvasir.model.RopeLayout;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
@@ -63,7 +64,7 @@ class RoundTripTest {
   @ParameterizedTest
   @ValueSource(ints = {0, 1, 127, 128, 129, 255, 256, 257})
   void bytesAreThoseForetoldAtEveryLength(int tokens) {
-    for (String text : List.of("fp16", "kivi:2", "kivi:4,window=0,sinks=5")) {
+    for (String text : List.of("fp16", "kivi:2", "kivi:4,window=0,sinks=5", "patternkv:2")) {
       Dump dump = RandomDump.of(2, 1, tokens, 0, 16);
       CacheBytes foretold = CacheSpec.parse(text).bytesFor(dump.cacheShape(), tokens);
       for (int prefill : new int[] {0, tokens / 2, tokens}) {
@@ -192,6 +193,18 @@ class RoundTripTest {
     assertRefused(() -> dump(keys, keys, vectors(1, 3, 8)), "a multiple of the 2 heads of keys");
     assertRefused(() -> dump(keys, keys, vectors(4, 11, 8)), "expected 1 to 10 tokens");
     assertRefused(() -> dump(keys, keys, vectors(4, 0, 8)), "expected 1 to 10 tokens");
+  }
+
+  @Test
+  void aMethodThatTurnsKeysBackMustBeToldTheirRotation() {
+    Dump dump = RandomDump.of(2, 2, 400, 10, 64);
+    RoundTripOptions untold = options("patternkv:2,rope=rotate");
+    assertRefused(() -> run(dump, untold), "rope=rotate must know how keys are rotated");
+    for (RopeLayout layout : RopeLayout.values()) {
+      RoundTripResult result = run(dump, untold.withRope(10_000, layout));
+      assertThat(result.keyError()).isBetween(0.01, 0.5);
+      assertThat(result.bytes().tables()).isPositive();
+    }
   }
 
   @Test
