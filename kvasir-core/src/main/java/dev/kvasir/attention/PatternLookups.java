@@ -5,8 +5,6 @@ import dev.kvasir.cache.Lookups;
 import dev.kvasir.codec.pattern.Labels;
 import dev.kvasir.codec.pattern.PatternPage;
 import dev.kvasir.codec.pattern.Patterns;
-import dev.kvasir.kernel.DenseMatrix.Precision;
-import dev.kvasir.kernel.HalfQueries;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.Rotation;
 import java.util.Arrays;
@@ -30,12 +28,11 @@ final class PatternLookups implements BlockReader {
   private final Kernels kernels;
   private final int headDim;
   private final UniformLookups residuals;
-  private final HalfQueries prepared;
   private final byte[] indices = new byte[PAGE];
   private final float[] products = new float[PageWalk.FEW_ROWS * INDICES]; // (rows, indices)
   private final float[] weights = new float[PageWalk.FEW_ROWS * INDICES]; // (rows, indices)
 
-  private float[] patterns = {}; // (patterns, headDim), those of keys that turn
+  private float[] patterns = {}; // (patterns, headDim), of keys while a walk goes on
   private float[] turnedPatterns = {}; // (PAGE, headDim)
   private float[] turnedQueries = {}; // (rows, headDim)
   private float[] turnedScores = {}; // (rows, PAGE)
@@ -49,7 +46,6 @@ final class PatternLookups implements BlockReader {
     this.kernels = kernels;
     this.headDim = headDim;
     this.residuals = residuals;
-    this.prepared = new HalfQueries(PageWalk.FEW_ROWS, headDim);
   }
 
   @Override
@@ -92,11 +88,32 @@ final class PatternLookups implements BlockReader {
 
   /** Banks only grow along a walk, so products with what was met before stay right. */
   private void meet(Patterns met, int layer, int kvHead, float[] queries, int rows) {
-    if (known == 0) {
-      kernels.prepare(prepared, queries, 0, rows, headDim, Precision.F16);
+    int before = known;
+    expand(met, layer, kvHead);
+    if (before < known) {
+      kernels.products(
+          queries,
+          0,
+          headDim,
+          rows,
+          patterns,
+          before * headDim,
+          headDim,
+          known - before,
+          headDim,
+          products,
+          before,
+          INDICES);
+    }
+  }
+
+  /** A bank lies in as many parts as it has grown by: expanded, it is computed on in one go. */
+  private void expand(Patterns met, int layer, int kvHead) {
+    if (patterns.length == 0) {
+      patterns = new float[Patterns.MOST * headDim];
     }
     if (known < met.count()) {
-      met.products(kernels, prepared, layer, kvHead, known, products, INDICES);
+      met.expand(kernels, layer, kvHead, known, patterns);
       known = met.count();
     }
   }
@@ -111,16 +128,12 @@ final class PatternLookups implements BlockReader {
   }
 
   private void meetTurning(Patterns met, int layer, int kvHead) {
-    if (patterns.length == 0) {
-      patterns = new float[Patterns.MOST * headDim];
+    if (turnedPatterns.length == 0) {
       turnedPatterns = new float[PAGE * headDim];
       turnedQueries = new float[PageWalk.FEW_ROWS * headDim];
       turnedScores = new float[PageWalk.FEW_ROWS * PAGE];
     }
-    if (known < met.count()) {
-      met.expand(kernels, layer, kvHead, known, patterns);
-      known = met.count();
-    }
+    expand(met, layer, kvHead);
   }
 
   private void addTurnedProducts(
@@ -187,7 +200,10 @@ final class PatternLookups implements BlockReader {
   @Override
   public void end(int rows, float[] mixed) {
     if (mixedPatterns != null) {
-      mixedPatterns.addWeighted(kernels, weights, INDICES, rows, mixedLayer, mixedHead, mixed);
+      known = 0; // the room is now for patterns of values
+      expand(mixedPatterns, mixedLayer, mixedHead);
+      kernels.weightedSums(
+          weights, 0, INDICES, rows, patterns, 0, headDim, known, headDim, mixed, 0, headDim);
       mixedPatterns = null;
     }
   }

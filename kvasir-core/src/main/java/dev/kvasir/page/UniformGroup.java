@@ -9,6 +9,8 @@ package dev.kvasir.page;
  * more.
  */
 record UniformGroup(short scaleBits, short zeroBits, int highest) {
+  private static final float LARGEST_HALF = 65504;
+
   /** Of {@code count} numbers, {@code stride} apart. */
   static UniformGroup of(float[] x, int at, int stride, int count, int bits) {
     float least = Float.POSITIVE_INFINITY;
@@ -20,7 +22,9 @@ record UniformGroup(short scaleBits, short zeroBits, int highest) {
     int highest = (1 << bits) - 1;
     short zeroBits = HalfRounding.floor(least);
     float range = most - Float.float16ToFloat(zeroBits);
-    return new UniformGroup(HalfRounding.ceil(range / highest), zeroBits, highest);
+    // At one bit a range may be wider than the largest half; its upper end then comes back lower.
+    float scale = Math.min(range / highest, LARGEST_HALF);
+    return new UniformGroup(HalfRounding.ceil(scale), zeroBits, highest);
   }
 
   float scale() {

@@ -103,6 +103,22 @@ class UniformPageTest {
   }
 
   @Test
+  void aRangeWiderThanTheLargestHalfStaysFinite() {
+    float[] vectors = new float[TOKENS * 16];
+    for (int i = 0; i < vectors.length; i++) {
+      vectors[i] = i % 3 == 0 ? -60000 : 60000;
+    }
+    try (UniformPage page =
+        UniformPage.pack(List.of(HeadShape.uniform(16, 1, 128, 1, 128)), vectors, vectors)) {
+      float[] out = new float[vectors.length];
+      page.expandKeys(0, TOKENS, out);
+      for (int i = 0; i < out.length; i++) {
+        assertThat(out[i]).isEqualTo(i % 3 == 0 ? -60000 : 60000, within(55000f));
+      }
+    }
+  }
+
+  @Test
   void halvesRoundTowardsTheirSide() {
     Random random = new Random(SEED);
     for (int i = 0; i < 100_000; i++) {

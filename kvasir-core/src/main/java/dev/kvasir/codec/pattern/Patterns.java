@@ -2,7 +2,6 @@ package dev.kvasir.codec.pattern;
 
 import dev.kvasir.kernel.DenseMatrix;
 import dev.kvasir.kernel.DenseMatrix.Precision;
-import dev.kvasir.kernel.HalfQueries;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.memory.CountedArena;
 import java.lang.foreign.MemorySegment;
@@ -86,49 +85,6 @@ public final class Patterns {
   /** Patterns of a layer and head. */
   public int count() {
     return first + added;
-  }
-
-  /**
-   * Products with the patterns of a head from {@code from} on.
-   *
-   * @param products (queries, patterns), {@code stride} apart
-   */
-  public void products(
-      Kernels kernels,
-      HalfQueries queries,
-      int layer,
-      int kvHead,
-      int from,
-      float[] products,
-      int stride) {
-    if (from >= count()) {
-      return;
-    }
-    if (before != null) {
-      before.products(kernels, queries, layer, kvHead, from, products, stride);
-    }
-    kernels.halfProducts(queries, rows, row(layer, kvHead), added, products, first, stride);
-  }
-
-  /**
-   * Adds weighted patterns of a head.
-   *
-   * @param weights (rows, patterns), {@code stride} apart
-   * @param sums (rows, headDim), added to
-   */
-  public void addWeighted(
-      Kernels kernels,
-      float[] weights,
-      int stride,
-      int weightRows,
-      int layer,
-      int kvHead,
-      float[] sums) {
-    for (Patterns part = this; part != null; part = part.before) {
-      int row = part.row(layer, kvHead);
-      kernels.halfSums(
-          weights, part.first, stride, weightRows, part.rows, row, part.added, sums, 0, columns());
-    }
   }
 
   private int columns() {
