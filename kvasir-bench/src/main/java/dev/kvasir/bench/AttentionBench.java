@@ -36,9 +36,9 @@ import picocli.CommandLine.Option;
           + " --kv fp16,bf16,kivi:4,kivi:2 --threads 1,2"
     })
 final class AttentionBench implements Callable<Integer> {
-  /** Kernels are compiled by then. */
   private static final double ROPE_BASE = 10_000;
 
+  /** Kernels are compiled by then. */
   private static final long WARM_UP_NANOS = 15_000_000_000L;
 
   /** A turn this long is timed well. */
@@ -259,19 +259,8 @@ final class AttentionBench implements Callable<Integer> {
 
   private KvCache filled(CacheSpec spec, int count) {
     Rope rope = new Rope(RopeLayout.HALVES, RopeFrequencies.plain(ROPE_BASE, headDim));
-    KvCache cache = spec.newCache(new CacheShape(1, kvHeads, headDim), Optional.of(rope));
-    SplittableRandom random = new SplittableRandom(1);
-    float[] keys = new float[kvHeads * headDim];
-    float[] values = new float[keys.length];
-    for (int position = 0; position < count; position++) {
-      cache.reserve(position + 1);
-      for (int i = 0; i < keys.length; i++) {
-        keys[i] = (float) random.nextDouble(-2, 2);
-        values[i] = (float) random.nextDouble(-1, 1);
-      }
-      cache.append(0, position, keys, 0, values, 0);
-      cache.advance(1);
-    }
-    return cache;
+    CacheShape shape = new CacheShape(1, kvHeads, headDim);
+    KvCache cache = spec.newCache(shape, Optional.of(rope));
+    return RandomPast.fill(cache, shape, count);
   }
 }

@@ -2,20 +2,17 @@ package dev.kvasir.bench;
 
 import dev.kvasir.LoadOptions;
 import dev.kvasir.Model;
-import dev.kvasir.cache.CacheShape;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.kernel.KernelChoice;
 import dev.kvasir.model.Batch;
-import dev.kvasir.model.ModelConfig;
 import java.io.PrintStream;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
-import java.util.SplittableRandom;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -125,7 +122,8 @@ final class DecodeBench implements Callable<Integer> {
     List<KvCache> caches = new ArrayList<>();
     try {
       for (CacheSpec spec : specs) {
-        caches.add(filled(spec, loaded.config(), context));
+        KvCache cache = loaded.config().newCache(spec);
+        caches.add(RandomPast.fill(cache, loaded.config().cacheShape(), context));
       }
       double[][] speeds = new double[specs.size()][rounds];
       warmUp(loaded, caches);
@@ -163,26 +161,6 @@ final class DecodeBench implements Callable<Integer> {
           median / first,
           bytes);
     }
-  }
-
-  private static KvCache filled(CacheSpec spec, ModelConfig config, int context) {
-    CacheShape shape = config.cacheShape();
-    KvCache cache = config.newCache(spec);
-    SplittableRandom random = new SplittableRandom(1);
-    float[] keys = new float[shape.kvHeads() * shape.headDim()];
-    float[] values = new float[keys.length];
-    for (int position = 0; position < context; position++) {
-      cache.reserve(position + 1);
-      for (int layer = 0; layer < shape.layers(); layer++) {
-        for (int i = 0; i < keys.length; i++) {
-          keys[i] = (float) random.nextDouble(-2, 2);
-          values[i] = (float) random.nextDouble(-1, 1);
-        }
-        cache.append(layer, position, keys, 0, values, 0);
-      }
-      cache.advance(1);
-    }
-    return cache;
   }
 
   private long generate(Model loaded, KvCache past) {

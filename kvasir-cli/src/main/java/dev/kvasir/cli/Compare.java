@@ -79,7 +79,7 @@ final class Compare implements Callable<Integer> {
     }
     if (!evaluation.complete()) {
       streams.note("interrupted; %s is left as it was".formatted(results.file()));
-      return Eval.INTERRUPTED;
+      return Interruption.EXIT_CODE;
     }
     results.write(evaluation, provenance);
     return 0;

@@ -36,8 +36,6 @@ import picocli.CommandLine.Spec;
       "  kvasir eval --model models/some-model.gguf --tasks gsm8k --jsonl gsm8k-test.jsonl"
     })
 final class Eval implements Callable<Integer> {
-  static final int INTERRUPTED = 130;
-
   private final Streams streams;
 
   @Mixin private ModelArguments model;
@@ -86,7 +84,7 @@ final class Eval implements Callable<Integer> {
       Evaluation evaluation = run(evaluator, interruption);
       if (evaluation.rows().isEmpty()) {
         streams.note("interrupted before anything was finished");
-        return INTERRUPTED;
+        return Interruption.EXIT_CODE;
       }
       new EvalTable(evaluation).print(streams.out());
       streams.out().flush();
@@ -97,7 +95,7 @@ final class Eval implements Callable<Integer> {
         Optional<KeyRanges> ranges = keyRanges(loaded, settings, sources, interruption);
         new Report(evaluation, ranges, Origin.of(spec)).write(report.file());
       }
-      return evaluation.complete() ? 0 : INTERRUPTED;
+      return evaluation.complete() ? 0 : Interruption.EXIT_CODE;
     }
   }
 

@@ -8,6 +8,9 @@ import java.util.concurrent.TimeUnit;
  * here until the work has ended in good order; then the process ends with the signal's exit code.
  */
 final class Interruption implements AutoCloseable {
+  /** What a shell answers for a process that ended by Ctrl-C. */
+  static final int EXIT_CODE = 130;
+
   /** A step that takes longer than this is cut off. */
   private static final int PATIENCE_SECONDS = 10;
 

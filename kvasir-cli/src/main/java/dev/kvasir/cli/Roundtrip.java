@@ -34,9 +34,6 @@ import picocli.CommandLine.Option;
       "      --queries q.npy --prefill 1000 --out back --json"
     })
 final class Roundtrip implements Callable<Integer> {
-  /** What a shell answers for a process that ended by Ctrl-C. */
-  private static final int INTERRUPTED = 130;
-
   private final Streams streams;
 
   @Option(
@@ -123,7 +120,7 @@ final class Roundtrip implements Callable<Integer> {
       OutputFolder folder = OutputFolder.of(out, inputs());
       Optional<RoundTripResult> result = run(files.dump(), options, folder);
       result.ifPresent(found -> print(files.dump(), options, found));
-      return result.isPresent() ? 0 : INTERRUPTED;
+      return result.isPresent() ? 0 : Interruption.EXIT_CODE;
     }
   }
 

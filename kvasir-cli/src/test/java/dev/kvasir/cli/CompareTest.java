@@ -55,7 +55,7 @@ class CompareTest {
   @Test
   void anInterruptionLeavesTheDocumentAsItWas() {
     Path document = folder.resolve("results.md");
-    assertThat(publish(false, document)).isEqualTo(Eval.INTERRUPTED);
+    assertThat(publish(false, document)).isEqualTo(Interruption.EXIT_CODE);
     assertThat(document).doesNotExist();
     assertThat(out.toString(StandardCharsets.UTF_8)).contains("kivi:2,group=32");
     assertThat(err.toString(StandardCharsets.UTF_8)).contains("results.md is left as it was");

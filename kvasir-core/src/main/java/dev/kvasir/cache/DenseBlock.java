@@ -5,6 +5,7 @@ import dev.kvasir.kernel.DenseMatrix;
 import dev.kvasir.kernel.DenseMatrix.Precision;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.memory.CountedArena;
+import dev.kvasir.page.HalfRounding;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
@@ -91,17 +92,11 @@ final class DenseBlock implements Block {
         yield (half & 0x7C00) != 0x7C00;
       }
       case BF16 -> {
-        short brain = brainHalf(value);
+        short brain = HalfRounding.brain(value);
         rows.data().set(SHORT, offset + 2L * i, brain);
         yield (brain & 0x7F80) != 0x7F80;
       }
     };
-  }
-
-  /** The upper half of a float, rounded to the nearest, ties to even. */
-  private static short brainHalf(float value) {
-    int bits = Float.floatToRawIntBits(value);
-    return (short) (bits + 0x7FFF + (bits >>> 16 & 1) >>> 16);
   }
 
   private int row(int layer, int keyOrValue, int head, int token) {
@@ -118,9 +113,11 @@ final class DenseBlock implements Block {
     kernels.expand(rows, row(layer, 1, kvHead, 0), tokens, out, 0);
   }
 
-  /** All keys, or all values, of a layer: (kvHeads, capacity, headDim). */
-  void expandLayer(Kernels kernels, int layer, int keyOrValue, float[] out) {
-    kernels.expand(rows, row(layer, keyOrValue, 0, 0), shape.kvHeads() * capacity, out, 0);
+  /** All vectors of a layer: keys and values are (kvHeads, capacity, headDim). */
+  void expandLayer(Kernels kernels, int layer, float[] keys, float[] values) {
+    int count = shape.kvHeads() * capacity;
+    kernels.expand(rows, row(layer, 0, 0, 0), count, keys, 0);
+    kernels.expand(rows, row(layer, 1, 0, 0), count, values, 0);
   }
 
   DenseBlock copy() {

@@ -178,9 +178,7 @@ public final class PagedCache implements KvCache {
 
     @Override
     public void expand(int layer, int block, float[] keys, float[] values) {
-      DenseBlock dense = (DenseBlock) blocks.get(first + block);
-      dense.expandLayer(KERNELS, layer, 0, keys);
-      dense.expandLayer(KERNELS, layer, 1, values);
+      ((DenseBlock) blocks.get(first + block)).expandLayer(KERNELS, layer, keys, values);
     }
   }
 
@@ -191,8 +189,7 @@ public final class PagedCache implements KvCache {
     List<Page> pages = new ArrayList<>();
     try {
       for (int layer = 0; layer < shape.layers(); layer++) {
-        dense.expandLayer(KERNELS, layer, 0, keys);
-        dense.expandLayer(KERNELS, layer, 1, values);
+        dense.expandLayer(KERNELS, layer, keys, values);
         pages.add(codec.seal(layer, position, keys, values));
       }
       return new SealedBlock(List.copyOf(pages));

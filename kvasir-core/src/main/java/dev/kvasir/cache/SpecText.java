@@ -19,7 +19,6 @@ final class SpecText {
   private final String name;
   private final String bits; // null without any
   private final Map<String, String> values = new LinkedHashMap<>();
-  private SortedSet<String> keys = new TreeSet<>();
 
   SpecText(String text) {
     this.text = text;
@@ -42,7 +41,7 @@ final class SpecText {
 
   /** Refuses keys that the method does not have. */
   void requireKeys(String... known) {
-    keys = new TreeSet<>(List.of(known));
+    SortedSet<String> keys = new TreeSet<>(List.of(known));
     values.forEach(
         (key, value) -> {
           if (value == null || !keys.contains(key)) {

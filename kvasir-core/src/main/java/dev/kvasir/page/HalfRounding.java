@@ -1,7 +1,7 @@
 package dev.kvasir.page;
 
 /** Half-precision neighbours of a float, so that a stored range always covers what it must. */
-final class HalfRounding {
+public final class HalfRounding {
   private HalfRounding() {}
 
   /** The largest half that is not above {@code x}. */
@@ -17,7 +17,7 @@ final class HalfRounding {
   }
 
   /** The upper half of a float, rounded to the nearest, ties to even. */
-  static short brain(float x) {
+  public static short brain(float x) {
     int bits = Float.floatToRawIntBits(x);
     return (short) (bits + 0x7FFF + (bits >>> 16 & 1) >>> 16);
   }

@@ -144,16 +144,11 @@ public final class PageForm {
 
   private static UniformPage checkOrders(UniformPage page) {
     for (int head = 0; head < page.shapes().size(); head++) {
-      boolean[] seen = new boolean[page.shape(head).headDim()];
-      for (int place = 0; place < seen.length; place++) {
-        int channel = page.channelAt(head, place);
-        if (channel >= seen.length || seen[channel]) {
-          page.close();
-          throw new InvalidInputException(
-              "head %d of a stored page has an order of channels that is no permutation"
-                  .formatted(head));
-        }
-        seen[channel] = true;
+      if (!page.hasWholeOrder(head)) {
+        page.close();
+        throw new InvalidInputException(
+            "head %d of a stored page has an order of channels that is no permutation"
+                .formatted(head));
       }
     }
     return page;

@@ -4,6 +4,7 @@ import dev.kvasir.memory.CountedArena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.List;
+import java.util.function.IntUnaryOperator;
 
 /**
  * A layer's keys and values in blocks of codes, head after head; each head may have a shape of its
@@ -78,14 +79,30 @@ public final class UniformPage implements Page {
   }
 
   private void putOrder(int head, int[] order) {
-    boolean[] seen = new boolean[order.length];
+    if (order.length != shapes.get(head).headDim()
+        || !isPermutation(order.length, place -> order[place])) {
+      throw new IllegalArgumentException("the order of channels is no permutation");
+    }
     for (int i = 0; i < order.length; i++) {
-      if (order.length != shapes.get(head).headDim() || seen[order[i]]) {
-        throw new IllegalArgumentException("the order of channels is no permutation");
-      }
-      seen[order[i]] = true;
       bytes.set(ValueLayout.JAVA_BYTE, offsets[head] + i, (byte) order[i]);
     }
+  }
+
+  /** Whether a head's order of channels, as stored, names each of them once. */
+  boolean hasWholeOrder(int head) {
+    return isPermutation(shapes.get(head).headDim(), place -> channelAt(head, place));
+  }
+
+  private static boolean isPermutation(int count, IntUnaryOperator channelAt) {
+    boolean[] seen = new boolean[count];
+    for (int place = 0; place < count; place++) {
+      int channel = channelAt.applyAsInt(place);
+      if (channel < 0 || channel >= count || seen[channel]) {
+        return false;
+      }
+      seen[channel] = true;
+    }
+    return true;
   }
 
   /** The channel that stands at a place in the order of a head's keys. */

@@ -7,8 +7,7 @@ import dev.kvasir.cache.CacheShape;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.cache.Lookups;
 import dev.kvasir.cache.PagedCache;
-import dev.kvasir.codec.PageCodec;
-import dev.kvasir.codec.SequenceCodec;
+import dev.kvasir.codec.StatelessCodec;
 import dev.kvasir.kernel.Crew;
 import dev.kvasir.kernel.DenseMatrix.Precision;
 import dev.kvasir.kernel.Kernels;
@@ -54,7 +53,7 @@ class MixedPageTest {
   }
 
   /** Packs every head with the same shape, in an order of channels that no two pages share. */
-  private record MixedCodec(HeadShape shape, boolean stored) implements PageCodec, SequenceCodec {
+  private record MixedCodec(HeadShape shape, boolean stored) implements StatelessCodec {
     @Override
     public Page seal(int layer, int position, float[] keys, float[] values) {
       List<HeadShape> shapes = Collections.nCopies(KV_HEADS, shape);
@@ -75,16 +74,6 @@ class MixedPageTest {
       List<Integer> order = new ArrayList<>(IntStream.range(0, count).boxed().toList());
       Collections.shuffle(order, new Random(seed));
       return order.stream().mapToInt(Integer::intValue).toArray();
-    }
-
-    @Override
-    public SequenceCodec begin() {
-      return this;
-    }
-
-    @Override
-    public SequenceCodec fork() {
-      return this;
     }
 
     @Override

@@ -1,5 +1,6 @@
 package dev.kvasir.simd;
 
+import dev.kvasir.kernel.DenseMatrix.Precision;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
@@ -25,9 +26,17 @@ final class HalfFloats {
   static final int HALF_BITS = 0x8FFFE000;
 
   /** A float's exponent counts from 127, a half's from 15; the product also lifts subnormals. */
-  static final float EXPONENT_LIFT = 0x1p112f;
+  private static final float EXPONENT_LIFT = 0x1p112f;
+
+  /** Of two halves in a 32-bit lane, the odd one. */
+  static final int UPPER_HALF = 0xFFFF0000;
 
   private HalfFloats() {}
+
+  /** What makes up for bits that were moved to a float's place and not lifted. */
+  static float lift(Precision precision) {
+    return precision == Precision.F16 ? EXPONENT_LIFT : 1;
+  }
 
   /** Infinities, which neither weights nor caches may hold, come out as 65536 and above. */
   static void expandHalf(MemorySegment source, long offset, float[] out, int outAt, int count) {

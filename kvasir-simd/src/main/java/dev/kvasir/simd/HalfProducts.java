@@ -29,7 +29,7 @@ final class HalfProducts {
   private static final ByteOrder ORDER = ByteOrder.LITTLE_ENDIAN;
   private static final int LANES = FLOATS.length();
   private static final int HALF_BITS = HalfFloats.HALF_BITS;
-  private static final int UPPER_HALF = 0xFFFF0000;
+  private static final int UPPER_HALF = HalfFloats.UPPER_HALF;
   private static final int TILE = 4;
 
   /** Floats that a tile leaves. // (queries, rows, LANES) */
@@ -53,7 +53,7 @@ final class HalfProducts {
    * here by the queries.
    */
   static void arrange(HalfQueries queries, Precision precision) {
-    float lift = precision == Precision.F16 ? HalfFloats.EXPONENT_LIFT : 1;
+    float lift = HalfFloats.lift(precision);
     for (int first = 0; first < queries.count(); first += TILE) {
       arrangeTile(queries, first, tileRows(first, queries.count()), lift);
     }

@@ -22,7 +22,7 @@ final class HalfSums {
   private static final ByteOrder ORDER = ByteOrder.LITTLE_ENDIAN;
   private static final int LANES = FLOATS.length();
   private static final int HALF_BITS = HalfFloats.HALF_BITS;
-  private static final int UPPER_HALF = 0xFFFF0000;
+  private static final int UPPER_HALF = HalfFloats.UPPER_HALF;
   private static final int TILE = 4;
 
   /** Channels of a tile: two vectors of even ones and two of odd ones. */
@@ -47,7 +47,7 @@ final class HalfSums {
       int outAt,
       int outStride) {
     Scratch scratch = scratch(tokens);
-    float lift = v.precision() == Precision.F16 ? HalfFloats.EXPONENT_LIFT : 1;
+    float lift = HalfFloats.lift(v.precision());
     for (int i = 0; i < rows; ) {
       int count = rows - i == 1 ? 1 : Math.min(TILE, rows - i);
       int from = weightsAt + i * weightsStride;

@@ -1,7 +1,6 @@
 package dev.kvasir.codec.kivi;
 
-import dev.kvasir.codec.PageCodec;
-import dev.kvasir.codec.SequenceCodec;
+import dev.kvasir.codec.StatelessCodec;
 import dev.kvasir.page.HeadShape;
 import dev.kvasir.page.Page;
 import dev.kvasir.page.UniformPage;
@@ -12,23 +11,13 @@ import java.util.List;
  * KIVI: keys are quantized channel by channel, because a few channels carry most of their range,
  * and values token by token. Nothing is learned and nothing is kept between pages.
  */
-public final class KiviCodec implements PageCodec, SequenceCodec {
+public final class KiviCodec implements StatelessCodec {
   private final HeadShape head;
   private final List<HeadShape> heads;
 
   public KiviCodec(int kvHeads, HeadShape head) {
     this.head = head;
     this.heads = Collections.nCopies(kvHeads, head);
-  }
-
-  @Override
-  public SequenceCodec begin() {
-    return this;
-  }
-
-  @Override
-  public SequenceCodec fork() {
-    return this;
   }
 
   @Override

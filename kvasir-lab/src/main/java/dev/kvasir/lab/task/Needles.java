@@ -48,11 +48,7 @@ public final class Needles {
 
   private static Question question(String name, String secret, double depth) {
     String question = "What is the secret number of %s?".formatted(name);
-    return new Question(
-        "\nQuestion: " + question + "\nAnswer:",
-        "\n\n" + question + " Answer with the number alone.",
-        secret,
-        depth);
+    return Question.about(question, secret, depth);
   }
 
   private static String excerpt(String filler, int start, int chars) {

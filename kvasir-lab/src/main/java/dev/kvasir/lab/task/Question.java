@@ -8,4 +8,13 @@ package dev.kvasir.lab.task;
  * @param answer digits
  * @param depth where in the document its fact lies, from 0 to 1
  */
-public record Question(String text, String instruction, String answer, double depth) {}
+public record Question(String text, String instruction, String answer, double depth) {
+  /** In the words that the bundled model was trained on, and in those for any other. */
+  static Question about(String question, String answer, double depth) {
+    return new Question(
+        "\nQuestion: " + question + "\nAnswer:",
+        "\n\n" + question + " Answer with the number alone.",
+        answer,
+        depth);
+  }
+}

@@ -39,10 +39,6 @@ public final class Records {
 
   private static Question question(String name, String value, double depth) {
     String question = "What is the value of %s?".formatted(name);
-    return new Question(
-        "\nQuestion: " + question + "\nAnswer:",
-        "\n\n" + question + " Answer with the number alone.",
-        value,
-        depth);
+    return Question.about(question, value, depth);
   }
 }

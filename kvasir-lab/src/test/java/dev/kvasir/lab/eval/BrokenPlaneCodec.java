@@ -6,7 +6,7 @@ import dev.kvasir.cache.KvCache;
 import dev.kvasir.cache.Lookups;
 import dev.kvasir.cache.PagedCache;
 import dev.kvasir.codec.PageCodec;
-import dev.kvasir.codec.SequenceCodec;
+import dev.kvasir.codec.StatelessCodec;
 import dev.kvasir.codec.kivi.KiviCodec;
 import dev.kvasir.kernel.DenseMatrix.Precision;
 import dev.kvasir.page.EntryScaledCodes;
@@ -21,7 +21,7 @@ import java.util.Optional;
  * Keys and values of 4 bits, whose highest plane of keys is wiped out of the packed bytes: what a
  * wrong offset in a layout would do.
  */
-final class BrokenPlaneCodec implements PageCodec, SequenceCodec {
+final class BrokenPlaneCodec implements StatelessCodec {
   private static final int HIGHEST_PAIR = 1;
 
   private final CacheShape shape;
@@ -58,16 +58,6 @@ final class BrokenPlaneCodec implements PageCodec, SequenceCodec {
         }
       }
     }
-  }
-
-  @Override
-  public SequenceCodec begin() {
-    return this;
-  }
-
-  @Override
-  public SequenceCodec fork() {
-    return this;
   }
 
   @Override
