@@ -1,9 +1,12 @@
 package dev.kvasir;
 
+import dev.kvasir.cache.PackingTime;
+
 /**
  * What came of a generation.
  *
  * @param promptTokens tokens read for it, without those that the session held before
+ * @param packing that part of its time which went into packing keys and values
  */
 public record Generation(
     String text,
@@ -11,6 +14,7 @@ public record Generation(
     int generatedTokens,
     long promptNanos,
     long generationNanos,
+    PackingTime packing,
     Finish finish) {
 
   /** Why it ended. */

@@ -1,11 +1,15 @@
 package dev.kvasir;
 
+import dev.kvasir.cache.CacheHost;
+import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.cache.KvCache;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.GgufFile;
 import dev.kvasir.kernel.Crew;
 import dev.kvasir.model.Batch;
 import dev.kvasir.model.Decoder;
 import dev.kvasir.model.ModelConfig;
+import dev.kvasir.profile.Profile;
 import dev.kvasir.text.ChatTemplate;
 import dev.kvasir.text.Tokenizer;
 import java.io.IOException;
@@ -16,6 +20,7 @@ import java.lang.foreign.MemorySegment;
 import java.net.URL;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.function.Function;
@@ -29,16 +34,22 @@ public final class Model implements AutoCloseable {
   /** Where the module kvasir-mini keeps its file. */
   private static final String BUNDLED = "/dev/kvasir/mini/kvasir-mini-q8_0.gguf";
 
+  /** Where it keeps what methods learned of that file. */
+  private static final String BUNDLED_PROFILE = "/dev/kvasir/mini/kvasir-mini.profile.safetensors";
+
   private final String name;
   private final Decoder decoder;
   private final Tokenizer tokenizer;
+  private final Optional<Profile> profile;
   private final Crew crew;
   private volatile boolean closed;
 
-  private Model(String name, Decoder decoder, Tokenizer tokenizer, Crew crew) {
+  private Model(
+      String name, Decoder decoder, Tokenizer tokenizer, Optional<Profile> profile, Crew crew) {
     this.name = name;
     this.decoder = decoder;
     this.tokenizer = tokenizer;
+    this.profile = profile.map(given -> given.requireModel(decoder.fingerprint(), name));
     this.crew = crew;
   }
 
@@ -59,7 +70,19 @@ public final class Model implements AutoCloseable {
   }
 
   public static Model bundled(LoadOptions options) {
-    return loadGguf(openBundled(), options);
+    Optional<Profile> own = options.profile().isPresent() ? Optional.empty() : bundledProfile();
+    return loadGguf(openBundled(), own.map(options::withProfile).orElse(options));
+  }
+
+  /** What methods learned of the bundled model, where it carries that. */
+  private static Optional<Profile> bundledProfile() {
+    try (InputStream stream = Model.class.getResourceAsStream(BUNDLED_PROFILE)) {
+      return stream == null
+          ? Optional.empty()
+          : Optional.of(Profile.of("the bundled profile", stream.readAllBytes()));
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 
   /** The file of the bundled model, to look into. */
@@ -113,7 +136,7 @@ public final class Model implements AutoCloseable {
     Decoder decoder = null;
     try {
       decoder = decoderLoader.apply(crew);
-      return new Model(name, decoder, tokenizer.join(), crew);
+      return new Model(name, decoder, tokenizer.join(), options.profile(), crew);
     } catch (RuntimeException | Error e) {
       crew.close();
       if (decoder != null) {
@@ -156,6 +179,31 @@ public final class Model implements AutoCloseable {
             .chatTemplate()
             .orElseThrow(() -> new InvalidInputException(name + ": carries no chat template"));
     return ChatTemplate.of(source, "chat template of " + name, tokenizer);
+  }
+
+  /** A short name for its weights and shape, which profiles are made out to. */
+  public String fingerprint() {
+    return decoder.fingerprint();
+  }
+
+  /** What methods learned of it beforehand. */
+  public Optional<Profile> profile() {
+    return profile;
+  }
+
+  /** An empty cache of a sequence that may fill the model's context. */
+  public KvCache newCache(CacheSpec spec) {
+    return newCache(spec, config().contextLength());
+  }
+
+  /**
+   * An empty cache of a sequence.
+   *
+   * @param contextLimit tokens that the sequence may grow to
+   */
+  public KvCache newCache(CacheSpec spec, int contextLimit) {
+    CacheHost host = decoder.cacheHost().withProfile(profile).withContextLimit(contextLimit);
+    return spec.newCache(config().cacheShape(), host);
   }
 
   public Session newSession() {

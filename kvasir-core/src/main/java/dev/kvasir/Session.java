@@ -2,6 +2,7 @@ package dev.kvasir;
 
 import dev.kvasir.Generation.Finish;
 import dev.kvasir.cache.KvCache;
+import dev.kvasir.cache.PackingTime;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.model.Batch;
 import dev.kvasir.sampling.Sampler;
@@ -39,7 +40,7 @@ public final class Session implements AutoCloseable {
     this.model = model;
     this.contextLimit = Math.min(options.contextLimit(), model.config().contextLength());
     this.prefill = options.prefill();
-    this.cache = model.config().newCache(options.cache());
+    this.cache = model.newCache(options.cache(), contextLimit);
     this.endOfText = model.tokenizer().endOfText();
   }
 
@@ -99,11 +100,13 @@ public final class Session implements AutoCloseable {
       sampler.see(id);
     }
     long start = System.nanoTime();
+    PackingTime packed = cache.packingTime();
     int remembered = cache.length();
     int promptTokens = length - remembered;
     if (!readPrompt(listener)) {
       int read = Math.max(0, cache.length() - remembered);
-      return new Generation("", read, 0, System.nanoTime() - start, 0, Finish.STOPPED);
+      PackingTime packing = cache.packingTime().minus(packed);
+      return new Generation("", read, 0, System.nanoTime() - start, 0, packing, Finish.STOPPED);
     }
     long promptDone = System.nanoTime();
     StringBuilder text = new StringBuilder();
@@ -115,6 +118,7 @@ public final class Session implements AutoCloseable {
         length - before,
         promptDone - start,
         System.nanoTime() - promptDone,
+        cache.packingTime().minus(packed),
         finish);
   }
 

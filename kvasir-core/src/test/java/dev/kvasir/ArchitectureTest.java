@@ -33,8 +33,9 @@ class ArchitectureTest {
   static {
     MAY_TOUCH.put("text", Set.of("format"));
     MAY_TOUCH.put("format", Set.of("memory"));
+    MAY_TOUCH.put("profile", Set.of("format"));
     MAY_TOUCH.put("model", Set.of("cache", "attention", "kernel", "format", "memory"));
-    MAY_TOUCH.put("cache", Set.of("kernel", "memory", "codec", "page"));
+    MAY_TOUCH.put("cache", Set.of("profile", "kernel", "memory", "codec", "page"));
     MAY_TOUCH.put("attention", Set.of("cache", "codec", "kernel", "page"));
     MAY_TOUCH.put("sampling", Set.of());
     MAY_TOUCH.put("codec", Set.of("page", "kernel", "memory"));

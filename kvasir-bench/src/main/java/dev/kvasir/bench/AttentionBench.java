@@ -2,6 +2,7 @@ package dev.kvasir.bench;
 
 import dev.kvasir.attention.Attention;
 import dev.kvasir.attention.AttentionShape;
+import dev.kvasir.cache.CacheHost;
 import dev.kvasir.cache.CacheShape;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
@@ -260,7 +261,7 @@ final class AttentionBench implements Callable<Integer> {
   private KvCache filled(CacheSpec spec, int count) {
     Rope rope = new Rope(RopeLayout.HALVES, RopeFrequencies.plain(ROPE_BASE, headDim));
     CacheShape shape = new CacheShape(1, kvHeads, headDim);
-    KvCache cache = spec.newCache(shape, Optional.of(rope));
+    KvCache cache = spec.newCache(shape, CacheHost.unknown().withRotation(Optional.of(rope)));
     return RandomPast.fill(cache, shape, count);
   }
 }

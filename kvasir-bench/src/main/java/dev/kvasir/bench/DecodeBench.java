@@ -122,7 +122,7 @@ final class DecodeBench implements Callable<Integer> {
     List<KvCache> caches = new ArrayList<>();
     try {
       for (CacheSpec spec : specs) {
-        KvCache cache = loaded.config().newCache(spec);
+        KvCache cache = loaded.newCache(spec);
         caches.add(RandomPast.fill(cache, loaded.config().cacheShape(), context));
       }
       double[][] speeds = new double[specs.size()][rounds];

@@ -1,13 +1,12 @@
 package dev.kvasir.cli;
 
-import dev.kvasir.LoadOptions;
 import dev.kvasir.Model;
+import dev.kvasir.format.WholeFile;
 import dev.kvasir.lab.eval.Evaluation;
 import dev.kvasir.lab.eval.EvaluationJson;
 import dev.kvasir.lab.eval.Evaluator;
 import dev.kvasir.lab.eval.Settings;
 import dev.kvasir.lab.eval.Sources;
-import dev.kvasir.lab.file.WholeFile;
 import dev.kvasir.lab.inspect.KeyRanges;
 import dev.kvasir.lab.report.Report;
 import java.nio.file.Path;
@@ -41,13 +40,8 @@ final class Eval implements Callable<Integer> {
   @Mixin private ModelArguments model;
   @Mixin private EvalArguments arguments;
   @Mixin private ReportArguments report;
+  @Mixin private LoadArguments load;
   @Spec private CommandSpec spec;
-
-  @Option(
-      names = "--threads",
-      paramLabel = "N",
-      description = "Threads that work together. Default: one for each processor.")
-  private Integer threads;
 
   @Option(names = "--json", paramLabel = "FILE", description = "Write all figures to a file.")
   private Path json;
@@ -65,17 +59,10 @@ final class Eval implements Callable<Integer> {
       WholeFile.checkWritable(json);
     }
     report.check();
-    try (Model loaded = model.load(loadOptions(), streams)) {
+    try (Model loaded = model.load(load.options(), streams)) {
       Settings fitted = arguments.fitted(settings, loaded.config().contextLength());
       return evaluate(loaded, fitted, sources);
     }
-  }
-
-  private LoadOptions loadOptions() {
-    LoadOptions options = LoadOptions.defaults();
-    return threads == null
-        ? options
-        : options.withThreads(OptionValue.atLeastOne("--threads", threads));
   }
 
   private int evaluate(Model loaded, Settings settings, Sources sources) {

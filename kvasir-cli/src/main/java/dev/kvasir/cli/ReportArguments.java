@@ -1,7 +1,7 @@
 package dev.kvasir.cli;
 
 import dev.kvasir.error.InvalidInputException;
-import dev.kvasir.lab.file.WholeFile;
+import dev.kvasir.format.WholeFile;
 import java.nio.file.Path;
 import picocli.CommandLine.Option;
 

@@ -4,6 +4,7 @@ import dev.kvasir.LoadOptions;
 import dev.kvasir.Prefill;
 import dev.kvasir.SessionOptions;
 import dev.kvasir.cache.CacheSpec;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** How a model is run: threads, context and the cache of keys and values. */
@@ -36,17 +37,10 @@ final class RunArguments {
       description = "Tokens that the context may hold. Default: as many as the model can.")
   private Integer context;
 
-  @Option(
-      names = "--threads",
-      paramLabel = "N",
-      description = "Threads that work together. Default: one for each processor.")
-  private Integer threads;
+  @Mixin private LoadArguments load;
 
   LoadOptions loadOptions() {
-    LoadOptions options = LoadOptions.defaults();
-    return threads == null
-        ? options
-        : options.withThreads(OptionValue.atLeastOne("--threads", threads));
+    return load.options();
   }
 
   SessionOptions sessionOptions() {

@@ -4,15 +4,18 @@ import dev.kvasir.GenerateOptions;
 import dev.kvasir.Generation;
 import dev.kvasir.Generation.Finish;
 import dev.kvasir.Session;
+import dev.kvasir.cache.PackingTime;
 
 /** What a generation took, in one line. */
 final class SpeedLine {
+  private static final long LEAST_SHOWN_NANOS = 10_000_000;
+
   private SpeedLine() {}
 
   static String of(Generation made, Session session, String cacheName, GenerateOptions options) {
     String seed =
         options.sampling().temperature() == 0 ? "" : ", seed " + options.sampling().seed();
-    return "prompt %s at %s, generated %s at %s, KV cache %s (%s, %s)%s, %s"
+    return "prompt %s at %s, generated %s at %s, KV cache %s (%s, %s)%s%s, %s"
         .formatted(
             Units.tokens(made.promptTokens()),
             Units.rate(made.promptTokensPerSecond()),
@@ -21,8 +24,21 @@ final class SpeedLine {
             Units.bytes(session.cache().bytes().total()),
             cacheName,
             Units.bitsPerValue(session.bitsPerValue()),
+            packing(made.packing()),
             seed,
             reason(made.finish()));
+  }
+
+  /** Said where it could matter: what a step waited for beside the model's own work. */
+  private static String packing(PackingTime time) {
+    if (time.totalNanos() < LEAST_SHOWN_NANOS) {
+      return "";
+    }
+    String learning =
+        time.learnNanos() < LEAST_SHOWN_NANOS
+            ? ""
+            : ", %s of it learning".formatted(Units.seconds(time.learnNanos()));
+    return " packed in %s%s".formatted(Units.seconds(time.totalNanos()), learning);
   }
 
   private static String reason(Finish finish) {

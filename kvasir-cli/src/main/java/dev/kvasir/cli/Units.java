@@ -42,6 +42,10 @@ final class Units {
         : "%d min".formatted(Math.round(seconds / 60));
   }
 
+  static String seconds(long nanos) {
+    return String.format(Locale.ROOT, "%.2f s", nanos / 1e9);
+  }
+
   /** All that a cache allocates, spread over the values that it holds. */
   static String bitsPerValue(double bits) {
     return String.format(Locale.ROOT, "%.2f bits per value", bits);

@@ -1,20 +1,17 @@
 package dev.kvasir.cache;
 
-import dev.kvasir.kernel.Rotation;
-import java.util.Optional;
-
 /** What a spec stands for, before the model's sizes are known. */
 public interface CacheMethod {
-  /** Settings that foretell a cache's bytes; all that a method needs which turns no keys. */
+  /** Settings that foretell a cache's bytes; all that a method needs which asks for no more. */
   CacheSettings settings(CacheShape shape);
 
   /**
    * Settings to keep tokens with.
    *
-   * @param rotation that keys carry, where it is known
-   * @throws dev.kvasir.error.InvalidInputException where the method needs it and it is not known
+   * @throws dev.kvasir.error.InvalidInputException where the method needs what is not known of the
+   *     model
    */
-  default CacheSettings settings(CacheShape shape, Optional<Rotation> rotation) {
+  default CacheSettings settings(CacheShape shape, CacheHost host) {
     return settings(shape);
   }
 }

@@ -1,10 +1,8 @@
 package dev.kvasir.cache;
 
 import dev.kvasir.kernel.DenseMatrix.Precision;
-import dev.kvasir.kernel.Rotation;
 import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.Optional;
 import java.util.function.Function;
 
 /**
@@ -39,16 +37,13 @@ public record CacheSpec(String text, CacheMethod method) {
     return new CacheSpec(text, method.apply(spec));
   }
 
-  /** A cache of vectors whose rotation is not known. */
+  /** A cache of vectors of which nothing else is known. */
   public KvCache newCache(CacheShape shape) {
-    return newCache(shape, Optional.empty());
+    return newCache(shape, CacheHost.unknown());
   }
 
-  /**
-   * @param rotation that keys carry
-   */
-  public KvCache newCache(CacheShape shape, Optional<Rotation> rotation) {
-    return new PagedCache(shape, method.settings(shape, rotation));
+  public KvCache newCache(CacheShape shape, CacheHost host) {
+    return new PagedCache(shape, method.settings(shape, host));
   }
 
   /** What {@code tokens} positions will take. */

@@ -69,6 +69,9 @@ public interface KvCache extends AutoCloseable {
   /** The first {@code tokens} values of a block as floats. */
   void expandValues(Kernels kernels, int layer, int kvHead, int block, int tokens, float[] out);
 
+  /** Time that this sequence has spent on packing; a fork begins with none. */
+  PackingTime packingTime();
+
   /** Bytes that are allocated for it now, shared ones included. */
   CacheBytes bytes();
 

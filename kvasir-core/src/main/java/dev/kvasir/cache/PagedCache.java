@@ -38,6 +38,8 @@ public final class PagedCache implements KvCache {
   private int length;
   private int sealedEnd; // blocks before this one are sinks or sealed
   private boolean sealingHeld;
+  private long learnNanos;
+  private long sealNanos;
   private boolean closed;
 
   public PagedCache(CacheShape shape, CacheSettings settings) {
@@ -145,9 +147,18 @@ public final class PagedCache implements KvCache {
     while (firstPosition(end + 1) + (long) settings.window() <= length) {
       end++;
     }
-    if (end > sealedEnd) {
-      codec.learn(new Run(sealedEnd, end - sealedEnd));
+    if (end == sealedEnd) {
+      return;
     }
+    long begin = System.nanoTime();
+    codec.learn(new Run(sealedEnd, end - sealedEnd));
+    long learned = System.nanoTime();
+    sealUpTo(end);
+    learnNanos += learned - begin;
+    sealNanos += System.nanoTime() - learned;
+  }
+
+  private void sealUpTo(int end) {
     while (sealedEnd < end) {
       DenseBlock dense = (DenseBlock) blocks.get(sealedEnd);
       blocks.set(sealedEnd, seal(dense, firstPosition(sealedEnd)));
@@ -326,6 +337,11 @@ public final class PagedCache implements KvCache {
       Kernels kernels, int layer, int kvHead, int block, int tokens, float[] out) {
     checkOpen();
     blocks.get(block).expandValues(kernels, layer, kvHead, tokens, out);
+  }
+
+  @Override
+  public PackingTime packingTime() {
+    return new PackingTime(learnNanos, sealNanos);
   }
 
   @Override

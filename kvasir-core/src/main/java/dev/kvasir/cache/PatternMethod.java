@@ -69,16 +69,16 @@ record PatternMethod(
   }
 
   @Override
-  public CacheSettings settings(CacheShape shape, Optional<Rotation> rotation) {
+  public CacheSettings settings(CacheShape shape, CacheHost host) {
     if (rope == Rope.STATIC) {
       return settings(shape);
     }
-    if (rotation.isEmpty()) {
+    if (host.rotation().isEmpty()) {
       throw new InvalidInputException(
           "the cache 'patternkv' with rope=rotate must know how keys are rotated; give the model's"
               + " rope base, or use rope=static");
     }
-    return turning(shape, rotation);
+    return turning(shape, host.rotation());
   }
 
   private CacheSettings turning(CacheShape shape, Optional<Rotation> rotation) {

@@ -1,11 +1,13 @@
 package dev.kvasir.model;
 
+import dev.kvasir.cache.CacheHost;
 import dev.kvasir.format.GgufFile;
 import dev.kvasir.format.SafetensorsFolder;
 import dev.kvasir.format.TensorSource;
 import dev.kvasir.kernel.Crew;
 import dev.kvasir.kernel.Kernels;
 import java.nio.file.Path;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentLinkedDeque;
 
 /**
@@ -14,6 +16,7 @@ import java.util.concurrent.ConcurrentLinkedDeque;
  */
 public final class Decoder implements AutoCloseable {
   private final ModelConfig config;
+  private final String fingerprint;
   private final Weights weights;
   private final Rope rope;
   private final Kernels kernels;
@@ -21,8 +24,10 @@ public final class Decoder implements AutoCloseable {
   private final ConcurrentLinkedDeque<ForwardPass> idle = new ConcurrentLinkedDeque<>();
   private volatile boolean closed;
 
-  private Decoder(ModelConfig config, Weights weights, Kernels kernels, Crew crew) {
+  private Decoder(
+      ModelConfig config, String fingerprint, Weights weights, Kernels kernels, Crew crew) {
     this.config = config;
+    this.fingerprint = fingerprint;
     this.weights = weights;
     this.rope = config.rope().rope();
     this.kernels = kernels;
@@ -64,11 +69,24 @@ public final class Decoder implements AutoCloseable {
       Crew crew,
       LoadProgress progress) {
     Weights weights = WeightsLoader.load(config, file, names, progress);
-    return new Decoder(config, weights, kernels, crew);
+    return new Decoder(config, Fingerprint.of(config, file), weights, kernels, crew);
   }
 
   public ModelConfig config() {
     return config;
+  }
+
+  /** A short name for its weights and shape, which profiles are made out to. */
+  public String fingerprint() {
+    return fingerprint;
+  }
+
+  /** What a cache of its sequences may know, but for profile and limit. */
+  public CacheHost cacheHost() {
+    return CacheHost.unknown()
+        .withQueryHeads(config.queryHeads())
+        .withRotation(Optional.of(rope))
+        .withCrew(crew);
   }
 
   /** Bytes of all weights as they are used. */

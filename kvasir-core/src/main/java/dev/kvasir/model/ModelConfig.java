@@ -2,12 +2,9 @@ package dev.kvasir.model;
 
 import dev.kvasir.attention.AttentionShape;
 import dev.kvasir.cache.CacheShape;
-import dev.kvasir.cache.CacheSpec;
-import dev.kvasir.cache.KvCache;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.GgufFile;
 import java.nio.file.Path;
-import java.util.Optional;
 
 /** The sizes of a decoder and the choices that its architecture makes. */
 public record ModelConfig(
@@ -109,11 +106,6 @@ public record ModelConfig(
 
   public CacheShape cacheShape() {
     return new CacheShape(layers, kvHeads, headDim);
-  }
-
-  /** An empty cache of a sequence, which knows how this model rotates keys. */
-  public KvCache newCache(CacheSpec spec) {
-    return spec.newCache(cacheShape(), Optional.of(rope.rope()));
   }
 
   public AttentionShape attentionShape() {

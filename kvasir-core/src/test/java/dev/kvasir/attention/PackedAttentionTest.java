@@ -2,6 +2,7 @@ package dev.kvasir.attention;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kvasir.cache.CacheHost;
 import dev.kvasir.cache.CacheShape;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
@@ -76,7 +77,9 @@ class PackedAttentionTest {
     // A quarter of the channels does not turn, as in some models.
     Rope rope = new Rope(RopeLayout.HALVES, RopeFrequencies.plain(10_000, headDim * 3 / 4));
     CacheShape cacheShape = new CacheShape(1, 2, headDim);
-    try (KvCache cache = CacheSpec.parse(spec).newCache(cacheShape, Optional.of(rope))) {
+    try (KvCache cache =
+        CacheSpec.parse(spec)
+            .newCache(cacheShape, CacheHost.unknown().withRotation(Optional.of(rope)))) {
       fill(cache, 2 * headDim);
       float[] query = gaussian(2 * group * headDim);
       float[] found = new float[query.length];

@@ -126,7 +126,9 @@ class PatternCacheTest {
   private double turningError(String spec, Rope rope) {
     float[] still = gaussian(new Random(6), VECTOR, 1);
     float[][] given = new float[600][];
-    try (KvCache cache = CacheSpec.parse(spec).newCache(SHAPE, Optional.of(rope))) {
+    try (KvCache cache =
+        CacheSpec.parse(spec)
+            .newCache(SHAPE, CacheHost.unknown().withRotation(Optional.of(rope)))) {
       cache.reserve(given.length);
       for (int position = 0; position < given.length; position++) {
         given[position] = still.clone();

@@ -6,7 +6,7 @@ import com.google.gson.JsonNull;
 import com.google.gson.JsonPrimitive;
 import com.google.gson.JsonSerializer;
 import dev.kvasir.cache.CacheSpec;
-import dev.kvasir.lab.file.WholeFile;
+import dev.kvasir.format.WholeFile;
 import java.nio.file.Path;
 import java.util.Optional;
 

@@ -32,7 +32,7 @@ public final class Evaluator {
 
   private static List<Contender> contenders(Model model, Settings settings) {
     List<Contender> contenders =
-        settings.specs().stream().map(spec -> Contender.of(spec, model.config())).toList();
+        settings.specs().stream().map(spec -> Contender.of(spec, model)).toList();
     // A spec that does not fit the model is refused now.
     contenders.forEach(contender -> contender.open().close());
     return contenders;

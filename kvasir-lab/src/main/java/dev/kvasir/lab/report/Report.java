@@ -1,10 +1,10 @@
 package dev.kvasir.lab.report;
 
 import com.google.gson.Gson;
+import dev.kvasir.format.WholeFile;
 import dev.kvasir.lab.eval.Evaluation;
 import dev.kvasir.lab.eval.EvaluationJson;
 import dev.kvasir.lab.eval.Row;
-import dev.kvasir.lab.file.WholeFile;
 import dev.kvasir.lab.inspect.KeyRanges;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;

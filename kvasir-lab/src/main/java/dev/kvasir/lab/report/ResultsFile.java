@@ -1,9 +1,9 @@
 package dev.kvasir.lab.report;
 
 import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.format.WholeFile;
 import dev.kvasir.lab.eval.Evaluation;
 import dev.kvasir.lab.eval.Row;
-import dev.kvasir.lab.file.WholeFile;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,6 +1,7 @@
 package dev.kvasir.lab.roundtrip;
 
 import dev.kvasir.cache.CacheBytes;
+import dev.kvasir.cache.CacheHost;
 import dev.kvasir.cache.CacheShape;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.error.InvalidInputException;
@@ -39,7 +40,10 @@ public final class RoundTrip {
               .formatted(options.prefill(), dump.tokens(), dump.keys().name()));
     }
     CacheShape shape = dump.cacheShape();
-    try (KvCache cache = options.cache().newCache(shape, options.rotation(shape.headDim()))) {
+    try (KvCache cache =
+        options
+            .cache()
+            .newCache(shape, CacheHost.unknown().withRotation(options.rotation(shape.headDim())))) {
       return new RoundTrip(dump, options, listener).run(cache, folder);
     }
   }

@@ -3,7 +3,7 @@ package dev.kvasir.lab.text;
 import dev.kvasir.Model;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
-import dev.kvasir.lab.file.WholeFile;
+import dev.kvasir.format.WholeFile;
 import dev.kvasir.model.Batch;
 import dev.kvasir.sampling.Sampler;
 import dev.kvasir.sampling.SamplingOptions;

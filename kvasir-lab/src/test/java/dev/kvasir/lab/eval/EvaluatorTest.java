@@ -48,7 +48,7 @@ class EvaluatorTest {
     CacheShape shape = model.config().cacheShape();
     List<Contender> contenders =
         List.of(
-            Contender.of(CacheSpec.DEFAULT, model.config()),
+            Contender.of(CacheSpec.DEFAULT, model),
             new Contender("broken", () -> BrokenPlaneCodec.newCache(shape)));
     Evaluation evaluation =
         new Evaluator(model, settings(OWN_TASKS, 520, 8), Sources.bundled(true), contenders)

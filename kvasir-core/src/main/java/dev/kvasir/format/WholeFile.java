@@ -1,7 +1,8 @@
-package dev.kvasir.lab.file;
+package dev.kvasir.format;
 
 import dev.kvasir.error.InvalidInputException;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.AtomicMoveNotSupportedException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -13,12 +14,16 @@ public final class WholeFile {
 
   /** Writes beside the file and then gives it its name. */
   public static void write(Path file, String text) {
+    write(file, text.getBytes(StandardCharsets.UTF_8));
+  }
+
+  public static void write(Path file, byte[] bytes) {
     try {
       // Not a temporary file of the system's making, which only its owner could read.
       String name = ".%s.%d.part".formatted(file.getFileName(), ProcessHandle.current().pid());
       Path beside = folderOf(file).resolve(name);
       try {
-        Files.writeString(beside, text);
+        Files.write(beside, bytes);
         move(beside, file);
       } finally {
         Files.deleteIfExists(beside);

@@ -1,0 +1,59 @@
+package dev.kvasir.model;
+
+import dev.kvasir.format.Tensor;
+import dev.kvasir.format.TensorSource;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.Comparator;
+import java.util.HexFormat;
+import java.util.List;
+
+/**
+ * A short name for a model's weights and shape: SHA-256 over every tensor's name, type and shape
+ * and over samples of its bytes. All bytes of a large model would take minutes to hash; training
+ * moves every tensor, so samples of each tell models apart.
+ */
+final class Fingerprint {
+  private static final int SAMPLES = 16;
+  private static final int SAMPLE_BYTES = 64;
+  private static final int SHOWN_BYTES = 16;
+
+  private Fingerprint() {}
+
+  static String of(ModelConfig config, TensorSource file) {
+    MessageDigest digest = sha256();
+    add(digest, "%s %s".formatted(config.architecture(), config.rope().base()));
+    List<Tensor> ordered =
+        file.tensors().stream().sorted(Comparator.comparing(Tensor::name)).toList();
+    for (Tensor tensor : ordered) {
+      add(digest, "%s %s %s".formatted(tensor.name(), tensor.type(), tensor.shapeText()));
+      addSamples(digest, tensor.data());
+    }
+    return HexFormat.of().formatHex(digest.digest(), 0, SHOWN_BYTES);
+  }
+
+  private static void add(MessageDigest digest, String text) {
+    digest.update(text.getBytes(StandardCharsets.UTF_8));
+    digest.update((byte) 0);
+  }
+
+  private static void addSamples(MessageDigest digest, MemorySegment data) {
+    long bytes = data.byteSize();
+    long length = Math.min(SAMPLE_BYTES, bytes);
+    for (int sample = 0; sample < SAMPLES; sample++) {
+      long at = (bytes - length) * sample / (SAMPLES - 1);
+      digest.update(data.asSlice(at, length).toArray(ValueLayout.JAVA_BYTE));
+    }
+  }
+
+  private static MessageDigest sha256() {
+    try {
+      return MessageDigest.getInstance("SHA-256");
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException("every Java runtime has SHA-256", e);
+    }
+  }
+}

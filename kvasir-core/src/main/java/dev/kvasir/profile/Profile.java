@@ -1,0 +1,198 @@
+package dev.kvasir.profile;
+
+import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.format.GgmlType;
+import dev.kvasir.format.SafetensorsBytes;
+import dev.kvasir.format.SafetensorsFile;
+import dev.kvasir.format.Tensor;
+import dev.kvasir.format.WholeFile;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.Map;
+import java.util.Optional;
+import java.util.SortedSet;
+import java.util.TreeMap;
+import java.util.TreeSet;
+
+/**
+ * Numbers that methods learned of one model: thresholds, widths, codebooks. A profile never
+ * changes; adding a part makes another one.
+ *
+ * <p>It is a safetensors file. Every name begins with the part it belongs to, as in {@code
+ * mixkvq/thresholds}, so that methods share a file without knowing of each other. Notes are the
+ * file's metadata: which model it belongs to, its format, and what a part has to say in words.
+ */
+public final class Profile {
+  private static final String FORMAT = "kvasir.profile";
+  private static final String VERSION = "1";
+  private static final String MODEL = "kvasir.model";
+
+  private final String name;
+  private final Map<String, Tensor> tensors;
+  private final Map<String, String> notes;
+
+  private Profile(String name, Map<String, Tensor> tensors, Map<String, String> notes) {
+    this.name = name;
+    this.tensors = tensors;
+    this.notes = notes;
+  }
+
+  /**
+   * A profile without any part.
+   *
+   * @param model fingerprint of the model that it will belong to
+   */
+  public static Profile empty(String model) {
+    return new Profile(
+        "profile", new TreeMap<>(), new TreeMap<>(Map.of(FORMAT, VERSION, MODEL, model)));
+  }
+
+  public static Profile open(Path file) {
+    return of(SafetensorsFile.open(file));
+  }
+
+  /** A profile's bytes, as a resource holds them. */
+  public static Profile of(String name, byte[] bytes) {
+    return of(SafetensorsFile.of(name, MemorySegment.ofArray(bytes), Arena.ofShared()));
+  }
+
+  private static Profile of(SafetensorsFile file) {
+    try (file) {
+      String version = file.metadata().get(FORMAT);
+      if (!VERSION.equals(version) || file.metadata().get(MODEL) == null) {
+        throw new InvalidInputException(
+            "%s: is no profile of version %s; its metadata says %s=%s"
+                .formatted(file.name(), VERSION, FORMAT, version));
+      }
+      Map<String, Tensor> tensors = new TreeMap<>();
+      for (Tensor mapped : file.tensors()) {
+        byte[] copy = mapped.data().toArray(ValueLayout.JAVA_BYTE);
+        tensors.put(mapped.name(), tensor(mapped.name(), mapped.type(), mapped.shape(), copy));
+      }
+      return new Profile(file.name(), tensors, new TreeMap<>(file.metadata()));
+    }
+  }
+
+  private static Tensor tensor(String name, GgmlType type, long[] shape, byte[] bytes) {
+    return new Tensor(name, type, shape, MemorySegment.ofArray(bytes).asReadOnly());
+  }
+
+  /** The file, as messages name it. */
+  public String name() {
+    return name;
+  }
+
+  /** Fingerprint of the model that it belongs to. */
+  public String model() {
+    return notes.get(MODEL);
+  }
+
+  /** Refuses a profile that was made for another model. */
+  public Profile requireModel(String fingerprint, String modelName) {
+    if (!model().equals(fingerprint)) {
+      throw new InvalidInputException(
+          "%s: belongs to a model with fingerprint %s; %s has %s"
+              .formatted(name, model(), modelName, fingerprint));
+    }
+    return this;
+  }
+
+  /** The parts that it holds. */
+  public SortedSet<String> parts() {
+    TreeSet<String> parts = new TreeSet<>();
+    tensors.keySet().forEach(key -> parts.add(partOf(key)));
+    return parts;
+  }
+
+  public boolean has(String part) {
+    return parts().contains(part);
+  }
+
+  private static String partOf(String key) {
+    int slash = key.indexOf('/');
+    return slash < 0 ? key : key.substring(0, slash);
+  }
+
+  /**
+   * The numbers under a name, refused unless they have that shape.
+   *
+   * @param key {@code part/name}
+   */
+  public float[] floats(String key, long... shape) {
+    Tensor tensor = tensors.get(key);
+    if (tensor == null) {
+      throw new InvalidInputException("%s: has no '%s'".formatted(name, key));
+    }
+    if (!Arrays.equals(tensor.shape(), shape)) {
+      throw new InvalidInputException(
+          "%s: '%s' has shape %s; expected %s"
+              .formatted(name, key, Arrays.toString(tensor.shape()), Arrays.toString(shape)));
+    }
+    return tensor.toFloats();
+  }
+
+  /** The dimensions of the numbers under a name. */
+  public Optional<long[]> shape(String key) {
+    return Optional.ofNullable(tensors.get(key)).map(tensor -> tensor.shape().clone());
+  }
+
+  /** What a part says in words. */
+  public Optional<String> note(String key) {
+    return Optional.ofNullable(notes.get(key));
+  }
+
+  public Profile with(String key, float[] values, long... shape) {
+    ByteBuffer bytes = littleEndian(Float.BYTES * values.length);
+    bytes.asFloatBuffer().put(values);
+    return with(tensor(key, GgmlType.F32, shape, bytes.array()));
+  }
+
+  /** Rounded to halves, for what is large. */
+  public Profile withHalves(String key, float[] values, long... shape) {
+    ByteBuffer bytes = littleEndian(Short.BYTES * values.length);
+    for (float value : values) {
+      bytes.putShort(Float.floatToFloat16(value));
+    }
+    return with(tensor(key, GgmlType.F16, shape, bytes.array()));
+  }
+
+  private static ByteBuffer littleEndian(int bytes) {
+    return ByteBuffer.allocate(bytes).order(ByteOrder.LITTLE_ENDIAN);
+  }
+
+  private Profile with(Tensor tensor) {
+    if (tensor.type().bytesFor(tensor.values()) != tensor.data().byteSize()) {
+      throw new IllegalArgumentException(
+          "'%s' of shape %s has %d bytes"
+              .formatted(tensor.name(), tensor.shapeText(), tensor.data().byteSize()));
+    }
+    Map<String, Tensor> more = new TreeMap<>(tensors);
+    more.put(tensor.name(), tensor);
+    return new Profile(name, more, notes);
+  }
+
+  public Profile withNote(String key, String value) {
+    Map<String, String> more = new TreeMap<>(notes);
+    more.put(key, value);
+    return new Profile(name, tensors, more);
+  }
+
+  /** The same without a part and its notes. */
+  public Profile without(String part) {
+    Map<String, Tensor> fewer = new TreeMap<>(tensors);
+    fewer.keySet().removeIf(key -> partOf(key).equals(part));
+    Map<String, String> fewerNotes = new TreeMap<>(notes);
+    fewerNotes.keySet().removeIf(key -> partOf(key).equals(part));
+    return new Profile(name, fewer, fewerNotes);
+  }
+
+  /** Writes it whole or not at all. */
+  public void write(Path file) {
+    WholeFile.write(file, SafetensorsBytes.of(tensors.values(), notes));
+  }
+}

@@ -1,2 +1,0 @@
-/** Files that the lab reads and writes. */
-package dev.kvasir.lab.file;
