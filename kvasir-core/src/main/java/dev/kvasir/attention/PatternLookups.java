@@ -7,7 +7,6 @@ import dev.kvasir.codec.pattern.PatternPage;
 import dev.kvasir.codec.pattern.Patterns;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.Rotation;
-import java.util.Arrays;
 
 /**
  * Attention on pages of patterns and residuals, for a few query rows that share a KV head.
@@ -22,15 +21,12 @@ import java.util.Arrays;
 final class PatternLookups implements BlockReader {
   private static final int PAGE = PageWalk.PAGE;
 
-  /** One for each index of a byte, {@link Patterns#NONE} included, which stays zero. */
-  private static final int INDICES = Patterns.MOST + 1;
-
   private final Kernels kernels;
   private final int headDim;
   private final UniformLookups residuals;
   private final byte[] indices = new byte[PAGE];
-  private final float[] products = new float[PageWalk.FEW_ROWS * INDICES]; // (rows, indices)
-  private final float[] weights = new float[PageWalk.FEW_ROWS * INDICES]; // (rows, indices)
+  private final PatternNumbers products = new PatternNumbers(); // of queries with patterns of keys
+  private final PatternNumbers weights = new PatternNumbers(); // of patterns of values
 
   private float[] patterns = {}; // (patterns, headDim), of keys while a walk goes on
   private float[] turnedPatterns = {}; // (PAGE, headDim)
@@ -78,33 +74,36 @@ final class PatternLookups implements BlockReader {
     Labels labels = page.keys().get();
     labels.read(kvHead, indices);
     if (page.rotation().isPresent()) {
-      meetTurning(labels.patterns(), layer, kvHead);
+      meetTurning(cache, layer, kvHead, block, labels.patterns());
       addTurnedProducts(page.rotation().get(), page.position(), queries, rows, scores);
     } else {
-      meet(labels.patterns(), layer, kvHead, queries, rows);
-      addProducts(rows, scores);
+      meet(cache, layer, kvHead, block, labels.patterns(), queries, rows);
+      products.addTo(scores, indices, rows);
     }
   }
 
   /** Banks only grow along a walk, so products with what was met before stay right. */
-  private void meet(Patterns met, int layer, int kvHead, float[] queries, int rows) {
+  private void meet(
+      KvCache cache, int layer, int kvHead, int block, Patterns met, float[] queries, int rows) {
     int before = known;
-    expand(met, layer, kvHead);
-    if (before < known) {
-      kernels.products(
-          queries,
-          0,
-          headDim,
-          rows,
-          patterns,
-          before * headDim,
-          headDim,
-          known - before,
-          headDim,
-          products,
-          before,
-          INDICES);
+    if (before < met.count()) {
+      expand(ahead(cache, layer, block, met), layer, kvHead);
+      products.multiply(kernels, queries, rows, patterns, before, known, headDim);
     }
+  }
+
+  /**
+   * The bank as it will be some pages on: to meet the patterns of a walk in one go costs less than
+   * to meet them one by one.
+   */
+  private static Patterns ahead(KvCache cache, int layer, int block, Patterns met) {
+    int last = Math.min(block + Attention.SPAN_PAGES - 1, cache.blockOf(cache.length() - 1));
+    for (int later = last; later > block; later--) {
+      if (cache.page(layer, later) instanceof PatternPage page && page.keys().isPresent()) {
+        return page.keys().get().patterns();
+      }
+    }
+    return met;
   }
 
   /** A bank lies in as many parts as it has grown by: expanded, it is computed on in one go. */
@@ -118,22 +117,15 @@ final class PatternLookups implements BlockReader {
     }
   }
 
-  private void addProducts(int rows, float[] scores) {
-    for (int row = 0; row < rows; row++) {
-      products[row * INDICES + Patterns.NONE] = 0;
-      for (int token = 0; token < PAGE; token++) {
-        scores[row * PAGE + token] += products[row * INDICES + (indices[token] & 0xFF)];
-      }
-    }
-  }
-
-  private void meetTurning(Patterns met, int layer, int kvHead) {
+  private void meetTurning(KvCache cache, int layer, int kvHead, int block, Patterns met) {
     if (turnedPatterns.length == 0) {
       turnedPatterns = new float[PAGE * headDim];
       turnedQueries = new float[PageWalk.FEW_ROWS * headDim];
       turnedScores = new float[PageWalk.FEW_ROWS * PAGE];
     }
-    expand(met, layer, kvHead);
+    if (known < met.count()) {
+      expand(ahead(cache, layer, block, met), layer, kvHead);
+    }
   }
 
   private void addTurnedProducts(
@@ -175,24 +167,20 @@ final class PatternLookups implements BlockReader {
       return;
     }
     if (mixedPatterns == null) {
-      Arrays.fill(weights, 0, rows * INDICES, 0);
+      weights.clear();
     }
     Labels labels = page.values().get();
     mixedPatterns = labels.patterns();
     mixedLayer = layer;
     mixedHead = kvHead;
     labels.read(kvHead, indices);
-    for (int row = 0; row < rows; row++) {
-      for (int token = 0; token < PAGE; token++) {
-        weights[row * INDICES + (indices[token] & 0xFF)] += probabilities[row * PAGE + token];
-      }
-    }
+    weights.collect(probabilities, indices, rows);
   }
 
   @Override
   public void shrink(int row, float factor) {
     if (mixedPatterns != null) {
-      kernels.scale(weights, row * INDICES, INDICES, factor);
+      weights.scale(row, mixedPatterns.count(), factor);
     }
   }
 
@@ -202,8 +190,7 @@ final class PatternLookups implements BlockReader {
     if (mixedPatterns != null) {
       known = 0; // the room is now for patterns of values
       expand(mixedPatterns, mixedLayer, mixedHead);
-      kernels.weightedSums(
-          weights, 0, INDICES, rows, patterns, 0, headDim, known, headDim, mixed, 0, headDim);
+      weights.mix(kernels, rows, patterns, known, headDim, mixed);
       mixedPatterns = null;
     }
   }

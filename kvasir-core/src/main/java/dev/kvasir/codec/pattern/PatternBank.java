@@ -28,22 +28,17 @@ final class PatternBank {
 
   /** Makes room for the patterns that are mined from so many vectors. */
   void begin(int position, int vectors) {
-    add(position, Math.min(settings.patterns(), vectors));
+    last = Patterns.mined(shape, position, Math.min(settings.patterns(), vectors));
   }
 
   /** Makes room for the pattern of one more window, where there may be one. */
   void grow(int position) {
     boolean mayGrow = settings.grows() && last.count() < Patterns.MOST;
     if (mayGrow && last.position() < position) {
-      add(position, 1);
+      Patterns more = last.grown(shape, position);
+      last.release();
+      last = more;
     }
-  }
-
-  private void add(int position, int count) {
-    Patterns more =
-        new Patterns(last, position, shape.layers(), shape.kvHeads(), shape.headDim(), count);
-    release();
-    last = more;
   }
 
   /** Finds the patterns of a head: (count, headDim), vectors as {@link #turnBack} leaves them. */

@@ -40,6 +40,6 @@ public record PatternCodec(
 
   @Override
   public long tableBytes(int sealedBlocks) {
-    return sides().mapToLong(side -> shape.bytes(side.patternsAfter(sealedBlocks))).sum();
+    return sides().mapToLong(side -> shape.bytes(side.placesAfter(sealedBlocks))).sum();
   }
 }

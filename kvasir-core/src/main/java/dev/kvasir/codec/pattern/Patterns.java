@@ -1,23 +1,13 @@
 package dev.kvasir.codec.pattern;
 
-import dev.kvasir.kernel.DenseMatrix;
-import dev.kvasir.kernel.DenseMatrix.Precision;
 import dev.kvasir.kernel.Kernels;
-import dev.kvasir.memory.CountedArena;
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
-import java.nio.ByteOrder;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * A bank of patterns for the keys, or for the values, of a sequence in all layers. A bank only ever
- * grows, so each addition is a part that holds the parts before it: pages point to the part that
- * was the last when they were sealed, and forks share what they have in common without copying.
- *
- * <pre>
- * one part: layer | KV head | pattern | channel, f16
- * bytes = layers * kvHeads * patterns * headDim * 2
- * </pre>
+ * A bank of patterns for the keys, or for the values, of a sequence in all layers, as it was at
+ * some time. A bank only ever grows, so each addition is a version that holds the one before it:
+ * pages point to the version that was the last when they were sealed, and forks share what they
+ * have in common without copying.
  */
 public final class Patterns {
   /** Indices are bytes, and one of them says that a vector has no pattern. */
@@ -25,55 +15,71 @@ public final class Patterns {
 
   public static final int NONE = 255;
 
-  private static final ValueLayout.OfShort HALF =
-      ValueLayout.JAVA_SHORT.withOrder(ByteOrder.LITTLE_ENDIAN);
+  /** Places of a slab that later patterns share. */
+  private static final int SLAB_PLACES = 16;
 
-  private final Patterns before; // null in the first part
+  private final Patterns before; // null in the first version
   private final int position;
-  private final int kvHeads;
-  private final int first;
   private final int added;
-  private final CountedArena arena = new CountedArena();
-  private final DenseMatrix rows; // (layers, kvHeads, added) vectors
+  private final int count;
+  private final PatternSlab slab;
+  private final int slabFirst; // the index of the pattern in the slab's first place
+  private final Patterns base; // the version before the slab's first pattern
   private final AtomicInteger holders = new AtomicInteger(1);
 
-  /**
-   * @param before what there was, which is held too; null where there was nothing
-   * @param position of the first token that may have one of the new patterns
-   * @param added patterns for each layer and head, to be put
-   */
-  Patterns(Patterns before, int position, int layers, int kvHeads, int headDim, int added) {
-    this.before = before;
+  private Patterns(
+      Patterns before, int position, int added, PatternSlab slab, int slabFirst, Patterns base) {
+    this.before = before == null ? null : before.retain();
     this.position = position;
-    this.kvHeads = kvHeads;
-    this.first = before == null ? 0 : before.count();
     this.added = added;
-    try {
-      int count = layers * kvHeads * added;
-      MemorySegment bytes = arena.allocate((long) Short.BYTES * count * headDim);
-      this.rows = new DenseMatrix(Precision.F16, count, headDim, bytes);
-    } catch (RuntimeException | Error e) {
-      arena.close();
-      throw e;
-    }
-    if (before != null) {
-      before.retain();
-    }
+    this.count = added + (before == null ? 0 : before.count);
+    this.slab = slab;
+    this.slabFirst = slabFirst;
+    this.base = base;
   }
 
-  /** Sets this part's patterns of a head: (added, headDim), rounded to halves. */
+  /**
+   * The first patterns of a sequence, to be put.
+   *
+   * @param position of the first token that may have one of them
+   */
+  static Patterns mined(PatternShape shape, int position, int count) {
+    PatternSlab slab = new PatternSlab(shape, count);
+    slab.claim(0, count);
+    return new Patterns(null, position, count, slab, 0, null);
+  }
+
+  /**
+   * One pattern more, to be put.
+   *
+   * @param from the first token that may have it
+   */
+  Patterns grown(PatternShape shape, int from) {
+    int place = count() - slabFirst;
+    if (slab.claim(place, 1)) {
+      return new Patterns(this, from, 1, slab.retain(), slabFirst, base);
+    }
+    PatternSlab next = new PatternSlab(shape, slabPlaces(count()));
+    next.claim(0, 1);
+    return new Patterns(this, from, 1, next, count(), this);
+  }
+
+  private static int slabPlaces(int first) {
+    return Math.min(SLAB_PLACES, MOST - first);
+  }
+
+  /** Places that are allocated for a bank of so many patterns, the first of which were mined. */
+  static int places(int mined, int count) {
+    int slabs = Math.ceilDiv(count - mined, SLAB_PLACES);
+    return Math.min(mined + slabs * SLAB_PLACES, MOST);
+  }
+
+  /** Sets the added patterns of a head: (added, headDim), rounded to halves. */
   void put(int layer, int kvHead, float[] patterns) {
-    long offset = rows.offset(row(layer, kvHead));
-    for (int i = 0; i < added * rows.columns(); i++) {
-      rows.data().set(HALF, offset + 2L * i, Float.floatToFloat16(patterns[i]));
-    }
+    slab.put(layer, kvHead, count() - added - slabFirst, added, patterns);
   }
 
-  private int row(int layer, int kvHead) {
-    return (layer * kvHeads + kvHead) * added;
-  }
-
-  /** The part that this one was added to; null if it is the first. */
+  /** The version that this one was added to; null if it is the first. */
   Patterns before() {
     return before;
   }
@@ -84,24 +90,22 @@ public final class Patterns {
 
   /** Patterns of a layer and head. */
   public int count() {
-    return first + added;
-  }
-
-  private int columns() {
-    return rows.columns();
+    return count;
   }
 
   /** The patterns of a head from {@code from} on as floats: (patterns, headDim), from the first. */
   public void expand(Kernels kernels, int layer, int kvHead, int from, float[] out) {
-    for (Patterns part = this; part != null && part.count() > from; part = part.before) {
-      kernels.expand(
-          part.rows, part.row(layer, kvHead), part.added, out, part.first * part.columns());
+    int end = count();
+    for (Patterns part = this; part != null && end > from; part = part.base) {
+      int begin = Math.max(from, part.slabFirst);
+      part.slab.expand(kernels, layer, kvHead, begin - part.slabFirst, end - begin, out, begin);
+      end = part.slabFirst;
     }
   }
 
-  /** What this part and those before it take. */
+  /** What is allocated for this version. */
   long bytes() {
-    return arena.bytes() + (before == null ? 0 : before.bytes());
+    return slab.bytes() + (base == null ? 0 : base.bytes());
   }
 
   Patterns retain() {
@@ -109,12 +113,13 @@ public final class Patterns {
     return this;
   }
 
-  /** The last one to let go frees it, and lets go of the part before. */
+  /** The last one to let go frees it, and lets go of the version before. */
   void release() {
-    Patterns part = this;
-    while (part != null && part.holders.decrementAndGet() == 0) {
-      part.arena.close();
-      part = part.before;
+    Patterns version = this;
+    while (version != null && version.holders.decrementAndGet() == 0) {
+      version.slab.giveBack(version.count() - version.added - version.slabFirst, version.added);
+      version.slab.release();
+      version = version.before;
     }
   }
 }

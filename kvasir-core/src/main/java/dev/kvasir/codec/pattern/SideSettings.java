@@ -15,12 +15,12 @@ import java.util.Optional;
  */
 public record SideSettings(
     int patterns, boolean grows, double largestRatio, Optional<Rotation> rotation) {
-  /** Patterns of a head after so many blocks, had they been sealed one by one. */
-  int patternsAfter(int blocks) {
+  /** Places for patterns of a head after so many blocks, had they been sealed one by one. */
+  int placesAfter(int blocks) {
     if (blocks == 0) {
       return 0;
     }
     int mined = Math.min(patterns, Page.TOKENS);
-    return grows ? Math.min(mined + blocks - 1, Patterns.MOST) : mined;
+    return grows ? Patterns.places(mined, Math.min(mined + blocks - 1, Patterns.MOST)) : mined;
   }
 }
