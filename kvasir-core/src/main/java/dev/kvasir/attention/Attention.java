@@ -20,7 +20,7 @@ public final class Attention {
   private static final int BLOCK_ROWS = 64;
 
   /** Pages of a span: a tenth of a millisecond's work and more, beside which merging is nothing. */
-  static final int SPAN_PAGES = 16;
+  private static final int SPAN_PAGES = 16;
 
   private final AttentionShape shape;
   private final Kernels kernels;

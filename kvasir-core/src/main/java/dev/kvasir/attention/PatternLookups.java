@@ -7,16 +7,18 @@ import dev.kvasir.codec.pattern.PatternPage;
 import dev.kvasir.codec.pattern.Patterns;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.Rotation;
+import dev.kvasir.kernel.TurnTable;
+import java.util.Arrays;
 
 /**
  * Attention on pages of patterns and residuals, for a few query rows that share a KV head.
- * Residuals are looked up on their bits. A query's products with all patterns are made once in a
- * walk, and each key then looks up its own; weights of values are summed by pattern over all pages
- * of the walk, and the patterns are mixed once at its end.
+ * Residuals are looked up on their bits. A query's products with all patterns are made once, and
+ * each key then looks up its own; weights of values are summed by pattern over all pages of the
+ * walk, and the patterns are mixed once at its end.
  *
- * <p>Where patterns turn with their positions, a product depends on the position too: queries are
- * turned back by the page's first position, and each key's pattern is turned by its place on the
- * page, once for all rows.
+ * <p>Where patterns turn with their positions, a product depends on the position too. Turning a
+ * query back is as good as turning a pattern: queries are turned back by a page's first position
+ * and then by eight tokens at a time, and patterns by 0 to 7 tokens once for all pages.
  */
 final class PatternLookups implements BlockReader {
   private static final int PAGE = PageWalk.PAGE;
@@ -25,16 +27,21 @@ final class PatternLookups implements BlockReader {
   private final int headDim;
   private final UniformLookups residuals;
   private final byte[] indices = new byte[PAGE];
+
+  private final ExpandedBank keyBank;
   private final PatternNumbers products = new PatternNumbers(); // of queries with patterns of keys
+  private final float[] multiplied; // (rows, headDim), the queries of those products
+  private int multipliedBank; // which of the banks that came and went
+  private int multipliedRows;
+  private int multipliedCount; // patterns
+
+  private final float[] turnedQueries; // (rows, headDim)
+  private float[] arrangedQueries = {}; // (rows, table.width())
+  private final int[] fanRows = new int[PAGE];
+
+  private final ExpandedBank valueBank;
   private final PatternNumbers weights = new PatternNumbers(); // of patterns of values
-
-  private float[] patterns = {}; // (patterns, headDim), of keys while a walk goes on
-  private float[] turnedPatterns = {}; // (PAGE, headDim)
-  private float[] turnedQueries = {}; // (rows, headDim)
-  private float[] turnedScores = {}; // (rows, PAGE)
-
-  private int known; // patterns of keys that the walk has met
-  private Patterns mixedPatterns; // of values, null until the walk meets any
+  private Patterns mixedPatterns; // null until the walk meets any
   private int mixedLayer;
   private int mixedHead;
 
@@ -42,11 +49,16 @@ final class PatternLookups implements BlockReader {
     this.kernels = kernels;
     this.headDim = headDim;
     this.residuals = residuals;
+    this.keyBank = new ExpandedBank(headDim);
+    this.valueBank = new ExpandedBank(headDim);
+    this.multiplied = new float[PageWalk.FEW_ROWS * headDim];
+    this.turnedQueries = new float[PageWalk.FEW_ROWS * headDim];
   }
 
   @Override
   public void begin() {
-    known = 0;
+    keyBank.begin();
+    valueBank.begin();
     mixedPatterns = null;
   }
 
@@ -73,81 +85,55 @@ final class PatternLookups implements BlockReader {
     }
     Labels labels = page.keys().get();
     labels.read(kvHead, indices);
+    keyBank.show(kernels, labels.patterns(), layer, kvHead);
     if (page.rotation().isPresent()) {
-      meetTurning(cache, layer, kvHead, block, labels.patterns());
       addTurnedProducts(page.rotation().get(), page.position(), queries, rows, scores);
     } else {
-      meet(cache, layer, kvHead, block, labels.patterns(), queries, rows);
+      multiply(queries, rows);
       products.addTo(scores, indices, rows);
     }
   }
 
-  /** Banks only grow along a walk, so products with what was met before stay right. */
-  private void meet(
-      KvCache cache, int layer, int kvHead, int block, Patterns met, float[] queries, int rows) {
-    int before = known;
-    if (before < met.count()) {
-      expand(ahead(cache, layer, block, met), layer, kvHead);
-      products.multiply(kernels, queries, rows, patterns, before, known, headDim);
+  /** The walks of a step ask with the same queries: what was multiplied before stays right. */
+  private void multiply(float[] queries, int rows) {
+    int length = rows * headDim;
+    boolean known =
+        multipliedBank == keyBank.changes()
+            && rows == multipliedRows
+            && Arrays.equals(queries, 0, length, multiplied, 0, length);
+    if (!known) {
+      System.arraycopy(queries, 0, multiplied, 0, length);
+      multipliedBank = keyBank.changes();
+      multipliedRows = rows;
+      multipliedCount = 0;
     }
-  }
-
-  /**
-   * The bank as it will be some pages on: to meet the patterns of a walk in one go costs less than
-   * to meet them one by one.
-   */
-  private static Patterns ahead(KvCache cache, int layer, int block, Patterns met) {
-    int last = Math.min(block + Attention.SPAN_PAGES - 1, cache.blockOf(cache.length() - 1));
-    for (int later = last; later > block; later--) {
-      if (cache.page(layer, later) instanceof PatternPage page && page.keys().isPresent()) {
-        return page.keys().get().patterns();
-      }
-    }
-    return met;
-  }
-
-  /** A bank lies in as many parts as it has grown by: expanded, it is computed on in one go. */
-  private void expand(Patterns met, int layer, int kvHead) {
-    if (patterns.length == 0) {
-      patterns = new float[Patterns.MOST * headDim];
-    }
-    if (known < met.count()) {
-      met.expand(kernels, layer, kvHead, known, patterns);
-      known = met.count();
-    }
-  }
-
-  private void meetTurning(KvCache cache, int layer, int kvHead, int block, Patterns met) {
-    if (turnedPatterns.length == 0) {
-      turnedPatterns = new float[PAGE * headDim];
-      turnedQueries = new float[PageWalk.FEW_ROWS * headDim];
-      turnedScores = new float[PageWalk.FEW_ROWS * PAGE];
-    }
-    if (known < met.count()) {
-      expand(ahead(cache, layer, block, met), layer, kvHead);
+    if (multipliedCount < keyBank.count()) {
+      products.multiply(
+          kernels, queries, rows, keyBank.patterns(), multipliedCount, keyBank.count(), headDim);
+      multipliedCount = keyBank.count();
     }
   }
 
   private void addTurnedProducts(
       Rotation rotation, int position, float[] queries, int rows, float[] scores) {
+    TurnTable table = rotation.table(headDim);
+    int width = table.width();
+    if (arrangedQueries.length != PageWalk.FEW_ROWS * width) {
+      arrangedQueries = new float[PageWalk.FEW_ROWS * width];
+    }
     System.arraycopy(queries, 0, turnedQueries, 0, rows * headDim);
     rotation.turn(turnedQueries, 0, headDim, rows, -position);
-    Labels.gather(indices, PAGE, patterns, headDim, turnedPatterns);
-    rotation.turnAlong(turnedPatterns, 0, headDim, PAGE);
-    kernels.products(
-        turnedQueries,
-        0,
-        headDim,
-        rows,
-        turnedPatterns,
-        0,
-        headDim,
-        PAGE,
-        headDim,
-        turnedScores,
-        0,
-        PAGE);
-    kernels.add(scores, 0, turnedScores, 0, rows * PAGE);
+    table.arrange(turnedQueries, 0, rows, arrangedQueries, 0);
+    keyBank.turn(kernels, table);
+    for (int token = 0; token < PAGE; token++) {
+      fanRows[token] = ExpandedBank.fanRow(indices[token], token);
+    }
+    int fan = ExpandedBank.FAN;
+    for (int token = 0; token < PAGE; token += fan) {
+      kernels.pickedProducts(
+          arrangedQueries, rows, keyBank.fans(), fanRows, token, fan, width, scores, token, PAGE);
+      table.turnBack(kernels, arrangedQueries, 0, rows, fan);
+    }
   }
 
   @Override
@@ -188,9 +174,8 @@ final class PatternLookups implements BlockReader {
   @Override
   public void end(int rows, float[] mixed) {
     if (mixedPatterns != null) {
-      known = 0; // the room is now for patterns of values
-      expand(mixedPatterns, mixedLayer, mixedHead);
-      weights.mix(kernels, rows, patterns, known, headDim, mixed);
+      valueBank.show(kernels, mixedPatterns, mixedLayer, mixedHead);
+      weights.mix(kernels, rows, valueBank.patterns(), mixedPatterns.count(), headDim, mixed);
       mixedPatterns = null;
     }
   }

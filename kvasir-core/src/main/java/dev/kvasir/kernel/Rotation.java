@@ -22,6 +22,9 @@ public interface Rotation {
    */
   void turnAlong(float[] x, int at, int stride, int count);
 
+  /** The turns of {@link #turnAlong} for heads of so many channels, made once. */
+  TurnTable table(int headDim);
+
   /** The inverse of {@link #turnAlong}. */
   void turnBackAlong(float[] x, int at, int stride, int count);
 }

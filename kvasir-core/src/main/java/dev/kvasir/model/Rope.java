@@ -2,15 +2,22 @@ package dev.kvasir.model;
 
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.kernel.Rotation;
+import dev.kvasir.kernel.TurnTable;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 
 /** Rotary position embedding of a model: which channels turn together, and by how much. */
 public final class Rope implements Rotation {
   private static final int FAN = KvCache.TOKENS_PER_PAGE;
 
+  /** Positions whose angles are kept: pages of half a million tokens. */
+  private static final int MOST_KNOWN = 4096;
+
   private final RopeLayout layout;
   private final float[] frequencies;
-  private final ThreadLocal<Angles> angles = ThreadLocal.withInitial(() -> new Angles(1));
+  private final Map<Integer, Angles> knownAngles = new ConcurrentHashMap<>();
   private volatile Fan fan; // null until it is asked for
+  private volatile TurnTable table; // null until it is asked for
 
   public Rope(RopeLayout layout, float[] frequencies) {
     this.layout = layout;
@@ -75,10 +82,46 @@ public final class Rope implements Rotation {
     return found;
   }
 
+  /** Pages begin at the same positions in every layer and head, step after step. */
+  private Angles anglesOf(int position) {
+    Angles known = knownAngles.get(position);
+    if (known == null) {
+      if (knownAngles.size() >= MOST_KNOWN) {
+        knownAngles.clear();
+      }
+      known = new Angles(1);
+      angles(position, known.cosines, known.sines, 0);
+      knownAngles.put(position, known);
+    }
+    return known;
+  }
+
+  @Override
+  public TurnTable table(int headDim) {
+    TurnTable found = table;
+    if (found == null) {
+      Fan known = fan();
+      found = new TurnTable(order(headDim), pairs(), known.cosines, known.sines);
+      table = found;
+    }
+    return found;
+  }
+
+  /** First channels, then second ones; what does not turn is paired as it lies. */
+  private int[] order(int headDim) {
+    int half = headDim / 2;
+    int[] order = new int[headDim];
+    for (int pair = 0; pair < half; pair++) {
+      boolean turns = pair < pairs();
+      order[pair] = turns ? layout.channel(pair, false, pairs()) : 2 * pair;
+      order[half + pair] = turns ? layout.channel(pair, true, pairs()) : 2 * pair + 1;
+    }
+    return order;
+  }
+
   @Override
   public void turn(float[] x, int at, int stride, int count, int position) {
-    Angles one = angles.get();
-    angles(position, one.cosines, one.sines, 0);
+    Angles one = anglesOf(position);
     for (int i = 0; i < count; i++) {
       layout.rotate(x, at + i * stride, pairs(), one.cosines, one.sines, 0);
     }

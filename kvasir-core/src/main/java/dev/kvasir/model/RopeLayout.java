@@ -15,6 +15,11 @@ public enum RopeLayout {
         x[at + i + pairs] = b * cos + a * sin;
       }
     }
+
+    @Override
+    int channel(int pair, boolean second, int pairs) {
+      return second ? pair + pairs : pair;
+    }
   },
 
   /** Channel 2i with channel 2i + 1, as Llama's own files and their GGUF conversions store them. */
@@ -30,7 +35,15 @@ public enum RopeLayout {
         x[at + 2 * i + 1] = b * cos + a * sin;
       }
     }
+
+    @Override
+    int channel(int pair, boolean second, int pairs) {
+      return 2 * pair + (second ? 1 : 0);
+    }
   };
+
+  /** The channel of a head that comes first, or second, in a pair. */
+  abstract int channel(int pair, boolean second, int pairs);
 
   /** Rotates one head in place; channels beyond {@code 2 * pairs} stay as they are. */
   abstract void rotate(float[] x, int at, int pairs, float[] cosines, float[] sines, int anglesAt);

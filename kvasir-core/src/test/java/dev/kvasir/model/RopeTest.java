@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
+import dev.kvasir.kernel.ScalarKernels;
+import dev.kvasir.kernel.TurnTable;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -46,6 +48,31 @@ class RopeTest {
     rope.turnBackAlong(turned, 1, stride, 5);
     for (int d = 0; d < x.length; d++) {
       assertThat(turned[d]).isCloseTo(x[d], within(1e-6f));
+    }
+  }
+
+  /** Rows in a table's order turn as vectors do, and channels that do not turn stay. */
+  @ParameterizedTest
+  @EnumSource(RopeLayout.class)
+  void aTableTurnsAsTheRopeDoes(RopeLayout layout) {
+    int headDim = 40;
+    Rope rope = new Rope(layout, new RopeFrequencies.Plain().of(BASE, 24));
+    TurnTable table = rope.table(headDim);
+    assertThat(table.width()).isEqualTo(64);
+    float[] x = gaussian(2 * headDim);
+    float[] rows = new float[2 * table.width()];
+    table.arrange(x, 0, 2, rows, 0);
+    table.turn(new ScalarKernels(), rows, 0, 2, 77);
+    float[] turned = rotate(rope, x, 0, 2, headDim, 77);
+    float[] expected = new float[rows.length];
+    table.arrange(turned, 0, 2, expected, 0);
+    for (int i = 0; i < rows.length; i++) {
+      assertThat(rows[i]).isCloseTo(expected[i], within(1e-5f));
+    }
+    table.turnBack(new ScalarKernels(), rows, 0, 2, 77);
+    table.arrange(x, 0, 2, expected, 0);
+    for (int i = 0; i < rows.length; i++) {
+      assertThat(rows[i]).isCloseTo(expected[i], within(1e-5f));
     }
   }
 

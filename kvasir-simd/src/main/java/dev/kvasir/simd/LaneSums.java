@@ -9,12 +9,15 @@ import jdk.incubator.vector.FloatVector;
  */
 final class LaneSums {
   /** Vectors that a kernel may leave for summing at a time. */
-  static final int MOST_VECTORS = 12;
+  static final int MOST_VECTORS = 16;
 
   private static final int LANES = FloatVector.SPECIES_PREFERRED.length();
 
+  /** Where a scratch has room for four results, after its vectors. */
+  static final int RESULTS = MOST_VECTORS * LANES;
+
   private static final ThreadLocal<float[]> SCRATCH =
-      ThreadLocal.withInitial(() -> new float[MOST_VECTORS * LANES]);
+      ThreadLocal.withInitial(() -> new float[RESULTS + 4]);
 
   private LaneSums() {}
 

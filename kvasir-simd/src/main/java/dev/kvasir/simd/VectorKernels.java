@@ -207,6 +207,33 @@ final class VectorKernels implements Kernels {
   }
 
   @Override
+  public void pickedProducts(
+      float[] a,
+      int aRows,
+      float[] b,
+      int[] picked,
+      int pickedAt,
+      int count,
+      int depth,
+      float[] c,
+      int cAt,
+      int cStride) {
+    PickedProducts.products(a, aRows, b, picked, pickedAt, count, depth, c, cAt, cStride);
+  }
+
+  @Override
+  public void turn(
+      float[] vectors, int at, int count, int pairs, float[] cosines, float[] sines, int anglesAt) {
+    FloatRows.turn(vectors, at, count, pairs, cosines, sines, anglesAt);
+  }
+
+  @Override
+  public void turnBack(
+      float[] vectors, int at, int count, int pairs, float[] cosines, float[] sines, int anglesAt) {
+    FloatRows.turnBack(vectors, at, count, pairs, cosines, sines, anglesAt);
+  }
+
+  @Override
   public void multiply(float[] x, int at, float[] y, int yAt, float[] out, int outAt, int count) {
     int i = 0;
     for (; i <= count - FloatRows.LANES; i += FloatRows.LANES) {

@@ -136,6 +136,18 @@ final class WarmUp implements AutoCloseable {
     };
   }
 
+  /** Rows four at a time and one, and vectors that turn there and back. */
+  Trial picks() {
+    int[] picked = new int[7];
+    float[] still = new float[HEAD];
+    return kernels -> {
+      kernels.pickedProducts(x, 5, y, picked, 0, picked.length, HEAD, z, 0, TOKENS);
+      kernels.turn(z, 0, 2, HEAD, y, still, 0);
+      kernels.turnBack(z, 0, 2, HEAD, y, still, 0);
+      kernels.scale(z, 0, 5 * TOKENS, 0); // or they would grow without bound
+    };
+  }
+
   void products(Kernels kernels) {
     kernels.products(x, 0, COLUMNS, 4, y, 0, COLUMNS, 5, COLUMNS, z, 0, 8);
   }

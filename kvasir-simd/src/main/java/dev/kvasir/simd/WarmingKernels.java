@@ -32,6 +32,7 @@ final class WarmingKernels implements Kernels {
   private volatile boolean rows;
   private volatile boolean halfRows;
   private volatile boolean lookups;
+  private volatile boolean picks;
 
   WarmingKernels(ScalarKernels scalar, VectorKernels vector) {
     this.scalar = scalar;
@@ -54,6 +55,7 @@ final class WarmingKernels implements Kernels {
       halves = trials.vectorWins(trials::halves);
       halfRows = trials.vectorWins(trials.halfRows());
       lookups = trials.vectorWins(trials.lookup());
+      picks = trials.vectorWins(trials.picks());
       nibbles = trials.vectorWins(trials.codedProduct(4));
     }
   }
@@ -207,6 +209,34 @@ final class WarmingKernels implements Kernels {
   @Override
   public void add(float[] x, int at, float[] y, int yAt, int count) {
     (rows ? vector : scalar).add(x, at, y, yAt, count);
+  }
+
+  @Override
+  public void pickedProducts(
+      float[] a,
+      int aRows,
+      float[] b,
+      int[] picked,
+      int pickedAt,
+      int count,
+      int depth,
+      float[] c,
+      int cAt,
+      int cStride) {
+    (picks ? vector : scalar)
+        .pickedProducts(a, aRows, b, picked, pickedAt, count, depth, c, cAt, cStride);
+  }
+
+  @Override
+  public void turn(
+      float[] vectors, int at, int count, int pairs, float[] cosines, float[] sines, int anglesAt) {
+    (picks ? vector : scalar).turn(vectors, at, count, pairs, cosines, sines, anglesAt);
+  }
+
+  @Override
+  public void turnBack(
+      float[] vectors, int at, int count, int pairs, float[] cosines, float[] sines, int anglesAt) {
+    (picks ? vector : scalar).turnBack(vectors, at, count, pairs, cosines, sines, anglesAt);
   }
 
   @Override

@@ -23,6 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The vector kernels give the bits that the scalar ones give, at every awkward size. */
 class VectorKernelsTest {
@@ -204,6 +205,40 @@ class VectorKernelsTest {
             weights, 1, 130, rows, values, 2, length + 1, tokens, length, found, 1, length + 3);
         assertThat(found).as("seed %d", SEED).isEqualTo(expected);
       }
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {16, 32, 48, 64, 128})
+  void productsWithPickedRows(int depth) {
+    float[] b = randomFloats(9 * depth);
+    int[] picked = {8, 0, 3, 3, 7, 1, 0, 5, 2, 8};
+    for (int rows = 1; rows <= 9; rows++) {
+      float[] a = randomFloats(rows * depth);
+      for (int count = 0; count <= 9; count++) {
+        float[] expected = randomFloats(rows * 10 + 1);
+        float[] actual = expected.clone();
+        scalar.pickedProducts(a, rows, b, picked, 1, count, depth, expected, 1, 10);
+        vector.pickedProducts(a, rows, b, picked, 1, count, depth, actual, 1, 10);
+        assertThat(actual).containsExactly(expected);
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {16, 32, 48, 64, 128})
+  void turns(int pairs) {
+    float[] cosines = randomFloats(2 * pairs);
+    float[] sines = randomFloats(2 * pairs);
+    for (int count = 0; count <= 5; count++) {
+      float[] expected = randomFloats(1 + count * 2 * pairs);
+      float[] actual = expected.clone();
+      scalar.turn(expected, 1, count, pairs, cosines, sines, pairs);
+      vector.turn(actual, 1, count, pairs, cosines, sines, pairs);
+      assertThat(actual).containsExactly(expected);
+      scalar.turnBack(expected, 1, count, pairs, cosines, sines, pairs);
+      vector.turnBack(actual, 1, count, pairs, cosines, sines, pairs);
+      assertThat(actual).containsExactly(expected);
     }
   }
 

@@ -103,6 +103,20 @@ public final class Patterns {
     }
   }
 
+  /** Whether one of the two grew into the other, so that they have all of the smaller in common. */
+  public boolean sharesLineWith(Patterns other) {
+    Patterns one = this;
+    Patterns two = other;
+    while (one != null && two != null && one != two) {
+      if (one.count > two.count) {
+        one = one.before;
+      } else {
+        two = two.before;
+      }
+    }
+    return one != null && one == two && one.count == Math.min(count, other.count);
+  }
+
   /** What is allocated for this version. */
   long bytes() {
     return slab.bytes() + (base == null ? 0 : base.bytes());

@@ -1,0 +1,83 @@
+package dev.kvasir.kernel;
+
+/**
+ * A rotation as kernels want it: how channels pair, and how far each pair turns in so many tokens.
+ * Channels that the rotation leaves alone are paired too, and turn by nothing.
+ *
+ * <pre>
+ * a row: first channels of all pairs, zeros up to pairs() | second channels, zeros up to pairs()
+ * </pre>
+ */
+public final class TurnTable {
+  /** Rows are gone through in whole vectors of at most so many floats. */
+  private static final int PADDING = 16;
+
+  private final int[] order;
+  private final int pairs;
+  private final float[] cosines;
+  private final float[] sines;
+
+  /**
+   * @param order channels of a head: the first of each pair, then the second
+   * @param turning pairs that turn, the first ones
+   * @param cosines (tokens, turning)
+   * @param sines (tokens, turning)
+   */
+  public TurnTable(int[] order, int turning, float[] cosines, float[] sines) {
+    this.order = order.clone();
+    int half = order.length / 2;
+    this.pairs = Math.ceilDiv(half, PADDING) * PADDING;
+    int tokens = cosines.length / turning;
+    this.cosines = new float[tokens * pairs];
+    this.sines = new float[tokens * pairs];
+    for (int token = 0; token < tokens; token++) {
+      for (int pair = 0; pair < half; pair++) {
+        boolean turns = pair < turning;
+        this.cosines[token * pairs + pair] = turns ? cosines[token * turning + pair] : 1;
+        this.sines[token * pairs + pair] = turns ? sines[token * turning + pair] : 0;
+      }
+    }
+  }
+
+  /** Pairs of a row, those included that pad it. */
+  public int pairs() {
+    return pairs;
+  }
+
+  /** Floats of a row. */
+  public int width() {
+    return 2 * pairs;
+  }
+
+  /**
+   * Brings vectors into the order of rows.
+   *
+   * @param from (count, headDim)
+   * @param to (count, width)
+   */
+  public void arrange(float[] from, int at, int count, float[] to, int toAt) {
+    int half = order.length / 2;
+    for (int i = 0; i < count; i++) {
+      int source = at + i * order.length;
+      int target = toAt + i * width();
+      for (int pair = 0; pair < half; pair++) {
+        to[target + pair] = from[source + order[pair]];
+        to[target + pairs + pair] = from[source + order[half + pair]];
+      }
+    }
+  }
+
+  /**
+   * Turns rows by so many tokens, in place.
+   *
+   * @param rows (count, width) from {@code at} on
+   */
+  public void turn(Kernels kernels, float[] rows, int at, int count, int tokens) {
+    kernels.turn(rows, at, count, pairs, cosines, sines, tokens * pairs);
+  }
+
+  /** The inverse of {@link #turn}. */
+  public void turnBack(Kernels kernels, float[] rows, int at, int count, int tokens) {
+    kernels.turnBack(rows, at, count, pairs, cosines, sines, tokens * pairs);
+  }
+}
