@@ -65,31 +65,32 @@ record PatternMethod(
   /** Patterns take the same bytes whether they turn or not. */
   @Override
   public CacheSettings settings(CacheShape shape) {
-    return turning(shape, Optional.empty());
+    return turning(shape, CacheHost.unknown());
   }
 
   @Override
   public CacheSettings settings(CacheShape shape, CacheHost host) {
     if (rope == Rope.STATIC) {
-      return settings(shape);
+      return turning(shape, host.withRotation(Optional.empty()));
     }
     if (host.rotation().isEmpty()) {
       throw new InvalidInputException(
           "the cache 'patternkv' with rope=rotate must know how keys are rotated; give the model's"
               + " rope base, or use rope=static");
     }
-    return turning(shape, host.rotation());
+    return turning(shape, host);
   }
 
-  private CacheSettings turning(CacheShape shape, Optional<Rotation> rotation) {
+  private CacheSettings turning(CacheShape shape, CacheHost host) {
     double any = Double.POSITIVE_INFINITY;
     double ratio = thresholds ? FlatteningGate.largestRatio(shape.headDim(), alpha) : any;
     return keys.settings(
         new PatternCodec(
             new PatternShape(shape.layers(), shape.kvHeads(), shape.headDim()),
             keys.head(shape),
-            keyPatterns ? Optional.of(side(any, rotation)) : Optional.empty(),
-            valuePatterns ? Optional.of(side(ratio, Optional.empty())) : Optional.empty()));
+            keyPatterns ? Optional.of(side(any, host.rotation())) : Optional.empty(),
+            valuePatterns ? Optional.of(side(ratio, Optional.empty())) : Optional.empty(),
+            host.crew()));
   }
 
   private SideSettings side(double largestRatio, Optional<Rotation> rotation) {

@@ -2,6 +2,7 @@ package dev.kvasir.codec.pattern;
 
 import dev.kvasir.codec.PageCodec;
 import dev.kvasir.codec.SequenceCodec;
+import dev.kvasir.kernel.Crew;
 import dev.kvasir.page.HeadShape;
 import dev.kvasir.page.Page;
 import java.util.Optional;
@@ -14,9 +15,14 @@ import java.util.stream.Stream;
  * @param head what the residuals of a head are packed to
  * @param keys empty where keys are packed without patterns
  * @param values empty where values are packed without patterns
+ * @param crew threads that mine patterns
  */
 public record PatternCodec(
-    PatternShape shape, HeadShape head, Optional<SideSettings> keys, Optional<SideSettings> values)
+    PatternShape shape,
+    HeadShape head,
+    Optional<SideSettings> keys,
+    Optional<SideSettings> values,
+    Crew crew)
     implements PageCodec {
   @Override
   public SequenceCodec begin() {

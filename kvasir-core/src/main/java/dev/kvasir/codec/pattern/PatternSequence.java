@@ -57,9 +57,7 @@ final class PatternSequence implements SequenceCodec {
     int samples = Math.ceilDiv(tokens, step);
     try {
       banks().forEach(bank -> bank.begin(run.position(), samples));
-      for (int layer = 0; layer < codec.shape().layers(); layer++) {
-        mine(run, layer, step, samples);
-      }
+      codec.crew().run((layer, worker) -> mine(run, layer, step, samples), codec.shape().layers());
     } catch (RuntimeException | Error e) {
       banks().forEach(PatternBank::release);
       throw e;
