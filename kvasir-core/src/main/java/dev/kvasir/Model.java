@@ -10,6 +10,7 @@ import dev.kvasir.model.Batch;
 import dev.kvasir.model.Decoder;
 import dev.kvasir.model.ModelConfig;
 import dev.kvasir.profile.Profile;
+import dev.kvasir.model.Weights;
 import dev.kvasir.text.ChatTemplate;
 import dev.kvasir.text.Tokenizer;
 import java.io.IOException;
@@ -161,6 +162,11 @@ public final class Model implements AutoCloseable {
 
   public Tokenizer tokenizer() {
     return tokenizer;
+  }
+
+  /** For what computes with them itself, such as gradients; they live as long as this model. */
+  public Weights weights() {
+    return decoder.weights();
   }
 
   /** Bytes of the weights as they are used. */

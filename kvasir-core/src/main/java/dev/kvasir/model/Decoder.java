@@ -89,6 +89,12 @@ public final class Decoder implements AutoCloseable {
         .withCrew(crew);
   }
 
+  /** For what computes with them itself; they live as long as this decoder. */
+  public Weights weights() {
+    checkOpen();
+    return weights;
+  }
+
   /** Bytes of all weights as they are used. */
   public long weightBytes() {
     return weights.bytes();

@@ -1,0 +1,151 @@
+package dev.kvasir.lab.gradient;
+
+import dev.kvasir.kernel.Kernels;
+import java.util.Arrays;
+
+/**
+ * The weights with which some queries of a head see some keys, and their gradients. With weights P,
+ * output gradients dO and values V, {@code dP = dO . V}, {@code dS = P * (dP - sum of P * dP)}, and
+ * queries, keys and values get {@code dS . K}, {@code dS' . Q} and {@code P' . dO}.
+ */
+final class AttentionTile {
+  static final int SIZE = 64;
+
+  private final Kernels kernels;
+  private final LayerVectors vectors;
+  private final float scale;
+  private final float[] weights = new float[SIZE * SIZE]; // (queries, keys)
+  private final float[] gradients = new float[SIZE * SIZE]; // (queries, keys), of scores
+  private final float[] turned = new float[SIZE * SIZE]; // (keys, queries)
+
+  private int firstQuery;
+  private int queries;
+  private int queryAt;
+  private int queryStride;
+  private int firstKey;
+  private int keys;
+  private int keyAt;
+  private int keyStride;
+
+  AttentionTile(Kernels kernels, LayerVectors vectors, float scale) {
+    this.kernels = kernels;
+    this.vectors = vectors;
+    this.scale = scale;
+  }
+
+  void place(
+      int newFirstQuery,
+      int queryCount,
+      int newQueryAt,
+      int newQueryStride,
+      int newFirstKey,
+      int keyCount,
+      int newKeyAt,
+      int newKeyStride) {
+    firstQuery = newFirstQuery;
+    queries = queryCount;
+    queryAt = newQueryAt;
+    queryStride = newQueryStride;
+    firstKey = newFirstKey;
+    keys = keyCount;
+    keyAt = newKeyAt;
+    keyStride = newKeyStride;
+  }
+
+  /**
+   * @param logSums logarithm of each query's sum, from {@code sumsAt} on by position
+   */
+  void computeWeights(int headDim, int window, float[] logSums, int sumsAt) {
+    multiply(vectors.queries(), vectors.keys(), headDim, weights);
+    for (int row = 0; row < queries; row++) {
+      int position = firstQuery + row;
+      int from = Math.clamp((long) position - window + 1 - firstKey, 0, keys);
+      int to = Math.clamp((long) position + 1 - firstKey, from, keys);
+      int at = row * SIZE;
+      kernels.scale(weights, at + from, to - from, scale);
+      kernels.exponentiate(weights, at + from, to - from, logSums[sumsAt + position]);
+      Arrays.fill(weights, at, at + from, 0);
+      Arrays.fill(weights, at + to, at + keys, 0);
+    }
+  }
+
+  /**
+   * @param along by position, the product of output and its gradient, which is the sum of P * dP
+   */
+  void computeGradients(int headDim, float[] dOut, float[] along) {
+    multiply(dOut, vectors.values(), headDim, gradients);
+    for (int row = 0; row < queries; row++) {
+      float taken = along[firstQuery + row];
+      for (int i = row * SIZE; i < row * SIZE + keys; i++) {
+        gradients[i] = weights[i] * (gradients[i] - taken) * scale;
+      }
+    }
+  }
+
+  private void multiply(float[] byQuery, float[] byKey, int headDim, float[] out) {
+    kernels.products(
+        byQuery,
+        queryAt,
+        queryStride,
+        queries,
+        byKey,
+        keyAt,
+        keyStride,
+        keys,
+        headDim,
+        out,
+        0,
+        SIZE);
+  }
+
+  void addQueryGradients(int headDim, float[] dQueries) {
+    kernels.weightedSums(
+        gradients,
+        0,
+        SIZE,
+        queries,
+        vectors.keys(),
+        keyAt,
+        keyStride,
+        keys,
+        headDim,
+        dQueries,
+        queryAt,
+        queryStride);
+  }
+
+  /**
+   * @param dKeys rows as far apart as queries are
+   */
+  void addKeyGradients(int headDim, float[] dKeys, int at) {
+    addTurned(gradients, vectors.queries(), headDim, dKeys, at);
+  }
+
+  /**
+   * @param dValues rows as far apart as queries are
+   */
+  void addValueGradients(int headDim, float[] dOut, float[] dValues, int at) {
+    addTurned(weights, dOut, headDim, dValues, at);
+  }
+
+  private void addTurned(float[] tile, float[] byQuery, int headDim, float[] out, int outAt) {
+    for (int query = 0; query < queries; query++) {
+      for (int key = 0; key < keys; key++) {
+        turned[key * SIZE + query] = tile[query * SIZE + key];
+      }
+    }
+    kernels.weightedSums(
+        turned,
+        0,
+        SIZE,
+        keys,
+        byQuery,
+        queryAt,
+        queryStride,
+        queries,
+        headDim,
+        out,
+        outAt,
+        queryStride);
+  }
+}

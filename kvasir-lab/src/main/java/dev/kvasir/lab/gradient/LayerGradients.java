@@ -1,0 +1,10 @@
+package dev.kvasir.lab.gradient;
+
+/** A layer's keys, after rotation, and values, and how the loss changes with each of them. */
+public record LayerGradients(
+    int layer,
+    int tokens,
+    float[] keys, // (tokens, kvHeads, headDim)
+    float[] values, // (tokens, kvHeads, headDim)
+    float[] keyGradients, // (tokens, kvHeads, headDim)
+    float[] valueGradients) {} // (tokens, kvHeads, headDim)

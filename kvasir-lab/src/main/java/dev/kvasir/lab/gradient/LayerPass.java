@@ -1,0 +1,227 @@
+package dev.kvasir.lab.gradient;
+
+import dev.kvasir.kernel.Crew;
+import dev.kvasir.kernel.Kernels;
+import dev.kvasir.kernel.Rotation;
+import dev.kvasir.model.HeadNorm;
+import dev.kvasir.model.LayerWeights;
+import dev.kvasir.model.ModelConfig;
+import dev.kvasir.model.Projection;
+import java.util.Arrays;
+
+/**
+ * One layer of a decoder over all tokens of a text. It keeps the activations of the layer that was
+ * computed last, which is what the way back needs.
+ */
+final class LayerPass {
+  private final ModelConfig config;
+  private final Rotation rotation;
+  private final WeightProducts products;
+  private final Kernels kernels;
+  private final Crew crew;
+  private final int tokens;
+  private final TextAttention attention;
+
+  private final float[] normed; // (tokens, hidden)
+  private final float[] unnormedQueries; // (tokens, queryHeads, headDim)
+  private final float[] unnormedKeys; // (tokens, kvHeads, headDim)
+  private final float[] queries; // (tokens, queryHeads, headDim)
+  private final float[] keys; // (tokens, kvHeads, headDim)
+  private final float[] values; // (tokens, kvHeads, headDim)
+  private final float[] mixed; // (tokens, queryHeads, headDim)
+  private final float[] middle; // (tokens, hidden), after attention
+  private final float[] gate; // (tokens, feedForward)
+  private final float[] up; // (tokens, feedForward)
+  private final float[] activated; // (tokens, feedForward)
+
+  private int index;
+  private LayerWeights layer;
+  private float[] x; // (tokens, hidden), what the layer was given
+
+  LayerPass(
+      ModelConfig config,
+      Rotation rotation,
+      WeightProducts products,
+      Kernels kernels,
+      Crew crew,
+      int tokens) {
+    this.config = config;
+    this.rotation = rotation;
+    this.products = products;
+    this.kernels = kernels;
+    this.crew = crew;
+    this.tokens = tokens;
+    this.attention = new TextAttention(config.attentionShape(), tokens, kernels, crew);
+    int queryValues = tokens * config.queryHeads() * config.headDim();
+    int kvValues = tokens * config.kvHeads() * config.headDim();
+    normed = new float[tokens * config.hidden()];
+    unnormedQueries = new float[queryValues];
+    unnormedKeys = new float[kvValues];
+    queries = new float[queryValues];
+    keys = new float[kvValues];
+    values = new float[kvValues];
+    mixed = new float[queryValues];
+    middle = new float[tokens * config.hidden()];
+    gate = new float[tokens * config.feedForward()];
+    up = new float[tokens * config.feedForward()];
+    activated = new float[tokens * config.feedForward()];
+  }
+
+  /** Computes what the layer attends with; its input must stay as it is until the way back. */
+  LayerVectors project(int layerIndex, LayerWeights weights, float[] input) {
+    index = layerIndex;
+    layer = weights;
+    x = input;
+    normalize(x, layer.attentionNorm());
+    multiply(normed, layer.query(), unnormedQueries);
+    multiply(normed, layer.key(), unnormedKeys);
+    multiply(normed, layer.value(), values);
+    normalizeAndRotate(unnormedQueries, layer.queryNorm(), config.queryHeads(), queries);
+    normalizeAndRotate(unnormedKeys, layer.keyNorm(), config.kvHeads(), keys);
+    return vectors();
+  }
+
+  private LayerVectors vectors() {
+    return new LayerVectors(index, tokens, queries, keys, values);
+  }
+
+  /** Attends and computes the rest of the layer that was projected. */
+  float[] finish() {
+    attention.forward(vectors(), layer.window(), mixed);
+    multiply(mixed, layer.output(), middle);
+    addRows(middle, x);
+    normalize(middle, layer.feedForwardNorm());
+    multiply(normed, layer.gate(), gate);
+    multiply(normed, layer.up(), up);
+    int length = config.feedForward();
+    crew.run(
+        (token, worker) -> {
+          int at = token * length;
+          System.arraycopy(gate, at, activated, at, length);
+          kernels.gatedSilu(activated, up, at, length);
+        },
+        tokens);
+    float[] out = new float[x.length];
+    multiply(activated, layer.down(), out);
+    addRows(out, middle);
+    return out;
+  }
+
+  private void normalize(float[] from, float[] weight) {
+    int hidden = config.hidden();
+    crew.run(
+        (token, worker) ->
+            kernels.rmsNorm(
+                from, token * hidden, weight, config.normEpsilon(), normed, token * hidden, hidden),
+        tokens);
+  }
+
+  private void multiply(float[] from, Projection projection, float[] to) {
+    products.forward(from, tokens, projection.matrix(), to);
+    float[] bias = projection.bias();
+    int stride = projection.matrix().rows();
+    crew.run((token, worker) -> kernels.add(to, token * stride, bias, 0, bias.length), tokens);
+  }
+
+  private void addRows(float[] to, float[] from) {
+    int hidden = config.hidden();
+    crew.run(
+        (token, worker) -> kernels.add(to, token * hidden, from, token * hidden, hidden), tokens);
+  }
+
+  private void normalizeAndRotate(float[] from, HeadNorm norm, int heads, float[] to) {
+    int headDim = config.headDim();
+    System.arraycopy(from, 0, to, 0, from.length);
+    crew.run(
+        (token, worker) -> {
+          int at = token * heads * headDim;
+          norm.apply(kernels, to, at, heads, headDim);
+          rotation.turn(to, at, headDim, heads, token);
+        },
+        tokens);
+  }
+
+  /**
+   * The way back from the layer's output to what it attended with.
+   *
+   * @param dx gradients of the output (tokens, hidden), changed into those of the stream beside
+   *     attention
+   * @param dQueries (tokens, queryHeads, headDim), set
+   */
+  LayerGradients backwardToVectors(float[] dx, float[] dQueries) {
+    backwardThroughFeedForward(dx);
+    float[] dMixed = new float[mixed.length];
+    products.addBackward(dx, tokens, layer.output().matrix(), dMixed);
+    float[] dKeys = new float[keys.length];
+    float[] dValues = new float[values.length];
+    attention.backward(vectors(), layer.window(), mixed, dMixed, dQueries, dKeys, dValues);
+    return new LayerGradients(index, tokens, keys, values, dKeys, dValues);
+  }
+
+  private void backwardThroughFeedForward(float[] dx) {
+    float[] dGate = new float[gate.length]; // of the product at first
+    products.addBackward(dx, tokens, layer.down().matrix(), dGate);
+    float[] dUp = new float[up.length];
+    int length = config.feedForward();
+    crew.run((token, worker) -> backwardThroughGate(token * length, length, dGate, dUp), tokens);
+    float[] dNormed = new float[normed.length];
+    products.addBackward(dGate, tokens, layer.gate().matrix(), dNormed);
+    products.addBackward(dUp, tokens, layer.up().matrix(), dNormed);
+    addBackwardOfNorm(middle, layer.feedForwardNorm(), dNormed, dx);
+  }
+
+  /** Of {@code silu(g) * u}, where silu(g) = g * s(g) and s' = s * (1 - s). */
+  private void backwardThroughGate(int at, int length, float[] dGate, float[] dUp) {
+    for (int i = at; i < at + length; i++) {
+      float g = gate[i];
+      float s = (float) (1 / (1 + Math.exp(-g)));
+      dUp[i] = dGate[i] * g * s;
+      dGate[i] *= up[i] * s * (1 + g * (1 - s));
+    }
+  }
+
+  private void addBackwardOfNorm(float[] from, float[] weight, float[] dNormed, float[] dx) {
+    int hidden = config.hidden();
+    crew.run(
+        (token, worker) -> {
+          int at = token * hidden;
+          RmsNorms.addBackward(from, at, weight, config.normEpsilon(), dNormed, at, dx, at);
+        },
+        tokens);
+  }
+
+  /**
+   * The rest of the way back, from what the layer attended with to its input.
+   *
+   * @param gradients from {@link #backwardToVectors}; used up
+   * @param dx what that left, changed into gradients of the input
+   */
+  void backwardToInput(LayerGradients gradients, float[] dQueries, float[] dx) {
+    float[] dKeys = gradients.keyGradients();
+    backwardThroughHeads(dQueries, unnormedQueries, layer.queryNorm(), config.queryHeads());
+    backwardThroughHeads(dKeys, unnormedKeys, layer.keyNorm(), config.kvHeads());
+    float[] dNormed = new float[normed.length];
+    products.addBackward(dQueries, tokens, layer.query().matrix(), dNormed);
+    products.addBackward(dKeys, tokens, layer.key().matrix(), dNormed);
+    products.addBackward(gradients.valueGradients(), tokens, layer.value().matrix(), dNormed);
+    addBackwardOfNorm(x, layer.attentionNorm(), dNormed, dx);
+  }
+
+  /** A rotation's way back is to turn back; then through the norm, in place. */
+  private void backwardThroughHeads(float[] dHeads, float[] unnormed, HeadNorm norm, int heads) {
+    int headDim = config.headDim();
+    crew.run(
+        (token, worker) -> {
+          int at = token * heads * headDim;
+          rotation.turn(dHeads, at, headDim, heads, -token);
+          if (norm instanceof HeadNorm.RootMeanSquare(float[] weight, float epsilon)) {
+            float[] dy = Arrays.copyOfRange(dHeads, at, at + heads * headDim);
+            Arrays.fill(dHeads, at, at + heads * headDim, 0);
+            for (int i = 0; i < dy.length; i += headDim) {
+              RmsNorms.addBackward(unnormed, at + i, weight, epsilon, dy, i, dHeads, at + i);
+            }
+          }
+        },
+        tokens);
+  }
+}

@@ -1,0 +1,189 @@
+package dev.kvasir.lab.gradient;
+
+import dev.kvasir.attention.AttentionShape;
+import dev.kvasir.kernel.Crew;
+import dev.kvasir.kernel.Kernels;
+import java.util.Arrays;
+
+/**
+ * Causal attention of all tokens of a text to each other, and the way back. The weights, tokens
+ * times tokens, are never kept: a number for each query, the logarithm of its sum, is enough to
+ * compute a tile of them anew (Dao et al., FlashAttention, 2022).
+ */
+final class TextAttention {
+  private static final int TILE = AttentionTile.SIZE;
+
+  private final AttentionShape shape;
+  private final int tokens;
+  private final Kernels kernels;
+  private final Crew crew;
+  private final int queryStride;
+  private final int kvStride;
+  private final float scale;
+  private final float[] logSums; // (queryHeads, tokens)
+  private final float[][] scores; // by worker: (TILE, tokens)
+  private float[] gradientsByHead = {}; // (tokens, queryHeads, headDim)
+
+  TextAttention(AttentionShape shape, int tokens, Kernels kernels, Crew crew) {
+    this.shape = shape;
+    this.tokens = tokens;
+    this.kernels = kernels;
+    this.crew = crew;
+    this.queryStride = shape.queryHeads() * shape.headDim();
+    this.kvStride = shape.kvHeads() * shape.headDim();
+    this.scale = (float) (1 / Math.sqrt(shape.headDim()));
+    this.logSums = new float[shape.queryHeads() * tokens];
+    this.scores = new float[crew.size()][TILE * tokens];
+  }
+
+  /**
+   * @param window positions that a query sees, itself included
+   * @param out (tokens, queryHeads, headDim), set
+   */
+  void forward(LayerVectors vectors, int window, float[] out) {
+    int blocks = Math.ceilDiv(tokens, TILE);
+    Arrays.fill(out, 0);
+    crew.run(
+        (part, worker) ->
+            attend(vectors, window, part / blocks, part % blocks * TILE, scores[worker], out),
+        blocks * shape.queryHeads());
+  }
+
+  private void attend(
+      LayerVectors vectors, int window, int head, int first, float[] weights, float[] out) {
+    int rows = Math.min(TILE, tokens - first);
+    int begin = Math.max(0, first - window + 1);
+    int end = first + rows;
+    int query = first * queryStride + head * shape.headDim();
+    for (int key = begin; key < end; key += TILE) {
+      kernels.products(
+          vectors.queries(),
+          query,
+          queryStride,
+          rows,
+          vectors.keys(),
+          kvAt(head, key),
+          kvStride,
+          Math.min(TILE, end - key),
+          shape.headDim(),
+          weights,
+          key,
+          tokens);
+    }
+    for (int row = 0; row < rows; row++) {
+      int position = first + row;
+      int firstSeen = Math.max(0, position - window + 1);
+      logSums[head * tokens + position] =
+          normalize(weights, row * tokens, begin, firstSeen, position + 1, end);
+    }
+    for (int key = begin; key < end; key += TILE) {
+      kernels.weightedSums(
+          weights,
+          key,
+          tokens,
+          rows,
+          vectors.values(),
+          kvAt(head, key),
+          kvStride,
+          Math.min(TILE, end - key),
+          shape.headDim(),
+          out,
+          query,
+          queryStride);
+    }
+  }
+
+  private int kvAt(int queryHead, int token) {
+    return token * kvStride + queryHead / shape.queriesPerKvHead() * shape.headDim();
+  }
+
+  /** Softmax over what is seen, zero elsewhere; answers the logarithm of the sum. */
+  private float normalize(float[] row, int at, int begin, int firstSeen, int endSeen, int end) {
+    int seen = endSeen - firstSeen;
+    kernels.scale(row, at + firstSeen, seen, scale);
+    float most = kernels.maximum(row, at + firstSeen, seen);
+    float sum = kernels.exponentiate(row, at + firstSeen, seen, most);
+    kernels.scale(row, at + firstSeen, seen, 1 / sum);
+    Arrays.fill(row, at + begin, at + firstSeen, 0);
+    Arrays.fill(row, at + endSeen, at + end, 0);
+    return most + (float) Math.log(sum);
+  }
+
+  /**
+   * The way back of the last {@link #forward}, with its vectors and output. All gradients are set.
+   *
+   * @param dOut gradients of the output
+   */
+  void backward(
+      LayerVectors vectors,
+      int window,
+      float[] out,
+      float[] dOut,
+      float[] dQueries,
+      float[] dKeys,
+      float[] dValues) {
+    if (gradientsByHead.length == 0) {
+      gradientsByHead = new float[2 * tokens * queryStride];
+    }
+    Arrays.fill(gradientsByHead, 0);
+    Arrays.fill(dQueries, 0);
+    crew.run(
+        (head, worker) -> {
+          float[] along = alongOutput(head, out, dOut);
+          backward(new AttentionTile(kernels, vectors, scale), head, window, along, dOut, dQueries);
+        },
+        shape.queryHeads());
+    sumGroups(0, dKeys);
+    sumGroups(tokens * queryStride, dValues);
+  }
+
+  /** By token, the product of output and gradient: what softmax takes from every score. */
+  private float[] alongOutput(int head, float[] out, float[] dOut) {
+    float[] along = new float[tokens];
+    for (int t = 0; t < tokens; t++) {
+      int at = t * queryStride + head * shape.headDim();
+      double sum = 0;
+      for (int i = at; i < at + shape.headDim(); i++) {
+        sum += (double) out[i] * dOut[i];
+      }
+      along[t] = (float) sum;
+    }
+    return along;
+  }
+
+  private void backward(
+      AttentionTile tile, int head, int window, float[] along, float[] dOut, float[] dQueries) {
+    int headAt = head * shape.headDim();
+    for (int key = 0; key < tokens; key += TILE) {
+      int keys = Math.min(TILE, tokens - key);
+      for (int query = key; query < tokens && query - window < key + keys - 1; query += TILE) {
+        int queries = Math.min(TILE, tokens - query);
+        int queryAt = query * queryStride + headAt;
+        tile.place(query, queries, queryAt, queryStride, key, keys, kvAt(head, key), kvStride);
+        tile.computeWeights(shape.headDim(), window, logSums, head * tokens);
+        tile.computeGradients(shape.headDim(), dOut, along);
+        int keyAt = key * queryStride + headAt;
+        tile.addQueryGradients(shape.headDim(), dQueries);
+        tile.addKeyGradients(shape.headDim(), gradientsByHead, keyAt);
+        tile.addValueGradients(
+            shape.headDim(), dOut, gradientsByHead, tokens * queryStride + keyAt);
+      }
+    }
+  }
+
+  /** Query heads that share a KV head add up, always in the same order. */
+  private void sumGroups(int from, float[] to) {
+    int group = shape.queriesPerKvHead();
+    int headDim = shape.headDim();
+    crew.run(
+        (token, worker) -> {
+          Arrays.fill(to, token * kvStride, (token + 1) * kvStride, 0);
+          for (int head = 0; head < shape.queryHeads(); head++) {
+            int target = token * kvStride + head / group * headDim;
+            int source = from + token * queryStride + head * headDim;
+            kernels.add(to, target, gradientsByHead, source, headDim);
+          }
+        },
+        tokens);
+  }
+}

@@ -1,0 +1,163 @@
+package dev.kvasir.lab.gradient;
+
+import dev.kvasir.Model;
+import dev.kvasir.kernel.Crew;
+import dev.kvasir.kernel.KernelChoice;
+import dev.kvasir.kernel.Kernels;
+import dev.kvasir.model.LayerWeights;
+import dev.kvasir.model.ModelConfig;
+import dev.kvasir.model.Rope;
+import dev.kvasir.model.Weights;
+import java.util.OptionalDouble;
+
+/**
+ * A model's decoder that computes a whole text at once, lets a visitor see what every layer attends
+ * with, and knows the way back from the loss. Weights are as the model holds them; activations are
+ * 32-bit floats and never rounded.
+ *
+ * <p>The way back computes every layer a second time from its input, so that memory grows with the
+ * layers by one (tokens, hidden) each, and not by everything inside them.
+ */
+public final class TracedDecoder {
+  private final ModelConfig config;
+  private final Weights weights;
+  private final Rope rope;
+  private final Kernels kernels;
+  private final Crew crew;
+  private final WeightProducts products;
+
+  /**
+   * @param positionScale what positions are multiplied by: 1 for the model as it is, more to let a
+   *     short text look like every so many tokens of a long one
+   */
+  public TracedDecoder(
+      ModelConfig config, Weights weights, double positionScale, Kernels kernels, Crew crew) {
+    this.config = config;
+    this.weights = weights;
+    this.rope = stretched(config.rope(), positionScale);
+    this.kernels = kernels;
+    this.crew = crew;
+    int mostColumns =
+        Math.max(
+            Math.max(config.hidden(), config.feedForward()),
+            config.queryHeads() * config.headDim());
+    this.products = new WeightProducts(kernels, crew, mostColumns);
+  }
+
+  /** Uses the model's weights, so the model must stay open. */
+  public static TracedDecoder of(Model model, double positionScale, Crew crew) {
+    Kernels kernels = KernelChoice.ofThisProcess().kernels();
+    return new TracedDecoder(model.config(), model.weights(), positionScale, kernels, crew);
+  }
+
+  /** A position counts only through its angles, so scaling the frequencies is scaling it. */
+  private static Rope stretched(ModelConfig.RopeSettings settings, double positionScale) {
+    float[] frequencies = settings.frequencies().of(settings.base(), settings.dimensions());
+    for (int i = 0; i < frequencies.length; i++) {
+      frequencies[i] *= (float) positionScale;
+    }
+    return new Rope(settings.layout(), frequencies);
+  }
+
+  public ModelConfig config() {
+    return config;
+  }
+
+  /**
+   * Shows a visitor what all layers attend with.
+   *
+   * @return whether it went through to the last one
+   */
+  public boolean forward(int[] tokens, TextVisitor visitor) {
+    return lastOutput(tokens, visitor) != null;
+  }
+
+  /** The mean cross-entropy of each next token; none where the visitor ended the pass. */
+  public OptionalDouble loss(int[] tokens, TextVisitor visitor) {
+    checkPredicts(tokens);
+    float[] x = lastOutput(tokens, visitor);
+    return x == null ? OptionalDouble.empty() : OptionalDouble.of(head().loss(x, tokens));
+  }
+
+  /**
+   * Shows a visitor how the loss depends on the keys and values of every layer.
+   *
+   * @return the mean cross-entropy of each next token; none where the visitor ended the pass
+   */
+  public OptionalDouble gradients(int[] tokens, TextVisitor visitor) {
+    checkPredicts(tokens);
+    LayerPass pass = pass(tokens.length);
+    float[][] x = new float[config.layers() + 1][]; // (tokens, hidden) each
+    x[0] = embed(tokens);
+    for (int layer = 0; layer < config.layers(); layer++) {
+      if (!visitor.forward(pass.project(layer, layerWeights(layer), x[layer]))) {
+        return OptionalDouble.empty();
+      }
+      x[layer + 1] = pass.finish();
+    }
+    float[] dx = new float[x[0].length];
+    double loss = head().lossAndGradients(x[config.layers()], tokens, dx);
+    return backward(pass, x, dx, visitor) ? OptionalDouble.of(loss) : OptionalDouble.empty();
+  }
+
+  private boolean backward(LayerPass pass, float[][] x, float[] dx, TextVisitor visitor) {
+    int queryValues = config.queryHeads() * config.headDim();
+    float[] dQueries = new float[dx.length / config.hidden() * queryValues];
+    for (int layer = config.layers() - 1; layer >= 0; layer--) {
+      boolean stillHeld = layer == config.layers() - 1;
+      if (!stillHeld) {
+        pass.project(layer, layerWeights(layer), x[layer]);
+        pass.finish();
+      }
+      LayerGradients gradients = pass.backwardToVectors(dx, dQueries);
+      if (!visitor.backward(gradients)) {
+        return false;
+      }
+      if (layer > 0) {
+        pass.backwardToInput(gradients, dQueries, dx);
+      }
+      x[layer] = null;
+    }
+    return true;
+  }
+
+  /** The output of the last layer, (tokens, hidden), or null where the visitor ended the pass. */
+  float[] lastOutput(int[] tokens, TextVisitor visitor) {
+    LayerPass pass = pass(tokens.length);
+    float[] x = embed(tokens);
+    for (int layer = 0; layer < config.layers(); layer++) {
+      if (!visitor.forward(pass.project(layer, layerWeights(layer), x))) {
+        return null;
+      }
+      x = pass.finish();
+    }
+    return x;
+  }
+
+  LossHead head() {
+    return new LossHead(config, weights, products, kernels, crew);
+  }
+
+  private LayerPass pass(int tokens) {
+    return new LayerPass(config, rope, products, kernels, crew, tokens);
+  }
+
+  private LayerWeights layerWeights(int layer) {
+    return weights.layers().get(layer);
+  }
+
+  private float[] embed(int[] tokens) {
+    float[] x = new float[tokens.length * config.hidden()];
+    for (int i = 0; i < tokens.length; i++) {
+      kernels.expand(weights.embedding(), tokens[i], 1, x, i * config.hidden());
+    }
+    return x;
+  }
+
+  private static void checkPredicts(int[] tokens) {
+    if (tokens.length < 2) {
+      throw new IllegalArgumentException(
+          "a text of %d tokens predicts none; expected at least 2".formatted(tokens.length));
+    }
+  }
+}

@@ -1,0 +1,88 @@
+package dev.kvasir.lab.gradient;
+
+import dev.kvasir.kernel.Crew;
+import dev.kvasir.kernel.Kernels;
+import dev.kvasir.kernel.Matrix;
+import java.util.stream.IntStream;
+
+/**
+ * Products of many rows with a matrix of weights, and with its transpose on the way back. Weights
+ * are expanded to floats some rows at a time, so that a large model is never held twice, and
+ * activations are never rounded, however few there are.
+ *
+ * <p>No sum depends on how rows are shared out, so results are the same with any number of threads.
+ */
+final class WeightProducts {
+  /** Weight rows that stay in the nearest cache while all activations pass by. */
+  private static final int FORWARD_ROWS = 16;
+
+  /** A block of weights on the way back: 64 x 128 floats are half of a 64 KB cache. */
+  private static final int BACKWARD_ROWS = 64;
+
+  private static final int BACKWARD_COLUMNS = 128;
+
+  private final Kernels kernels;
+  private final Crew crew;
+  private final float[][] expanded; // by worker: (BACKWARD_ROWS, columns)
+
+  WeightProducts(Kernels kernels, Crew crew, int mostColumns) {
+    this.kernels = kernels;
+    this.crew = crew;
+    this.expanded =
+        IntStream.range(0, crew.size())
+            .mapToObj(worker -> new float[BACKWARD_ROWS * mostColumns])
+            .toArray(float[][]::new);
+  }
+
+  /** {@code out (rows, matrix.rows) = x (rows, matrix.columns) . matrix}. */
+  void forward(float[] x, int rows, Matrix matrix, float[] out) {
+    int columns = matrix.columns();
+    crew.run(
+        (part, worker) -> {
+          int first = part * FORWARD_ROWS;
+          int count = Math.min(FORWARD_ROWS, matrix.rows() - first);
+          float[] weights = expanded[worker];
+          kernels.expand(matrix, first, count, weights, 0);
+          kernels.products(
+              x, 0, columns, rows, weights, 0, columns, count, columns, out, first, matrix.rows());
+        },
+        Math.ceilDiv(matrix.rows(), FORWARD_ROWS));
+  }
+
+  /** {@code dx (rows, matrix.columns) += dy (rows, matrix.rows) . transposed matrix}. */
+  void addBackward(float[] dy, int rows, Matrix matrix, float[] dx) {
+    // Every part expands all weights, so parts are few.
+    int rowsPerPart = Math.ceilDiv(rows, 2 * crew.size());
+    crew.run(
+        (part, worker) -> {
+          int first = part * rowsPerPart;
+          int count = Math.min(rowsPerPart, rows - first);
+          for (int row = 0; row < matrix.rows(); row += BACKWARD_ROWS) {
+            int depth = Math.min(BACKWARD_ROWS, matrix.rows() - row);
+            kernels.expand(matrix, row, depth, expanded[worker], 0);
+            addBlock(dy, first, count, matrix, row, depth, expanded[worker], dx);
+          }
+        },
+        Math.ceilDiv(rows, rowsPerPart));
+  }
+
+  private void addBlock(
+      float[] dy, int first, int count, Matrix matrix, int row, int depth, float[] w, float[] dx) {
+    int columns = matrix.columns();
+    for (int column = 0; column < columns; column += BACKWARD_COLUMNS) {
+      kernels.weightedSums(
+          dy,
+          first * matrix.rows() + row,
+          matrix.rows(),
+          count,
+          w,
+          column,
+          columns,
+          depth,
+          Math.min(BACKWARD_COLUMNS, columns - column),
+          dx,
+          first * columns + column,
+          columns);
+    }
+  }
+}
