@@ -38,7 +38,7 @@ public record TinyDecoder(ModelConfig config, Weights weights) {
       boolean headNorms,
       int window,
       boolean tied) {
-    static Choices plain() {
+    public static Choices plain() {
       return new Choices(
           4, 2, 8, 8, RopeLayout.HALVES, false, false, WindowPattern.UNBOUNDED, false);
     }

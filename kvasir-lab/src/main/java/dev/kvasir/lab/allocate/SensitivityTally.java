@@ -1,0 +1,99 @@
+package dev.kvasir.lab.allocate;
+
+import dev.kvasir.lab.calibrate.CalibrationListener;
+import dev.kvasir.lab.calibrate.CalibrationTexts;
+import dev.kvasir.lab.calibrate.TokenCodes;
+import dev.kvasir.lab.gradient.LayerGradients;
+import dev.kvasir.lab.gradient.LayerVectors;
+import dev.kvasir.lab.gradient.TextVisitor;
+import dev.kvasir.model.ModelConfig;
+import java.util.List;
+import java.util.OptionalDouble;
+
+/** Adds up the sensitivities of text after text. */
+final class SensitivityTally implements TextVisitor {
+  /** A layer on the way back is computed anew, and then both of its operands get gradients. */
+  private static final int BACKWARD_WORK = 3;
+
+  private final ModelConfig config;
+  private final List<Integer> widths;
+  private final int firstTokens;
+  private final CalibrationListener listener;
+  private final double[][] keys; // (layers, widths)
+  private final double[][] values; // (layers, widths)
+  private final double workInAll;
+  private double work;
+  private double losses;
+  private int texts;
+
+  SensitivityTally(
+      ModelConfig config,
+      CalibrationTexts texts,
+      List<Integer> widths,
+      int firstTokens,
+      CalibrationListener listener) {
+    this.config = config;
+    this.widths = List.copyOf(widths);
+    this.firstTokens = firstTokens;
+    this.listener = listener;
+    this.keys = new double[config.layers()][widths.size()];
+    this.values = new double[config.layers()][widths.size()];
+    this.workInAll = (double) texts.samples().size() * config.layers() * (1 + BACKWARD_WORK);
+  }
+
+  @Override
+  public boolean forward(LayerVectors vectors) {
+    return goOn(1);
+  }
+
+  @Override
+  public boolean backward(LayerGradients gradients) {
+    for (int width = 0; width < widths.size(); width++) {
+      TokenCodes codes = new TokenCodes(config.headDim(), widths.get(width));
+      int layer = gradients.layer();
+      keys[layer][width] += lost(gradients.keys(), gradients.keyGradients(), codes);
+      values[layer][width] += lost(gradients.values(), gradients.valueGradients(), codes);
+    }
+    return goOn(BACKWARD_WORK);
+  }
+
+  private boolean goOn(double done) {
+    work += done;
+    listener.progress(work, workInAll);
+    return !listener.stopped();
+  }
+
+  private double lost(float[] x, float[] gradients, TokenCodes codes) {
+    int length = config.kvHeads() * config.headDim();
+    float[] decoded = new float[length];
+    double sum = 0;
+    for (int at = firstTokens * length; at < x.length; at += length) {
+      codes.roundTrip(x, at, config.kvHeads(), decoded, 0);
+      for (int i = 0; i < length; i++) {
+        sum += Math.abs((double) gradients[at + i] * (x[at + i] - decoded[i]));
+      }
+    }
+    return sum;
+  }
+
+  /** Counts a text; false where its pass was ended. */
+  boolean add(OptionalDouble loss) {
+    losses += loss.orElse(0);
+    texts++;
+    return loss.isPresent();
+  }
+
+  Sensitivities mean() {
+    return new Sensitivities(widths, mean(keys), mean(values), losses / texts);
+  }
+
+  private double[][] mean(double[][] sums) {
+    double[][] means = new double[sums.length][widths.size()];
+    for (int layer = 0; layer < sums.length; layer++) {
+      for (int width = 0; width < means[layer].length; width++) {
+        means[layer][width] = sums[layer][width] / texts;
+      }
+    }
+    return means;
+  }
+}

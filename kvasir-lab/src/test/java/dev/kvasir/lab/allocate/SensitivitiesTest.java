@@ -1,0 +1,112 @@
+package dev.kvasir.lab.allocate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import dev.kvasir.kernel.Crew;
+import dev.kvasir.kernel.ScalarKernels;
+import dev.kvasir.lab.calibrate.CalibrationListener;
+import dev.kvasir.lab.calibrate.CalibrationTexts;
+import dev.kvasir.lab.calibrate.TokenCodes;
+import dev.kvasir.lab.gradient.LayerGradients;
+import dev.kvasir.lab.gradient.TextVisitor;
+import dev.kvasir.lab.gradient.TinyDecoder;
+import dev.kvasir.lab.gradient.TracedDecoder;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class SensitivitiesTest {
+  private final Crew crew = new Crew(2);
+  private final TinyDecoder tiny = TinyDecoder.of(TinyDecoder.Choices.plain(), 3);
+  private final TracedDecoder decoder =
+      new TracedDecoder(tiny.config(), tiny.weights(), 1, new ScalarKernels(), crew);
+  private final CalibrationTexts texts =
+      new CalibrationTexts(List.of(text(1, 20), text(2, 20), text(3, 20)));
+
+  @AfterEach
+  void close() {
+    crew.close();
+  }
+
+  private static int[] text(long seed, int length) {
+    return new Random(seed).ints(length, 0, 50).toArray();
+  }
+
+  private Sensitivities measure(int firstTokens) {
+    return Sensitivities.measure(
+            decoder, texts, List.of(2, 4, 8, 16), firstTokens, CalibrationListener.NONE)
+        .orElseThrow();
+  }
+
+  @Test
+  void aSensitivityIsTheSumOfGradientTimesLossOverAllNumbers() {
+    double[] expected = new double[2]; // of keys and values
+    TextVisitor visitor =
+        new TextVisitor() {
+          @Override
+          public boolean backward(LayerGradients gradients) {
+            if (gradients.layer() == 1) {
+              expected[0] += lost(gradients.keys(), gradients.keyGradients()) / 3;
+              expected[1] += lost(gradients.values(), gradients.valueGradients()) / 3;
+            }
+            return true;
+          }
+        };
+    double loss = 0;
+    for (int[] sample : texts.samples()) {
+      loss += decoder.gradients(sample, visitor).orElseThrow() / 3;
+    }
+    Sensitivities found = measure(0);
+    assertThat(found.keys()[1][1]).isCloseTo(expected[0], within(1e-9));
+    assertThat(found.values()[1][1]).isCloseTo(expected[1], within(1e-9));
+    assertThat(found.of(1, 4)).isCloseTo(expected[0] + expected[1], within(1e-9));
+    assertThat(found.loss()).isCloseTo(loss, within(1e-9));
+  }
+
+  private double lost(float[] x, float[] gradients) {
+    float[] decoded = new float[x.length];
+    new TokenCodes(tiny.config().headDim(), 4)
+        .roundTrip(x, 0, x.length / tiny.config().headDim(), decoded, 0);
+    double sum = 0;
+    for (int i = 0; i < x.length; i++) {
+      sum += Math.abs(gradients[i] * (x[i] - decoded[i]));
+    }
+    return sum;
+  }
+
+  @Test
+  void widerCodesAreLessSensitiveAndTokensThatStayAsTheyAreDoNotCount() {
+    Sensitivities all = measure(0);
+    Sensitivities later = measure(1);
+    for (int layer = 0; layer < all.layers(); layer++) {
+      assertThat(all.of(layer, 2)).isGreaterThan(2 * all.of(layer, 4));
+      assertThat(all.of(layer, 4)).isGreaterThan(8 * all.of(layer, 8));
+      assertThat(all.of(layer, 8)).isGreaterThan(100 * all.of(layer, 16));
+      assertThat(later.of(layer, 2)).isPositive().isLessThan(all.of(layer, 2));
+    }
+  }
+
+  @Test
+  void progressIsToldAndAStopLeavesNothing() {
+    List<Double> told = new ArrayList<>();
+    CalibrationListener listener = (done, inAll) -> told.add(done / inAll);
+    assertThat(Sensitivities.measure(decoder, texts, List.of(2), 1, listener)).isPresent();
+    assertThat(told).isSorted().hasSize(3 * 2 * 3).endsWith(1.0);
+    CalibrationListener stopping =
+        new CalibrationListener() {
+          private int asked;
+
+          @Override
+          public void progress(double done, double inAll) {}
+
+          @Override
+          public boolean stopped() {
+            return ++asked == 4;
+          }
+        };
+    assertThat(Sensitivities.measure(decoder, texts, List.of(2), 1, stopping)).isEmpty();
+  }
+}
