@@ -74,7 +74,8 @@ final class TextAttention {
       int position = first + row;
       int firstSeen = Math.max(0, position - window + 1);
       logSums[head * tokens + position] =
-          normalize(weights, row * tokens, begin, firstSeen, position + 1, end);
+          SeenWeights.compute(
+              kernels, weights, row * tokens, scale, begin, firstSeen, position + 1, end);
     }
     for (int key = begin; key < end; key += TILE) {
       kernels.weightedSums(
@@ -95,18 +96,6 @@ final class TextAttention {
 
   private int kvAt(int queryHead, int token) {
     return token * kvStride + queryHead / shape.queriesPerKvHead() * shape.headDim();
-  }
-
-  /** Softmax over what is seen, zero elsewhere; answers the logarithm of the sum. */
-  private float normalize(float[] row, int at, int begin, int firstSeen, int endSeen, int end) {
-    int seen = endSeen - firstSeen;
-    kernels.scale(row, at + firstSeen, seen, scale);
-    float most = kernels.maximum(row, at + firstSeen, seen);
-    float sum = kernels.exponentiate(row, at + firstSeen, seen, most);
-    kernels.scale(row, at + firstSeen, seen, 1 / sum);
-    Arrays.fill(row, at + begin, at + firstSeen, 0);
-    Arrays.fill(row, at + endSeen, at + end, 0);
-    return most + (float) Math.log(sum);
   }
 
   /**

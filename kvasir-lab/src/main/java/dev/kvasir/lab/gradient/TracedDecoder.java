@@ -63,6 +63,16 @@ public final class TracedDecoder {
     return config;
   }
 
+  /** What it computes with, for visitors that compute too. */
+  public Kernels kernels() {
+    return kernels;
+  }
+
+  /** Who it computes with; free while a visitor is called. */
+  public Crew crew() {
+    return crew;
+  }
+
   /**
    * Shows a visitor what all layers attend with.
    *

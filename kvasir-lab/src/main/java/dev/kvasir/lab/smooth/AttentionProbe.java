@@ -1,0 +1,187 @@
+package dev.kvasir.lab.smooth;
+
+import dev.kvasir.attention.AttentionShape;
+import dev.kvasir.kernel.Crew;
+import dev.kvasir.kernel.Kernels;
+import dev.kvasir.lab.gradient.LayerVectors;
+import dev.kvasir.lab.gradient.SeenWeights;
+import java.util.Arrays;
+import java.util.stream.DoubleStream;
+
+/**
+ * Some queries of a layer, and what they get from attention when keys are not what they were. As in
+ * the cache, the first tokens and those shortly before a query stay as they are.
+ */
+final class AttentionProbe {
+  private static final int ROWS = 64;
+  private static final int KEYS = 64;
+
+  private final LayerVectors vectors;
+  private final AttentionShape shape;
+  private final int layerWindow;
+  private final SmoothingSettings settings;
+  private final Kernels kernels;
+  private final Crew crew;
+  private final int tokens;
+  private final int queries;
+  private final int blocks;
+  private final int step;
+  private final int queryStride;
+  private final int kvStride;
+  private final float scale;
+  private final float[][] scores; // by part: (ROWS, tokens), of keys as they are
+  private final float[][] outputs; // by part: (ROWS, headDim), of keys as they are
+  private final float[][] scratch; // by worker: (ROWS, tokens)
+  private final float[][] found; // by worker: (ROWS, headDim)
+
+  /**
+   * @param layerWindow positions that a query of the layer sees, itself included
+   */
+  AttentionProbe(
+      LayerVectors vectors,
+      AttentionShape shape,
+      int layerWindow,
+      SmoothingSettings settings,
+      Kernels kernels,
+      Crew crew) {
+    this.vectors = vectors;
+    this.shape = shape;
+    this.layerWindow = layerWindow;
+    this.settings = settings;
+    this.kernels = kernels;
+    this.crew = crew;
+    this.tokens = vectors.tokens();
+    this.queries = settings.queriesOf(tokens);
+    this.blocks = Math.ceilDiv(queries, ROWS);
+    this.step = settings.step(tokens);
+    this.queryStride = shape.queryHeads() * shape.headDim();
+    this.kvStride = shape.kvHeads() * shape.headDim();
+    this.scale = (float) (1 / Math.sqrt(shape.headDim()));
+    int parts = shape.queryHeads() * blocks;
+    this.scores = new float[parts][ROWS * tokens];
+    this.outputs = new float[parts][ROWS * shape.headDim()];
+    this.scratch = new float[crew.size()][ROWS * tokens];
+    this.found = new float[crew.size()][ROWS * shape.headDim()];
+    crew.run(this::attendAsTheyAre, parts);
+  }
+
+  /** The sum of squares of what all queries get. */
+  double outputSquares() {
+    double sum = 0;
+    for (float[] part : outputs) {
+      for (float value : part) {
+        sum += (double) value * value;
+      }
+    }
+    return sum;
+  }
+
+  /**
+   * The sum of squares by which that changes with other keys.
+   *
+   * @param codedKeys (tokens, kvHeads, headDim)
+   */
+  double errorSquares(float[] codedKeys) {
+    double[] errors = new double[outputs.length];
+    crew.run((part, worker) -> errors[part] = error(part, worker, codedKeys), errors.length);
+    return DoubleStream.of(errors).sum();
+  }
+
+  private int firstPosition(int part) {
+    return settings.firstQuery() + part % blocks * ROWS * step;
+  }
+
+  private int rows(int part) {
+    return Math.min(ROWS, queries - part % blocks * ROWS);
+  }
+
+  /** One past the last position that the last query of a part sees. */
+  private int end(int part) {
+    return firstPosition(part) + (rows(part) - 1) * step + 1;
+  }
+
+  private int firstSeen(int position) {
+    return Math.max(0, position - layerWindow + 1);
+  }
+
+  private void attendAsTheyAre(int part, int worker) {
+    int begin = firstSeen(firstPosition(part));
+    score(part, vectors.keys(), begin, end(part), scores[part]);
+    System.arraycopy(scores[part], 0, scratch[worker], 0, ROWS * tokens);
+    attend(part, begin, scratch[worker], outputs[part]);
+  }
+
+  private double error(int part, int worker, float[] codedKeys) {
+    int begin = firstSeen(firstPosition(part));
+    int codedBegin = Math.max(begin, settings.sinks());
+    score(part, codedKeys, codedBegin, end(part) - settings.window(), scratch[worker]);
+    for (int row = 0; row < rows(part); row++) {
+      int position = firstPosition(part) + row * step;
+      int codedEnd = Math.max(codedBegin, position - settings.window() + 1);
+      copyScores(part, row, begin, Math.min(codedBegin, position + 1), scratch[worker]);
+      copyScores(part, row, Math.max(begin, codedEnd), position + 1, scratch[worker]);
+    }
+    attend(part, begin, scratch[worker], found[worker]);
+    double sum = 0;
+    for (int i = 0; i < rows(part) * shape.headDim(); i++) {
+      double off = found[worker][i] - outputs[part][i];
+      sum += off * off;
+    }
+    return sum;
+  }
+
+  private void copyScores(int part, int row, int from, int to, float[] target) {
+    int at = row * tokens;
+    System.arraycopy(scores[part], at + from, target, at + from, Math.max(0, to - from));
+  }
+
+  private void score(int part, float[] keys, int begin, int end, float[] out) {
+    int head = part / blocks;
+    int queryAt = firstPosition(part) * queryStride + head * shape.headDim();
+    for (int key = begin; key < end; key += KEYS) {
+      kernels.products(
+          vectors.queries(),
+          queryAt,
+          step * queryStride,
+          rows(part),
+          keys,
+          kvAt(head, key),
+          kvStride,
+          Math.min(KEYS, end - key),
+          shape.headDim(),
+          out,
+          key,
+          tokens);
+    }
+  }
+
+  private int kvAt(int queryHead, int token) {
+    return token * kvStride + queryHead / shape.queriesPerKvHead() * shape.headDim();
+  }
+
+  private void attend(int part, int begin, float[] weights, float[] out) {
+    int end = end(part);
+    for (int row = 0; row < rows(part); row++) {
+      int position = firstPosition(part) + row * step;
+      int at = row * tokens;
+      SeenWeights.compute(
+          kernels, weights, at, scale, begin, firstSeen(position), position + 1, end);
+    }
+    Arrays.fill(out, 0);
+    for (int key = begin; key < end; key += KEYS) {
+      kernels.weightedSums(
+          weights,
+          key,
+          tokens,
+          rows(part),
+          vectors.values(),
+          kvAt(part / blocks, key),
+          kvStride,
+          Math.min(KEYS, end - key),
+          shape.headDim(),
+          out,
+          0,
+          shape.headDim());
+    }
+  }
+}
