@@ -1,9 +1,9 @@
 package dev.kvasir.lab.calibrate;
 
 /**
- * Uniform asymmetric codes within one token: groups of neighbouring channels of a head share a scale
- * and a zero point, as PM-KVQ packs keys and values alike. Scales are 32-bit floats, for what is
- * asked here is what the codes lose.
+ * Uniform asymmetric codes within one token: groups of neighbouring channels of a head share a
+ * scale and a zero point, as PM-KVQ packs keys and values alike. Scales are 32-bit floats, for what
+ * is asked here is what the codes lose.
  *
  * @param bits of a code, 1 to 16
  */

@@ -19,7 +19,9 @@ final class KeyReach implements TextVisitor {
     this.largest = new float[config.layers()][config.kvHeads() * config.headDim()];
   }
 
-  /** Tokens that are never coded do not count: the first one's keys are often far from all others. */
+  /**
+   * Tokens that are never coded do not count: the first one's keys are often far from all others.
+   */
   @Override
   public boolean forward(LayerVectors vectors) {
     float[] most = largest[vectors.layer()];

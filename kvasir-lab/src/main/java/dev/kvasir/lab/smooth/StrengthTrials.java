@@ -49,12 +49,7 @@ final class StrengthTrials implements TextVisitor {
     int layer = vectors.layer();
     AttentionProbe probe =
         new AttentionProbe(
-            vectors,
-            config.attentionShape(),
-            config.windows().of(layer),
-            settings,
-            kernels,
-            crew);
+            vectors, config.attentionShape(), config.windows().of(layer), settings, kernels, crew);
     outputs[layer] += probe.outputSquares();
     for (int i = 0; i <= Smoothing.STRENGTHS; i++) {
       if (progress.stopped()) {

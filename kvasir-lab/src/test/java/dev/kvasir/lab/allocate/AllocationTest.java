@@ -93,7 +93,6 @@ class AllocationTest {
     assertThat(Allocation.within(sensitivities, 2.4).bits()).containsOnlyOnce(4);
     assertThatThrownBy(() -> Allocation.within(sensitivities, 1.9))
         .isInstanceOf(InvalidInputException.class)
-        .hasMessage(
-            "the budget is 1.9 bits a number; expected at least 2, the narrowest codes");
+        .hasMessage("the budget is 1.9 bits a number; expected at least 2, the narrowest codes");
   }
 }

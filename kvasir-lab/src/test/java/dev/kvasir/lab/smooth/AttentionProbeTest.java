@@ -38,8 +38,7 @@ class AttentionProbeTest {
     "2, 16, 100, 10",
     "5, 290, 256, 2147483647"
   })
-  void errorsAreThoseOfAttentionAsItIsDefined(
-      int sinks, int window, int queries, int layerWindow) {
+  void errorsAreThoseOfAttentionAsItIsDefined(int sinks, int window, int queries, int layerWindow) {
     SmoothingSettings settings = new SmoothingSettings(sinks, window, queries);
     double expectedError = 0;
     double expectedOutput = 0;
@@ -59,8 +58,7 @@ class AttentionProbeTest {
       AttentionProbe probe =
           new AttentionProbe(vectors, SHAPE, layerWindow, settings, new ScalarKernels(), crew);
       assertThat(taken).isEqualTo(settings.queriesOf(TOKENS));
-      assertThat(probe.outputSquares())
-          .isCloseTo(expectedOutput, within(1e-4 * expectedOutput));
+      assertThat(probe.outputSquares()).isCloseTo(expectedOutput, within(1e-4 * expectedOutput));
       assertThat(probe.errorSquares(otherKeys))
           .isCloseTo(expectedError, within(1e-4 * expectedError + 1e-9));
       assertThat(probe.errorSquares(vectors.keys())).isCloseTo(0, within(1e-9));

@@ -31,8 +31,7 @@ class SmoothingTest {
   private static final List<Integer> BITS = List.of(2, 4, 8);
 
   private final Crew crew = new Crew(2);
-  private final CalibrationTexts texts =
-      new CalibrationTexts(List.of(text(1, 40), text(2, 40)));
+  private final CalibrationTexts texts = new CalibrationTexts(List.of(text(1, 40), text(2, 40)));
 
   @AfterEach
   void close() {
