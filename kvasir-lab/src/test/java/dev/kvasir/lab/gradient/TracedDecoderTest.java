@@ -111,7 +111,7 @@ class TracedDecoderTest {
   @Test
   void logitsOfTheBundledModelAreTheDecodersOwn() {
     try (Model model = Model.bundled();
-        KvCache cache = model.config().newCache(CacheSpec.parse("fp32"))) {
+        KvCache cache = model.newCache(CacheSpec.parse("fp32"))) {
       int[] tokens = Arrays.copyOf(model.tokenizer().encode(BundledText.stream()), 24);
       Batch batch = new Batch();
       for (int token : tokens) {
