@@ -8,30 +8,42 @@ import dev.kvasir.lab.eval.Settings;
 import dev.kvasir.lab.eval.Sources;
 import dev.kvasir.lab.report.Provenance;
 import dev.kvasir.lab.report.ResultsFile;
-import dev.kvasir.lab.report.StandardRows;
+import dev.kvasir.lab.report.StandardTable;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 /** Measures every method in the same way and keeps the table among the documents. */
 @Command(
     name = "compare",
     description = {
-      "Measure all kinds of KV cache at their usual widths on the bundled model.",
+      "Measure kinds of KV cache in the same way on the bundled model.",
       "Prints a table and writes it into a document, with the machine, the commit and the command."
           + " Ctrl-C ends it, shows what is finished and leaves the document as it was."
     },
     footer = {
       "  kvasir compare --quick --out first-look.md",
-      "  kvasir compare --out docs/results.md"
+      "  kvasir compare --out docs/results.md",
+      "  kvasir compare patternkv"
     })
 final class Compare implements Callable<Integer> {
   private final Streams streams;
 
   @Spec private CommandSpec spec;
+
+  @Parameters(
+      arity = "0..1",
+      paramLabel = "TABLE",
+      defaultValue = "methods",
+      description = {
+        "methods: all methods at their usual widths; patternkv: that one without each of its parts.",
+        "  Default: ${DEFAULT-VALUE}."
+      })
+  private String table;
 
   @Option(
       names = "--out",
@@ -52,8 +64,9 @@ final class Compare implements Callable<Integer> {
 
   @Override
   public Integer call() {
-    ResultsFile results = ResultsFile.at(out);
-    Settings settings = quick ? StandardRows.quickSettings() : StandardRows.settings();
+    StandardTable wanted = StandardTable.named(table);
+    ResultsFile results = ResultsFile.at(out, wanted.name());
+    Settings settings = quick ? wanted.quickSettings() : wanted.settings();
     ModelArguments bundled = new ModelArguments();
     try (Model model = bundled.load(LoadOptions.defaults(), streams);
         Interruption interruption = Interruption.watch()) {

@@ -65,7 +65,9 @@ class CompareTest {
   void aDocumentWithoutAPlaceForResultsIsRefused() throws IOException {
     Path prose = Files.writeString(folder.resolve("prose.md"), "# Prose\n");
     Run.of("compare", "--out", prose.toString())
-        .isRefusedWith("prose.md: has no place for results", "<!-- kvasir compare: begin -->");
+        .isRefusedWith(
+            "prose.md: has no place for results", "<!-- kvasir compare methods: begin -->");
+    Run.of("compare", "nothing").isRefusedWith("the table 'nothing' is unknown");
     Run.of("compare", "--out", folder.resolve("none/results.md").toString())
         .isRefusedWith("results.md: its folder", "is missing");
   }
@@ -76,7 +78,8 @@ class CompareTest {
     Provenance provenance =
         new Provenance(
             "kvasir compare", "0.1", Optional.of("c0ffee"), Instant.parse("2026-01-02T03:04:05Z"));
-    return new Compare(streams).publish(evaluation(complete), provenance, ResultsFile.at(document));
+    return new Compare(streams)
+        .publish(evaluation(complete), provenance, ResultsFile.at(document, "methods"));
   }
 
   private static PrintStream print(ByteArrayOutputStream bytes) {

@@ -12,15 +12,14 @@ import java.util.Map;
 import java.util.stream.Collectors;
 
 /**
- * A document of the repository that holds an evaluation's table between two marks. What people
+ * A document of the repository that holds evaluations' tables, each between two marks. What people
  * write around the marks stays; what stands between them is never edited by hand.
  *
  * @param before up to and with the first mark
  * @param after from the second mark on
  */
 public record ResultsFile(Path file, String before, String after) {
-  static final String BEGIN = "<!-- kvasir compare: begin -->";
-  static final String END = "<!-- kvasir compare: end -->";
+  private static final String MARK = "<!-- kvasir compare %s: %s -->";
 
   private static final String LEGEND =
       """
@@ -28,20 +27,34 @@ public record ResultsFile(Path file, String before, String after) {
       than fp16, \\* worse than the best row beside fp16: all beyond sampling error. `docs/lab.md` describes
       the tasks.""";
 
-  /** Refuses a document that could not be written in the end. */
-  public static ResultsFile at(Path file) {
+  /**
+   * The place of a table; refuses a document that has none, or could not be written in the end.
+   *
+   * @param table its name
+   */
+  public static ResultsFile at(Path file, String table) {
     WholeFile.checkWritable(file);
+    String begin = begin(table);
+    String end = end(table);
     if (!Files.exists(file)) {
-      return new ResultsFile(file, "# Results\n\n" + BEGIN, END + "\n");
+      return new ResultsFile(file, "# Results\n\n" + begin, end + "\n");
     }
     String text = read(file);
-    int begin = text.indexOf(BEGIN);
-    int end = text.indexOf(END);
-    if (begin < 0 || end < begin) {
+    int from = text.indexOf(begin);
+    int to = text.indexOf(end);
+    if (from < 0 || to < from) {
       throw new InvalidInputException(
-          "%s: has no place for results; expected the lines %s and %s".formatted(file, BEGIN, END));
+          "%s: has no place for results; expected the lines %s and %s".formatted(file, begin, end));
     }
-    return new ResultsFile(file, text.substring(0, begin + BEGIN.length()), text.substring(end));
+    return new ResultsFile(file, text.substring(0, from + begin.length()), text.substring(to));
+  }
+
+  static String begin(String table) {
+    return MARK.formatted(table, "begin");
+  }
+
+  static String end(String table) {
+    return MARK.formatted(table, "end");
   }
 
   private static String read(Path file) {

@@ -11,10 +11,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class ResultsFileTest {
+  private static final String BEGIN = ResultsFile.begin("small");
+  private static final String END = ResultsFile.end("small");
+
   @TempDir private Path folder;
 
   private static void write(Path file) {
-    ResultsFile.at(file).write(Examples.evaluation("small"), Examples.PROVENANCE);
+    ResultsFile.at(file, "small").write(Examples.evaluation("small"), Examples.PROVENANCE);
   }
 
   @Test
@@ -23,24 +26,22 @@ class ResultsFileTest {
     write(file);
     assertThat(file)
         .content()
-        .startsWith(
-            "# Results\n\n" + ResultsFile.BEGIN + "\n\n| cache | bits | KV MiB | tok/s | ppl |")
+        .startsWith("# Results\n\n" + BEGIN + "\n\n| cache | bits | KV MiB | tok/s | ppl |")
         .contains("| `kivi:2` | 2.50 | 3.75 | 90 | 24.00↓<br><sub>22.32-25.92</sub> |")
         .contains("- Seed: `1`", "- Commit: `c0ffee`", "- Date: `2026-01-02 03:04 UTC`")
         .contains("- Command: `kvasir eval --report r.html`")
-        .endsWith(ResultsFile.END + "\n");
+        .endsWith(END + "\n");
   }
 
   @Test
   void whatSurroundsTheTableStays() throws IOException {
     Path file = folder.resolve("results.md");
-    Files.writeString(
-        file, "Before.\n%s\nformer\n%s\nAfter.\n".formatted(ResultsFile.BEGIN, ResultsFile.END));
+    Files.writeString(file, "Before.\n%s\nformer\n%s\nAfter.\n".formatted(BEGIN, END));
     write(file);
     String once = Files.readString(file);
     assertThat(once)
-        .startsWith("Before.\n" + ResultsFile.BEGIN + "\n\n| cache |")
-        .endsWith(ResultsFile.END + "\nAfter.\n")
+        .startsWith("Before.\n" + BEGIN + "\n\n| cache |")
+        .endsWith(END + "\nAfter.\n")
         .doesNotContain("former");
     write(file);
     assertThat(file).content().isEqualTo(once);
@@ -48,16 +49,31 @@ class ResultsFileTest {
 
   @Test
   void aDocumentWithoutMarksIsRefused() throws IOException {
-    Path file = Files.writeString(folder.resolve("prose.md"), ResultsFile.END + ResultsFile.BEGIN);
-    assertThatThrownBy(() -> ResultsFile.at(file))
+    Path file = Files.writeString(folder.resolve("prose.md"), END + BEGIN);
+    assertThatThrownBy(() -> ResultsFile.at(file, "small"))
         .isInstanceOf(InvalidInputException.class)
         .hasMessageContaining("prose.md: has no place for results");
   }
 
   @Test
-  void theStandardTableBeginsWithHalfPrecision() {
-    assertThat(StandardRows.settings().specs().getFirst().text()).isEqualTo("fp16");
-    assertThat(StandardRows.quickSettings().specs()).isEqualTo(StandardRows.settings().specs());
-    assertThat(StandardRows.quickSettings().tasks()).isEqualTo(StandardRows.settings().tasks());
+  void everyStandardTableBeginsWithHalfPrecision() {
+    for (StandardTable table : StandardTable.ALL) {
+      assertThat(table.settings().specs().getFirst().text()).isEqualTo("fp16");
+      assertThat(table.quickSettings().specs()).isEqualTo(table.settings().specs());
+      assertThat(table.quickSettings().tasks()).isEqualTo(table.settings().tasks());
+      assertThat(StandardTable.named(table.name())).isSameAs(table);
+    }
+    assertThatThrownBy(() -> StandardTable.named("other"))
+        .isInstanceOf(InvalidInputException.class)
+        .hasMessage("the table 'other' is unknown; known are methods, patternkv");
+  }
+
+  @Test
+  void tablesKeepOutOfEachOthersWay() throws IOException {
+    Path file = folder.resolve("results.md");
+    String other = ResultsFile.begin("other") + "\nkept\n" + ResultsFile.end("other") + "\n";
+    Files.writeString(file, other + BEGIN + "\n" + END + "\n");
+    write(file);
+    assertThat(file).content().startsWith(other + BEGIN + "\n\n| cache |");
   }
 }
