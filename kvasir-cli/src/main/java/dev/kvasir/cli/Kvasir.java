@@ -60,7 +60,8 @@ final class Kvasir implements Runnable {
         .addSubcommand(new Render(streams))
         .addSubcommand(new Roundtrip(streams))
         .addSubcommand(new Eval(streams))
-        .addSubcommand(new Compare(streams));
+        .addSubcommand(new Compare(streams))
+        .addSubcommand(new ShowPatterns(streams));
     for (CommandProvider provider : ServiceLoader.load(CommandProvider.class)) {
       commandLine.addSubcommand(provider.command(streams.out(), streams.err()));
     }

@@ -33,8 +33,13 @@ final class OptionValue {
   }
 
   static int atLeastOne(String name, int value) {
-    if (value < 1) {
-      throw new InvalidInputException("%s is %d; expected at least 1".formatted(name, value));
+    return atLeast(name, value, 1);
+  }
+
+  static int atLeast(String name, int value, int least) {
+    if (value < least) {
+      throw new InvalidInputException(
+          "%s is %d; expected at least %d".formatted(name, value, least));
     }
     return value;
   }

@@ -1,0 +1,235 @@
+package dev.kvasir.lab.inspect;
+
+import dev.kvasir.Model;
+import dev.kvasir.cache.CacheShape;
+import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.cache.KvCache;
+import dev.kvasir.codec.pattern.Labels;
+import dev.kvasir.codec.pattern.PatternPage;
+import dev.kvasir.codec.pattern.Patterns;
+import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.kernel.KernelChoice;
+import dev.kvasir.kernel.Kernels;
+import dev.kvasir.lab.eval.EvaluationListener;
+import dev.kvasir.model.Batch;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.IntStream;
+
+/**
+ * How well the patterns of a cache fit what a model keeps: how many values have one, and what is
+ * left of the ranges that are quantized.
+ *
+ * @param tokens that were packed
+ * @param layers one line each
+ */
+public record PatternFit(int tokens, List<Layer> layers, Spread keys, Spread values) {
+  private static final int PAGE = KvCache.TOKENS_PER_PAGE;
+
+  /**
+   * @param valuesWithPattern share of values that have a pattern
+   * @param keyRange what is left of the range of a key channel over a page: 1 where patterns gain
+   *     nothing
+   * @param valueRange what is left of the range of a value over its channels
+   */
+  public record Layer(double valuesWithPattern, double keyRange, double valueRange) {}
+
+  /** Vectors as they are, and what differs from their patterns. */
+  public record Spread(Histogram whole, Histogram residual) {
+    static Spread empty() {
+      return new Spread(new Histogram(), new Histogram());
+    }
+  }
+
+  /**
+   * Reads a text, and packs what the model keeps of it.
+   *
+   * @param mostTokens where the text is cut
+   * @param listener told of tokens; where it asks to stop, there is no result
+   */
+  public static Optional<PatternFit> measure(
+      Model model, CacheSpec spec, String text, int mostTokens, EvaluationListener listener) {
+    int[] ids = model.tokenizer().encode(text);
+    int tokens = Math.min(ids.length, mostTokens) / PAGE * PAGE;
+    Batch batch = new Batch();
+    try (KvCache whole = CacheSpec.parse("fp32").newCache(model.config().cacheShape());
+        KvCache packed = model.newCache(spec)) {
+      Copy copy = new Copy(model.config().cacheShape());
+      for (int from = 0; from < tokens; from += PAGE) {
+        if (listener.stopped()) {
+          return Optional.empty();
+        }
+        batch.clear();
+        for (int i = from; i < from + PAGE; i++) {
+          batch.add(whole, ids[i], false);
+        }
+        model.forward(batch);
+        copy.block(whole, packed, from);
+        listener.progress(whole.length(), tokens);
+      }
+      return Optional.of(new Comparison(model.config().cacheShape(), whole, packed).fit(spec));
+    }
+  }
+
+  /** Hands blocks of one cache to another. */
+  private static final class Copy {
+    private final Kernels kernels = KernelChoice.ofThisProcess().kernels();
+    private final CacheShape shape;
+    private final float[] head; // (PAGE, headDim)
+    private final float[] keys; // (PAGE, kvHeads, headDim)
+    private final float[] values; // (PAGE, kvHeads, headDim)
+
+    Copy(CacheShape shape) {
+      this.shape = shape;
+      this.head = new float[PAGE * shape.headDim()];
+      this.keys = new float[shape.kvHeads() * head.length];
+      this.values = new float[keys.length];
+    }
+
+    void block(KvCache from, KvCache to, int position) {
+      int width = shape.kvHeads() * shape.headDim();
+      int block = from.blockOf(position);
+      to.reserve(position + PAGE);
+      for (int layer = 0; layer < shape.layers(); layer++) {
+        for (int kvHead = 0; kvHead < shape.kvHeads(); kvHead++) {
+          from.expandKeys(kernels, layer, kvHead, block, PAGE, head);
+          spread(kvHead, keys);
+          from.expandValues(kernels, layer, kvHead, block, PAGE, head);
+          spread(kvHead, values);
+        }
+        for (int token = 0; token < PAGE; token++) {
+          to.append(layer, position + token, keys, token * width, values, token * width);
+        }
+      }
+      to.advance(PAGE);
+    }
+
+    private void spread(int kvHead, float[] all) {
+      int headDim = shape.headDim();
+      for (int token = 0; token < PAGE; token++) {
+        int to = (token * shape.kvHeads() + kvHead) * headDim;
+        System.arraycopy(head, token * headDim, all, to, headDim);
+      }
+    }
+  }
+
+  /** Pages beside the vectors that they were made of. */
+  private static final class Comparison {
+    private final Kernels kernels = KernelChoice.ofThisProcess().kernels();
+    private final CacheShape shape;
+    private final KvCache whole;
+    private final KvCache packed;
+    private final Spread keys = Spread.empty();
+    private final Spread values = Spread.empty();
+    private final float[] x; // (PAGE, headDim)
+    private final float[] restored; // (PAGE, headDim)
+    private final float[] residual; // (PAGE, headDim)
+    private final byte[] indices = new byte[PAGE];
+    private int pages;
+
+    Comparison(CacheShape shape, KvCache whole, KvCache packed) {
+      this.shape = shape;
+      this.whole = whole;
+      this.packed = packed;
+      this.x = new float[PAGE * shape.headDim()];
+      this.restored = new float[x.length];
+      this.residual = new float[x.length];
+    }
+
+    PatternFit fit(CacheSpec spec) {
+      List<Layer> layers = IntStream.range(0, shape.layers()).mapToObj(this::layer).toList();
+      if (pages == 0) {
+        throw new InvalidInputException(
+            "the cache '%s' has packed no page with patterns; give it a longer text, or patternkv"
+                .formatted(spec));
+      }
+      return new PatternFit(pages / shape.layers() * PAGE, layers, keys, values);
+    }
+
+    private Layer layer(int layer) {
+      Sums used = new Sums();
+      Sums keyRanges = new Sums();
+      Sums valueRanges = new Sums();
+      for (int block = 0; block <= packed.blockOf(packed.length() - 1); block++) {
+        if (packed.page(layer, block) instanceof PatternPage page) {
+          pages++;
+          for (int kvHead = 0; kvHead < shape.kvHeads(); kvHead++) {
+            compareKeys(page, layer, kvHead, keyRanges);
+            compareValues(page, layer, kvHead, valueRanges);
+            countUsed(page.values(), kvHead, used);
+          }
+        }
+      }
+      return new Layer(used.ratio(), keyRanges.ratio(), valueRanges.ratio());
+    }
+
+    private void compareKeys(PatternPage page, int layer, int kvHead, Sums ranges) {
+      whole.expandKeys(kernels, layer, kvHead, page.position() / PAGE, PAGE, x);
+      page.expandKeys(kvHead, PAGE, restored);
+      page.residuals().expandKeys(kvHead, PAGE, residual);
+      takePatterns();
+      int headDim = shape.headDim();
+      for (int channel = 0; channel < headDim; channel++) {
+        ranges.add(range(residual, channel, headDim, PAGE), range(x, channel, headDim, PAGE));
+      }
+      keys.whole().add(x, x);
+      keys.residual().add(residual, x);
+    }
+
+    private void compareValues(PatternPage page, int layer, int kvHead, Sums ranges) {
+      whole.expandValues(kernels, layer, kvHead, page.position() / PAGE, PAGE, x);
+      page.expandValues(kvHead, PAGE, restored);
+      page.residuals().expandValues(kvHead, PAGE, residual);
+      takePatterns();
+      int headDim = shape.headDim();
+      for (int token = 0; token < PAGE; token++) {
+        ranges.add(
+            range(residual, token * headDim, 1, headDim), range(x, token * headDim, 1, headDim));
+      }
+      values.whole().add(x, x);
+      values.residual().add(residual, x);
+    }
+
+    /** What was restored, less its residual, is the pattern. */
+    private void takePatterns() {
+      for (int i = 0; i < x.length; i++) {
+        residual[i] = x[i] - (restored[i] - residual[i]);
+      }
+    }
+
+    private static double range(float[] x, int at, int stride, int count) {
+      float least = Float.POSITIVE_INFINITY;
+      float most = Float.NEGATIVE_INFINITY;
+      for (int i = 0; i < count; i++) {
+        least = Math.min(least, x[at + i * stride]);
+        most = Math.max(most, x[at + i * stride]);
+      }
+      return most - least;
+    }
+
+    private void countUsed(Optional<Labels> labels, int kvHead, Sums used) {
+      if (labels.isEmpty()) {
+        used.add(0, PAGE);
+        return;
+      }
+      labels.get().read(kvHead, indices);
+      for (byte index : indices) {
+        used.add((index & 0xFF) == Patterns.NONE ? 0 : 1, 1);
+      }
+    }
+  }
+
+  private static final class Sums {
+    private double part;
+    private double all;
+
+    void add(double onePart, double oneAll) {
+      part += onePart;
+      all += oneAll;
+    }
+
+    double ratio() {
+      return all == 0 ? 0 : part / all;
+    }
+  }
+}
