@@ -68,8 +68,10 @@ public final class Decoder implements AutoCloseable {
       Kernels kernels,
       Crew crew,
       LoadProgress progress) {
+    // Loading may close the file.
+    String fingerprint = Fingerprint.of(config, file);
     Weights weights = WeightsLoader.load(config, file, names, progress);
-    return new Decoder(config, Fingerprint.of(config, file), weights, kernels, crew);
+    return new Decoder(config, fingerprint, weights, kernels, crew);
   }
 
   public ModelConfig config() {
