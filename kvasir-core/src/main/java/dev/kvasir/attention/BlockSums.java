@@ -9,6 +9,7 @@ import dev.kvasir.page.EntryScaledCodes;
 import dev.kvasir.page.HalfCodes;
 import dev.kvasir.page.LaneScaledCodes;
 import dev.kvasir.page.PlaneLayout;
+import dev.kvasir.page.WideCodes;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
@@ -34,6 +35,7 @@ final class BlockSums {
   private final float[] constants; // (rows)
   private final float[] sums; // (rows, lanes)
   private final float[] beside; // (rows, lanes)
+  private float[] expanded = {}; // (tokens, channels), of codes too wide to look up
 
   BlockSums(Kernels kernels, int mostRows) {
     this.kernels = kernels;
@@ -75,6 +77,34 @@ final class BlockSums {
         DenseMatrix halves = new DenseMatrix(Precision.BF16, codes.entries(), codes.lanes(), data);
         kernels.halfSums(x, xAt, xStride, rows, halves, 0, codes.entries(), out, 0, outStride);
       }
+      case WideCodes codes -> addWide(codes, bytes, offset, x, xAt, xStride, rows, out, outStride);
+    }
+  }
+
+  private void addWide(
+      WideCodes codes,
+      MemorySegment bytes,
+      long offset,
+      float[] x,
+      int xAt,
+      int xStride,
+      int rows,
+      float[] out,
+      int outStride) {
+    int entries = codes.entries();
+    int lanes = codes.lanes();
+    if (expanded.length < entries * lanes) {
+      expanded = new float[entries * lanes];
+    }
+    codes.expandRows(bytes, offset, expanded);
+    if (!codes.byLane()) {
+      kernels.weightedSums(
+          x, xAt, xStride, rows, expanded, 0, lanes, entries, lanes, out, 0, outStride);
+      return;
+    }
+    kernels.products(x, xAt, xStride, rows, expanded, 0, entries, lanes, entries, sums, 0, lanes);
+    for (int row = 0; row < rows; row++) {
+      kernels.add(out, row * outStride, sums, row * lanes, lanes);
     }
   }
 
@@ -93,6 +123,7 @@ final class BlockSums {
     PlaneLayout layout = codes.layout();
     for (int group = 0; group < codes.groups(); group++) {
       kernels.expandHalf(bytes, offset + codes.scalesOffset(group), scales, 0, entries);
+      kernels.scale(scales, 0, entries, codes.unit());
       kernels.expandHalf(bytes, offset + codes.zerosOffset(group), zeros, 0, entries);
       for (int row = 0; row < rows; row++) {
         int to = row * layout.entries();
@@ -136,6 +167,7 @@ final class BlockSums {
     Arrays.fill(sums, 0, rows * lanes, 0);
     lookUp(layout, bytes, offset, 0, lanes, rows, sums, 0, lanes);
     kernels.expandHalf(bytes, offset + codes.scalesOffset(), scales, 0, lanes);
+    kernels.scale(scales, 0, lanes, codes.unit());
     kernels.expandHalf(bytes, offset + codes.zerosOffset(), zeros, 0, lanes);
     for (int row = 0; row < rows; row++) {
       kernels.multiply(sums, row * lanes, scales, 0, sums, row * lanes, lanes);

@@ -3,6 +3,7 @@ package dev.kvasir.attention;
 import dev.kvasir.cache.DenseRows;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.codec.pattern.PatternPage;
+import dev.kvasir.codec.progressive.ProgressivePage;
 import dev.kvasir.kernel.DenseMatrix.Precision;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.page.Page;
@@ -26,6 +27,7 @@ final class PageWalk {
   private final BlockReader halves;
   private final BlockReader lookups;
   private final BlockReader patterns;
+  private final BlockReader progressive;
   private final List<BlockReader> readers;
 
   private final float[] queries; // (rows, headDim), scaled
@@ -44,7 +46,8 @@ final class PageWalk {
     UniformLookups uniform = new UniformLookups(kernels, headDim);
     this.lookups = uniform;
     this.patterns = new PatternLookups(kernels, headDim, uniform);
-    this.readers = List.of(expanded, halves, lookups, patterns);
+    this.progressive = new ProgressiveLookups(headDim, uniform);
+    this.readers = List.of(expanded, halves, lookups, patterns, progressive);
     this.queries = new float[mostRows * headDim];
     this.mixed = new float[mostRows * headDim];
     this.scores = new float[mostRows * PAGE];
@@ -100,6 +103,7 @@ final class PageWalk {
       return switch (page) {
         case UniformPage uniform -> lookups;
         case PatternPage labelled -> patterns;
+        case ProgressivePage narrowing -> progressive;
         default -> expanded;
       };
     }

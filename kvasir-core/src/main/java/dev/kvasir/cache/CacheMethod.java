@@ -5,6 +5,11 @@ public interface CacheMethod {
   /** Settings that foretell a cache's bytes; all that a method needs which asks for no more. */
   CacheSettings settings(CacheShape shape);
 
+  /** The same where it depends on the host what a cache takes: on its limit, or its profile. */
+  default CacheSettings foretelling(CacheShape shape, CacheHost host) {
+    return settings(shape);
+  }
+
   /**
    * Settings to keep tokens with.
    *

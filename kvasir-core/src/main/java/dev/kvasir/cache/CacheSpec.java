@@ -20,10 +20,11 @@ public record CacheSpec(String text, CacheMethod method) {
     METHODS.put("fp32", spec -> DenseMethod.of(spec, Precision.F32));
     METHODS.put("kivi", KiviMethod::of);
     METHODS.put("patternkv", PatternMethod::of);
+    METHODS.put("pmkvq", ProgressiveMethod::of);
   }
 
   /** As {@link #METHODS} wants them typed. */
-  private static final String KNOWN = "fp16, bf16, fp32, kivi:BITS, patternkv:BITS";
+  private static final String KNOWN = "fp16, bf16, fp32, kivi:BITS, patternkv:BITS, pmkvq:BITS";
 
   /** Half precision. */
   public static final CacheSpec DEFAULT = parse("fp16");
@@ -46,9 +47,14 @@ public record CacheSpec(String text, CacheMethod method) {
     return new PagedCache(shape, method.settings(shape, host));
   }
 
-  /** What {@code tokens} positions will take. */
+  /** What {@code tokens} positions will take, where a sequence may grow to no more. */
   public CacheBytes bytesFor(CacheShape shape, int tokens) {
-    return PagedCache.bytesFor(shape, method.settings(shape), tokens);
+    return bytesFor(shape, CacheHost.unknown().withContextLimit(tokens), tokens);
+  }
+
+  /** What {@code tokens} positions will take. */
+  public CacheBytes bytesFor(CacheShape shape, CacheHost host, int tokens) {
+    return PagedCache.bytesFor(shape, method.foretelling(shape, host), tokens);
   }
 
   /** Whether it packs anything. */

@@ -135,8 +135,9 @@ final class DenseBlock implements Block {
   }
 
   @Override
-  public void retain() {
+  public DenseBlock share() {
     holders.add();
+    return this;
   }
 
   @Override

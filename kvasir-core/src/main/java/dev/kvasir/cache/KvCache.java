@@ -15,8 +15,18 @@ public interface KvCache extends AutoCloseable {
   /** Positions that every layer holds. */
   int length();
 
-  /** Takes the memory for {@code length} positions; nothing is taken ahead of that. */
+  /**
+   * Takes the memory for {@code length} positions; nothing is taken ahead of that.
+   *
+   * @throws CacheFullException where a budget cannot hold them; nothing has changed then
+   */
   void reserve(int length);
+
+  /** Positions that it can hold at the most. */
+  int capacity();
+
+  /** How many of the next {@code tokens} it can take in one step; 0 when it is full. */
+  int stepOf(int tokens);
 
   /** Stores the keys and values of all KV heads at a reserved position of a layer. */
   void append(int layer, int position, float[] keys, int keysAt, float[] values, int valuesAt);
@@ -26,7 +36,8 @@ public interface KvCache extends AutoCloseable {
 
   /**
    * While held, nothing is packed: all tokens see each other in full precision, and memory grows
-   * with them. Once let go, what has left the window is packed.
+   * with them. Once let go, what has left the window is packed. Where a budget leaves no room for
+   * that, it is packed all the same.
    */
   void holdSealing(boolean held);
 

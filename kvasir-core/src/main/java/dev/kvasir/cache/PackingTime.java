@@ -5,15 +5,19 @@ package dev.kvasir.cache;
  *
  * @param learnNanos on learning from what was about to be packed
  * @param sealNanos on packing it
+ * @param shrinkNanos on making packed pages narrower
  */
-public record PackingTime(long learnNanos, long sealNanos) {
-  public static final PackingTime NONE = new PackingTime(0, 0);
+public record PackingTime(long learnNanos, long sealNanos, long shrinkNanos) {
+  public static final PackingTime NONE = new PackingTime(0, 0, 0);
 
   public long totalNanos() {
-    return learnNanos + sealNanos;
+    return learnNanos + sealNanos + shrinkNanos;
   }
 
   public PackingTime minus(PackingTime earlier) {
-    return new PackingTime(learnNanos - earlier.learnNanos, sealNanos - earlier.sealNanos);
+    return new PackingTime(
+        learnNanos - earlier.learnNanos,
+        sealNanos - earlier.sealNanos,
+        shrinkNanos - earlier.shrinkNanos);
   }
 }

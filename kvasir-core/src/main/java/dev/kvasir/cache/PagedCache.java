@@ -3,6 +3,7 @@ package dev.kvasir.cache;
 import dev.kvasir.codec.PageCodec;
 import dev.kvasir.codec.SealingRun;
 import dev.kvasir.codec.SequenceCodec;
+import dev.kvasir.codec.ShrinkingSequence;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.ScalarKernels;
 import dev.kvasir.page.Page;
@@ -35,6 +36,7 @@ public final class PagedCache implements KvCache {
   private final int sinkBlocks;
   private final SequenceCodec codec; // null where nothing is packed
   private final List<Block> blocks = new ArrayList<>();
+  private final PageShrinker shrinker; // null without a budget
   private int length;
   private int sealedEnd; // blocks before this one are sinks or sealed
   private boolean sealingHeld;
@@ -43,30 +45,40 @@ public final class PagedCache implements KvCache {
   private boolean closed;
 
   public PagedCache(CacheShape shape, CacheSettings settings) {
-    this(shape, settings, settings.codec().map(PageCodec::begin).orElse(null));
+    this(
+        shape,
+        settings,
+        settings.codec().map(PageCodec::begin).orElse(null),
+        settings.budget().map(any -> new PageBudget(shape, settings).requireRoom()).orElse(null));
   }
 
-  private PagedCache(CacheShape shape, CacheSettings settings, SequenceCodec codec) {
+  private PagedCache(
+      CacheShape shape, CacheSettings settings, SequenceCodec codec, PageBudget budget) {
     this.shape = shape;
     this.settings = settings;
     this.codec = codec;
     this.sinkBlocks = Math.ceilDiv(settings.sinks(), TOKENS_PER_PAGE);
     this.sealedEnd = sinkBlocks;
+    this.shrinker =
+        budget == null ? null : new PageShrinker(budget, (ShrinkingSequence) codec, blocks);
   }
 
   /** What {@code tokens} positions will take once they are all held. */
   public static CacheBytes bytesFor(CacheShape shape, CacheSettings settings, int tokens) {
+    if (settings.budget().isPresent()) {
+      return new PageBudget(shape, settings).requireRoom().bytesFor(tokens);
+    }
     int sinks = Math.min(settings.sinks(), Math.ceilDiv(tokens, TOKENS_PER_PAGE) * TOKENS_PER_PAGE);
     int rest = Math.max(0, tokens - settings.sinks());
     int sealed =
         settings.codec().isEmpty() ? 0 : Math.max(0, rest - settings.window()) / TOKENS_PER_PAGE;
     long dense = Math.ceilDiv(rest - sealed * TOKENS_PER_PAGE, TOKENS_PER_PAGE);
-    long pageBytes = settings.codec().map(PageCodec::pageBytes).orElse(0L);
-    long codeBytes = settings.codec().map(PageCodec::codeBytes).orElse(0L);
-    long pages = (long) sealed * shape.layers();
+    int layers = shape.layers();
+    long blockBytes = settings.codec().map(codec -> codec.blockBytes(layers)).orElse(0L);
+    long codeBytes = settings.codec().map(codec -> codec.blockCodeBytes(layers)).orElse(0L);
     return new CacheBytes(
-        pages * codeBytes,
-        pages * (pageBytes - codeBytes),
+        sealed * codeBytes,
+        sealed * (blockBytes - codeBytes),
         DenseBlock.bytesFor(shape, dense * TOKENS_PER_PAGE, settings.precision()),
         DenseBlock.bytesFor(shape, sinks, settings.precision()),
         settings.codec().map(codec -> codec.tableBytes(sealed)).orElse(0L));
@@ -94,11 +106,66 @@ public final class PagedCache implements KvCache {
   @Override
   public void reserve(int wanted) {
     checkOpen();
+    if (shrinker != null && wanted > firstPosition(blocks.size())) {
+      makeRoom(wanted);
+    }
     makeWritable();
     while (firstPosition(blocks.size()) < wanted) {
       int capacity = firstPosition(blocks.size() + 1) - firstPosition(blocks.size());
       blocks.add(new DenseBlock(shape, capacity, settings.precision()));
     }
+  }
+
+  /** Shrinks pages until the dense blocks that are to come fit beside them. */
+  private void makeRoom(int wanted) {
+    PageBudget budget = shrinker.budget();
+    int reserved = firstPosition(blocks.size());
+    int added = firstPosition(blockOf(wanted - 1) + 1) - reserved;
+    if (sealingHeld && !budget.holds(sealedBlocks(), denseBytes() + budget.denseBytes(added))) {
+      sealBehindWindow();
+    }
+    long dense = denseBytes() + budget.denseBytes(added);
+    if (!budget.holds(sealedBlocks(), dense)) {
+      throw budget.full(length, wanted);
+    }
+    shrinker.fit(sealedBlocks(), dense);
+  }
+
+  private int sealedBlocks() {
+    return sealedEnd - sinkBlocks;
+  }
+
+  private long denseBytes() {
+    long bytes = 0;
+    for (Block block : blocks) {
+      bytes += block instanceof DenseBlock dense ? dense.bytes() : 0;
+    }
+    return bytes;
+  }
+
+  @Override
+  public int capacity() {
+    return shrinker == null ? Integer.MAX_VALUE : shrinker.budget().capacity();
+  }
+
+  @Override
+  public int stepOf(int tokens) {
+    checkOpen();
+    if (shrinker == null) {
+      return tokens;
+    }
+    PageBudget budget = shrinker.budget();
+    int sealable = sealingHeld ? endBehindWindow() - sealedEnd : 0;
+    int reserved = firstPosition(blocks.size());
+    long dense = denseBytes() - budget.denseBytes((long) sealable * TOKENS_PER_PAGE);
+    int end = blocks.size();
+    while (firstPosition(end) < length + (long) tokens
+        && budget.holds(
+            sealedBlocks() + sealable,
+            dense + budget.denseBytes(firstPosition(end + 1) - reserved))) {
+      end++;
+    }
+    return Math.min(tokens, firstPosition(end) - length);
   }
 
   /**
@@ -140,22 +207,36 @@ public final class PagedCache implements KvCache {
   }
 
   private void sealWhatLeftTheWindow() {
-    if (codec == null || sealingHeld) {
-      return;
+    if (codec != null && !sealingHeld) {
+      sealBehindWindow();
     }
+  }
+
+  /** The first block that may not be packed yet. */
+  private int endBehindWindow() {
     int end = sealedEnd;
     while (firstPosition(end + 1) + (long) settings.window() <= length) {
       end++;
     }
+    return end;
+  }
+
+  private void sealBehindWindow() {
+    int end = endBehindWindow();
     if (end == sealedEnd) {
       return;
     }
     long begin = System.nanoTime();
     codec.learn(new Run(sealedEnd, end - sealedEnd));
     long learned = System.nanoTime();
+    long shrunk = shrinkNanos();
     sealUpTo(end);
     learnNanos += learned - begin;
-    sealNanos += System.nanoTime() - learned;
+    sealNanos += System.nanoTime() - learned - (shrinkNanos() - shrunk);
+  }
+
+  private long shrinkNanos() {
+    return shrinker == null ? 0 : shrinker.nanos();
   }
 
   private void sealUpTo(int end) {
@@ -164,6 +245,9 @@ public final class PagedCache implements KvCache {
       blocks.set(sealedEnd, seal(dense, firstPosition(sealedEnd)));
       dense.release();
       sealedEnd++;
+      if (shrinker != null) {
+        shrinker.fit(sealedBlocks(), denseBytes());
+      }
     }
   }
 
@@ -252,7 +336,14 @@ public final class PagedCache implements KvCache {
     }
     length = wanted;
     sealedEnd = Math.min(sealedEnd, Math.max(kept, sinkBlocks));
-    if (kept > 0 && wanted < firstPosition(kept) && blocks.getLast() instanceof SealedBlock block) {
+    boolean cut = kept > 0 && wanted < firstPosition(kept);
+    if (shrinker != null) {
+      boolean unseals = cut && blocks.getLast() instanceof SealedBlock;
+      int sealed = unseals ? sealedBlocks() - 1 : sealedBlocks();
+      long added = unseals ? shrinker.budget().denseBytes(TOKENS_PER_PAGE) : 0;
+      shrinker.begin(sealed, denseBytes() + added);
+    }
+    if (cut && blocks.getLast() instanceof SealedBlock block) {
       blocks.set(kept - 1, unsealed(block, wanted - firstPosition(kept - 1)));
       block.release();
       sealedEnd = kept - 1;
@@ -295,12 +386,16 @@ public final class PagedCache implements KvCache {
   @Override
   public KvCache fork() {
     checkOpen();
-    PagedCache fork = new PagedCache(shape, settings, codec == null ? null : codec.fork());
+    PagedCache fork =
+        new PagedCache(
+            shape,
+            settings,
+            codec == null ? null : codec.fork(),
+            shrinker == null ? null : shrinker.budget());
     // Memory that was reserved and never filled is not worth sharing.
     int held = length == 0 ? 0 : blockOf(length - 1) + 1;
     for (Block block : blocks.subList(0, held)) {
-      block.retain();
-      fork.blocks.add(block);
+      fork.blocks.add(block.share());
     }
     fork.length = length;
     fork.sealedEnd = sealedEnd;
@@ -341,7 +436,7 @@ public final class PagedCache implements KvCache {
 
   @Override
   public PackingTime packingTime() {
-    return new PackingTime(learnNanos, sealNanos);
+    return new PackingTime(learnNanos, sealNanos, shrinkNanos());
   }
 
   @Override

@@ -1,49 +1,73 @@
 package dev.kvasir.cache;
 
+import dev.kvasir.codec.ShrinkingSequence;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.page.Page;
+import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
 
-/** Tokens whose vectors are packed: one page a layer. */
+/**
+ * Tokens whose vectors are packed: one page a layer. A block belongs to one sequence, which may
+ * replace its pages; the pages are shared with forks.
+ */
 final class SealedBlock implements Block {
-  private final List<Page> pages;
-  private final Holders holders = new Holders();
+  private final SharedPage[] pages; // by layer
 
   SealedBlock(List<Page> pages) {
+    this(pages.stream().map(SharedPage::of).toArray(SharedPage[]::new));
+  }
+
+  private SealedBlock(SharedPage[] pages) {
     this.pages = pages;
   }
 
   @Override
   public void expandKeys(Kernels kernels, int layer, int kvHead, int tokens, float[] out) {
-    pages.get(layer).expandKeys(kvHead, tokens, out);
+    page(layer).expandKeys(kvHead, tokens, out);
   }
 
   @Override
   public void expandValues(Kernels kernels, int layer, int kvHead, int tokens, float[] out) {
-    pages.get(layer).expandValues(kvHead, tokens, out);
+    page(layer).expandValues(kvHead, tokens, out);
   }
 
   Page page(int layer) {
-    return pages.get(layer);
+    return pages[layer].page();
+  }
+
+  /** Puts the narrower page that the codec wants in place of a layer's. */
+  void shrink(ShrinkingSequence codec, int layer) {
+    Optional<Supplier<Page>> narrower = codec.shrunk(layer, page(layer));
+    if (narrower.isPresent()) {
+      pages[layer].release();
+      pages[layer] = SharedPage.of(narrower.get().get());
+    }
+  }
+
+  private Stream<Page> pages() {
+    return Arrays.stream(pages).map(SharedPage::page);
   }
 
   long codeBytes() {
-    return pages.stream().mapToLong(Page::codeBytes).sum();
+    return pages().mapToLong(Page::codeBytes).sum();
   }
 
   long scaleBytes() {
-    return pages.stream().mapToLong(Page::scaleBytes).sum();
+    return pages().mapToLong(Page::scaleBytes).sum();
   }
 
   @Override
-  public void retain() {
-    holders.add();
+  public SealedBlock share() {
+    return new SealedBlock(Arrays.stream(pages).map(SharedPage::share).toArray(SharedPage[]::new));
   }
 
   @Override
   public void release() {
-    if (holders.remove()) {
-      pages.forEach(Page::close);
+    for (SharedPage page : pages) {
+      page.release();
     }
   }
 }

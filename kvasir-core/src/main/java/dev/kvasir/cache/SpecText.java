@@ -61,6 +61,15 @@ final class SpecText {
     return values.containsKey(key);
   }
 
+  /** A value as typed. */
+  String value(String key) {
+    return values.get(key);
+  }
+
+  String text() {
+    return text;
+  }
+
   /** The bits after the colon. */
   int bits(SortedSet<Integer> possible) {
     if (bits == null) {

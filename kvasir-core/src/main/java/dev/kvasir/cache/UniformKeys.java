@@ -45,12 +45,16 @@ record UniformKeys(
 
   /** Refuses heads that the codes cannot hold. */
   HeadShape head(CacheShape shape) {
+    requirePackable(method, shape);
+    return HeadShape.uniform(shape.headDim(), keyBits, group, valueBits, group);
+  }
+
+  static void requirePackable(String cache, CacheShape shape) {
     if (shape.headDim() % 4 != 0 || shape.headDim() > MOST_CHANNELS) {
       throw new InvalidInputException(
           "the cache '%s' cannot pack heads of %d channels; expected a multiple of 4 up to %d"
-              .formatted(method, shape.headDim(), MOST_CHANNELS));
+              .formatted(cache, shape.headDim(), MOST_CHANNELS));
     }
-    return HeadShape.uniform(shape.headDim(), keyBits, group, valueBits, group);
   }
 
   CacheSettings settings(PageCodec codec) {

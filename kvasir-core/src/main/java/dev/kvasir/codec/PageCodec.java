@@ -13,6 +13,16 @@ public interface PageCodec {
   /** Those of its bytes that are codes. */
   long codeBytes();
 
+  /** Bytes of a block: a page of each layer. */
+  default long blockBytes(int layers) {
+    return layers * pageBytes();
+  }
+
+  /** Those of its bytes that are codes. */
+  default long blockCodeBytes(int layers) {
+    return layers * codeBytes();
+  }
+
   /**
    * Bytes that a sequence keeps beside its pages once so many blocks are sealed, had its tokens
    * come one by one.

@@ -24,12 +24,17 @@ public final class EntryScaledCodes implements CodeBlock {
   private final int entries;
   private final int lanes;
   private final int group;
+  private final ScaleSpan span;
   private final PlaneLayout layout;
 
   /**
    * @param group lanes that share an entry's scale; a multiple of 32 unless all of them do
    */
   public EntryScaledCodes(int entries, int lanes, int bits, int group) {
+    this(entries, lanes, bits, group, ScaleSpan.STEP);
+  }
+
+  public EntryScaledCodes(int entries, int lanes, int bits, int group, ScaleSpan span) {
     if (group < 1 || group < lanes && group % PlaneLayout.TILE != 0) {
       throw new IllegalArgumentException(
           "group is %d; expected a multiple of %d, or all %d lanes"
@@ -38,6 +43,7 @@ public final class EntryScaledCodes implements CodeBlock {
     this.entries = entries;
     this.lanes = lanes;
     this.group = Math.min(group, lanes);
+    this.span = span;
     this.layout = PlaneLayout.padded(entries, lanes, bits);
   }
 
@@ -63,6 +69,16 @@ public final class EntryScaledCodes implements CodeBlock {
 
   public int groups() {
     return Math.ceilDiv(lanes, group);
+  }
+
+  /** How far the stored scales reach. */
+  public ScaleSpan span() {
+    return span;
+  }
+
+  /** What a stored scale is multiplied by to be the distance of two codes. */
+  public float unit() {
+    return span.unit(bits());
   }
 
   /** Where the bits of the codes lie, which come first. */
@@ -99,7 +115,7 @@ public final class EntryScaledCodes implements CodeBlock {
       int count = Math.min(group, lanes - first);
       for (int entry = 0; entry < entries; entry++) {
         int at = entry * lanes + first;
-        UniformGroup coded = UniformGroup.of(x, at, 1, count, bits());
+        UniformGroup coded = UniformGroup.of(x, at, 1, count, bits(), span);
         coded.code(x, at, 1, count, codes, entry * layout.lanes() + first, 1);
         target.set(HALF, offset + scalesOffset(g) + 2L * entry, coded.scaleBits());
         target.set(HALF, offset + zerosOffset(g) + 2L * entry, coded.zeroBits());
@@ -116,11 +132,12 @@ public final class EntryScaledCodes implements CodeBlock {
       int first = g * group;
       int end = Math.min(first + group, lanes);
       for (int entry = 0; entry < entries; entry++) {
-        float scale = Float.float16ToFloat(source.get(HALF, offset + scalesOffset(g) + 2L * entry));
+        float step =
+            unit() * Float.float16ToFloat(source.get(HALF, offset + scalesOffset(g) + 2L * entry));
         float zero = Float.float16ToFloat(source.get(HALF, offset + zerosOffset(g) + 2L * entry));
         for (int lane = first; lane < end; lane++) {
           int code = codes[entry * layout.lanes() + lane] & 0xFF;
-          x[entry * lanes + lane] = Math.fma(scale, code, zero);
+          x[entry * lanes + lane] = Math.fma(step, code, zero);
         }
       }
     }

@@ -23,11 +23,17 @@ public final class LaneScaledCodes implements CodeBlock {
 
   private final int entries;
   private final int lanes;
+  private final ScaleSpan span;
   private final PlaneLayout layout;
 
   public LaneScaledCodes(int entries, int lanes, int bits) {
+    this(entries, lanes, bits, ScaleSpan.STEP);
+  }
+
+  public LaneScaledCodes(int entries, int lanes, int bits, ScaleSpan span) {
     this.entries = entries;
     this.lanes = lanes;
+    this.span = span;
     this.layout = PlaneLayout.padded(entries, lanes, bits);
   }
 
@@ -44,6 +50,16 @@ public final class LaneScaledCodes implements CodeBlock {
   @Override
   public int bits() {
     return layout.bits();
+  }
+
+  /** How far the stored scales reach. */
+  public ScaleSpan span() {
+    return span;
+  }
+
+  /** What a stored scale is multiplied by to be the distance of two codes. */
+  public float unit() {
+    return span.unit(bits());
   }
 
   /** Where the bits of the codes lie, which come first. */
@@ -74,7 +90,7 @@ public final class LaneScaledCodes implements CodeBlock {
     byte[] codes = PlaneCodes.scratch(layout);
     Arrays.fill(codes, 0, layout.entries() * layout.lanes(), (byte) 0);
     for (int lane = 0; lane < lanes; lane++) {
-      UniformGroup coded = UniformGroup.of(x, lane, lanes, entries, bits());
+      UniformGroup coded = UniformGroup.of(x, lane, lanes, entries, bits(), span);
       coded.code(x, lane, lanes, entries, codes, lane, layout.lanes());
       target.set(HALF, offset + scalesOffset() + 2L * lane, coded.scaleBits());
       target.set(HALF, offset + zerosOffset() + 2L * lane, coded.zeroBits());
@@ -87,11 +103,12 @@ public final class LaneScaledCodes implements CodeBlock {
     byte[] codes = PlaneCodes.scratch(layout);
     layout.unpack(source, offset, codes);
     for (int lane = 0; lane < lanes; lane++) {
-      float scale = Float.float16ToFloat(source.get(HALF, offset + scalesOffset() + 2L * lane));
+      float step =
+          unit() * Float.float16ToFloat(source.get(HALF, offset + scalesOffset() + 2L * lane));
       float zero = Float.float16ToFloat(source.get(HALF, offset + zerosOffset() + 2L * lane));
       for (int entry = 0; entry < entries; entry++) {
         int code = codes[entry * layout.lanes() + lane] & 0xFF;
-        x[entry * lanes + lane] = Math.fma(scale, code, zero);
+        x[entry * lanes + lane] = Math.fma(step, code, zero);
       }
     }
   }

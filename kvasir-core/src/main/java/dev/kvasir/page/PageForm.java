@@ -22,7 +22,8 @@ import java.util.function.Supplier;
  *   u8     1 if an order of channels is stored
  *   u8     blocks of keys
  *   each block, then the block of values:
- *     u8   kind, 1: entry-scaled, 2: lane-scaled, 3: halves
+ *     u8   kind, 1: entry-scaled, 2: lane-scaled, 3: halves; with scales that span a third of a
+ *          range 4: entry-scaled, 5: lane-scaled, 6: wide by entry, 7: wide by lane
  *     u8   bits
  *     u16  entries
  *     u16  lanes
@@ -37,6 +38,10 @@ public final class PageForm {
   private static final int ENTRY_SCALED = 1;
   private static final int LANE_SCALED = 2;
   private static final int HALVES = 3;
+  private static final int ENTRY_THIRDS = 4;
+  private static final int LANE_THIRDS = 5;
+  private static final int WIDE_BY_ENTRY = 6;
+  private static final int WIDE_BY_LANE = 7;
   private static final int HEADER_BYTES = 8;
   private static final int BLOCK_BYTES = 8;
 
@@ -63,11 +68,18 @@ public final class PageForm {
   private static void write(CodeBlock block, ByteBuffer out) {
     int kind =
         switch (block) {
-          case EntryScaledCodes codes -> ENTRY_SCALED;
-          case LaneScaledCodes codes -> LANE_SCALED;
+          case EntryScaledCodes codes ->
+              codes.span() == ScaleSpan.STEP ? ENTRY_SCALED : ENTRY_THIRDS;
+          case LaneScaledCodes codes -> codes.span() == ScaleSpan.STEP ? LANE_SCALED : LANE_THIRDS;
           case HalfCodes codes -> HALVES;
+          case WideCodes codes -> codes.byLane() ? WIDE_BY_LANE : WIDE_BY_ENTRY;
         };
-    int group = block instanceof EntryScaledCodes codes ? codes.group() : 0;
+    int group =
+        switch (block) {
+          case EntryScaledCodes codes -> codes.group();
+          case WideCodes codes -> codes.group();
+          default -> 0;
+        };
     out.put((byte) kind).put((byte) block.bits());
     out.putShort((short) block.entries()).putShort((short) block.lanes()).putShort((short) group);
   }
@@ -127,9 +139,14 @@ public final class PageForm {
               case ENTRY_SCALED -> new EntryScaledCodes(entries, lanes, bits, group);
               case LANE_SCALED -> new LaneScaledCodes(entries, lanes, bits);
               case HALVES -> new HalfCodes(entries, lanes);
+              case ENTRY_THIRDS ->
+                  new EntryScaledCodes(entries, lanes, bits, group, ScaleSpan.THIRD);
+              case LANE_THIRDS -> new LaneScaledCodes(entries, lanes, bits, ScaleSpan.THIRD);
+              case WIDE_BY_ENTRY -> new WideCodes(entries, lanes, false, group);
+              case WIDE_BY_LANE -> new WideCodes(entries, lanes, true, group);
               default ->
                   throw new InvalidInputException(
-                      "a stored page has a block of kind %d; known are 1 to 3".formatted(kind));
+                      "a stored page has a block of kind %d; known are 1 to 7".formatted(kind));
             });
   }
 

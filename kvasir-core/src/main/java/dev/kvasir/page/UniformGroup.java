@@ -1,34 +1,34 @@
 package dev.kvasir.page;
 
 /**
- * Uniform asymmetric codes of some numbers, {@code value = scale * code + zero}, with scale and
- * zero as halves. The zero is rounded down and the scale up to the next half, so that every number
- * lies within half a step of its code, and a group has scale zero only if it truly is constant.
+ * Uniform asymmetric codes of some numbers, {@code value = step * code + zero}, with scale and zero
+ * as halves. The zero is rounded down and the scale up to the next half, so that every number lies
+ * within half a step of its code, and a group has scale zero only if it truly is constant.
  *
  * <p>Halves and not brain halves: those have fewer digits, so both roundings would widen the range
  * more.
  */
-record UniformGroup(short scaleBits, short zeroBits, int highest) {
+record UniformGroup(short scaleBits, short zeroBits, float unit, int highest) {
   private static final float LARGEST_HALF = 65504;
 
   /** Of {@code count} numbers, {@code stride} apart. */
-  static UniformGroup of(float[] x, int at, int stride, int count, int bits) {
+  static UniformGroup of(float[] x, int at, int stride, int count, int bits, ScaleSpan span) {
     float least = Float.POSITIVE_INFINITY;
     float most = Float.NEGATIVE_INFINITY;
     for (int i = 0; i < count; i++) {
       least = Math.min(least, x[at + i * stride]);
       most = Math.max(most, x[at + i * stride]);
     }
-    int highest = (1 << bits) - 1;
     short zeroBits = HalfRounding.floor(least);
     float range = most - Float.float16ToFloat(zeroBits);
     // At one bit a range may be wider than the largest half; its upper end then comes back lower.
-    float scale = Math.min(range / highest, LARGEST_HALF);
-    return new UniformGroup(HalfRounding.ceil(scale), zeroBits, highest);
+    float scale = Math.min(range / span.parts(bits), LARGEST_HALF);
+    return new UniformGroup(HalfRounding.ceil(scale), zeroBits, span.unit(bits), (1 << bits) - 1);
   }
 
-  float scale() {
-    return Float.float16ToFloat(scaleBits);
+  /** From a code to the next. */
+  float step() {
+    return Float.float16ToFloat(scaleBits) * unit;
   }
 
   float zero() {
@@ -37,11 +37,23 @@ record UniformGroup(short scaleBits, short zeroBits, int highest) {
 
   /** Codes the numbers that the group was made of. */
   void code(float[] x, int at, int stride, int count, byte[] codes, int to, int codeStride) {
-    float scale = scale();
+    float step = step();
     float zero = zero();
     for (int i = 0; i < count; i++) {
-      int code = scale == 0 ? 0 : Math.round((x[at + i * stride] - zero) / scale);
-      codes[to + i * codeStride] = (byte) Math.min(code, highest);
+      codes[to + i * codeStride] = (byte) code(x[at + i * stride], step, zero);
+    }
+  }
+
+  private int code(float x, float step, float zero) {
+    return step == 0 ? 0 : Math.min(Math.round((x - zero) / step), highest);
+  }
+
+  /** Codes numbers that lie together to 16 bits. */
+  void code(float[] x, int at, int count, short[] codes, int to) {
+    float step = step();
+    float zero = zero();
+    for (int i = 0; i < count; i++) {
+      codes[to + i] = (short) code(x[at + i], step, zero);
     }
   }
 }

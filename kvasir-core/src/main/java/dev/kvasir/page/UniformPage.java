@@ -71,8 +71,8 @@ public final class UniformPage implements Page {
     }
   }
 
-  /** A page of bytes that {@link PageForm} has checked. */
-  static UniformPage of(List<HeadShape> shapes, MemorySegment source) {
+  /** A page of bytes that lie as the shapes say. */
+  public static UniformPage of(List<HeadShape> shapes, MemorySegment source) {
     UniformPage page = new UniformPage(shapes);
     page.bytes.copyFrom(source);
     return page;
@@ -179,7 +179,7 @@ public final class UniformPage implements Page {
     return shapes.get(kvHead);
   }
 
-  List<HeadShape> shapes() {
+  public List<HeadShape> shapes() {
     return shapes;
   }
 

@@ -1,0 +1,12 @@
+package dev.kvasir.cache;
+
+import dev.kvasir.error.InvalidInputException;
+
+/** A cache's budget cannot take more tokens; what it holds is untouched. */
+public final class CacheFullException extends InvalidInputException {
+  private static final long serialVersionUID = 1L;
+
+  CacheFullException(String message) {
+    super(message);
+  }
+}

@@ -1,0 +1,143 @@
+package dev.kvasir.cache;
+
+import dev.kvasir.codec.ShrinkingCodec;
+import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.kernel.Crew;
+
+/**
+ * The widths that let a cache keep to its budget. What dense blocks leave of it is divided among
+ * layers in the ratio of their pages at the floor, so that all of them reach their floors at the
+ * same length. A page more than there are is always counted: while a block is packed, its pages lie
+ * beside it.
+ */
+final class PageBudget {
+  private static final int TOKENS = KvCache.TOKENS_PER_PAGE;
+
+  private final Budget budget;
+  private final CacheShape shape;
+  private final CacheSettings settings;
+  private final ShrinkingCodec codec;
+  private final long floorBytes; // of a block's pages
+  private final long denseBytes; // of a block before it is packed
+
+  /**
+   * @param settings with a budget, and a codec that shrinks
+   */
+  PageBudget(CacheShape shape, CacheSettings settings) {
+    this.budget = settings.budget().orElseThrow();
+    this.shape = shape;
+    this.settings = settings;
+    this.codec = (ShrinkingCodec) settings.codec().orElseThrow();
+    this.floorBytes = floorBytes(shape, codec);
+    this.denseBytes = denseBytes(TOKENS);
+  }
+
+  private static long floorBytes(CacheShape shape, ShrinkingCodec codec) {
+    long sum = 0;
+    for (int layer = 0; layer < shape.layers(); layer++) {
+      sum += codec.pageBytes(layer, codec.floor(layer));
+    }
+    return sum;
+  }
+
+  /** Refuses a budget that holds no token at all. */
+  PageBudget requireRoom() {
+    if (capacity() == 0) {
+      throw new InvalidInputException(
+          "the cache '%s' has %d bytes; its first tokens take %d"
+              .formatted(
+                  budget.spec(),
+                  budget.bytes(),
+                  denseBytes(settings.sinks()) + denseBytes + floorBytes));
+    }
+    return this;
+  }
+
+  long denseBytes(long tokens) {
+    return DenseBlock.bytesFor(shape, tokens, settings.precision());
+  }
+
+  Crew crew() {
+    return budget.crew();
+  }
+
+  int layers() {
+    return shape.layers();
+  }
+
+  /** Whether so many sealed blocks fit at their floors, beside so many bytes that are dense. */
+  boolean holds(int blocks, long dense) {
+    return (blocks + 1) * floorBytes + dense <= budget.bytes();
+  }
+
+  /** The first level at which a layer's pages fit; its floor if none does. */
+  int level(int layer, int blocks, long dense) {
+    int floor = codec.floor(layer);
+    long room = (budget.bytes() - dense) * codec.pageBytes(layer, floor) / floorBytes;
+    int level = 0;
+    while (level < floor && (blocks + 1) * codec.pageBytes(layer, level) > room) {
+      level++;
+    }
+    return level;
+  }
+
+  /** Dense tokens, beside sinks, when a block is about to be packed. */
+  private long fullTail() {
+    return Math.ceilDiv(settings.window() + TOKENS, TOKENS) * (long) TOKENS;
+  }
+
+  /** Tokens that fit, had they come one by one. */
+  int capacity() {
+    long sinks = denseBytes(settings.sinks());
+    long beside = budget.bytes() - sinks - denseBytes(fullTail());
+    long packed = Math.max(0, Math.floorDiv(beside, floorBytes));
+    long free = budget.bytes() - sinks - (packed + 1) * floorBytes;
+    long tokens = free < 0 ? 0 : settings.sinks() + TOKENS * (packed + free / denseBytes);
+    return (int) Math.min(Integer.MAX_VALUE, tokens);
+  }
+
+  CacheFullException full(int length, int wanted) {
+    return new CacheFullException(
+        "the cache '%s' cannot take %d tokens after %d; its %d bytes hold %d at the most"
+            .formatted(budget.spec(), wanted - length, length, budget.bytes(), capacity()));
+  }
+
+  /** What a cache takes after so many tokens, had they come one by one. */
+  CacheBytes bytesFor(int tokens) {
+    if (tokens > capacity()) {
+      throw full(0, tokens);
+    }
+    int rest = Math.max(0, tokens - settings.sinks());
+    int blocks = Math.max(0, rest - settings.window()) / TOKENS;
+    long sinks =
+        denseBytes(Math.min(settings.sinks(), Math.ceilDiv(tokens, TOKENS) * (long) TOKENS));
+    long window = denseBytes * Math.ceilDiv(rest - blocks * TOKENS, TOKENS);
+    long codes = 0;
+    long pages = 0;
+    for (int layer = 0; layer < shape.layers(); layer++) {
+      int level = level(layer, blocks, sinks + window);
+      if (blocks > 0) {
+        // Before the last block was packed, it was dense.
+        level = Math.max(level, level(layer, blocks - 1, sinks + denseBytes(fullTail())));
+      }
+      codes += blocks * codec.codeBytes(layer, level);
+      pages += blocks * codec.pageBytes(layer, level);
+    }
+    return new CacheBytes(codes, pages - codes, window, sinks, 0);
+  }
+
+  /** The least budget that holds so many tokens. */
+  static long leastBytes(CacheShape shape, CacheSettings settings, int tokens) {
+    ShrinkingCodec codec = (ShrinkingCodec) settings.codec().orElseThrow();
+    long rest = Math.max(0, (long) tokens - settings.sinks());
+    // The last token comes before a block is packed for it.
+    long blocks = Math.max(0, rest - settings.window() - 1) / TOKENS;
+    long dense = Math.ceilDiv(rest - blocks * TOKENS, (long) TOKENS);
+    long denseBefore = blocks == 0 ? 0 : Math.ceilDiv(settings.window() + TOKENS, TOKENS);
+    long floor = floorBytes(shape, codec);
+    long denseBlock = DenseBlock.bytesFor(shape, TOKENS, settings.precision());
+    return DenseBlock.bytesFor(shape, settings.sinks(), settings.precision())
+        + Math.max(
+            (blocks + 1) * floor + dense * denseBlock, blocks * floor + denseBefore * denseBlock);
+  }
+}

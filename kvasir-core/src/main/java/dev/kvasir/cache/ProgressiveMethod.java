@@ -1,0 +1,123 @@
+package dev.kvasir.cache;
+
+import dev.kvasir.codec.progressive.ProgressiveCodec;
+import dev.kvasir.codec.progressive.RightShift;
+import dev.kvasir.codec.progressive.Smoothing;
+import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.kernel.DenseMatrix.Precision;
+import dev.kvasir.profile.Profile;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.SortedSet;
+import java.util.TreeSet;
+import java.util.stream.IntStream;
+
+/**
+ * Uniform codes by token that begin with 16 bits and shrink under a budget.
+ *
+ * @param spec as typed
+ * @param floorBits what no layer goes below
+ * @param size empty for the least that holds the context
+ * @param widths where floors of layers come from; empty for the profile's where it has any
+ * @param smooths whether keys are divided by the profile's factors, where it has any
+ */
+record ProgressiveMethod(
+    String spec,
+    int floorBits,
+    Optional<BudgetSize> size,
+    int window,
+    int sinks,
+    RightShift shift,
+    Optional<LayerWidths.Source> widths,
+    boolean smooths,
+    Lookups lookups)
+    implements CacheMethod {
+  /** Factors by layer, KV head and channel. // (layers, kvHeads, headDim) */
+  static final String SMOOTHING = "pmkvq/smoothing";
+
+  private static final SortedSet<Integer> FLOORS = new TreeSet<>(Set.of(2, 4, 8));
+  private static final int DEFAULT_WINDOW = 128;
+  private static final int DEFAULT_SINKS = 1;
+
+  static ProgressiveMethod of(SpecText spec) {
+    spec.requireKeys("budget", "window", "sinks", "shift", "widths", "smoothing", "lookup");
+    return new ProgressiveMethod(
+        spec.text(),
+        spec.bits(FLOORS),
+        spec.has("budget") ? Optional.of(BudgetSize.of(spec)) : Optional.empty(),
+        spec.tokens("window", DEFAULT_WINDOW),
+        spec.tokens("sinks", DEFAULT_SINKS),
+        spec.choice("shift", RightShift.EQUIVALENT),
+        spec.has("widths")
+            ? Optional.of(spec.choice("widths", LayerWidths.Source.SAME))
+            : Optional.empty(),
+        spec.isOn("smoothing"),
+        spec.choice("lookup", Lookups.EXACT));
+  }
+
+  @Override
+  public CacheSettings settings(CacheShape shape) {
+    return settings(shape, CacheHost.unknown());
+  }
+
+  @Override
+  public CacheSettings foretelling(CacheShape shape, CacheHost host) {
+    return settings(shape, host);
+  }
+
+  @Override
+  public CacheSettings settings(CacheShape shape, CacheHost host) {
+    UniformKeys.requirePackable(spec, shape);
+    ProgressiveCodec codec =
+        new ProgressiveCodec(
+            shape.kvHeads(),
+            shape.headDim(),
+            floors(host.profile(), shape.layers()),
+            smoothing(host.profile(), shape),
+            shift);
+    CacheSettings settings =
+        new CacheSettings(Precision.F16, sinks, window, Optional.of(codec), lookups);
+    long bytes = bytes(shape, settings, host.contextLimit());
+    return settings.within(new Budget(spec, bytes, host.crew()));
+  }
+
+  private long bytes(CacheShape shape, CacheSettings settings, int contextLimit) {
+    if (contextLimit == 0 && size.map(BudgetSize::isPerValue).orElse(true)) {
+      throw new InvalidInputException(
+          ("the cache '%s' must know how long a sequence may grow; give its budget in bytes, as in"
+                  + " budget=512MiB")
+              .formatted(spec));
+    }
+    return size.isPresent()
+        ? size.get().bytes(spec, shape, contextLimit)
+        : PageBudget.leastBytes(shape, settings, contextLimit);
+  }
+
+  /** The profile's widths, where they are above what was asked for. */
+  private int[] floors(Optional<Profile> profile, int layers) {
+    LayerWidths.Source source =
+        widths.orElse(
+            LayerWidths.areIn(profile) ? LayerWidths.Source.PROFILE : LayerWidths.Source.SAME);
+    int[] floors = new int[layers];
+    Arrays.fill(floors, floorBits);
+    if (source == LayerWidths.Source.PROFILE) {
+      int[] found = LayerWidths.of(spec, profile, layers, FLOORS);
+      Arrays.setAll(floors, layer -> Math.max(floorBits, found[layer]));
+    }
+    return floors;
+  }
+
+  private List<Smoothing> smoothing(Optional<Profile> profile, CacheShape shape) {
+    if (!smooths || profile.flatMap(known -> known.shape(SMOOTHING)).isEmpty()) {
+      return List.of();
+    }
+    int kvHeads = shape.kvHeads();
+    int headDim = shape.headDim();
+    float[] all = profile.get().floats(SMOOTHING, shape.layers(), kvHeads, headDim);
+    return IntStream.range(0, shape.layers())
+        .mapToObj(layer -> Smoothing.of(profile.get().name(), all, layer, kvHeads, headDim))
+        .toList();
+  }
+}

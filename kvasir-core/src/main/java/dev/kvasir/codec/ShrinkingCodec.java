@@ -1,0 +1,19 @@
+package dev.kvasir.codec;
+
+/**
+ * A method whose sealed pages can be made narrower later, level by level, down to a floor of each
+ * layer. Level 0 is the widest.
+ */
+public interface ShrinkingCodec extends PageCodec {
+  @Override
+  ShrinkingSequence begin();
+
+  /** The level at which a layer's pages are as narrow as they may get. */
+  int floor(int layer);
+
+  /** Bytes of a layer's page at a level. */
+  long pageBytes(int layer, int level);
+
+  /** Those of its bytes that are codes. */
+  long codeBytes(int layer, int level);
+}

@@ -1,0 +1,76 @@
+package dev.kvasir.codec.progressive;
+
+import dev.kvasir.codec.ShrinkingCodec;
+import dev.kvasir.codec.ShrinkingSequence;
+import dev.kvasir.page.HeadShape;
+import java.util.Collections;
+import java.util.List;
+
+/**
+ * PM-KVQ: pages begin with 16-bit codes and are made narrower when memory runs out, each layer down
+ * to a width of its own. A new page is coded to its layer's width at once, and an old one is
+ * shifted: both have the same scales.
+ */
+public final class ProgressiveCodec implements ShrinkingCodec {
+  private final int kvHeads;
+  private final int[] floors; // levels, by layer
+  private final List<Smoothing> smoothing; // by layer, empty without
+  private final HeadWidths widths;
+  private final Narrowing narrowing;
+
+  /**
+   * @param floorBits the width that each layer's pages may shrink to: 2, 4, 8 or 16
+   * @param smoothing for each layer, or empty
+   */
+  public ProgressiveCodec(
+      int kvHeads, int headDim, int[] floorBits, List<Smoothing> smoothing, RightShift shift) {
+    this.kvHeads = kvHeads;
+    this.floors = java.util.Arrays.stream(floorBits).map(HeadWidths::level).toArray();
+    this.smoothing = List.copyOf(smoothing);
+    this.widths = new HeadWidths(headDim);
+    this.narrowing = new Narrowing(shift);
+  }
+
+  @Override
+  public ShrinkingSequence begin() {
+    return new ProgressiveSequence(this, new int[floors.length]);
+  }
+
+  List<HeadShape> shapes(int level) {
+    return Collections.nCopies(kvHeads, widths.at(level));
+  }
+
+  List<Smoothing> smoothing() {
+    return smoothing;
+  }
+
+  Narrowing narrowing() {
+    return narrowing;
+  }
+
+  @Override
+  public int floor(int layer) {
+    return floors[layer];
+  }
+
+  @Override
+  public long pageBytes(int layer, int level) {
+    return (long) kvHeads * widths.at(level).bytes();
+  }
+
+  @Override
+  public long codeBytes(int layer, int level) {
+    return (long) kvHeads * widths.at(level).codeBytes();
+  }
+
+  /** Before anything has shrunk. */
+  @Override
+  public long pageBytes() {
+    return pageBytes(0, 0);
+  }
+
+  @Override
+  public long codeBytes() {
+    return codeBytes(0, 0);
+  }
+}

@@ -1,0 +1,66 @@
+package dev.kvasir.codec.progressive;
+
+import dev.kvasir.page.Page;
+import dev.kvasir.page.UniformPage;
+import java.util.Optional;
+
+/**
+ * A layer's keys and values by token, at one of the levels. Keys are packed divided by the factors
+ * of the layer: whoever computes on them multiplies queries by those.
+ */
+public final class ProgressivePage implements Page {
+  private final UniformPage codes;
+  private final int level;
+  private final Optional<Smoothing> smoothing;
+
+  ProgressivePage(UniformPage codes, int level, Optional<Smoothing> smoothing) {
+    this.codes = codes;
+    this.level = level;
+    this.smoothing = smoothing;
+  }
+
+  /** Values, and keys as they are packed. */
+  public UniformPage codes() {
+    return codes;
+  }
+
+  /** What keys were divided by. */
+  public Optional<Smoothing> smoothing() {
+    return smoothing;
+  }
+
+  int level() {
+    return level;
+  }
+
+  /** Bits of a code. */
+  public int bits() {
+    return HeadWidths.bits(level);
+  }
+
+  @Override
+  public void expandKeys(int kvHead, int tokens, float[] out) {
+    codes.expandKeys(kvHead, tokens, out);
+    smoothing.ifPresent(factors -> factors.multiply(kvHead, out, tokens));
+  }
+
+  @Override
+  public void expandValues(int kvHead, int tokens, float[] out) {
+    codes.expandValues(kvHead, tokens, out);
+  }
+
+  @Override
+  public long codeBytes() {
+    return codes.codeBytes();
+  }
+
+  @Override
+  public long scaleBytes() {
+    return codes.scaleBytes();
+  }
+
+  @Override
+  public void close() {
+    codes.close();
+  }
+}

@@ -1,0 +1,165 @@
+package dev.kvasir.page;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+
+/**
+ * Uniform codes of 16 bits, which hold what halves hold. Too wide for look-ups on bit planes, they
+ * lie as vectors do, one token after another, to be expanded in one run: keys by lane, values by
+ * entry. Scales span a third of a range and lie as in the narrower codes, so that a page may be
+ * made narrower without touching them.
+ *
+ * <pre>
+ * rows are tokens: the lanes where codes are by lane, else the entries
+ * codes   (rows, columns)                   i16, code - 32768: signed numbers turn to floats faster
+ * scales  (ceil(columns / group), rows)     f16
+ * zeros   (ceil(columns / group), rows)     f16
+ *
+ * bytes = 2 * rows * columns + 4 * ceil(columns / group) * rows
+ * </pre>
+ *
+ * @param byLane whether a scale belongs to a lane, as in {@link LaneScaledCodes}, or to an entry
+ * @param group columns that share a row's scale
+ */
+public record WideCodes(int entries, int lanes, boolean byLane, int group) implements CodeBlock {
+  private static final ValueLayout.OfShort SHORT =
+      ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+  private static final ThreadLocal<short[]> CODES = ThreadLocal.withInitial(() -> new short[0]);
+  private static final ThreadLocal<float[]> ROWS = ThreadLocal.withInitial(() -> new float[0]);
+  private static final int MIDDLE = 1 << 15;
+
+  public WideCodes {
+    int columns = byLane ? entries : lanes;
+    if (entries < 1 || lanes < 1 || group < 1 || byLane && group < columns) {
+      throw new IllegalArgumentException(
+          "group is %d; expected at least 1, and all %d columns of a lane"
+              .formatted(group, columns));
+    }
+    group = Math.min(group, columns);
+  }
+
+  @Override
+  public int bits() {
+    return Short.SIZE;
+  }
+
+  public int rows() {
+    return byLane ? lanes : entries;
+  }
+
+  public int columns() {
+    return byLane ? entries : lanes;
+  }
+
+  public int groups() {
+    return Math.ceilDiv(columns(), group);
+  }
+
+  @Override
+  public int codeBytes() {
+    return Short.BYTES * entries * lanes;
+  }
+
+  @Override
+  public int bytes() {
+    return codeBytes() + 4 * groups() * rows();
+  }
+
+  private long scaleOffset(int groupIndex, int row) {
+    return codeBytes() + 2L * (groupIndex * rows() + row);
+  }
+
+  @Override
+  public void pack(float[] x, MemorySegment target, long offset) {
+    float[] numbers = byLane ? turned(x, entries, lanes) : x;
+    short[] codes = scratch(entries * lanes);
+    for (int row = 0; row < rows(); row++) {
+      for (int g = 0; g < groups(); g++) {
+        int at = row * columns() + g * group;
+        int count = Math.min(group, columns() - g * group);
+        UniformGroup coded = UniformGroup.of(numbers, at, 1, count, bits(), ScaleSpan.THIRD);
+        coded.code(numbers, at, count, codes, at);
+        target.set(SHORT, offset + scaleOffset(g, row), coded.scaleBits());
+        target.set(SHORT, offset + scaleOffset(groups() + g, row), coded.zeroBits());
+      }
+    }
+    for (int i = 0; i < entries * lanes; i++) {
+      codes[i] -= (short) MIDDLE;
+    }
+    MemorySegment.copy(codes, 0, target, SHORT, offset, entries * lanes);
+  }
+
+  /** Codes as they lie, less 32768: (rows, columns). */
+  public short[] codes(MemorySegment source, long offset) {
+    short[] codes = scratch(entries * lanes);
+    MemorySegment.copy(source, SHORT, offset, codes, 0, entries * lanes);
+    return codes;
+  }
+
+  @Override
+  public void expand(MemorySegment source, long offset, float[] x) {
+    if (byLane) {
+      float[] rows = rowScratch(entries * lanes);
+      expandRows(source, offset, rows);
+      turn(rows, lanes, entries, x);
+    } else {
+      expandRows(source, offset, x);
+    }
+  }
+
+  /** The numbers as they lie: (rows, columns). */
+  public void expandRows(MemorySegment source, long offset, float[] out) {
+    short[] codes = codes(source, offset);
+    float unit = ScaleSpan.THIRD.unit(bits());
+    for (int row = 0; row < rows(); row++) {
+      for (int g = 0; g < groups(); g++) {
+        float step = unit * half(source, offset + scaleOffset(g, row));
+        float middle = half(source, offset + scaleOffset(groups() + g, row)) + MIDDLE * step;
+        int from = row * columns() + g * group;
+        int to = from + Math.min(group, columns() - g * group);
+        // A constant group must come back as it is, and the others to half a step.
+        for (int i = from; i < to; i++) {
+          out[i] = codes[i] * step + middle;
+        }
+      }
+    }
+  }
+
+  private static float half(MemorySegment source, long offset) {
+    return Float.float16ToFloat(source.get(SHORT, offset));
+  }
+
+  private static short[] scratch(int count) {
+    short[] codes = CODES.get();
+    if (codes.length < count) {
+      codes = new short[count];
+      CODES.set(codes);
+    }
+    return codes;
+  }
+
+  private static float[] rowScratch(int count) {
+    float[] rows = ROWS.get();
+    if (rows.length < count) {
+      rows = new float[count];
+      ROWS.set(rows);
+    }
+    return rows;
+  }
+
+  private static float[] turned(float[] x, int rows, int columns) {
+    float[] out = rowScratch(rows * columns);
+    turn(x, rows, columns, out);
+    return out;
+  }
+
+  /** (rows, columns) to (columns, rows). */
+  private static void turn(float[] x, int rows, int columns, float[] out) {
+    for (int row = 0; row < rows; row++) {
+      for (int column = 0; column < columns; column++) {
+        out[column * rows + row] = x[row * columns + column];
+      }
+    }
+  }
+}
