@@ -261,7 +261,8 @@ final class AttentionBench implements Callable<Integer> {
   private KvCache filled(CacheSpec spec, int count) {
     Rope rope = new Rope(RopeLayout.HALVES, RopeFrequencies.plain(ROPE_BASE, headDim));
     CacheShape shape = new CacheShape(1, kvHeads, headDim);
-    KvCache cache = spec.newCache(shape, CacheHost.unknown().withRotation(Optional.of(rope)));
+    CacheHost host = CacheHost.unknown().withRotation(Optional.of(rope)).withContextLimit(count);
+    KvCache cache = spec.newCache(shape, host);
     return RandomPast.fill(cache, shape, count);
   }
 }

@@ -119,16 +119,14 @@ public final class PagedCache implements KvCache {
   /** Shrinks pages until the dense blocks that are to come fit beside them. */
   private void makeRoom(int wanted) {
     PageBudget budget = shrinker.budget();
-    int reserved = firstPosition(blocks.size());
-    int added = firstPosition(blockOf(wanted - 1) + 1) - reserved;
+    if (stepOf(wanted - length) < wanted - length) {
+      throw budget.full(length, wanted);
+    }
+    int added = firstPosition(blockOf(wanted - 1) + 1) - firstPosition(blocks.size());
     if (sealingHeld && !budget.holds(sealedBlocks(), denseBytes() + budget.denseBytes(added))) {
       sealBehindWindow();
     }
-    long dense = denseBytes() + budget.denseBytes(added);
-    if (!budget.holds(sealedBlocks(), dense)) {
-      throw budget.full(length, wanted);
-    }
-    shrinker.fit(sealedBlocks(), dense);
+    shrinker.fit(sealedBlocks(), denseBytes() + budget.denseBytes(added));
   }
 
   private int sealedBlocks() {

@@ -6,6 +6,7 @@ import dev.kvasir.cache.CacheHost;
 import dev.kvasir.cache.CacheShape;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
+import dev.kvasir.codec.progressive.ProgressivePage;
 import dev.kvasir.kernel.Crew;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.ScalarKernels;
@@ -64,6 +65,30 @@ class PackedAttentionTest {
     assertThat(error(spec, headDim, group)).as("%s, seed %d", spec, SEED).isLessThan(1e-3);
   }
 
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "pmkvq:2,budget=4MiB            |  64 | 4 | 16",
+        "pmkvq:2,budget=4MiB            | 256 | 2 | 16",
+        "pmkvq:2,budget=4MiB,window=0   | 192 | 8 | 16",
+        "pmkvq:8,budget=380KiB          |  64 | 4 |  8",
+        "pmkvq:2,budget=1100KiB,window=0| 192 | 2 |  8",
+        "pmkvq:4,budget=300KiB          |  64 | 3 |  4",
+        "pmkvq:4,budget=600KiB,sinks=9  | 128 | 8 |  4",
+        "pmkvq:2,budget=250KiB          |  64 | 4 |  2",
+        "pmkvq:2,budget=960KiB          | 256 | 1 |  2",
+        "pmkvq:2,budget=90KiB,shift=modified | 20 | 2 | 2"
+      })
+  void pagesAreSeenAtEveryWidthThatTheyShrinkTo(String spec, int headDim, int group, int bits) {
+    assertThat(error(spec, headDim, group)).as("%s, seed %d", spec, SEED).isLessThan(1e-3);
+    try (KvCache cache = CacheSpec.parse(spec).newCache(new CacheShape(1, 2, headDim))) {
+      fill(cache, 2 * headDim);
+      int sealed = cache.blockOf(200);
+      assertThat(((ProgressivePage) cache.page(0, sealed)).bits()).isEqualTo(bits);
+    }
+  }
+
   /** Random values cancel each other, so that an error weighs more than it would in a model. */
   @ParameterizedTest
   @ValueSource(strings = {"kivi:1", "kivi:2", "kivi:2,group=32", "kivi:4", "kivi:8"})
@@ -102,14 +127,13 @@ class PackedAttentionTest {
   }
 
   private void fill(KvCache cache, int vector) {
-    cache.reserve(LENGTH);
     for (int position = 0; position < LENGTH; position++) {
+      cache.reserve(position + 1);
       cache.append(0, position, gaussian(vector), 0, gaussian(vector), 0);
-      if (position == LENGTH / 2) {
-        cache.advance(position + 1);
+      if (position % 100 == 99) {
+        cache.advance(position + 1 - cache.length());
       }
     }
-    cache.advance(LENGTH - cache.length());
   }
 
   /** Softmax attention in double precision over the vectors that the cache expands to. */

@@ -29,8 +29,9 @@ final class Steps {
 
   /** Reads the ids before {@code to} of a prompt that begins where the cache ends. */
   void read(KvCache cache, int[] prompt, int to) {
-    for (int from = 0; from < to; from += PROMPT_STEP) {
-      int count = Math.min(PROMPT_STEP, to - from);
+    int count;
+    for (int from = 0; from < to; from += count) {
+      count = Math.max(1, cache.stepOf(Math.min(PROMPT_STEP, to - from)));
       double work = Pace.reading(cache.length(), count);
       batch.clear();
       for (int i = from; i < from + count; i++) {

@@ -22,7 +22,10 @@ final class Feed {
   }
 
   void run(int prefill) {
-    step(0, prefill);
+    // A budget may leave no room for all of a prompt in full precision.
+    while (cache.length() < prefill) {
+      step(cache.length(), Math.max(1, cache.stepOf(prefill - cache.length())));
+    }
     for (int position = prefill; position < dump.tokens(); position++) {
       step(position, 1);
     }

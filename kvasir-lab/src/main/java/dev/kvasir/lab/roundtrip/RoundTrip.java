@@ -40,10 +40,11 @@ public final class RoundTrip {
               .formatted(options.prefill(), dump.tokens(), dump.keys().name()));
     }
     CacheShape shape = dump.cacheShape();
-    try (KvCache cache =
-        options
-            .cache()
-            .newCache(shape, CacheHost.unknown().withRotation(options.rotation(shape.headDim())))) {
+    CacheHost host =
+        CacheHost.unknown()
+            .withRotation(options.rotation(shape.headDim()))
+            .withContextLimit(dump.tokens());
+    try (KvCache cache = options.cache().newCache(shape, host)) {
       return new RoundTrip(dump, options, listener).run(cache, folder);
     }
   }

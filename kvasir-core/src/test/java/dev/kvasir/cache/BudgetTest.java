@@ -1,0 +1,237 @@
+package dev.kvasir.cache;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.kvasir.codec.progressive.ProgressivePage;
+import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.memory.CountedArena;
+import dev.kvasir.profile.Profile;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** A cache with a budget never takes a byte more, whatever is done to it. */
+class BudgetTest {
+  private static final CacheShape SHAPE = new CacheShape(3, 1, 32);
+  private static final int VECTOR = SHAPE.kvHeads() * SHAPE.headDim();
+  private static final long BLOCK_BYTES = 128 * SHAPE.valuesPerToken() * 2;
+
+  @ParameterizedTest
+  @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8})
+  void noStepOfARandomSequenceExceedsTheBudget(long seed) {
+    Random random = new Random(seed);
+    int budget = 200 + random.nextInt(400);
+    String spec =
+        "pmkvq:%d,budget=%dKiB,window=%d,sinks=%d"
+            .formatted(2 << random.nextInt(3), budget, random.nextInt(200), random.nextInt(3) * 70);
+    List<KvCache> caches = new ArrayList<>();
+    try {
+      caches.add(CacheSpec.parse(spec).newCache(SHAPE, host(random)));
+      for (int step = 0; step < 150; step++) {
+        KvCache cache = caches.get(random.nextInt(caches.size()));
+        act(cache, caches, random);
+        for (KvCache any : caches) {
+          assertThat(any.bytes().total())
+              .as("%s, seed %d, step %d, %d tokens", spec, seed, step, any.length())
+              .isLessThanOrEqualTo(budget * 1024L);
+        }
+      }
+    } finally {
+      caches.forEach(KvCache::close);
+    }
+  }
+
+  private static void act(KvCache cache, List<KvCache> caches, Random random) {
+    switch (random.nextInt(12)) {
+      case 0 -> cache.truncate(random.nextInt(cache.length() + 1));
+      case 1 -> cache.holdSealing(random.nextBoolean());
+      case 2 -> {
+        if (caches.size() < 4) {
+          caches.add(cache.fork());
+        } else {
+          caches.removeLast().close();
+        }
+      }
+      default -> {
+        int wanted = 1 + random.nextInt(300);
+        int fits = cache.stepOf(wanted);
+        if (fits < wanted) {
+          CacheBytes before = cache.bytes();
+          assertThatThrownBy(() -> cache.reserve(cache.length() + wanted))
+              .isInstanceOf(CacheFullException.class);
+          assertThat(cache.bytes()).isEqualTo(before);
+        }
+        append(cache, fits, random);
+      }
+    }
+  }
+
+  /** Not even while a step goes on: memory of the process is looked at before every token. */
+  @ParameterizedTest
+  @CsvSource({"2, 128, 1", "2, 0, 0", "4, 100, 130", "8, 300, 5"})
+  void tokensThatComeOneByOneFillTheBudgetToItsCapacity(int bits, int window, int sinks) {
+    String text = "pmkvq:%d,budget=400KiB,window=%d,sinks=%d".formatted(bits, window, sinks);
+    CacheSpec spec = CacheSpec.parse(text);
+    Random random = new Random(3);
+    long before = CountedArena.liveBytes();
+    try (KvCache cache = spec.newCache(SHAPE)) {
+      int capacity = cache.capacity();
+      for (int length = 0; length < capacity; length++) {
+        assertThat(cache.stepOf(1)).isOne();
+        append(cache, 1, random);
+        assertThat(CountedArena.liveBytes() - before).isLessThanOrEqualTo(400 * 1024);
+        assertThat(cache.bytes()).isEqualTo(spec.bytesFor(SHAPE, cache.length()));
+      }
+      assertThat(cache.stepOf(1)).isZero();
+      assertThatThrownBy(() -> cache.reserve(capacity + 1))
+          .isInstanceOf(CacheFullException.class)
+          .hasMessageContaining(
+              "cannot take 1 tokens after %d; its 409600 bytes hold %d at the most"
+                  .formatted(capacity, capacity));
+      assertThat(cache.packingTime().shrinkNanos()).isPositive();
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource({"1000, 128, 1", "1, 128, 1", "300, 0, 0", "5000, 77, 200", "257, 128, 1"})
+  void withoutABudgetTheContextJustFits(int tokens, int window, int sinks) {
+    String keys = ",window=%d,sinks=%d".formatted(window, sinks);
+    CacheHost host = CacheHost.unknown().withContextLimit(tokens);
+    CacheSpec spec = CacheSpec.parse("pmkvq:2" + keys);
+    CacheSettings settings = spec.method().settings(SHAPE, host);
+    try (KvCache cache = spec.newCache(SHAPE, host)) {
+      assertThat(cache.capacity()).isGreaterThanOrEqualTo(tokens);
+      assertThat(cache.capacity()).isLessThan(tokens + 128 + sinks);
+    }
+    Budget budget = settings.budget().orElseThrow();
+    CacheSettings less =
+        settings.within(new Budget(budget.spec(), budget.bytes() - 1, budget.crew()));
+    assertThat(new PageBudget(SHAPE, less).capacity()).isLessThan(tokens);
+  }
+
+  @Test
+  void bitsAreCountedAtTheContextLimit() {
+    CacheHost host = CacheHost.unknown().withContextLimit(1000);
+    CacheSettings settings =
+        CacheSpec.parse("pmkvq:2,budget=4.5bits").method().settings(SHAPE, host);
+    assertThat(settings.budget().orElseThrow().bytes())
+        .isEqualTo((long) (4.5 / 8 * 1000 * SHAPE.valuesPerToken()));
+    assertThatThrownBy(() -> CacheSpec.parse("pmkvq:2,budget=4bits").newCache(SHAPE))
+        .isInstanceOf(InvalidInputException.class)
+        .hasMessageContaining("'pmkvq:2,budget=4bits' must know how long a sequence may grow");
+  }
+
+  @Test
+  void aBudgetThatHoldsNothingIsRefused() {
+    assertThatThrownBy(() -> CacheSpec.parse("pmkvq:2,budget=1KiB").newCache(SHAPE))
+        .isInstanceOf(InvalidInputException.class)
+        .hasMessageContaining("has 1024 bytes; its first tokens take");
+  }
+
+  @Test
+  void layersShrinkAsFarAsTheProfileLetsThem() {
+    CacheHost host =
+        CacheHost.unknown()
+            .withProfile(
+                Optional.of(Profile.empty("m").with("pmkvq/widths", new float[] {2, 8, 4}, 3)));
+    long budget = 3 * BLOCK_BYTES;
+    CacheSpec spec = CacheSpec.parse("pmkvq:2,budget=%dKiB".formatted(budget / 1024));
+    try (KvCache cache = spec.newCache(SHAPE, host)) {
+      append(cache, cache.capacity(), 100, new Random(1));
+      assertThat(widths(cache)).containsExactly(2, 8, 4);
+      assertThat(cache.bytes()).isEqualTo(spec.bytesFor(SHAPE, host, cache.capacity()));
+    }
+    try (KvCache cache = CacheSpec.parse(spec.text().replace(":2", ":4")).newCache(SHAPE, host)) {
+      append(cache, cache.capacity(), 100, new Random(1));
+      assertThat(widths(cache)).as("none below what was asked for").containsExactly(4, 8, 4);
+    }
+    try (KvCache cache = CacheSpec.parse(spec + ",widths=same").newCache(SHAPE, host)) {
+      append(cache, cache.capacity(), 100, new Random(1));
+      assertThat(widths(cache)).containsExactly(2, 2, 2);
+    }
+  }
+
+  /** What one sequence does to its pages, another that shares them does not feel. */
+  @Test
+  void aForkThatShrinksLeavesTheOthersPagesAlone() {
+    try (KvCache parent = CacheSpec.parse("pmkvq:2,budget=400KiB").newCache(SHAPE)) {
+      append(parent, 500, 100, new Random(1));
+      float[] before = keys(parent);
+      int[] widths = widths(parent);
+      try (KvCache fork = parent.fork()) {
+        append(fork, fork.capacity() - 500, 1, new Random(2));
+        assertThat(widths(fork)).containsOnly(2);
+        assertThat(widths(parent)).isEqualTo(widths);
+        assertThat(keys(parent)).isEqualTo(before);
+      }
+      assertThat(keys(parent)).isEqualTo(before);
+    }
+  }
+
+  @Test
+  void whatComesAfterACutIsWideAgain() {
+    try (KvCache cache = CacheSpec.parse("pmkvq:2,budget=400KiB").newCache(SHAPE)) {
+      append(cache, cache.capacity(), 1, new Random(1));
+      cache.truncate(200);
+      append(cache, 300, 50, new Random(2));
+      assertThat(((ProgressivePage) cache.page(0, 1)).bits()).isEqualTo(2);
+      assertThat(((ProgressivePage) cache.page(0, 2)).bits()).isEqualTo(16);
+    }
+  }
+
+  private static CacheHost host(Random random) {
+    float[] widths = {2 << random.nextInt(3), 2 << random.nextInt(3), 2 << random.nextInt(3)};
+    Profile profile = Profile.empty("m").with("pmkvq/widths", widths, 3);
+    return CacheHost.unknown()
+        .withProfile(random.nextBoolean() ? Optional.of(profile) : Optional.empty());
+  }
+
+  /** Of the first sealed block, by layer. */
+  private static int[] widths(KvCache cache) {
+    int[] widths = new int[SHAPE.layers()];
+    for (int layer = 0; layer < widths.length; layer++) {
+      widths[layer] = ((ProgressivePage) cache.page(layer, 1)).bits();
+    }
+    return widths;
+  }
+
+  private static float[] keys(KvCache cache) {
+    float[] keys = new float[128 * SHAPE.headDim()];
+    cache.expandKeys(new dev.kvasir.kernel.ScalarKernels(), 1, 0, 2, 128, keys);
+    return keys;
+  }
+
+  private static void append(KvCache cache, int tokens, int step, Random random) {
+    for (int done = 0; done < tokens; ) {
+      int count = cache.stepOf(Math.min(step, tokens - done));
+      assertThat(count).isPositive();
+      append(cache, count, random);
+      done += count;
+    }
+  }
+
+  private static void append(KvCache cache, int tokens, Random random) {
+    int first = cache.length();
+    cache.reserve(first + tokens);
+    for (int i = 0; i < tokens; i++) {
+      for (int layer = 0; layer < SHAPE.layers(); layer++) {
+        cache.append(layer, first + i, vector(random), 0, vector(random), 0);
+      }
+    }
+    cache.advance(tokens);
+  }
+
+  private static float[] vector(Random random) {
+    float[] vector = new float[VECTOR];
+    for (int i = 0; i < vector.length; i++) {
+      vector[i] = (float) random.nextGaussian();
+    }
+    return vector;
+  }
+}
