@@ -25,6 +25,8 @@ public record Generation(
     MAX_TOKENS,
     /** The context is full. */
     CONTEXT_FULL,
+    /** The cache's budget is used up. */
+    CACHE_FULL,
     /** The listener asked to stop. */
     STOPPED
   }

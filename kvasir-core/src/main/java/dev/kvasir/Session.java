@@ -40,8 +40,16 @@ public final class Session implements AutoCloseable {
     this.model = model;
     this.contextLimit = Math.min(options.contextLimit(), model.config().contextLength());
     this.prefill = options.prefill();
-    this.cache = model.newCache(options.cache(), contextLimit);
     this.endOfText = model.tokenizer().endOfText();
+    this.cache = model.newCache(options.cache(), contextLimit);
+    boolean asked = options.contextLimit() != Integer.MAX_VALUE;
+    if (asked && cache.capacity() < contextLimit) {
+      int capacity = cache.capacity();
+      cache.close();
+      throw new InvalidInputException(
+          "the cache '%s' holds %d tokens at the most; the context was to have %d"
+              .formatted(options.cache(), capacity, contextLimit));
+    }
   }
 
   /** Continues the text with a prompt and generates after it. */
@@ -129,6 +137,12 @@ public final class Session implements AutoCloseable {
           "the prompt has %d tokens%s; the context has room for %d and one to generate"
               .formatted(promptLength, after, Math.max(0, contextLimit - 1 - held)));
     }
+    if ((long) held + promptLength > cache.capacity()) {
+      String after = held == 0 ? "" : " after %d that the session holds".formatted(held);
+      throw new InvalidInputException(
+          "the prompt has %d tokens%s; the cache's budget has room for %d"
+              .formatted(promptLength, after, Math.max(0, cache.capacity() - held)));
+    }
   }
 
   private void checkIds(int[] prompt) {
@@ -168,7 +182,7 @@ public final class Session implements AutoCloseable {
       if (listener.stopped()) {
         return false;
       }
-      int count = Math.min(PROMPT_STEP, total - done);
+      int count = Math.max(1, cache.stepOf(Math.min(PROMPT_STEP, total - done)));
       batch.clear();
       int from = cache.length();
       for (int i = from; i < from + count; i++) {
@@ -199,6 +213,10 @@ public final class Session implements AutoCloseable {
       }
       if (length >= contextLimit) {
         finish = Finish.CONTEXT_FULL;
+        break;
+      }
+      if (length > cache.capacity()) {
+        finish = Finish.CACHE_FULL;
         break;
       }
       if (n < maxTokens - 1) {

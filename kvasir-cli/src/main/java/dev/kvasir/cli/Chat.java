@@ -141,6 +141,8 @@ final class Chat implements Callable<Integer> {
         streams.note("(cut at --max-tokens %d)".formatted(options.maxTokens()));
       } else if (made.finish() == Finish.CONTEXT_FULL) {
         streams.note("the context is full; /reset starts anew");
+      } else if (made.finish() == Finish.CACHE_FULL) {
+        streams.note("the KV cache's budget is full; /reset starts anew");
       }
     } catch (TemplateException e) {
       streams.note(e.getMessage());

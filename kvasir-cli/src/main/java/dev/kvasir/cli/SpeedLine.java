@@ -24,21 +24,31 @@ final class SpeedLine {
             Units.bytes(session.cache().bytes().total()),
             cacheName,
             Units.bitsPerValue(session.bitsPerValue()),
-            packing(made.packing()),
+            packing(made.packing()) + shrinking(made),
             seed,
             reason(made.finish()));
   }
 
   /** Said where it could matter: what a step waited for beside the model's own work. */
   private static String packing(PackingTime time) {
-    if (time.totalNanos() < LEAST_SHOWN_NANOS) {
+    long packed = time.totalNanos() - time.shrinkNanos();
+    if (packed < LEAST_SHOWN_NANOS) {
       return "";
     }
     String learning =
         time.learnNanos() < LEAST_SHOWN_NANOS
             ? ""
             : ", %s of it learning".formatted(Units.seconds(time.learnNanos()));
-    return " packed in %s%s".formatted(Units.seconds(time.totalNanos()), learning);
+    return " packed in %s%s".formatted(Units.seconds(packed), learning);
+  }
+
+  private static String shrinking(Generation made) {
+    long nanos = made.packing().shrinkNanos();
+    int tokens = made.promptTokens() + made.generatedTokens();
+    return nanos == 0
+        ? ""
+        : " shrunk in %s, %s ms per token"
+            .formatted(Units.seconds(nanos), Units.milliseconds((double) nanos / tokens));
   }
 
   private static String reason(Finish finish) {
@@ -46,6 +56,7 @@ final class SpeedLine {
       case END_OF_TEXT -> "stopped at end of text";
       case MAX_TOKENS -> "stopped at --max-tokens";
       case CONTEXT_FULL -> "stopped at the end of the context";
+      case CACHE_FULL -> "stopped because the KV cache's budget is full";
       case STOPPED -> "interrupted";
     };
   }

@@ -46,6 +46,10 @@ final class Units {
     return String.format(Locale.ROOT, "%.2f s", nanos / 1e9);
   }
 
+  static String milliseconds(double nanos) {
+    return String.format(Locale.ROOT, "%.3f", nanos / 1e6);
+  }
+
   /** All that a cache allocates, spread over the values that it holds. */
   static String bitsPerValue(double bits) {
     return String.format(Locale.ROOT, "%.2f bits per value", bits);
