@@ -1,15 +1,40 @@
 package dev.kvasir.cache;
 
 import dev.kvasir.codec.kivi.KiviCodec;
+import dev.kvasir.page.HeadShape;
+import java.util.Arrays;
+import java.util.List;
 
-/** Uniform codes, keys by channel and values by token. */
-record KiviMethod(UniformKeys keys) implements CacheMethod {
+/**
+ * Uniform codes, keys by channel and values by token.
+ *
+ * @param spec as typed
+ * @param widths whether all layers have the bits of the spec
+ */
+record KiviMethod(String spec, UniformKeys keys, LayerWidths.Source widths) implements CacheMethod {
   static KiviMethod of(SpecText spec) {
-    return new KiviMethod(UniformKeys.of(spec));
+    UniformKeys keys = UniformKeys.of(spec, "widths");
+    return new KiviMethod(spec.text(), keys, spec.choice("widths", LayerWidths.Source.SAME));
   }
 
   @Override
   public CacheSettings settings(CacheShape shape) {
-    return keys.settings(new KiviCodec(shape.kvHeads(), keys.head(shape)));
+    return settings(shape, CacheHost.unknown());
+  }
+
+  @Override
+  public CacheSettings foretelling(CacheShape shape, CacheHost host) {
+    return settings(shape, host);
+  }
+
+  @Override
+  public CacheSettings settings(CacheShape shape, CacheHost host) {
+    if (widths == LayerWidths.Source.SAME) {
+      return keys.settings(new KiviCodec(shape.kvHeads(), keys.head(shape)));
+    }
+    int[] bits = LayerWidths.of(spec, host.profile(), shape.layers(), UniformKeys.BITS);
+    List<HeadShape> heads =
+        Arrays.stream(bits).mapToObj(width -> keys.withBits(width).head(shape)).toList();
+    return keys.settings(new KiviCodec(shape.kvHeads(), heads));
   }
 }

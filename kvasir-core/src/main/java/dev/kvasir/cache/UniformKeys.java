@@ -18,7 +18,7 @@ import java.util.TreeSet;
  */
 record UniformKeys(
     String method, int keyBits, int valueBits, int group, int window, int sinks, Lookups lookups) {
-  private static final SortedSet<Integer> BITS = new TreeSet<>(Set.of(1, 2, 3, 4, 8));
+  static final SortedSet<Integer> BITS = new TreeSet<>(Set.of(1, 2, 3, 4, 8));
   private static final SortedSet<Integer> GROUPS = new TreeSet<>(Set.of(32, 64, 128));
   private static final int MOST_CHANNELS = 256;
   private static final int DEFAULT_GROUP = 128;
@@ -41,6 +41,11 @@ record UniformKeys(
         spec.tokens("window", DEFAULT_WINDOW),
         spec.tokens("sinks", 0),
         spec.choice("lookup", Lookups.EXACT));
+  }
+
+  /** The same with other bits for both keys and values. */
+  UniformKeys withBits(int bits) {
+    return new UniformKeys(method, bits, bits, group, window, sinks, lookups);
   }
 
   /** Refuses heads that the codes cannot hold. */

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.profile.Profile;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -16,7 +18,7 @@ class CacheSpecTest {
       delimiter = '|',
       value = {
         "qivi            | 'qivi' is unknown; known are fp16, bf16, fp32, kivi:BITS,"
-            + " patternkv:BITS",
+            + " patternkv:BITS, pmkvq:BITS",
         "''              | '' is unknown; known are",
         "fp16:4          | 'fp16' takes no bits and no keys",
         "fp16,group=32   | 'fp16' takes no bits and no keys",
@@ -24,7 +26,8 @@ class CacheSpecTest {
         "kivi:5          | bits is 5; possible are [1, 2, 3, 4, 8]",
         "kivi:two        | bits is 'two'; expected a whole number",
         "kivi:2,         | '' is no key=value of kivi; its keys are [group, k, lookup, sinks, v,"
-            + " window]",
+            + " widths, window]",
+        "kivi:2,widths=layers | widths is 'layers'; possible are [same, profile]",
         "kivi:2,lookup=slow | lookup is 'slow'; possible are [exact, fast]",
         "kivi:2,grp=32   | 'grp=32' is no key=value of kivi",
         "kivi:2,group=48 | group is 48; possible are [32, 64, 128]",
@@ -41,6 +44,15 @@ class CacheSpecTest {
         "patternkv:2,alpha=few | alpha is 'few'; expected a number",
         "patternkv:2,rope=turn | rope is 'turn'; possible are [static, rotate]",
         "patternkv:2,v-threshold=no | v-threshold is 'no'; possible are [on, off]",
+        "pmkvq           | needs its bits, as in pmkvq:4; possible are [2, 4, 8]",
+        "pmkvq:3         | bits is 3; possible are [2, 4, 8]",
+        "pmkvq:2,budget=512 | budget is '512'; expected bytes, as in 512MiB or 2GiB, or bits per"
+            + " value, as in 4bits",
+        "pmkvq:2,budget=-1MiB | budget is '-1MiB'; expected bytes",
+        "pmkvq:2,budget=1025GiB | budget is 1025GiB; expected at most 1024GiB",
+        "pmkvq:2,shift=left | shift is 'left'; possible are [equivalent, direct, modified]",
+        "pmkvq:2,group=32 | 'group=32' is no key=value of pmkvq; its keys are [budget, lookup,"
+            + " shift, sinks, smoothing, widths, window]",
         "patternkv:2,pattern=4 | 'pattern=4' is no key=value of patternkv; its keys are [alpha,"
             + " group, k,"
       })
@@ -69,6 +81,29 @@ class CacheSpecTest {
     assertThat(8.0 * small.total() / values).isEqualTo(3.0);
     CacheBytes large = CacheSpec.parse("kivi:2,window=0").bytesFor(shape, tokens);
     assertThat(8.0 * large.total() / values).isEqualTo(2.25);
+  }
+
+  @Test
+  void layersMayHaveTheWidthsOfAProfile() {
+    CacheShape shape = new CacheShape(3, 1, 64);
+    CacheSpec spec = CacheSpec.parse("kivi:2,widths=profile,window=0");
+    Profile profile = Profile.empty("m").with("pmkvq/widths", new float[] {2, 8, 4}, 3);
+    CacheHost host = CacheHost.unknown().withProfile(Optional.of(profile));
+    CacheBytes bytes = spec.bytesFor(shape, host, 128);
+    assertThat(bytes.codes()).isEqualTo(2 * 128 * 64 * (2 + 8 + 4) / 8);
+    try (KvCache cache = spec.newCache(shape, host)) {
+      cache.reserve(128);
+      for (int layer = 0; layer < 3; layer++) {
+        for (int position = 0; position < 128; position++) {
+          cache.append(layer, position, new float[64], 0, new float[64], 0);
+        }
+      }
+      cache.advance(128);
+      assertThat(cache.bytes()).isEqualTo(bytes);
+    }
+    assertThatThrownBy(() -> spec.newCache(shape))
+        .isInstanceOf(InvalidInputException.class)
+        .hasMessageContaining("widths=profile needs a profile that has 'pmkvq/widths'");
   }
 
   @Test
