@@ -28,10 +28,10 @@ final class BlockSums {
 
   private final Kernels kernels;
   private final LookupTables tables;
+  private final KeptTables keptTables;
   private final float[] weights; // (rows, entries), filled up to quads
   private final float[] scales;
   private final float[] zeros;
-  private final float[] ones; // (entries)
   private final float[] constants; // (rows)
   private final float[] sums; // (rows, lanes)
   private final float[] beside; // (rows, lanes)
@@ -40,14 +40,18 @@ final class BlockSums {
   BlockSums(Kernels kernels, int mostRows) {
     this.kernels = kernels;
     this.tables = new LookupTables(mostRows, MOST_ENTRIES);
+    this.keptTables = new KeptTables(kernels, mostRows);
     this.weights = new float[mostRows * MOST_ENTRIES];
     this.scales = new float[MOST_ENTRIES];
     this.zeros = new float[MOST_ENTRIES];
-    this.ones = new float[MOST_ENTRIES];
     this.constants = new float[mostRows];
     this.sums = new float[mostRows * MOST_ENTRIES];
     this.beside = new float[mostRows * MOST_ENTRIES];
-    Arrays.fill(ones, 1);
+  }
+
+  /** Weights of blocks that are scaled by lane are other ones from now on. */
+  void begin() {
+    keptTables.forget();
   }
 
   /**
@@ -138,7 +142,7 @@ final class BlockSums {
       }
       int first = group * codes.group();
       int end = Math.min(first + codes.group(), codes.lanes());
-      lookUp(layout, bytes, offset, first, end, rows, out, first, outStride);
+      lookUp(layout, bytes, offset, first, end, rows, tables, out, first, outStride);
     }
   }
 
@@ -156,16 +160,9 @@ final class BlockSums {
     int entries = codes.entries();
     int lanes = codes.lanes();
     PlaneLayout layout = codes.layout();
-    for (int row = 0; row < rows; row++) {
-      int to = row * layout.entries();
-      System.arraycopy(x, xAt + row * xStride, weights, to, entries);
-      Arrays.fill(weights, to + entries, to + layout.entries(), 0);
-    }
-    int count = layout.entries();
-    kernels.buildTables(weights, 0, count, rows, count, exact, tables);
-    kernels.products(x, xAt, xStride, rows, ones, 0, entries, 1, entries, constants, 0, 1);
+    KeptTables.Kept kept = keptTables.of(x, xAt, xStride, rows, entries, layout.entries(), exact);
     Arrays.fill(sums, 0, rows * lanes, 0);
-    lookUp(layout, bytes, offset, 0, lanes, rows, sums, 0, lanes);
+    lookUp(layout, bytes, offset, 0, lanes, rows, kept.tables(), sums, 0, lanes);
     kernels.expandHalf(bytes, offset + codes.scalesOffset(), scales, 0, lanes);
     kernels.scale(scales, 0, lanes, codes.unit());
     kernels.expandHalf(bytes, offset + codes.zerosOffset(), zeros, 0, lanes);
@@ -173,7 +170,7 @@ final class BlockSums {
       kernels.multiply(sums, row * lanes, scales, 0, sums, row * lanes, lanes);
       kernels.add(out, row * outStride, sums, row * lanes, lanes);
     }
-    kernels.weightedSums(constants, 0, 1, rows, zeros, 0, lanes, 1, lanes, out, 0, outStride);
+    kernels.weightedSums(kept.sums(), 0, 1, rows, zeros, 0, lanes, 1, lanes, out, 0, outStride);
   }
 
   /**
@@ -187,18 +184,19 @@ final class BlockSums {
       int first,
       int end,
       int rows,
+      LookupTables filled,
       float[] out,
       int outAt,
       int outStride) {
     int firstTile = first / PlaneLayout.TILE;
     int endTile = Math.ceilDiv(end, PlaneLayout.TILE);
     if (end % PlaneLayout.VECTOR == 0) {
-      kernels.lookup(layout, bytes, offset, firstTile, endTile, tables, out, outAt, outStride);
+      kernels.lookup(layout, bytes, offset, firstTile, endTile, filled, out, outAt, outStride);
       return;
     }
     int lanes = Math.ceilDiv(end - first, PlaneLayout.VECTOR) * PlaneLayout.VECTOR;
     Arrays.fill(beside, 0, rows * lanes, 0);
-    kernels.lookup(layout, bytes, offset, firstTile, endTile, tables, beside, 0, lanes);
+    kernels.lookup(layout, bytes, offset, firstTile, endTile, filled, beside, 0, lanes);
     for (int row = 0; row < rows; row++) {
       kernels.add(out, outAt + row * outStride, beside, row * lanes, end - first);
     }

@@ -24,6 +24,11 @@ final class UniformLookups implements BlockReader {
   }
 
   @Override
+  public void begin() {
+    sums.begin();
+  }
+
+  @Override
   public boolean readsWholeBlocks() {
     return true;
   }
@@ -46,6 +51,9 @@ final class UniformLookups implements BlockReader {
   void score(
       UniformPage page, int kvHead, boolean exact, float[] queries, int rows, float[] scores) {
     HeadShape shape = page.shape(kvHead);
+    if (shape.ordered()) {
+      sums.begin(); // each page has an order of its own
+    }
     float[] x = shape.ordered() ? order(page, kvHead, queries, rows) : queries;
     Arrays.fill(scores, 0, rows * TOKENS, 0);
     long offset = page.keysOffset(kvHead);
