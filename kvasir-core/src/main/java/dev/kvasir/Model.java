@@ -76,7 +76,7 @@ public final class Model implements AutoCloseable {
   }
 
   /** What methods learned of the bundled model, where it carries that. */
-  private static Optional<Profile> bundledProfile() {
+  public static Optional<Profile> bundledProfile() {
     try (InputStream stream = Model.class.getResourceAsStream(BUNDLED_PROFILE)) {
       return stream == null
           ? Optional.empty()

@@ -1,6 +1,7 @@
 package dev.kvasir.cli;
 
 import dev.kvasir.cache.CacheBytes;
+import dev.kvasir.cache.CacheHost;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.format.GgufFile;
 import dev.kvasir.format.SafetensorsFolder;
@@ -9,6 +10,7 @@ import dev.kvasir.kernel.KernelChoice;
 import dev.kvasir.model.ModelConfig;
 import dev.kvasir.model.TensorPlan;
 import dev.kvasir.text.Tokenizer;
+import java.nio.file.Path;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -54,6 +56,15 @@ final class Inspect implements Callable<Integer> {
         "  Default: ${DEFAULT-VALUE}."
       })
   private String cache;
+
+  @Option(
+      names = "--profile",
+      paramLabel = "FILE",
+      description = {
+        "What calibration learned of the model: some kinds of cache take their widths from it.",
+        "  Default: the small model has its own, others have none."
+      })
+  private Path profile;
 
   @Mixin private ModelArguments model;
 
@@ -127,14 +138,17 @@ final class Inspect implements Callable<Integer> {
 
   private void describeCache(ModelConfig config, CacheSpec spec, FactSheet sheet) {
     int tokens = context == null ? config.contextLength() : context;
-    CacheBytes bytes = spec.bytesFor(config.cacheShape(), tokens);
+    int sample = Math.min(SAMPLE_TOKENS, tokens);
+    CacheHost host =
+        CacheHost.unknown().withContextLimit(tokens).withProfile(model.profile(profile));
+    CacheBytes bytes = spec.bytesFor(config.cacheShape(), host, tokens);
     sheet.line(
         "KV cache",
         "%s: %s for %s, %s for %s, %s"
             .formatted(
                 spec,
-                Units.bytes(spec.bytesFor(config.cacheShape(), SAMPLE_TOKENS).total()),
-                Units.tokens(SAMPLE_TOKENS),
+                Units.bytes(spec.bytesFor(config.cacheShape(), host, sample).total()),
+                Units.tokens(sample),
                 Units.bytes(bytes.total()),
                 Units.tokens(tokens),
                 Units.bitsPerValue(

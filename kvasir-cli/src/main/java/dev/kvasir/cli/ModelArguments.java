@@ -3,9 +3,11 @@ package dev.kvasir.cli;
 import dev.kvasir.LoadOptions;
 import dev.kvasir.Model;
 import dev.kvasir.format.GgufFile;
+import dev.kvasir.profile.Profile;
 import dev.kvasir.text.Tokenizer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Optional;
 import picocli.CommandLine.Option;
 
 /** Which model a command works on. */
@@ -37,6 +39,18 @@ final class ModelArguments {
       LoadOptions told = options.withProgress(progress::update);
       return isBundled() ? Model.bundled(told) : Model.load(path, told);
     }
+  }
+
+  /**
+   * What calibration learned of the model.
+   *
+   * @param file that was given, or null
+   */
+  Optional<Profile> profile(Path file) {
+    if (file != null) {
+      return Optional.of(Profile.open(file));
+    }
+    return isBundled() ? Model.bundledProfile() : Optional.empty();
   }
 
   GgufFile openGguf() {
