@@ -9,6 +9,7 @@ import dev.kvasir.page.EntryScaledCodes;
 import dev.kvasir.page.HalfCodes;
 import dev.kvasir.page.LaneScaledCodes;
 import dev.kvasir.page.PlaneLayout;
+import dev.kvasir.page.ScaleSpan;
 import dev.kvasir.page.WideCodes;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
@@ -127,7 +128,7 @@ final class BlockSums {
     PlaneLayout layout = codes.layout();
     for (int group = 0; group < codes.groups(); group++) {
       kernels.expandHalf(bytes, offset + codes.scalesOffset(group), scales, 0, entries);
-      kernels.scale(scales, 0, entries, codes.unit());
+      toSteps(codes.span(), codes.bits(), entries);
       kernels.expandHalf(bytes, offset + codes.zerosOffset(group), zeros, 0, entries);
       for (int row = 0; row < rows; row++) {
         int to = row * layout.entries();
@@ -164,13 +165,19 @@ final class BlockSums {
     Arrays.fill(sums, 0, rows * lanes, 0);
     lookUp(layout, bytes, offset, 0, lanes, rows, kept.tables(), sums, 0, lanes);
     kernels.expandHalf(bytes, offset + codes.scalesOffset(), scales, 0, lanes);
-    kernels.scale(scales, 0, lanes, codes.unit());
+    toSteps(codes.span(), codes.bits(), lanes);
     kernels.expandHalf(bytes, offset + codes.zerosOffset(), zeros, 0, lanes);
     for (int row = 0; row < rows; row++) {
       kernels.multiply(sums, row * lanes, scales, 0, sums, row * lanes, lanes);
       kernels.add(out, row * outStride, sums, row * lanes, lanes);
     }
     kernels.weightedSums(kept.sums(), 0, 1, rows, zeros, 0, lanes, 1, lanes, out, 0, outStride);
+  }
+
+  private void toSteps(ScaleSpan span, int bits, int count) {
+    if (span != ScaleSpan.STEP) {
+      kernels.scale(scales, 0, count, span.unit(bits));
+    }
   }
 
   /**
