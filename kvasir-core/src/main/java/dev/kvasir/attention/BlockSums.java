@@ -11,6 +11,7 @@ import dev.kvasir.page.LaneScaledCodes;
 import dev.kvasir.page.PlaneLayout;
 import dev.kvasir.page.ScaleSpan;
 import dev.kvasir.page.WideCodes;
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
@@ -37,6 +38,7 @@ final class BlockSums {
   private final float[] sums; // (rows, lanes)
   private final float[] beside; // (rows, lanes)
   private float[] expanded = {}; // (tokens, channels), of codes too wide to look up
+  private DenseMatrix halves; // (entries, lanes), once there are any
 
   BlockSums(Kernels kernels, int mostRows) {
     this.kernels = kernels;
@@ -77,11 +79,8 @@ final class BlockSums {
           addEntryScaled(codes, bytes, offset, x, xAt, xStride, rows, exact, out, outStride);
       case LaneScaledCodes codes ->
           addLaneScaled(codes, bytes, offset, x, xAt, xStride, rows, exact, out, outStride);
-      case HalfCodes codes -> {
-        MemorySegment data = bytes.asSlice(offset, codes.bytes());
-        DenseMatrix halves = new DenseMatrix(Precision.BF16, codes.entries(), codes.lanes(), data);
-        kernels.halfSums(x, xAt, xStride, rows, halves, 0, codes.entries(), out, 0, outStride);
-      }
+      case HalfCodes codes ->
+          addHalves(codes, bytes, offset, x, xAt, xStride, rows, out, outStride);
       case WideCodes codes -> addWide(codes, bytes, offset, x, xAt, xStride, rows, out, outStride);
     }
   }
@@ -111,6 +110,31 @@ final class BlockSums {
     for (int row = 0; row < rows; row++) {
       kernels.add(out, row * outStride, sums, row * lanes, lanes);
     }
+  }
+
+  /** The few bytes are copied to where a matrix lies ready: a new one each time is garbage. */
+  private void addHalves(
+      HalfCodes codes,
+      MemorySegment bytes,
+      long offset,
+      float[] x,
+      int xAt,
+      int xStride,
+      int rows,
+      float[] out,
+      int outStride) {
+    if (halves == null || halves.rows() < codes.entries() || halves.columns() != codes.lanes()) {
+      halves = roomForHalves(codes);
+    }
+    MemorySegment.copy(bytes, offset, halves.data(), 0, codes.bytes());
+    kernels.halfSums(x, xAt, xStride, rows, halves, 0, codes.entries(), out, 0, outStride);
+  }
+
+  /** Outside the heap, as blocks are: kernels that meet two kinds of memory are slower on both. */
+  private static DenseMatrix roomForHalves(HalfCodes codes) {
+    HalfCodes most = new HalfCodes(MOST_ENTRIES, codes.lanes());
+    MemorySegment data = Arena.ofAuto().allocate(most.bytes());
+    return new DenseMatrix(Precision.BF16, most.entries(), most.lanes(), data);
   }
 
   private void addEntryScaled(

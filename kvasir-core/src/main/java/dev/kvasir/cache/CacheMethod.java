@@ -19,4 +19,9 @@ public interface CacheMethod {
   default CacheSettings settings(CacheShape shape, CacheHost host) {
     return settings(shape);
   }
+
+  /** A spec's text with what the model's profile decides for it. */
+  default String named(String text, CacheHost host) {
+    return text;
+  }
 }

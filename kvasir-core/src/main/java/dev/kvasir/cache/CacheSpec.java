@@ -1,5 +1,6 @@
 package dev.kvasir.cache;
 
+import dev.kvasir.codec.PageCodec;
 import dev.kvasir.kernel.DenseMatrix.Precision;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -20,11 +21,13 @@ public record CacheSpec(String text, CacheMethod method) {
     METHODS.put("fp32", spec -> DenseMethod.of(spec, Precision.F32));
     METHODS.put("kivi", KiviMethod::of);
     METHODS.put("patternkv", PatternMethod::of);
+    METHODS.put("mixkvq", MixMethod::of);
     METHODS.put("pmkvq", ProgressiveMethod::of);
   }
 
   /** As {@link #METHODS} wants them typed. */
-  private static final String KNOWN = "fp16, bf16, fp32, kivi:BITS, patternkv:BITS, pmkvq:BITS";
+  private static final String KNOWN =
+      "fp16, bf16, fp32, kivi:BITS, patternkv:BITS, mixkvq, pmkvq:BITS";
 
   /** Half precision. */
   public static final CacheSpec DEFAULT = parse("fp16");
@@ -55,6 +58,20 @@ public record CacheSpec(String text, CacheMethod method) {
   /** What {@code tokens} positions will take. */
   public CacheBytes bytesFor(CacheShape shape, CacheHost host, int tokens) {
     return PagedCache.bytesFor(shape, method.foretelling(shape, host), tokens);
+  }
+
+  /** How well {@link #bytesFor} knows. */
+  public PageCodec.Sizes sizes(CacheShape shape, CacheHost host) {
+    return method
+        .foretelling(shape, host)
+        .codec()
+        .map(PageCodec::sizes)
+        .orElse(PageCodec.Sizes.EXACT);
+  }
+
+  /** The same kind of cache, its text with what the model's profile decides for it. */
+  public CacheSpec named(CacheHost host) {
+    return new CacheSpec(method.named(text, host), method);
   }
 
   /** Whether it packs anything. */

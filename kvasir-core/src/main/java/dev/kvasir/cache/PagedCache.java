@@ -19,8 +19,9 @@ import java.util.List;
  *          | sinks  | sealed ... sealed | dense ... dense, the last filling |
  * </pre>
  *
- * A dense block is packed, in all layers at once, when at least {@code window} tokens follow it. So
- * while a step runs, its own tokens are always seen in full precision.
+ * A dense block is packed, in all layers at once, when at least {@code window} tokens follow it, or
+ * several of them where a codec wants them together. So while a step runs, its own tokens are
+ * always seen in full precision.
  */
 public final class PagedCache implements KvCache {
   private static final Kernels KERNELS = new ScalarKernels();
@@ -70,8 +71,9 @@ public final class PagedCache implements KvCache {
     }
     int sinks = Math.min(settings.sinks(), Math.ceilDiv(tokens, TOKENS_PER_PAGE) * TOKENS_PER_PAGE);
     int rest = Math.max(0, tokens - settings.sinks());
-    int sealed =
-        settings.codec().isEmpty() ? 0 : Math.max(0, rest - settings.window()) / TOKENS_PER_PAGE;
+    int together = blocksTogether(settings);
+    int passed = Math.max(0, rest - settings.window()) / TOKENS_PER_PAGE;
+    int sealed = settings.codec().isEmpty() ? 0 : passed / together * together;
     long dense = Math.ceilDiv(rest - sealed * TOKENS_PER_PAGE, TOKENS_PER_PAGE);
     int layers = shape.layers();
     long blockBytes = settings.codec().map(codec -> codec.blockBytes(layers)).orElse(0L);
@@ -82,6 +84,10 @@ public final class PagedCache implements KvCache {
         DenseBlock.bytesFor(shape, dense * TOKENS_PER_PAGE, settings.precision()),
         DenseBlock.bytesFor(shape, sinks, settings.precision()),
         settings.codec().map(codec -> codec.tableBytes(sealed)).orElse(0L));
+  }
+
+  private static int blocksTogether(CacheSettings settings) {
+    return settings.codec().map(PageCodec::blocksTogether).orElse(1);
   }
 
   @Override
@@ -212,9 +218,10 @@ public final class PagedCache implements KvCache {
 
   /** The first block that may not be packed yet. */
   private int endBehindWindow() {
+    int together = blocksTogether(settings);
     int end = sealedEnd;
-    while (firstPosition(end + 1) + (long) settings.window() <= length) {
-      end++;
+    while (firstPosition(end + together) + (long) settings.window() <= length) {
+      end += together;
     }
     return end;
   }

@@ -19,7 +19,7 @@ import java.util.TreeSet;
 record UniformKeys(
     String method, int keyBits, int valueBits, int group, int window, int sinks, Lookups lookups) {
   static final SortedSet<Integer> BITS = new TreeSet<>(Set.of(1, 2, 3, 4, 8));
-  private static final SortedSet<Integer> GROUPS = new TreeSet<>(Set.of(32, 64, 128));
+  static final SortedSet<Integer> GROUPS = new TreeSet<>(Set.of(32, 64, 128));
   private static final int MOST_CHANNELS = 256;
   private static final int DEFAULT_GROUP = 128;
   private static final int DEFAULT_WINDOW = 128;
@@ -48,12 +48,12 @@ record UniformKeys(
     return new UniformKeys(method, bits, bits, group, window, sinks, lookups);
   }
 
-  /** Refuses heads that the codes cannot hold. */
   HeadShape head(CacheShape shape) {
     requirePackable(method, shape);
     return HeadShape.uniform(shape.headDim(), keyBits, group, valueBits, group);
   }
 
+  /** Refuses heads that the codes cannot hold. */
   static void requirePackable(String cache, CacheShape shape) {
     if (shape.headDim() % 4 != 0 || shape.headDim() > MOST_CHANNELS) {
       throw new InvalidInputException(

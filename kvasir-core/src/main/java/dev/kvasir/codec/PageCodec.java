@@ -7,6 +7,26 @@ package dev.kvasir.codec;
 public interface PageCodec {
   SequenceCodec begin();
 
+  /** How well the bytes of a page are known before there is one. */
+  enum Sizes {
+    EXACT,
+
+    /** They depend on the vectors; foretold is what was usual when it was measured. */
+    TYPICAL,
+
+    /** They depend on the vectors; foretold is what no page exceeds. */
+    AT_MOST
+  }
+
+  default Sizes sizes() {
+    return Sizes.EXACT;
+  }
+
+  /** Blocks that are sealed in one go, because they have in common what is learned of them. */
+  default int blocksTogether() {
+    return 1;
+  }
+
   /** Bytes of a page of one layer. */
   long pageBytes();
 

@@ -59,7 +59,15 @@ class PackedAttentionTest {
         "patternkv:2,v-patterns=off | 128 | 7",
         "patternkv:2,rope=rotate |  64 | 4",
         "patternkv:4,rope=rotate,sinks=9 | 80 | 8",
-        "patternkv:2,rope=rotate,window=0,patterns=3 | 128 | 1"
+        "patternkv:2,rope=rotate,window=0,patterns=3 | 128 | 1",
+        "mixkvq,high=1.9,mid=1.6 | 64 | 1",
+        "mixkvq,high=8,mid=6.5   | 128 | 4",
+        "mixkvq,high=8,mid=6.5,group=128,sinks=0 | 80 | 4",
+        "mixkvq,high=6.5,mid=8   | 128 | 4",
+        "mixkvq,high=1.9,mid=1.7,salience=error | 20 | 8",
+        "mixkvq,high=8,mid=6.5,residual=256,window=0 | 128 | 4",
+        "mixkvq,high=0.001,mid=0.001 | 96 | 3",
+        "mixkvq,high=100,mid=100 | 64 | 7"
       })
   void oneTokenSeesWhatThePackedVectorsSay(String spec, int headDim, int group) {
     assertThat(error(spec, headDim, group)).as("%s, seed %d", spec, SEED).isLessThan(1e-3);
@@ -104,8 +112,12 @@ class PackedAttentionTest {
     CacheShape cacheShape = new CacheShape(1, 2, headDim);
     try (KvCache cache =
         CacheSpec.parse(spec)
-            .newCache(cacheShape, CacheHost.unknown().withRotation(Optional.of(rope)))) {
-      fill(cache, 2 * headDim);
+            .newCache(
+                cacheShape,
+                CacheHost.unknown()
+                    .withRotation(Optional.of(rope))
+                    .withQueryHeads(shape.queryHeads()))) {
+      fill(cache, 2 * headDim, shape.queryHeads() * headDim);
       float[] query = gaussian(2 * group * headDim);
       float[] found = new float[query.length];
       Attention attention = new Attention(shape, kernels, crew);
@@ -126,10 +138,13 @@ class PackedAttentionTest {
     }
   }
 
-  private void fill(KvCache cache, int vector) {
+  private void fill(KvCache cache, int vector, int queries) {
     for (int position = 0; position < LENGTH; position++) {
       cache.reserve(position + 1);
       cache.append(0, position, gaussian(vector), 0, gaussian(vector), 0);
+      if (cache.seesQueries()) {
+        cache.see(0, position, gaussian(queries), 0);
+      }
       if (position % 100 == 99) {
         cache.advance(position + 1 - cache.length());
       }

@@ -1,0 +1,124 @@
+package dev.kvasir.codec.mix;
+
+import dev.kvasir.codec.SealingRun;
+import dev.kvasir.codec.SequenceCodec;
+import dev.kvasir.page.HeadShape;
+import dev.kvasir.page.Page;
+import dev.kvasir.page.UniformPage;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.IntStream;
+
+/** MixKVQ at work on a sequence: it counts what queries look at, and divides channels by it. */
+final class MixSequence implements SequenceCodec {
+  private final MixCodec codec;
+  private final MixShape shape;
+  private final List<QueryTally> tallies; // by layer; none where queries do not matter
+
+  /** Of the last run, where blocks are sealed together: by group of blocks, and layer. */
+  private KeySteps[][] steps;
+
+  private int stepsPosition;
+
+  MixSequence(MixCodec codec) {
+    this(codec, newTallies(codec));
+  }
+
+  private MixSequence(MixCodec codec, List<QueryTally> tallies) {
+    this.codec = codec;
+    this.shape = codec.shape();
+    this.tallies = tallies;
+  }
+
+  private static List<QueryTally> newTallies(MixCodec codec) {
+    if (codec.settings().salience() == Salience.ERROR) {
+      return List.of();
+    }
+    MixShape shape = codec.shape();
+    return IntStream.range(0, shape.layers())
+        .mapToObj(
+            layer -> new QueryTally(shape.kvHeads(), shape.headDim(), codec.settings().span()))
+        .toList();
+  }
+
+  @Override
+  public boolean seesQueries() {
+    return !tallies.isEmpty();
+  }
+
+  @Override
+  public void see(int layer, int position, float[] queries, int at) {
+    tallies.get(layer).add(position, queries, at, shape.queriesPerKvHead());
+  }
+
+  @Override
+  public void learn(SealingRun run) {
+    tallies.forEach(QueryTally::use);
+    steps = codec.blocksTogether() == 1 ? null : stepsOfGroups(run);
+    stepsPosition = run.position();
+  }
+
+  /** Blocks that share their tiers must all be known before the first of them is sealed. */
+  private KeySteps[][] stepsOfGroups(SealingRun run) {
+    int together = codec.blocksTogether();
+    float[] keys = new float[shape.channels() * Page.TOKENS];
+    float[] values = new float[keys.length];
+    KeySteps[][] groups = new KeySteps[run.blocks() / together][shape.layers()];
+    for (int block = 0; block < groups.length * together; block++) {
+      for (int layer = 0; layer < shape.layers(); layer++) {
+        if (block % together == 0) {
+          groups[block / together][layer] = new KeySteps(shape.kvHeads(), shape.headDim());
+        }
+        run.expand(layer, block, keys, values);
+        groups[block / together][layer].add(keys);
+      }
+    }
+    return groups;
+  }
+
+  @Override
+  public Page seal(int layer, int position, float[] keys, float[] values) {
+    float[] salience = stepsOf(layer, position, keys).steps();
+    if (seesQueries()) {
+      tallies.get(layer).weigh(salience);
+    }
+    List<HeadShape> heads = new ArrayList<>();
+    int[][] orders = new int[shape.kvHeads()][];
+    for (int head = 0; head < shape.kvHeads(); head++) {
+      int at = head * shape.headDim();
+      Tiers tiers = Tiers.of(salience, at, shape.headDim(), codec.settings().thresholds());
+      heads.add(codec.head(tiers.high(), tiers.mid()));
+      orders[head] = tiers.order();
+    }
+    return UniformPage.pack(heads, orders, keys, values);
+  }
+
+  private KeySteps stepsOf(int layer, int position, float[] keys) {
+    if (steps != null) {
+      return steps[(position - stepsPosition) / Page.TOKENS / codec.blocksTogether()][layer];
+    }
+    KeySteps ofBlock = new KeySteps(shape.kvHeads(), shape.headDim());
+    ofBlock.add(keys);
+    return ofBlock;
+  }
+
+  @Override
+  public long tableBytes() {
+    return codec.tableBytes(0);
+  }
+
+  @Override
+  public SequenceCodec fork() {
+    return new MixSequence(codec, tallies.stream().map(QueryTally::fork).toList());
+  }
+
+  @Override
+  public void truncate(int length) {
+    tallies.forEach(tally -> tally.truncate(length));
+  }
+
+  @Override
+  public void close() {
+    tallies.forEach(QueryTally::close);
+  }
+}
