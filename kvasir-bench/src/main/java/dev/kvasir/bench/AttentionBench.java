@@ -261,8 +261,11 @@ final class AttentionBench implements Callable<Integer> {
   private KvCache filled(CacheSpec spec, int count) {
     Rope rope = new Rope(RopeLayout.HALVES, RopeFrequencies.plain(ROPE_BASE, headDim));
     CacheShape shape = new CacheShape(1, kvHeads, headDim);
-    CacheHost host = CacheHost.unknown().withRotation(Optional.of(rope)).withContextLimit(count);
-    KvCache cache = spec.newCache(shape, host);
-    return RandomPast.fill(cache, shape, count);
+    CacheHost host =
+        CacheHost.unknown()
+            .withRotation(Optional.of(rope))
+            .withQueryHeads(queryHeads)
+            .withContextLimit(count);
+    return RandomPast.fill(spec.newCache(shape, host), shape, queryHeads, count);
   }
 }

@@ -2,6 +2,7 @@ package dev.kvasir.bench;
 
 import dev.kvasir.LoadOptions;
 import dev.kvasir.Model;
+import dev.kvasir.cache.CacheShape;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.error.InvalidInputException;
@@ -123,7 +124,8 @@ final class DecodeBench implements Callable<Integer> {
     try {
       for (CacheSpec spec : specs) {
         KvCache cache = loaded.newCache(spec);
-        caches.add(RandomPast.fill(cache, loaded.config().cacheShape(), context));
+        CacheShape shape = loaded.config().cacheShape();
+        caches.add(RandomPast.fill(cache, shape, loaded.config().queryHeads(), context));
       }
       double[][] speeds = new double[specs.size()][rounds];
       warmUp(loaded, caches);

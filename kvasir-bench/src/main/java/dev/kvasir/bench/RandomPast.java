@@ -8,10 +8,13 @@ import java.util.SplittableRandom;
 final class RandomPast {
   private RandomPast() {}
 
-  static KvCache fill(KvCache cache, CacheShape shape, int tokens) {
+  /** Keys and values, and queries for methods that pack by what they look at. */
+  static KvCache fill(KvCache cache, CacheShape shape, int queryHeads, int tokens) {
     SplittableRandom random = new SplittableRandom(1);
+    SplittableRandom ofQueries = new SplittableRandom(2);
     float[] keys = new float[shape.kvHeads() * shape.headDim()];
     float[] values = new float[keys.length];
+    float[] queries = new float[queryHeads * shape.headDim()];
     for (int position = 0; position < tokens; position++) {
       cache.reserve(position + 1);
       for (int layer = 0; layer < shape.layers(); layer++) {
@@ -20,9 +23,21 @@ final class RandomPast {
           values[i] = (float) random.nextDouble(-1, 1);
         }
         cache.append(layer, position, keys, 0, values, 0);
+        if (cache.seesQueries()) {
+          look(queries, shape.headDim(), ofQueries);
+          cache.see(layer, position, queries, 0);
+        }
       }
       cache.advance(1);
     }
     return cache;
+  }
+
+  /** Channels of every size up to two, large and small ones side by side. */
+  private static void look(float[] queries, int headDim, SplittableRandom random) {
+    for (int i = 0; i < queries.length; i++) {
+      double size = 2.0 * (i % headDim * 37 % headDim + 1) / headDim;
+      queries[i] = (float) (size * random.nextDouble(-1, 1));
+    }
   }
 }

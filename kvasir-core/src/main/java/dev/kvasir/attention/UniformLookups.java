@@ -16,11 +16,13 @@ final class UniformLookups implements BlockReader {
   private final int headDim;
   private final BlockSums sums;
   private final float[] ordered; // (rows, headDim)
+  private final byte[] channels; // (headDim), as they are ordered
 
   UniformLookups(Kernels kernels, int headDim) {
     this.headDim = headDim;
     this.sums = new BlockSums(kernels, PageWalk.FEW_ROWS);
     this.ordered = new float[PageWalk.FEW_ROWS * headDim];
+    this.channels = new byte[headDim];
   }
 
   @Override
@@ -67,10 +69,11 @@ final class UniformLookups implements BlockReader {
   }
 
   private float[] order(UniformPage page, int kvHead, float[] queries, int rows) {
-    for (int place = 0; place < headDim; place++) {
-      int channel = page.channelAt(kvHead, place);
-      for (int row = 0; row < rows; row++) {
-        ordered[row * headDim + place] = queries[row * headDim + channel];
+    page.copyOrder(kvHead, channels);
+    for (int row = 0; row < rows; row++) {
+      int at = row * headDim;
+      for (int place = 0; place < headDim; place++) {
+        ordered[at + place] = queries[at + (channels[place] & 0xFF)];
       }
     }
     return ordered;

@@ -112,6 +112,12 @@ public final class UniformPage implements Page {
         : place;
   }
 
+  /** The order of a head's keys, where its shape has one. // (headDim), unsigned */
+  public void copyOrder(int head, byte[] order) {
+    int count = shapes.get(head).headDim();
+    MemorySegment.copy(bytes, ValueLayout.JAVA_BYTE, offsets[head], order, 0, count);
+  }
+
   private void packKeys(int head, float[] keys, int at) {
     HeadShape shape = shapes.get(head);
     int headDim = shape.headDim();

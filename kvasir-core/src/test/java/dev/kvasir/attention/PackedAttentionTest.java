@@ -91,7 +91,7 @@ class PackedAttentionTest {
   void pagesAreSeenAtEveryWidthThatTheyShrinkTo(String spec, int headDim, int group, int bits) {
     assertThat(error(spec, headDim, group)).as("%s, seed %d", spec, SEED).isLessThan(1e-3);
     try (KvCache cache = CacheSpec.parse(spec).newCache(new CacheShape(1, 2, headDim))) {
-      fill(cache, 2 * headDim);
+      fill(cache, 2 * headDim, group * 2 * headDim);
       int sealed = cache.blockOf(200);
       assertThat(((ProgressivePage) cache.page(0, sealed)).bits()).isEqualTo(bits);
     }
