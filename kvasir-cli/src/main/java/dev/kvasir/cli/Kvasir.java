@@ -61,6 +61,7 @@ final class Kvasir implements Runnable {
         .addSubcommand(new Roundtrip(streams))
         .addSubcommand(new Eval(streams))
         .addSubcommand(new Compare(streams))
+        .addSubcommand(new Tune(streams))
         .addSubcommand(new ShowPatterns(streams));
     for (CommandProvider provider : ServiceLoader.load(CommandProvider.class)) {
       commandLine.addSubcommand(provider.command(streams.out(), streams.err()));

@@ -108,7 +108,7 @@ class CompareTest {
     List<Double> samples = List.of(1.0, 0.0);
     return new Row(
         spec,
-        new Footprint(1000, 8 << 20, bits, 123, new CacheBytes(0, 0, 8 << 20, 0, 0)),
+        new Footprint(1000, 0, 8 << 20, bits, 123, new CacheBytes(0, 0, 8 << 20, 0, 0)),
         Map.of(
             Task.PPL,
             new Score.Perplexity(new Estimate(20.5, 19, 22), samples),

@@ -106,7 +106,7 @@ class EvalTableTest {
     scores.put(Task.JSONL, new Score.Answers(half.estimate(), samples));
     return new Row(
         spec,
-        new Footprint(1000, 8 << 20, 16, 100, new CacheBytes(0, 0, 8 << 20, 0, 0)),
+        new Footprint(1000, 0, 8 << 20, 16, 100, new CacheBytes(0, 0, 8 << 20, 0, 0)),
         scores,
         Map.of());
   }

@@ -25,6 +25,7 @@ public final class MixCodec implements PageCodec {
   private final MixShape shape;
   private final MixSettings settings;
   private final Optional<TierShares> measured;
+  private final SalienceWatch watch;
   private final CodeBlock values;
 
   /** Pages with tiers of the same sizes share a shape, by high * 1024 + mid. */
@@ -34,10 +35,25 @@ public final class MixCodec implements PageCodec {
    * @param measured how large tiers usually are, where that is known
    */
   public MixCodec(MixShape shape, MixSettings settings, Optional<TierShares> measured) {
+    this(shape, settings, measured, (layer, steps, salience) -> {});
+  }
+
+  private MixCodec(
+      MixShape shape, MixSettings settings, Optional<TierShares> measured, SalienceWatch watch) {
     this.shape = shape;
     this.settings = settings;
     this.measured = measured;
+    this.watch = watch;
     this.values = new EntryScaledCodes(Page.TOKENS, shape.headDim(), LOW_BITS, settings.group());
+  }
+
+  /** The same, with somebody who watches. */
+  public MixCodec watchedBy(SalienceWatch watcher) {
+    return new MixCodec(shape, settings, measured, watcher);
+  }
+
+  SalienceWatch watch() {
+    return watch;
   }
 
   MixShape shape() {

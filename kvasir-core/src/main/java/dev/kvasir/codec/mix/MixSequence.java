@@ -16,9 +16,9 @@ final class MixSequence implements SequenceCodec {
   private final List<QueryTally> tallies; // by layer; none where queries do not matter
 
   /** Of the last run, where blocks are sealed together: by group of blocks, and layer. */
-  private KeySteps[][] steps;
+  private KeySteps[][] stepsOfRun;
 
-  private int stepsPosition;
+  private int runPosition;
 
   MixSequence(MixCodec codec) {
     this(codec, newTallies(codec));
@@ -54,8 +54,8 @@ final class MixSequence implements SequenceCodec {
   @Override
   public void learn(SealingRun run) {
     tallies.forEach(QueryTally::use);
-    steps = codec.blocksTogether() == 1 ? null : stepsOfGroups(run);
-    stepsPosition = run.position();
+    stepsOfRun = codec.blocksTogether() == 1 ? null : stepsOfGroups(run);
+    runPosition = run.position();
   }
 
   /** Blocks that share their tiers must all be known before the first of them is sealed. */
@@ -78,10 +78,12 @@ final class MixSequence implements SequenceCodec {
 
   @Override
   public Page seal(int layer, int position, float[] keys, float[] values) {
-    float[] salience = stepsOf(layer, position, keys).steps();
+    float[] steps = stepsOf(layer, position, keys).steps();
+    float[] salience = steps.clone();
     if (seesQueries()) {
       tallies.get(layer).weigh(salience);
     }
+    codec.watch().judged(layer, steps, salience);
     List<HeadShape> heads = new ArrayList<>();
     int[][] orders = new int[shape.kvHeads()][];
     for (int head = 0; head < shape.kvHeads(); head++) {
@@ -94,8 +96,8 @@ final class MixSequence implements SequenceCodec {
   }
 
   private KeySteps stepsOf(int layer, int position, float[] keys) {
-    if (steps != null) {
-      return steps[(position - stepsPosition) / Page.TOKENS / codec.blocksTogether()][layer];
+    if (stepsOfRun != null) {
+      return stepsOfRun[(position - runPosition) / Page.TOKENS / codec.blocksTogether()][layer];
     }
     KeySteps ofBlock = new KeySteps(shape.kvHeads(), shape.headDim());
     ofBlock.add(keys);

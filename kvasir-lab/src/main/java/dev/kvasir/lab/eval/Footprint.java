@@ -1,15 +1,28 @@
 package dev.kvasir.lab.eval;
 
 import dev.kvasir.cache.CacheBytes;
+import dev.kvasir.cache.CacheShape;
 
 /**
  * What a row's cache took at the end of the text, which all rows read to the same length.
  *
  * @param tokens that it held
+ * @param packedTokens those of them that were packed
  * @param kvBytes all that its cache had allocated
  * @param bitsPerValue those bytes, spread over the values of its keys and values
  * @param tokensPerSecond speed of generating after it, rows taking turns
  * @param parts the same bytes by what they are for
  */
 public record Footprint(
-    int tokens, long kvBytes, double bitsPerValue, double tokensPerSecond, CacheBytes parts) {}
+    int tokens,
+    int packedTokens,
+    long kvBytes,
+    double bitsPerValue,
+    double tokensPerSecond,
+    CacheBytes parts) {
+
+  /** Bits of a value that is packed, all-in: where the length of a text goes. */
+  public double packedBitsPerValue(CacheShape shape) {
+    return 8.0 * (parts.codes() + parts.scales()) / packedTokens / shape.valuesPerToken();
+  }
+}

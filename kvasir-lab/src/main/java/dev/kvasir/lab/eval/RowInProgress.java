@@ -12,7 +12,7 @@ final class RowInProgress {
   private final CacheShape shape;
   private final Map<Task, Score> scores = new EnumMap<>(Task.class);
   private Footprint footprint =
-      new Footprint(0, 0, Double.NaN, Double.NaN, new CacheBytes(0, 0, 0, 0, 0));
+      new Footprint(0, 0, 0, Double.NaN, Double.NaN, new CacheBytes(0, 0, 0, 0, 0));
 
   RowInProgress(Contender contender, CacheShape shape) {
     this.contender = contender;
@@ -32,7 +32,22 @@ final class RowInProgress {
     CacheBytes parts = cache.bytes();
     long bytes = parts.total();
     double values = (double) cache.length() * shape.valuesPerToken();
-    footprint = new Footprint(cache.length(), bytes, 8.0 * bytes / values, tokensPerSecond, parts);
+    footprint =
+        new Footprint(
+            cache.length(),
+            packedTokens(cache),
+            bytes,
+            8.0 * bytes / values,
+            tokensPerSecond,
+            parts);
+  }
+
+  private static int packedTokens(KvCache cache) {
+    int tokens = 0;
+    for (int block = 0; cache.firstPosition(block) < cache.length(); block++) {
+      tokens += cache.page(0, block) == null ? 0 : KvCache.TOKENS_PER_PAGE;
+    }
+    return tokens;
   }
 
   boolean hasScores() {

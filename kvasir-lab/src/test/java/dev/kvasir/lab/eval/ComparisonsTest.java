@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 
 class ComparisonsTest {
   private static final Footprint FOOTPRINT =
-      new Footprint(1, 1, 1, 1, new CacheBytes(1, 0, 0, 0, 0));
+      new Footprint(1, 1, 1, 1, 1, new CacheBytes(1, 0, 0, 0, 0));
 
   private static List<Double> answers(int right, int wrong) {
     return Stream.concat(

@@ -61,7 +61,7 @@ class EvaluationJsonTest {
     Row row =
         new Row(
             "fp16",
-            new Footprint(1000, 4096, 16, Double.NaN, new CacheBytes(0, 0, 4096, 0, 0)),
+            new Footprint(1000, 0, 4096, 16, Double.NaN, new CacheBytes(0, 0, 4096, 0, 0)),
             Map.of(Task.NEEDLE, needle),
             Map.of(
                 Task.NEEDLE,

@@ -86,7 +86,7 @@ final class Examples {
     long window = bits == 16 ? bytes : 400_000;
     long scales = (bytes - window) / 5;
     return new Footprint(
-        TOKENS, bytes, bits, 90, new CacheBytes(bytes - window - scales, scales, window, 0, 0));
+        TOKENS, 0, bytes, bits, 90, new CacheBytes(bytes - window - scales, scales, window, 0, 0));
   }
 
   /** Without any in the first two blocks, which a window keeps in full precision. */

@@ -1,0 +1,64 @@
+package dev.kvasir.lab.search;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+
+/** Trials that no other one beats in everything. */
+public final class ParetoFront {
+  private ParetoFront() {}
+
+  /** Those of some trials, by their last loss. */
+  public static List<Trial> of(List<Trial> trials) {
+    return trials.stream()
+        .filter(trial -> trials.stream().noneMatch(other -> other.dominates(trial)))
+        .sorted(Comparator.comparingDouble(trial -> trial.losses().getLast()))
+        .toList();
+  }
+
+  /**
+   * The {@code count} best ones: front after front, and of the last front that has room those that
+   * lie farthest from their neighbours, so that the whole front is kept in sight.
+   */
+  static List<Trial> best(List<Trial> trials, int count) {
+    List<Trial> best = new ArrayList<>();
+    List<Trial> rest = new ArrayList<>(trials);
+    while (best.size() < count && !rest.isEmpty()) {
+      List<Trial> front = of(rest);
+      rest.removeAll(front);
+      best.addAll(front.size() <= count - best.size() ? front : spread(front, count - best.size()));
+    }
+    return best;
+  }
+
+  private static List<Trial> spread(List<Trial> front, int count) {
+    List<Trial> kept = new ArrayList<>(front);
+    while (kept.size() > count) {
+      kept.remove(mostCrowded(kept));
+    }
+    return kept;
+  }
+
+  /** Trials lie along a front of two losses; the ends are never crowded. */
+  private static int mostCrowded(List<Trial> front) {
+    int found = front.size() - 1;
+    double least = Double.POSITIVE_INFINITY;
+    for (int i = 1; i < front.size() - 1; i++) {
+      double room = 0;
+      for (int loss = 0; loss < front.getFirst().losses().size(); loss++) {
+        double all = lossOf(front.getLast(), loss) - lossOf(front.getFirst(), loss);
+        double near = lossOf(front.get(i + 1), loss) - lossOf(front.get(i - 1), loss);
+        room += all == 0 ? 0 : Math.abs(near / all);
+      }
+      if (room < least) {
+        least = room;
+        found = i;
+      }
+    }
+    return found;
+  }
+
+  private static double lossOf(Trial trial, int loss) {
+    return trial.losses().get(loss);
+  }
+}

@@ -1,0 +1,15 @@
+package dev.kvasir.lab.search;
+
+/** Numbers that a setting may have. */
+public record Range(double least, double most) {
+  public Range {
+    if (!(least < most)) {
+      throw new IllegalArgumentException(
+          "a range from %s to %s has nothing to choose from".formatted(least, most));
+    }
+  }
+
+  double width() {
+    return most - least;
+  }
+}

@@ -1,0 +1,150 @@
+package dev.kvasir.lab.tune;
+
+import dev.kvasir.Model;
+import dev.kvasir.cache.CacheSettings;
+import dev.kvasir.cache.CacheShape;
+import dev.kvasir.cache.KvCache;
+import dev.kvasir.cache.Lookups;
+import dev.kvasir.cache.PagedCache;
+import dev.kvasir.codec.mix.MixCodec;
+import dev.kvasir.codec.mix.MixSettings;
+import dev.kvasir.codec.mix.MixShape;
+import dev.kvasir.codec.mix.QuerySpan;
+import dev.kvasir.codec.mix.Salience;
+import dev.kvasir.codec.mix.SalienceQuantiles;
+import dev.kvasir.codec.mix.Thresholds;
+import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.kernel.DenseMatrix.Precision;
+import dev.kvasir.lab.eval.EvaluationListener;
+import dev.kvasir.model.Batch;
+import dev.kvasir.page.Page;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * How salient a model's channels of keys are, block by block of a text. Keys are kept as they are
+ * meanwhile, so that what is measured does not depend on thresholds.
+ *
+ * @param channels of every layer, head and channel, in the order of layers
+ */
+public record SalienceSurvey(
+    SalienceQuantiles byQueries, SalienceQuantiles byError, List<Channel> channels) {
+  private static final int SINKS = 32;
+  private static final int WINDOW = 128;
+  private static final int GROUP = 32;
+
+  /**
+   * A channel, its figures averaged over blocks.
+   *
+   * @param query how large queries are there: the mean of |q|, summed over heads that share it
+   * @param step of a code of two bits
+   */
+  public record Channel(int layer, int head, double query, double step) {}
+
+  /**
+   * Reads a text.
+   *
+   * @param mostTokens where the text is cut
+   * @return nothing where the listener asked to stop
+   */
+  public static Optional<SalienceSurvey> measure(
+      Model model, String text, int mostTokens, EvaluationListener listener) {
+    int[] ids = model.tokenizer().encode(text);
+    int tokens = Math.min(ids.length, mostTokens);
+    if (tokens < SINKS + WINDOW + Page.TOKENS) {
+      throw new InvalidInputException(
+          "the text has %d tokens; expected at least %d, so that a page is packed"
+              .formatted(tokens, SINKS + WINDOW + Page.TOKENS));
+    }
+    Records records = new Records(model.config().cacheShape());
+    Batch batch = new Batch();
+    try (KvCache cache = watched(model, records)) {
+      for (int from = 0; from < tokens; from = cache.length()) {
+        if (listener.stopped()) {
+          return Optional.empty();
+        }
+        batch.clear();
+        for (int i = from; i < Math.min(tokens, from + Page.TOKENS); i++) {
+          batch.add(cache, ids[i], false);
+        }
+        model.forward(batch);
+        listener.progress(cache.length(), tokens);
+      }
+    }
+    return Optional.of(records.survey());
+  }
+
+  private static KvCache watched(Model model, Records records) {
+    CacheShape shape = model.config().cacheShape();
+    MixCodec codec =
+        new MixCodec(
+                new MixShape(
+                    shape.layers(), shape.kvHeads(), shape.headDim(), model.config().queryHeads()),
+                new MixSettings(Thresholds.NONE, Salience.QUERY, QuerySpan.WINDOW, GROUP, 1),
+                Optional.empty())
+            .watchedBy(records::add);
+    return new PagedCache(
+        shape, new CacheSettings(Precision.F16, SINKS, WINDOW, Optional.of(codec), Lookups.EXACT));
+  }
+
+  /** The correlation of the two figures over the channels of a layer. */
+  public double correlation(int layer) {
+    List<Channel> chosen = channels.stream().filter(one -> one.layer() == layer).toList();
+    double query = chosen.stream().mapToDouble(Channel::query).average().orElse(0);
+    double step = chosen.stream().mapToDouble(Channel::step).average().orElse(0);
+    double both = 0;
+    double queries = 0;
+    double steps = 0;
+    for (Channel one : chosen) {
+      both += (one.query() - query) * (one.step() - step);
+      queries += Math.pow(one.query() - query, 2);
+      steps += Math.pow(one.step() - step, 2);
+    }
+    return both / Math.sqrt(queries * steps);
+  }
+
+  /** What was judged so far. */
+  private static final class Records {
+    private final CacheShape shape;
+    private final double[] stepSums; // (layers, kvHeads, headDim)
+    private final double[] querySums; // (layers, kvHeads, headDim)
+    private final List<float[]> steps = new ArrayList<>();
+    private final List<float[]> saliences = new ArrayList<>();
+
+    Records(CacheShape shape) {
+      this.shape = shape;
+      this.stepSums = new double[shape.layers() * shape.kvHeads() * shape.headDim()];
+      this.querySums = new double[stepSums.length];
+    }
+
+    void add(int layer, float[] ofKeys, float[] salience) {
+      steps.add(ofKeys.clone());
+      saliences.add(salience.clone());
+      for (int i = 0; i < ofKeys.length; i++) {
+        stepSums[layer * ofKeys.length + i] += ofKeys[i];
+        querySums[layer * ofKeys.length + i] += ofKeys[i] == 0 ? 0 : salience[i] / ofKeys[i];
+      }
+    }
+
+    SalienceSurvey survey() {
+      double blocks = (double) steps.size() / shape.layers();
+      int ofLayer = shape.kvHeads() * shape.headDim();
+      List<Channel> channels = new ArrayList<>();
+      for (int i = 0; i < stepSums.length; i++) {
+        int head = i % ofLayer / shape.headDim();
+        channels.add(new Channel(i / ofLayer, head, querySums[i] / blocks, stepSums[i] / blocks));
+      }
+      return new SalienceSurvey(quantiles(saliences), quantiles(steps), channels);
+    }
+
+    private static SalienceQuantiles quantiles(List<float[]> parts) {
+      int length = parts.getFirst().length;
+      float[] all = new float[parts.size() * length];
+      for (int i = 0; i < parts.size(); i++) {
+        System.arraycopy(parts.get(i), 0, all, i * length, length);
+      }
+      return SalienceQuantiles.of(all);
+    }
+  }
+}

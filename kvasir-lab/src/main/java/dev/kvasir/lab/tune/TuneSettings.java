@@ -1,0 +1,30 @@
+package dev.kvasir.lab.tune;
+
+import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.lab.eval.Task;
+
+/**
+ * What a search is to find, and by what.
+ *
+ * @param spec a mixkvq without thresholds
+ * @param task whose figure is to be good
+ * @param context tokens that a trial reads
+ * @param samples questions or programs of a trial, for tasks that have them
+ * @param trials in all
+ * @param mostBits that a packed value may take, all-in
+ */
+public record TuneSettings(
+    CacheSpec spec, Task task, int context, int samples, int trials, double mostBits, long seed) {
+  public TuneSettings {
+    if (!spec.text().startsWith("mixkvq")) {
+      throw new InvalidInputException(
+          "--kv is '%s'; thresholds can be searched for mixkvq only".formatted(spec.text()));
+    }
+    if (spec.text().matches(".*,(high|mid|salience)=.*")) {
+      throw new InvalidInputException(
+          "--kv is '%s'; high and mid are what is searched, by salience=query"
+              .formatted(spec.text()));
+    }
+  }
+}

@@ -1,0 +1,2 @@
+/** Finds the thresholds of a method on a model and a text, for its profile. */
+package dev.kvasir.lab.tune;
