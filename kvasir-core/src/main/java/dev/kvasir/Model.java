@@ -208,8 +208,16 @@ public final class Model implements AutoCloseable {
    * @param contextLimit tokens that the sequence may grow to
    */
   public KvCache newCache(CacheSpec spec, int contextLimit) {
-    CacheHost host = decoder.cacheHost().withProfile(profile).withContextLimit(contextLimit);
-    return spec.newCache(config().cacheShape(), host);
+    return spec.newCache(config().cacheShape(), cacheHost().withContextLimit(contextLimit));
+  }
+
+  private CacheHost cacheHost() {
+    return decoder.cacheHost().withProfile(profile);
+  }
+
+  /** A kind of cache by the name that says what this model's profile decides for it. */
+  public CacheSpec named(CacheSpec spec) {
+    return spec.named(cacheHost());
   }
 
   public Session newSession() {

@@ -136,6 +136,12 @@ final class DecodeBench implements Callable<Integer> {
         err.printf("context %d, turn %d of %d%n", context, round + 1, rounds);
       }
       print(specs, caches, speeds, context);
+      for (int i = 0; i < specs.size(); i++) {
+        if (caches.get(i).seesQueries()) {
+          double nanosPerToken = 1e9 / Race.median(speeds[i]);
+          out.println(ChannelSelection.measure(loaded, specs.get(i)).describe(nanosPerToken));
+        }
+      }
     } finally {
       caches.forEach(KvCache::close);
     }

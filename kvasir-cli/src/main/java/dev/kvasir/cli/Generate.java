@@ -60,7 +60,7 @@ final class Generate implements Callable<Integer> {
     generate.idleOptions().ifPresent(streams::note);
     try (Model loaded = model.load(run.loadOptions(), streams);
         Session session = loaded.newSession(sessionOptions)) {
-      continueText(session, text, options, sessionOptions.cache().toString());
+      continueText(session, text, options, loaded.named(sessionOptions.cache()).toString());
     }
     return 0;
   }

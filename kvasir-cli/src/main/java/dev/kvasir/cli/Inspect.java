@@ -2,7 +2,9 @@ package dev.kvasir.cli;
 
 import dev.kvasir.cache.CacheBytes;
 import dev.kvasir.cache.CacheHost;
+import dev.kvasir.cache.CacheShape;
 import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.codec.PageCodec.Sizes;
 import dev.kvasir.format.GgufFile;
 import dev.kvasir.format.SafetensorsFolder;
 import dev.kvasir.format.TensorSource;
@@ -53,6 +55,8 @@ final class Inspect implements Callable<Integer> {
         CacheWords.METHODS,
         CacheWords.KEYS,
         CacheWords.LAST_KEYS,
+        CacheWords.MIX_KEYS,
+        CacheWords.LAST_MIX_KEYS,
         "  Default: ${DEFAULT-VALUE}."
       })
   private String cache;
@@ -138,21 +142,25 @@ final class Inspect implements Callable<Integer> {
 
   private void describeCache(ModelConfig config, CacheSpec spec, FactSheet sheet) {
     int tokens = context == null ? config.contextLength() : context;
+    CacheShape shape = config.cacheShape();
     int sample = Math.min(SAMPLE_TOKENS, tokens);
     CacheHost host =
-        CacheHost.unknown().withContextLimit(tokens).withProfile(model.profile(profile));
-    CacheBytes bytes = spec.bytesFor(config.cacheShape(), host, tokens);
+        CacheHost.unknown()
+            .withQueryHeads(config.queryHeads())
+            .withContextLimit(tokens)
+            .withProfile(model.profile(profile));
+    CacheBytes bytes = spec.bytesFor(shape, host, tokens);
     sheet.line(
         "KV cache",
-        "%s: %s for %s, %s for %s, %s"
+        "%s: %s%s for %s, %s for %s, %s"
             .formatted(
-                spec,
-                Units.bytes(spec.bytesFor(config.cacheShape(), host, sample).total()),
+                spec.named(host),
+                certainty(spec.sizes(shape, host)),
+                Units.bytes(spec.bytesFor(shape, host, sample).total()),
                 Units.tokens(sample),
                 Units.bytes(bytes.total()),
                 Units.tokens(tokens),
-                Units.bitsPerValue(
-                    8.0 * bytes.total() / tokens / config.cacheShape().valuesPerToken())));
+                Units.bitsPerValue(8.0 * bytes.total() / tokens / shape.valuesPerToken())));
     if (bytes.codes() > 0) {
       sheet.line(
           "  in bytes",
@@ -163,6 +171,15 @@ final class Inspect implements Callable<Integer> {
                   Units.count(bytes.window()),
                   Units.count(bytes.sinks())));
     }
+  }
+
+  /** Some kinds of cache take what the vectors ask for. */
+  private static String certainty(Sizes sizes) {
+    return switch (sizes) {
+      case EXACT -> "";
+      case TYPICAL -> "about ";
+      case AT_MOST -> "at most ";
+    };
   }
 
   private static void describeVocabulary(GgufFile file, Tokenizer tokenizer, FactSheet sheet) {

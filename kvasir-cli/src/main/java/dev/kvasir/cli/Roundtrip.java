@@ -40,7 +40,13 @@ final class Roundtrip implements Callable<Integer> {
       names = "--kv",
       paramLabel = "SPEC",
       required = true,
-      description = {CacheWords.METHODS, CacheWords.KEYS, CacheWords.LAST_KEYS})
+      description = {
+        CacheWords.METHODS,
+        CacheWords.KEYS,
+        CacheWords.LAST_KEYS,
+        CacheWords.MIX_KEYS,
+        CacheWords.LAST_MIX_KEYS
+      })
   private String cache;
 
   @Option(

@@ -17,6 +17,8 @@ final class RunArguments {
         CacheWords.METHODS,
         CacheWords.KEYS,
         CacheWords.LAST_KEYS,
+        CacheWords.MIX_KEYS,
+        CacheWords.LAST_MIX_KEYS,
         "  Default: ${DEFAULT-VALUE}."
       })
   private String cache;

@@ -128,7 +128,10 @@ record MixMethod(
 
   @Override
   public String named(String text, CacheHost host) {
-    Thresholds used = required(host);
+    return thresholds(host).map(used -> named(text, used)).orElse(text);
+  }
+
+  private String named(String text, Thresholds used) {
     String withHigh = high.isPresent() ? text : text + ",high=" + used.high();
     return mid.isPresent() ? withHigh : withHigh + ",mid=" + used.mid();
   }

@@ -61,11 +61,11 @@ class PackedAttentionTest {
         "patternkv:4,rope=rotate,sinks=9 | 80 | 8",
         "patternkv:2,rope=rotate,window=0,patterns=3 | 128 | 1",
         "mixkvq,high=1.9,mid=1.6 | 64 | 1",
-        "mixkvq,high=8,mid=6.5   | 128 | 4",
-        "mixkvq,high=8,mid=6.5,group=128,sinks=0 | 80 | 4",
-        "mixkvq,high=6.5,mid=8   | 128 | 4",
+        "mixkvq,high=1.5,mid=1.35 | 128 | 4",
+        "mixkvq,high=2,mid=1.6,group=128,sinks=0 | 80 | 4",
+        "mixkvq,high=1.6,mid=2   | 128 | 4",
         "mixkvq,high=1.9,mid=1.7,salience=error | 20 | 8",
-        "mixkvq,high=8,mid=6.5,residual=256,window=0 | 128 | 4",
+        "mixkvq,high=2,mid=1.6,residual=256,window=0 | 128 | 4",
         "mixkvq,high=0.001,mid=0.001 | 96 | 3",
         "mixkvq,high=100,mid=100 | 64 | 7"
       })

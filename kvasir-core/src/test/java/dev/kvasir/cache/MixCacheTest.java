@@ -28,7 +28,7 @@ class MixCacheTest {
   /** Channel 9 reaches far and is never looked at; channel 20 is looked at more than others. */
   @Test
   void whatQueriesLookAtIsKeptAndWhatOnlyReachesFarIsNot() {
-    try (KvCache cache = filled("mixkvq,high=20,mid=8", HOST)) {
+    try (KvCache cache = filled("mixkvq,high=10,mid=4", HOST)) {
       UniformPage page = page(cache);
       assertThat(page.shape(0).keys()).hasSize(3);
       assertThat(page.channelAt(0, 0)).isEqualTo(20);
@@ -42,7 +42,7 @@ class MixCacheTest {
 
   @Test
   void bytesFollowTheSizesOfTiers() {
-    try (KvCache cache = filled("mixkvq,high=20,mid=8", HOST)) {
+    try (KvCache cache = filled("mixkvq,high=10,mid=4", HOST)) {
       long codes = 0;
       long pages = 0;
       for (int block = 1; cache.page(0, block) != null; block++) {
@@ -63,7 +63,7 @@ class MixCacheTest {
 
   @Test
   void aStoredPageComesBackWithItsTiers() {
-    try (KvCache cache = filled("mixkvq,high=20,mid=8", HOST)) {
+    try (KvCache cache = filled("mixkvq,high=10,mid=4", HOST)) {
       UniformPage page = page(cache);
       try (UniformPage read = PageForm.read(PageForm.write(page))) {
         float[] before = new float[128 * 64];
@@ -78,7 +78,7 @@ class MixCacheTest {
   /** Two blocks that are sealed together have one division into tiers. */
   @Test
   void residualTokensShareTheirTiers() {
-    try (KvCache cache = filled("mixkvq,high=14,mid=7,residual=256", HOST)) {
+    try (KvCache cache = filled("mixkvq,high=7,mid=3.5,residual=256", HOST)) {
       for (int block = 1; cache.page(0, block) != null; block += 2) {
         UniformPage first = (UniformPage) cache.page(0, block);
         UniformPage second = (UniformPage) cache.page(0, block + 1);
@@ -91,15 +91,15 @@ class MixCacheTest {
 
   @Test
   void aProfileBringsThresholdsAndTheSpecWinsOverIt() {
-    CacheHost host = HOST.withProfile(Optional.of(profile(20, 8)));
+    CacheHost host = HOST.withProfile(Optional.of(profile(10, 4)));
     try (KvCache tuned = filled("mixkvq", host);
-        KvCache same = filled("mixkvq,high=20,mid=8", HOST);
+        KvCache same = filled("mixkvq,high=10,mid=4", HOST);
         KvCache given = filled("mixkvq,mid=1000", host)) {
       assertThat(tuned.bytes()).isEqualTo(same.bytes());
       assertThat(given.bytes().codes()).isLessThan(tuned.bytes().codes());
     }
     assertThat(CacheSpec.parse("mixkvq,group=64").named(host).text())
-        .isEqualTo("mixkvq,group=64,high=20.0,mid=8.0");
+        .isEqualTo("mixkvq,group=64,high=10.0,mid=4.0");
     assertThat(CacheSpec.parse("mixkvq,high=3,mid=1").named(host).text())
         .isEqualTo("mixkvq,high=3,mid=1");
   }
@@ -107,7 +107,7 @@ class MixCacheTest {
   /** Error alone gets the thresholds that leave tiers of the same sizes. */
   @Test
   void bothSaliencesOfAProfileTakeAboutTheSameBytes() {
-    CacheHost host = HOST.withProfile(Optional.of(profile(20, 8)));
+    CacheHost host = HOST.withProfile(Optional.of(profile(10, 4)));
     try (KvCache byQueries = filled("mixkvq", host);
         KvCache byError = filled("mixkvq,salience=error", host)) {
       assertThat((double) byError.bytes().codes())
@@ -117,7 +117,7 @@ class MixCacheTest {
 
   @Test
   void whatWasMeasuredForetellsBytes() {
-    CacheHost host = HOST.withProfile(Optional.of(profile(20, 8)));
+    CacheHost host = HOST.withProfile(Optional.of(profile(10, 4)));
     CacheSpec spec = CacheSpec.parse("mixkvq");
     assertThat(spec.sizes(SHAPE, host)).isEqualTo(Sizes.TYPICAL);
     assertThat(spec.sizes(SHAPE, HOST)).isEqualTo(Sizes.AT_MOST);
@@ -163,9 +163,9 @@ class MixCacheTest {
           most = Math.max(most, keys[at]);
         }
         byError[block * 64 + channel] = (most - least) / 3;
-        // The mean of |x| of a normal number is the square root of 2 / pi; two heads share.
+        // The mean of |x| of a normal number is the square root of 2 / pi.
         byQueries[block * 64 + channel] =
-            (most - least) / 3 * 2 * querySize(channel) * (float) Math.sqrt(2 / Math.PI);
+            (most - least) / 3 * querySize(channel) * (float) Math.sqrt(2 / Math.PI);
       }
     }
     return new MixProfile(

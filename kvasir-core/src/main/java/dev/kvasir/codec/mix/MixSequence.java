@@ -15,9 +15,7 @@ final class MixSequence implements SequenceCodec {
   private final MixShape shape;
   private final List<QueryTally> tallies; // by layer; none where queries do not matter
 
-  /** Of the last run, where blocks are sealed together: by group of blocks, and layer. */
-  private KeySteps[][] stepsOfRun;
-
+  private Tiers[][] tiersOfRun = {}; // (groups of blocks, layers * kvHeads)
   private int runPosition;
 
   MixSequence(MixCodec codec) {
@@ -51,57 +49,51 @@ final class MixSequence implements SequenceCodec {
     tallies.get(layer).add(position, queries, at, shape.queriesPerKvHead());
   }
 
+  /** Blocks that share their tiers must all be known before the first of them is sealed. */
   @Override
   public void learn(SealingRun run) {
-    tallies.forEach(QueryTally::use);
-    stepsOfRun = codec.blocksTogether() == 1 ? null : stepsOfGroups(run);
-    runPosition = run.position();
-  }
-
-  /** Blocks that share their tiers must all be known before the first of them is sealed. */
-  private KeySteps[][] stepsOfGroups(SealingRun run) {
     int together = codec.blocksTogether();
     float[] keys = new float[shape.channels() * Page.TOKENS];
     float[] values = new float[keys.length];
-    KeySteps[][] groups = new KeySteps[run.blocks() / together][shape.layers()];
-    for (int block = 0; block < groups.length * together; block++) {
-      for (int layer = 0; layer < shape.layers(); layer++) {
-        if (block % together == 0) {
-          groups[block / together][layer] = new KeySteps(shape.kvHeads(), shape.headDim());
+    tiersOfRun = new Tiers[run.blocks() / together][shape.layers() * shape.kvHeads()];
+    runPosition = run.position();
+    for (int layer = 0; layer < shape.layers(); layer++) {
+      for (int group = 0; group < tiersOfRun.length; group++) {
+        KeySteps ofKeys = new KeySteps(shape.kvHeads(), shape.headDim());
+        for (int block = group * together; block < (group + 1) * together; block++) {
+          run.expand(layer, block, keys, values);
+          ofKeys.add(keys);
         }
-        run.expand(layer, block, keys, values);
-        groups[block / together][layer].add(keys);
+        divide(layer, ofKeys.steps(), tiersOfRun[group]);
       }
     }
-    return groups;
+    tallies.forEach(QueryTally::use);
   }
 
-  @Override
-  public Page seal(int layer, int position, float[] keys, float[] values) {
-    float[] steps = stepsOf(layer, position, keys).steps();
+  private void divide(int layer, float[] steps, Tiers[] tiers) {
     float[] salience = steps.clone();
     if (seesQueries()) {
       tallies.get(layer).weigh(salience);
     }
     codec.watch().judged(layer, steps, salience);
+    for (int head = 0; head < shape.kvHeads(); head++) {
+      int at = head * shape.headDim();
+      tiers[layer * shape.kvHeads() + head] =
+          Tiers.of(salience, at, shape.headDim(), codec.settings().thresholds());
+    }
+  }
+
+  @Override
+  public Page seal(int layer, int position, float[] keys, float[] values) {
+    int group = (position - runPosition) / Page.TOKENS / codec.blocksTogether();
     List<HeadShape> heads = new ArrayList<>();
     int[][] orders = new int[shape.kvHeads()][];
     for (int head = 0; head < shape.kvHeads(); head++) {
-      int at = head * shape.headDim();
-      Tiers tiers = Tiers.of(salience, at, shape.headDim(), codec.settings().thresholds());
+      Tiers tiers = tiersOfRun[group][layer * shape.kvHeads() + head];
       heads.add(codec.head(tiers.high(), tiers.mid()));
       orders[head] = tiers.order();
     }
     return UniformPage.pack(heads, orders, keys, values);
-  }
-
-  private KeySteps stepsOf(int layer, int position, float[] keys) {
-    if (stepsOfRun != null) {
-      return stepsOfRun[(position - runPosition) / Page.TOKENS / codec.blocksTogether()][layer];
-    }
-    KeySteps ofBlock = new KeySteps(shape.kvHeads(), shape.headDim());
-    ofBlock.add(keys);
-    return ofBlock;
   }
 
   @Override

@@ -2,7 +2,7 @@ package dev.kvasir.codec.mix;
 
 /**
  * How large the queries of one layer are, channel by channel of the keys that they meet: the mean
- * over tokens of |q|, summed over the query heads that share a KV head.
+ * of |q| over tokens and over the query heads that share a KV head.
  *
  * <p>A step's queries come from several threads in any order, and tiers must not depend on it. So
  * each |q| is rounded to a multiple of 2^-20, of which a double adds up 2^33 without rounding:
@@ -18,7 +18,7 @@ final class QueryTally {
   private final int headDim;
   private final QuerySpan span;
   private ChannelSums sums;
-  private int tokens;
+  private int count; // of queries that each KV head has met
   private int firstPosition = Integer.MAX_VALUE;
   private boolean used; // by what was sealed: the next query may begin anew
 
@@ -35,7 +35,7 @@ final class QueryTally {
 
   synchronized QueryTally fork() {
     QueryTally fork = new QueryTally(kvHeads, headDim, span, sums.retain());
-    fork.tokens = tokens;
+    fork.count = count;
     fork.firstPosition = firstPosition;
     fork.used = used;
     return fork;
@@ -55,7 +55,7 @@ final class QueryTally {
       }
       used = false;
       sums.add(token);
-      tokens++;
+      count += queriesPerKvHead;
       firstPosition = Math.min(firstPosition, position);
     }
   }
@@ -97,13 +97,13 @@ final class QueryTally {
    */
   synchronized void weigh(float[] x) {
     for (int i = 0; i < kvHeads * headDim; i++) {
-      x[i] *= tokens == 0 ? 0 : (float) (sums.of(i) / tokens);
+      x[i] *= count == 0 ? 0 : (float) (sums.of(i) / count);
     }
   }
 
   /** Sums cannot be taken apart: they go once all of their tokens have gone. */
   synchronized void truncate(int length) {
-    if (tokens > 0 && length <= firstPosition) {
+    if (count > 0 && length <= firstPosition) {
       sums = sums.toWrite();
       clear();
     }
@@ -111,7 +111,7 @@ final class QueryTally {
 
   private void clear() {
     sums.clear();
-    tokens = 0;
+    count = 0;
     firstPosition = Integer.MAX_VALUE;
     used = false;
   }

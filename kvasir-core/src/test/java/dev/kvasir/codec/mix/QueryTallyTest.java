@@ -24,7 +24,7 @@ class QueryTallyTest {
   }
 
   @Test
-  void itIsTheMeanOverTokensSummedOverHeads() {
+  void itIsTheMeanOverTokensAndHeads() {
     QueryTally tally = tally(QuerySpan.WINDOW);
     float[] queries = queries(2);
     tally.add(0, queries, 0, SHARED);
@@ -32,7 +32,7 @@ class QueryTallyTest {
     double expected = 0;
     for (int token = 0; token < 2; token++) {
       for (int head = 0; head < SHARED; head++) {
-        expected += Math.abs(queries[token * QUERY + (SHARED + head) * HEAD_DIM + 5]) / 2;
+        expected += Math.abs(queries[token * QUERY + (SHARED + head) * HEAD_DIM + 5]) / 2 / SHARED;
       }
     }
     assertThat(weights(tally)[HEAD_DIM + 5]).isCloseTo((float) expected, within(1e-5f));

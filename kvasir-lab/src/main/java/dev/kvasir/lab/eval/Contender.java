@@ -8,7 +8,7 @@ import java.util.function.Supplier;
 /** A row to be filled: a kind of cache by its name, and how an empty one is made. */
 public record Contender(String name, Supplier<KvCache> newCache) {
   public static Contender of(CacheSpec spec, Model model) {
-    return new Contender(spec.text(), () -> model.newCache(spec));
+    return new Contender(model.named(spec).text(), () -> model.newCache(spec));
   }
 
   KvCache open() {

@@ -43,6 +43,7 @@ public final class RoundTrip {
     CacheHost host =
         CacheHost.unknown()
             .withRotation(options.rotation(shape.headDim()))
+            .withQueryHeads(dump.queries().map(HeadVectors::heads).orElse(0))
             .withContextLimit(dump.tokens());
     try (KvCache cache = options.cache().newCache(shape, host)) {
       return new RoundTrip(dump, options, listener).run(cache, folder);

@@ -37,7 +37,7 @@ public record SalienceSurvey(
   /**
    * A channel, its figures averaged over blocks.
    *
-   * @param query how large queries are there: the mean of |q|, summed over heads that share it
+   * @param query how large queries are there: the mean of |q| of the heads that share it
    * @param step of a code of two bits
    */
   public record Channel(int layer, int head, double query, double step) {}
