@@ -11,6 +11,7 @@ public final class ParetoFront {
   /** Those of some trials, by their last loss. */
   public static List<Trial> of(List<Trial> trials) {
     return trials.stream()
+        .distinct()
         .filter(trial -> trials.stream().noneMatch(other -> other.dominates(trial)))
         .sorted(Comparator.comparingDouble(trial -> trial.losses().getLast()))
         .toList();

@@ -71,6 +71,23 @@ class TpeSamplerTest {
     }
   }
 
+  /** Every number of a search is drawn for itself. */
+  @Test
+  void noTrialBorrowsANumberFromTheOneBefore() {
+    List<Range> same = List.of(new Range(0, 1), new Range(0, 1));
+    List<Double> drawn = new ArrayList<>();
+    List<List<Double>> pending = new ArrayList<>();
+    for (int i = 0; i < 20; i++) {
+      pending.add(new TpeSampler(same, 3).next(List.of(), pending));
+      drawn.addAll(pending.getLast());
+    }
+    assertThat(drawn).doesNotHaveDuplicates();
+    drawn.sort(null);
+    for (int i = 1; i < drawn.size(); i++) {
+      assertThat(drawn.get(i) - drawn.get(i - 1)).isGreaterThan(1e-6);
+    }
+  }
+
   @Test
   void aFrontLeavesOutWhatIsBeatenInEverything() {
     Trial cheap = trial(3, 1);
