@@ -68,7 +68,7 @@ public final class Decoder implements AutoCloseable {
       Kernels kernels,
       Crew crew,
       LoadProgress progress) {
-    // Loading may close the file.
+    // Loading closes a file that no weights are used from where it is mapped.
     String fingerprint = Fingerprint.of(config, file);
     Weights weights = WeightsLoader.load(config, file, names, progress);
     return new Decoder(config, fingerprint, weights, kernels, crew);
