@@ -130,7 +130,7 @@ final class BlockSums {
     kernels.halfSums(x, xAt, xStride, rows, halves, 0, codes.entries(), out, 0, outStride);
   }
 
-  /** Outside the heap, as blocks are: kernels that meet two kinds of memory are slower on both. */
+  /** Outside the heap, as blocks are, so that kernels meet one kind of memory. */
   private static DenseMatrix roomForHalves(HalfCodes codes) {
     HalfCodes most = new HalfCodes(MOST_ENTRIES, codes.lanes());
     MemorySegment data = Arena.ofAuto().allocate(most.bytes());

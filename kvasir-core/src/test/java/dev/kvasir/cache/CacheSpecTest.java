@@ -18,7 +18,7 @@ class CacheSpecTest {
       delimiter = '|',
       value = {
         "qivi            | 'qivi' is unknown; known are fp16, bf16, fp32, kivi:BITS,"
-            + " patternkv:BITS, pmkvq:BITS",
+            + " patternkv:BITS, mixkvq, pmkvq:BITS",
         "''              | '' is unknown; known are",
         "fp16:4          | 'fp16' takes no bits and no keys",
         "fp16,group=32   | 'fp16' takes no bits and no keys",

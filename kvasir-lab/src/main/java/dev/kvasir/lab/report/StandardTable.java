@@ -42,7 +42,8 @@ public record StandardTable(
               "kivi:2,group=64",
               "patternkv:2",
               "patternkv:2,rope=rotate",
-              "kivi:2,group=32"),
+              "kivi:2,group=32",
+              "mixkvq"),
           EnumSet.of(Task.PPL, Task.KLD, Task.NEEDLE, Task.CHAIN),
           List.of(2000, 8000),
           20);
@@ -71,7 +72,25 @@ public record StandardTable(
           List.of(4000),
           20);
 
-  public static final List<StandardTable> ALL = List.of(METHODS, PATTERNS);
+  /** MixKVQ without what queries tell, and with other groups and residuals. */
+  private static final StandardTable MIXES =
+      new StandardTable(
+          "mixkvq",
+          List.of(
+              "kivi:2,group=32,sinks=32",
+              "mixkvq",
+              "mixkvq,salience=error",
+              "mixkvq,queries=sequence",
+              "kivi,k=3,v=2,group=32,sinks=32",
+              "mixkvq,group=64",
+              "mixkvq,group=128",
+              "mixkvq,residual=256",
+              "mixkvq,residual=512"),
+          EnumSet.of(Task.KLD, Task.NEEDLE, Task.CHAIN),
+          List.of(4000),
+          20);
+
+  public static final List<StandardTable> ALL = List.of(METHODS, PATTERNS, MIXES);
 
   /** The table of that name. */
   public static StandardTable named(String name) {
