@@ -62,6 +62,7 @@ final class Kvasir implements Runnable {
         .addSubcommand(new Eval(streams))
         .addSubcommand(new Compare(streams))
         .addSubcommand(new Tune(streams))
+        .addSubcommand(new Calibrate(streams))
         .addSubcommand(new ShowPatterns(streams));
     for (CommandProvider provider : ServiceLoader.load(CommandProvider.class)) {
       commandLine.addSubcommand(provider.command(streams.out(), streams.err()));
