@@ -7,6 +7,15 @@ package dev.kvasir.kernel;
  */
 public interface Rotation {
   /**
+   * The channels of a head by the pairs that turn together, {@code (x, y) -> (x cos - y sin, y cos
+   * + x sin)}: first all x, then all y in the same order. Channels that never turn are paired too.
+   *
+   * @param headDim even
+   * @return (headDim)
+   */
+  int[] pairOrder(int headDim);
+
+  /**
    * Turns vectors of one head each, in place, all to the same position.
    *
    * @param x (count, headDim), {@code stride} apart

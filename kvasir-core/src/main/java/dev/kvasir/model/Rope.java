@@ -101,20 +101,19 @@ public final class Rope implements Rotation {
     TurnTable found = table;
     if (found == null) {
       Fan known = fan();
-      found = new TurnTable(order(headDim), pairs(), known.cosines, known.sines);
+      found = new TurnTable(pairOrder(headDim), pairs(), known.cosines, known.sines);
       table = found;
     }
     return found;
   }
 
-  /** First channels, then second ones; what does not turn is paired as it lies. */
-  private int[] order(int headDim) {
-    int half = headDim / 2;
+  @Override
+  public int[] pairOrder(int headDim) {
     int[] order = new int[headDim];
-    for (int pair = 0; pair < half; pair++) {
+    for (int pair = 0; pair < headDim / 2; pair++) {
       boolean turns = pair < pairs();
-      order[pair] = turns ? layout.channel(pair, false, pairs()) : 2 * pair;
-      order[half + pair] = turns ? layout.channel(pair, true, pairs()) : 2 * pair + 1;
+      order[pair] = turns ? layout.first(pair, pairs()) : 2 * pair;
+      order[headDim / 2 + pair] = turns ? layout.second(pair, pairs()) : 2 * pair + 1;
     }
     return order;
   }

@@ -5,6 +5,16 @@ public enum RopeLayout {
   /** Channel i with channel i + dimensions / 2, as Hugging Face stores heads. */
   HALVES {
     @Override
+    int first(int pair, int pairs) {
+      return pair;
+    }
+
+    @Override
+    int second(int pair, int pairs) {
+      return pair + pairs;
+    }
+
+    @Override
     void rotate(float[] x, int at, int pairs, float[] cosines, float[] sines, int anglesAt) {
       for (int i = 0; i < pairs; i++) {
         float cos = cosines[anglesAt + i];
@@ -15,15 +25,20 @@ public enum RopeLayout {
         x[at + i + pairs] = b * cos + a * sin;
       }
     }
-
-    @Override
-    int channel(int pair, boolean second, int pairs) {
-      return second ? pair + pairs : pair;
-    }
   },
 
   /** Channel 2i with channel 2i + 1, as Llama's own files and their GGUF conversions store them. */
   NEIGHBOURS {
+    @Override
+    int first(int pair, int pairs) {
+      return 2 * pair;
+    }
+
+    @Override
+    int second(int pair, int pairs) {
+      return 2 * pair + 1;
+    }
+
     @Override
     void rotate(float[] x, int at, int pairs, float[] cosines, float[] sines, int anglesAt) {
       for (int i = 0; i < pairs; i++) {
@@ -35,15 +50,13 @@ public enum RopeLayout {
         x[at + 2 * i + 1] = b * cos + a * sin;
       }
     }
-
-    @Override
-    int channel(int pair, boolean second, int pairs) {
-      return 2 * pair + (second ? 1 : 0);
-    }
   };
 
-  /** The channel of a head that comes first, or second, in a pair. */
-  abstract int channel(int pair, boolean second, int pairs);
+  /** The channel of a pair that begins at angle zero. */
+  abstract int first(int pair, int pairs);
+
+  /** The channel of a pair that begins a quarter turn further. */
+  abstract int second(int pair, int pairs);
 
   /** Rotates one head in place; channels beyond {@code 2 * pairs} stay as they are. */
   abstract void rotate(float[] x, int at, int pairs, float[] cosines, float[] sines, int anglesAt);

@@ -1,0 +1,125 @@
+package dev.kvasir.codec.commvq;
+
+import dev.kvasir.kernel.KernelChoice;
+import dev.kvasir.kernel.Kernels;
+import java.util.Arrays;
+
+/**
+ * Finds the codes of vectors, stage by stage. The nearest centre of a stage need not lead to the
+ * nearest sum of all stages, so the best few sums are carried on; one of them is the greedy search.
+ * Not for several threads at once.
+ */
+public final class BeamEncoder {
+  private static final Kernels KERNELS = KernelChoice.ofThisProcess().kernels();
+  private static final int ROWS = AdditiveStages.ROWS;
+
+  /** Vectors whose products with all rows of a stage are held at a time. */
+  private static final int BATCH = 64;
+
+  private final AdditiveStages stages;
+  private final int width;
+  private final int length;
+  private final float[] products; // (BATCH, width, 2, ROWS)
+  private final StageSearch search;
+  private Beams beams;
+  private Beams next;
+
+  /**
+   * @param width sums that are carried on for each vector, at least 1
+   */
+  public BeamEncoder(AdditiveStages stages, int width) {
+    this.stages = stages;
+    this.width = width;
+    this.length = stages.length();
+    this.products = new float[BATCH * width * 2 * ROWS];
+    this.search = new StageSearch(stages, width);
+    this.beams = new Beams();
+    this.next = new Beams();
+  }
+
+  /** Sums of some stages for each vector of a batch. */
+  private final class Beams {
+    private final float[] residuals = new float[BATCH * width * length]; // what a sum leaves
+    private final float[] errors = new float[BATCH * width]; // squared lengths of residuals
+    private final short[] codes = new short[BATCH * width * stages.stages()];
+  }
+
+  /**
+   * @param x (count, length), means and scales taken out
+   * @param codes (count, stages)
+   */
+  public void encode(float[] x, int at, int count, short[] codes, int to) {
+    for (int from = 0; from < count; from += BATCH) {
+      int batch = Math.min(BATCH, count - from);
+      begin(x, at + from * length, batch);
+      for (int stage = 0; stage < stages.stages(); stage++) {
+        step(stage, batch);
+      }
+      for (int i = 0; i < batch; i++) {
+        int best = i * width * stages.stages();
+        int place = to + (from + i) * stages.stages();
+        System.arraycopy(beams.codes, best, codes, place, stages.stages());
+      }
+    }
+  }
+
+  private void begin(float[] x, int at, int batch) {
+    for (int i = 0; i < batch; i++) {
+      System.arraycopy(x, at + i * length, beams.residuals, i * width * length, length);
+    }
+    Arrays.fill(beams.errors, 0);
+  }
+
+  /** Lengthens all sums by a stage. The first one begins with one sum, the last one leaves one. */
+  private void step(int stage, int batch) {
+    int before = stage == 0 ? 1 : width;
+    int after = stage == stages.stages() - 1 ? 1 : width;
+    multiply(stage, batch, before);
+    for (int i = 0; i < batch; i++) {
+      search.begin(after);
+      for (int beam = i * width; beam < i * width + before; beam++) {
+        search.offer(stage, beam, beams.errors[beam], products, beam * 2 * ROWS);
+      }
+      for (int rank = 0; rank < after; rank++) {
+        extend(stage, i * width + rank, rank);
+      }
+    }
+    Beams done = beams;
+    beams = next;
+    next = done;
+  }
+
+  private void multiply(int stage, int batch, int before) {
+    int stride = before == 1 ? width : 1;
+    KERNELS.products(
+        beams.residuals,
+        0,
+        stride * length,
+        batch * before,
+        stages.rows(),
+        stages.firstAt(stage, 0),
+        length,
+        2 * ROWS,
+        length,
+        products,
+        0,
+        stride * 2 * ROWS);
+  }
+
+  /** Makes a sum of the next stage from what the search has found. */
+  private void extend(int stage, int to, int rank) {
+    int from = search.origin(rank);
+    short code = search.code(rank);
+    int codesTo = to * stages.stages();
+    System.arraycopy(beams.codes, from * stages.stages(), next.codes, codesTo, stage);
+    next.codes[codesTo + stage] = code;
+    next.errors[to] = search.error(rank);
+    float[] rows = stages.rows();
+    int first = stages.firstAt(stage, AdditiveStages.first(code));
+    int second = stages.secondAt(stage, AdditiveStages.second(code));
+    for (int i = 0; i < length; i++) {
+      next.residuals[to * length + i] =
+          beams.residuals[from * length + i] - rows[first + i] - rows[second + i];
+    }
+  }
+}

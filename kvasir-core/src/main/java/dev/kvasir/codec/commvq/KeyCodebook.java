@@ -1,0 +1,67 @@
+package dev.kvasir.codec.commvq;
+
+/**
+ * The codebook of keys as they were before rotation, channels in {@link PairOrder}. A pair of
+ * channels is a complex number {@code x + iy}, rotation multiplies it by {@code e^(i angle)}, and a
+ * stage's centres are
+ *
+ * <pre>
+ * centre(a, b) = z[a] + i z[b]:   x = X[a] - Y[b],   y = Y[a] + X[b]
+ * </pre>
+ *
+ * so that {@code q . rotated(centre) = Re(w z[a]) - Im(w z[b])} with the same products {@code w =
+ * conj(q) e^(i angle)} for all codes: what rotates need not be decoded first.
+ */
+public final class KeyCodebook implements Codebook {
+  private final float[] mean;
+  private final float[] numbers; // (stages, ROWS, headDim): X of all pairs, then Y of all pairs
+  private final AdditiveStages stages;
+
+  /**
+   * @param mean (headDim) in the order of pairs
+   * @param numbers (stages, {@link AdditiveStages#ROWS}, headDim) in the order of pairs
+   */
+  public KeyCodebook(float[] mean, float[] numbers) {
+    this.mean = mean.clone();
+    this.numbers = numbers.clone();
+    this.stages = withTurnedRows(numbers, mean.length);
+  }
+
+  /** Second rows are the first ones times i. */
+  private static AdditiveStages withTurnedRows(float[] numbers, int headDim) {
+    int block = AdditiveStages.ROWS * headDim;
+    int count = numbers.length / block;
+    float[] rows = new float[2 * numbers.length];
+    for (int stage = 0; stage < count; stage++) {
+      System.arraycopy(numbers, stage * block, rows, 2 * stage * block, block);
+      for (int row = 0; row < AdditiveStages.ROWS; row++) {
+        int from = stage * block + row * headDim;
+        turn(numbers, from, rows, from + (stage + 1) * block, headDim / 2);
+      }
+    }
+    return new AdditiveStages(count, headDim, rows);
+  }
+
+  /** A quarter turn: {@code i (x + iy) = -y + ix}. */
+  private static void turn(float[] x, int at, float[] out, int to, int pairs) {
+    for (int pair = 0; pair < pairs; pair++) {
+      out[to + pair] = -x[at + pairs + pair];
+      out[to + pairs + pair] = x[at + pair];
+    }
+  }
+
+  @Override
+  public float[] mean() {
+    return mean;
+  }
+
+  /** Of all stages X and Y: (stages, ROWS, headDim), not to be changed. */
+  public float[] numbers() {
+    return numbers;
+  }
+
+  @Override
+  public AdditiveStages stages() {
+    return stages;
+  }
+}
