@@ -4,6 +4,7 @@ import dev.kvasir.attention.AttentionShape;
 import dev.kvasir.cache.CacheShape;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.GgufFile;
+import dev.kvasir.kernel.Rotation;
 import java.nio.file.Path;
 
 /** The sizes of a decoder and the choices that its architecture makes. */
@@ -106,6 +107,11 @@ public record ModelConfig(
 
   public CacheShape cacheShape() {
     return new CacheShape(layers, kvHeads, headDim);
+  }
+
+  /** How this model turns keys and queries to their positions. */
+  public Rotation rotation() {
+    return rope.rope();
   }
 
   public AttentionShape attentionShape() {

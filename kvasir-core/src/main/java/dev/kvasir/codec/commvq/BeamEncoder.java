@@ -76,10 +76,11 @@ public final class BeamEncoder {
     int after = stage == stages.stages() - 1 ? 1 : width;
     multiply(stage, batch, before);
     for (int i = 0; i < batch; i++) {
-      search.begin(after);
+      search.begin(stage, after, products);
       for (int beam = i * width; beam < i * width + before; beam++) {
-        search.offer(stage, beam, beams.errors[beam], products, beam * 2 * ROWS);
+        search.offer(beams.errors[beam], beam * 2 * ROWS);
       }
+      search.rank();
       for (int rank = 0; rank < after; rank++) {
         extend(stage, i * width + rank, rank);
       }
@@ -108,7 +109,7 @@ public final class BeamEncoder {
 
   /** Makes a sum of the next stage from what the search has found. */
   private void extend(int stage, int to, int rank) {
-    int from = search.origin(rank);
+    int from = search.origin(rank) / (2 * ROWS);
     short code = search.code(rank);
     int codesTo = to * stages.stages();
     System.arraycopy(beams.codes, from * stages.stages(), next.codes, codesTo, stage);

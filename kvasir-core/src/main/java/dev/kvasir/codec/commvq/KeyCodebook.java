@@ -27,6 +27,18 @@ public final class KeyCodebook implements Codebook {
     this.stages = withTurnedRows(numbers, mean.length);
   }
 
+  /**
+   * @param stages whose second rows are the first ones times i, as training leaves them
+   */
+  public static KeyCodebook of(float[] mean, AdditiveStages stages) {
+    int block = AdditiveStages.ROWS * mean.length;
+    float[] numbers = new float[stages.stages() * block];
+    for (int stage = 0; stage < stages.stages(); stage++) {
+      System.arraycopy(stages.rows(), stages.firstAt(stage, 0), numbers, stage * block, block);
+    }
+    return new KeyCodebook(mean, numbers);
+  }
+
   /** Second rows are the first ones times i. */
   private static AdditiveStages withTurnedRows(float[] numbers, int headDim) {
     int block = AdditiveStages.ROWS * headDim;

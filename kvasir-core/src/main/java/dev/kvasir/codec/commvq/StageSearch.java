@@ -3,56 +3,62 @@ package dev.kvasir.codec.commvq;
 import java.util.Arrays;
 
 /**
- * The best few centres of a stage, for one or several residuals of the same vector. Centres in
+ * The best few centres of a stage, for one or several residuals of the same vector. Centres are in
  * order of {@code error + |centre(a, b)|^2 - 2 f[a] - 2 h[b]}, f and h the products of a residual
- * with first and second rows: the least over b for each a is 4,096 subtractions, and the best few
- * pairs lie in as many rows a.
+ * with first and second rows. For each a the least over b takes 64 subtractions; the best few
+ * centres then lie in the as many rows a whose least is best, and only these are looked at again.
  */
-final class StageSearch {
+public final class StageSearch {
   private static final int ROWS = AdditiveStages.ROWS;
 
   private final AdditiveStages stages;
   private final float[] doubled = new float[ROWS]; // 2 h
-  private final float[] least = new float[ROWS]; // for each a
-  private final float[] errors; // of those found, the smallest first
-  private final int[] origins;
-  private final short[] codes;
-  private int wanted;
+  private final Ranking rows;
+  private final Ranking centres;
+  private float[] products;
+  private int stage;
 
-  StageSearch(AdditiveStages stages, int most) {
+  /**
+   * @param most centres that {@link #begin} may ask for
+   */
+  public StageSearch(AdditiveStages stages, int most) {
     this.stages = stages;
-    this.errors = new float[most];
-    this.origins = new int[most];
-    this.codes = new short[most];
+    this.rows = new Ranking(most);
+    this.centres = new Ranking(most);
   }
 
-  void begin(int wanted) {
-    this.wanted = wanted;
-    Arrays.fill(errors, Float.POSITIVE_INFINITY);
+  /**
+   * Forgets what was found before.
+   *
+   * @param products of residuals and the stage's rows
+   */
+  public void begin(int stage, int wanted, float[] products) {
+    this.stage = stage;
+    this.products = products;
+    rows.begin(wanted);
+    centres.begin(wanted);
   }
 
   /**
    * Takes a residual's centres into account.
    *
-   * @param origin a name for the residual
    * @param error its squared length, or that less what all residuals of the vector share
-   * @param products (2, ROWS) of it and the stage's rows
+   * @param at of its products: (2, ROWS)
    */
-  void offer(int stage, int origin, float error, float[] products, int at) {
+  public void offer(float error, int at) {
+    doubleSecond(at);
+    for (int a = 0; a < ROWS; a++) {
+      float shift = error - 2 * products[at + a];
+      float least = least(stages.squaresAt(stage, a)) + shift;
+      if (least < rows.worst()) {
+        rows.insert(least, at, a, shift);
+      }
+    }
+  }
+
+  private void doubleSecond(int at) {
     for (int b = 0; b < ROWS; b++) {
       doubled[b] = 2 * products[at + ROWS + b];
-    }
-    int nearest = 0;
-    for (int a = 0; a < ROWS; a++) {
-      least[a] = least(stages.squaresAt(stage, a)) + (error - 2 * products[at + a]);
-      nearest = least[a] < least[nearest] ? a : nearest;
-    }
-    // The best row first: what it holds keeps most others out.
-    offerRow(stage, origin, error - 2 * products[at + nearest], nearest);
-    for (int a = 0; a < ROWS && wanted > 1; a++) {
-      if (a != nearest && least[a] < errors[wanted - 1]) {
-        offerRow(stage, origin, error - 2 * products[at + a], a);
-      }
     }
   }
 
@@ -65,38 +71,72 @@ final class StageSearch {
     return least;
   }
 
-  private void offerRow(int stage, int origin, float shift, int a) {
+  /** Ranks the centres of what was offered; to be called once, before they are asked for. */
+  public void rank() {
     float[] squares = stages.squares();
-    int at = stages.squaresAt(stage, a);
-    for (int b = 0; b < ROWS; b++) {
-      float error = squares[at + b] - doubled[b] + shift;
-      if (error < errors[wanted - 1]) {
-        insert(error, origin, AdditiveStages.code(a, b));
+    for (int rank = 0; rank < rows.wanted && rows.errors[rank] < centres.worst(); rank++) {
+      int at = rows.origins[rank];
+      int a = rows.choices[rank];
+      int row = stages.squaresAt(stage, a);
+      for (int b = 0; b < ROWS; b++) {
+        float error = squares[row + b] - 2 * products[at + ROWS + b] + rows.shifts[rank];
+        if (error < centres.worst()) {
+          centres.insert(error, at, AdditiveStages.code(a, b), 0);
+        }
       }
     }
   }
 
-  private void insert(float error, int origin, short code) {
-    int rank = wanted - 1;
-    for (; rank > 0 && errors[rank - 1] > error; rank--) {
-      errors[rank] = errors[rank - 1];
-      origins[rank] = origins[rank - 1];
-      codes[rank] = codes[rank - 1];
+  /** Of the centre of a rank, zero for the best. */
+  public float error(int rank) {
+    return centres.errors[rank];
+  }
+
+  /** The residual that it belongs to: where its products begin. */
+  public int origin(int rank) {
+    return centres.origins[rank];
+  }
+
+  public short code(int rank) {
+    return (short) centres.choices[rank];
+  }
+
+  /** The few smallest of many errors, the smallest first. */
+  private static final class Ranking {
+    private final float[] errors;
+    private final int[] origins;
+    private final int[] choices;
+    private final float[] shifts;
+    private int wanted;
+
+    Ranking(int most) {
+      this.errors = new float[most];
+      this.origins = new int[most];
+      this.choices = new int[most];
+      this.shifts = new float[most];
     }
-    errors[rank] = error;
-    origins[rank] = origin;
-    codes[rank] = code;
-  }
 
-  float error(int rank) {
-    return errors[rank];
-  }
+    void begin(int count) {
+      wanted = count;
+      Arrays.fill(errors, 0, count, Float.POSITIVE_INFINITY);
+    }
 
-  int origin(int rank) {
-    return origins[rank];
-  }
+    float worst() {
+      return errors[wanted - 1];
+    }
 
-  short code(int rank) {
-    return codes[rank];
+    void insert(float error, int origin, int choice, float shift) {
+      int rank = wanted - 1;
+      for (; rank > 0 && errors[rank - 1] > error; rank--) {
+        errors[rank] = errors[rank - 1];
+        origins[rank] = origins[rank - 1];
+        choices[rank] = choices[rank - 1];
+        shifts[rank] = shifts[rank - 1];
+      }
+      errors[rank] = error;
+      origins[rank] = origin;
+      choices[rank] = choice;
+      shifts[rank] = shift;
+    }
   }
 }

@@ -1,0 +1,48 @@
+package dev.kvasir.lab.codebook;
+
+/**
+ * The vectors of a head as codebooks see them: less their mean, and divided by the length that the
+ * vectors of all heads of the token have together.
+ *
+ * @param mean (headDim)
+ */
+record CentredHead(float[] mean, TrainingSet set) {
+  static CentredHead of(VectorSample sample, TrainedHead head) {
+    int count = sample.count();
+    int headDim = sample.shape().headDim();
+    double[] squares = new double[count];
+    for (int kvHead = 0; kvHead < sample.shape().kvHeads(); kvHead++) {
+      float[] x = sample.vectors(head.side(), head.layer(), kvHead);
+      subtract(x, mean(x, headDim));
+      for (int i = 0; i < x.length; i++) {
+        squares[i / headDim] += (double) x[i] * x[i];
+      }
+    }
+    float[] x = sample.vectors(head.side(), head.layer(), head.kvHead());
+    float[] mean = mean(x, headDim);
+    subtract(x, mean);
+    for (int i = 0; i < x.length; i++) {
+      double square = squares[i / headDim];
+      x[i] = square == 0 ? 0 : (float) (x[i] / Math.sqrt(square));
+    }
+    return new CentredHead(mean, new TrainingSet(count, headDim, x));
+  }
+
+  private static float[] mean(float[] x, int headDim) {
+    double[] sums = new double[headDim];
+    for (int i = 0; i < x.length; i++) {
+      sums[i % headDim] += x[i];
+    }
+    float[] mean = new float[headDim];
+    for (int d = 0; d < headDim; d++) {
+      mean[d] = (float) (sums[d] * headDim / Math.max(1, x.length));
+    }
+    return mean;
+  }
+
+  private static void subtract(float[] x, float[] mean) {
+    for (int i = 0; i < x.length; i++) {
+      x[i] -= mean[i % mean.length];
+    }
+  }
+}

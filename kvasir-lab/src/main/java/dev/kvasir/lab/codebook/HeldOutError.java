@@ -1,0 +1,50 @@
+package dev.kvasir.lab.codebook;
+
+import dev.kvasir.codec.commvq.Codebook;
+import dev.kvasir.codec.commvq.LayerEncoder;
+import dev.kvasir.lab.codebook.VectorSample.Side;
+import java.util.List;
+
+/**
+ * What a layer's codebooks leave of vectors they were not trained on, scales as halves.
+ *
+ * @param ofVectors squared error in parts of the vectors' squared lengths
+ * @param ofCentred the same in parts of what is left of the vectors without their means
+ */
+public record HeldOutError(double ofVectors, double ofCentred) {
+  /**
+   * @param heads the codebooks of all KV heads of the layer
+   * @param width of the beam
+   */
+  public static HeldOutError of(
+      VectorSample sample, Side side, int layer, List<? extends Codebook> heads, int width) {
+    int row = sample.count() * sample.shape().headDim();
+    float[] x = new float[heads.size() * row];
+    for (int head = 0; head < heads.size(); head++) {
+      System.arraycopy(sample.vectors(side, layer, head), 0, x, head * row, row);
+    }
+    short[] codes = new short[heads.size() * sample.count() * heads.getFirst().stages().stages()];
+    short[] scales = new short[sample.count()];
+    float[] back = x.clone();
+    LayerEncoder encoder = new LayerEncoder(heads, width);
+    encoder.encode(back, sample.count(), codes, scales);
+    encoder.decode(codes, scales, sample.count(), back);
+    return compare(x, back, heads, row);
+  }
+
+  private static HeldOutError compare(
+      float[] x, float[] back, List<? extends Codebook> heads, int row) {
+    double error = 0;
+    double energy = 0;
+    double centred = 0;
+    for (int i = 0; i < x.length; i++) {
+      float[] mean = heads.get(i / row).mean();
+      double left = x[i] - mean[i % mean.length];
+      double difference = x[i] - back[i];
+      error += difference * difference;
+      energy += (double) x[i] * x[i];
+      centred += left * left;
+    }
+    return new HeldOutError(error / energy, error / centred);
+  }
+}

@@ -1,0 +1,158 @@
+package dev.kvasir.lab.codebook;
+
+import dev.kvasir.codec.commvq.AdditiveStages;
+
+/** How second rows depend on first ones, and the least squares that follows from it. */
+enum RowStructure {
+  /** Not at all: values. The normal equations are {@code (P^T w P) rows = P^T w x}. */
+  FREE {
+    @Override
+    int unknowns(int stages) {
+      return 2 * ROWS * stages;
+    }
+
+    @Override
+    void fill(Moments moments, double[][] matrix, double[][] right) {
+      for (int i = 0; i < matrix.length; i++) {
+        for (int j = i; j < matrix.length; j++) {
+          matrix[i][j] = moments.together(i, j);
+        }
+        System.arraycopy(moments.sums()[i], 0, right[i], 0, right[i].length);
+      }
+    }
+
+    @Override
+    void toUnknowns(float[] rows, int length, double[][] out) {
+      for (int i = 0; i < out.length; i++) {
+        for (int d = 0; d < length; d++) {
+          out[i][d] = rows[i * length + d];
+        }
+      }
+    }
+
+    @Override
+    void toRows(double[][] unknowns, int length, float[] out) {
+      for (int i = 0; i < unknowns.length; i++) {
+        for (int d = 0; d < length; d++) {
+          out[i * length + d] = (float) unknowns[i][d];
+        }
+      }
+    }
+  },
+
+  /**
+   * Second rows are first ones times i: keys, in the order of pairs. With P and Q the matrices of
+   * first and second rows, a vector of complex numbers is {@code (P + iQ) z}, and the normal
+   * equations {@code (D + iK) z = P^T x - i Q^T x}, {@code D = P^T P + Q^T Q}, {@code K = P^T Q -
+   * Q^T P}, in real numbers
+   *
+   * <pre>
+   * | D -K |  | X |     | Px + Qy |
+   * | K  D |  | Y |  =  | Py - Qx |
+   * </pre>
+   *
+   * The matrix is the same for all pairs of channels, which are its right-hand sides.
+   */
+  COMMUTING {
+    @Override
+    int unknowns(int stages) {
+      return 2 * ROWS * stages;
+    }
+
+    @Override
+    void fill(Moments moments, double[][] matrix, double[][] right) {
+      int half = matrix.length / 2;
+      int pairs = right[0].length;
+      for (int i = 0; i < half; i++) {
+        for (int j = 0; j < half; j++) {
+          double d = moments.together(first(i), first(j)) + moments.together(second(i), second(j));
+          double k = moments.together(first(i), second(j)) - moments.together(second(i), first(j));
+          matrix[i][j] = d;
+          matrix[half + i][half + j] = d;
+          matrix[i][half + j] = -k;
+        }
+        double[] p = moments.sums()[first(i)];
+        double[] q = moments.sums()[second(i)];
+        for (int pair = 0; pair < pairs; pair++) {
+          right[i][pair] = p[pair] + q[pairs + pair];
+          right[half + i][pair] = p[pairs + pair] - q[pair];
+        }
+      }
+    }
+
+    @Override
+    void toUnknowns(float[] rows, int length, double[][] out) {
+      int half = out.length / 2;
+      for (int i = 0; i < half; i++) {
+        for (int pair = 0; pair < length / 2; pair++) {
+          out[i][pair] = rows[first(i) * length + pair];
+          out[half + i][pair] = rows[first(i) * length + length / 2 + pair];
+        }
+      }
+    }
+
+    @Override
+    void toRows(double[][] unknowns, int length, float[] out) {
+      int half = unknowns.length / 2;
+      for (int i = 0; i < half; i++) {
+        for (int pair = 0; pair < length / 2; pair++) {
+          float x = (float) unknowns[i][pair];
+          float y = (float) unknowns[half + i][pair];
+          out[first(i) * length + pair] = x;
+          out[first(i) * length + length / 2 + pair] = y;
+          out[second(i) * length + pair] = -y;
+          out[second(i) * length + length / 2 + pair] = x;
+        }
+      }
+    }
+  };
+
+  private static final int ROWS = AdditiveStages.ROWS;
+
+  /** The place among all rows of the i-th first row, counted over all stages. */
+  private static int first(int i) {
+    return i / ROWS * 2 * ROWS + i % ROWS;
+  }
+
+  private static int second(int i) {
+    return first(i) + ROWS;
+  }
+
+  abstract int unknowns(int stages);
+
+  abstract void fill(Moments moments, double[][] matrix, double[][] right);
+
+  abstract void toUnknowns(float[] rows, int length, double[][] out);
+
+  abstract void toRows(double[][] unknowns, int length, float[] out);
+
+  int columns(int length) {
+    return this == COMMUTING ? length / 2 : length;
+  }
+
+  /**
+   * The rows that leave least of the vectors which the moments are of.
+   *
+   * @param rows (stages, 2, ROWS, length) as they are; each counts as {@code pull} vectors that say
+   *     so, which keeps rows that nothing uses, and what the vectors leave open, where they are
+   * @return (stages, 2, ROWS, length)
+   */
+  float[] fit(Moments moments, float[] rows, int length, double pull) {
+    int size = unknowns(moments.stages());
+    double[][] matrix = new double[size][size];
+    double[][] right = new double[size][columns(length)];
+    double[][] before = new double[size][columns(length)];
+    fill(moments, matrix, right);
+    toUnknowns(rows, length, before);
+    for (int i = 0; i < size; i++) {
+      matrix[i][i] += pull;
+      for (int d = 0; d < right[i].length; d++) {
+        right[i][d] += pull * before[i][d];
+      }
+    }
+    new Cholesky(matrix).solve(right);
+    float[] out = new float[rows.length];
+    toRows(right, length, out);
+    return out;
+  }
+}

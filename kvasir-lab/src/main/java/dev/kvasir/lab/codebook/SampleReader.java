@@ -1,0 +1,106 @@
+package dev.kvasir.lab.codebook;
+
+import dev.kvasir.Model;
+import dev.kvasir.cache.CacheShape;
+import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.cache.KvCache;
+import dev.kvasir.codec.commvq.PairOrder;
+import dev.kvasir.kernel.KernelChoice;
+import dev.kvasir.kernel.Kernels;
+import dev.kvasir.kernel.Rotation;
+import dev.kvasir.lab.codebook.VectorSample.Side;
+import dev.kvasir.lab.eval.EvaluationListener;
+import dev.kvasir.model.Batch;
+
+/** Reads text with a model and puts the keys and values of its tokens into a sample. */
+public final class SampleReader {
+  private static final int BLOCK = KvCache.TOKENS_PER_PAGE;
+
+  private final Kernels kernels = KernelChoice.ofThisProcess().kernels();
+  private final Model model;
+  private final CacheShape shape;
+  private final Rotation rotation;
+  private final PairOrder order;
+  private final float[] vectors; // (tokens, headDim) of a block
+  private final float[] paired; // (headDim)
+
+  public SampleReader(Model model) {
+    this.model = model;
+    this.shape = model.config().cacheShape();
+    this.rotation = model.config().rotation();
+    this.order = PairOrder.of(rotation, shape.headDim());
+    this.vectors = new float[BLOCK * shape.headDim()];
+    this.paired = new float[shape.headDim()];
+  }
+
+  /**
+   * @param ids tokens of the text
+   * @param context where a text is cut: its next token begins anew, at position zero
+   * @param listener told of tokens; where it asks to stop, the sample holds what was read
+   */
+  public void read(int[] ids, int context, VectorSample sample, EvaluationListener listener) {
+    for (int from = 0; from < ids.length && !listener.stopped(); from += context) {
+      int end = Math.min(from + context, ids.length);
+      try (KvCache cache = CacheSpec.parse("fp32").newCache(shape)) {
+        read(ids, from, end, cache, sample, listener);
+      }
+    }
+  }
+
+  private void read(
+      int[] ids,
+      int from,
+      int end,
+      KvCache cache,
+      VectorSample sample,
+      EvaluationListener listener) {
+    Batch batch = new Batch();
+    while (from + cache.length() < end && !listener.stopped()) {
+      int first = cache.length();
+      batch.clear();
+      for (int i = from + first; i < Math.min(end, from + first + BLOCK); i++) {
+        batch.add(cache, ids[i], false);
+      }
+      model.forward(batch);
+      take(cache, first, sample);
+      listener.progress(from + cache.length(), ids.length);
+    }
+  }
+
+  private void take(KvCache cache, int first, VectorSample sample) {
+    int tokens = cache.length() - first;
+    int block = cache.blockOf(first);
+    int[] slots = new int[tokens];
+    for (int token = 0; token < tokens; token++) {
+      slots[token] = sample.nextSlot();
+    }
+    for (int layer = 0; layer < shape.layers(); layer++) {
+      for (int head = 0; head < shape.kvHeads(); head++) {
+        cache.expandKeys(kernels, layer, head, block, tokens, vectors);
+        turnBack(first, tokens);
+        put(sample, Side.KEYS, layer, head, slots);
+        cache.expandValues(kernels, layer, head, block, tokens, vectors);
+        put(sample, Side.VALUES, layer, head, slots);
+      }
+    }
+  }
+
+  /** To keys as they were before rotation, in the order of pairs. */
+  private void turnBack(int first, int tokens) {
+    int headDim = shape.headDim();
+    rotation.turn(vectors, 0, headDim, tokens, -first);
+    rotation.turnBackAlong(vectors, 0, headDim, tokens);
+    for (int token = 0; token < tokens; token++) {
+      order.gather(vectors, token * headDim, paired, 0);
+      System.arraycopy(paired, 0, vectors, token * headDim, headDim);
+    }
+  }
+
+  private void put(VectorSample sample, Side side, int layer, int head, int[] slots) {
+    for (int token = 0; token < slots.length; token++) {
+      if (slots[token] >= 0) {
+        sample.put(side, layer, head, slots[token], vectors, token * shape.headDim());
+      }
+    }
+  }
+}

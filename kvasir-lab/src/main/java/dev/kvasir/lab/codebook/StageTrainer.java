@@ -1,0 +1,138 @@
+package dev.kvasir.lab.codebook;
+
+import dev.kvasir.codec.commvq.AdditiveStages;
+import dev.kvasir.codec.commvq.StageSearch;
+import dev.kvasir.kernel.KernelChoice;
+import dev.kvasir.kernel.Kernels;
+import java.util.SplittableRandom;
+
+/**
+ * Finds the rows of one stage by expectation and maximization: vectors are shared between their
+ * nearest centres, by {@code exp(-distance / temperature)}, and rows fitted to them by least
+ * squares. The temperature falls from step to step; without it, rows that begin badly stay unused.
+ */
+final class StageTrainer {
+  private static final Kernels KERNELS = KernelChoice.ofThisProcess().kernels();
+  private static final int ROWS = AdditiveStages.ROWS;
+  private static final int BATCH = 64;
+
+  /** Vectors that a row's last value counts for in a fit. */
+  private static final double PULL = 0.1;
+
+  /** Smaller shares are left out. */
+  private static final double LEAST_SHARE = 1e-4;
+
+  private final TrainingSet set;
+  private final RowStructure structure;
+  private final TrainingSettings settings;
+  private final float[] products = new float[BATCH * 2 * ROWS];
+  private final double[] shares; // (nearest)
+  private final short[] code = new short[1];
+  private final float[] squares; // (count)
+
+  StageTrainer(TrainingSet set, RowStructure structure, TrainingSettings settings) {
+    this.set = set;
+    this.structure = structure;
+    this.settings = settings;
+    this.shares = new double[settings.nearest()];
+    this.squares = new float[set.count()];
+    for (int i = 0; i < squares.length; i++) {
+      squares[i] = set.square(i);
+    }
+  }
+
+  /** What one look at all vectors finds. */
+  private record Step(double error, Moments moments) {}
+
+  /** (2, ROWS, length): those of the step after which the nearest centres left least. */
+  float[] train(SplittableRandom random) {
+    double typical = Math.sqrt(set.energy() / set.count());
+    float[] rows = begin(random);
+    float[] best = rows;
+    double least = Double.POSITIVE_INFINITY;
+    for (int i = 0; i <= settings.steps(); i++) {
+      Step step = share(rows, typical * temperature(i));
+      if (step.error < least) {
+        least = step.error;
+        best = rows;
+      }
+      if (i < settings.steps()) {
+        rows = structure.fit(step.moments, rows, set.length(), PULL);
+      }
+    }
+    return best;
+  }
+
+  private double temperature(int step) {
+    double fraction = step / (double) Math.max(1, settings.steps() - 1);
+    return settings.hottest() * Math.pow(settings.coldest() / settings.hottest(), fraction);
+  }
+
+  /** Vectors of the set, drawn at random and shortened, since two of them make a centre. */
+  private float[] begin(SplittableRandom random) {
+    int length = set.length();
+    float[] drawn = new float[2 * ROWS * length];
+    for (int row = 0; row < 2 * ROWS; row++) {
+      int from = random.nextInt(set.count()) * length;
+      for (int d = 0; d < length; d++) {
+        drawn[row * length + d] = set.x()[from + d] / 2;
+      }
+    }
+    // Makes second rows of first ones where they depend on them.
+    int unknowns = structure.unknowns(1);
+    double[][] numbers = new double[unknowns][structure.columns(length)];
+    structure.toUnknowns(drawn, length, numbers);
+    structure.toRows(numbers, length, drawn);
+    return drawn;
+  }
+
+  private Step share(float[] rows, double temperature) {
+    AdditiveStages stage = new AdditiveStages(1, set.length(), rows);
+    StageSearch search = new StageSearch(stage, settings.nearest());
+    Moments moments = new Moments(1, set.length());
+    double error = 0;
+    for (int from = 0; from < set.count(); from += BATCH) {
+      int batch = Math.min(BATCH, set.count() - from);
+      multiply(rows, from, batch);
+      for (int i = 0; i < batch; i++) {
+        search.begin(0, settings.nearest(), products);
+        search.offer(squares[from + i], i * 2 * ROWS);
+        search.rank();
+        error += Math.max(0, search.error(0));
+        add(moments, from + i, search, temperature);
+      }
+    }
+    return new Step(error, moments);
+  }
+
+  private void multiply(float[] rows, int from, int batch) {
+    int length = set.length();
+    KERNELS.products(
+        set.x(),
+        from * length,
+        length,
+        batch,
+        rows,
+        0,
+        length,
+        2 * ROWS,
+        length,
+        products,
+        0,
+        2 * ROWS);
+  }
+
+  private void add(Moments moments, int i, StageSearch search, double temperature) {
+    double nearest = Math.sqrt(Math.max(0, search.error(0)));
+    double sum = 0;
+    for (int rank = 0; rank < shares.length; rank++) {
+      double distance = Math.sqrt(Math.max(0, search.error(rank)));
+      shares[rank] = rank == 0 ? 1 : Math.exp((nearest - distance) / temperature);
+      sum += shares[rank];
+    }
+    for (int rank = 0; rank < shares.length && shares[rank] > LEAST_SHARE * sum; rank++) {
+      code[0] = search.code(rank);
+      moments.add(code, 0, set.x(), i * set.length(), shares[rank] / sum);
+    }
+  }
+}

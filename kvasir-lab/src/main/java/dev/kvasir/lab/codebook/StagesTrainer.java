@@ -1,0 +1,118 @@
+package dev.kvasir.lab.codebook;
+
+import dev.kvasir.codec.commvq.AdditiveStages;
+import dev.kvasir.codec.commvq.BeamEncoder;
+import java.util.Optional;
+import java.util.SplittableRandom;
+
+/**
+ * Trains the stages of one codebook: one after another, each on what the ones before it leave, and
+ * then all together, by least squares on the codes that a beam finds, alternated with finding them
+ * anew.
+ */
+final class StagesTrainer {
+  private static final int ROWS = AdditiveStages.ROWS;
+
+  /** Vectors that a row's last value counts for in a fit. */
+  private static final double PULL = 0.1;
+
+  /** Told after each of the {@link #steps}. */
+  interface Listener {
+    /**
+     * @param error in parts of the vectors' energy
+     * @return false to end the training
+     */
+    boolean goesOn(double error);
+  }
+
+  private final TrainingSet set;
+  private final RowStructure structure;
+  private final TrainingSettings settings;
+  private final Listener listener;
+  private final double energy;
+
+  StagesTrainer(
+      TrainingSet set, RowStructure structure, TrainingSettings settings, Listener listener) {
+    this.set = set;
+    this.structure = structure;
+    this.settings = settings;
+    this.listener = listener;
+    this.energy = Math.max(set.energy(), Float.MIN_NORMAL);
+  }
+
+  /** How often a listener is told: each stage, the codes of all of them, each round. */
+  static int steps(TrainingSettings settings) {
+    return settings.stages() + 1 + settings.refits();
+  }
+
+  /** Empty where the listener ended it. */
+  Optional<AdditiveStages> train(SplittableRandom random) {
+    int block = 2 * ROWS * set.length();
+    float[] rows = new float[settings.stages() * block];
+    TrainingSet left = set.copy();
+    for (int stage = 0; stage < settings.stages(); stage++) {
+      float[] found = new StageTrainer(left, structure, settings).train(random.split());
+      System.arraycopy(found, 0, rows, stage * block, block);
+      AdditiveStages one = new AdditiveStages(1, set.length(), found);
+      subtract(one, encode(one, left.x(), 1), left.x());
+      if (!listener.goesOn(left.energy() / energy)) {
+        return Optional.empty();
+      }
+    }
+    return refit(rows);
+  }
+
+  /** The rows of the round whose codes leave least. */
+  private Optional<AdditiveStages> refit(float[] rows) {
+    AdditiveStages stages = new AdditiveStages(settings.stages(), set.length(), rows);
+    AdditiveStages best = stages;
+    double least = Double.POSITIVE_INFINITY;
+    for (int round = 0; round <= settings.refits(); round++) {
+      short[] codes = encode(stages, set.x(), settings.width());
+      double error = errorOf(stages, codes);
+      if (error < least) {
+        least = error;
+        best = stages;
+      }
+      if (!listener.goesOn(least)) {
+        return Optional.empty();
+      }
+      if (round < settings.refits()) {
+        float[] fitted = structure.fit(moments(codes), stages.rows(), set.length(), PULL);
+        stages = new AdditiveStages(settings.stages(), set.length(), fitted);
+      }
+    }
+    return Optional.of(best);
+  }
+
+  private short[] encode(AdditiveStages stages, float[] x, int width) {
+    short[] codes = new short[set.count() * stages.stages()];
+    new BeamEncoder(stages, width).encode(x, 0, set.count(), codes, 0);
+    return codes;
+  }
+
+  private double errorOf(AdditiveStages stages, short[] codes) {
+    TrainingSet left = set.copy();
+    subtract(stages, codes, left.x());
+    return left.energy() / energy;
+  }
+
+  private void subtract(AdditiveStages stages, short[] codes, float[] x) {
+    int length = set.length();
+    float[] sum = new float[length];
+    for (int i = 0; i < set.count(); i++) {
+      stages.decode(codes, i * stages.stages(), sum, 0);
+      for (int d = 0; d < length; d++) {
+        x[i * length + d] -= sum[d];
+      }
+    }
+  }
+
+  private Moments moments(short[] codes) {
+    Moments moments = new Moments(settings.stages(), set.length());
+    for (int i = 0; i < set.count(); i++) {
+      moments.add(codes, i * settings.stages(), set.x(), i * set.length(), 1);
+    }
+    return moments;
+  }
+}
