@@ -7,11 +7,6 @@ enum RowStructure {
   /** Not at all: values. The normal equations are {@code (P^T w P) rows = P^T w x}. */
   FREE {
     @Override
-    int unknowns(int stages) {
-      return 2 * ROWS * stages;
-    }
-
-    @Override
     void fill(Moments moments, double[][] matrix, double[][] right) {
       for (int i = 0; i < matrix.length; i++) {
         for (int j = i; j < matrix.length; j++) {
@@ -54,11 +49,6 @@ enum RowStructure {
    * The matrix is the same for all pairs of channels, which are its right-hand sides.
    */
   COMMUTING {
-    @Override
-    int unknowns(int stages) {
-      return 2 * ROWS * stages;
-    }
-
     @Override
     void fill(Moments moments, double[][] matrix, double[][] right) {
       int half = matrix.length / 2;
@@ -118,16 +108,23 @@ enum RowStructure {
     return first(i) + ROWS;
   }
 
-  abstract int unknowns(int stages);
-
+  /** Sets the normal equations: the upper triangle of the matrix, and all right-hand sides. */
   abstract void fill(Moments moments, double[][] matrix, double[][] right);
 
+  /** Rows (stages, 2, ROWS, length) as unknowns of the equations. */
   abstract void toUnknowns(float[] rows, int length, double[][] out);
 
   abstract void toRows(double[][] unknowns, int length, float[] out);
 
-  int columns(int length) {
-    return this == COMMUTING ? length / 2 : length;
+  private double[][] newUnknowns(int stages, int length) {
+    return new double[2 * ROWS * stages][this == COMMUTING ? length / 2 : length];
+  }
+
+  /** Makes second rows of first ones where they depend on them: (stages, 2, ROWS, length). */
+  void impose(float[] rows, int length) {
+    double[][] unknowns = newUnknowns(rows.length / (2 * ROWS * length), length);
+    toUnknowns(rows, length, unknowns);
+    toRows(unknowns, length, rows);
   }
 
   /**
@@ -138,10 +135,10 @@ enum RowStructure {
    * @return (stages, 2, ROWS, length)
    */
   float[] fit(Moments moments, float[] rows, int length, double pull) {
-    int size = unknowns(moments.stages());
+    double[][] right = newUnknowns(moments.stages(), length);
+    double[][] before = newUnknowns(moments.stages(), length);
+    int size = right.length;
     double[][] matrix = new double[size][size];
-    double[][] right = new double[size][columns(length)];
-    double[][] before = new double[size][columns(length)];
     fill(moments, matrix, right);
     toUnknowns(rows, length, before);
     for (int i = 0; i < size; i++) {

@@ -78,11 +78,7 @@ final class StageTrainer {
         drawn[row * length + d] = set.x()[from + d] / 2;
       }
     }
-    // Makes second rows of first ones where they depend on them.
-    int unknowns = structure.unknowns(1);
-    double[][] numbers = new double[unknowns][structure.columns(length)];
-    structure.toUnknowns(drawn, length, numbers);
-    structure.toRows(numbers, length, drawn);
+    structure.impose(drawn, length);
     return drawn;
   }
 

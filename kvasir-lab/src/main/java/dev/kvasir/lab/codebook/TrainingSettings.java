@@ -13,4 +13,35 @@ package dev.kvasir.lab.codebook;
  * @param width of the beam that finds these codes
  */
 public record TrainingSettings(
-    int stages, int steps, int nearest, double hottest, double coldest, int refits, int width) {}
+    int stages, int steps, int nearest, double hottest, double coldest, int refits, int width) {
+  /** Six bits per channel of a head of 128, where any scalar code does as well. */
+  private static final int MOST_STAGES = 64;
+
+  public TrainingSettings {
+    between("stages", stages, 1, MOST_STAGES);
+    between("steps", steps, 1, 1000);
+    between("nearest", nearest, 1, 64);
+    between("refits", refits, 0, 1000);
+    between("width", width, 1, 64);
+    if (!(coldest > 0 && coldest <= hottest)) {
+      throw new IllegalArgumentException(
+          "coldest is %s; expected more than 0, up to hottest, %s".formatted(coldest, hottest));
+    }
+  }
+
+  private static void between(String name, int value, int least, int most) {
+    if (value < least || value > most) {
+      throw new IllegalArgumentException(
+          "%s is %d; expected %d to %d".formatted(name, value, least, most));
+    }
+  }
+
+  /**
+   * What training codebooks of so many stages is worth. On values of the bundled model, held out,
+   * sharing vectors between centres leaves 1% less than taking the nearest alone at as many steps,
+   * and more rounds than these lower the error of training only.
+   */
+  public static TrainingSettings of(int stages) {
+    return new TrainingSettings(stages, 16, 4, 0.03, 0.001, 4, 2);
+  }
+}

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 class CodebookTrainingTest {
   private static final CacheShape SHAPE = new CacheShape(2, 2, 8);
   private static final TrainingSettings SETTINGS = new TrainingSettings(2, 3, 4, 0.05, 0.001, 1, 2);
-  private static final VectorSample SAMPLE = sample(1500, 1);
+  private static final VectorSample SAMPLE = sample(800, 1);
 
   /** Keys and values that lie near planes of three dimensions, far off zero. */
   private static VectorSample sample(int count, long seed) {
@@ -118,7 +118,7 @@ class CodebookTrainingTest {
   @Test
   void whatIsLearnedHoldsForOtherVectors() {
     Map<TrainedHead, Codebook> books = train(Set.of(), 2, 100).kept;
-    VectorSample other = sample(500, 2);
+    VectorSample other = sample(400, 2);
     for (Side side : Side.values()) {
       for (int layer = 0; layer < 2; layer++) {
         List<Codebook> heads =

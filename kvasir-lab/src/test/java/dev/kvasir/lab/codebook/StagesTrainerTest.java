@@ -11,13 +11,13 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 class StagesTrainerTest {
-  private static final TrainingSettings HARD = new TrainingSettings(2, 8, 1, 1, 1, 3, 2);
-  private static final TrainingSettings SOFT = new TrainingSettings(2, 8, 8, 0.05, 0.001, 3, 2);
+  private static final TrainingSettings HARD = new TrainingSettings(2, 6, 1, 1, 1, 2, 2);
+  private static final TrainingSettings SOFT = new TrainingSettings(2, 6, 8, 0.05, 0.001, 2, 2);
 
   private final List<Double> errors = new ArrayList<>();
 
   private Optional<AdditiveStages> train(RowStructure structure, TrainingSettings settings) {
-    TrainingSet set = new Planted(structure, 2, 3000, 12, 1).set;
+    TrainingSet set = new Planted(structure, 2, 1500, 12, 1).set;
     return new StagesTrainer(set, structure, settings, errors::add).train(new SplittableRandom(1));
   }
 
