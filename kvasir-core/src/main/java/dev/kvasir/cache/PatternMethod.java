@@ -1,6 +1,7 @@
 package dev.kvasir.cache;
 
 import dev.kvasir.codec.pattern.FlatteningGate;
+import dev.kvasir.codec.pattern.PatternChoice;
 import dev.kvasir.codec.pattern.PatternCodec;
 import dev.kvasir.codec.pattern.PatternShape;
 import dev.kvasir.codec.pattern.Patterns;
@@ -17,6 +18,7 @@ import java.util.Optional;
  * @param newPatterns whether later windows add patterns
  * @param thresholds whether values use a pattern only where it helps for certain
  * @param rope what becomes of patterns of keys as positions pass
+ * @param choice which pattern a key takes
  */
 record PatternMethod(
     UniformKeys keys,
@@ -26,7 +28,8 @@ record PatternMethod(
     boolean keyPatterns,
     boolean valuePatterns,
     boolean thresholds,
-    Rope rope)
+    Rope rope,
+    PatternChoice choice)
     implements CacheMethod {
   enum Rope {
     /** Patterns are vectors as attention sees them, rotated. */
@@ -50,7 +53,8 @@ record PatternMethod(
             "k-patterns",
             "v-patterns",
             "v-threshold",
-            "rope");
+            "rope",
+            "choice");
     return new PatternMethod(
         keys,
         spec.between("patterns", DEFAULT_PATTERNS, 1, Patterns.MOST),
@@ -59,7 +63,8 @@ record PatternMethod(
         spec.isOn("k-patterns"),
         spec.isOn("v-patterns"),
         spec.isOn("v-threshold"),
-        spec.choice("rope", Rope.STATIC));
+        spec.choice("rope", Rope.STATIC),
+        spec.choice("choice", PatternChoice.RANGE));
   }
 
   /** Patterns take the same bytes whether they turn or not. */
@@ -88,12 +93,15 @@ record PatternMethod(
         new PatternCodec(
             new PatternShape(shape.layers(), shape.kvHeads(), shape.headDim()),
             keys.head(shape),
-            keyPatterns ? Optional.of(side(any, host.rotation())) : Optional.empty(),
-            valuePatterns ? Optional.of(side(ratio, Optional.empty())) : Optional.empty(),
+            keyPatterns ? Optional.of(side(any, choice, host.rotation())) : Optional.empty(),
+            valuePatterns
+                ? Optional.of(side(ratio, PatternChoice.RANGE, Optional.empty()))
+                : Optional.empty(),
             host.crew()));
   }
 
-  private SideSettings side(double largestRatio, Optional<Rotation> rotation) {
-    return new SideSettings(patterns, newPatterns, largestRatio, rotation);
+  private SideSettings side(
+      double largestRatio, PatternChoice measure, Optional<Rotation> rotation) {
+    return new SideSettings(patterns, newPatterns, largestRatio, measure, rotation);
   }
 }

@@ -58,6 +58,8 @@ class PackedAttentionTest {
         "patternkv:2,k-patterns=off | 64 | 5",
         "patternkv:2,v-patterns=off | 128 | 7",
         "patternkv:2,rope=rotate |  64 | 4",
+        "patternkv:2,rope=rotate,choice=peaks |  64 | 4",
+        "patternkv:2,choice=distance |  64 | 3",
         "patternkv:4,rope=rotate,sinks=9 | 80 | 8",
         "patternkv:2,rope=rotate,window=0,patterns=3 | 128 | 1",
         "mixkvq,high=1.9,mid=1.6 | 64 | 1",

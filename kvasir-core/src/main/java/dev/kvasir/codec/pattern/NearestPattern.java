@@ -1,8 +1,8 @@
 package dev.kvasir.codec.pattern;
 
 /**
- * The pattern that leaves the smallest range over the channels of a residual: {@code argmin over m
- * of max_i(x_i - m_i) - min_i(x_i - m_i)}.
+ * The pattern that leaves least of a vector, by its {@link PatternChoice}. By range it is {@code
+ * argmin over m of max_i(x_i - m_i) - min_i(x_i - m_i)}.
  */
 final class NearestPattern {
   /** Channels between two looks at whether a pattern can still win. */
@@ -14,13 +14,15 @@ final class NearestPattern {
    */
   private static final float MOST = 46_000;
 
+  private final PatternChoice choice;
   private final float[] patterns; // (count, headDim)
   private final int count;
   private final int headDim;
   private float least;
   private float most;
 
-  NearestPattern(float[] patterns, int count, int headDim) {
+  NearestPattern(float[] patterns, int count, int headDim, PatternChoice choice) {
+    this.choice = choice;
     this.patterns = patterns;
     this.count = count;
     this.headDim = headDim;
@@ -32,6 +34,44 @@ final class NearestPattern {
    * @param largestRatio of the residual's range to the vector's, above which there is none
    */
   int of(float[] x, int at, double largestRatio) {
+    return choice == PatternChoice.RANGE
+        ? byRange(x, at, largestRatio)
+        : byPowers(x, at, largestRatio);
+  }
+
+  private int byPowers(float[] x, int at, double largestRatio) {
+    int best = Patterns.NONE;
+    float smallest = Float.POSITIVE_INFINITY;
+    for (int pattern = 0; pattern < count; pattern++) {
+      float sum = powers(x, at, pattern * headDim);
+      if (sum < smallest) {
+        smallest = sum;
+        best = pattern;
+      }
+    }
+    return best != Patterns.NONE && fits(x, at, best, largestRatio) ? best : Patterns.NONE;
+  }
+
+  private float powers(float[] x, int at, int pattern) {
+    boolean fourth = choice == PatternChoice.PEAKS;
+    float sum = 0;
+    for (int i = 0; i < headDim; i++) {
+      float residual = x[at + i] - patterns[pattern + i];
+      float square = residual * residual;
+      sum += fourth ? square * square : square;
+    }
+    return sum;
+  }
+
+  private boolean fits(float[] x, int at, int pattern, double largestRatio) {
+    return spans(x, at, pattern * headDim, Float.POSITIVE_INFINITY)
+        && least >= -MOST
+        && most <= MOST
+        && (largestRatio == Double.POSITIVE_INFINITY
+            || most - least <= largestRatio * range(x, at));
+  }
+
+  private int byRange(float[] x, int at, double largestRatio) {
     int best = Patterns.NONE;
     float bestRange = Float.POSITIVE_INFINITY;
     for (int pattern = 0; pattern < count; pattern++) {

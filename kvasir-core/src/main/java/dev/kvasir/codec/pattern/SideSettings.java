@@ -10,11 +10,16 @@ import java.util.Optional;
  * @param patterns mined from the first vectors, fewer where there are fewer of them
  * @param grows whether every further window adds a pattern
  * @param largestRatio of a residual's range to the vector's, above which no pattern is used
+ * @param choice which pattern a vector takes
  * @param rotation to mine patterns of vectors as they were before it; empty to take vectors as they
  *     come
  */
 public record SideSettings(
-    int patterns, boolean grows, double largestRatio, Optional<Rotation> rotation) {
+    int patterns,
+    boolean grows,
+    double largestRatio,
+    PatternChoice choice,
+    Optional<Rotation> rotation) {
   /** Places for patterns of a head after so many blocks, had they been sealed one by one. */
   int placesAfter(int blocks) {
     if (blocks == 0) {

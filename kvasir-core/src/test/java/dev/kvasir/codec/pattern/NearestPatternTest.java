@@ -13,7 +13,7 @@ class NearestPatternTest {
     Random random = new Random(8);
     for (int headDim : new int[] {4, 20, 64, 80}) {
       float[] patterns = gaussian(random, 40 * headDim);
-      NearestPattern nearest = new NearestPattern(patterns, 40, headDim);
+      NearestPattern nearest = new NearestPattern(patterns, 40, headDim, PatternChoice.RANGE);
       for (int trial = 0; trial < 50; trial++) {
         float[] x = gaussian(random, headDim);
         int found = nearest.of(x, 0, ANY);
@@ -24,14 +24,31 @@ class NearestPatternTest {
     }
   }
 
+  /** The residuals are (3, 3, 3, 3), (5, 0, 0, 0) and (0, 4, 4, 0). */
+  @Test
+  void everyRuleHasItsOwnFavourite() {
+    float[] x = {5, 4, 4, 0};
+    float[] patterns = {2, 1, 1, -3, 0, 4, 4, 0, 5, 0, 0, 0};
+    assertThat(chosen(patterns, PatternChoice.RANGE, x)).isZero();
+    assertThat(chosen(patterns, PatternChoice.DISTANCE, x)).isEqualTo(1);
+    assertThat(chosen(patterns, PatternChoice.PEAKS, x)).isZero();
+    float[] others = {0, 4, 4, 0, 5, 0, 0, 0};
+    assertThat(chosen(others, PatternChoice.PEAKS, x)).isEqualTo(1);
+  }
+
+  private static int chosen(float[] patterns, PatternChoice choice, float[] x) {
+    return new NearestPattern(patterns, patterns.length / x.length, x.length, choice).of(x, 0, ANY);
+  }
+
   /** The range of the vector is 8; the patterns leave 2 and 6 of it. */
   @Test
   void aPatternThatFlattensTooLittleIsNotUsed() {
     float[] x = {0, 2, 4, 8};
-    NearestPattern nearest = new NearestPattern(new float[] {0, 0, 2, 6, 0, 0, 0, 2}, 2, 4);
+    NearestPattern nearest =
+        new NearestPattern(new float[] {0, 0, 2, 6, 0, 0, 0, 2}, 2, 4, PatternChoice.RANGE);
     assertThat(nearest.of(x, 0, 0.25)).isZero();
     assertThat(nearest.of(x, 0, 0.24)).isEqualTo(Patterns.NONE);
-    NearestPattern worse = new NearestPattern(new float[] {0, 0, 0, 2}, 1, 4);
+    NearestPattern worse = new NearestPattern(new float[] {0, 0, 0, 2}, 1, 4, PatternChoice.RANGE);
     assertThat(worse.of(x, 0, 0.75)).isZero();
     assertThat(worse.of(x, 0, 0.74)).isEqualTo(Patterns.NONE);
     assertThat(worse.of(x, 0, -1)).isEqualTo(Patterns.NONE);
@@ -42,7 +59,8 @@ class NearestPatternTest {
   void aPatternTooFarAwayIsNotUsed() {
     float[] x = {60_000, 60_000, 60_000, 60_000};
     NearestPattern nearest =
-        new NearestPattern(new float[] {-60_000, -60_000, -60_000, -60_000}, 1, 4);
+        new NearestPattern(
+            new float[] {-60_000, -60_000, -60_000, -60_000}, 1, 4, PatternChoice.RANGE);
     assertThat(nearest.of(x, 0, ANY)).isEqualTo(Patterns.NONE);
   }
 
