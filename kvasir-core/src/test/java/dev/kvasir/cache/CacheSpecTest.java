@@ -54,7 +54,7 @@ class CacheSpecTest {
         "pmkvq:2,group=32 | 'group=32' is no key=value of pmkvq; its keys are [budget, lookup,"
             + " shift, sinks, smoothing, widths, window]",
         "patternkv:2,pattern=4 | 'pattern=4' is no key=value of patternkv; its keys are [alpha,"
-            + " group, k,"
+            + " choice, group, k,"
       })
   void aBadSpecNamesWhatIsWrong(String spec, String sentence) {
     assertThatThrownBy(() -> CacheSpec.parse(spec))
