@@ -29,7 +29,7 @@ class CalibrateTest {
         Run.of(
             "generate",
             "--kv",
-            "pmkvq:2,budget=4bits",
+            "pmkvq:2,budget=8MiB",
             "--context",
             "512",
             "--profile",
