@@ -1,19 +1,18 @@
 package dev.kvasir.cli;
 
+import dev.kvasir.LoadOptions;
 import dev.kvasir.Model;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.WholeFile;
 import dev.kvasir.kernel.Crew;
 import dev.kvasir.lab.allocate.Allocation;
 import dev.kvasir.lab.allocate.Sensitivities;
-import dev.kvasir.lab.calibrate.CalibrationListener;
 import dev.kvasir.lab.calibrate.CalibrationTexts;
 import dev.kvasir.lab.gradient.TracedDecoder;
 import dev.kvasir.lab.smooth.Smoothing;
 import dev.kvasir.lab.smooth.SmoothingSettings;
 import dev.kvasir.lab.text.BundledText;
 import dev.kvasir.profile.Profile;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -118,11 +117,12 @@ final class Calibrate implements Callable<Integer> {
     check();
     String name = text == null ? "the bundled prose" : text.toString();
     String words = text == null ? BundledText.filler() : TextArgument.readFile(text);
-    try (Model loaded = model.load(load.options(), streams);
-        Crew crew = new Crew(load.options().threads());
+    LoadOptions options = load.options();
+    try (Model loaded = model.load(options, streams);
+        Crew crew = new Crew(options.threads());
         Interruption interruption = Interruption.watch()) {
       CalibrationTexts texts = CalibrationTexts.choose(loaded, name, words, samples, length, seed);
-      Profile before = profileBefore(loaded);
+      Profile before = Profile.openOrEmpty(out, loaded.fingerprint(), loaded.name());
       Optional<Profile> made =
           withWidths(before, loaded, texts, words, crew, interruption)
               .flatMap(profile -> withSmoothing(profile, loaded, texts, crew, interruption));
@@ -148,12 +148,6 @@ final class Calibrate implements Callable<Integer> {
     }
   }
 
-  private Profile profileBefore(Model loaded) {
-    return Files.exists(out)
-        ? Profile.open(out).requireModel(loaded.fingerprint(), loaded.name())
-        : Profile.empty(loaded.fingerprint());
-  }
-
   /** Gradients take most of the time, so a profile that has them from the same samples is kept. */
   private Optional<Profile> withWidths(
       Profile before,
@@ -172,7 +166,7 @@ final class Calibrate implements Callable<Integer> {
         && before.shape(SENSITIVITIES).isPresent()) {
       found = unpacked(before.floats(SENSITIVITIES, 2, layers, count), layers);
     } else {
-      try (CalibrationWatch watch = new CalibrationWatch(streams, "gradients", interruption)) {
+      try (Watch watch = new Watch(streams, "gradients", interruption)) {
         TracedDecoder decoder = TracedDecoder.of(loaded, 1, crew);
         Optional<Sensitivities> measured =
             Sensitivities.measure(decoder, texts, Sensitivities.WIDTHS, SINKS, watch);
@@ -200,7 +194,7 @@ final class Calibrate implements Callable<Integer> {
     float[] widths = before.floats(WIDTHS, layers);
     List<Integer> wanted =
         IntStream.range(0, layers).mapToObj(layer -> (int) widths[layer]).toList();
-    try (CalibrationWatch watch = new CalibrationWatch(streams, "smoothing", interruption)) {
+    try (Watch watch = new Watch(streams, "smoothing", interruption)) {
       TracedDecoder decoder = TracedDecoder.of(loaded, positionScale, crew);
       Optional<Smoothing> found =
           Smoothing.search(decoder, texts, wanted, SmoothingSettings.defaults(), watch);
@@ -309,29 +303,5 @@ final class Calibrate implements Callable<Integer> {
       array[i] = numbers.get(i);
     }
     return array;
-  }
-
-  /** Shows how far a calibration has come, and lets the user end it. */
-  private static final class CalibrationWatch implements CalibrationListener, AutoCloseable {
-    private final Watch watch;
-
-    CalibrationWatch(Streams streams, String what, Interruption interruption) {
-      this.watch = new Watch(streams, what, interruption);
-    }
-
-    @Override
-    public void progress(double done, double inAll) {
-      watch.progress(done, inAll);
-    }
-
-    @Override
-    public boolean stopped() {
-      return watch.stopped();
-    }
-
-    @Override
-    public void close() {
-      watch.close();
-    }
   }
 }

@@ -17,7 +17,6 @@ import dev.kvasir.lab.tune.Tuned;
 import dev.kvasir.lab.tune.Tuning;
 import dev.kvasir.profile.Profile;
 import java.io.PrintStream;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -253,7 +252,7 @@ final class Tune implements Callable<Integer> {
       Sources sources,
       SalienceSurvey survey,
       Interruption interruption) {
-    Profile before = profileBefore(loaded);
+    Profile before = Profile.openOrEmpty(out, loaded.fingerprint(), loaded.name());
     TuneJournal journal =
         new TuneJournal(beside(".trials.json"), settings, loaded.fingerprint(), sources.text());
     Tuned tuned;
@@ -274,12 +273,6 @@ final class Tune implements Callable<Integer> {
       return Interruption.EXIT_CODE;
     }
     return 0;
-  }
-
-  private Profile profileBefore(Model loaded) {
-    return Files.exists(out)
-        ? Profile.open(out).requireModel(loaded.fingerprint(), loaded.name())
-        : Profile.empty(loaded.fingerprint());
   }
 
   private Path beside(String ending) {

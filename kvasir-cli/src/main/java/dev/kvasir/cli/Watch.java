@@ -1,9 +1,10 @@
 package dev.kvasir.cli;
 
+import dev.kvasir.lab.calibrate.CalibrationListener;
 import dev.kvasir.lab.eval.EvaluationListener;
 
 /** Shows how far work of the lab has come, and lets the user end it. */
-final class Watch implements EvaluationListener, AutoCloseable {
+final class Watch implements EvaluationListener, CalibrationListener, AutoCloseable {
   private final Progress progress;
   private final Interruption interruption;
 

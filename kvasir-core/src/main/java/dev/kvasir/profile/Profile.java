@@ -11,6 +11,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Map;
@@ -54,6 +55,16 @@ public final class Profile {
 
   public static Profile open(Path file) {
     return of(SafetensorsFile.open(file));
+  }
+
+  /**
+   * What a file holds for a model, to add to; without any part where there is no file yet.
+   *
+   * @param model fingerprint of the model
+   * @param modelName what a message calls it
+   */
+  public static Profile openOrEmpty(Path file, String model, String modelName) {
+    return Files.exists(file) ? open(file).requireModel(model, modelName) : empty(model);
   }
 
   /** A profile's bytes, as a resource holds them. */
