@@ -1,0 +1,29 @@
+package dev.kvasir.codec.commvq;
+
+import java.util.List;
+
+/**
+ * The codebooks of one layer, all with as many stages and channels.
+ *
+ * @param keys one for each KV head
+ * @param values one for each KV head
+ */
+public record LayerCodebooks(List<KeyCodebook> keys, List<ValueCodebook> values) {
+  public LayerCodebooks {
+    keys = List.copyOf(keys);
+    values = List.copyOf(values);
+  }
+
+  public int kvHeads() {
+    return keys.size();
+  }
+
+  public int headDim() {
+    return keys.getFirst().headDim();
+  }
+
+  /** Of keys, and of values. */
+  public int stages() {
+    return keys.getFirst().stages().stages();
+  }
+}
