@@ -2,6 +2,7 @@ package dev.kvasir.attention;
 
 import dev.kvasir.cache.DenseRows;
 import dev.kvasir.cache.KvCache;
+import dev.kvasir.codec.commvq.CodebookPage;
 import dev.kvasir.codec.pattern.PatternPage;
 import dev.kvasir.codec.progressive.ProgressivePage;
 import dev.kvasir.kernel.DenseMatrix.Precision;
@@ -28,6 +29,7 @@ final class PageWalk {
   private final BlockReader lookups;
   private final BlockReader patterns;
   private final BlockReader progressive;
+  private final BlockReader codebooks;
   private final List<BlockReader> readers;
 
   private final float[] queries; // (rows, headDim), scaled
@@ -47,7 +49,8 @@ final class PageWalk {
     this.lookups = uniform;
     this.patterns = new PatternLookups(kernels, headDim, uniform);
     this.progressive = new ProgressiveLookups(headDim, uniform);
-    this.readers = List.of(expanded, halves, lookups, patterns, progressive);
+    this.codebooks = new CodebookSums(kernels, headDim);
+    this.readers = List.of(expanded, halves, lookups, patterns, progressive, codebooks);
     this.queries = new float[mostRows * headDim];
     this.mixed = new float[mostRows * headDim];
     this.scores = new float[mostRows * PAGE];
@@ -104,6 +107,7 @@ final class PageWalk {
         case UniformPage uniform -> lookups;
         case PatternPage labelled -> patterns;
         case ProgressivePage narrowing -> progressive;
+        case CodebookPage coded -> codebooks;
         default -> expanded;
       };
     }

@@ -23,11 +23,12 @@ public record CacheSpec(String text, CacheMethod method) {
     METHODS.put("patternkv", PatternMethod::of);
     METHODS.put("mixkvq", MixMethod::of);
     METHODS.put("pmkvq", ProgressiveMethod::of);
+    METHODS.put("commvq", CodebookMethod::of);
   }
 
   /** As {@link #METHODS} wants them typed. */
   private static final String KNOWN =
-      "fp16, bf16, fp32, kivi:BITS, patternkv:BITS, mixkvq, pmkvq:BITS";
+      "fp16, bf16, fp32, kivi:BITS, patternkv:BITS, mixkvq, pmkvq:BITS, commvq:BITS";
 
   /** Half precision. */
   public static final CacheSpec DEFAULT = parse("fp16");

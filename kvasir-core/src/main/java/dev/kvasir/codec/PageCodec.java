@@ -50,4 +50,9 @@ public interface PageCodec {
   default long tableBytes(int sealedBlocks) {
     return 0;
   }
+
+  /** Bytes that all sequences of a model share, which no sequence's account includes. */
+  default long sharedBytes() {
+    return 0;
+  }
 }

@@ -94,6 +94,50 @@ public interface Kernels {
       float[] vectors, int at, int count, int pairs, float[] cosines, float[] sines, int anglesAt);
 
   /**
+   * Takes the codes of a page apart; {@link dev.kvasir.page.StageCodes} says where they lie.
+   *
+   * @param indices // (stages, 2, page tokens), set
+   */
+  void unpackStages(MemorySegment source, long offset, int stages, byte[] indices);
+
+  /**
+   * Adds up the rows that tokens have picked, one of each set; sums wrap at 16 bits.
+   *
+   * @param rows // (sets, {@link FixedRows#ROWS}, width)
+   * @param indices // (sets, page tokens)
+   * @param width a multiple of 32
+   * @param sums // (tokens, width), set
+   */
+  void rowSums(short[] rows, byte[] indices, int sets, int tokens, int width, short[] sums);
+
+  /**
+   * Makes numbers of sums and turns the i-th token's by the i-th row of angles.
+   *
+   * @param sums // (tokens, pairs, x and y)
+   * @param scales // (tokens)
+   * @param cosines // (tokens, pairs), as the sines
+   * @param out // (tokens, x and y, pairs), set
+   */
+  void turnedSums(
+      short[] sums,
+      int tokens,
+      FixedRows rows,
+      float[] scales,
+      float[] cosines,
+      float[] sines,
+      float[] out);
+
+  /**
+   * Adds the weights of tokens to the bins that they have picked, one of each set.
+   *
+   * @param indices // (sets, page tokens)
+   * @param weights // (tokens, lanes)
+   * @param lanes a multiple of 4
+   * @param bins // (sets, {@link FixedRows#ROWS}, lanes), added to
+   */
+  void collect(byte[] indices, int sets, int tokens, float[] weights, int lanes, float[] bins);
+
+  /**
    * Makes queries ready for products with rows of that precision.
    *
    * @param a (rows, columns), below 2^15 in magnitude where the precision is F16

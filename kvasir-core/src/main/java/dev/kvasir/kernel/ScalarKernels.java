@@ -1,7 +1,9 @@
 package dev.kvasir.kernel;
 
 import dev.kvasir.kernel.DenseMatrix.Precision;
+import dev.kvasir.page.Page;
 import dev.kvasir.page.PlaneLayout;
+import dev.kvasir.page.StageCodes;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
@@ -286,6 +288,63 @@ public final class ScalarKernels implements Kernels {
         float y = vectors[row + pairs + i];
         vectors[row + i] = Math.fma(y, sin, x * cos);
         vectors[row + pairs + i] = Math.fma(-x, sin, y * cos);
+      }
+    }
+  }
+
+  @Override
+  public void unpackStages(MemorySegment source, long offset, int stages, byte[] indices) {
+    new StageCodes(stages).unpack(source, offset, indices);
+  }
+
+  @Override
+  public void rowSums(short[] rows, byte[] indices, int sets, int tokens, int width, short[] sums) {
+    for (int token = 0; token < tokens; token++) {
+      int to = token * width;
+      Arrays.fill(sums, to, to + width, (short) 0);
+      for (int set = 0; set < sets; set++) {
+        int from = (set * FixedRows.ROWS + indices[set * Page.TOKENS + token]) * width;
+        for (int i = 0; i < width; i++) {
+          sums[to + i] += rows[from + i];
+        }
+      }
+    }
+  }
+
+  @Override
+  public void turnedSums(
+      short[] sums,
+      int tokens,
+      FixedRows rows,
+      float[] scales,
+      float[] cosines,
+      float[] sines,
+      float[] out) {
+    int pairs = rows.pairs();
+    for (int token = 0; token < tokens; token++) {
+      int at = token * 2 * pairs;
+      for (int i = 0; i < pairs; i++) {
+        float x = sums[at + 2 * i] * scales[token];
+        float y = sums[at + 2 * i + 1] * scales[token];
+        x = Math.fma(x, rows.units()[i], rows.mean()[i]);
+        y = Math.fma(y, rows.units()[pairs + i], rows.mean()[pairs + i]);
+        float cos = cosines[token * pairs + i];
+        float sin = sines[token * pairs + i];
+        out[at + i] = Math.fma(-y, sin, x * cos);
+        out[at + pairs + i] = Math.fma(x, sin, y * cos);
+      }
+    }
+  }
+
+  @Override
+  public void collect(
+      byte[] indices, int sets, int tokens, float[] weights, int lanes, float[] bins) {
+    for (int token = 0; token < tokens; token++) {
+      for (int set = 0; set < sets; set++) {
+        int bin = (set * FixedRows.ROWS + indices[set * Page.TOKENS + token]) * lanes;
+        for (int lane = 0; lane < lanes; lane++) {
+          bins[bin + lane] += weights[token * lanes + lane];
+        }
       }
     }
   }

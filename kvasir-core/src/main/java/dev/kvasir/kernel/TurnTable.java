@@ -80,4 +80,34 @@ public final class TurnTable {
   public void turnBack(Kernels kernels, float[] rows, int at, int count, int tokens) {
     kernels.turnBack(rows, at, count, pairs, cosines, sines, tokens * pairs);
   }
+
+  /**
+   * Vectors of consecutive tokens as sums of rows: the i-th one turned by i.
+   *
+   * @param sums // (tokens, width), x and y of a pair side by side
+   * @param scales // (tokens)
+   * @param out // (tokens, width), set
+   */
+  public void turnAlong(
+      Kernels kernels, short[] sums, int tokens, FixedRows rows, float[] scales, float[] out) {
+    kernels.turnedSums(sums, tokens, rows, scales, cosines, sines, out);
+  }
+
+  /**
+   * Brings rows back into the model's order; the inverse of {@link #arrange}.
+   *
+   * @param from (count, width)
+   * @param to (count, headDim)
+   */
+  public void restore(float[] from, int count, float[] to) {
+    int half = order.length / 2;
+    for (int i = 0; i < count; i++) {
+      int source = i * width();
+      int target = i * order.length;
+      for (int pair = 0; pair < half; pair++) {
+        to[target + order[pair]] = from[source + pair];
+        to[target + order[half + pair]] = from[source + pairs + pair];
+      }
+    }
+  }
 }

@@ -3,6 +3,7 @@ package dev.kvasir.model;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.kernel.Rotation;
 import dev.kvasir.kernel.TurnTable;
+import java.util.Arrays;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
@@ -140,5 +141,18 @@ public final class Rope implements Rotation {
     for (int i = 0; i < count; i++) {
       layout.rotate(x, at + i * stride, pairs(), known.cosines, known.backSines, i * pairs());
     }
+  }
+
+  /** Two that turn alike are one: what is made for one serves the other. */
+  @Override
+  public boolean equals(Object other) {
+    return other instanceof Rope rope
+        && layout == rope.layout
+        && Arrays.equals(frequencies, rope.frequencies);
+  }
+
+  @Override
+  public int hashCode() {
+    return 31 * layout.hashCode() + Arrays.hashCode(frequencies);
   }
 }

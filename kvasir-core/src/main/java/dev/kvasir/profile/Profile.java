@@ -19,6 +19,8 @@ import java.util.Optional;
 import java.util.SortedSet;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
 
 /**
  * Numbers that methods learned of one model: thresholds, widths, codebooks. A profile never
@@ -36,6 +38,7 @@ public final class Profile {
   private final String name;
   private final Map<String, Tensor> tensors;
   private final Map<String, String> notes;
+  private final Map<Object, Object> derived = new ConcurrentHashMap<>();
 
   private Profile(String name, Map<String, Tensor> tensors, Map<String, String> notes) {
     this.name = name;
@@ -155,6 +158,16 @@ public final class Profile {
   /** What a part says in words. */
   public Optional<String> note(String key) {
     return Optional.ofNullable(notes.get(key));
+  }
+
+  /**
+   * What is made of its numbers, made once for all who ask: codebooks are large.
+   *
+   * @param key tells it from whatever else is made of this profile
+   */
+  public <T> T derive(Object key, Class<T> type, Function<Profile, T> make) {
+    Object known = derived.get(key);
+    return type.cast(known != null ? known : derived.computeIfAbsent(key, k -> make.apply(this)));
   }
 
   public Profile with(String key, float[] values, long... shape) {

@@ -6,6 +6,7 @@ import dev.kvasir.cache.CacheHost;
 import dev.kvasir.cache.CacheShape;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
+import dev.kvasir.cache.MadeUpCodebooks;
 import dev.kvasir.codec.progressive.ProgressivePage;
 import dev.kvasir.kernel.Crew;
 import dev.kvasir.kernel.Kernels;
@@ -69,7 +70,11 @@ class PackedAttentionTest {
         "mixkvq,high=1.9,mid=1.7,salience=error | 20 | 8",
         "mixkvq,high=2,mid=1.6,residual=256,window=0 | 128 | 4",
         "mixkvq,high=0.001,mid=0.001 | 96 | 3",
-        "mixkvq,high=100,mid=100 | 64 | 7"
+        "mixkvq,high=100,mid=100 | 64 | 7",
+        "commvq:1                | 64 | 4",
+        "commvq:2,beam=1         | 128 | 1",
+        "commvq:2,window=0,sinks=9 | 80 | 8",
+        "commvq:1,window=10      | 20 | 5"
       })
   void oneTokenSeesWhatThePackedVectorsSay(String spec, int headDim, int group) {
     assertThat(error(spec, headDim, group)).as("%s, seed %d", spec, SEED).isLessThan(1e-3);
@@ -117,6 +122,7 @@ class PackedAttentionTest {
             .newCache(
                 cacheShape,
                 CacheHost.unknown()
+                    .withProfile(Optional.of(MadeUpCodebooks.profile(cacheShape, 1, 2)))
                     .withRotation(Optional.of(rope))
                     .withQueryHeads(shape.queryHeads()))) {
       fill(cache, 2 * headDim, shape.queryHeads() * headDim);

@@ -4,6 +4,7 @@ import dev.kvasir.kernel.CodedMatrix;
 import dev.kvasir.kernel.CodedRow;
 import dev.kvasir.kernel.DenseMatrix;
 import dev.kvasir.kernel.DenseMatrix.Precision;
+import dev.kvasir.kernel.FixedRows;
 import dev.kvasir.kernel.HalfQueries;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.LookupTables;
@@ -225,6 +226,34 @@ final class VectorKernels implements Kernels {
   public void turn(
       float[] vectors, int at, int count, int pairs, float[] cosines, float[] sines, int anglesAt) {
     FloatRows.turn(vectors, at, count, pairs, cosines, sines, anglesAt);
+  }
+
+  @Override
+  public void unpackStages(MemorySegment source, long offset, int stages, byte[] indices) {
+    CodeSums.unpackStages(source, offset, stages, indices);
+  }
+
+  @Override
+  public void rowSums(short[] rows, byte[] indices, int sets, int tokens, int width, short[] sums) {
+    CodeSums.rowSums(rows, indices, sets, tokens, width, sums);
+  }
+
+  @Override
+  public void turnedSums(
+      short[] sums,
+      int tokens,
+      FixedRows rows,
+      float[] scales,
+      float[] cosines,
+      float[] sines,
+      float[] out) {
+    CodeSums.turnedSums(sums, tokens, rows, scales, cosines, sines, out);
+  }
+
+  @Override
+  public void collect(
+      byte[] indices, int sets, int tokens, float[] weights, int lanes, float[] bins) {
+    CodeSums.collect(indices, sets, tokens, weights, lanes, bins);
   }
 
   @Override

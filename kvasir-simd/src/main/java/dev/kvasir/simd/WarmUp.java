@@ -3,11 +3,14 @@ package dev.kvasir.simd;
 import dev.kvasir.kernel.CodedMatrix;
 import dev.kvasir.kernel.CodedRow;
 import dev.kvasir.kernel.DenseMatrix;
+import dev.kvasir.kernel.FixedRows;
 import dev.kvasir.kernel.HalfQueries;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.LookupTables;
 import dev.kvasir.kernel.ScalarKernels;
+import dev.kvasir.page.Page;
 import dev.kvasir.page.PlaneLayout;
+import dev.kvasir.page.StageCodes;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
@@ -145,6 +148,25 @@ final class WarmUp implements AutoCloseable {
       kernels.turn(z, 0, 2, HEAD, y, still, 0);
       kernels.turnBack(z, 0, 2, HEAD, y, still, 0);
       kernels.scale(z, 0, 5 * TOKENS, 0); // or they would grow without bound
+    };
+  }
+
+  /** Codes of two stages, and weights of as many rows as queries often have. */
+  Trial codeSums() {
+    int stages = 2;
+    int pairs = HEAD / 2;
+    MemorySegment codes = arena.allocate(new StageCodes(stages).bytes());
+    byte[] indices = new byte[2 * stages * Page.TOKENS];
+    short[] numbers = new short[2 * stages * FixedRows.ROWS * HEAD];
+    FixedRows fixed = new FixedRows(2 * stages, pairs, numbers, new float[HEAD], new float[HEAD]);
+    short[] rowSums = new short[TOKENS * HEAD];
+    float[] bins = new float[2 * stages * FixedRows.ROWS * 4];
+    return kernels -> {
+      kernels.unpackStages(codes, 0, stages, indices);
+      kernels.rowSums(numbers, indices, 2 * stages, TOKENS, HEAD, rowSums);
+      kernels.turnedSums(rowSums, TOKENS, fixed, x, x, y, z);
+      kernels.collect(indices, 2 * stages, TOKENS, x, 4, bins);
+      kernels.scale(bins, 0, bins.length, 0); // or they would grow without bound
     };
   }
 

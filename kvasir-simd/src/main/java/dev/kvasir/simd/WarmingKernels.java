@@ -4,6 +4,7 @@ import dev.kvasir.kernel.CodedMatrix;
 import dev.kvasir.kernel.CodedRow;
 import dev.kvasir.kernel.DenseMatrix;
 import dev.kvasir.kernel.DenseMatrix.Precision;
+import dev.kvasir.kernel.FixedRows;
 import dev.kvasir.kernel.HalfQueries;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.LookupTables;
@@ -33,6 +34,7 @@ final class WarmingKernels implements Kernels {
   private volatile boolean halfRows;
   private volatile boolean lookups;
   private volatile boolean picks;
+  private volatile boolean codeSums;
 
   WarmingKernels(ScalarKernels scalar, VectorKernels vector) {
     this.scalar = scalar;
@@ -56,6 +58,7 @@ final class WarmingKernels implements Kernels {
       halfRows = trials.vectorWins(trials.halfRows());
       lookups = trials.vectorWins(trials.lookup());
       picks = trials.vectorWins(trials.picks());
+      codeSums = trials.vectorWins(trials.codeSums());
       nibbles = trials.vectorWins(trials.codedProduct(4));
     }
   }
@@ -231,6 +234,34 @@ final class WarmingKernels implements Kernels {
   public void turn(
       float[] vectors, int at, int count, int pairs, float[] cosines, float[] sines, int anglesAt) {
     (picks ? vector : scalar).turn(vectors, at, count, pairs, cosines, sines, anglesAt);
+  }
+
+  @Override
+  public void unpackStages(MemorySegment source, long offset, int stages, byte[] indices) {
+    (codeSums ? vector : scalar).unpackStages(source, offset, stages, indices);
+  }
+
+  @Override
+  public void rowSums(short[] rows, byte[] indices, int sets, int tokens, int width, short[] sums) {
+    (codeSums ? vector : scalar).rowSums(rows, indices, sets, tokens, width, sums);
+  }
+
+  @Override
+  public void turnedSums(
+      short[] sums,
+      int tokens,
+      FixedRows rows,
+      float[] scales,
+      float[] cosines,
+      float[] sines,
+      float[] out) {
+    (codeSums ? vector : scalar).turnedSums(sums, tokens, rows, scales, cosines, sines, out);
+  }
+
+  @Override
+  public void collect(
+      byte[] indices, int sets, int tokens, float[] weights, int lanes, float[] bins) {
+    (codeSums ? vector : scalar).collect(indices, sets, tokens, weights, lanes, bins);
   }
 
   @Override

@@ -8,10 +8,14 @@ import dev.kvasir.kernel.CodedRow;
 import dev.kvasir.kernel.DenseMatrix;
 import dev.kvasir.kernel.DenseMatrix.Precision;
 import dev.kvasir.kernel.Exponential;
+import dev.kvasir.kernel.FixedRows;
 import dev.kvasir.kernel.HalfQueries;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.ScalarKernels;
 import dev.kvasir.memory.CountedArena;
+import dev.kvasir.page.Page;
+import dev.kvasir.page.StageCodes;
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
@@ -240,6 +244,76 @@ class VectorKernelsTest {
       vector.turnBack(actual, 1, count, pairs, cosines, sines, pairs);
       assertThat(actual).containsExactly(expected);
     }
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {1, 2, 5, 11})
+  void codesComeApart(int stages) {
+    StageCodes layout = new StageCodes(stages);
+    short[] codes = new short[Page.TOKENS * stages];
+    for (int i = 0; i < codes.length; i++) {
+      codes[i] = (short) random.nextInt(1 << 12);
+    }
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment packed = arena.allocate(layout.bytes() + 3);
+      layout.pack(codes, 0, packed, 3);
+      byte[] expected = new byte[2 * stages * Page.TOKENS];
+      byte[] actual = new byte[expected.length];
+      scalar.unpackStages(packed, 3, stages, expected);
+      vector.unpackStages(packed, 3, stages, actual);
+      assertThat(actual).containsExactly(expected);
+      for (int i = 0; i < codes.length; i++) {
+        int first = 2 * (i % stages) * Page.TOKENS + i / stages;
+        assertThat(expected[first] | expected[first + Page.TOKENS] << 6).isEqualTo(codes[i]);
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {16, 32, 48, 64, 80, 128})
+  void sumsOfPickedRows(int pairs) {
+    int sets = 6;
+    int width = 2 * pairs;
+    short[] numbers = new short[sets * FixedRows.ROWS * width];
+    for (int i = 0; i < numbers.length; i++) {
+      numbers[i] = (short) random.nextInt(-9000, 9000); // some sums wrap
+    }
+    byte[] indices = new byte[sets * Page.TOKENS];
+    for (int i = 0; i < indices.length; i++) {
+      indices[i] = (byte) random.nextInt(FixedRows.ROWS);
+    }
+    FixedRows rows = new FixedRows(sets, pairs, numbers, randomFloats(width), randomFloats(width));
+    float[] angles = randomFloats(Page.TOKENS * pairs);
+    float[] scales = randomFloats(Page.TOKENS);
+    for (int tokens : new int[] {0, 1, 3, 8, 100, Page.TOKENS}) {
+      short[] expected = new short[tokens * width];
+      short[] actual = new short[tokens * width];
+      scalar.rowSums(numbers, indices, sets, tokens, width, expected);
+      vector.rowSums(numbers, indices, sets, tokens, width, actual);
+      assertThat(actual).containsExactly(expected);
+
+      float[] turned = new float[tokens * width];
+      float[] found = new float[tokens * width];
+      scalar.turnedSums(expected, tokens, rows, scales, angles, angles, turned);
+      vector.turnedSums(expected, tokens, rows, scales, angles, angles, found);
+      assertThat(found).containsExactly(turned);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {4, 8})
+  void weightsGoIntoBins(int lanes) {
+    int sets = 3;
+    byte[] indices = new byte[sets * Page.TOKENS];
+    for (int i = 0; i < indices.length; i++) {
+      indices[i] = (byte) random.nextInt(4); // the same ones again and again
+    }
+    float[] weights = randomFloats(Page.TOKENS * lanes);
+    float[] expected = randomFloats(sets * FixedRows.ROWS * lanes);
+    float[] actual = expected.clone();
+    scalar.collect(indices, sets, Page.TOKENS, weights, lanes, expected);
+    vector.collect(indices, sets, Page.TOKENS, weights, lanes, actual);
+    assertThat(actual).containsExactly(expected);
   }
 
   @ParameterizedTest

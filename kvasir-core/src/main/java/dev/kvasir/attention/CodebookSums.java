@@ -1,0 +1,195 @@
+package dev.kvasir.attention;
+
+import dev.kvasir.cache.KvCache;
+import dev.kvasir.codec.commvq.CodebookPage;
+import dev.kvasir.codec.commvq.LayerRows;
+import dev.kvasir.kernel.DenseMatrix;
+import dev.kvasir.kernel.FixedRows;
+import dev.kvasir.kernel.Kernels;
+import dev.kvasir.kernel.TurnTable;
+import java.util.Arrays;
+
+/**
+ * Attention on pages of codes, for a few query rows that share a KV head. A key is added up from
+ * its rows once for all query heads, in whole numbers, and turned by its place on the page only:
+ * queries are turned back by the page's position. Values are never made: weights are summed by row
+ * of the codebook over all pages of a walk, and the rows are mixed once at its end.
+ */
+final class CodebookSums implements BlockReader {
+  private static final int PAGE = PageWalk.PAGE;
+
+  /** Beyond this, weights that are held back are brought up to date before digits are lost. */
+  private static final float LEAST_HELD = 0x1p-40f;
+
+  /** Sums of weights stay below 2^27, and sums of halves want weights below 2^15. */
+  private static final float LOWERED = 0x1p-20f;
+
+  private final Kernels kernels;
+  private final int headDim;
+  private final float[] turnedQueries; // (rows, headDim)
+  private final float[] scales = new float[PAGE];
+  private byte[] indices = {}; // (sets, PAGE)
+  private float[] arrangedQueries = {}; // (rows, width)
+  private short[] sums = {}; // (PAGE, width)
+  private float[] keys = {}; // (PAGE, width)
+
+  private final float[] weights = new float[PAGE * PageWalk.FEW_ROWS]; // (PAGE, lanes)
+  private final float[] totals = new float[PageWalk.FEW_ROWS]; // weights of all tokens
+  private final float[] held = new float[PageWalk.FEW_ROWS];
+  private float[] bins = {}; // (sets, ROWS, lanes)
+  private float[] turnedBins = {}; // (rows, sets, ROWS), lowered
+  private final float[] lowered; // (rows, headDim)
+  private LayerRows mixedRows; // null until the walk meets any
+  private int mixedHead;
+  private int lanes;
+
+  CodebookSums(Kernels kernels, int headDim) {
+    this.kernels = kernels;
+    this.headDim = headDim;
+    this.turnedQueries = new float[PageWalk.FEW_ROWS * headDim];
+    this.lowered = new float[PageWalk.FEW_ROWS * headDim];
+  }
+
+  @Override
+  public void begin() {
+    mixedRows = null;
+  }
+
+  @Override
+  public boolean readsWholeBlocks() {
+    return true;
+  }
+
+  @Override
+  public void score(
+      KvCache cache,
+      int layer,
+      int kvHead,
+      int block,
+      int tokens,
+      float[] queries,
+      int rows,
+      float[] scores) {
+    CodebookPage page = (CodebookPage) cache.page(layer, block);
+    TurnTable table = page.rows().table();
+    int width = table.width();
+    makeRoom(page.rows().sets(), width);
+    turnBack(page, queries, rows);
+    page.readKeys(kernels, kvHead, indices);
+    page.readKeyScales(kernels, scales);
+    FixedRows fixed = page.rows().keys().get(kvHead);
+    kernels.rowSums(fixed.rows(), indices, fixed.sets(), PAGE, width, sums);
+    table.turnAlong(kernels, sums, PAGE, fixed, scales, keys);
+    kernels.products(arrangedQueries, 0, width, rows, keys, 0, width, PAGE, width, scores, 0, PAGE);
+  }
+
+  private void turnBack(CodebookPage page, float[] queries, int rows) {
+    System.arraycopy(queries, 0, turnedQueries, 0, rows * headDim);
+    page.rotation().turn(turnedQueries, 0, headDim, rows, -page.position());
+    page.rows().table().arrange(turnedQueries, 0, rows, arrangedQueries, 0);
+  }
+
+  private void makeRoom(int sets, int width) {
+    if (indices.length < sets * PAGE) {
+      indices = new byte[sets * PAGE];
+    }
+    if (keys.length < PAGE * width) {
+      arrangedQueries = new float[PageWalk.FEW_ROWS * width];
+      sums = new short[PAGE * width];
+      keys = new float[PAGE * width];
+    }
+  }
+
+  @Override
+  public void mix(
+      KvCache cache,
+      int layer,
+      int kvHead,
+      int block,
+      int tokens,
+      float[] probabilities,
+      int rows,
+      float[] mixed) {
+    CodebookPage page = (CodebookPage) cache.page(layer, block);
+    if (mixedRows == null) {
+      beginMixing(page.rows(), kvHead, rows);
+    }
+    page.readValues(kernels, kvHead, indices);
+    page.readValueScales(kernels, scales);
+    for (int row = 0; row < rows; row++) {
+      float back = 1 / held[row];
+      float total = 0;
+      for (int token = 0; token < PAGE; token++) {
+        float probability = probabilities[row * PAGE + token] * back;
+        total += probability;
+        weights[token * lanes + row] = probability * scales[token];
+      }
+      totals[row] += total;
+    }
+    kernels.collect(indices, page.rows().sets(), PAGE, weights, lanes, bins);
+  }
+
+  private void beginMixing(LayerRows layerRows, int kvHead, int rows) {
+    mixedRows = layerRows;
+    mixedHead = kvHead;
+    lanes = rows <= 4 ? 4 : PageWalk.FEW_ROWS;
+    int count = layerRows.sets() * FixedRows.ROWS;
+    if (bins.length < count * lanes) {
+      bins = new float[count * lanes];
+      turnedBins = new float[count * PageWalk.FEW_ROWS];
+    }
+    Arrays.fill(bins, 0, count * lanes, 0);
+    Arrays.fill(weights, 0);
+    Arrays.fill(totals, 0);
+    Arrays.fill(held, 1);
+  }
+
+  /** Weights are held back as they are; what they have to shrink by waits for the end. */
+  @Override
+  public void shrink(int row, float factor) {
+    if (mixedRows == null) {
+      return;
+    }
+    held[row] *= factor;
+    if (held[row] < LEAST_HELD) {
+      scale(row, held[row]);
+      held[row] = 1;
+    }
+  }
+
+  private void scale(int row, float factor) {
+    totals[row] *= factor;
+    for (int at = row; at < mixedRows.sets() * FixedRows.ROWS * lanes; at += lanes) {
+      bins[at] *= factor;
+    }
+  }
+
+  @Override
+  public void end(int rows, float[] mixed) {
+    if (mixedRows == null) {
+      return;
+    }
+    sumRows(rows);
+    float[] mean = mixedRows.valueMeans().get(mixedHead);
+    for (int row = 0; row < rows; row++) {
+      float total = totals[row] * held[row];
+      for (int i = 0; i < headDim; i++) {
+        int at = row * headDim + i;
+        mixed[at] += Math.fma(total, mean[i], lowered[at] * (1 / LOWERED));
+      }
+    }
+  }
+
+  private void sumRows(int rows) {
+    int count = mixedRows.sets() * FixedRows.ROWS;
+    for (int row = 0; row < rows; row++) {
+      float factor = held[row] * LOWERED;
+      for (int i = 0; i < count; i++) {
+        turnedBins[row * count + i] = bins[i * lanes + row] * factor;
+      }
+    }
+    Arrays.fill(lowered, 0, rows * headDim, 0);
+    DenseMatrix halves = mixedRows.values().get(mixedHead);
+    kernels.halfSums(turnedBins, 0, count, rows, halves, 0, count, lowered, 0, headDim);
+  }
+}

@@ -1,0 +1,102 @@
+package dev.kvasir.cache;
+
+import dev.kvasir.codec.commvq.CodebookCodec;
+import dev.kvasir.codec.commvq.CodebookShape;
+import dev.kvasir.codec.commvq.ModelCodebooks;
+import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.kernel.DenseMatrix.Precision;
+import dev.kvasir.kernel.Rotation;
+import dev.kvasir.profile.Profile;
+import java.util.Optional;
+import java.util.Set;
+import java.util.SortedSet;
+import java.util.TreeSet;
+
+/**
+ * Sums of codebook rows, which the model's profile holds.
+ *
+ * @param spec as typed
+ * @param bits for each channel, about
+ * @param beam see {@link CodebookCodec}
+ */
+record CodebookMethod(String spec, int bits, int window, int sinks, int beam)
+    implements CacheMethod {
+  private static final SortedSet<Integer> BITS = new TreeSet<>(Set.of(1, 2, 3, 4));
+  private static final int DEFAULT_WINDOW = 128;
+  private static final int MOST_BEAM = 64;
+
+  /** What codebooks depend on beside the profile. */
+  private record Derived(int bits, Rotation rotation) {}
+
+  static CodebookMethod of(SpecText spec) {
+    spec.requireKeys("window", "sinks", "beam");
+    int bits = spec.bits(BITS);
+    return new CodebookMethod(
+        spec.text(),
+        bits,
+        spec.tokens("window", DEFAULT_WINDOW),
+        spec.tokens("sinks", 0),
+        spec.between("beam", defaultBeam(bits), 1, MOST_BEAM));
+  }
+
+  /** The search takes as long at every width: many stages need it less. */
+  private static int defaultBeam(int bits) {
+    return bits == 1 ? 4 : 2;
+  }
+
+  /** Enough to foretell bytes. */
+  @Override
+  public CacheSettings settings(CacheShape shape) {
+    return settings(shape, CacheHost.unknown(), Optional.empty());
+  }
+
+  @Override
+  public CacheSettings foretelling(CacheShape shape, CacheHost host) {
+    return settings(shape, host, known(shape, host));
+  }
+
+  @Override
+  public CacheSettings settings(CacheShape shape, CacheHost host) {
+    if (host.rotation().isEmpty()) {
+      throw new InvalidInputException(
+          "the cache '%s' must know how keys are rotated; it needs a model".formatted(spec));
+    }
+    ModelCodebooks codebooks =
+        known(shape, host).orElseThrow(() -> new InvalidInputException(missing(host)));
+    return settings(shape, host, Optional.of(codebooks));
+  }
+
+  private CacheSettings settings(
+      CacheShape shape, CacheHost host, Optional<ModelCodebooks> codebooks) {
+    if (shape.headDim() % 2 != 0) {
+      throw new InvalidInputException(
+          "the cache '%s' codes channels in pairs; heads have %d channels"
+              .formatted(spec, shape.headDim()));
+    }
+    int stages = CodebookProfile.stages(bits, shape.headDim());
+    CodebookShape pages = new CodebookShape(shape.kvHeads(), shape.headDim(), stages);
+    CodebookCodec codec = new CodebookCodec(pages, codebooks, beam, host.crew());
+    return new CacheSettings(Precision.F16, sinks, window, Optional.of(codec), Lookups.EXACT);
+  }
+
+  private Optional<ModelCodebooks> known(CacheShape shape, CacheHost host) {
+    Optional<Profile> profile = host.profile().filter(held -> held.has(CodebookProfile.part(bits)));
+    return profile.flatMap(held -> host.rotation().map(turn -> codebooks(held, shape, turn)));
+  }
+
+  private ModelCodebooks codebooks(Profile profile, CacheShape shape, Rotation rotation) {
+    return profile.derive(
+        new Derived(bits, rotation),
+        ModelCodebooks.class,
+        held -> ModelCodebooks.of(CodebookProfile.of(held, bits, shape).layers(), rotation));
+  }
+
+  private String missing(CacheHost host) {
+    String part = CodebookProfile.part(bits);
+    String where =
+        host.profile().map(profile -> " and %s holds none".formatted(profile.name())).orElse("");
+    return ("the cache '%s' has no codebooks%s; train them with 'kvasir calibrate --kv %s --out"
+            + " FILE' and give --profile FILE")
+        .formatted(spec, where, part);
+  }
+}

@@ -1,0 +1,87 @@
+package dev.kvasir.codec.commvq;
+
+import dev.kvasir.codec.StatelessCodec;
+import dev.kvasir.kernel.Crew;
+import dev.kvasir.kernel.Rotation;
+import dev.kvasir.page.Page;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * CommVQ: keys as they were before rotation, and values, are sums of rows of codebooks that were
+ * trained for the model.
+ */
+public final class CodebookCodec implements StatelessCodec {
+  private static final int TOKENS = Page.TOKENS;
+
+  private final CodebookShape shape;
+  private final Optional<ModelCodebooks> codebooks;
+  private final int beam;
+  private final Crew crew;
+
+  /**
+   * @param codebooks empty to foretell bytes only
+   * @param beam sums that are carried on in the search for codes
+   * @param crew threads that search
+   */
+  public CodebookCodec(
+      CodebookShape shape, Optional<ModelCodebooks> codebooks, int beam, Crew crew) {
+    this.shape = shape;
+    this.codebooks = codebooks;
+    this.beam = beam;
+    this.crew = crew;
+  }
+
+  @Override
+  public Page seal(int layer, int position, float[] keys, float[] values) {
+    ModelCodebooks trained = codebooks.orElseThrow();
+    LayerCodebooks books = trained.layers().get(layer);
+    turnBack(trained, position, keys);
+    EncodedBlock[] sides = new EncodedBlock[2];
+    crew.run(
+        (side, worker) ->
+            sides[side] = side == 0 ? encode(books.keys(), keys) : encode(books.values(), values),
+        sides.length);
+    return new CodebookPage(
+        shape, trained.rows().get(layer), trained.rotation(), position, sides[0], sides[1]);
+  }
+
+  /** To keys as they were before rotation, in the order of pairs. */
+  private void turnBack(ModelCodebooks trained, int position, float[] keys) {
+    int headDim = shape.headDim();
+    Rotation rotation = trained.rotation();
+    float[] paired = new float[headDim];
+    for (int head = 0; head < shape.kvHeads(); head++) {
+      int at = head * TOKENS * headDim;
+      rotation.turn(keys, at, headDim, TOKENS, -position);
+      rotation.turnBackAlong(keys, at, headDim, TOKENS);
+      for (int token = at; token < at + TOKENS * headDim; token += headDim) {
+        trained.order().gather(keys, token, paired, 0);
+        System.arraycopy(paired, 0, keys, token, headDim);
+      }
+    }
+  }
+
+  /** An encoder belongs to one thread, and its memory is large beside that of a sequence. */
+  private EncodedBlock encode(List<? extends Codebook> heads, float[] x) {
+    short[] codes = new short[shape.kvHeads() * TOKENS * shape.stages()];
+    short[] scales = new short[TOKENS];
+    new LayerEncoder(heads, beam).encode(x, TOKENS, codes, scales);
+    return new EncodedBlock(codes, scales);
+  }
+
+  @Override
+  public long pageBytes() {
+    return shape.scaleBytes() + shape.codeBytes();
+  }
+
+  @Override
+  public long codeBytes() {
+    return shape.codeBytes();
+  }
+
+  @Override
+  public long sharedBytes() {
+    return codebooks.map(ModelCodebooks::bytes).orElse(0L);
+  }
+}

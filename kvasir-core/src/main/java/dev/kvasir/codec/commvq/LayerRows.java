@@ -1,0 +1,54 @@
+package dev.kvasir.codec.commvq;
+
+import dev.kvasir.kernel.DenseMatrix;
+import dev.kvasir.kernel.DenseMatrix.Precision;
+import dev.kvasir.kernel.FixedRows;
+import dev.kvasir.kernel.TurnTable;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+import java.util.List;
+
+/**
+ * A layer's codebooks as attention reads them, shared by all sequences of a model.
+ *
+ * @param keys by KV head
+ * @param values by KV head: the rows of all sets as halves // (2 * stages * 64, headDim)
+ * @param valueMeans by KV head // (headDim)
+ */
+public record LayerRows(
+    List<FixedRows> keys, List<DenseMatrix> values, List<float[]> valueMeans, TurnTable table) {
+  private static final ValueLayout.OfShort SHORT =
+      ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+
+  static LayerRows of(LayerCodebooks codebooks, TurnTable table) {
+    return new LayerRows(
+        codebooks.keys().stream().map(book -> KeyRows.of(book, table)).toList(),
+        codebooks.values().stream().map(LayerRows::halves).toList(),
+        codebooks.values().stream().map(ValueCodebook::mean).toList(),
+        table);
+  }
+
+  /** Memory of the kind that caches have, which goes when nothing refers to it any more. */
+  private static DenseMatrix halves(ValueCodebook codebook) {
+    float[] rows = codebook.stages().rows();
+    MemorySegment data = Arena.ofAuto().allocate((long) Short.BYTES * rows.length, 64);
+    for (int i = 0; i < rows.length; i++) {
+      data.set(SHORT, (long) Short.BYTES * i, Float.floatToFloat16(rows[i]));
+    }
+    int headDim = codebook.headDim();
+    return new DenseMatrix(Precision.F16, rows.length / headDim, headDim, data);
+  }
+
+  /** Sets of rows, of keys as of values. */
+  public int sets() {
+    return keys.getFirst().sets();
+  }
+
+  long bytes() {
+    return keys.stream().mapToLong(FixedRows::bytes).sum()
+        + values.stream().mapToLong(DenseMatrix::bytes).sum()
+        + valueMeans.stream().mapToLong(mean -> (long) Float.BYTES * mean.length).sum();
+  }
+}
