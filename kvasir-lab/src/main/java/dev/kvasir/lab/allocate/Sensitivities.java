@@ -3,6 +3,7 @@ package dev.kvasir.lab.allocate;
 import dev.kvasir.lab.calibrate.CalibrationListener;
 import dev.kvasir.lab.calibrate.CalibrationTexts;
 import dev.kvasir.lab.gradient.TracedDecoder;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 
@@ -48,5 +49,18 @@ public record Sensitivities(List<Integer> widths, double[][] keys, double[][] va
   public double of(int layer, int bits) {
     int width = widths.indexOf(bits);
     return keys[layer][width] + values[layer][width];
+  }
+
+  /** Those at some width and above. */
+  public Sensitivities atLeast(int bits) {
+    int from = (int) widths.stream().filter(width -> width < bits).count();
+    return new Sensitivities(
+        widths.subList(from, widths.size()), without(keys, from), without(values, from), loss);
+  }
+
+  private static double[][] without(double[][] layers, int widths) {
+    return Arrays.stream(layers)
+        .map(layer -> Arrays.copyOfRange(layer, widths, layer.length))
+        .toArray(double[][]::new);
   }
 }

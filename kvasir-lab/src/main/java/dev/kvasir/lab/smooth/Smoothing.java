@@ -3,6 +3,7 @@ package dev.kvasir.lab.smooth;
 import dev.kvasir.lab.calibrate.CalibrationListener;
 import dev.kvasir.lab.calibrate.CalibrationTexts;
 import dev.kvasir.lab.gradient.TracedDecoder;
+import dev.kvasir.profile.Profile;
 import java.util.List;
 import java.util.Optional;
 
@@ -67,5 +68,16 @@ public record Smoothing(float[][][] factors, List<LayerTrial> layers) {
       }
     }
     return Optional.of(trials.result());
+  }
+
+  /** A profile with these factors, under {@code pmkvq/smoothing}. */
+  public Profile addTo(Profile profile) {
+    int kvHeads = factors[0].length;
+    int headDim = factors[0][0].length;
+    float[] all = new float[factors.length * kvHeads * headDim];
+    for (int row = 0; row < factors.length * kvHeads; row++) {
+      System.arraycopy(factors[row / kvHeads][row % kvHeads], 0, all, row * headDim, headDim);
+    }
+    return profile.with("pmkvq/smoothing", all, factors.length, kvHeads, headDim);
   }
 }

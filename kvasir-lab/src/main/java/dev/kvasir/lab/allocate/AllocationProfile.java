@@ -1,0 +1,64 @@
+package dev.kvasir.lab.allocate;
+
+import dev.kvasir.profile.Profile;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.IntStream;
+
+/**
+ * What a profile keeps of sensitivities and of the widths that follow from them. Sensitivities are
+ * kept because they take minutes, and other widths can be made of them at once.
+ *
+ * <pre>
+ * pmkvq/sensitivities  (2, layers, 3)  of keys and of values, at 2, 4 and 8 bits
+ * pmkvq/widths         (layers)        bits
+ * </pre>
+ *
+ * @param source in words, what the sensitivities were measured on
+ */
+public record AllocationProfile(String source, Sensitivities sensitivities, List<Integer> widths) {
+  private static final String PART = "pmkvq";
+  private static final String WIDTHS = PART + "/widths";
+  private static final String SENSITIVITIES = PART + "/sensitivities";
+  private static final String SOURCE = PART + "/settings";
+
+  /** A profile with this part, in the place of all that it knew for shrinking pages. */
+  public Profile addTo(Profile profile) {
+    int layers = sensitivities.layers();
+    int count = sensitivities.widths().size();
+    float[] bits = new float[layers];
+    float[] all = new float[2 * layers * count];
+    for (int layer = 0; layer < layers; layer++) {
+      bits[layer] = widths.get(layer);
+      for (int width = 0; width < count; width++) {
+        all[layer * count + width] = (float) sensitivities.keys()[layer][width];
+        all[(layers + layer) * count + width] = (float) sensitivities.values()[layer][width];
+      }
+    }
+    return profile
+        .without(PART)
+        .withNote(SOURCE, source)
+        .with(SENSITIVITIES, all, 2, layers, count)
+        .with(WIDTHS, bits, layers);
+  }
+
+  /** The sensitivities that a profile has, if they were measured on the same. */
+  public static Optional<Sensitivities> sensitivities(Profile profile, String source, int layers) {
+    if (!profile.note(SOURCE).equals(Optional.of(source))
+        || profile.shape(SENSITIVITIES).isEmpty()) {
+      return Optional.empty();
+    }
+    int count = Sensitivities.WIDTHS.size();
+    float[] all = profile.floats(SENSITIVITIES, 2, layers, count);
+    double[][][] sides = new double[2][layers][count];
+    for (int i = 0; i < all.length; i++) {
+      sides[i / (layers * count)][i / count % layers][i % count] = all[i];
+    }
+    return Optional.of(new Sensitivities(Sensitivities.WIDTHS, sides[0], sides[1], Double.NaN));
+  }
+
+  public static List<Integer> widths(Profile profile, int layers) {
+    float[] bits = profile.floats(WIDTHS, layers);
+    return IntStream.range(0, layers).mapToObj(layer -> (int) bits[layer]).toList();
+  }
+}
