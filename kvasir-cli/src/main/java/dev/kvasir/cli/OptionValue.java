@@ -43,4 +43,12 @@ final class OptionValue {
     }
     return value;
   }
+
+  static int between(String name, int value, int least, int most) {
+    if (value < least || value > most) {
+      throw new InvalidInputException(
+          "%s is %d; expected %d to %d".formatted(name, value, least, most));
+    }
+    return value;
+  }
 }

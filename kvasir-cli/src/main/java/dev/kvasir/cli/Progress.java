@@ -23,16 +23,24 @@ final class Progress implements AutoCloseable {
 
   /** Work of a known length. */
   void update(double done, double inAll) {
+    update(done, inAll, "");
+  }
+
+  /**
+   * @param figure how well it goes, shown behind the bar
+   */
+  void update(double done, double inAll, String figure) {
     double share = inAll > 0 ? Math.clamp(done / inAll, 0, 1) : 0;
     int filled = (int) (WIDTH * share);
     draw(
-        "%s [%s%s] %d%%%s"
+        "%s [%s%s] %d%%%s%s"
             .formatted(
                 what,
                 "=".repeat(filled),
                 " ".repeat(WIDTH - filled),
                 (int) (100 * share),
-                timeLeft(share)));
+                timeLeft(share),
+                figure.isEmpty() ? "" : ", " + figure));
   }
 
   /** Said only once there is something to judge by. */

@@ -10,7 +10,7 @@ import java.util.random.RandomGenerator;
 import java.util.stream.IntStream;
 
 /**
- * Samples of a long text, all of one length, as token ids.
+ * Samples of a long text, of one length, as token ids.
  *
  * @param samples each begins as the model's texts begin, with its BOS token where it has one
  */
@@ -54,6 +54,22 @@ public record CalibrationTexts(List<int[]> samples) {
         IntStream.range(0, count)
             .map(sample -> start(sample, count, ids.length - taken + 1, length, seed))
             .mapToObj(start -> joined(opening, Arrays.copyOfRange(ids, start, start + taken)))
+            .toList());
+  }
+
+  /**
+   * The whole text, cut into stretches that follow one another.
+   *
+   * @param length tokens of a stretch; the last one may have fewer
+   */
+  public static CalibrationTexts cut(Model model, String text, int length) {
+    int[] ids = model.tokenizer().encode(text, false);
+    int[] opening = opening(model.tokenizer(), text);
+    int taken = length - opening.length;
+    return new CalibrationTexts(
+        IntStream.iterate(0, start -> start < ids.length, start -> start + taken)
+            .mapToObj(start -> Arrays.copyOfRange(ids, start, Math.min(start + taken, ids.length)))
+            .map(stretch -> joined(opening, stretch))
             .toList());
   }
 

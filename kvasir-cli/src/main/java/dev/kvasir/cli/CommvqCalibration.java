@@ -1,0 +1,150 @@
+package dev.kvasir.cli;
+
+import dev.kvasir.Model;
+import dev.kvasir.cache.CacheShape;
+import dev.kvasir.cache.CodebookProfile;
+import dev.kvasir.codec.commvq.LayerCodebooks;
+import dev.kvasir.lab.codebook.AsymmetricError;
+import dev.kvasir.lab.codebook.CodebookTraining;
+import dev.kvasir.lab.codebook.FinishedHeads;
+import dev.kvasir.lab.codebook.HeldOutError;
+import dev.kvasir.lab.codebook.TextVectors;
+import dev.kvasir.lab.codebook.TrainingSettings;
+import dev.kvasir.lab.codebook.VectorSample;
+import dev.kvasir.lab.codebook.VectorSample.Side;
+import dev.kvasir.profile.Profile;
+import java.io.PrintStream;
+import java.nio.file.Path;
+import java.util.Locale;
+import java.util.Optional;
+
+/** Trains codebooks of a width, and says what they leave of text that they were not trained on. */
+final class CommvqCalibration {
+  /** Fewer vectors than first rows of a stage cannot be told apart from their codebook. */
+  private static final int LEAST_TOKENS = 256;
+
+  private static final int LEAST_LENGTH = 128;
+
+  /** Sums that a search for codes carries on. */
+  private static final int BEAM = 4;
+
+  /**
+   * @param bits of a channel, as {@code commvq:BITS} has them
+   */
+  record Settings(int bits, TextVectors.Settings vectors) {
+    Settings {
+      OptionValue.between("--tokens", vectors.tokens(), LEAST_TOKENS, 1 << 20);
+      OptionValue.atLeast("--length", vectors.length(), LEAST_LENGTH);
+    }
+  }
+
+  private final Model model;
+  private final CacheShape shape;
+  private final Settings settings;
+  private final CalibrationText text;
+  private final Path out;
+  private final Streams streams;
+  private final Interruption interruption;
+
+  CommvqCalibration(
+      Model model,
+      Settings settings,
+      CalibrationText text,
+      Path out,
+      Streams streams,
+      Interruption interruption) {
+    this.model = model;
+    this.shape = model.config().cacheShape();
+    this.settings = settings;
+    this.text = text;
+    this.out = out;
+    this.streams = streams;
+    this.interruption = interruption;
+  }
+
+  /**
+   * @param threads heads that are trained at a time
+   * @return the exit code
+   */
+  int run(int threads) {
+    Profile before = Profile.openOrEmpty(out, model.fingerprint(), model.name());
+    TrainingSettings training =
+        TrainingSettings.of(CodebookProfile.stages(settings.bits(), shape.headDim()));
+    String source = source(training);
+    FinishedHeads finished =
+        new FinishedHeads(
+            out.resolveSibling(out.getFileName() + ".heads"),
+            model.fingerprint(),
+            source,
+            shape,
+            training.stages());
+    Optional<TextVectors> vectors = read();
+    if (vectors.isEmpty() || !train(vectors.get().training(), training, finished, threads)) {
+      streams.note(
+          "interrupted after %d of %d heads; the same command goes on from there"
+              .formatted(finished.heads().size(), 2 * shape.layers() * shape.kvHeads()));
+      return Interruption.EXIT_CODE;
+    }
+    Profile made =
+        new CodebookProfile(settings.bits(), finished.layers())
+            .addTo(before)
+            .withNote(CodebookProfile.part(settings.bits()) + "/training", source);
+    made.write(out);
+    finished.remove();
+    // As they are stored, which is in half precision.
+    print(CodebookProfile.of(made, settings.bits(), shape), vectors.get());
+    return 0;
+  }
+
+  /** All that decides which numbers come out. */
+  private String source(TrainingSettings training) {
+    return "tokens %d, length %d, seed %d, %s, %s"
+        .formatted(
+            settings.vectors().tokens(),
+            settings.vectors().length(),
+            settings.vectors().seed(),
+            text.mark(),
+            training);
+  }
+
+  private Optional<TextVectors> read() {
+    try (Watch watch = new Watch(streams, "reading", interruption)) {
+      return TextVectors.read(model, text.name(), text.words(), settings.vectors(), watch);
+    }
+  }
+
+  /** Whether it came to its end. */
+  private boolean train(
+      VectorSample sample, TrainingSettings training, FinishedHeads finished, int threads) {
+    try (CodebookWatch watch = new CodebookWatch(streams, finished, interruption)) {
+      new CodebookTraining(sample, training, settings.vectors().seed())
+          .run(finished.heads(), threads, watch);
+    }
+    return !interruption.asked();
+  }
+
+  private void print(CodebookProfile profile, TextVectors vectors) {
+    PrintStream to = streams.out();
+    VectorSample heldOut = vectors.heldOut();
+    AsymmetricError asymmetric =
+        new AsymmetricError(heldOut, vectors.length(), model.config().rotation());
+    to.println(
+        "what is left of %s that were not trained on, beside KIVI's codes in groups of 32"
+            .formatted(Units.tokens(heldOut.count())));
+    to.println(
+        "layer  keys: codebooks  kivi:%1$d  values: codebooks  kivi:%1$d"
+            .formatted(settings.bits()));
+    for (int layer = 0; layer < shape.layers(); layer++) {
+      LayerCodebooks books = profile.layers().get(layer);
+      to.printf(
+          Locale.ROOT,
+          "%5d %16.4f %7.4f %18.4f %7.4f%n",
+          layer,
+          HeldOutError.of(heldOut, Side.KEYS, layer, books.keys(), BEAM).ofVectors(),
+          asymmetric.of(Side.KEYS, layer, settings.bits()),
+          HeldOutError.of(heldOut, Side.VALUES, layer, books.values(), BEAM).ofVectors(),
+          asymmetric.of(Side.VALUES, layer, settings.bits()));
+    }
+    to.flush();
+  }
+}

@@ -1,0 +1,102 @@
+package dev.kvasir.lab.codebook;
+
+import dev.kvasir.cache.KvCache;
+import dev.kvasir.codec.commvq.PairOrder;
+import dev.kvasir.kernel.Rotation;
+import dev.kvasir.lab.codebook.VectorSample.Side;
+
+/**
+ * What codes between the least and the largest number of a group leave of vectors, as KIVI makes
+ * them: keys after rotation and by channel, in groups of 32 tokens, values by token in groups of 32
+ * channels. A code of b bits takes b + 1 with the scale and the zero point of its group.
+ */
+public final class AsymmetricError {
+  private static final int GROUP = 32;
+  private static final int PAGE = KvCache.TOKENS_PER_PAGE;
+
+  private final VectorSample sample;
+  private final int length;
+  private final Rotation rotation;
+  private final PairOrder order;
+  private final int headDim;
+
+  /**
+   * @param length tokens after which positions of the sample begin anew
+   */
+  public AsymmetricError(VectorSample sample, int length, Rotation rotation) {
+    this.sample = sample;
+    this.length = length;
+    this.rotation = rotation;
+    this.headDim = sample.shape().headDim();
+    this.order = PairOrder.of(rotation, headDim);
+  }
+
+  /** Squared error in parts of the vectors' squared lengths. */
+  public double of(Side side, int layer, int bits) {
+    double error = 0;
+    double energy = 0;
+    for (int head = 0; head < sample.shape().kvHeads(); head++) {
+      float[] x = sample.vectors(side, layer, head);
+      float[] coded = side == Side.KEYS ? rotated(x) : x;
+      error += side == Side.KEYS ? byChannel(coded, bits) : byToken(coded, bits);
+      for (float value : x) {
+        energy += (double) value * value;
+      }
+    }
+    return error / energy;
+  }
+
+  /** Keys in the model's order of channels, turned to where they stood. */
+  private float[] rotated(float[] x) {
+    float[] out = new float[x.length];
+    for (int at = 0; at < x.length; at += headDim) {
+      order.scatter(x, at, out, at);
+    }
+    for (int from = 0; from < sample.count(); ) {
+      int position = from % length;
+      int count = Math.min(Math.min(PAGE, length - position), sample.count() - from);
+      rotation.turn(out, from * headDim, headDim, count, position);
+      rotation.turnAlong(out, from * headDim, headDim, count);
+      from += count;
+    }
+    return out;
+  }
+
+  private double byChannel(float[] x, int bits) {
+    double error = 0;
+    for (int from = 0; from < sample.count(); from += GROUP) {
+      int count = Math.min(GROUP, sample.count() - from);
+      for (int channel = 0; channel < headDim; channel++) {
+        error += ofGroup(x, from * headDim + channel, headDim, count, bits);
+      }
+    }
+    return error;
+  }
+
+  private double byToken(float[] x, int bits) {
+    double error = 0;
+    for (int at = 0; at < x.length; at += headDim) {
+      for (int channel = 0; channel < headDim; channel += GROUP) {
+        error += ofGroup(x, at + channel, 1, Math.min(GROUP, headDim - channel), bits);
+      }
+    }
+    return error;
+  }
+
+  private static double ofGroup(float[] x, int at, int stride, int count, int bits) {
+    float least = Float.POSITIVE_INFINITY;
+    float most = Float.NEGATIVE_INFINITY;
+    for (int i = 0; i < count; i++) {
+      least = Math.min(least, x[at + i * stride]);
+      most = Math.max(most, x[at + i * stride]);
+    }
+    double step = ((double) most - least) / ((1 << bits) - 1);
+    double error = 0;
+    for (int i = 0; i < count && step > 0; i++) {
+      double offset = x[at + i * stride] - least;
+      double left = offset - Math.rint(offset / step) * step;
+      error += left * left;
+    }
+    return error;
+  }
+}

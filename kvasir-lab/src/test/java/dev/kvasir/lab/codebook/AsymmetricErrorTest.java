@@ -1,0 +1,56 @@
+package dev.kvasir.lab.codebook;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import dev.kvasir.Model;
+import dev.kvasir.cache.CacheShape;
+import dev.kvasir.kernel.Rotation;
+import dev.kvasir.lab.codebook.VectorSample.Side;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+
+class AsymmetricErrorTest {
+  private static final int HEAD_DIM = 64;
+  private static final int LENGTH = 192;
+
+  private static Rotation rotation() {
+    try (Model model = Model.bundled()) {
+      return model.config().rotation();
+    }
+  }
+
+  private static VectorSample sample(int count, Random random) {
+    VectorSample sample = new VectorSample(new CacheShape(1, 1, HEAD_DIM), count, 1);
+    float[] x = new float[HEAD_DIM];
+    for (int token = 0; token < count; token++) {
+      int slot = sample.nextSlot();
+      for (int i = 0; i < HEAD_DIM; i++) {
+        x[i] = random == null ? 1 : (float) random.nextGaussian();
+      }
+      sample.put(Side.KEYS, 0, 0, slot, x, 0);
+      sample.put(Side.VALUES, 0, 0, slot, x, 0);
+    }
+    return sample;
+  }
+
+  /**
+   * Turning leaves Gaussian keys what they are. The range of 32 of them is about 4.14 deviations;
+   * at two bits codes are a third of that apart, and leave a twelfth of its square.
+   */
+  @Test
+  void gaussianVectorsLeaveWhatTheirRangeSays() {
+    AsymmetricError error = new AsymmetricError(sample(400, new Random(3)), LENGTH, rotation());
+    double expected = Math.pow(4.14 / 3, 2) / 12;
+    assertThat(error.of(Side.KEYS, 0, 2)).isCloseTo(expected, within(0.1 * expected));
+    assertThat(error.of(Side.VALUES, 0, 2)).isCloseTo(expected, within(0.1 * expected));
+    assertThat(error.of(Side.VALUES, 0, 1)).isGreaterThan(1);
+  }
+
+  @Test
+  void equalVectorsLeaveNothingUntilTheyAreTurned() {
+    AsymmetricError error = new AsymmetricError(sample(400, null), LENGTH, rotation());
+    assertThat(error.of(Side.VALUES, 0, 2)).isZero();
+    assertThat(error.of(Side.KEYS, 0, 2)).isBetween(0.001, 0.1);
+  }
+}
