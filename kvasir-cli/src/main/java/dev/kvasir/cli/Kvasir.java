@@ -63,7 +63,8 @@ final class Kvasir implements Runnable {
         .addSubcommand(new Compare(streams))
         .addSubcommand(new Tune(streams))
         .addSubcommand(new Calibrate(streams))
-        .addSubcommand(new ShowPatterns(streams));
+        .addSubcommand(new ShowPatterns(streams))
+        .addSubcommand(new ShowCodebooks(streams));
     for (CommandProvider provider : ServiceLoader.load(CommandProvider.class)) {
       commandLine.addSubcommand(provider.command(streams.out(), streams.err()));
     }

@@ -1,0 +1,160 @@
+package dev.kvasir.lab.codebook;
+
+import dev.kvasir.codec.commvq.AdditiveStages;
+import dev.kvasir.codec.commvq.BeamEncoder;
+import dev.kvasir.codec.commvq.Codebook;
+import dev.kvasir.codec.commvq.KeyCodebook;
+import dev.kvasir.codec.commvq.LayerCodebooks;
+import dev.kvasir.codec.commvq.ValueCodebook;
+import dev.kvasir.lab.codebook.VectorSample.Side;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalDouble;
+import java.util.Set;
+import java.util.SplittableRandom;
+import java.util.function.BooleanSupplier;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+
+/** Trains codebooks of one layer in this way and that, to see what is worth its bits. */
+public final class LayerTrial {
+  /** Sums that a search for codes carries on. */
+  private static final int BEAM = 4;
+
+  private final int layer;
+  private final int threads;
+  private final long seed;
+  private final BooleanSupplier stopped;
+
+  /**
+   * @param stopped asked often; true ends a training without a result
+   */
+  public LayerTrial(int layer, int threads, long seed, BooleanSupplier stopped) {
+    this.layer = layer;
+    this.threads = threads;
+    this.seed = seed;
+    this.stopped = stopped;
+  }
+
+  /** The layer's codebooks, trained as calibration does. */
+  public Optional<LayerCodebooks> train(VectorSample sample, int stages) {
+    Map<TrainedHead, Codebook> books = new HashMap<>();
+    TrainingListener keeper =
+        new TrainingListener() {
+          @Override
+          public void progress(int done, int inAll, TrainedHead head, double error) {}
+
+          @Override
+          public void finished(TrainedHead head, Codebook codebook) {
+            books.put(head, codebook);
+          }
+
+          @Override
+          public boolean stopped() {
+            return stopped.getAsBoolean();
+          }
+        };
+    new CodebookTraining(sample, TrainingSettings.of(stages), seed)
+        .run(otherLayers(sample), threads, keeper);
+    if (stopped.getAsBoolean()) {
+      return Optional.empty();
+    }
+    return Optional.of(
+        new LayerCodebooks(
+            heads(sample, Side.KEYS).map(books::get).map(KeyCodebook.class::cast).toList(),
+            heads(sample, Side.VALUES).map(books::get).map(ValueCodebook.class::cast).toList()));
+  }
+
+  private Stream<TrainedHead> heads(VectorSample sample, Side side) {
+    return IntStream.range(0, sample.shape().kvHeads())
+        .mapToObj(kvHead -> new TrainedHead(side, layer, kvHead));
+  }
+
+  private Set<TrainedHead> otherLayers(VectorSample sample) {
+    Set<TrainedHead> others = new HashSet<>();
+    for (Side side : Side.values()) {
+      for (int other = 0; other < sample.shape().layers(); other++) {
+        for (int kvHead = 0; kvHead < sample.shape().kvHeads() && other != layer; kvHead++) {
+          others.add(new TrainedHead(side, other, kvHead));
+        }
+      }
+    }
+    return others;
+  }
+
+  /** What these codebooks leave of other vectors, in parts of their squared lengths. */
+  public double left(VectorSample test, LayerCodebooks books, Side side) {
+    List<? extends Codebook> heads = side == Side.KEYS ? books.keys() : books.values();
+    return HeldOutError.of(test, side, layer, heads, BEAM).ofVectors();
+  }
+
+  /**
+   * What codebooks of keys leave of other vectors when a code stands for some pairs of channels
+   * only, each lot of pairs with stages of its own, in parts of the squared lengths of vectors
+   * without their mean.
+   *
+   * @param pairs that share a code, a divisor of all pairs
+   */
+  public OptionalDouble leftOfKeys(
+      VectorSample training, VectorSample test, int pairs, int stages) {
+    int lots = training.shape().headDim() / 2 / pairs;
+    double[] errors =
+        IntStream.range(0, training.shape().kvHeads() * lots)
+            .parallel()
+            .mapToDouble(
+                i -> {
+                  TrainedHead head = new TrainedHead(Side.KEYS, layer, i / lots);
+                  TrainingSet learned = lot(CentredHead.of(training, head).set(), i % lots, pairs);
+                  TrainingSet tested = lot(CentredHead.of(test, head).set(), i % lots, pairs);
+                  return leftOf(learned, tested, stages, new SplittableRandom(seed + i));
+                })
+            .toArray();
+    double energy =
+        heads(test, Side.KEYS).mapToDouble(head -> CentredHead.of(test, head).set().energy()).sum();
+    double left = 0;
+    for (double error : errors) {
+      left += error;
+    }
+    return stopped.getAsBoolean() ? OptionalDouble.empty() : OptionalDouble.of(left / energy);
+  }
+
+  /** Channels of some pairs, in the order of pairs. */
+  private static TrainingSet lot(TrainingSet whole, int lot, int pairs) {
+    float[] x = new float[whole.count() * 2 * pairs];
+    for (int i = 0; i < whole.count(); i++) {
+      int from = i * whole.length() + lot * pairs;
+      System.arraycopy(whole.x(), from, x, 2 * i * pairs, pairs);
+      System.arraycopy(whole.x(), from + whole.length() / 2, x, (2 * i + 1) * pairs, pairs);
+    }
+    return new TrainingSet(whole.count(), 2 * pairs, x);
+  }
+
+  private double leftOf(
+      TrainingSet training, TrainingSet test, int stages, SplittableRandom random) {
+    StagesTrainer trainer =
+        new StagesTrainer(
+            training,
+            RowStructure.COMMUTING,
+            TrainingSettings.of(stages),
+            error -> !stopped.getAsBoolean());
+    Optional<AdditiveStages> found = trainer.train(random);
+    if (found.isEmpty()) {
+      return 0;
+    }
+    short[] codes = new short[test.count() * stages];
+    new BeamEncoder(found.get(), BEAM).encode(test.x(), 0, test.count(), codes, 0);
+    float[] sum = new float[test.length()];
+    double error = 0;
+    for (int i = 0; i < test.count(); i++) {
+      found.get().decode(codes, i * stages, sum, 0);
+      for (int d = 0; d < sum.length; d++) {
+        double left = test.x()[i * sum.length + d] - sum[d];
+        error += left * left;
+      }
+    }
+    return error;
+  }
+}

@@ -1,0 +1,61 @@
+package dev.kvasir.lab.codebook;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kvasir.cache.CacheShape;
+import dev.kvasir.codec.commvq.LayerCodebooks;
+import dev.kvasir.lab.codebook.VectorSample.Side;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+
+class LayerTrialTest {
+  private static final CacheShape SHAPE = new CacheShape(2, 2, 8);
+  private static final VectorSample TRAINING = sample(600, 1);
+  private static final VectorSample TEST = sample(200, 2);
+
+  /** All channels of a head lie on a line, so that one code for all of them says most. */
+  private static VectorSample sample(int count, long seed) {
+    VectorSample sample = new VectorSample(SHAPE, count, 1);
+    Random random = new Random(seed);
+    float[] x = new float[8];
+    for (int token = 0; token < count; token++) {
+      int slot = sample.nextSlot();
+      for (int i = 0; i < 8; i++) {
+        double along = random.nextGaussian();
+        for (int d = 0; d < 8; d++) {
+          x[d] = (float) (along * (1 + d) + 0.3 * random.nextGaussian());
+        }
+        sample.put(Side.values()[i / 4], i / 2 % 2, i % 2, slot, x, 0);
+      }
+    }
+    return sample;
+  }
+
+  @Test
+  void moreStagesLeaveLess() {
+    LayerTrial trial = new LayerTrial(1, 2, 1, () -> false);
+    LayerCodebooks one = trial.train(TRAINING, 1).orElseThrow();
+    LayerCodebooks two = trial.train(TRAINING, 2).orElseThrow();
+    assertThat(one.kvHeads()).isEqualTo(2);
+    assertThat(two.stages()).isEqualTo(2);
+    for (Side side : Side.values()) {
+      assertThat(trial.left(TEST, two, side)).isLessThan(trial.left(TEST, one, side));
+    }
+  }
+
+  @Test
+  void aCodeForAllPairsLeavesLessThanTwoForHalfOfThem() {
+    LayerTrial trial = new LayerTrial(0, 2, 1, () -> false);
+    double whole = trial.leftOfKeys(TRAINING, TEST, 4, 2).orElseThrow();
+    double halves = trial.leftOfKeys(TRAINING, TEST, 2, 1).orElseThrow();
+    assertThat(whole).isLessThan(halves);
+    assertThat(halves).isLessThan(0.1);
+  }
+
+  @Test
+  void whoStopsGetsNothing() {
+    LayerTrial trial = new LayerTrial(0, 2, 1, () -> true);
+    assertThat(trial.train(TRAINING, 1)).isEmpty();
+    assertThat(trial.leftOfKeys(TRAINING, TEST, 4, 1)).isEmpty();
+  }
+}
