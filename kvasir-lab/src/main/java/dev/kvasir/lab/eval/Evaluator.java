@@ -2,8 +2,11 @@ package dev.kvasir.lab.eval;
 
 import dev.kvasir.Model;
 import dev.kvasir.cache.CacheShape;
+import dev.kvasir.cache.KvCache;
+import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.kernel.KernelChoice;
 import java.util.List;
+import java.util.function.IntFunction;
 
 /**
  * Runs the tasks with every kind of cache. The text comes first, through all rows at once; then row
@@ -18,24 +21,39 @@ public final class Evaluator {
 
   /** Makes the tasks; whatever is wrong with them is said here. */
   public Evaluator(Model model, Settings settings, Sources sources) {
-    this(model, settings, sources, contenders(model, settings));
+    this(model, settings, sources, longest -> contenders(model, settings, longest));
   }
 
-  /** For caches that no spec describes; the first one is the reference. */
-  Evaluator(Model model, Settings settings, Sources sources, List<Contender> contenders) {
+  /**
+   * For caches that no spec describes; the first one is the reference.
+   *
+   * @param contenders by the tokens of the longest sequence
+   */
+  Evaluator(
+      Model model, Settings settings, Sources sources, IntFunction<List<Contender>> contenders) {
     this.model = model;
     this.settings = settings;
     this.textName = sources.textName();
-    this.contenders = contenders;
     this.work = Workload.of(model, settings, sources);
+    this.contenders = contenders.apply(work.longestSequence());
   }
 
-  private static List<Contender> contenders(Model model, Settings settings) {
+  private static List<Contender> contenders(Model model, Settings settings, int longest) {
     List<Contender> contenders =
-        settings.specs().stream().map(spec -> Contender.of(spec, model)).toList();
-    // A spec that does not fit the model is refused now.
-    contenders.forEach(contender -> contender.open().close());
+        settings.specs().stream().map(spec -> Contender.of(spec, model, longest)).toList();
+    contenders.forEach(contender -> requireRoom(contender, longest));
     return contenders;
+  }
+
+  /** Refuses now what does not fit the model, and a budget that would be full halfway. */
+  private static void requireRoom(Contender contender, int longest) {
+    try (KvCache cache = contender.open()) {
+      if (cache.capacity() < longest) {
+        throw new InvalidInputException(
+            "the cache '%s' holds %d tokens; the longest sequence to evaluate has %d"
+                .formatted(contender.name(), cache.capacity(), longest));
+      }
+    }
   }
 
   public Evaluation run(EvaluationListener listener) {

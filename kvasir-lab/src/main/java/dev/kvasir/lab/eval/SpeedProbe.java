@@ -36,8 +36,9 @@ final class SpeedProbe {
   private long nanos(KvCache past) {
     Batch batch = new Batch();
     try (KvCache cache = past.fork()) {
-      // At the end of the model's context a few tokens are taken back to make room.
-      cache.truncate(Math.min(cache.length(), model.config().contextLength() - TOKENS));
+      // At the end of the model's context or of a budget a few tokens are taken back to make room.
+      int most = Math.min(model.config().contextLength(), cache.capacity());
+      cache.truncate(Math.min(cache.length(), most - TOKENS));
       long start = System.nanoTime();
       for (int i = 0; i < TOKENS; i++) {
         batch.clear();

@@ -34,9 +34,7 @@ final class StreamRun {
       List<StreamTally> tallies = rows.stream().map(row -> new StreamTally()).toList();
       for (int from = 0; from < text.length - 1; from += Score.BLOCK_TOKENS) {
         for (int i = 0; i < rows.size(); i++) {
-          Batch batch = i == 0 ? reference : packed;
-          forward(batch, caches.get(i), from);
-          tally(tallies.get(i), batch, from);
+          readBlock(i == 0 ? reference : packed, caches.get(i), tallies.get(i), from);
           pace.count(Pace.reading(from, Score.BLOCK_TOKENS));
         }
       }
@@ -50,23 +48,31 @@ final class StreamRun {
     }
   }
 
-  private void forward(Batch batch, KvCache cache, int from) {
+  /** In one step, or in several where a budget has no room for a block before it is packed. */
+  private void readBlock(Batch batch, KvCache cache, StreamTally tally, int from) {
+    int end = from + Score.BLOCK_TOKENS;
+    int count;
+    for (int at = from; at < end; at += count) {
+      count = Math.max(1, cache.stepOf(end - at));
+      forward(batch, cache, at, count);
+      for (int i = 0; i < count; i++) {
+        tally.add(
+            reference.logits(),
+            reference.logitsAt(at - from + i),
+            batch.logits(),
+            batch.logitsAt(i),
+            batch.vocabulary(),
+            text[at + i + 1]);
+      }
+    }
+    tally.endBlock();
+  }
+
+  private void forward(Batch batch, KvCache cache, int from, int count) {
     batch.clear();
-    for (int i = from; i < from + Score.BLOCK_TOKENS; i++) {
+    for (int i = from; i < from + count; i++) {
       batch.add(cache, text[i], true);
     }
     model.forward(batch);
-  }
-
-  private void tally(StreamTally tally, Batch batch, int from) {
-    for (int i = 0; i < Score.BLOCK_TOKENS; i++) {
-      tally.add(
-          reference.logits(),
-          batch.logits(),
-          batch.logitsAt(i),
-          batch.vocabulary(),
-          text[from + i + 1]);
-    }
-    tally.endBlock();
   }
 }

@@ -19,17 +19,17 @@ final class StreamTally {
    * Adds a token.
    *
    * @param p logits of the reference
-   * @param q logits of this row, at the same place
+   * @param q logits of this row
    * @param next the token that follows in the text
    */
-  void add(float[] p, float[] q, int at, int vocabulary, int next) {
-    double qNorm = Distributions.logOfSum(q, at, vocabulary);
-    double apart = Distributions.divergence(p, at, q, at, vocabulary, qNorm);
+  void add(float[] p, int pAt, float[] q, int qAt, int vocabulary, int next) {
+    double qNorm = Distributions.logOfSum(q, qAt, vocabulary);
+    double apart = Distributions.divergence(p, pAt, q, qAt, vocabulary, qNorm);
     divergences.add(apart);
     divergence += apart;
-    likelihood += qNorm - q[at + next];
+    likelihood += qNorm - q[qAt + next];
     tokens++;
-    same += Likeliest.of(p, at, vocabulary) == Likeliest.of(q, at, vocabulary) ? 1 : 0;
+    same += Likeliest.of(p, pAt, vocabulary) == Likeliest.of(q, qAt, vocabulary) ? 1 : 0;
   }
 
   void endBlock() {

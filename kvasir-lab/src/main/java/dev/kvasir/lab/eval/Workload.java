@@ -13,9 +13,11 @@ import java.util.List;
  * All that every row is to read and to answer, as token ids. Whatever can be wrong is said while it
  * is made, before any work begins.
  *
+ * @param context the longest that was asked for
  * @param stream ids of the text, whole blocks and one more: every row is weighed after reading it
  */
 record Workload(
+    int context,
     int[] stream,
     List<Passage> needles,
     List<Passage> records,
@@ -34,11 +36,19 @@ record Workload(
     double work() {
       return Pace.reading(0, prompt.length) + Pace.writing(prompt.length, mostTokens);
     }
+
+    int tokens() {
+      return prompt.length + mostTokens;
+    }
   }
 
   record Exercise(WordProblem problem, int[] prompt, int mostTokens) {
     double work() {
       return Pace.reading(0, prompt.length) + Pace.writing(prompt.length, mostTokens);
+    }
+
+    int tokens() {
+      return prompt.length + mostTokens;
     }
   }
 
@@ -47,6 +57,7 @@ record Workload(
     Prompts prompts = new Prompts(model, sources.bundledModel());
     Passages passages = new Passages(prompts, settings);
     return new Workload(
+        settings.longestContext(),
         stream(model, settings, sources),
         has(settings, Task.NEEDLE) ? passages.needles(sources.filler()) : List.of(),
         has(settings, Task.RECORDS) ? passages.records() : List.of(),
@@ -114,6 +125,16 @@ record Workload(
           "%s takes %d tokens with its answer; the model's context holds %d"
               .formatted(what, prompt.length + room, most));
     }
+  }
+
+  /**
+   * Tokens that a cache may have to hold: the longest context, which documents and the text keep
+   * to, or what a program takes beyond it.
+   */
+  int longestSequence() {
+    int program = programs.stream().mapToInt(Program::tokens).max().orElse(0);
+    int exercise = exercises.stream().mapToInt(Exercise::tokens).max().orElse(0);
+    return Math.max(context, Math.max(program, exercise));
   }
 
   /** The work of one row. */

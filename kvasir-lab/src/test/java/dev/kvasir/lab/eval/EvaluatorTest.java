@@ -48,10 +48,11 @@ class EvaluatorTest {
     CacheShape shape = model.config().cacheShape();
     List<Contender> contenders =
         List.of(
-            Contender.of(CacheSpec.DEFAULT, model),
+            Contender.of(CacheSpec.DEFAULT, model, 520),
             new Contender("broken", () -> BrokenPlaneCodec.newCache(shape)));
     Evaluation evaluation =
-        new Evaluator(model, settings(OWN_TASKS, 520, 8), Sources.bundled(true), contenders)
+        new Evaluator(
+                model, settings(OWN_TASKS, 520, 8), Sources.bundled(true), longest -> contenders)
             .run((done, inAll) -> {});
     Row broken = evaluation.rows().getLast();
     assertThat(broken.scores().keySet()).isEqualTo(OWN_TASKS);
@@ -101,6 +102,20 @@ class EvaluatorTest {
         .isEqualTo(CacheSpec.DEFAULT.bytesFor(model.config().cacheShape(), 384).total());
     assertThat(row.footprint().bitsPerValue()).isEqualTo(16, within(1e-9));
     assertThat(row.footprint().tokensPerSecond()).isPositive();
+  }
+
+  @Test
+  void aBudgetInBitsCountsTheContextOfTheEvaluation() {
+    String bare = ",window=0,sinks=0,widths=same";
+    Settings settings =
+        settings(EnumSet.of(Task.KLD), 520, 1, "pmkvq:2,budget=10bits" + bare, "pmkvq:2" + bare);
+    List<Row> rows = run(settings).rows();
+    CacheShape shape = model.config().cacheShape();
+    assertThat(rows.get(1).footprint().packedBitsPerValue(shape)).isEqualTo(4.5, within(1e-9));
+    assertThat(rows.get(2).footprint().packedBitsPerValue(shape)).isEqualTo(2.5, within(1e-9));
+    assertThat(divergence(rows.get(2)).samples())
+        .as("steps are cut where the budget has no room for a whole block")
+        .hasSize(4);
   }
 
   @Test
@@ -157,6 +172,10 @@ class EvaluatorTest {
         new Settings(List.of(), EnumSet.of(Task.CHAIN), List.of(300), 1, 2000, 1),
         sources,
         "a program of 2000 steps takes");
+    assertRefused(
+        settings(EnumSet.of(Task.PPL), 4000, 1, "pmkvq:2,budget=2MiB,widths=same"),
+        sources,
+        "the cache 'pmkvq:2,budget=2MiB,widths=same' holds");
   }
 
   private static void assertRefused(Settings settings, Sources sources, String part) {
