@@ -8,7 +8,9 @@ import dev.kvasir.codec.PageCodec.Sizes;
 import dev.kvasir.format.GgufFile;
 import dev.kvasir.format.SafetensorsFolder;
 import dev.kvasir.format.TensorSource;
+import dev.kvasir.format.WholeFile;
 import dev.kvasir.kernel.KernelChoice;
+import dev.kvasir.lab.report.GrowthPlot;
 import dev.kvasir.model.ModelConfig;
 import dev.kvasir.model.TensorPlan;
 import dev.kvasir.text.Tokenizer;
@@ -26,6 +28,7 @@ import picocli.CommandLine.Option;
       "  kvasir inspect",
       "  kvasir inspect --model models/some-model.gguf --context 32768",
       "  kvasir inspect --model models/some-folder --tensors",
+      "  kvasir inspect --kv pmkvq:2,budget=6MiB --context 8000 --plot growth.svg",
       "  kvasir inspect --kernels"
     })
 final class Inspect implements Callable<Integer> {
@@ -70,6 +73,12 @@ final class Inspect implements Callable<Integer> {
       })
   private Path profile;
 
+  @Option(
+      names = "--plot",
+      paramLabel = "FILE",
+      description = "Draw how the KV cache grows with a text, as SVG.")
+  private Path plot;
+
   @Mixin private ModelArguments model;
 
   Inspect(Streams streams) {
@@ -81,6 +90,9 @@ final class Inspect implements Callable<Integer> {
     CacheSpec spec = CacheSpec.parse(cache);
     if (context != null) {
       OptionValue.atLeastOne("--context", context);
+    }
+    if (plot != null) {
+      WholeFile.checkWritable(plot);
     }
     FactSheet sheet = new FactSheet(streams.out(), streams.outHasColours());
     if (model.isFolder()) {
@@ -170,6 +182,9 @@ final class Inspect implements Callable<Integer> {
                   Units.count(bytes.scales()),
                   Units.count(bytes.window()),
                   Units.count(bytes.sinks())));
+    }
+    if (plot != null) {
+      new GrowthPlot(spec, shape, host).write(plot);
     }
   }
 

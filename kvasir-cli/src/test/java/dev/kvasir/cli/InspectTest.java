@@ -29,6 +29,13 @@ class InspectTest {
   }
 
   @Test
+  void theGrowthOfACacheIsDrawn() {
+    Path plot = folder.resolve("growth.svg");
+    Run.of("inspect", "--kv", "kivi:2", "--context", "2000", "--plot", plot.toString()).succeeds();
+    assertThat(plot).content().startsWith("<svg").contains("kivi:2 while a text grows", "fp16");
+  }
+
+  @Test
   void aVocabularyOnlyFileSaysSo() throws IOException {
     Path file = VocabularyFile.write(folder.resolve("letters.gguf"), "{{ messages }}");
     String out = Run.of("inspect", "--model", file.toString()).succeeds().out();

@@ -1,0 +1,140 @@
+package dev.kvasir.lab.report;
+
+import dev.kvasir.cache.Budget;
+import dev.kvasir.cache.CacheBytes;
+import dev.kvasir.cache.CacheHost;
+import dev.kvasir.cache.CacheSettings;
+import dev.kvasir.cache.CacheShape;
+import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.cache.KvCache;
+import dev.kvasir.format.WholeFile;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+
+/**
+ * The bytes of a cache while a text grows by one token after another, beside half precision. Of a
+ * cache with a budget, the budget and the bits of its codes at every moment are drawn too.
+ */
+public final class GrowthPlot {
+  private static final int WIDTH = 720;
+  private static final int HEIGHT = 340;
+  private static final int LEFT = 64;
+  private static final int TOP = 40;
+  private static final int RIGHT = 24;
+  private static final int BOTTOM = 56;
+  private static final int PLACES = 500;
+  private static final double MIB = 0x1p20;
+  private static final String GROWING = "#4477aa";
+  private static final String LIMIT = "#cc6677";
+
+  private final CacheSpec spec;
+  private final CacheShape shape;
+  private final CacheHost host;
+  private final CacheSettings settings;
+  private final Optional<Double> limit; // MiB
+  private final Axis tokens;
+  private final Axis mebibytes;
+
+  /**
+   * @param host with the length that the text grows to
+   */
+  public GrowthPlot(CacheSpec spec, CacheShape shape, CacheHost host) {
+    this.spec = spec;
+    this.shape = shape;
+    this.host = host;
+    this.settings = spec.method().foretelling(shape, host);
+    this.limit = settings.budget().map(Budget::bytes).map(bytes -> bytes / MIB);
+    this.tokens = new Axis(host.contextLimit(), LEFT, WIDTH - RIGHT);
+    double most = places().stream().mapToDouble(this::size).max().orElseThrow();
+    this.mebibytes = new Axis(1.12 * Math.max(most, limit.orElse(0.0)), HEIGHT - BOTTOM, TOP);
+  }
+
+  public void write(Path file) {
+    WholeFile.write(file, svg());
+  }
+
+  private List<Integer> places() {
+    int step = Math.max(1, host.contextLimit() / PLACES);
+    List<Integer> places = new ArrayList<>();
+    for (int length = step; length <= host.contextLimit(); length += step) {
+      places.add(length);
+    }
+    return places;
+  }
+
+  private double size(int length) {
+    return spec.bytesFor(shape, host, length).total() / MIB;
+  }
+
+  String svg() {
+    String title = "%s while a text grows".formatted(spec);
+    SvgPicture picture = new SvgPicture(title, WIDTH, HEIGHT).title(LEFT, title);
+    axes(picture);
+    halfPrecision(picture);
+    limit.ifPresent(size -> budget(picture, size));
+    picture.polyline(
+        places().stream()
+            .map(length -> new double[] {tokens.at(length), mebibytes.at(size(length))})
+            .toList(),
+        GROWING);
+    return picture.svg();
+  }
+
+  private void axes(SvgPicture picture) {
+    for (double tick : tokens.ticks()) {
+      picture.text(tokens.at(tick), HEIGHT - BOTTOM + 18, "middle", Axis.label(tick));
+    }
+    for (double tick : mebibytes.ticks()) {
+      picture
+          .grid(LEFT, mebibytes.at(tick), WIDTH - RIGHT, mebibytes.at(tick))
+          .text(LEFT - 8, mebibytes.at(tick) + 4, "end", Axis.label(tick));
+    }
+    picture
+        .text((LEFT + WIDTH - RIGHT) / 2.0, HEIGHT - 14, "middle", "tokens")
+        .uprightText(16, (TOP + HEIGHT - BOTTOM) / 2.0, "MiB");
+  }
+
+  /** As far as the picture goes. */
+  private void halfPrecision(SvgPicture picture) {
+    double perToken = 2.0 * shape.valuesPerToken() / MIB;
+    double end = Math.min(tokens.most(), mebibytes.most() / perToken);
+    double x = tokens.at(end);
+    double y = mebibytes.at(end * perToken);
+    picture
+        .dashes(tokens.at(0), mebibytes.at(0), x, y, SvgPicture.GREY)
+        .text(x + 6, y + 10, "start", "fp16");
+  }
+
+  private void budget(SvgPicture picture, double size) {
+    double y = mebibytes.at(size);
+    picture
+        .dashes(LEFT, y, WIDTH - RIGHT, y, LIMIT)
+        .text(
+            WIDTH - RIGHT, y - 6, "end", "budget; below it the bits of a code, a mean over layers");
+    double before = Double.NaN;
+    for (int length : places()) {
+      double bits = codeBits(length);
+      if (bits > 0 && bits != before) {
+        picture
+            .grid(tokens.at(length), TOP, tokens.at(length), HEIGHT - BOTTOM)
+            .text(tokens.at(length) + 3, y + 14, "start", number(bits));
+        before = bits;
+      }
+    }
+  }
+
+  /** Of a packed number; 0 before there is one. */
+  private double codeBits(int length) {
+    CacheBytes bytes = spec.bytesFor(shape, host, length);
+    int past = Math.max(0, length - settings.sinks() - settings.window());
+    int packed = past / KvCache.TOKENS_PER_PAGE * KvCache.TOKENS_PER_PAGE;
+    return packed == 0 ? 0 : 8.0 * bytes.codes() / packed / shape.valuesPerToken();
+  }
+
+  private static String number(double bits) {
+    return String.format(Locale.ROOT, "%.2f", bits).replaceAll("\\.?0+$", "");
+  }
+}

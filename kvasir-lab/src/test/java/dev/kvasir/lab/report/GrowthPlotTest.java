@@ -1,0 +1,47 @@
+package dev.kvasir.lab.report;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kvasir.cache.CacheHost;
+import dev.kvasir.cache.CacheShape;
+import dev.kvasir.cache.CacheSpec;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.w3c.dom.Document;
+import org.w3c.dom.Element;
+
+class GrowthPlotTest {
+  private static final CacheShape SHAPE = new CacheShape(8, 2, 64);
+
+  private static Document plot(String spec, int tokens) throws Exception {
+    CacheHost host = CacheHost.unknown().withContextLimit(tokens);
+    return Pictures.parsed(new GrowthPlot(CacheSpec.parse(spec), SHAPE, host).svg());
+  }
+
+  @Test
+  void aBudgetIsNeverCrossedAndWidthsStandBelowIt() throws Exception {
+    Document picture = plot("pmkvq:2,budget=6MiB", 8000);
+    assertThat(Pictures.texts(picture)).containsSubsequence("16", "8", "4", "2");
+    double budget = Pictures.number(dashed(picture).getLast(), "y1");
+    String[] places =
+        Pictures.all(picture, "polyline").getFirst().getAttribute("points").split(" ");
+    assertThat(places).hasSize(500);
+    assertThat(places)
+        .allSatisfy(
+            place ->
+                assertThat(Double.parseDouble(place.split(",")[1])).isGreaterThanOrEqualTo(budget));
+  }
+
+  private static List<Element> dashed(Document picture) {
+    return Pictures.all(picture, "line").stream()
+        .filter(line -> line.hasAttribute("stroke-dasharray"))
+        .toList();
+  }
+
+  @Test
+  void aCacheWithoutABudgetGrowsBesideHalfPrecision() throws Exception {
+    Document picture = plot("kivi:2", 300);
+    assertThat(dashed(picture)).hasSize(1);
+    assertThat(Pictures.texts(picture)).contains("kivi:2 while a text grows", "fp16");
+  }
+}
