@@ -3,9 +3,13 @@ package dev.kvasir.lab.allocate;
 import dev.kvasir.lab.calibrate.CalibrationListener;
 import dev.kvasir.lab.calibrate.CalibrationTexts;
 import dev.kvasir.lab.gradient.TracedDecoder;
+import java.nio.FloatBuffer;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalDouble;
+import java.util.function.Consumer;
 
 /**
  * How much the loss may suffer when the keys and values of a layer are coded with some width: to
@@ -15,7 +19,8 @@ import java.util.Optional;
  * @param widths bits of a code, ascending
  * @param keys (layers, widths)
  * @param values (layers, widths)
- * @param loss mean cross-entropy of the texts, by which to tell that they suit the model
+ * @param loss mean cross-entropy of the texts, by which to tell that they suit the model; not a
+ *     number where it was not kept
  */
 public record Sensitivities(List<Integer> widths, double[][] keys, double[][] values, double loss) {
   /** What the method shrinks codes to. */
@@ -32,14 +37,81 @@ public record Sensitivities(List<Integer> widths, double[][] keys, double[][] va
       List<Integer> widths,
       int firstTokens,
       CalibrationListener listener) {
-    SensitivityTally tally =
-        new SensitivityTally(decoder.config(), texts, widths, firstTokens, listener);
-    for (int[] sample : texts.samples()) {
-      if (!tally.add(decoder.gradients(sample, tally))) {
+    return measure(decoder, texts, widths, firstTokens, List.of(), text -> {}, listener);
+  }
+
+  /**
+   * The same, after a run that was ended.
+   *
+   * @param known of the first texts, as {@code keep} got them
+   * @param keep takes those of each further text when it is finished
+   */
+  public static Optional<Sensitivities> measure(
+      TracedDecoder decoder,
+      CalibrationTexts texts,
+      List<Integer> widths,
+      int firstTokens,
+      List<Sensitivities> known,
+      Consumer<Sensitivities> keep,
+      CalibrationListener listener) {
+    List<Sensitivities> found = new ArrayList<>(known);
+    while (found.size() < texts.samples().size()) {
+      SensitivityTally tally =
+          new SensitivityTally(
+              decoder.config(), texts, found.size(), widths, firstTokens, listener);
+      OptionalDouble loss = decoder.gradients(texts.samples().get(found.size()), tally);
+      if (loss.isEmpty()) {
         return Optional.empty();
       }
+      found.add(tally.result(loss.getAsDouble()));
+      keep.accept(found.getLast());
     }
-    return Optional.of(tally.mean());
+    return Optional.of(mean(found));
+  }
+
+  private static Sensitivities mean(List<Sensitivities> texts) {
+    Sensitivities first = texts.getFirst();
+    double[][] keys = new double[first.layers()][first.widths.size()];
+    double[][] values = new double[first.layers()][first.widths.size()];
+    for (Sensitivities text : texts) {
+      for (int layer = 0; layer < keys.length; layer++) {
+        for (int width = 0; width < keys[layer].length; width++) {
+          keys[layer][width] += text.keys[layer][width] / texts.size();
+          values[layer][width] += text.values[layer][width] / texts.size();
+        }
+      }
+    }
+    double loss = texts.stream().mapToDouble(Sensitivities::loss).average().orElseThrow();
+    return new Sensitivities(first.widths, keys, values, loss);
+  }
+
+  /** For a file, without the loss. // (keys and values, layers, widths) */
+  public float[] floats() {
+    FloatBuffer all = FloatBuffer.allocate(2 * layers() * widths.size());
+    for (double[][] side : List.of(keys, values)) {
+      for (double[] layer : side) {
+        for (double value : layer) {
+          all.put((float) value);
+        }
+      }
+    }
+    return all.array();
+  }
+
+  /**
+   * From a file.
+   *
+   * @param floats (keys and values, layers, widths)
+   */
+  public static Sensitivities of(List<Integer> widths, int layers, float[] floats) {
+    FloatBuffer all = FloatBuffer.wrap(floats);
+    double[][][] sides = new double[2][layers][widths.size()];
+    for (double[][] side : sides) {
+      for (double[] layer : side) {
+        Arrays.setAll(layer, width -> all.get());
+      }
+    }
+    return new Sensitivities(widths, sides[0], sides[1], Double.NaN);
   }
 
   public int layers() {

@@ -7,10 +7,10 @@ import dev.kvasir.lab.gradient.LayerGradients;
 import dev.kvasir.lab.gradient.LayerVectors;
 import dev.kvasir.lab.gradient.TextVisitor;
 import dev.kvasir.model.ModelConfig;
+import java.util.Arrays;
 import java.util.List;
-import java.util.OptionalDouble;
 
-/** Adds up the sensitivities of text after text. */
+/** Adds up the sensitivities of one text. */
 final class SensitivityTally implements TextVisitor {
   /** A layer on the way back is computed anew, and then both of its operands get gradients. */
   private static final int BACKWARD_WORK = 3;
@@ -23,12 +23,14 @@ final class SensitivityTally implements TextVisitor {
   private final double[][] values; // (layers, widths)
   private final double workInAll;
   private double work;
-  private double losses;
-  private int texts;
 
+  /**
+   * @param text which of the texts it is
+   */
   SensitivityTally(
       ModelConfig config,
       CalibrationTexts texts,
+      int text,
       List<Integer> widths,
       int firstTokens,
       CalibrationListener listener) {
@@ -38,7 +40,9 @@ final class SensitivityTally implements TextVisitor {
     this.listener = listener;
     this.keys = new double[config.layers()][widths.size()];
     this.values = new double[config.layers()][widths.size()];
-    this.workInAll = (double) texts.samples().size() * config.layers() * (1 + BACKWARD_WORK);
+    double textWork = (double) config.layers() * (1 + BACKWARD_WORK);
+    this.workInAll = texts.samples().size() * textWork;
+    this.work = text * textWork;
   }
 
   @Override
@@ -76,24 +80,14 @@ final class SensitivityTally implements TextVisitor {
     return sum;
   }
 
-  /** Counts a text; false where its pass was ended. */
-  boolean add(OptionalDouble loss) {
-    losses += loss.orElse(0);
-    texts++;
-    return loss.isPresent();
+  /** As a file keeps it, so that a run that goes on after another finds the same. */
+  Sensitivities result(double loss) {
+    return new Sensitivities(widths, rounded(keys), rounded(values), loss);
   }
 
-  Sensitivities mean() {
-    return new Sensitivities(widths, mean(keys), mean(values), losses / texts);
-  }
-
-  private double[][] mean(double[][] sums) {
-    double[][] means = new double[sums.length][widths.size()];
-    for (int layer = 0; layer < sums.length; layer++) {
-      for (int width = 0; width < means[layer].length; width++) {
-        means[layer][width] = sums[layer][width] / texts;
-      }
-    }
-    return means;
+  private static double[][] rounded(double[][] sums) {
+    return Arrays.stream(sums)
+        .map(layer -> Arrays.stream(layer).map(sum -> (float) sum).toArray())
+        .toArray(double[][]::new);
   }
 }

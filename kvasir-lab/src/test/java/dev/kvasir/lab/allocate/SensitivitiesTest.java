@@ -2,6 +2,7 @@ package dev.kvasir.lab.allocate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
+import static org.assertj.core.api.Assertions.withinPercentage;
 
 import dev.kvasir.kernel.Crew;
 import dev.kvasir.kernel.ScalarKernels;
@@ -60,9 +61,9 @@ class SensitivitiesTest {
       loss += decoder.gradients(sample, visitor).orElseThrow() / 3;
     }
     Sensitivities found = measure(0);
-    assertThat(found.keys()[1][1]).isCloseTo(expected[0], within(1e-9));
-    assertThat(found.values()[1][1]).isCloseTo(expected[1], within(1e-9));
-    assertThat(found.of(1, 4)).isCloseTo(expected[0] + expected[1], within(1e-9));
+    assertThat(found.keys()[1][1]).isCloseTo(expected[0], withinPercentage(1e-4));
+    assertThat(found.values()[1][1]).isCloseTo(expected[1], withinPercentage(1e-4));
+    assertThat(found.of(1, 4)).isCloseTo(expected[0] + expected[1], withinPercentage(1e-4));
     assertThat(found.loss()).isCloseTo(loss, within(1e-9));
   }
 
@@ -108,5 +109,26 @@ class SensitivitiesTest {
           }
         };
     assertThat(Sensitivities.measure(decoder, texts, List.of(2), 1, stopping)).isEmpty();
+  }
+
+  @Test
+  void whatWasKeptOfARunIsNotMeasuredAgain() {
+    List<Integer> widths = List.of(2, 4, 8, 16);
+    List<Sensitivities> kept = new ArrayList<>();
+    Sensitivities.measure(
+        decoder, texts, widths, 1, List.of(), kept::add, CalibrationListener.NONE);
+    assertThat(kept).hasSize(3);
+    float[] ofFile = kept.getFirst().floats();
+    List<Sensitivities> known = List.of(Sensitivities.of(widths, tiny.config().layers(), ofFile));
+    List<Double> told = new ArrayList<>();
+    List<Sensitivities> further = new ArrayList<>();
+    Sensitivities resumed =
+        Sensitivities.measure(
+                decoder, texts, widths, 1, known, further::add, (done, all) -> told.add(done / all))
+            .orElseThrow();
+    assertThat(further).hasSize(2);
+    assertThat(told.getFirst()).isGreaterThan(1.0 / 3);
+    assertThat(resumed.keys()).isDeepEqualTo(measure(1).keys());
+    assertThat(resumed.values()).isDeepEqualTo(measure(1).values());
   }
 }
