@@ -156,7 +156,7 @@ final class AttentionBench implements Callable<Integer> {
   static List<CacheSpec> bothLookups(List<CacheSpec> specs) {
     List<CacheSpec> both = new ArrayList<>();
     for (CacheSpec spec : specs) {
-      if (spec.packs() && !spec.text().contains("lookup=")) {
+      if (spec.looksUp() && !spec.text().contains("lookup=")) {
         both.add(CacheSpec.parse(spec.text() + ",lookup=exact"));
         both.add(CacheSpec.parse(spec.text() + ",lookup=fast"));
       } else {
@@ -265,7 +265,8 @@ final class AttentionBench implements Callable<Integer> {
         CacheHost.unknown()
             .withRotation(Optional.of(rope))
             .withQueryHeads(queryHeads)
-            .withContextLimit(count);
+            .withContextLimit(count)
+            .withProfile(Optional.of(RandomCodebooks.profile(shape)));
     return RandomPast.fill(spec.newCache(shape, host), shape, queryHeads, count);
   }
 }

@@ -75,9 +75,9 @@ public record CacheSpec(String text, CacheMethod method) {
     return new CacheSpec(method.named(text, host), method);
   }
 
-  /** Whether it packs anything. */
-  public boolean packs() {
-    return !(method instanceof DenseMethod);
+  /** Whether it reads bits by tables, which may be exact or fast. */
+  public boolean looksUp() {
+    return !(method instanceof DenseMethod || method instanceof CodebookMethod);
   }
 
   @Override

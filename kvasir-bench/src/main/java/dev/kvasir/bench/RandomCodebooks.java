@@ -1,0 +1,54 @@
+package dev.kvasir.bench;
+
+import dev.kvasir.cache.CacheShape;
+import dev.kvasir.cache.CodebookProfile;
+import dev.kvasir.codec.commvq.AdditiveStages;
+import dev.kvasir.profile.Profile;
+import java.util.SplittableRandom;
+
+/** Codebooks of random rows, which cost what trained ones cost to read. */
+final class RandomCodebooks {
+  private static final int MOST_BITS = 4;
+
+  private final SplittableRandom random = new SplittableRandom(3);
+  private final CacheShape shape;
+
+  private RandomCodebooks(CacheShape shape) {
+    this.shape = shape;
+  }
+
+  /** A profile with codebooks of every width. */
+  static Profile profile(CacheShape shape) {
+    Profile profile = Profile.empty("random");
+    for (int bits = 1; bits <= MOST_BITS; bits++) {
+      profile = new RandomCodebooks(shape).with(profile, bits);
+    }
+    return profile;
+  }
+
+  private Profile with(Profile profile, int bits) {
+    String part = CodebookProfile.part(bits) + "/";
+    int stages = CodebookProfile.stages(bits, shape.headDim());
+    int rows = AdditiveStages.ROWS;
+    Profile keys = with(profile, part + "keys", stages, rows, shape.headDim());
+    Profile values = with(keys, part + "values", stages, 2, rows, shape.headDim());
+    return with(
+        with(values, part + "key-means", shape.headDim()), part + "value-means", shape.headDim());
+  }
+
+  private Profile with(Profile profile, String key, long... ofHead) {
+    long[] all = new long[2 + ofHead.length];
+    all[0] = shape.layers();
+    all[1] = shape.kvHeads();
+    System.arraycopy(ofHead, 0, all, 2, ofHead.length);
+    long count = 1;
+    for (long size : all) {
+      count *= size;
+    }
+    float[] numbers = new float[Math.toIntExact(count)];
+    for (int i = 0; i < numbers.length; i++) {
+      numbers[i] = (float) random.nextDouble(-0.1, 0.1);
+    }
+    return profile.withHalves(key, numbers, all);
+  }
+}
