@@ -78,7 +78,7 @@ final class CodebookSums implements BlockReader {
     page.readKeys(kernels, kvHead, indices);
     page.readKeyScales(kernels, scales);
     FixedRows fixed = page.rows().keys().get(kvHead);
-    kernels.rowSums(fixed.rows(), indices, fixed.sets(), PAGE, width, sums);
+    kernels.rowSums(fixed, indices, PAGE, sums);
     table.turnAlong(kernels, sums, PAGE, fixed, scales, keys);
     kernels.products(arrangedQueries, 0, width, rows, keys, 0, width, PAGE, width, scores, 0, PAGE);
   }

@@ -101,19 +101,17 @@ public interface Kernels {
   void unpackStages(MemorySegment source, long offset, int stages, byte[] indices);
 
   /**
-   * Adds up the rows that tokens have picked, one of each set; sums wrap at 16 bits.
+   * Adds up the rows that tokens have picked, one of each set.
    *
-   * @param rows // (sets, {@link FixedRows#ROWS}, width)
    * @param indices // (sets, page tokens)
-   * @param width a multiple of 32
-   * @param sums // (tokens, width), set
+   * @param sums // (tokens, x and y, pairs), set
    */
-  void rowSums(short[] rows, byte[] indices, int sets, int tokens, int width, short[] sums);
+  void rowSums(FixedRows rows, byte[] indices, int tokens, short[] sums);
 
   /**
-   * Makes numbers of sums and turns the i-th token's by the i-th row of angles.
+   * Makes vectors of sums and turns the i-th token's by the i-th row of angles.
    *
-   * @param sums // (tokens, pairs, x and y)
+   * @param sums // (tokens, x and y, pairs)
    * @param scales // (tokens)
    * @param cosines // (tokens, pairs), as the sines
    * @param out // (tokens, x and y, pairs), set

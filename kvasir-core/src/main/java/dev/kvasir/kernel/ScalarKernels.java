@@ -298,14 +298,16 @@ public final class ScalarKernels implements Kernels {
   }
 
   @Override
-  public void rowSums(short[] rows, byte[] indices, int sets, int tokens, int width, short[] sums) {
+  public void rowSums(FixedRows rows, byte[] indices, int tokens, short[] sums) {
+    int pairs = rows.pairs();
     for (int token = 0; token < tokens; token++) {
-      int to = token * width;
-      Arrays.fill(sums, to, to + width, (short) 0);
-      for (int set = 0; set < sets; set++) {
-        int from = (set * FixedRows.ROWS + indices[set * Page.TOKENS + token]) * width;
-        for (int i = 0; i < width; i++) {
-          sums[to + i] += rows[from + i];
+      int to = token * 2 * pairs;
+      Arrays.fill(sums, to, to + 2 * pairs, (short) (-FixedRows.ZERO * rows.sets()));
+      for (int set = 0; set < rows.sets(); set++) {
+        int from = (set * FixedRows.ROWS + indices[set * Page.TOKENS + token]) * 2 * pairs;
+        for (int i = 0; i < pairs; i++) {
+          sums[to + i] += (short) (rows.rows()[from + 2 * i] & 0xFF);
+          sums[to + pairs + i] += (short) (rows.rows()[from + 2 * i + 1] & 0xFF);
         }
       }
     }
@@ -324,10 +326,9 @@ public final class ScalarKernels implements Kernels {
     for (int token = 0; token < tokens; token++) {
       int at = token * 2 * pairs;
       for (int i = 0; i < pairs; i++) {
-        float x = sums[at + 2 * i] * scales[token];
-        float y = sums[at + 2 * i + 1] * scales[token];
-        x = Math.fma(x, rows.units()[i], rows.mean()[i]);
-        y = Math.fma(y, rows.units()[pairs + i], rows.mean()[pairs + i]);
+        float factor = rows.units()[i] * scales[token];
+        float x = Math.fma(sums[at + i], factor, rows.mean()[i]);
+        float y = Math.fma(sums[at + pairs + i], factor, rows.mean()[pairs + i]);
         float cos = cosines[token * pairs + i];
         float sin = sines[token * pairs + i];
         out[at + i] = Math.fma(-y, sin, x * cos);

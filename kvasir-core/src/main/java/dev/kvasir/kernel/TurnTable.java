@@ -84,7 +84,7 @@ public final class TurnTable {
   /**
    * Vectors of consecutive tokens as sums of rows: the i-th one turned by i.
    *
-   * @param sums // (tokens, width), x and y of a pair side by side
+   * @param sums // (tokens, width)
    * @param scales // (tokens)
    * @param out // (tokens, width), set
    */

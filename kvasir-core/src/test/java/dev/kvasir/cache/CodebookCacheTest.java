@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.kvasir.codec.commvq.Codebook;
 import dev.kvasir.codec.commvq.LayerCodebooks;
 import dev.kvasir.codec.commvq.LayerEncoder;
+import dev.kvasir.codec.commvq.ModelCodebooks;
 import dev.kvasir.codec.commvq.PairOrder;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.kernel.ScalarKernels;
@@ -41,7 +42,8 @@ class CodebookCacheTest {
     float[] values = gaussian();
     try (KvCache cache = CacheSpec.parse("commvq:1,window=0").newCache(SHAPE, host(rope))) {
       append(cache, turned(keys, rope), values);
-      LayerCodebooks books = CodebookProfile.of(PROFILE, 1, SHAPE).layers().get(1);
+      List<LayerCodebooks> trained = CodebookProfile.of(PROFILE, 1, SHAPE).layers();
+      LayerCodebooks books = ModelCodebooks.of(trained, rope).layers().get(1);
       float[] expectedKeys = turned(decoded(books.keys(), keys), rope);
       float[] expectedValues = decoded(books.values(), values);
       float[] block = new float[BLOCK * HEAD];
@@ -125,9 +127,10 @@ class CodebookCacheTest {
             .mapToLong(codec -> codec.sharedBytes())
             .distinct()
             .sum();
-    // Rows of keys and of values in 16 bits; units and means as floats, keys padded to 32 channels.
-    long rows = 2L * 2 * 2 * 64 * 2;
-    assertThat(shared).isEqualTo(2 * 2 * (rows * (32 + 24) / 2 + 4 * (2 * 32 + 24)));
+    // Of keys bytes, padded to 32 channels, units by pair and means; of values halves and means.
+    long rows = 2 * 2 * 64;
+    long ofHead = rows * 32 + rows * 24 * 2 + 4 * (16 + 32 + 24);
+    assertThat(shared).isEqualTo(SHAPE.layers() * SHAPE.kvHeads() * ofHead);
   }
 
   @Test

@@ -7,20 +7,30 @@ import java.lang.foreign.MemorySegment;
 import java.nio.ByteOrder;
 import jdk.incubator.vector.ByteVector;
 import jdk.incubator.vector.FloatVector;
-import jdk.incubator.vector.IntVector;
 import jdk.incubator.vector.ShortVector;
 import jdk.incubator.vector.VectorOperators;
+import jdk.incubator.vector.VectorShape;
 import jdk.incubator.vector.VectorSpecies;
 
 /**
- * Sums of rows that codes pick. A token's sums stay in registers while its rows go by, up to eight
- * vectors of them, so the tiles are written out; what they leave is finished by another method.
+ * Sums of rows that codes pick. A row's bytes are added two at a time, as 16-bit numbers, and the
+ * upper ones once more by themselves; what is the lower ones' comes out by subtraction at the end.
+ * A token's sums stay in registers while its rows go by, so the tiles are written out.
  */
 final class CodeSums {
-  private static final VectorSpecies<Byte> BYTES = ByteVector.SPECIES_128;
-  private static final VectorSpecies<Short> SHORTS = ShortVector.SPECIES_PREFERRED;
-  private static final VectorSpecies<Float> FLOATS = FloatVector.SPECIES_PREFERRED;
+  /** Rows are padded for 16 pairs, 32 bytes. */
+  private static final int MOST_BITS = 256;
+
+  private static final VectorShape SHAPE =
+      VectorShape.forBitSize(Math.min(MOST_BITS, FloatVector.SPECIES_PREFERRED.vectorBitSize()));
+  private static final VectorSpecies<Byte> SIXTEEN = ByteVector.SPECIES_128;
+  private static final VectorSpecies<Byte> BYTES = VectorSpecies.of(byte.class, SHAPE);
+  private static final VectorSpecies<Short> SHORTS = VectorSpecies.of(short.class, SHAPE);
+  private static final VectorSpecies<Float> FLOATS = VectorSpecies.of(float.class, SHAPE);
+  private static final VectorSpecies<Short> HALF_SHORTS =
+      VectorSpecies.of(short.class, VectorShape.forBitSize(SHAPE.vectorBitSize() / 2));
   private static final VectorSpecies<Float> FOUR = FloatVector.SPECIES_128;
+  private static final int BYTE_LANES = BYTES.length();
   private static final int SHORT_LANES = SHORTS.length();
   private static final int LANES = FLOATS.length();
   private static final int HALF = Page.TOKENS / 2;
@@ -32,7 +42,7 @@ final class CodeSums {
     for (int stage = 0; stage < stages; stage++) {
       long lowAt = offset + (long) stage * StageCodes.STAGE_BYTES;
       int to = 2 * stage * Page.TOKENS;
-      for (int u = 0; u < HALF; u += BYTES.length()) {
+      for (int u = 0; u < HALF; u += SIXTEEN.length()) {
         ByteVector high = load(source, lowAt + Page.TOKENS + u);
         ByteVector early = load(source, lowAt + u);
         ByteVector late = load(source, lowAt + HALF + u);
@@ -50,105 +60,112 @@ final class CodeSums {
   }
 
   private static ByteVector load(MemorySegment source, long offset) {
-    return ByteVector.fromMemorySegment(BYTES, source, offset, ByteOrder.LITTLE_ENDIAN);
+    return ByteVector.fromMemorySegment(SIXTEEN, source, offset, ByteOrder.LITTLE_ENDIAN);
   }
 
-  static void rowSums(short[] rows, byte[] indices, int sets, int tokens, int width, short[] sums) {
+  static void rowSums(FixedRows rows, byte[] indices, int tokens, short[] sums) {
+    int pairs = rows.pairs();
     for (int token = 0; token < tokens; token++) {
-      int at = 0;
-      for (; at <= width - 8 * SHORT_LANES; at += 8 * SHORT_LANES) {
-        eight(rows, indices, sets, token, width, at, sums);
+      int pair = 0;
+      for (; pair <= pairs - 4 * SHORT_LANES; pair += 4 * SHORT_LANES) {
+        four(rows, indices, token, pair, sums);
       }
-      for (; at <= width - 4 * SHORT_LANES; at += 4 * SHORT_LANES) {
-        four(rows, indices, sets, token, width, at, sums);
+      for (; pair <= pairs - 2 * SHORT_LANES; pair += 2 * SHORT_LANES) {
+        two(rows, indices, token, pair, sums);
       }
-      for (; at <= width - 2 * SHORT_LANES; at += 2 * SHORT_LANES) {
-        two(rows, indices, sets, token, width, at, sums);
-      }
-      for (; at < width; at += SHORT_LANES) {
-        one(rows, indices, sets, token, width, at, sums);
+      for (; pair < pairs; pair += SHORT_LANES) {
+        one(rows, indices, token, pair, sums);
       }
     }
   }
 
-  private static void eight(
-      short[] rows, byte[] indices, int sets, int token, int width, int at, short[] sums) {
-    ShortVector s0 = ShortVector.zero(SHORTS);
-    ShortVector s1 = s0;
-    ShortVector s2 = s0;
-    ShortVector s3 = s0;
-    ShortVector s4 = s0;
-    ShortVector s5 = s0;
-    ShortVector s6 = s0;
-    ShortVector s7 = s0;
-    for (int set = 0; set < sets; set++) {
+  private static void four(FixedRows fixed, byte[] indices, int token, int pair, short[] sums) {
+    byte[] rows = fixed.rows();
+    int width = fixed.width();
+    int at = 2 * pair;
+    ShortVector a0 = ShortVector.zero(SHORTS);
+    ShortVector a1 = a0;
+    ShortVector a2 = a0;
+    ShortVector a3 = a0;
+    ShortVector b0 = a0;
+    ShortVector b1 = a0;
+    ShortVector b2 = a0;
+    ShortVector b3 = a0;
+    for (int set = 0; set < fixed.sets(); set++) {
       int from = (set * FixedRows.ROWS + indices[set * Page.TOKENS + token]) * width + at;
-      s0 = s0.add(ShortVector.fromArray(SHORTS, rows, from));
-      s1 = s1.add(ShortVector.fromArray(SHORTS, rows, from + SHORT_LANES));
-      s2 = s2.add(ShortVector.fromArray(SHORTS, rows, from + 2 * SHORT_LANES));
-      s3 = s3.add(ShortVector.fromArray(SHORTS, rows, from + 3 * SHORT_LANES));
-      s4 = s4.add(ShortVector.fromArray(SHORTS, rows, from + 4 * SHORT_LANES));
-      s5 = s5.add(ShortVector.fromArray(SHORTS, rows, from + 5 * SHORT_LANES));
-      s6 = s6.add(ShortVector.fromArray(SHORTS, rows, from + 6 * SHORT_LANES));
-      s7 = s7.add(ShortVector.fromArray(SHORTS, rows, from + 7 * SHORT_LANES));
+      ShortVector r0 = ByteVector.fromArray(BYTES, rows, from).reinterpretAsShorts();
+      ShortVector r1 = ByteVector.fromArray(BYTES, rows, from + BYTE_LANES).reinterpretAsShorts();
+      ShortVector r2 =
+          ByteVector.fromArray(BYTES, rows, from + 2 * BYTE_LANES).reinterpretAsShorts();
+      ShortVector r3 =
+          ByteVector.fromArray(BYTES, rows, from + 3 * BYTE_LANES).reinterpretAsShorts();
+      a0 = a0.add(r0);
+      b0 = b0.add(r0.lanewise(VectorOperators.LSHR, 8));
+      a1 = a1.add(r1);
+      b1 = b1.add(r1.lanewise(VectorOperators.LSHR, 8));
+      a2 = a2.add(r2);
+      b2 = b2.add(r2.lanewise(VectorOperators.LSHR, 8));
+      a3 = a3.add(r3);
+      b3 = b3.add(r3.lanewise(VectorOperators.LSHR, 8));
     }
-    int to = token * width + at;
-    s0.intoArray(sums, to);
-    s1.intoArray(sums, to + SHORT_LANES);
-    s2.intoArray(sums, to + 2 * SHORT_LANES);
-    s3.intoArray(sums, to + 3 * SHORT_LANES);
-    s4.intoArray(sums, to + 4 * SHORT_LANES);
-    s5.intoArray(sums, to + 5 * SHORT_LANES);
-    s6.intoArray(sums, to + 6 * SHORT_LANES);
-    s7.intoArray(sums, to + 7 * SHORT_LANES);
+    short zero = (short) (FixedRows.ZERO * fixed.sets());
+    int x = token * width + pair;
+    int y = x + fixed.pairs();
+    a0.sub(b0.lanewise(VectorOperators.LSHL, 8)).sub(zero).intoArray(sums, x);
+    b0.sub(zero).intoArray(sums, y);
+    a1.sub(b1.lanewise(VectorOperators.LSHL, 8)).sub(zero).intoArray(sums, x + SHORT_LANES);
+    b1.sub(zero).intoArray(sums, y + SHORT_LANES);
+    a2.sub(b2.lanewise(VectorOperators.LSHL, 8)).sub(zero).intoArray(sums, x + 2 * SHORT_LANES);
+    b2.sub(zero).intoArray(sums, y + 2 * SHORT_LANES);
+    a3.sub(b3.lanewise(VectorOperators.LSHL, 8)).sub(zero).intoArray(sums, x + 3 * SHORT_LANES);
+    b3.sub(zero).intoArray(sums, y + 3 * SHORT_LANES);
   }
 
-  private static void four(
-      short[] rows, byte[] indices, int sets, int token, int width, int at, short[] sums) {
-    ShortVector s0 = ShortVector.zero(SHORTS);
-    ShortVector s1 = s0;
-    ShortVector s2 = s0;
-    ShortVector s3 = s0;
-    for (int set = 0; set < sets; set++) {
+  private static void two(FixedRows fixed, byte[] indices, int token, int pair, short[] sums) {
+    byte[] rows = fixed.rows();
+    int width = fixed.width();
+    int at = 2 * pair;
+    ShortVector a0 = ShortVector.zero(SHORTS);
+    ShortVector a1 = a0;
+    ShortVector b0 = a0;
+    ShortVector b1 = a0;
+    for (int set = 0; set < fixed.sets(); set++) {
       int from = (set * FixedRows.ROWS + indices[set * Page.TOKENS + token]) * width + at;
-      s0 = s0.add(ShortVector.fromArray(SHORTS, rows, from));
-      s1 = s1.add(ShortVector.fromArray(SHORTS, rows, from + SHORT_LANES));
-      s2 = s2.add(ShortVector.fromArray(SHORTS, rows, from + 2 * SHORT_LANES));
-      s3 = s3.add(ShortVector.fromArray(SHORTS, rows, from + 3 * SHORT_LANES));
+      ShortVector r0 = ByteVector.fromArray(BYTES, rows, from).reinterpretAsShorts();
+      ShortVector r1 = ByteVector.fromArray(BYTES, rows, from + BYTE_LANES).reinterpretAsShorts();
+      a0 = a0.add(r0);
+      b0 = b0.add(r0.lanewise(VectorOperators.LSHR, 8));
+      a1 = a1.add(r1);
+      b1 = b1.add(r1.lanewise(VectorOperators.LSHR, 8));
     }
-    int to = token * width + at;
-    s0.intoArray(sums, to);
-    s1.intoArray(sums, to + SHORT_LANES);
-    s2.intoArray(sums, to + 2 * SHORT_LANES);
-    s3.intoArray(sums, to + 3 * SHORT_LANES);
+    short zero = (short) (FixedRows.ZERO * fixed.sets());
+    int x = token * width + pair;
+    int y = x + fixed.pairs();
+    a0.sub(b0.lanewise(VectorOperators.LSHL, 8)).sub(zero).intoArray(sums, x);
+    b0.sub(zero).intoArray(sums, y);
+    a1.sub(b1.lanewise(VectorOperators.LSHL, 8)).sub(zero).intoArray(sums, x + SHORT_LANES);
+    b1.sub(zero).intoArray(sums, y + SHORT_LANES);
   }
 
-  private static void two(
-      short[] rows, byte[] indices, int sets, int token, int width, int at, short[] sums) {
-    ShortVector s0 = ShortVector.zero(SHORTS);
-    ShortVector s1 = s0;
-    for (int set = 0; set < sets; set++) {
+  private static void one(FixedRows fixed, byte[] indices, int token, int pair, short[] sums) {
+    byte[] rows = fixed.rows();
+    int width = fixed.width();
+    int at = 2 * pair;
+    ShortVector a0 = ShortVector.zero(SHORTS);
+    ShortVector b0 = a0;
+    for (int set = 0; set < fixed.sets(); set++) {
       int from = (set * FixedRows.ROWS + indices[set * Page.TOKENS + token]) * width + at;
-      s0 = s0.add(ShortVector.fromArray(SHORTS, rows, from));
-      s1 = s1.add(ShortVector.fromArray(SHORTS, rows, from + SHORT_LANES));
+      ShortVector r0 = ByteVector.fromArray(BYTES, rows, from).reinterpretAsShorts();
+      a0 = a0.add(r0);
+      b0 = b0.add(r0.lanewise(VectorOperators.LSHR, 8));
     }
-    int to = token * width + at;
-    s0.intoArray(sums, to);
-    s1.intoArray(sums, to + SHORT_LANES);
+    short zero = (short) (FixedRows.ZERO * fixed.sets());
+    int x = token * width + pair;
+    int y = x + fixed.pairs();
+    a0.sub(b0.lanewise(VectorOperators.LSHL, 8)).sub(zero).intoArray(sums, x);
+    b0.sub(zero).intoArray(sums, y);
   }
 
-  private static void one(
-      short[] rows, byte[] indices, int sets, int token, int width, int at, short[] sums) {
-    ShortVector s0 = ShortVector.zero(SHORTS);
-    for (int set = 0; set < sets; set++) {
-      int from = (set * FixedRows.ROWS + indices[set * Page.TOKENS + token]) * width + at;
-      s0 = s0.add(ShortVector.fromArray(SHORTS, rows, from));
-    }
-    int to = token * width + at;
-    s0.intoArray(sums, to);
-  }
-
-  /** A 32-bit lane holds x in its lower half and y in its upper one. */
   static void turnedSums(
       short[] sums,
       int tokens,
@@ -158,33 +175,27 @@ final class CodeSums {
       float[] sines,
       float[] out) {
     int pairs = rows.pairs();
-    float[] units = rows.units();
-    float[] mean = rows.mean();
-    for (int token = 0; token < tokens; token++) {
-      int at = token * 2 * pairs;
-      int angles = token * pairs;
-      FloatVector scale = FloatVector.broadcast(FLOATS, scales[token]);
-      for (int i = 0; i < pairs; i += LANES) {
-        IntVector both = ShortVector.fromArray(SHORTS, sums, at + 2 * i).reinterpretAsInts();
-        FloatVector x =
-            ((FloatVector)
-                    both.lanewise(VectorOperators.LSHL, 16)
-                        .lanewise(VectorOperators.ASHR, 16)
-                        .convert(VectorOperators.I2F, 0))
-                .mul(scale)
-                .fma(
-                    FloatVector.fromArray(FLOATS, units, i),
-                    FloatVector.fromArray(FLOATS, mean, i));
-        FloatVector y =
-            ((FloatVector) both.lanewise(VectorOperators.ASHR, 16).convert(VectorOperators.I2F, 0))
-                .mul(scale)
-                .fma(
-                    FloatVector.fromArray(FLOATS, units, pairs + i),
-                    FloatVector.fromArray(FLOATS, mean, pairs + i));
-        FloatVector cos = FloatVector.fromArray(FLOATS, cosines, angles + i);
-        FloatVector sin = FloatVector.fromArray(FLOATS, sines, angles + i);
-        y.neg().fma(sin, x.mul(cos)).intoArray(out, at + i);
-        x.fma(sin, y.mul(cos)).intoArray(out, at + pairs + i);
+    for (int i = 0; i < pairs; i += LANES) {
+      FloatVector unit = FloatVector.fromArray(FLOATS, rows.units(), i);
+      FloatVector meanX = FloatVector.fromArray(FLOATS, rows.mean(), i);
+      FloatVector meanY = FloatVector.fromArray(FLOATS, rows.mean(), pairs + i);
+      for (int token = 0; token < tokens; token++) {
+        int at = token * 2 * pairs + i;
+        FloatVector factor = unit.mul(scales[token]);
+        FloatVector sumX =
+            (FloatVector)
+                ShortVector.fromArray(HALF_SHORTS, sums, at)
+                    .convertShape(VectorOperators.S2F, FLOATS, 0);
+        FloatVector sumY =
+            (FloatVector)
+                ShortVector.fromArray(HALF_SHORTS, sums, at + pairs)
+                    .convertShape(VectorOperators.S2F, FLOATS, 0);
+        FloatVector x = sumX.fma(factor, meanX);
+        FloatVector y = sumY.fma(factor, meanY);
+        FloatVector cos = FloatVector.fromArray(FLOATS, cosines, token * pairs + i);
+        FloatVector sin = FloatVector.fromArray(FLOATS, sines, token * pairs + i);
+        y.neg().fma(sin, x.mul(cos)).intoArray(out, at);
+        x.fma(sin, y.mul(cos)).intoArray(out, at + pairs);
       }
     }
   }

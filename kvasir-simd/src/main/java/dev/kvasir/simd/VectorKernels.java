@@ -234,8 +234,8 @@ final class VectorKernels implements Kernels {
   }
 
   @Override
-  public void rowSums(short[] rows, byte[] indices, int sets, int tokens, int width, short[] sums) {
-    CodeSums.rowSums(rows, indices, sets, tokens, width, sums);
+  public void rowSums(FixedRows rows, byte[] indices, int tokens, short[] sums) {
+    CodeSums.rowSums(rows, indices, tokens, sums);
   }
 
   @Override

@@ -157,13 +157,13 @@ final class WarmUp implements AutoCloseable {
     int pairs = HEAD / 2;
     MemorySegment codes = arena.allocate(new StageCodes(stages).bytes());
     byte[] indices = new byte[2 * stages * Page.TOKENS];
-    short[] numbers = new short[2 * stages * FixedRows.ROWS * HEAD];
-    FixedRows fixed = new FixedRows(2 * stages, pairs, numbers, new float[HEAD], new float[HEAD]);
+    byte[] numbers = new byte[2 * stages * FixedRows.ROWS * HEAD];
+    FixedRows fixed = new FixedRows(2 * stages, pairs, numbers, new float[pairs], new float[HEAD]);
     short[] rowSums = new short[TOKENS * HEAD];
     float[] bins = new float[2 * stages * FixedRows.ROWS * 4];
     return kernels -> {
       kernels.unpackStages(codes, 0, stages, indices);
-      kernels.rowSums(numbers, indices, 2 * stages, TOKENS, HEAD, rowSums);
+      kernels.rowSums(fixed, indices, TOKENS, rowSums);
       kernels.turnedSums(rowSums, TOKENS, fixed, x, x, y, z);
       kernels.collect(indices, 2 * stages, TOKENS, x, 4, bins);
       kernels.scale(bins, 0, bins.length, 0); // or they would grow without bound

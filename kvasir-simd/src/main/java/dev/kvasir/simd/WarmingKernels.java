@@ -242,8 +242,8 @@ final class WarmingKernels implements Kernels {
   }
 
   @Override
-  public void rowSums(short[] rows, byte[] indices, int sets, int tokens, int width, short[] sums) {
-    (codeSums ? vector : scalar).rowSums(rows, indices, sets, tokens, width, sums);
+  public void rowSums(FixedRows rows, byte[] indices, int tokens, short[] sums) {
+    (codeSums ? vector : scalar).rowSums(rows, indices, tokens, sums);
   }
 
   @Override

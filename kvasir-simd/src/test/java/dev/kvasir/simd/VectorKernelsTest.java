@@ -272,24 +272,22 @@ class VectorKernelsTest {
   @ParameterizedTest
   @ValueSource(ints = {16, 32, 48, 64, 80, 128})
   void sumsOfPickedRows(int pairs) {
-    int sets = 6;
+    int sets = 30;
     int width = 2 * pairs;
-    short[] numbers = new short[sets * FixedRows.ROWS * width];
-    for (int i = 0; i < numbers.length; i++) {
-      numbers[i] = (short) random.nextInt(-9000, 9000); // some sums wrap
-    }
+    byte[] numbers = new byte[sets * FixedRows.ROWS * width];
+    random.nextBytes(numbers);
     byte[] indices = new byte[sets * Page.TOKENS];
     for (int i = 0; i < indices.length; i++) {
       indices[i] = (byte) random.nextInt(FixedRows.ROWS);
     }
-    FixedRows rows = new FixedRows(sets, pairs, numbers, randomFloats(width), randomFloats(width));
+    FixedRows rows = new FixedRows(sets, pairs, numbers, randomFloats(pairs), randomFloats(width));
     float[] angles = randomFloats(Page.TOKENS * pairs);
     float[] scales = randomFloats(Page.TOKENS);
     for (int tokens : new int[] {0, 1, 3, 8, 100, Page.TOKENS}) {
       short[] expected = new short[tokens * width];
       short[] actual = new short[tokens * width];
-      scalar.rowSums(numbers, indices, sets, tokens, width, expected);
-      vector.rowSums(numbers, indices, sets, tokens, width, actual);
+      scalar.rowSums(rows, indices, tokens, expected);
+      vector.rowSums(rows, indices, tokens, actual);
       assertThat(actual).containsExactly(expected);
 
       float[] turned = new float[tokens * width];

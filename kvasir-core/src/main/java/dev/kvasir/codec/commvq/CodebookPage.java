@@ -12,7 +12,8 @@ import java.nio.ByteOrder;
 
 /**
  * A layer's keys and values as codes of its codebooks, laid out as {@link CodebookShape} says. What
- * the codes stand for is defined by the 16-bit forms of the codebooks, {@link LayerRows}.
+ * the codes stand for is defined by the forms of the codebooks that attention reads, {@link
+ * LayerRows}.
  */
 public final class CodebookPage implements Page {
   private static final Kernels KERNELS = KernelChoice.ofThisProcess().kernels();
@@ -103,7 +104,7 @@ public final class CodebookPage implements Page {
     float[] turned = new float[tokens * width];
     readKeys(KERNELS, kvHead, indices);
     readKeyScales(KERNELS, scales);
-    KERNELS.rowSums(rows.keys().get(kvHead).rows(), indices, rows.sets(), tokens, width, sums);
+    KERNELS.rowSums(rows.keys().get(kvHead), indices, tokens, sums);
     rows.table().turnAlong(KERNELS, sums, tokens, rows.keys().get(kvHead), scales, turned);
     rows.table().restore(turned, tokens, out);
     rotation.turn(out, 0, shape.headDim(), tokens, position);

@@ -3,57 +3,68 @@ package dev.kvasir.codec.commvq;
 import dev.kvasir.kernel.FixedRows;
 import dev.kvasir.kernel.TurnTable;
 
-/** The codebook of a head's keys as attention adds it up: whole numbers, pair by pair. */
-final class KeyRows {
-  private final KeyCodebook codebook;
-  private final TurnTable table;
-  private final int half;
+/**
+ * The codebook of a head's keys in bytes. They are a definition, not an approximation of it: codes
+ * are searched for with the numbers that attention adds up.
+ *
+ * @param codebook with the numbers that the bytes stand for
+ * @param fixed the bytes, pair by pair
+ */
+record KeyRows(KeyCodebook codebook, FixedRows fixed) {
+  private static final int ROWS = AdditiveStages.ROWS;
+  private static final int LARGEST = 127;
 
-  private KeyRows(KeyCodebook codebook, TurnTable table) {
-    this.codebook = codebook;
-    this.table = table;
-    this.half = codebook.headDim() / 2;
+  static KeyRows of(KeyCodebook trained, TurnTable table) {
+    float[] units = units(trained);
+    KeyCodebook rounded = rounded(trained, units);
+    return new KeyRows(rounded, fixed(rounded, units, table.pairs()));
   }
 
-  static FixedRows of(KeyCodebook codebook, TurnTable table) {
-    return new KeyRows(codebook, table).fixed();
+  /** The largest number of each pair is {@link #LARGEST} units. */
+  private static float[] units(KeyCodebook codebook) {
+    int half = codebook.headDim() / 2;
+    float[] units = new float[half];
+    float[] numbers = codebook.numbers();
+    for (int i = 0; i < numbers.length; i++) {
+      units[i % half] = Math.max(units[i % half], Math.abs(numbers[i]));
+    }
+    for (int pair = 0; pair < half; pair++) {
+      units[pair] /= LARGEST;
+    }
+    return units;
   }
 
-  private FixedRows fixed() {
+  private static KeyCodebook rounded(KeyCodebook codebook, float[] units) {
+    float[] numbers = codebook.numbers().clone();
+    for (int i = 0; i < numbers.length; i++) {
+      float unit = units[i % units.length];
+      numbers[i] = unit == 0 ? 0 : Math.round(numbers[i] / unit) * unit;
+    }
+    return new KeyCodebook(codebook.mean(), numbers);
+  }
+
+  private static FixedRows fixed(KeyCodebook codebook, float[] units, int pairs) {
+    int half = units.length;
     int sets = 2 * codebook.stages().stages();
-    int pairs = table.pairs();
-    float[] units = new float[2 * pairs];
+    float[] padded = new float[pairs];
     float[] mean = new float[2 * pairs];
-    short[] rows = new short[sets * FixedRows.ROWS * 2 * pairs];
-    for (int channel = 0; channel < 2 * half; channel++) {
-      int pair = channel % half;
-      int side = channel / half;
-      // Each of a sum's numbers may be rounded up by a half.
-      float unit = largestSum(channel) / (Short.MAX_VALUE - sets);
-      units[side * pairs + pair] = unit;
-      mean[side * pairs + pair] = codebook.mean()[channel];
-      for (int row = 0; row < sets * FixedRows.ROWS; row++) {
-        int number = unit == 0 ? 0 : Math.round(number(row, channel) / unit);
-        rows[row * 2 * pairs + 2 * pair + side] = (short) number;
+    System.arraycopy(units, 0, padded, 0, half);
+    System.arraycopy(codebook.mean(), 0, mean, 0, half);
+    System.arraycopy(codebook.mean(), half, mean, pairs, half);
+    byte[] bytes = new byte[sets * ROWS * 2 * pairs];
+    float[] rows = codebook.stages().rows(); // (sets, ROWS, x and y, half)
+    for (int row = 0; row < sets * ROWS; row++) {
+      for (int pair = 0; pair < pairs; pair++) {
+        int x = row * 2 * half + pair;
+        boolean real = pair < half && units[pair] != 0;
+        bytes[2 * (row * pairs + pair)] = number(real ? rows[x] / units[pair] : 0);
+        bytes[2 * (row * pairs + pair) + 1] = number(real ? rows[x + half] / units[pair] : 0);
       }
     }
-    return new FixedRows(sets, pairs, rows, units, mean);
+    return new FixedRows(sets, pairs, bytes, padded, mean);
   }
 
-  /** What a channel's sum can be at the most: the largest number of each set. */
-  private float largestSum(int channel) {
-    float sum = 0;
-    for (int set = 0; set < 2 * codebook.stages().stages(); set++) {
-      float largest = 0;
-      for (int row = 0; row < FixedRows.ROWS; row++) {
-        largest = Math.max(largest, Math.abs(number(set * FixedRows.ROWS + row, channel)));
-      }
-      sum += largest;
-    }
-    return sum;
-  }
-
-  private float number(int row, int channel) {
-    return codebook.stages().rows()[row * codebook.headDim() + channel];
+  private static byte number(float units) {
+    return (byte) (Math.round(units) + FixedRows.ZERO);
   }
 }

@@ -22,9 +22,9 @@ public record LayerRows(
   private static final ValueLayout.OfShort SHORT =
       ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
-  static LayerRows of(LayerCodebooks codebooks, TurnTable table) {
+  static LayerRows of(List<KeyRows> keys, LayerCodebooks codebooks, TurnTable table) {
     return new LayerRows(
-        codebooks.keys().stream().map(book -> KeyRows.of(book, table)).toList(),
+        keys.stream().map(KeyRows::fixed).toList(),
         codebooks.values().stream().map(LayerRows::halves).toList(),
         codebooks.values().stream().map(ValueCodebook::mean).toList(),
         table);

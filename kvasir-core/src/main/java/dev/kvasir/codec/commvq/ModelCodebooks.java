@@ -2,25 +2,32 @@ package dev.kvasir.codec.commvq;
 
 import dev.kvasir.kernel.Rotation;
 import dev.kvasir.kernel.TurnTable;
+import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The codebooks of a model, as they were trained and as attention reads them: made once, shared by
- * all its sequences.
+ * The codebooks of a model, as codes are searched for and as attention reads them: made once,
+ * shared by all its sequences.
  *
- * @param layers as trained
- * @param rows as read
+ * @param layers to search
+ * @param rows to read
  */
 public record ModelCodebooks(
     List<LayerCodebooks> layers, List<LayerRows> rows, Rotation rotation, PairOrder order) {
-  public static ModelCodebooks of(List<LayerCodebooks> layers, Rotation rotation) {
-    int headDim = layers.getFirst().headDim();
+  /**
+   * @param trained one for each layer
+   */
+  public static ModelCodebooks of(List<LayerCodebooks> trained, Rotation rotation) {
+    int headDim = trained.getFirst().headDim();
     TurnTable table = rotation.table(headDim);
-    return new ModelCodebooks(
-        List.copyOf(layers),
-        layers.stream().map(layer -> LayerRows.of(layer, table)).toList(),
-        rotation,
-        PairOrder.of(rotation, headDim));
+    List<LayerCodebooks> layers = new ArrayList<>();
+    List<LayerRows> rows = new ArrayList<>();
+    for (LayerCodebooks layer : trained) {
+      List<KeyRows> keys = layer.keys().stream().map(book -> KeyRows.of(book, table)).toList();
+      layers.add(new LayerCodebooks(keys.stream().map(KeyRows::codebook).toList(), layer.values()));
+      rows.add(LayerRows.of(keys, layer, table));
+    }
+    return new ModelCodebooks(layers, rows, rotation, PairOrder.of(rotation, headDim));
   }
 
   /** Bytes that attention reads of them. */
