@@ -42,8 +42,10 @@ public record StandardTable(
               "kivi:2,group=64",
               "patternkv:2",
               "patternkv:2,rope=rotate",
+              "pmkvq:2,budget=6MiB,widths=same",
               "kivi:2,group=32",
-              "mixkvq"),
+              "mixkvq",
+              "pmkvq:2,budget=8MiB"),
           EnumSet.of(Task.PPL, Task.KLD, Task.NEEDLE, Task.CHAIN),
           List.of(2000, 8000),
           20);
@@ -90,7 +92,31 @@ public record StandardTable(
           List.of(4000),
           20);
 
-  public static final List<StandardTable> ALL = List.of(METHODS, PATTERNS, MIXES);
+  /**
+   * PM-KVQ with each shift, with and without smoothing and widths of layers, and with more bytes.
+   * In 6 MiB, 1,000 tokens keep codes of 16 bits, 2,000 need 8, 4,000 need 4 and 8,000 need 2,
+   * which take as much as two bits of kivi; in 10 MiB codes end with 4 bits, and in 34 MiB none
+   * shrinks.
+   */
+  private static final StandardTable SHRINKING =
+      new StandardTable(
+          "pmkvq",
+          List.of(
+              "kivi:2,group=64",
+              "pmkvq:2,budget=6MiB,widths=same",
+              "pmkvq:2,budget=6MiB,widths=same,shift=modified",
+              "pmkvq:2,budget=6MiB,widths=same,shift=direct",
+              "pmkvq:2,budget=6MiB,widths=same,smoothing=off",
+              "kivi:3,group=64",
+              "kivi:2,group=64,widths=profile",
+              "pmkvq:2,budget=8MiB",
+              "pmkvq:2,budget=10MiB,widths=same",
+              "pmkvq:2,budget=34MiB,widths=same"),
+          EnumSet.of(Task.KLD, Task.NEEDLE, Task.CHAIN),
+          List.of(1000, 2000, 8000),
+          20);
+
+  public static final List<StandardTable> ALL = List.of(METHODS, PATTERNS, MIXES, SHRINKING);
 
   /** The table of that name. */
   public static StandardTable named(String name) {
