@@ -17,7 +17,8 @@ import java.util.Optional;
  * @param alpha how likely a pattern may widen a value's error: the fewer, the fewer are used
  * @param newPatterns whether later windows add patterns
  * @param thresholds whether values use a pattern only where it helps for certain
- * @param rope what becomes of patterns of keys as positions pass
+ * @param rope what becomes of patterns of keys as positions pass; empty to let them turn where the
+ *     rotation is known
  * @param choice which pattern a key takes
  */
 record PatternMethod(
@@ -28,7 +29,7 @@ record PatternMethod(
     boolean keyPatterns,
     boolean valuePatterns,
     boolean thresholds,
-    Rope rope,
+    Optional<Rope> rope,
     PatternChoice choice)
     implements CacheMethod {
   enum Rope {
@@ -63,7 +64,7 @@ record PatternMethod(
         spec.isOn("k-patterns"),
         spec.isOn("v-patterns"),
         spec.isOn("v-threshold"),
-        spec.choice("rope", Rope.STATIC),
+        spec.has("rope") ? Optional.of(spec.choice("rope", Rope.ROTATE)) : Optional.empty(),
         spec.choice("choice", PatternChoice.RANGE));
   }
 
@@ -75,10 +76,10 @@ record PatternMethod(
 
   @Override
   public CacheSettings settings(CacheShape shape, CacheHost host) {
-    if (rope == Rope.STATIC) {
+    if (rope.equals(Optional.of(Rope.STATIC))) {
       return turning(shape, host.withRotation(Optional.empty()));
     }
-    if (host.rotation().isEmpty()) {
+    if (rope.isPresent() && host.rotation().isEmpty()) {
       throw new InvalidInputException(
           "the cache 'patternkv' with rope=rotate must know how keys are rotated; give the model's"
               + " rope base, or use rope=static");
