@@ -40,8 +40,8 @@ final class Compare implements Callable<Integer> {
       paramLabel = "TABLE",
       defaultValue = "methods",
       description = {
-        "methods: all methods at their usual widths; patternkv, mixkvq, pmkvq: one without each of",
-        "  its parts.",
+        "methods: all methods at their usual widths; patternkv, mixkvq, pmkvq, commvq: one without",
+        "  each of its parts.",
         "  Default: ${DEFAULT-VALUE}."
       })
   private String table;

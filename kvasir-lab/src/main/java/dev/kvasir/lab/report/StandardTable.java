@@ -37,15 +37,16 @@ public record StandardTable(
           List.of(
               "kivi:4",
               "patternkv:4",
-              "kivi:4,group=32",
               "kivi:2",
               "kivi:2,group=64",
+              "patternkv:2,rope=static",
               "patternkv:2",
-              "patternkv:2,rope=rotate",
-              "pmkvq:2,budget=6MiB,widths=same",
               "kivi:2,group=32",
               "mixkvq",
-              "pmkvq:2,budget=8MiB"),
+              "pmkvq:2,widths=same",
+              "pmkvq:2,budget=4bits",
+              "commvq:1",
+              "commvq:2"),
           EnumSet.of(Task.PPL, Task.KLD, Task.NEEDLE, Task.CHAIN),
           List.of(2000, 8000),
           20);
@@ -57,19 +58,19 @@ public record StandardTable(
           List.of(
               "kivi:2",
               "kivi:2,group=64",
-              "patternkv:2",
+              "patternkv:2,rope=static",
               "patternkv:2,k-patterns=off",
-              "patternkv:2,v-patterns=off",
+              "patternkv:2,rope=static,v-patterns=off",
+              "patternkv:2,rope=static,new-patterns=off",
+              "patternkv:2,rope=static,v-threshold=off",
+              "patternkv:2,rope=static,sinks=16",
+              "patternkv:2,rope=static,patterns=2",
+              "patternkv:2,rope=static,patterns=4",
+              "patternkv:2,rope=static,patterns=8",
+              "patternkv:2,rope=static,patterns=16",
+              "patternkv:2",
               "patternkv:2,new-patterns=off",
-              "patternkv:2,v-threshold=off",
-              "patternkv:2,sinks=16",
-              "patternkv:2,patterns=2",
-              "patternkv:2,patterns=4",
-              "patternkv:2,patterns=8",
-              "patternkv:2,patterns=16",
-              "patternkv:2,rope=rotate",
-              "patternkv:2,rope=rotate,new-patterns=off",
-              "patternkv:2,rope=rotate,new-patterns=off,patterns=8"),
+              "patternkv:2,new-patterns=off,patterns=8"),
           EnumSet.of(Task.KLD, Task.NEEDLE, Task.CHAIN),
           List.of(4000),
           20);
@@ -116,7 +117,25 @@ public record StandardTable(
           List.of(1000, 2000, 8000),
           20);
 
-  public static final List<StandardTable> ALL = List.of(METHODS, PATTERNS, MIXES, SHRINKING);
+  /** CommVQ with a search for codes that carries on more or fewer sums, and with sinks. */
+  private static final StandardTable CODEBOOKS =
+      new StandardTable(
+          "commvq",
+          List.of(
+              "kivi:1,group=32",
+              "commvq:1",
+              "commvq:1,beam=1",
+              "commvq:1,sinks=16",
+              "kivi:2,group=32",
+              "commvq:2",
+              "commvq:2,beam=1",
+              "commvq:2,sinks=16"),
+          EnumSet.of(Task.KLD, Task.NEEDLE, Task.CHAIN),
+          List.of(4000),
+          20);
+
+  public static final List<StandardTable> ALL =
+      List.of(METHODS, PATTERNS, MIXES, SHRINKING, CODEBOOKS);
 
   /** The table of that name. */
   public static StandardTable named(String name) {

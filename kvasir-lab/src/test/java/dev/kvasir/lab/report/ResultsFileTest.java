@@ -65,7 +65,7 @@ class ResultsFileTest {
     }
     assertThatThrownBy(() -> StandardTable.named("other"))
         .isInstanceOf(InvalidInputException.class)
-        .hasMessage("the table 'other' is unknown; known are methods, patternkv, mixkvq, pmkvq");
+        .hasMessage("the table 'other' is unknown; known are methods, patternkv, mixkvq, pmkvq, commvq");
   }
 
   @Test
