@@ -25,13 +25,11 @@ final class CodebookTables {
   private final Streams streams;
   private final LayerTrial trial;
   private final int layer;
-  private final Interruption interruption;
 
   CodebookTables(Streams streams, int layer, int threads, long seed, Interruption interruption) {
     this.streams = streams;
     this.layer = layer;
     this.trial = new LayerTrial(layer, threads, seed, interruption::asked);
-    this.interruption = interruption;
   }
 
   /**
@@ -86,9 +84,6 @@ final class CodebookTables {
   void texts(List<Trained> trained, List<Trained> tests, int stages) {
     line("%n%d stages   tested on     keys  values", stages);
     for (Trained training : trained) {
-      if (interruption.asked()) {
-        return;
-      }
       Optional<LayerCodebooks> books = trial.train(training.sample(), stages);
       if (books.isEmpty()) {
         return;

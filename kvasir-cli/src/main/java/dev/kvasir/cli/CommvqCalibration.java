@@ -3,19 +3,13 @@ package dev.kvasir.cli;
 import dev.kvasir.Model;
 import dev.kvasir.cache.CacheShape;
 import dev.kvasir.cache.CodebookProfile;
-import dev.kvasir.codec.commvq.LayerCodebooks;
-import dev.kvasir.lab.codebook.AsymmetricError;
 import dev.kvasir.lab.codebook.CodebookTraining;
 import dev.kvasir.lab.codebook.FinishedHeads;
-import dev.kvasir.lab.codebook.HeldOutError;
 import dev.kvasir.lab.codebook.TextVectors;
 import dev.kvasir.lab.codebook.TrainingSettings;
 import dev.kvasir.lab.codebook.VectorSample;
-import dev.kvasir.lab.codebook.VectorSample.Side;
 import dev.kvasir.profile.Profile;
-import java.io.PrintStream;
 import java.nio.file.Path;
-import java.util.Locale;
 import java.util.Optional;
 
 /** Trains codebooks of a width, and says what they leave of text that they were not trained on. */
@@ -24,9 +18,6 @@ final class CommvqCalibration {
   private static final int LEAST_TOKENS = 256;
 
   private static final int LEAST_LENGTH = 128;
-
-  /** Sums that a search for codes carries on. */
-  private static final int BEAM = 4;
 
   /**
    * @param bits of a channel, as {@code commvq:BITS} has them
@@ -92,7 +83,8 @@ final class CommvqCalibration {
     made.write(out);
     finished.remove();
     // As they are stored, which is in half precision.
-    print(CodebookProfile.of(made, settings.bits(), shape), vectors.get());
+    new HeldOutTable(vectors.get().heldOut(), vectors.get().length(), model.config().rotation())
+        .print(CodebookProfile.of(made, settings.bits(), shape), streams.out());
     return 0;
   }
 
@@ -121,30 +113,5 @@ final class CommvqCalibration {
           .run(finished.heads(), threads, watch);
     }
     return !interruption.asked();
-  }
-
-  private void print(CodebookProfile profile, TextVectors vectors) {
-    PrintStream to = streams.out();
-    VectorSample heldOut = vectors.heldOut();
-    AsymmetricError asymmetric =
-        new AsymmetricError(heldOut, vectors.length(), model.config().rotation());
-    to.println(
-        "what is left of %s that were not trained on, beside KIVI's codes in groups of 32"
-            .formatted(Units.tokens(heldOut.count())));
-    to.println(
-        "layer  keys: codebooks  kivi:%1$d  values: codebooks  kivi:%1$d"
-            .formatted(settings.bits()));
-    for (int layer = 0; layer < shape.layers(); layer++) {
-      LayerCodebooks books = profile.layers().get(layer);
-      to.printf(
-          Locale.ROOT,
-          "%5d %16.4f %7.4f %18.4f %7.4f%n",
-          layer,
-          HeldOutError.of(heldOut, Side.KEYS, layer, books.keys(), BEAM).ofVectors(),
-          asymmetric.of(Side.KEYS, layer, settings.bits()),
-          HeldOutError.of(heldOut, Side.VALUES, layer, books.values(), BEAM).ofVectors(),
-          asymmetric.of(Side.VALUES, layer, settings.bits()));
-    }
-    to.flush();
   }
 }

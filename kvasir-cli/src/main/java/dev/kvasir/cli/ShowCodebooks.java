@@ -9,6 +9,7 @@ import dev.kvasir.lab.codebook.SampleReader;
 import dev.kvasir.lab.codebook.VectorSample;
 import dev.kvasir.lab.task.TaskText;
 import dev.kvasir.lab.text.BundledText;
+import dev.kvasir.profile.Profile;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -26,13 +27,16 @@ import picocli.CommandLine.Option;
       "Show what codebooks of commvq leave of a layer's keys and values.",
       "Trains codebooks of one layer with fewer and more stages, with codes for fewer pairs of"
           + " channels, and on prose, on tasks and on both; prints what they leave of other text."
+          + " Or shows what those leave, layer by layer, that a profile holds."
     },
     footer = {
       "  kvasir codebooks",
       "  kvasir codebooks --layer 5 --tables texts --text book.txt",
+      "  kvasir codebooks --tables profile --profile my.profile --text book.txt",
       "  kvasir codebooks --model models/some-model.gguf --layer 12 --tokens 8192"
     })
 final class ShowCodebooks implements Callable<Integer> {
+  private static final List<Integer> WIDTHS = List.of(1, 2, 3, 4);
   private static final int LEAST_TOKENS = 256;
   private static final int LENGTH = 2048;
   private static final int MOST_TEST_TOKENS = 4096;
@@ -42,6 +46,7 @@ final class ShowCodebooks implements Callable<Integer> {
 
   /** Which tables can be asked for. */
   enum Table {
+    PROFILE,
     STAGES,
     PAIRS,
     TEXTS
@@ -62,7 +67,10 @@ final class ShowCodebooks implements Callable<Integer> {
       paramLabel = "TABLE",
       split = ",",
       defaultValue = "stages,pairs,texts",
-      description = "Which to print, of ${DEFAULT-VALUE}. Default: all.")
+      description = {
+        "Which to print, of profile, stages, pairs, texts; the first is of all layers, and trains",
+        "  nothing. Default: ${DEFAULT-VALUE}."
+      })
   private List<String> tables;
 
   @Option(
@@ -75,14 +83,17 @@ final class ShowCodebooks implements Callable<Integer> {
   @Option(
       names = "--tokens",
       paramLabel = "N",
-      defaultValue = "12288",
+      defaultValue = "8192",
       description = "Tokens that are trained on. Default: ${DEFAULT-VALUE}.")
   private int tokens;
 
   @Option(
       names = "--text",
       paramLabel = "FILE",
-      description = "One more text to test on, in the table of texts.")
+      description = {
+        "A text to test on: instead of the bundled prose in the table of the profile, beside it in",
+        "  that of texts."
+      })
   private Path text;
 
   @Option(
@@ -108,19 +119,14 @@ final class ShowCodebooks implements Callable<Integer> {
     LoadOptions options = load.options();
     try (Model loaded = model.load(options, streams);
         Interruption interruption = Interruption.watch()) {
-      CodebookTables to =
-          new CodebookTables(streams, layer(loaded), options.threads(), seed, interruption);
       Samples samples = new Samples(loaded, interruption);
-      VectorSample prose = samples.read(BundledText.filler(), "prose", tokens);
-      VectorSample test = samples.read(BundledText.stream(), "other prose", testTokens());
-      if (wanted.contains(Table.STAGES)) {
-        to.stages(prose, test, LENGTH, loaded.config().rotation());
+      if (wanted.contains(Table.PROFILE)) {
+        profile(loaded, samples, own);
       }
-      if (wanted.contains(Table.PAIRS)) {
-        to.pairs(prose, test);
-      }
-      if (wanted.contains(Table.TEXTS)) {
-        texts(to, samples, prose, test, own, loaded.config().cacheShape().headDim());
+      if (wanted.stream().anyMatch(table -> table != Table.PROFILE)) {
+        CodebookTables to =
+            new CodebookTables(streams, layer(loaded), options.threads(), seed, interruption);
+        train(to, wanted, samples, own);
       }
       return interruption.asked() ? Interruption.EXIT_CODE : 0;
     }
@@ -135,17 +141,56 @@ final class ShowCodebooks implements Callable<Integer> {
     return layer == null ? layers / 2 : layer;
   }
 
+  private void profile(Model loaded, Samples samples, String own) {
+    Profile profile =
+        loaded
+            .profile()
+            .orElseThrow(
+                () ->
+                    new InvalidInputException(
+                        "the model has no profile; give one with --profile FILE"));
+    List<Integer> widths =
+        WIDTHS.stream().filter(bits -> profile.has(CodebookProfile.part(bits))).toList();
+    if (widths.isEmpty()) {
+      throw new InvalidInputException("%s: has no codebooks".formatted(profile.name()));
+    }
+    VectorSample test =
+        own.isEmpty()
+            ? samples.read(BundledText.stream(), "prose", testTokens())
+            : samples.read(own, text.toString(), testTokens());
+    if (samples.interruption.asked()) {
+      return;
+    }
+    HeldOutTable table = new HeldOutTable(test, LENGTH, loaded.config().rotation());
+    for (int width : widths) {
+      table.print(CodebookProfile.of(profile, width, loaded.config().cacheShape()), streams.out());
+    }
+  }
+
+  private void train(CodebookTables to, List<Table> wanted, Samples samples, String own) {
+    VectorSample prose = samples.read(BundledText.filler(), "prose", tokens);
+    VectorSample test = samples.read(BundledText.stream(), "other prose", testTokens());
+    if (samples.interruption.asked()) {
+      return;
+    }
+    if (wanted.contains(Table.STAGES)) {
+      to.stages(prose, test, LENGTH, samples.loaded.config().rotation());
+    }
+    if (wanted.contains(Table.PAIRS)) {
+      to.pairs(prose, test);
+    }
+    if (wanted.contains(Table.TEXTS)) {
+      texts(to, samples, prose, test, own);
+    }
+  }
+
   private int testTokens() {
     return Math.min(tokens, MOST_TEST_TOKENS);
   }
 
   private void texts(
-      CodebookTables to,
-      Samples samples,
-      VectorSample prose,
-      VectorSample otherProse,
-      String own,
-      int headDim) {
+      CodebookTables to, Samples samples, VectorSample prose, VectorSample otherProse, String own) {
+    int headDim = prose.shape().headDim();
     int rounds = tokens / TOKENS_OF_ROUND + 1;
     String tasks = TaskText.of(seed, rounds);
     List<Trained> trained =
@@ -159,6 +204,9 @@ final class ShowCodebooks implements Callable<Integer> {
     tests.add(new Trained("tasks", samples.read(otherTasks, "other tasks", testTokens())));
     if (!own.isEmpty()) {
       tests.add(new Trained("FILE", samples.read(own, text.toString(), testTokens())));
+    }
+    if (samples.interruption.asked()) {
+      return;
     }
     to.texts(trained, tests, CodebookProfile.stages(bits, headDim));
   }

@@ -60,7 +60,7 @@ class CalibrateTest {
     Path text = Files.writeString(folder.resolve("text"), BundledText.filler().substring(0, 3000));
     Run run = codebooks(file, text);
     run.succeeds();
-    assertThat(run.out()).contains("layer  keys: codebooks  kivi:1  values: codebooks  kivi:1");
+    assertThat(run.out()).contains("layer  keys: commvq:1  kivi:1  values: commvq:1  kivi:1");
     assertThat(run.out()).hasLineCount(10);
     Profile made = Profile.open(file);
     assertThat(made.parts()).containsExactly("commvq:1");

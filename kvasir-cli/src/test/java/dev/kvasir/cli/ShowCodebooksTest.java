@@ -23,6 +23,12 @@ class ShowCodebooksTest {
   }
 
   @Test
+  void whatTheBundledProfileHoldsIsShownForEveryLayer() {
+    Run run = Run.of("codebooks", "--tables", "profile", "--tokens", "256").succeeds();
+    assertThat(run.out()).contains("commvq:1", "commvq:2", "\n    7  ").hasLineCount(20);
+  }
+
+  @Test
   void whatCannotBeShownIsRefused() {
     Run.of("codebooks", "--tables", "rows").isRefusedWith("--tables is 'rows'", "stages, pairs");
     Run.of("codebooks", "--tokens", "1").isRefusedWith("--tokens is 1");
