@@ -25,6 +25,9 @@ record CodebookMethod(String spec, int bits, int window, int sinks, int beam)
   private static final int DEFAULT_WINDOW = 128;
   private static final int MOST_BEAM = 64;
 
+  /** The first tokens hold much of the attention, and are unlike what codebooks were trained on. */
+  private static final int DEFAULT_SINKS = 16;
+
   /** What codebooks depend on beside the profile. */
   private record Derived(int bits, Rotation rotation) {}
 
@@ -35,7 +38,7 @@ record CodebookMethod(String spec, int bits, int window, int sinks, int beam)
         spec.text(),
         bits,
         spec.tokens("window", DEFAULT_WINDOW),
-        spec.tokens("sinks", 0),
+        spec.tokens("sinks", DEFAULT_SINKS),
         spec.between("beam", defaultBeam(bits), 1, MOST_BEAM));
   }
 

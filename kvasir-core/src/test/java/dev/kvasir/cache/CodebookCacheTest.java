@@ -40,7 +40,7 @@ class CodebookCacheTest {
     Rope rope = new Rope(layout, RopeFrequencies.plain(10_000, HEAD * 2 / 3));
     float[] keys = gaussian(); // (kvHeads, tokens, headDim), before rotation
     float[] values = gaussian();
-    try (KvCache cache = CacheSpec.parse("commvq:1,window=0").newCache(SHAPE, host(rope))) {
+    try (KvCache cache = CacheSpec.parse("commvq:1,window=0,sinks=0").newCache(SHAPE, host(rope))) {
       append(cache, turned(keys, rope), values);
       List<LayerCodebooks> trained = CodebookProfile.of(PROFILE, 1, SHAPE).layers();
       LayerCodebooks books = ModelCodebooks.of(trained, rope).layers().get(1);

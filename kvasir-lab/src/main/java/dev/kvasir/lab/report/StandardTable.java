@@ -117,19 +117,19 @@ public record StandardTable(
           List.of(1000, 2000, 8000),
           20);
 
-  /** CommVQ with a search for codes that carries on more or fewer sums, and with sinks. */
+  /** CommVQ with a search for codes that carries on fewer sums, and without sinks. */
   private static final StandardTable CODEBOOKS =
       new StandardTable(
           "commvq",
           List.of(
               "kivi:1,group=32",
+              "commvq:1,sinks=0",
+              "commvq:1,sinks=0,beam=1",
               "commvq:1",
-              "commvq:1,beam=1",
-              "commvq:1,sinks=16",
               "kivi:2,group=32",
-              "commvq:2",
-              "commvq:2,beam=1",
-              "commvq:2,sinks=16"),
+              "commvq:2,sinks=0",
+              "commvq:2,sinks=0,beam=1",
+              "commvq:2"),
           EnumSet.of(Task.KLD, Task.NEEDLE, Task.CHAIN),
           List.of(4000),
           20);
