@@ -69,7 +69,10 @@ final class Calibrate implements Callable<Integer> {
       names = "--out",
       required = true,
       paramLabel = "FILE",
-      description = "The profile. One that is there keeps its other parts.")
+      description = {
+        "The profile. One that is there keeps its other parts. A picture of the widths that layers",
+        "  were given goes into FILE.svg."
+      })
   private Path out;
 
   @Option(

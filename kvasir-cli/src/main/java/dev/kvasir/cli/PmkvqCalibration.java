@@ -6,8 +6,10 @@ import dev.kvasir.kernel.Crew;
 import dev.kvasir.lab.allocate.Allocation;
 import dev.kvasir.lab.allocate.AllocationProfile;
 import dev.kvasir.lab.allocate.Sensitivities;
+import dev.kvasir.lab.allocate.SensitivityJournal;
 import dev.kvasir.lab.calibrate.CalibrationTexts;
 import dev.kvasir.lab.gradient.TracedDecoder;
+import dev.kvasir.lab.report.AllocationPlot;
 import dev.kvasir.lab.smooth.Smoothing;
 import dev.kvasir.lab.smooth.SmoothingSettings;
 import dev.kvasir.profile.Profile;
@@ -88,7 +90,7 @@ final class PmkvqCalibration {
     Optional<Profile> made =
         withWidths(before, texts).flatMap(profile -> withSmoothing(profile, texts));
     if (made.isEmpty()) {
-      streams.note("interrupted; what was finished is in %s".formatted(out));
+      streams.note("interrupted; what was finished is in %s and beside it".formatted(out));
       return Interruption.EXIT_CODE;
     }
     return 0;
@@ -101,22 +103,34 @@ final class PmkvqCalibration {
             .formatted(settings.samples(), settings.length(), settings.seed(), text.mark());
     Optional<Sensitivities> found =
         AllocationProfile.sensitivities(before, source, model.config().layers())
-            .or(() -> measure(texts));
+            .or(() -> measure(texts, source));
     return found.map(
         sensitivities -> {
           Allocation allocation =
               Allocation.within(sensitivities.atLeast(settings.narrowest()), settings.meanBits());
           print(sensitivities, allocation);
+          AllocationPlot.of(sensitivities, allocation.bits()).write(beside(".svg"));
           AllocationProfile part = new AllocationProfile(source, sensitivities, allocation.bits());
           return written(part.addTo(before));
         });
   }
 
-  private Optional<Sensitivities> measure(CalibrationTexts texts) {
+  private Optional<Sensitivities> measure(CalibrationTexts texts, String source) {
+    SensitivityJournal journal =
+        new SensitivityJournal(
+            beside(".texts"), model.fingerprint(), model.name(), source, model.config().layers());
     try (Watch watch = new Watch(streams, "gradients", interruption)) {
       TracedDecoder decoder = TracedDecoder.of(model, 1, crew);
-      return Sensitivities.measure(decoder, texts, Sensitivities.WIDTHS, SINKS, watch);
+      Optional<Sensitivities> found =
+          Sensitivities.measure(
+              decoder, texts, Sensitivities.WIDTHS, SINKS, journal.known(), journal::add, watch);
+      found.ifPresent(all -> journal.delete());
+      return found;
     }
+  }
+
+  private Path beside(String ending) {
+    return out.resolveSibling(out.getFileName() + ending);
   }
 
   private Optional<Profile> withSmoothing(Profile before, CalibrationTexts texts) {

@@ -27,18 +27,13 @@ public record AllocationProfile(String source, Sensitivities sensitivities, List
     int layers = sensitivities.layers();
     int count = sensitivities.widths().size();
     float[] bits = new float[layers];
-    float[] all = new float[2 * layers * count];
     for (int layer = 0; layer < layers; layer++) {
       bits[layer] = widths.get(layer);
-      for (int width = 0; width < count; width++) {
-        all[layer * count + width] = (float) sensitivities.keys()[layer][width];
-        all[(layers + layer) * count + width] = (float) sensitivities.values()[layer][width];
-      }
     }
     return profile
         .without(PART)
         .withNote(SOURCE, source)
-        .with(SENSITIVITIES, all, 2, layers, count)
+        .with(SENSITIVITIES, sensitivities.floats(), 2, layers, count)
         .with(WIDTHS, bits, layers);
   }
 
@@ -50,11 +45,7 @@ public record AllocationProfile(String source, Sensitivities sensitivities, List
     }
     int count = Sensitivities.WIDTHS.size();
     float[] all = profile.floats(SENSITIVITIES, 2, layers, count);
-    double[][][] sides = new double[2][layers][count];
-    for (int i = 0; i < all.length; i++) {
-      sides[i / (layers * count)][i / count % layers][i % count] = all[i];
-    }
-    return Optional.of(new Sensitivities(Sensitivities.WIDTHS, sides[0], sides[1], Double.NaN));
+    return Optional.of(Sensitivities.of(Sensitivities.WIDTHS, layers, all));
   }
 
   public static List<Integer> widths(Profile profile, int layers) {

@@ -65,7 +65,8 @@ class ResultsFileTest {
     }
     assertThatThrownBy(() -> StandardTable.named("other"))
         .isInstanceOf(InvalidInputException.class)
-        .hasMessage("the table 'other' is unknown; known are methods, patternkv, mixkvq, pmkvq, commvq");
+        .hasMessage(
+            "the table 'other' is unknown; known are methods, patternkv, mixkvq, pmkvq, commvq");
   }
 
   @Test

@@ -1,0 +1,72 @@
+package dev.kvasir.lab.allocate;
+
+import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.profile.Profile;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * What was measured of the first texts, kept in a file until all of them are done, so that a run
+ * which was ended goes on after the last finished text.
+ *
+ * <pre>texts/N  (2, layers, widths)  sensitivities of the N-th text</pre>
+ */
+public final class SensitivityJournal {
+  private static final String PART = "texts";
+  private static final String SOURCE = PART + "/source";
+
+  private final Path file;
+  private final String source;
+  private final int layers;
+  private final List<Sensitivities> known = new ArrayList<>();
+  private Profile kept;
+
+  /**
+   * @param model fingerprint of the model
+   * @param source in words, what is measured on; texts of another source are forgotten
+   */
+  public SensitivityJournal(Path file, String model, String modelName, String source, int layers) {
+    this.file = file;
+    this.source = source;
+    this.layers = layers;
+    this.kept = Profile.openOrEmpty(file, model, modelName);
+    if (!kept.note(SOURCE).equals(Optional.of(source))) {
+      kept = kept.without(PART);
+    }
+    while (kept.shape(key()).isPresent()) {
+      float[] floats = kept.floats(key(), 2, layers, Sensitivities.WIDTHS.size());
+      known.add(Sensitivities.of(Sensitivities.WIDTHS, layers, floats));
+    }
+  }
+
+  private String key() {
+    return PART + "/" + known.size();
+  }
+
+  /** Of the first texts. */
+  public List<Sensitivities> known() {
+    return List.copyOf(known);
+  }
+
+  /** Keeps those of the next text. */
+  public void add(Sensitivities text) {
+    kept =
+        kept.withNote(SOURCE, source)
+            .with(key(), text.floats(), 2, layers, Sensitivities.WIDTHS.size());
+    known.add(text);
+    kept.write(file);
+  }
+
+  /** All texts are done. */
+  public void delete() {
+    try {
+      Files.deleteIfExists(file);
+    } catch (IOException e) {
+      throw new InvalidInputException("%s: cannot be deleted".formatted(file), e);
+    }
+  }
+}
