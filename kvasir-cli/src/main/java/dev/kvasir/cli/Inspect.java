@@ -15,6 +15,7 @@ import dev.kvasir.model.ModelConfig;
 import dev.kvasir.model.TensorPlan;
 import dev.kvasir.text.Tokenizer;
 import java.nio.file.Path;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -159,6 +160,7 @@ final class Inspect implements Callable<Integer> {
     CacheHost host =
         CacheHost.unknown()
             .withQueryHeads(config.queryHeads())
+            .withRotation(Optional.of(config.rotation()))
             .withContextLimit(tokens)
             .withProfile(model.profile(profile));
     CacheBytes bytes = spec.bytesFor(shape, host, tokens);
@@ -182,6 +184,11 @@ final class Inspect implements Callable<Integer> {
                   Units.count(bytes.scales()),
                   Units.count(bytes.window()),
                   Units.count(bytes.sinks())));
+    }
+    long shared = spec.sharedBytes(shape, host);
+    if (shared > 0) {
+      sheet.line(
+          "  beside it", "%s of codebooks, once for all sequences".formatted(Units.bytes(shared)));
     }
     if (plot != null) {
       new GrowthPlot(spec, shape, host).write(plot);

@@ -61,6 +61,11 @@ public record CacheSpec(String text, CacheMethod method) {
     return PagedCache.bytesFor(shape, method.foretelling(shape, host), tokens);
   }
 
+  /** What all sequences of a model share, beside their own bytes. */
+  public long sharedBytes(CacheShape shape, CacheHost host) {
+    return method.foretelling(shape, host).codec().map(PageCodec::sharedBytes).orElse(0L);
+  }
+
   /** How well {@link #bytesFor} knows. */
   public PageCodec.Sizes sizes(CacheShape shape, CacheHost host) {
     return method
