@@ -2,18 +2,17 @@ package dev.kvasir.attention;
 
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.codec.commvq.CodebookPage;
+import dev.kvasir.codec.commvq.KeyReading;
 import dev.kvasir.codec.commvq.LayerRows;
 import dev.kvasir.kernel.DenseMatrix;
 import dev.kvasir.kernel.FixedRows;
 import dev.kvasir.kernel.Kernels;
-import dev.kvasir.kernel.TurnTable;
 import java.util.Arrays;
 
 /**
- * Attention on pages of codes, for a few query rows that share a KV head. A key is added up from
- * its rows once for all query heads, in whole numbers, and turned by its place on the page only:
- * queries are turned back by the page's position. Values are never made: weights are summed by row
- * of the codebook over all pages of a walk, and the rows are mixed once at its end.
+ * Attention on pages of codes, for a few query rows that share a KV head. How keys are read is
+ * {@link KeyReading}. Values are never made: weights are summed by row of the codebook over all
+ * pages of a walk, and the rows are mixed once at its end.
  */
 final class CodebookSums implements BlockReader {
   private static final int PAGE = PageWalk.PAGE;
@@ -26,12 +25,10 @@ final class CodebookSums implements BlockReader {
 
   private final Kernels kernels;
   private final int headDim;
-  private final float[] turnedQueries; // (rows, headDim)
+  private final CodebookScores summed;
+  private final CodebookScores looked;
   private final float[] scales = new float[PAGE];
   private byte[] indices = {}; // (sets, PAGE)
-  private float[] arrangedQueries = {}; // (rows, width)
-  private short[] sums = {}; // (PAGE, width)
-  private float[] keys = {}; // (PAGE, width)
 
   private final float[] weights = new float[PAGE * PageWalk.FEW_ROWS]; // (PAGE, lanes)
   private final float[] totals = new float[PageWalk.FEW_ROWS]; // weights of all tokens
@@ -46,13 +43,16 @@ final class CodebookSums implements BlockReader {
   CodebookSums(Kernels kernels, int headDim) {
     this.kernels = kernels;
     this.headDim = headDim;
-    this.turnedQueries = new float[PageWalk.FEW_ROWS * headDim];
+    this.summed = new SummedKeys(kernels, headDim);
+    this.looked = new QueryTables(kernels, headDim);
     this.lowered = new float[PageWalk.FEW_ROWS * headDim];
   }
 
   @Override
   public void begin() {
     mixedRows = null;
+    summed.begin();
+    looked.begin();
   }
 
   @Override
@@ -71,33 +71,8 @@ final class CodebookSums implements BlockReader {
       int rows,
       float[] scores) {
     CodebookPage page = (CodebookPage) cache.page(layer, block);
-    TurnTable table = page.rows().table();
-    int width = table.width();
-    makeRoom(page.rows().sets(), width);
-    turnBack(page, queries, rows);
-    page.readKeys(kernels, kvHead, indices);
-    page.readKeyScales(kernels, scales);
-    FixedRows fixed = page.rows().keys().get(kvHead);
-    kernels.rowSums(fixed, indices, PAGE, sums);
-    table.turnAlong(kernels, sums, PAGE, fixed, scales, keys);
-    kernels.products(arrangedQueries, 0, width, rows, keys, 0, width, PAGE, width, scores, 0, PAGE);
-  }
-
-  private void turnBack(CodebookPage page, float[] queries, int rows) {
-    System.arraycopy(queries, 0, turnedQueries, 0, rows * headDim);
-    page.rotation().turn(turnedQueries, 0, headDim, rows, -page.position());
-    page.rows().table().arrange(turnedQueries, 0, rows, arrangedQueries, 0);
-  }
-
-  private void makeRoom(int sets, int width) {
-    if (indices.length < sets * PAGE) {
-      indices = new byte[sets * PAGE];
-    }
-    if (keys.length < PAGE * width) {
-      arrangedQueries = new float[PageWalk.FEW_ROWS * width];
-      sums = new short[PAGE * width];
-      keys = new float[PAGE * width];
-    }
+    CodebookScores reader = page.reading() == KeyReading.TABLES ? looked : summed;
+    reader.score(page, kvHead, queries, rows, scores);
   }
 
   @Override
@@ -134,6 +109,9 @@ final class CodebookSums implements BlockReader {
     mixedHead = kvHead;
     lanes = rows <= 4 ? 4 : PageWalk.FEW_ROWS;
     int count = layerRows.sets() * FixedRows.ROWS;
+    if (indices.length < layerRows.sets() * PAGE) {
+      indices = new byte[layerRows.sets() * PAGE];
+    }
     if (bins.length < count * lanes) {
       bins = new float[count * lanes];
       turnedBins = new float[count * PageWalk.FEW_ROWS];

@@ -3,6 +3,7 @@ package dev.kvasir.attention;
 import dev.kvasir.cache.DenseRows;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.codec.commvq.CodebookPage;
+import dev.kvasir.codec.commvq.KeyReading;
 import dev.kvasir.codec.pattern.PatternPage;
 import dev.kvasir.codec.progressive.ProgressivePage;
 import dev.kvasir.kernel.DenseMatrix.Precision;
@@ -107,7 +108,7 @@ final class PageWalk {
         case UniformPage uniform -> lookups;
         case PatternPage labelled -> patterns;
         case ProgressivePage narrowing -> progressive;
-        case CodebookPage coded -> codebooks;
+        case CodebookPage coded -> coded.reading() == KeyReading.DECODED ? expanded : codebooks;
         default -> expanded;
       };
     }

@@ -2,6 +2,7 @@ package dev.kvasir.cache;
 
 import dev.kvasir.codec.commvq.CodebookCodec;
 import dev.kvasir.codec.commvq.CodebookShape;
+import dev.kvasir.codec.commvq.KeyReading;
 import dev.kvasir.codec.commvq.ModelCodebooks;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.kernel.DenseMatrix.Precision;
@@ -18,8 +19,9 @@ import java.util.TreeSet;
  * @param spec as typed
  * @param bits for each channel, about
  * @param beam see {@link CodebookCodec}
+ * @param reading the way to read keys, as typed {@code scores=}
  */
-record CodebookMethod(String spec, int bits, int window, int sinks, int beam)
+record CodebookMethod(String spec, int bits, int window, int sinks, int beam, KeyReading reading)
     implements CacheMethod {
   private static final SortedSet<Integer> BITS = new TreeSet<>(Set.of(1, 2, 3, 4));
   private static final int DEFAULT_WINDOW = 128;
@@ -32,14 +34,15 @@ record CodebookMethod(String spec, int bits, int window, int sinks, int beam)
   private record Derived(int bits, Rotation rotation) {}
 
   static CodebookMethod of(SpecText spec) {
-    spec.requireKeys("window", "sinks", "beam");
+    spec.requireKeys("window", "sinks", "beam", "scores");
     int bits = spec.bits(BITS);
     return new CodebookMethod(
         spec.text(),
         bits,
         spec.tokens("window", DEFAULT_WINDOW),
         spec.tokens("sinks", DEFAULT_SINKS),
-        spec.between("beam", defaultBeam(bits), 1, MOST_BEAM));
+        spec.between("beam", defaultBeam(bits), 1, MOST_BEAM),
+        spec.choice("scores", KeyReading.SUMS));
   }
 
   /** The search takes as long at every width: many stages need it less. */
@@ -78,7 +81,7 @@ record CodebookMethod(String spec, int bits, int window, int sinks, int beam)
     }
     int stages = CodebookProfile.stages(bits, shape.headDim());
     CodebookShape pages = new CodebookShape(shape.kvHeads(), shape.headDim(), stages);
-    CodebookCodec codec = new CodebookCodec(pages, codebooks, beam, host.crew());
+    CodebookCodec codec = new CodebookCodec(pages, codebooks, beam, reading, host.crew());
     return new CacheSettings(Precision.F16, sinks, window, Optional.of(codec), Lookups.EXACT);
   }
 

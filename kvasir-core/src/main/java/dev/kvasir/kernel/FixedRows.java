@@ -28,4 +28,18 @@ public record FixedRows(int sets, int pairs, byte[] rows, float[] units, float[]
   public long bytes() {
     return rows.length + (long) Float.BYTES * (units.length + mean.length);
   }
+
+  /**
+   * What a row's bytes stand for.
+   *
+   * @param row counted through all sets
+   * @param out // (x and y, pairs), set
+   */
+  public void expand(int row, float[] out) {
+    for (int pair = 0; pair < pairs; pair++) {
+      int at = 2 * (row * pairs + pair);
+      out[pair] = ((rows[at] & 0xFF) - ZERO) * units[pair];
+      out[pairs + pair] = ((rows[at + 1] & 0xFF) - ZERO) * units[pair];
+    }
+  }
 }

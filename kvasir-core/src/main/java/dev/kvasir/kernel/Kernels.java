@@ -126,6 +126,20 @@ public interface Kernels {
       float[] out);
 
   /**
+   * Adds up the rows of floats that tokens have picked, one of each set.
+   *
+   * @param rows // (sets, {@link FixedRows#ROWS}, width) from {@code at} on
+   * @param indices // (sets, page tokens)
+   * @param width a multiple of 32
+   * @param sums // (tokens, width), set
+   */
+  void pickedSums(
+      float[] rows, int at, byte[] indices, int sets, int tokens, int width, float[] sums);
+
+  /** {@code out[i] = a[i] . b[i]}. // (count, width) */
+  void rowProducts(float[] a, float[] b, int count, int width, float[] out);
+
+  /**
    * Adds the weights of tokens to the bins that they have picked, one of each set.
    *
    * @param indices // (sets, page tokens)

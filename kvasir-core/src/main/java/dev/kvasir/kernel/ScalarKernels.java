@@ -338,6 +338,28 @@ public final class ScalarKernels implements Kernels {
   }
 
   @Override
+  public void pickedSums(
+      float[] rows, int at, byte[] indices, int sets, int tokens, int width, float[] sums) {
+    for (int token = 0; token < tokens; token++) {
+      int to = token * width;
+      Arrays.fill(sums, to, to + width, 0);
+      for (int set = 0; set < sets; set++) {
+        int from = at + (set * FixedRows.ROWS + indices[set * Page.TOKENS + token]) * width;
+        for (int i = 0; i < width; i++) {
+          sums[to + i] += rows[from + i];
+        }
+      }
+    }
+  }
+
+  @Override
+  public void rowProducts(float[] a, float[] b, int count, int width, float[] out) {
+    for (int i = 0; i < count; i++) {
+      out[i] = dot(a, i * width, b, i * width, width);
+    }
+  }
+
+  @Override
   public void collect(
       byte[] indices, int sets, int tokens, float[] weights, int lanes, float[] bins) {
     for (int token = 0; token < tokens; token++) {

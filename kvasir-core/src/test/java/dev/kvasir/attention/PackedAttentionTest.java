@@ -74,7 +74,10 @@ class PackedAttentionTest {
         "commvq:1                | 64 | 4",
         "commvq:2,beam=1         | 128 | 1",
         "commvq:2,window=0,sinks=9 | 80 | 8",
-        "commvq:1,window=10      | 20 | 5"
+        "commvq:1,window=10      | 20 | 5",
+        "commvq:1,scores=tables  | 64 | 4",
+        "commvq:2,scores=tables,sinks=0 | 80 | 1",
+        "commvq:1,scores=decoded | 64 | 2"
       })
   void oneTokenSeesWhatThePackedVectorsSay(String spec, int headDim, int group) {
     assertThat(error(spec, headDim, group)).as("%s, seed %d", spec, SEED).isLessThan(1e-3);

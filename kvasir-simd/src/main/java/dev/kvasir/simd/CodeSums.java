@@ -200,6 +200,42 @@ final class CodeSums {
     }
   }
 
+  /** Rows are padded for 32 floats. */
+  static void pickedSums(
+      float[] rows, int at, byte[] indices, int sets, int tokens, int width, float[] sums) {
+    for (int token = 0; token < tokens; token++) {
+      for (int i = 0; i < width; i += 4 * LANES) {
+        addFour(rows, at + i, indices, sets, token, width, sums, token * width + i);
+      }
+    }
+  }
+
+  private static void addFour(
+      float[] rows, int at, byte[] indices, int sets, int token, int width, float[] sums, int to) {
+    FloatVector s0 = FloatVector.zero(FLOATS);
+    FloatVector s1 = s0;
+    FloatVector s2 = s0;
+    FloatVector s3 = s0;
+    for (int set = 0; set < sets; set++) {
+      int from = at + (set * FixedRows.ROWS + indices[set * Page.TOKENS + token]) * width;
+      s0 = s0.add(FloatVector.fromArray(FLOATS, rows, from));
+      s1 = s1.add(FloatVector.fromArray(FLOATS, rows, from + LANES));
+      s2 = s2.add(FloatVector.fromArray(FLOATS, rows, from + 2 * LANES));
+      s3 = s3.add(FloatVector.fromArray(FLOATS, rows, from + 3 * LANES));
+    }
+    s0.intoArray(sums, to);
+    s1.intoArray(sums, to + LANES);
+    s2.intoArray(sums, to + 2 * LANES);
+    s3.intoArray(sums, to + 3 * LANES);
+  }
+
+  static void rowProducts(float[] a, float[] b, int count, int width, float[] out) {
+    float[] sums = LaneSums.scratch();
+    for (int i = 0; i < count; i++) {
+      out[i] = FloatProducts.dot(a, i * width, b, i * width, width, sums);
+    }
+  }
+
   static void collect(
       byte[] indices, int sets, int tokens, float[] weights, int lanes, float[] bins) {
     for (int lane = 0; lane < lanes; lane += FOUR.length()) {

@@ -251,6 +251,17 @@ final class VectorKernels implements Kernels {
   }
 
   @Override
+  public void pickedSums(
+      float[] rows, int at, byte[] indices, int sets, int tokens, int width, float[] sums) {
+    CodeSums.pickedSums(rows, at, indices, sets, tokens, width, sums);
+  }
+
+  @Override
+  public void rowProducts(float[] a, float[] b, int count, int width, float[] out) {
+    CodeSums.rowProducts(a, b, count, width, out);
+  }
+
+  @Override
   public void collect(
       byte[] indices, int sets, int tokens, float[] weights, int lanes, float[] bins) {
     CodeSums.collect(indices, sets, tokens, weights, lanes, bins);

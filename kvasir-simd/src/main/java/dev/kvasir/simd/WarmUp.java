@@ -160,12 +160,16 @@ final class WarmUp implements AutoCloseable {
     byte[] numbers = new byte[2 * stages * FixedRows.ROWS * HEAD];
     FixedRows fixed = new FixedRows(2 * stages, pairs, numbers, new float[pairs], new float[HEAD]);
     short[] rowSums = new short[TOKENS * HEAD];
+    float[] floats = new float[numbers.length];
+    float[] products = new float[TOKENS];
     float[] bins = new float[2 * stages * FixedRows.ROWS * 4];
     return kernels -> {
       kernels.unpackStages(codes, 0, stages, indices);
       kernels.rowSums(fixed, indices, TOKENS, rowSums);
       kernels.turnedSums(rowSums, TOKENS, fixed, x, x, y, z);
       kernels.collect(indices, 2 * stages, TOKENS, x, 4, bins);
+      kernels.pickedSums(floats, 0, indices, 2 * stages, TOKENS, HEAD, z);
+      kernels.rowProducts(z, y, TOKENS, HEAD, products);
       kernels.scale(bins, 0, bins.length, 0); // or they would grow without bound
     };
   }

@@ -259,6 +259,17 @@ final class WarmingKernels implements Kernels {
   }
 
   @Override
+  public void pickedSums(
+      float[] rows, int at, byte[] indices, int sets, int tokens, int width, float[] sums) {
+    (codeSums ? vector : scalar).pickedSums(rows, at, indices, sets, tokens, width, sums);
+  }
+
+  @Override
+  public void rowProducts(float[] a, float[] b, int count, int width, float[] out) {
+    (codeSums ? vector : scalar).rowProducts(a, b, count, width, out);
+  }
+
+  @Override
   public void collect(
       byte[] indices, int sets, int tokens, float[] weights, int lanes, float[] bins) {
     (codeSums ? vector : scalar).collect(indices, sets, tokens, weights, lanes, bins);

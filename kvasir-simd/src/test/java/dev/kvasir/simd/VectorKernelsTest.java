@@ -295,6 +295,17 @@ class VectorKernelsTest {
       scalar.turnedSums(expected, tokens, rows, scales, angles, angles, turned);
       vector.turnedSums(expected, tokens, rows, scales, angles, angles, found);
       assertThat(found).containsExactly(turned);
+
+      float[] floats = randomFloats(1 + numbers.length);
+      scalar.pickedSums(floats, 1, indices, sets, tokens, width, turned);
+      vector.pickedSums(floats, 1, indices, sets, tokens, width, found);
+      assertThat(found).containsExactly(turned);
+
+      float[] dots = new float[tokens];
+      float[] foundDots = new float[tokens];
+      scalar.rowProducts(turned, floats, tokens, Math.min(width, 64), dots);
+      vector.rowProducts(turned, floats, tokens, Math.min(width, 64), foundDots);
+      assertThat(foundDots).containsExactly(dots);
     }
   }
 

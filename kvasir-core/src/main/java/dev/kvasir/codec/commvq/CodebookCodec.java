@@ -17,18 +17,25 @@ public final class CodebookCodec implements StatelessCodec {
   private final CodebookShape shape;
   private final Optional<ModelCodebooks> codebooks;
   private final int beam;
+  private final KeyReading reading;
   private final Crew crew;
 
   /**
    * @param codebooks empty to foretell bytes only
    * @param beam sums that are carried on in the search for codes
+   * @param reading how attention reads keys
    * @param crew threads that search
    */
   public CodebookCodec(
-      CodebookShape shape, Optional<ModelCodebooks> codebooks, int beam, Crew crew) {
+      CodebookShape shape,
+      Optional<ModelCodebooks> codebooks,
+      int beam,
+      KeyReading reading,
+      Crew crew) {
     this.shape = shape;
     this.codebooks = codebooks;
     this.beam = beam;
+    this.reading = reading;
     this.crew = crew;
   }
 
@@ -43,7 +50,13 @@ public final class CodebookCodec implements StatelessCodec {
             sides[side] = side == 0 ? encode(books.keys(), keys) : encode(books.values(), values),
         sides.length);
     return new CodebookPage(
-        shape, trained.rows().get(layer), trained.rotation(), position, sides[0], sides[1]);
+        shape,
+        trained.rows().get(layer),
+        reading,
+        trained.rotation(),
+        position,
+        sides[0],
+        sides[1]);
   }
 
   /** To keys as they were before rotation, in the order of pairs. */

@@ -22,6 +22,7 @@ public final class CodebookPage implements Page {
 
   private final CodebookShape shape;
   private final LayerRows rows;
+  private final KeyReading reading;
   private final Rotation rotation;
   private final int position;
   private final CountedArena arena = new CountedArena();
@@ -30,12 +31,14 @@ public final class CodebookPage implements Page {
   CodebookPage(
       CodebookShape shape,
       LayerRows rows,
+      KeyReading reading,
       Rotation rotation,
       int position,
       EncodedBlock keys,
       EncodedBlock values) {
     this.shape = shape;
     this.rows = rows;
+    this.reading = reading;
     this.rotation = rotation;
     this.position = position;
     this.data = arena.allocate(shape.scaleBytes() + shape.codeBytes());
@@ -56,6 +59,10 @@ public final class CodebookPage implements Page {
 
   public LayerRows rows() {
     return rows;
+  }
+
+  public KeyReading reading() {
+    return reading;
   }
 
   public Rotation rotation() {
