@@ -44,7 +44,7 @@ final class CodebookSums implements BlockReader {
     this.kernels = kernels;
     this.headDim = headDim;
     this.summed = new SummedKeys(kernels, headDim);
-    this.looked = new QueryTables(kernels, headDim);
+    this.looked = new QueryTables(kernels);
     this.lowered = new float[PageWalk.FEW_ROWS * headDim];
   }
 

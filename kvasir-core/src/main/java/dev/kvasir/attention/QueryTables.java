@@ -20,7 +20,6 @@ final class QueryTables implements CodebookScores {
   private static final int PAGE = PageWalk.PAGE;
 
   private final Kernels kernels;
-  private final int headDim;
   private final float[] scales = new float[PAGE];
   private final float[] products = new float[PAGE];
   private byte[] indices = {}; // (sets, PAGE)
@@ -30,9 +29,8 @@ final class QueryTables implements CodebookScores {
   private float[] sums = {}; // (PAGE, width)
   private boolean isMade;
 
-  QueryTables(Kernels kernels, int headDim) {
+  QueryTables(Kernels kernels) {
     this.kernels = kernels;
-    this.headDim = headDim;
   }
 
   @Override
@@ -91,15 +89,13 @@ final class QueryTables implements CodebookScores {
   /** One, turned to the positions of the page's tokens. */
   private void turnAngles(CodebookPage page, TurnTable table) {
     int width = table.width();
-    float[] one = new float[width];
-    float[] inModel = new float[headDim];
-    Arrays.fill(one, 0, width / 2, 1);
-    table.restore(one, 1, inModel);
-    page.rotation().turn(inModel, 0, headDim, 1, page.position());
     for (int token = 0; token < PAGE; token++) {
-      table.arrange(inModel, 0, 1, angles, token * width);
-      table.turn(kernels, angles, token * width, 1, token);
+      int at = token * width;
+      Arrays.fill(angles, at, at + width / 2, 1);
+      Arrays.fill(angles, at + width / 2, at + width, 0);
+      table.turn(kernels, angles, at, 1, token);
     }
+    table.turn(kernels, angles, PAGE, page.rotation(), page.position());
   }
 
   private void makeRoom(int sets, int width) {

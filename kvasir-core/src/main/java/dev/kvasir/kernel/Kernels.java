@@ -130,7 +130,6 @@ public interface Kernels {
    *
    * @param rows // (sets, {@link FixedRows#ROWS}, width) from {@code at} on
    * @param indices // (sets, page tokens)
-   * @param width a multiple of 32
    * @param sums // (tokens, width), set
    */
   void pickedSums(

@@ -1,5 +1,8 @@
 package dev.kvasir.kernel;
 
+import java.util.Arrays;
+import java.util.stream.IntStream;
+
 /**
  * A rotation as kernels want it: how channels pair, and how far each pair turns in so many tokens.
  * Channels that the rotation leaves alone are paired too, and turn by nothing.
@@ -14,6 +17,7 @@ public final class TurnTable {
 
   private final int[] order;
   private final int pairs;
+  private final boolean isModelsOrder; // a row is a vector as the model has it
   private final float[] cosines;
   private final float[] sines;
 
@@ -27,6 +31,8 @@ public final class TurnTable {
     this.order = order.clone();
     int half = order.length / 2;
     this.pairs = Math.ceilDiv(half, PADDING) * PADDING;
+    this.isModelsOrder =
+        half == pairs && IntStream.range(0, order.length).allMatch(i -> order[i] == i);
     int tokens = cosines.length / turning;
     this.cosines = new float[tokens * pairs];
     this.sines = new float[tokens * pairs];
@@ -76,6 +82,23 @@ public final class TurnTable {
     kernels.turn(rows, at, count, pairs, cosines, sines, tokens * pairs);
   }
 
+  /**
+   * Turns rows to a position, in place.
+   *
+   * @param rows (count, width)
+   * @param rotation whose table this is
+   */
+  public void turn(Kernels kernels, float[] rows, int count, Rotation rotation, int position) {
+    float[] one = new float[width()]; // turned, it is the cosines and then the sines
+    Arrays.fill(one, 0, pairs, 1);
+    float[] inModel = new float[order.length];
+    restore(one, 1, inModel);
+    rotation.turn(inModel, 0, order.length, 1, position);
+    arrange(inModel, 0, 1, one, 0);
+    float[] turnedSines = Arrays.copyOfRange(one, pairs, 2 * pairs);
+    kernels.turn(rows, 0, count, pairs, one, turnedSines, 0);
+  }
+
   /** The inverse of {@link #turn}. */
   public void turnBack(Kernels kernels, float[] rows, int at, int count, int tokens) {
     kernels.turnBack(rows, at, count, pairs, cosines, sines, tokens * pairs);
@@ -100,6 +123,10 @@ public final class TurnTable {
    * @param to (count, headDim)
    */
   public void restore(float[] from, int count, float[] to) {
+    if (isModelsOrder) {
+      System.arraycopy(from, 0, to, 0, count * order.length);
+      return;
+    }
     int half = order.length / 2;
     for (int i = 0; i < count; i++) {
       int source = i * width();

@@ -50,12 +50,14 @@ class CodecContractTest {
         "kivi:4,window=300,sinks=130",
         "kivi:2,sinks=256,lookup=fast",
         "patternkv:2",
-        "patternkv:4,window=0",
-        "patternkv:2,patterns=4,sinks=5",
-        "patternkv:3,k=4,v=2,group=32,patterns=255,window=40",
-        "patternkv:2,new-patterns=off,v-threshold=off",
+        "patternkv:4,sinks=5,window=40",
+        "patternkv:2,rope=static",
+        "patternkv:4,rope=static,window=0",
+        "patternkv:2,rope=static,patterns=4,sinks=5",
+        "patternkv:3,rope=static,k=4,v=2,group=32,patterns=255,window=40",
+        "patternkv:2,rope=static,new-patterns=off,v-threshold=off",
         "patternkv:2,k-patterns=off",
-        "patternkv:2,v-patterns=off,window=300,sinks=130",
+        "patternkv:2,rope=static,v-patterns=off,window=300,sinks=130",
         "patternkv:1,k-patterns=off,v-patterns=off",
         "mixkvq,high=2.8,mid=2",
         "mixkvq,high=3.2,mid=2.6,queries=sequence,sinks=0,window=0",
@@ -76,9 +78,15 @@ class CodecContractTest {
         "commvq:2,window=40,sinks=130");
   }
 
-  /** Without those whose codebooks need not hold a constant. */
+  /** Without those that pack keys as they were before rotation, when they were no constants. */
   static Stream<String> specsThatKeepConstants() {
-    return specs().filter(spec -> !spec.startsWith("commvq"));
+    return specs()
+        .filter(spec -> !spec.startsWith("commvq"))
+        .filter(
+            spec ->
+                !spec.startsWith("patternkv")
+                    || spec.contains("rope=static")
+                    || spec.contains("k-patterns=off"));
   }
 
   /**

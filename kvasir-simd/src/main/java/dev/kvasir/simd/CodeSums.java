@@ -200,12 +200,19 @@ final class CodeSums {
     }
   }
 
-  /** Rows are padded for 32 floats. */
   static void pickedSums(
       float[] rows, int at, byte[] indices, int sets, int tokens, int width, float[] sums) {
     for (int token = 0; token < tokens; token++) {
-      for (int i = 0; i < width; i += 4 * LANES) {
+      int i = 0;
+      for (; i <= width - 4 * LANES; i += 4 * LANES) {
         addFour(rows, at + i, indices, sets, token, width, sums, token * width + i);
+      }
+      for (; i < width; i++) {
+        float sum = 0;
+        for (int set = 0; set < sets; set++) {
+          sum += rows[at + i + (set * FixedRows.ROWS + indices[set * Page.TOKENS + token]) * width];
+        }
+        sums[token * width + i] = sum;
       }
     }
   }

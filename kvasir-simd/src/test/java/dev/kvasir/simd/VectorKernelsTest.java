@@ -297,8 +297,9 @@ class VectorKernelsTest {
       assertThat(found).containsExactly(turned);
 
       float[] floats = randomFloats(1 + numbers.length);
-      scalar.pickedSums(floats, 1, indices, sets, tokens, width, turned);
-      vector.pickedSums(floats, 1, indices, sets, tokens, width, found);
+      int any = width - 5;
+      scalar.pickedSums(floats, 1, indices, sets, tokens, any, turned);
+      vector.pickedSums(floats, 1, indices, sets, tokens, any, found);
       assertThat(found).containsExactly(turned);
 
       float[] dots = new float[tokens];

@@ -1,9 +1,10 @@
 package dev.kvasir.codec.commvq;
 
-import dev.kvasir.kernel.DenseMatrix;
+import dev.kvasir.kernel.FixedRows;
 import dev.kvasir.kernel.KernelChoice;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.Rotation;
+import dev.kvasir.kernel.TurnTable;
 import dev.kvasir.memory.CountedArena;
 import dev.kvasir.page.Page;
 import java.lang.foreign.MemorySegment;
@@ -104,41 +105,29 @@ public final class CodebookPage implements Page {
 
   @Override
   public void expandKeys(int kvHead, int tokens, float[] out) {
-    byte[] indices = new byte[rows.sets() * TOKENS];
-    float[] scales = new float[TOKENS];
-    int width = rows.table().width();
-    short[] sums = new short[tokens * width];
-    float[] turned = new float[tokens * width];
-    readKeys(KERNELS, kvHead, indices);
-    readKeyScales(KERNELS, scales);
-    KERNELS.rowSums(rows.keys().get(kvHead), indices, tokens, sums);
-    rows.table().turnAlong(KERNELS, sums, tokens, rows.keys().get(kvHead), scales, turned);
-    rows.table().restore(turned, tokens, out);
-    rotation.turn(out, 0, shape.headDim(), tokens, position);
+    DecodingRoom room = DecodingRoom.ofThread(rows.sets(), rows.table().width());
+    FixedRows fixed = rows.keys().get(kvHead);
+    TurnTable table = rows.table();
+    readKeys(KERNELS, kvHead, room.indices);
+    readKeyScales(KERNELS, room.scales);
+    KERNELS.rowSums(fixed, room.indices, tokens, room.sums);
+    table.turnAlong(KERNELS, room.sums, tokens, fixed, room.scales, room.vectors);
+    table.turn(KERNELS, room.vectors, tokens, rotation, position);
+    table.restore(room.vectors, tokens, out);
   }
 
   @Override
   public void expandValues(int kvHead, int tokens, float[] out) {
-    byte[] indices = new byte[rows.sets() * TOKENS];
-    float[] scales = new float[TOKENS];
-    readValues(KERNELS, kvHead, indices);
-    readValueScales(KERNELS, scales);
-    DenseMatrix halves = rows.values().get(kvHead);
-    float[] all = new float[halves.rows() * halves.columns()];
-    KERNELS.expandHalf(halves.data(), 0, all, 0, all.length);
     int headDim = shape.headDim();
+    DecodingRoom room = DecodingRoom.ofThread(rows.sets(), headDim);
+    float[] numbers = room.floats(KERNELS, rows.values().get(kvHead));
+    readValues(KERNELS, kvHead, room.indices);
+    readValueScales(KERNELS, room.scales);
+    KERNELS.pickedSums(numbers, 0, room.indices, rows.sets(), tokens, headDim, out);
+    float[] mean = rows.valueMeans().get(kvHead);
     for (int token = 0; token < tokens; token++) {
-      System.arraycopy(rows.valueMeans().get(kvHead), 0, out, token * headDim, headDim);
-      for (int set = 0; set < rows.sets(); set++) {
-        int row = set * AdditiveStages.ROWS + indices[set * TOKENS + token];
-        addScaled(all, row * headDim, scales[token], out, token * headDim);
-      }
-    }
-  }
-
-  private void addScaled(float[] x, int at, float scale, float[] out, int to) {
-    for (int i = 0; i < shape.headDim(); i++) {
-      out[to + i] += scale * x[at + i];
+      KERNELS.scale(out, token * headDim, headDim, room.scales[token]);
+      KERNELS.add(out, token * headDim, mean, 0, headDim);
     }
   }
 

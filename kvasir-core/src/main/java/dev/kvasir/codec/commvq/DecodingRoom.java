@@ -1,0 +1,44 @@
+package dev.kvasir.codec.commvq;
+
+import dev.kvasir.kernel.DenseMatrix;
+import dev.kvasir.kernel.Kernels;
+import dev.kvasir.page.Page;
+
+/** A thread's room for what becomes of a page's codes; a prompt decodes many pages of a head. */
+final class DecodingRoom {
+  private static final ThreadLocal<DecodingRoom> ROOM = ThreadLocal.withInitial(DecodingRoom::new);
+
+  final float[] scales = new float[Page.TOKENS];
+  byte[] indices = {}; // (sets, TOKENS)
+  short[] sums = {}; // (TOKENS, width)
+  float[] vectors = {}; // (TOKENS, width)
+  private float[] floats = {};
+  private DenseMatrix expanded; // what floats hold; null until there is any
+
+  private DecodingRoom() {}
+
+  static DecodingRoom ofThread(int sets, int width) {
+    DecodingRoom room = ROOM.get();
+    if (room.indices.length < sets * Page.TOKENS) {
+      room.indices = new byte[sets * Page.TOKENS];
+    }
+    if (room.vectors.length < Page.TOKENS * width) {
+      room.sums = new short[Page.TOKENS * width];
+      room.vectors = new float[Page.TOKENS * width];
+    }
+    return room;
+  }
+
+  /** A matrix as floats, kept for the next page of the same head. */
+  float[] floats(Kernels kernels, DenseMatrix matrix) {
+    int count = matrix.rows() * matrix.columns();
+    if (expanded != matrix) {
+      if (floats.length < count) {
+        floats = new float[count];
+      }
+      kernels.expandHalf(matrix.data(), 0, floats, 0, count);
+      expanded = matrix;
+    }
+    return floats;
+  }
+}
