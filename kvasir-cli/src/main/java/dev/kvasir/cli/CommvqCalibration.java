@@ -58,13 +58,13 @@ final class CommvqCalibration {
    * @return the exit code
    */
   int run(int threads) {
-    Profile before = Profile.openOrEmpty(out, model.fingerprint(), model.name());
+    profile(); // of another model it is refused before any work
     TrainingSettings training =
         TrainingSettings.of(CodebookProfile.stages(settings.bits(), shape.headDim()));
     String source = source(training);
     FinishedHeads finished =
         new FinishedHeads(
-            out.resolveSibling(out.getFileName() + ".heads"),
+            out.resolveSibling("%s.%d.heads".formatted(out.getFileName(), settings.bits())),
             model.fingerprint(),
             source,
             shape,
@@ -78,7 +78,7 @@ final class CommvqCalibration {
     }
     Profile made =
         new CodebookProfile(settings.bits(), finished.layers())
-            .addTo(before)
+            .addTo(profile())
             .withNote(CodebookProfile.part(settings.bits()) + "/training", source);
     made.write(out);
     finished.remove();
@@ -86,6 +86,11 @@ final class CommvqCalibration {
     new HeldOutTable(vectors.get().heldOut(), vectors.get().length(), model.config().rotation())
         .print(CodebookProfile.of(made, settings.bits(), shape), streams.out());
     return 0;
+  }
+
+  /** As it is by now: training takes long, and other parts may have been added. */
+  private Profile profile() {
+    return Profile.openOrEmpty(out, model.fingerprint(), model.name());
   }
 
   /** All that decides which numbers come out. */

@@ -86,9 +86,8 @@ final class PmkvqCalibration {
             settings.samples(),
             settings.length(),
             settings.seed());
-    Profile before = Profile.openOrEmpty(out, model.fingerprint(), model.name());
     Optional<Profile> made =
-        withWidths(before, texts).flatMap(profile -> withSmoothing(profile, texts));
+        withWidths(profile(), texts).flatMap(profile -> withSmoothing(profile, texts));
     if (made.isEmpty()) {
       streams.note("interrupted; what was finished is in %s and beside it".formatted(out));
       return Interruption.EXIT_CODE;
@@ -109,24 +108,31 @@ final class PmkvqCalibration {
           Allocation allocation =
               Allocation.within(sensitivities.atLeast(settings.narrowest()), settings.meanBits());
           print(sensitivities, allocation);
-          AllocationPlot.of(sensitivities, allocation.bits()).write(beside(".svg"));
           AllocationProfile part = new AllocationProfile(source, sensitivities, allocation.bits());
-          return written(part.addTo(before));
+          Profile made = written(part.addTo(profile()));
+          journal(source).delete();
+          AllocationPlot.of(sensitivities, allocation.bits()).write(beside(".svg"));
+          return made;
         });
   }
 
   private Optional<Sensitivities> measure(CalibrationTexts texts, String source) {
-    SensitivityJournal journal =
-        new SensitivityJournal(
-            beside(".texts"), model.fingerprint(), model.name(), source, model.config().layers());
+    SensitivityJournal journal = journal(source);
     try (Watch watch = new Watch(streams, "gradients", interruption)) {
       TracedDecoder decoder = TracedDecoder.of(model, 1, crew);
-      Optional<Sensitivities> found =
-          Sensitivities.measure(
-              decoder, texts, Sensitivities.WIDTHS, SINKS, journal.known(), journal::add, watch);
-      found.ifPresent(all -> journal.delete());
-      return found;
+      return Sensitivities.measure(
+          decoder, texts, Sensitivities.WIDTHS, SINKS, journal.known(), journal::add, watch);
     }
+  }
+
+  private SensitivityJournal journal(String source) {
+    return new SensitivityJournal(
+        beside(".texts"), model.fingerprint(), source, model.config().layers());
+  }
+
+  /** As it is by now: other parts may have been added meanwhile. */
+  private Profile profile() {
+    return Profile.openOrEmpty(out, model.fingerprint(), model.name());
   }
 
   private Path beside(String ending) {
@@ -143,7 +149,7 @@ final class PmkvqCalibration {
     return found.map(
         smoothing -> {
           print(smoothing);
-          return written(smoothing.addTo(before));
+          return written(smoothing.addTo(profile()));
         });
   }
 

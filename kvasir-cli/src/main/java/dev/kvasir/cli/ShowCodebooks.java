@@ -161,7 +161,7 @@ final class ShowCodebooks implements Callable<Integer> {
     if (samples.interruption.asked()) {
       return;
     }
-    HeldOutTable table = new HeldOutTable(test, LENGTH, loaded.config().rotation());
+    HeldOutTable table = new HeldOutTable(test, length(loaded), loaded.config().rotation());
     for (int width : widths) {
       table.print(CodebookProfile.of(profile, width, loaded.config().cacheShape()), streams.out());
     }
@@ -174,7 +174,7 @@ final class ShowCodebooks implements Callable<Integer> {
       return;
     }
     if (wanted.contains(Table.STAGES)) {
-      to.stages(prose, test, LENGTH, samples.loaded.config().rotation());
+      to.stages(prose, test, length(samples.loaded), samples.loaded.config().rotation());
     }
     if (wanted.contains(Table.PAIRS)) {
       to.pairs(prose, test);
@@ -211,6 +211,11 @@ final class ShowCodebooks implements Callable<Integer> {
     to.texts(trained, tests, CodebookProfile.stages(bits, headDim));
   }
 
+  /** Tokens of a stretch that is read from position zero on. */
+  private static int length(Model loaded) {
+    return Math.min(LENGTH, loaded.config().contextLength());
+  }
+
   /** Reads texts with the model. */
   private final class Samples {
     private final Model loaded;
@@ -240,7 +245,7 @@ final class ShowCodebooks implements Callable<Integer> {
     private VectorSample sample(int[] ids, String name) {
       VectorSample sample = new VectorSample(loaded.config().cacheShape(), ids.length, seed);
       try (Watch watch = new Watch(streams, "reading " + name, interruption)) {
-        new SampleReader(loaded).read(ids, LENGTH, sample, watch);
+        new SampleReader(loaded).read(ids, length(loaded), sample, watch);
       }
       return sample;
     }

@@ -27,16 +27,15 @@ public final class SensitivityJournal {
 
   /**
    * @param model fingerprint of the model
-   * @param source in words, what is measured on; texts of another source are forgotten
+   * @param source in words, what is measured on; texts of another source or model are forgotten
    */
-  public SensitivityJournal(Path file, String model, String modelName, String source, int layers) {
+  public SensitivityJournal(Path file, String model, String source, int layers) {
     this.file = file;
     this.source = source;
     this.layers = layers;
-    this.kept = Profile.openOrEmpty(file, model, modelName);
-    if (!kept.note(SOURCE).equals(Optional.of(source))) {
-      kept = kept.without(PART);
-    }
+    Profile found = Files.exists(file) ? Profile.open(file) : Profile.empty(model);
+    boolean goesOn = found.model().equals(model) && found.note(SOURCE).equals(Optional.of(source));
+    this.kept = goesOn ? found : Profile.empty(model);
     while (kept.shape(key()).isPresent()) {
       float[] floats = kept.floats(key(), 2, layers, Sensitivities.WIDTHS.size());
       known.add(Sensitivities.of(Sensitivities.WIDTHS, layers, floats));
@@ -66,7 +65,8 @@ public final class SensitivityJournal {
     try {
       Files.deleteIfExists(file);
     } catch (IOException e) {
-      throw new InvalidInputException("%s: cannot be deleted".formatted(file), e);
+      throw new InvalidInputException(
+          "%s: cannot be deleted, %s".formatted(file, e.getMessage()), e);
     }
   }
 }

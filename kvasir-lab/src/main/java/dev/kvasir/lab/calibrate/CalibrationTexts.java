@@ -76,7 +76,8 @@ public record CalibrationTexts(List<int[]> samples) {
   /** What the model's files put before a text: its BOS token or nothing. */
   private static int[] opening(Tokenizer tokenizer, String text) {
     int[] begun = tokenizer.encode(text.substring(0, Math.min(text.length(), 100)));
-    boolean opens = tokenizer.bos().isPresent() && begun[0] == tokenizer.bos().getAsInt();
+    boolean opens =
+        begun.length > 0 && tokenizer.bos().isPresent() && begun[0] == tokenizer.bos().getAsInt();
     return opens ? new int[] {begun[0]} : new int[0];
   }
 

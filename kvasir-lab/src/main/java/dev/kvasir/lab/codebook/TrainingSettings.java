@@ -1,5 +1,7 @@
 package dev.kvasir.lab.codebook;
 
+import dev.kvasir.kernel.FixedRows;
+
 /**
  * How a codebook is trained.
  *
@@ -14,8 +16,8 @@ package dev.kvasir.lab.codebook;
  */
 public record TrainingSettings(
     int stages, int steps, int nearest, double hottest, double coldest, int refits, int width) {
-  /** Six bits per channel of a head of 128, where any scalar code does as well. */
-  private static final int MOST_STAGES = 64;
+  /** What attention adds up in 16 bits. */
+  private static final int MOST_STAGES = FixedRows.MOST_SETS / 2;
 
   public TrainingSettings {
     between("stages", stages, 1, MOST_STAGES);

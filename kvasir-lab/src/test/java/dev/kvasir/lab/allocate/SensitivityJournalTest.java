@@ -25,7 +25,7 @@ class SensitivityJournalTest {
   }
 
   private static SensitivityJournal journal(Path file, String source) {
-    return new SensitivityJournal(file, "a model", "the model", source, 2);
+    return new SensitivityJournal(file, "a model", source, 2);
   }
 
   private static Sensitivities sensitivities(double size) {
