@@ -151,25 +151,28 @@ final class WarmUp implements AutoCloseable {
     };
   }
 
-  /** Codes of two stages, and weights of as many rows as queries often have. */
+  /** Codes of two stages, rows of as many pairs as every tile needs, and weights of few rows. */
   Trial codeSums() {
     int stages = 2;
-    int pairs = HEAD / 2;
+    int sets = 2 * stages;
+    int pairs = 112;
+    int tokens = 16;
     MemorySegment codes = arena.allocate(new StageCodes(stages).bytes());
-    byte[] indices = new byte[2 * stages * Page.TOKENS];
-    byte[] numbers = new byte[2 * stages * FixedRows.ROWS * HEAD];
-    FixedRows fixed = new FixedRows(2 * stages, pairs, numbers, new float[pairs], new float[HEAD]);
-    short[] rowSums = new short[TOKENS * HEAD];
+    byte[] indices = new byte[sets * Page.TOKENS];
+    byte[] numbers = new byte[sets * FixedRows.ROWS * 2 * pairs];
+    FixedRows fixed = new FixedRows(sets, pairs, numbers, new float[pairs], new float[2 * pairs]);
+    short[] rowSums = new short[tokens * 2 * pairs];
     float[] floats = new float[numbers.length];
-    float[] products = new float[TOKENS];
-    float[] bins = new float[2 * stages * FixedRows.ROWS * 4];
+    float[] products = new float[tokens];
+    float[] bins = new float[sets * FixedRows.ROWS * 8];
     return kernels -> {
       kernels.unpackStages(codes, 0, stages, indices);
-      kernels.rowSums(fixed, indices, TOKENS, rowSums);
-      kernels.turnedSums(rowSums, TOKENS, fixed, x, x, y, z);
-      kernels.collect(indices, 2 * stages, TOKENS, x, 4, bins);
-      kernels.pickedSums(floats, 0, indices, 2 * stages, TOKENS, HEAD, z);
-      kernels.rowProducts(z, y, TOKENS, HEAD, products);
+      kernels.rowSums(fixed, indices, tokens, rowSums);
+      kernels.turnedSums(rowSums, tokens, fixed, x, x, y, z);
+      kernels.collect(indices, sets, tokens, x, 4, bins);
+      kernels.collect(indices, sets, tokens, x, 8, bins);
+      kernels.pickedSums(floats, 0, indices, sets, tokens, 2 * pairs, z);
+      kernels.rowProducts(z, y, tokens, 2 * pairs, products);
       kernels.scale(bins, 0, bins.length, 0); // or they would grow without bound
     };
   }
