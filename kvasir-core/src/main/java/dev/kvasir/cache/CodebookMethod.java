@@ -6,6 +6,7 @@ import dev.kvasir.codec.commvq.KeyReading;
 import dev.kvasir.codec.commvq.ModelCodebooks;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.kernel.DenseMatrix.Precision;
+import dev.kvasir.kernel.FixedRows;
 import dev.kvasir.kernel.Rotation;
 import dev.kvasir.profile.Profile;
 import java.util.Optional;
@@ -80,6 +81,11 @@ record CodebookMethod(String spec, int bits, int window, int sinks, int beam, Ke
               .formatted(spec, shape.headDim()));
     }
     int stages = CodebookProfile.stages(bits, shape.headDim());
+    if (2 * stages > FixedRows.MOST_SETS) {
+      throw new InvalidInputException(
+          "the cache '%s' needs %d stages for heads of %d channels; at most %d can be added up"
+              .formatted(spec, stages, shape.headDim(), FixedRows.MOST_SETS / 2));
+    }
     CodebookShape pages = new CodebookShape(shape.kvHeads(), shape.headDim(), stages);
     CodebookCodec codec = new CodebookCodec(pages, codebooks, beam, reading, host.crew());
     return new CacheSettings(Precision.F16, sinks, window, Optional.of(codec), Lookups.EXACT);
@@ -101,7 +107,7 @@ record CodebookMethod(String spec, int bits, int window, int sinks, int beam, Ke
     String part = CodebookProfile.part(bits);
     String where =
         host.profile().map(profile -> " and %s holds none".formatted(profile.name())).orElse("");
-    return ("the cache '%s' has no codebooks%s; train them with 'kvasir calibrate --kv %s --out"
+    return ("the cache '%s' needs codebooks%s; train them with 'kvasir calibrate --kv %s --out"
             + " FILE' and give --profile FILE")
         .formatted(spec, where, part);
   }

@@ -17,8 +17,15 @@ public record FixedRows(int sets, int pairs, byte[] rows, float[] units, float[]
   /** The byte that stands for nothing. */
   public static final int ZERO = 128;
 
-  /** Sums and their parts fit 16 bits. */
-  public static final int MOST_SETS = 128;
+  /** Sums of bytes fit 16 bits: 257 * 255 is 65535. */
+  public static final int MOST_SETS = 257;
+
+  public FixedRows {
+    if (sets > MOST_SETS) {
+      throw new IllegalArgumentException(
+          "%d sets of rows; sums of more than %d leave 16 bits".formatted(sets, MOST_SETS));
+    }
+  }
 
   /** Numbers of a row. */
   public int width() {

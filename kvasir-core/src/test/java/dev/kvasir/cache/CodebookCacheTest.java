@@ -129,8 +129,10 @@ class CodebookCacheTest {
             .sum();
     // Of keys bytes, padded to 32 channels, units by pair and means; of values halves and means.
     long rows = 2 * 2 * 64;
-    long ofHead = rows * 32 + rows * 24 * 2 + 4 * (16 + 32 + 24);
-    assertThat(shared).isEqualTo(SHAPE.layers() * SHAPE.kvHeads() * ofHead);
+    long read = rows * 32 + rows * 24 * 2 + 4 * (16 + 32 + 24);
+    // To search: floats, and squared lengths of the centres of two stages.
+    long searched = 2 * 4 * (rows * 24 + 24 + 2 * 64 * 64);
+    assertThat(shared).isEqualTo(SHAPE.layers() * SHAPE.kvHeads() * (read + searched));
   }
 
   @Test
@@ -143,7 +145,7 @@ class CodebookCacheTest {
     assertThatThrownBy(() -> spec.newCache(SHAPE, host(rope)))
         .isInstanceOf(InvalidInputException.class)
         .hasMessage(
-            "the cache 'commvq:2' has no codebooks and profile holds none; train them with 'kvasir"
+            "the cache 'commvq:2' needs codebooks and profile holds none; train them with 'kvasir"
                 + " calibrate --kv commvq:2 --out FILE' and give --profile FILE");
     assertThatThrownBy(() -> CacheSpec.parse("commvq:5")).isInstanceOf(InvalidInputException.class);
   }

@@ -92,6 +92,10 @@ public final class AdditiveStages {
     return ((2 * stage + 1) * ROWS + b) * length;
   }
 
+  long bytes() {
+    return (long) Float.BYTES * (rows.length + squares.length);
+  }
+
   float[] squares() {
     return squares;
   }

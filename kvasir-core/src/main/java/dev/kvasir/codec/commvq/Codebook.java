@@ -12,6 +12,11 @@ public sealed interface Codebook permits KeyCodebook, ValueCodebook {
   /** What is left of a vector without its mean, divided by its scale, is a sum of these. */
   AdditiveStages stages();
 
+  /** Bytes that it takes. */
+  default long bytes() {
+    return (long) Float.BYTES * mean().length + stages().bytes();
+  }
+
   default int headDim() {
     return mean().length;
   }

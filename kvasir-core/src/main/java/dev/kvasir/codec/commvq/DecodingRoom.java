@@ -33,6 +33,7 @@ final class DecodingRoom {
   float[] floats(Kernels kernels, DenseMatrix matrix) {
     int count = matrix.rows() * matrix.columns();
     if (expanded != matrix) {
+      expanded = null;
       if (floats.length < count) {
         floats = new float[count];
       }

@@ -14,7 +14,6 @@ package dev.kvasir.codec.commvq;
  */
 public final class KeyCodebook implements Codebook {
   private final float[] mean;
-  private final float[] numbers; // (stages, ROWS, headDim): X of all pairs, then Y of all pairs
   private final AdditiveStages stages;
 
   /**
@@ -23,7 +22,6 @@ public final class KeyCodebook implements Codebook {
    */
   public KeyCodebook(float[] mean, float[] numbers) {
     this.mean = mean.clone();
-    this.numbers = numbers.clone();
     this.stages = withTurnedRows(numbers, mean.length);
   }
 
@@ -31,12 +29,7 @@ public final class KeyCodebook implements Codebook {
    * @param stages whose second rows are the first ones times i, as training leaves them
    */
   public static KeyCodebook of(float[] mean, AdditiveStages stages) {
-    int block = AdditiveStages.ROWS * mean.length;
-    float[] numbers = new float[stages.stages() * block];
-    for (int stage = 0; stage < stages.stages(); stage++) {
-      System.arraycopy(stages.rows(), stages.firstAt(stage, 0), numbers, stage * block, block);
-    }
-    return new KeyCodebook(mean, numbers);
+    return new KeyCodebook(mean, firstRows(stages));
   }
 
   /** Second rows are the first ones times i. */
@@ -67,8 +60,17 @@ public final class KeyCodebook implements Codebook {
     return mean;
   }
 
-  /** Of all stages X and Y: (stages, ROWS, headDim), not to be changed. */
+  /** X of all pairs, then Y of all pairs. // (stages, ROWS, headDim) */
   public float[] numbers() {
+    return firstRows(stages);
+  }
+
+  private static float[] firstRows(AdditiveStages stages) {
+    int block = AdditiveStages.ROWS * stages.length();
+    float[] numbers = new float[stages.stages() * block];
+    for (int stage = 0; stage < stages.stages(); stage++) {
+      System.arraycopy(stages.rows(), stages.firstAt(stage, 0), numbers, stage * block, block);
+    }
     return numbers;
   }
 

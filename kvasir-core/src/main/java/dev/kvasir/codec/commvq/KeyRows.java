@@ -35,7 +35,7 @@ record KeyRows(KeyCodebook codebook, FixedRows fixed) {
   }
 
   private static KeyCodebook rounded(KeyCodebook codebook, float[] units) {
-    float[] numbers = codebook.numbers().clone();
+    float[] numbers = codebook.numbers();
     for (int i = 0; i < numbers.length; i++) {
       float unit = units[i % units.length];
       numbers[i] = unit == 0 ? 0 : Math.round(numbers[i] / unit) * unit;

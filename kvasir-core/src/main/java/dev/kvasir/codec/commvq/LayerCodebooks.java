@@ -1,6 +1,7 @@
 package dev.kvasir.codec.commvq;
 
 import java.util.List;
+import java.util.stream.Stream;
 
 /**
  * The codebooks of one layer, all with as many stages and channels.
@@ -20,6 +21,10 @@ public record LayerCodebooks(List<KeyCodebook> keys, List<ValueCodebook> values)
 
   public int headDim() {
     return keys.getFirst().headDim();
+  }
+
+  long bytes() {
+    return Stream.concat(keys.stream(), values.stream()).mapToLong(Codebook::bytes).sum();
   }
 
   /** Of keys, and of values. */

@@ -30,8 +30,9 @@ public record ModelCodebooks(
     return new ModelCodebooks(layers, rows, rotation, PairOrder.of(rotation, headDim));
   }
 
-  /** Bytes that attention reads of them. */
+  /** Bytes of what is searched and of what is read. */
   public long bytes() {
-    return rows.stream().mapToLong(LayerRows::bytes).sum();
+    return layers.stream().mapToLong(LayerCodebooks::bytes).sum()
+        + rows.stream().mapToLong(LayerRows::bytes).sum();
   }
 }
