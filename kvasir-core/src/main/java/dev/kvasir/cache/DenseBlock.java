@@ -4,6 +4,7 @@ import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.kernel.DenseMatrix;
 import dev.kvasir.kernel.DenseMatrix.Precision;
 import dev.kvasir.kernel.Kernels;
+import dev.kvasir.kernel.ScalarKernels;
 import dev.kvasir.memory.CountedArena;
 import dev.kvasir.page.HalfRounding;
 import java.lang.foreign.MemorySegment;
@@ -23,6 +24,8 @@ final class DenseBlock implements Block {
       ValueLayout.JAVA_SHORT.withOrder(ByteOrder.LITTLE_ENDIAN);
   private static final ValueLayout.OfFloat FLOAT =
       ValueLayout.JAVA_FLOAT.withOrder(ByteOrder.LITTLE_ENDIAN);
+
+  private static final Kernels EXPANDING = new ScalarKernels();
 
   private final CacheShape shape;
   private final int capacity;
@@ -45,6 +48,36 @@ final class DenseBlock implements Block {
     this.layers = new DenseRows[shape.layers()];
     for (int layer = 0; layer < layers.length; layer++) {
       layers[layer] = new DenseRows(rows, row(layer, 0, 0, 0), row(layer, 1, 0, 0), capacity);
+    }
+  }
+
+  /** A whole block with the first tokens of another one, as attention saw them. */
+  static DenseBlock expanded(Block block, int tokens, CacheShape shape, Precision precision) {
+    DenseBlock dense = new DenseBlock(shape, KvCache.TOKENS_PER_PAGE, precision);
+    int headDim = shape.headDim();
+    int vector = shape.kvHeads() * headDim;
+    float[] head = new float[KvCache.TOKENS_PER_PAGE * headDim];
+    float[] keys = new float[tokens * vector];
+    float[] values = new float[tokens * vector];
+    for (int layer = 0; layer < shape.layers(); layer++) {
+      for (int h = 0; h < shape.kvHeads(); h++) {
+        block.expandKeys(EXPANDING, layer, h, tokens, head);
+        spread(head, headDim, tokens, keys, h * headDim, vector);
+        block.expandValues(EXPANDING, layer, h, tokens, head);
+        spread(head, headDim, tokens, values, h * headDim, vector);
+      }
+      for (int token = 0; token < tokens; token++) {
+        dense.store(layer, token, token, keys, token * vector, values, token * vector);
+      }
+    }
+    return dense;
+  }
+
+  /** From the vectors of one head to those of all, token by token. */
+  private static void spread(
+      float[] head, int headDim, int tokens, float[] all, int at, int stride) {
+    for (int token = 0; token < tokens; token++) {
+      System.arraycopy(head, token * headDim, all, at + token * stride, headDim);
     }
   }
 

@@ -349,42 +349,14 @@ public final class PagedCache implements KvCache {
       shrinker.begin(sealed, denseBytes() + added);
     }
     if (cut && blocks.getLast() instanceof SealedBlock block) {
-      blocks.set(kept - 1, unsealed(block, wanted - firstPosition(kept - 1)));
+      // A page that is cut must take tokens again, so it goes back to what attention saw of it.
+      int tokens = wanted - firstPosition(kept - 1);
+      blocks.set(kept - 1, DenseBlock.expanded(block, tokens, shape, settings.precision()));
       block.release();
       sealedEnd = kept - 1;
     }
     if (codec != null) {
       codec.truncate(wanted);
-    }
-  }
-
-  /** A page that is cut must take tokens again, so it goes back to what attention saw of it. */
-  private DenseBlock unsealed(SealedBlock block, int tokens) {
-    DenseBlock dense = new DenseBlock(shape, TOKENS_PER_PAGE, settings.precision());
-    int headDim = shape.headDim();
-    int vector = shape.kvHeads() * headDim;
-    float[] head = new float[TOKENS_PER_PAGE * headDim];
-    float[] keys = new float[tokens * vector];
-    float[] values = new float[tokens * vector];
-    for (int layer = 0; layer < shape.layers(); layer++) {
-      for (int h = 0; h < shape.kvHeads(); h++) {
-        block.expandKeys(KERNELS, layer, h, tokens, head);
-        spread(head, tokens, keys, h * headDim);
-        block.expandValues(KERNELS, layer, h, tokens, head);
-        spread(head, tokens, values, h * headDim);
-      }
-      for (int token = 0; token < tokens; token++) {
-        dense.store(layer, token, token, keys, token * vector, values, token * vector);
-      }
-    }
-    return dense;
-  }
-
-  private void spread(float[] head, int tokens, float[] all, int at) {
-    int headDim = shape.headDim();
-    for (int token = 0; token < tokens; token++) {
-      int to = token * shape.kvHeads() * headDim + at;
-      System.arraycopy(head, token * headDim, all, to, headDim);
     }
   }
 
