@@ -89,10 +89,6 @@ public interface Kernels {
   void turn(
       float[] vectors, int at, int count, int pairs, float[] cosines, float[] sines, int anglesAt);
 
-  /** The inverse of {@link #turn}. */
-  void turnBack(
-      float[] vectors, int at, int count, int pairs, float[] cosines, float[] sines, int anglesAt);
-
   /**
    * Takes the codes of a page apart; {@link dev.kvasir.page.StageCodes} says where they lie.
    *

@@ -278,21 +278,6 @@ public final class ScalarKernels implements Kernels {
   }
 
   @Override
-  public void turnBack(
-      float[] vectors, int at, int count, int pairs, float[] cosines, float[] sines, int anglesAt) {
-    for (int row = at; row < at + count * 2 * pairs; row += 2 * pairs) {
-      for (int i = 0; i < pairs; i++) {
-        float cos = cosines[anglesAt + i];
-        float sin = sines[anglesAt + i];
-        float x = vectors[row + i];
-        float y = vectors[row + pairs + i];
-        vectors[row + i] = Math.fma(y, sin, x * cos);
-        vectors[row + pairs + i] = Math.fma(-x, sin, y * cos);
-      }
-    }
-  }
-
-  @Override
   public void unpackStages(MemorySegment source, long offset, int stages, byte[] indices) {
     new StageCodes(stages).unpack(source, offset, indices);
   }

@@ -20,6 +20,7 @@ public final class TurnTable {
   private final boolean isModelsOrder; // a row is a vector as the model has it
   private final float[] cosines;
   private final float[] sines;
+  private final float[] negatedSines; // to turn back
 
   /**
    * @param order channels of a head: the first of each pair, then the second
@@ -36,11 +37,14 @@ public final class TurnTable {
     int tokens = cosines.length / turning;
     this.cosines = new float[tokens * pairs];
     this.sines = new float[tokens * pairs];
+    this.negatedSines = new float[tokens * pairs];
     for (int token = 0; token < tokens; token++) {
       for (int pair = 0; pair < half; pair++) {
         boolean turns = pair < turning;
         this.cosines[token * pairs + pair] = turns ? cosines[token * turning + pair] : 1;
-        this.sines[token * pairs + pair] = turns ? sines[token * turning + pair] : 0;
+        float sine = turns ? sines[token * turning + pair] : 0;
+        this.sines[token * pairs + pair] = sine;
+        this.negatedSines[token * pairs + pair] = -sine;
       }
     }
   }
@@ -101,7 +105,7 @@ public final class TurnTable {
 
   /** The inverse of {@link #turn}. */
   public void turnBack(Kernels kernels, float[] rows, int at, int count, int tokens) {
-    kernels.turnBack(rows, at, count, pairs, cosines, sines, tokens * pairs);
+    kernels.turn(rows, at, count, pairs, cosines, negatedSines, tokens * pairs);
   }
 
   /**

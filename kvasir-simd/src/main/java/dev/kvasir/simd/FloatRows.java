@@ -110,18 +110,4 @@ final class FloatRows {
       }
     }
   }
-
-  static void turnBack(
-      float[] vectors, int at, int count, int pairs, float[] cosines, float[] sines, int anglesAt) {
-    for (int row = at; row < at + count * 2 * pairs; row += 2 * pairs) {
-      for (int i = 0; i < pairs; i += LANES) {
-        FloatVector cos = FloatVector.fromArray(SPECIES, cosines, anglesAt + i);
-        FloatVector sin = FloatVector.fromArray(SPECIES, sines, anglesAt + i);
-        FloatVector x = FloatVector.fromArray(SPECIES, vectors, row + i);
-        FloatVector y = FloatVector.fromArray(SPECIES, vectors, row + pairs + i);
-        y.fma(sin, x.mul(cos)).intoArray(vectors, row + i);
-        x.neg().fma(sin, y.mul(cos)).intoArray(vectors, row + pairs + i);
-      }
-    }
-  }
 }

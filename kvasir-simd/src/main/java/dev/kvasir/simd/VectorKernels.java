@@ -268,12 +268,6 @@ final class VectorKernels implements Kernels {
   }
 
   @Override
-  public void turnBack(
-      float[] vectors, int at, int count, int pairs, float[] cosines, float[] sines, int anglesAt) {
-    FloatRows.turnBack(vectors, at, count, pairs, cosines, sines, anglesAt);
-  }
-
-  @Override
   public void multiply(float[] x, int at, float[] y, int yAt, float[] out, int outAt, int count) {
     int i = 0;
     for (; i <= count - FloatRows.LANES; i += FloatRows.LANES) {

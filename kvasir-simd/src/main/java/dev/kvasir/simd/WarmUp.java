@@ -139,14 +139,13 @@ final class WarmUp implements AutoCloseable {
     };
   }
 
-  /** Rows four at a time and one, and vectors that turn there and back. */
+  /** Rows four at a time and one, and vectors that turn. */
   Trial picks() {
     int[] picked = new int[7];
     float[] still = new float[HEAD];
     return kernels -> {
       kernels.pickedProducts(x, 5, y, picked, 0, picked.length, HEAD, z, 0, TOKENS);
       kernels.turn(z, 0, 2, HEAD, y, still, 0);
-      kernels.turnBack(z, 0, 2, HEAD, y, still, 0);
       kernels.scale(z, 0, 5 * TOKENS, 0); // or they would grow without bound
     };
   }

@@ -276,12 +276,6 @@ final class WarmingKernels implements Kernels {
   }
 
   @Override
-  public void turnBack(
-      float[] vectors, int at, int count, int pairs, float[] cosines, float[] sines, int anglesAt) {
-    (picks ? vector : scalar).turnBack(vectors, at, count, pairs, cosines, sines, anglesAt);
-  }
-
-  @Override
   public void multiply(float[] x, int at, float[] y, int yAt, float[] out, int outAt, int count) {
     (rows ? vector : scalar).multiply(x, at, y, yAt, out, outAt, count);
   }

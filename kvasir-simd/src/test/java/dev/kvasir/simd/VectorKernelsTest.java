@@ -234,14 +234,16 @@ class VectorKernelsTest {
   void turns(int pairs) {
     float[] cosines = randomFloats(2 * pairs);
     float[] sines = randomFloats(2 * pairs);
+    float[] negated = sines.clone();
+    scalar.scale(negated, 0, negated.length, -1);
     for (int count = 0; count <= 5; count++) {
       float[] expected = randomFloats(1 + count * 2 * pairs);
       float[] actual = expected.clone();
       scalar.turn(expected, 1, count, pairs, cosines, sines, pairs);
       vector.turn(actual, 1, count, pairs, cosines, sines, pairs);
       assertThat(actual).containsExactly(expected);
-      scalar.turnBack(expected, 1, count, pairs, cosines, sines, pairs);
-      vector.turnBack(actual, 1, count, pairs, cosines, sines, pairs);
+      scalar.turn(expected, 1, count, pairs, cosines, negated, pairs);
+      vector.turn(actual, 1, count, pairs, cosines, negated, pairs);
       assertThat(actual).containsExactly(expected);
     }
   }
