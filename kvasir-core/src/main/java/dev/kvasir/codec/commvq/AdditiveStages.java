@@ -1,5 +1,8 @@
 package dev.kvasir.codec.commvq;
 
+import dev.kvasir.kernel.FixedRows;
+import dev.kvasir.page.StageCodes;
+
 /**
  * Vectors as sums: every stage adds one of 64 first rows and one of 64 second rows to what the
  * stages before it left. Which two is a code of 12 bits,
@@ -14,10 +17,10 @@ package dev.kvasir.codec.commvq;
  */
 public final class AdditiveStages {
   /** First rows of a stage, and second rows. */
-  public static final int ROWS = 64;
+  public static final int ROWS = FixedRows.ROWS;
 
-  public static final int CODE_BITS = 12;
-  private static final int INDEX_BITS = 6;
+  private static final int INDEX_BITS = StageCodes.INDEX_BITS;
+  public static final int CODE_BITS = 2 * INDEX_BITS;
 
   private final int stages;
   private final int length;
