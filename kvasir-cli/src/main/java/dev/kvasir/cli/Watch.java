@@ -1,10 +1,9 @@
 package dev.kvasir.cli;
 
-import dev.kvasir.lab.calibrate.CalibrationListener;
-import dev.kvasir.lab.eval.EvaluationListener;
+import dev.kvasir.lab.WorkListener;
 
 /** Shows how far work of the lab has come, and lets the user end it. */
-final class Watch implements EvaluationListener, CalibrationListener, AutoCloseable {
+final class Watch implements WorkListener, AutoCloseable {
   private final Progress progress;
   private final Interruption interruption;
 

@@ -2,7 +2,6 @@ package dev.kvasir.codec.commvq;
 
 import dev.kvasir.codec.StatelessCodec;
 import dev.kvasir.kernel.Crew;
-import dev.kvasir.kernel.Rotation;
 import dev.kvasir.page.Page;
 import java.util.List;
 import java.util.Optional;
@@ -43,7 +42,9 @@ public final class CodebookCodec implements StatelessCodec {
   public Page seal(int layer, int position, float[] keys, float[] values) {
     ModelCodebooks trained = codebooks.orElseThrow();
     LayerCodebooks books = trained.layers().get(layer);
-    turnBack(trained, position, keys);
+    for (int head = 0; head < shape.kvHeads(); head++) {
+      trained.order().turnBack(keys, head * TOKENS * shape.headDim(), TOKENS, position);
+    }
     EncodedBlock[] sides = new EncodedBlock[2];
     crew.run(
         (side, worker) ->
@@ -57,22 +58,6 @@ public final class CodebookCodec implements StatelessCodec {
         position,
         sides[0],
         sides[1]);
-  }
-
-  /** To keys as they were before rotation, in the order of pairs. */
-  private void turnBack(ModelCodebooks trained, int position, float[] keys) {
-    int headDim = shape.headDim();
-    Rotation rotation = trained.rotation();
-    float[] paired = new float[headDim];
-    for (int head = 0; head < shape.kvHeads(); head++) {
-      int at = head * TOKENS * headDim;
-      rotation.turn(keys, at, headDim, TOKENS, -position);
-      rotation.turnBackAlong(keys, at, headDim, TOKENS);
-      for (int token = at; token < at + TOKENS * headDim; token += headDim) {
-        trained.order().gather(keys, token, paired, 0);
-        System.arraycopy(paired, 0, keys, token, headDim);
-      }
-    }
   }
 
   /** An encoder belongs to one thread, and its memory is large beside that of a sequence. */

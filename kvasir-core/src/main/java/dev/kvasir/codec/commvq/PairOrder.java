@@ -8,19 +8,35 @@ import dev.kvasir.kernel.Rotation;
  * format, and loops over pairs read memory in order.
  */
 public final class PairOrder {
+  private final Rotation rotation;
   private final int[] channels; // (headDim), the channel at each place
 
-  private PairOrder(int[] channels) {
+  private PairOrder(Rotation rotation, int[] channels) {
+    this.rotation = rotation;
     this.channels = channels;
   }
 
   /** The pairs that a model's rotation turns. */
   public static PairOrder of(Rotation rotation, int headDim) {
-    return new PairOrder(rotation.pairOrder(headDim));
+    return new PairOrder(rotation, rotation.pairOrder(headDim));
   }
 
-  public int headDim() {
-    return channels.length;
+  /**
+   * Turns keys of consecutive positions back to what they were before rotation, and brings them
+   * into this order, in place: what codebooks are trained on and what caches code must be the same.
+   *
+   * @param keys (tokens, headDim) from {@code at} on, a page's tokens at the most
+   * @param position of the first of them
+   */
+  public void turnBack(float[] keys, int at, int tokens, int position) {
+    int headDim = channels.length;
+    float[] paired = new float[headDim];
+    rotation.turn(keys, at, headDim, tokens, -position);
+    rotation.turnBackAlong(keys, at, headDim, tokens);
+    for (int token = at; token < at + tokens * headDim; token += headDim) {
+      gather(keys, token, paired, 0);
+      System.arraycopy(paired, 0, keys, token, headDim);
+    }
   }
 
   /** From the model's order to that of pairs. */

@@ -1,6 +1,6 @@
 package dev.kvasir.lab.allocate;
 
-import dev.kvasir.lab.calibrate.CalibrationListener;
+import dev.kvasir.lab.WorkListener;
 import dev.kvasir.lab.calibrate.CalibrationTexts;
 import dev.kvasir.lab.gradient.TracedDecoder;
 import java.nio.FloatBuffer;
@@ -36,7 +36,7 @@ public record Sensitivities(List<Integer> widths, double[][] keys, double[][] va
       CalibrationTexts texts,
       List<Integer> widths,
       int firstTokens,
-      CalibrationListener listener) {
+      WorkListener listener) {
     return measure(decoder, texts, widths, firstTokens, List.of(), text -> {}, listener);
   }
 
@@ -53,7 +53,7 @@ public record Sensitivities(List<Integer> widths, double[][] keys, double[][] va
       int firstTokens,
       List<Sensitivities> known,
       Consumer<Sensitivities> keep,
-      CalibrationListener listener) {
+      WorkListener listener) {
     List<Sensitivities> found = new ArrayList<>(known);
     while (found.size() < texts.samples().size()) {
       SensitivityTally tally =

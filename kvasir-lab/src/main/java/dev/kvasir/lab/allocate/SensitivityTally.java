@@ -1,6 +1,6 @@
 package dev.kvasir.lab.allocate;
 
-import dev.kvasir.lab.calibrate.CalibrationListener;
+import dev.kvasir.lab.WorkListener;
 import dev.kvasir.lab.calibrate.CalibrationTexts;
 import dev.kvasir.lab.calibrate.TokenCodes;
 import dev.kvasir.lab.gradient.LayerGradients;
@@ -18,7 +18,7 @@ final class SensitivityTally implements TextVisitor {
   private final ModelConfig config;
   private final List<Integer> widths;
   private final int firstTokens;
-  private final CalibrationListener listener;
+  private final WorkListener listener;
   private final double[][] keys; // (layers, widths)
   private final double[][] values; // (layers, widths)
   private final double workInAll;
@@ -33,7 +33,7 @@ final class SensitivityTally implements TextVisitor {
       int text,
       List<Integer> widths,
       int firstTokens,
-      CalibrationListener listener) {
+      WorkListener listener) {
     this.config = config;
     this.widths = List.copyOf(widths);
     this.firstTokens = firstTokens;

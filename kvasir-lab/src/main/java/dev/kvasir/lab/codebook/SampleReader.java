@@ -7,10 +7,10 @@ import dev.kvasir.cache.KvCache;
 import dev.kvasir.codec.commvq.PairOrder;
 import dev.kvasir.kernel.KernelChoice;
 import dev.kvasir.kernel.Kernels;
-import dev.kvasir.kernel.Rotation;
+import dev.kvasir.lab.WorkListener;
 import dev.kvasir.lab.codebook.VectorSample.Side;
-import dev.kvasir.lab.eval.EvaluationListener;
-import dev.kvasir.model.Batch;
+import dev.kvasir.lab.text.BlockwiseReading;
+import java.util.Arrays;
 
 /** Reads text with a model and puts the keys and values of its tokens into a sample. */
 public final class SampleReader {
@@ -19,18 +19,14 @@ public final class SampleReader {
   private final Kernels kernels = KernelChoice.ofThisProcess().kernels();
   private final Model model;
   private final CacheShape shape;
-  private final Rotation rotation;
   private final PairOrder order;
   private final float[] vectors; // (tokens, headDim) of a block
-  private final float[] paired; // (headDim)
 
   public SampleReader(Model model) {
     this.model = model;
     this.shape = model.config().cacheShape();
-    this.rotation = model.config().rotation();
-    this.order = PairOrder.of(rotation, shape.headDim());
+    this.order = PairOrder.of(model.config().rotation(), shape.headDim());
     this.vectors = new float[BLOCK * shape.headDim()];
-    this.paired = new float[shape.headDim()];
   }
 
   /**
@@ -38,32 +34,22 @@ public final class SampleReader {
    * @param context where a text is cut: its next token begins anew, at position zero
    * @param listener told of tokens; where it asks to stop, the sample holds what was read
    */
-  public void read(int[] ids, int context, VectorSample sample, EvaluationListener listener) {
+  public void read(int[] ids, int context, VectorSample sample, WorkListener listener) {
     for (int from = 0; from < ids.length && !listener.stopped(); from += context) {
-      int end = Math.min(from + context, ids.length);
+      int begin = from;
+      int[] stretch = Arrays.copyOfRange(ids, begin, Math.min(begin + context, ids.length));
       try (KvCache cache = CacheSpec.parse("fp32").newCache(shape)) {
-        read(ids, from, end, cache, sample, listener);
+        BlockwiseReading.read(
+            model,
+            stretch,
+            stretch.length,
+            cache,
+            listener::stopped,
+            first -> {
+              take(cache, first, sample);
+              listener.progress(begin + cache.length(), ids.length);
+            });
       }
-    }
-  }
-
-  private void read(
-      int[] ids,
-      int from,
-      int end,
-      KvCache cache,
-      VectorSample sample,
-      EvaluationListener listener) {
-    Batch batch = new Batch();
-    while (from + cache.length() < end && !listener.stopped()) {
-      int first = cache.length();
-      batch.clear();
-      for (int i = from + first; i < Math.min(end, from + first + BLOCK); i++) {
-        batch.add(cache, ids[i], false);
-      }
-      model.forward(batch);
-      take(cache, first, sample);
-      listener.progress(from + cache.length(), ids.length);
     }
   }
 
@@ -77,22 +63,11 @@ public final class SampleReader {
     for (int layer = 0; layer < shape.layers(); layer++) {
       for (int head = 0; head < shape.kvHeads(); head++) {
         cache.expandKeys(kernels, layer, head, block, tokens, vectors);
-        turnBack(first, tokens);
+        order.turnBack(vectors, 0, tokens, first);
         put(sample, Side.KEYS, layer, head, slots);
         cache.expandValues(kernels, layer, head, block, tokens, vectors);
         put(sample, Side.VALUES, layer, head, slots);
       }
-    }
-  }
-
-  /** To keys as they were before rotation, in the order of pairs. */
-  private void turnBack(int first, int tokens) {
-    int headDim = shape.headDim();
-    rotation.turn(vectors, 0, headDim, tokens, -first);
-    rotation.turnBackAlong(vectors, 0, headDim, tokens);
-    for (int token = 0; token < tokens; token++) {
-      order.gather(vectors, token * headDim, paired, 0);
-      System.arraycopy(paired, 0, vectors, token * headDim, headDim);
     }
   }
 

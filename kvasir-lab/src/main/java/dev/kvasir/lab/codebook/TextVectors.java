@@ -3,8 +3,8 @@ package dev.kvasir.lab.codebook;
 import dev.kvasir.Model;
 import dev.kvasir.cache.CacheShape;
 import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.lab.WorkListener;
 import dev.kvasir.lab.calibrate.CalibrationTexts;
-import dev.kvasir.lab.eval.EvaluationListener;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -38,7 +38,7 @@ public record TextVectors(VectorSample training, VectorSample heldOut, int lengt
    * @param listener told of tokens; where it asks to stop, there is no result
    */
   public static Optional<TextVectors> read(
-      Model model, String textName, String text, Settings settings, EvaluationListener listener) {
+      Model model, String textName, String text, Settings settings, WorkListener listener) {
     int length = settings.length();
     int longest = model.config().contextLength();
     if (length > longest) {
@@ -69,7 +69,7 @@ public record TextVectors(VectorSample training, VectorSample heldOut, int lengt
   }
 
   private static Optional<TextVectors> read(
-      Model model, int[] training, int[] heldOut, Settings settings, EvaluationListener listener) {
+      Model model, int[] training, int[] heldOut, Settings settings, WorkListener listener) {
     CacheShape shape = model.config().cacheShape();
     int capacity = Math.min(settings.tokens(), training.length);
     VectorSample learned = new VectorSample(shape, capacity, settings.seed());
@@ -83,8 +83,8 @@ public record TextVectors(VectorSample training, VectorSample heldOut, int lengt
         : Optional.of(new TextVectors(learned, tested, settings.length()));
   }
 
-  private static EvaluationListener part(EvaluationListener whole, int before, int inAll) {
-    return new EvaluationListener() {
+  private static WorkListener part(WorkListener whole, int before, int inAll) {
+    return new WorkListener() {
       @Override
       public void progress(double done, double ofPart) {
         whole.progress(before + done, inAll);

@@ -5,6 +5,7 @@ import dev.kvasir.cache.CacheShape;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.kernel.KernelChoice;
+import dev.kvasir.lab.WorkListener;
 import java.util.List;
 import java.util.function.IntFunction;
 
@@ -56,7 +57,7 @@ public final class Evaluator {
     }
   }
 
-  public Evaluation run(EvaluationListener listener) {
+  public Evaluation run(WorkListener listener) {
     Pace pace = new Pace(listener, work.work() * contenders.size());
     CacheShape shape = model.config().cacheShape();
     List<RowInProgress> rows =

@@ -1,5 +1,7 @@
 package dev.kvasir.lab.eval;
 
+import dev.kvasir.lab.WorkListener;
+
 /** Counts work as it is done, and ends it where the listener asks. */
 final class Pace {
   /** Thrown between steps when the listener wants the evaluation to end. */
@@ -17,11 +19,11 @@ final class Pace {
   /** A token that is generated, beside one of a prompt that is read many at a time. */
   private static final double GENERATED = 2;
 
-  private final EvaluationListener listener;
+  private final WorkListener listener;
   private final double inAll;
   private double done;
 
-  Pace(EvaluationListener listener, double inAll) {
+  Pace(WorkListener listener, double inAll) {
     this.listener = listener;
     this.inAll = inAll;
   }

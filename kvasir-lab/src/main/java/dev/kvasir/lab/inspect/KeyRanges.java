@@ -6,8 +6,8 @@ import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.kernel.KernelChoice;
 import dev.kvasir.kernel.Kernels;
-import dev.kvasir.lab.eval.EvaluationListener;
-import dev.kvasir.model.Batch;
+import dev.kvasir.lab.WorkListener;
+import dev.kvasir.lab.text.BlockwiseReading;
 import java.util.Arrays;
 import java.util.Optional;
 
@@ -28,27 +28,25 @@ public record KeyRanges(int tokens, float[][][] ranges) {
    *     with the text and those of a shorter one would mislead
    */
   public static Optional<KeyRanges> measure(
-      Model model, String text, int mostTokens, EvaluationListener listener) {
+      Model model, String text, int mostTokens, WorkListener listener) {
     int[] ids = model.tokenizer().encode(text);
     int tokens = Math.min(ids.length, mostTokens);
     CacheShape shape = model.config().cacheShape();
     Extremes extremes = new Extremes(shape);
-    Batch batch = new Batch();
     try (KvCache cache = CacheSpec.parse("fp32").newCache(shape)) {
-      for (int from = 0; from < tokens; from = cache.length()) {
-        if (listener.stopped()) {
-          return Optional.empty();
-        }
-        batch.clear();
-        for (int i = from; i < Math.min(tokens, from + KvCache.TOKENS_PER_PAGE); i++) {
-          batch.add(cache, ids[i], false);
-        }
-        model.forward(batch);
-        extremes.addBlock(cache, cache.blockOf(from));
-        listener.progress(cache.length(), tokens);
-      }
+      boolean whole =
+          BlockwiseReading.read(
+              model,
+              ids,
+              tokens,
+              cache,
+              listener::stopped,
+              from -> {
+                extremes.addBlock(cache, cache.blockOf(from));
+                listener.progress(cache.length(), tokens);
+              });
+      return whole ? Optional.of(new KeyRanges(tokens, extremes.ranges())) : Optional.empty();
     }
-    return Optional.of(new KeyRanges(tokens, extremes.ranges()));
   }
 
   private static final class Extremes {

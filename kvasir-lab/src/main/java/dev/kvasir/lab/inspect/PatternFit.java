@@ -10,8 +10,8 @@ import dev.kvasir.codec.pattern.Patterns;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.kernel.KernelChoice;
 import dev.kvasir.kernel.Kernels;
-import dev.kvasir.lab.eval.EvaluationListener;
-import dev.kvasir.model.Batch;
+import dev.kvasir.lab.WorkListener;
+import dev.kvasir.lab.text.BlockwiseReading;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.IntStream;
@@ -48,26 +48,26 @@ public record PatternFit(int tokens, List<Layer> layers, Spread keys, Spread val
    * @param listener told of tokens; where it asks to stop, there is no result
    */
   public static Optional<PatternFit> measure(
-      Model model, CacheSpec spec, String text, int mostTokens, EvaluationListener listener) {
+      Model model, CacheSpec spec, String text, int mostTokens, WorkListener listener) {
     int[] ids = model.tokenizer().encode(text);
     int tokens = Math.min(ids.length, mostTokens) / PAGE * PAGE;
-    Batch batch = new Batch();
     try (KvCache whole = CacheSpec.parse("fp32").newCache(model.config().cacheShape());
         KvCache packed = model.newCache(spec)) {
       Copy copy = new Copy(model.config().cacheShape());
-      for (int from = 0; from < tokens; from += PAGE) {
-        if (listener.stopped()) {
-          return Optional.empty();
-        }
-        batch.clear();
-        for (int i = from; i < from + PAGE; i++) {
-          batch.add(whole, ids[i], false);
-        }
-        model.forward(batch);
-        copy.block(whole, packed, from);
-        listener.progress(whole.length(), tokens);
-      }
-      return Optional.of(new Comparison(model.config().cacheShape(), whole, packed).fit(spec));
+      boolean read =
+          BlockwiseReading.read(
+              model,
+              ids,
+              tokens,
+              whole,
+              listener::stopped,
+              from -> {
+                copy.block(whole, packed, from);
+                listener.progress(whole.length(), tokens);
+              });
+      return read
+          ? Optional.of(new Comparison(model.config().cacheShape(), whole, packed).fit(spec))
+          : Optional.empty();
     }
   }
 

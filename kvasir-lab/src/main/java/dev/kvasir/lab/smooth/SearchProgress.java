@@ -1,16 +1,16 @@
 package dev.kvasir.lab.smooth;
 
-import dev.kvasir.lab.calibrate.CalibrationListener;
+import dev.kvasir.lab.WorkListener;
 import dev.kvasir.lab.calibrate.CalibrationTexts;
 import dev.kvasir.model.ModelConfig;
 
 /** Counts layers; one in which strengths are tried takes about twice as long as one without. */
 final class SearchProgress {
-  private final CalibrationListener listener;
+  private final WorkListener listener;
   private final double inAll;
   private double done;
 
-  SearchProgress(ModelConfig config, CalibrationTexts texts, CalibrationListener listener) {
+  SearchProgress(ModelConfig config, CalibrationTexts texts, WorkListener listener) {
     this.listener = listener;
     this.inAll = 3.0 * config.layers() * texts.samples().size();
   }

@@ -1,6 +1,6 @@
 package dev.kvasir.lab.smooth;
 
-import dev.kvasir.lab.calibrate.CalibrationListener;
+import dev.kvasir.lab.WorkListener;
 import dev.kvasir.lab.calibrate.CalibrationTexts;
 import dev.kvasir.lab.gradient.TracedDecoder;
 import dev.kvasir.profile.Profile;
@@ -48,7 +48,7 @@ public record Smoothing(float[][][] factors, List<LayerTrial> layers) {
       CalibrationTexts texts,
       List<Integer> bits,
       SmoothingSettings settings,
-      CalibrationListener listener) {
+      WorkListener listener) {
     if (bits.size() != decoder.config().layers()) {
       throw new IllegalArgumentException(
           "%d widths for %d layers".formatted(bits.size(), decoder.config().layers()));

@@ -15,8 +15,8 @@ import dev.kvasir.codec.mix.SalienceQuantiles;
 import dev.kvasir.codec.mix.Thresholds;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.kernel.DenseMatrix.Precision;
-import dev.kvasir.lab.eval.EvaluationListener;
-import dev.kvasir.model.Batch;
+import dev.kvasir.lab.WorkListener;
+import dev.kvasir.lab.text.BlockwiseReading;
 import dev.kvasir.page.Page;
 import java.util.ArrayList;
 import java.util.List;
@@ -49,7 +49,7 @@ public record SalienceSurvey(
    * @return nothing where the listener asked to stop
    */
   public static Optional<SalienceSurvey> measure(
-      Model model, String text, int mostTokens, EvaluationListener listener) {
+      Model model, String text, int mostTokens, WorkListener listener) {
     int[] ids = model.tokenizer().encode(text);
     int tokens = Math.min(ids.length, mostTokens);
     if (tokens < SINKS + WINDOW + Page.TOKENS) {
@@ -58,21 +58,17 @@ public record SalienceSurvey(
               .formatted(tokens, SINKS + WINDOW + Page.TOKENS));
     }
     Records records = new Records(model.config().cacheShape());
-    Batch batch = new Batch();
     try (KvCache cache = watched(model, records)) {
-      for (int from = 0; from < tokens; from = cache.length()) {
-        if (listener.stopped()) {
-          return Optional.empty();
-        }
-        batch.clear();
-        for (int i = from; i < Math.min(tokens, from + Page.TOKENS); i++) {
-          batch.add(cache, ids[i], false);
-        }
-        model.forward(batch);
-        listener.progress(cache.length(), tokens);
-      }
+      boolean whole =
+          BlockwiseReading.read(
+              model,
+              ids,
+              tokens,
+              cache,
+              listener::stopped,
+              from -> listener.progress(cache.length(), tokens));
+      return whole ? Optional.of(records.survey()) : Optional.empty();
     }
-    return Optional.of(records.survey());
   }
 
   private static KvCache watched(Model model, Records records) {

@@ -3,8 +3,8 @@ package dev.kvasir.lab.tune;
 import dev.kvasir.Model;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.codec.mix.Thresholds;
+import dev.kvasir.lab.WorkListener;
 import dev.kvasir.lab.eval.Evaluation;
-import dev.kvasir.lab.eval.EvaluationListener;
 import dev.kvasir.lab.eval.Evaluator;
 import dev.kvasir.lab.eval.Row;
 import dev.kvasir.lab.eval.Settings;
@@ -48,7 +48,7 @@ public final class Tuning {
   }
 
   /** Makes the trials that the journal does not have; where it is stopped, those it could. */
-  public Tuned run(SalienceSurvey survey, EvaluationListener listener) {
+  public Tuned run(SalienceSurvey survey, WorkListener listener) {
     List<Trial> trials = new ArrayList<>(journal.trials());
     boolean complete = true;
     while (complete && trials.size() < settings.trials()) {
@@ -70,10 +70,7 @@ public final class Tuning {
 
   /** Adds the trials that were finished; answers whether all were. */
   private boolean evaluate(
-      SalienceSurvey survey,
-      List<List<Double>> points,
-      List<Trial> trials,
-      EvaluationListener listener) {
+      SalienceSurvey survey, List<List<Double>> points, List<Trial> trials, WorkListener listener) {
     List<CacheSpec> specs = points.stream().map(point -> spec(survey, point)).toList();
     Settings round =
         new Settings(
@@ -115,12 +112,12 @@ public final class Tuning {
   }
 
   /** A few trials as a part of all. */
-  private final class Round implements EvaluationListener {
-    private final EvaluationListener listener;
+  private final class Round implements WorkListener {
+    private final WorkListener listener;
     private final int before;
     private final int count;
 
-    Round(EvaluationListener listener, int before, int count) {
+    Round(WorkListener listener, int before, int count) {
       this.listener = listener;
       this.before = before;
       this.count = count;

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.withinPercentage;
 
 import dev.kvasir.kernel.Crew;
 import dev.kvasir.kernel.ScalarKernels;
-import dev.kvasir.lab.calibrate.CalibrationListener;
+import dev.kvasir.lab.WorkListener;
 import dev.kvasir.lab.calibrate.CalibrationTexts;
 import dev.kvasir.lab.calibrate.TokenCodes;
 import dev.kvasir.lab.gradient.LayerGradients;
@@ -38,7 +38,7 @@ class SensitivitiesTest {
 
   private Sensitivities measure(int firstTokens) {
     return Sensitivities.measure(
-            decoder, texts, List.of(2, 4, 8, 16), firstTokens, CalibrationListener.NONE)
+            decoder, texts, List.of(2, 4, 8, 16), firstTokens, WorkListener.NONE)
         .orElseThrow();
   }
 
@@ -93,11 +93,11 @@ class SensitivitiesTest {
   @Test
   void progressIsToldAndAStopLeavesNothing() {
     List<Double> told = new ArrayList<>();
-    CalibrationListener listener = (done, inAll) -> told.add(done / inAll);
+    WorkListener listener = (done, inAll) -> told.add(done / inAll);
     assertThat(Sensitivities.measure(decoder, texts, List.of(2), 1, listener)).isPresent();
     assertThat(told).isSorted().hasSize(3 * 2 * 3).endsWith(1.0);
-    CalibrationListener stopping =
-        new CalibrationListener() {
+    WorkListener stopping =
+        new WorkListener() {
           private int asked;
 
           @Override
@@ -115,8 +115,7 @@ class SensitivitiesTest {
   void whatWasKeptOfARunIsNotMeasuredAgain() {
     List<Integer> widths = List.of(2, 4, 8, 16);
     List<Sensitivities> kept = new ArrayList<>();
-    Sensitivities.measure(
-        decoder, texts, widths, 1, List.of(), kept::add, CalibrationListener.NONE);
+    Sensitivities.measure(decoder, texts, widths, 1, List.of(), kept::add, WorkListener.NONE);
     assertThat(kept).hasSize(3);
     float[] ofFile = kept.getFirst().floats();
     List<Sensitivities> known = List.of(Sensitivities.of(widths, tiny.config().layers(), ofFile));

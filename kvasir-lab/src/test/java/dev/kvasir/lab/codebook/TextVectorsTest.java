@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.kvasir.Model;
 import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.lab.WorkListener;
 import dev.kvasir.lab.codebook.VectorSample.Side;
-import dev.kvasir.lab.eval.EvaluationListener;
 import dev.kvasir.lab.text.BundledText;
 import java.util.Optional;
 import org.junit.jupiter.api.AfterAll;
@@ -14,7 +14,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 class TextVectorsTest {
-  private static final EvaluationListener QUIET = (done, inAll) -> {};
+  private static final WorkListener QUIET = (done, inAll) -> {};
   private static Model model;
 
   @BeforeAll
@@ -27,7 +27,7 @@ class TextVectorsTest {
     model.close();
   }
 
-  private static Optional<TextVectors> read(String text, int tokens, EvaluationListener listener) {
+  private static Optional<TextVectors> read(String text, int tokens, WorkListener listener) {
     TextVectors.Settings settings = new TextVectors.Settings(tokens, 128, 1);
     return TextVectors.read(model, "text", text, settings, listener);
   }
@@ -55,8 +55,8 @@ class TextVectorsTest {
 
   @Test
   void whoStopsGetsNothing() {
-    EvaluationListener stopped =
-        new EvaluationListener() {
+    WorkListener stopped =
+        new WorkListener() {
           @Override
           public void progress(double done, double inAll) {}
 

@@ -8,6 +8,7 @@ import dev.kvasir.Model;
 import dev.kvasir.cache.CacheShape;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.lab.WorkListener;
 import dev.kvasir.lab.eval.Difference.Verdict;
 import dev.kvasir.lab.task.WordProblem;
 import java.math.BigDecimal;
@@ -130,8 +131,8 @@ class EvaluatorTest {
   void aStoppedEvaluationKeepsWhatIsFinished() {
     Settings settings = settings(EnumSet.of(Task.PPL, Task.NEEDLE), 300, 2, "kivi:2");
     int[] steps = {0};
-    EvaluationListener listener =
-        new EvaluationListener() {
+    WorkListener listener =
+        new WorkListener() {
           @Override
           public void progress(double done, double inAll) {
             assertThat(done).isLessThanOrEqualTo(inAll);

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.Model;
 import dev.kvasir.cache.CacheShape;
-import dev.kvasir.lab.eval.EvaluationListener;
+import dev.kvasir.lab.WorkListener;
 import dev.kvasir.lab.text.BundledText;
 import java.util.ArrayList;
 import java.util.List;
@@ -64,8 +64,8 @@ class KeyRangesTest {
   @Test
   void progressIsToldAndAStopLeavesNothing() {
     List<Double> told = new ArrayList<>();
-    EvaluationListener listener =
-        new EvaluationListener() {
+    WorkListener listener =
+        new WorkListener() {
           @Override
           public void progress(double done, double inAll) {
             told.add(done / inAll);

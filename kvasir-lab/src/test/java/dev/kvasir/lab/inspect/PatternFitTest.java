@@ -6,13 +6,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.kvasir.Model;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.error.InvalidInputException;
-import dev.kvasir.lab.eval.EvaluationListener;
+import dev.kvasir.lab.WorkListener;
 import dev.kvasir.lab.text.BundledText;
 import java.util.Arrays;
 import org.junit.jupiter.api.Test;
 
 class PatternFitTest {
-  private static final EvaluationListener NOBODY = (done, inAll) -> {};
+  private static final WorkListener NOBODY = (done, inAll) -> {};
 
   @Test
   void residualsReachLessFarThanVectors() {

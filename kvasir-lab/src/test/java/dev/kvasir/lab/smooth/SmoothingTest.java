@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.within;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.kernel.Crew;
 import dev.kvasir.kernel.ScalarKernels;
-import dev.kvasir.lab.calibrate.CalibrationListener;
+import dev.kvasir.lab.WorkListener;
 import dev.kvasir.lab.calibrate.CalibrationTexts;
 import dev.kvasir.lab.gradient.LayerVectors;
 import dev.kvasir.lab.gradient.TextVisitor;
@@ -52,7 +52,7 @@ class SmoothingTest {
   }
 
   private Smoothing search(TracedDecoder decoder) {
-    return Smoothing.search(decoder, texts, BITS, SETTINGS, CalibrationListener.NONE).orElseThrow();
+    return Smoothing.search(decoder, texts, BITS, SETTINGS, WorkListener.NONE).orElseThrow();
   }
 
   @ParameterizedTest
@@ -123,8 +123,8 @@ class SmoothingTest {
   @Test
   void progressIsToldAndAStopLeavesNothing() {
     List<Double> told = new ArrayList<>();
-    CalibrationListener listener =
-        new CalibrationListener() {
+    WorkListener listener =
+        new WorkListener() {
           @Override
           public void progress(double done, double inAll) {
             told.add(done / inAll);
@@ -139,7 +139,7 @@ class SmoothingTest {
     assertThat(Smoothing.search(decoder, texts, BITS, SETTINGS, listener)).isEmpty();
     assertThat(told).isSorted().hasSize(8);
     told.clear();
-    CalibrationListener patient = (done, inAll) -> told.add(done / inAll);
+    WorkListener patient = (done, inAll) -> told.add(done / inAll);
     assertThat(Smoothing.search(decoder, texts, BITS, SETTINGS, patient)).isPresent();
     assertThat(told).isSorted().hasSize(2 * 2 * 3).endsWith(1.0);
   }
@@ -153,7 +153,7 @@ class SmoothingTest {
                     texts,
                     BITS,
                     SmoothingSettings.defaults(),
-                    CalibrationListener.NONE))
+                    WorkListener.NONE))
         .isInstanceOf(InvalidInputException.class)
         .hasMessage(
             "the length of samples is 40; expected more than 129, the tokens that are never coded");

@@ -7,7 +7,7 @@ import dev.kvasir.Model;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.MixProfile;
 import dev.kvasir.error.InvalidInputException;
-import dev.kvasir.lab.eval.EvaluationListener;
+import dev.kvasir.lab.WorkListener;
 import dev.kvasir.lab.eval.Sources;
 import dev.kvasir.lab.eval.Task;
 import dev.kvasir.lab.search.Trial;
@@ -23,7 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 class TuningTest {
   private static final int CONTEXT = 520;
-  private static final EvaluationListener NOBODY = (done, inAll) -> {};
+  private static final WorkListener NOBODY = (done, inAll) -> {};
 
   private static Model model;
   private static SalienceSurvey survey;
@@ -83,7 +83,7 @@ class TuningTest {
         tuning(settings(2), folder.resolve("stopped.json"))
             .run(
                 survey,
-                new EvaluationListener() {
+                new WorkListener() {
                   @Override
                   public void progress(double done, double inAll) {}
 
