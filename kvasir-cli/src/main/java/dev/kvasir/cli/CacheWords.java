@@ -12,8 +12,8 @@ final class CacheWords {
       "  mixkvq: high, mid (thresholds; else the profile's), residual (128, 256, 384, 512),";
   static final String LAST_MIX_KEYS =
       "  salience (query, error), queries (window, sequence); or pmkvq:BITS, which shrinks to\n"
-          + "  2, 4 or 8 bits within budget (512MiB, 4bits), with window, sinks, shift (equivalent,\n"
-          + "  direct, modified).";
+          + "  2, 4 or 8 bits within budget (512MiB, 4bits), with window, sinks, shrink (page, layer),\n"
+          + "  keys (channel, token), shift (equivalent, direct, modified).";
 
   private CacheWords() {}
 }

@@ -5,7 +5,7 @@ import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.kernel.Crew;
 
 /**
- * The widths that let a cache keep to its budget. What dense blocks leave of it is divided among
+ * The levels that let a cache keep to its budget. What dense blocks leave of it is divided among
  * layers in the ratio of their pages at the floor, so that all of them reach their floors at the
  * same length. A page more than there are is always counted: while a block is packed, its pages lie
  * beside it.
@@ -70,15 +70,21 @@ final class PageBudget {
     return (blocks + 1) * floorBytes + dense <= budget.bytes();
   }
 
-  /** The first level at which a layer's pages fit; its floor if none does. */
-  int level(int layer, int blocks, long dense) {
+  /** The widest levels at which a layer's pages fit; its floor if none does. */
+  PageLevels levels(int layer, int blocks, long dense) {
     int floor = codec.floor(layer);
     long room = (budget.bytes() - dense) * codec.pageBytes(layer, floor) / floorBytes;
     int level = 0;
     while (level < floor && (blocks + 1) * codec.pageBytes(layer, level) > room) {
       level++;
     }
-    return level;
+    if (level == 0 || budget.step() == ShrinkStep.LAYER) {
+      return new PageLevels(level, 0);
+    }
+    long narrow = codec.pageBytes(layer, level);
+    long wider = codec.pageBytes(layer, level - 1) - narrow;
+    long wide = (room - (blocks + 1) * narrow) / wider;
+    return wide < 1 ? new PageLevels(level, 0) : new PageLevels(level - 1, blocks + 1 - (int) wide);
   }
 
   /** Dense tokens, beside sinks, when a block is about to be packed. */
@@ -114,14 +120,14 @@ final class PageBudget {
     long window = denseBytes * Math.ceilDiv(rest - blocks * TOKENS, TOKENS);
     long codes = 0;
     long pages = 0;
-    for (int layer = 0; layer < shape.layers(); layer++) {
-      int level = level(layer, blocks, sinks + window);
-      if (blocks > 0) {
-        // Before the last block was packed, it was dense.
-        level = Math.max(level, level(layer, blocks - 1, sinks + denseBytes(fullTail())));
+    for (int layer = 0; blocks > 0 && layer < shape.layers(); layer++) {
+      // Before the last block was packed, it was dense.
+      PageLevels before = levels(layer, blocks - 1, sinks + denseBytes(fullTail()));
+      PageLevels levels = levels(layer, blocks, sinks + window).and(before);
+      for (int block = 0; block < blocks; block++) {
+        codes += codec.codeBytes(layer, levels.of(block));
+        pages += codec.pageBytes(layer, levels.of(block));
       }
-      codes += blocks * codec.codeBytes(layer, level);
-      pages += blocks * codec.pageBytes(layer, level);
     }
     return new CacheBytes(codes, pages - codes, window, sinks, 0);
   }

@@ -1,12 +1,13 @@
 package dev.kvasir.cache;
 
 import dev.kvasir.codec.ShrinkingSequence;
+import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Keeps the pages of one sequence within its budget: a layer that does not fit is shrunk, all of
- * its pages, until it does. Pages are replaced one by one, and each wider one is let go before
- * memory is taken for the narrower; a fork that shares it keeps it.
+ * Keeps the pages of one sequence within its budget. Pages that must be narrower are replaced one
+ * by one, and each wider one is let go before memory is taken for the narrower; a fork that shares
+ * it keeps it.
  */
 final class PageShrinker {
   private final PageBudget budget;
@@ -29,42 +30,51 @@ final class PageShrinker {
     return nanos;
   }
 
-  /** Makes room for so many sealed blocks beside so many dense bytes. */
+  /**
+   * Makes room for so many sealed blocks beside so many dense bytes. What is sealed next is as wide
+   * as there is room for; pages that have shrunk stay as they are.
+   */
   void fit(int sealed, long dense) {
-    boolean narrower = false;
-    for (int layer = 0; layer < budget.layers(); layer++) {
-      int level = budget.level(layer, sealed, dense);
-      if (level > codec.level(layer)) {
-        codec.moveTo(layer, level);
-        narrower = true;
+    PageLevels[] levels = new PageLevels[budget.layers()];
+    for (int layer = 0; layer < levels.length; layer++) {
+      levels[layer] = budget.levels(layer, sealed, dense);
+      codec.moveTo(layer, levels[layer].newest());
+    }
+    shrink(levels);
+  }
+
+  private void shrink(PageLevels[] levels) {
+    List<Runnable> work = new ArrayList<>();
+    int sealed = 0;
+    for (Block block : blocks) {
+      if (block instanceof SealedBlock pages) {
+        int index = sealed++;
+        if (isTooWide(pages, levels, index)) {
+          work.add(() -> shrink(pages, levels, index));
+        }
       }
     }
-    if (narrower) {
-      shrink();
+    if (!work.isEmpty()) {
+      long begin = System.nanoTime();
+      budget.crew().run((i, worker) -> work.get(i).run(), work.size());
+      nanos += System.nanoTime() - begin;
     }
   }
 
-  /**
-   * The same for a sequence that was cut: what comes after is packed as wide as in a sequence that
-   * never was longer. Pages that have shrunk stay as they are.
-   */
-  void begin(int sealed, long dense) {
-    for (int layer = 0; layer < budget.layers(); layer++) {
-      codec.moveTo(layer, budget.level(layer, sealed, dense));
+  private boolean isTooWide(SealedBlock pages, PageLevels[] levels, int sealed) {
+    for (int layer = 0; layer < levels.length; layer++) {
+      if (codec.level(pages.page(layer)) < levels[layer].of(sealed)) {
+        return true;
+      }
     }
-    shrink();
+    return false;
   }
 
-  private void shrink() {
-    long begin = System.nanoTime();
-    budget.crew().run((block, worker) -> shrink(blocks.get(block)), blocks.size());
-    nanos += System.nanoTime() - begin;
-  }
-
-  private void shrink(Block block) {
-    if (block instanceof SealedBlock sealed) {
-      for (int layer = 0; layer < budget.layers(); layer++) {
-        sealed.shrink(codec, layer);
+  private void shrink(SealedBlock pages, PageLevels[] levels, int sealed) {
+    for (int layer = 0; layer < levels.length; layer++) {
+      int level = levels[layer].of(sealed);
+      if (codec.level(pages.page(layer)) < level) {
+        pages.shrink(codec, layer, level);
       }
     }
   }

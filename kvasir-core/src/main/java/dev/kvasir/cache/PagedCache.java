@@ -346,7 +346,7 @@ public final class PagedCache implements KvCache {
       boolean unseals = cut && blocks.getLast() instanceof SealedBlock;
       int sealed = unseals ? sealedBlocks() - 1 : sealedBlocks();
       long added = unseals ? shrinker.budget().denseBytes(TOKENS_PER_PAGE) : 0;
-      shrinker.begin(sealed, denseBytes() + added);
+      shrinker.fit(sealed, denseBytes() + added);
     }
     if (cut && blocks.getLast() instanceof SealedBlock block) {
       // A page that is cut must take tokens again, so it goes back to what attention saw of it.

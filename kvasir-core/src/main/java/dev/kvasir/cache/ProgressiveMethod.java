@@ -1,5 +1,6 @@
 package dev.kvasir.cache;
 
+import dev.kvasir.codec.progressive.KeyScales;
 import dev.kvasir.codec.progressive.ProgressiveCodec;
 import dev.kvasir.codec.progressive.RightShift;
 import dev.kvasir.codec.progressive.Smoothing;
@@ -15,13 +16,16 @@ import java.util.TreeSet;
 import java.util.stream.IntStream;
 
 /**
- * Uniform codes by token that begin with 16 bits and shrink under a budget.
+ * Uniform codes that begin with 16 bits and shrink under a budget.
  *
  * @param spec as typed
  * @param floorBits what no layer goes below
  * @param size empty for the least that holds the context
+ * @param step which pages become narrower when they do not fit
+ * @param keyScales what a scale of keys belongs to
  * @param widths where floors of layers come from; empty for the profile's where it has any
- * @param smooths whether keys are divided by the profile's factors, where it has any
+ * @param smooths whether keys by token are divided by the profile's factors, where it has any;
+ *     those by channel have nothing to gain
  */
 record ProgressiveMethod(
     String spec,
@@ -30,6 +34,8 @@ record ProgressiveMethod(
     int window,
     int sinks,
     RightShift shift,
+    ShrinkStep step,
+    KeyScales keyScales,
     Optional<LayerWidths.Source> widths,
     boolean smooths,
     Lookups lookups)
@@ -42,7 +48,8 @@ record ProgressiveMethod(
   private static final int DEFAULT_SINKS = 1;
 
   static ProgressiveMethod of(SpecText spec) {
-    spec.requireKeys("budget", "window", "sinks", "shift", "widths", "smoothing", "lookup");
+    spec.requireKeys(
+        "budget", "window", "sinks", "shift", "shrink", "keys", "widths", "smoothing", "lookup");
     return new ProgressiveMethod(
         spec.text(),
         spec.bits(FLOORS),
@@ -50,6 +57,8 @@ record ProgressiveMethod(
         spec.tokens("window", DEFAULT_WINDOW),
         spec.tokens("sinks", DEFAULT_SINKS),
         spec.choice("shift", RightShift.EQUIVALENT),
+        spec.choice("shrink", ShrinkStep.PAGE),
+        spec.choice("keys", KeyScales.CHANNEL),
         spec.has("widths")
             ? Optional.of(spec.choice("widths", LayerWidths.Source.SAME))
             : Optional.empty(),
@@ -75,12 +84,13 @@ record ProgressiveMethod(
             shape.kvHeads(),
             shape.headDim(),
             floors(host.profile(), shape.layers()),
+            keyScales,
             smoothing(host.profile(), shape),
             shift);
     CacheSettings settings =
         new CacheSettings(Precision.F16, sinks, window, Optional.of(codec), lookups);
     long bytes = bytes(shape, settings, host.contextLimit());
-    return settings.within(new Budget(spec, bytes, host.crew()));
+    return settings.within(new Budget(spec, bytes, step, host.crew()));
   }
 
   private long bytes(CacheShape shape, CacheSettings settings, int contextLimit) {
@@ -110,7 +120,9 @@ record ProgressiveMethod(
   }
 
   private List<Smoothing> smoothing(Optional<Profile> profile, CacheShape shape) {
-    if (!smooths || profile.flatMap(known -> known.shape(SMOOTHING)).isEmpty()) {
+    if (!smooths
+        || keyScales == KeyScales.CHANNEL
+        || profile.flatMap(known -> known.shape(SMOOTHING)).isEmpty()) {
       return List.of();
     }
     int kvHeads = shape.kvHeads();

@@ -5,7 +5,6 @@ import dev.kvasir.kernel.Kernels;
 import dev.kvasir.page.Page;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Optional;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 
@@ -38,13 +37,11 @@ final class SealedBlock implements Block {
     return pages[layer].page();
   }
 
-  /** Puts the narrower page that the codec wants in place of a layer's. */
-  void shrink(ShrinkingSequence codec, int layer) {
-    Optional<Supplier<Page>> narrower = codec.shrunk(layer, page(layer));
-    if (narrower.isPresent()) {
-      pages[layer].release();
-      pages[layer] = SharedPage.of(narrower.get().get());
-    }
+  /** Puts a narrower page in place of a layer's. */
+  void shrink(ShrinkingSequence codec, int layer, int level) {
+    Supplier<Page> narrower = codec.shrunk(page(layer), level);
+    pages[layer].release();
+    pages[layer] = SharedPage.of(narrower.get());
   }
 
   private Stream<Page> pages() {

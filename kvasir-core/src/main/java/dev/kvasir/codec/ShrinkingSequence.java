@@ -1,23 +1,21 @@
 package dev.kvasir.codec;
 
 import dev.kvasir.page.Page;
-import java.util.Optional;
 import java.util.function.Supplier;
 
 /** A sequence's pages at their levels: which one it is, the owner of the memory decides. */
 public interface ShrinkingSequence extends SequenceCodec {
-  /** The level that a layer's pages are sealed at. */
-  int level(int layer);
-
   /** Seals a layer's pages at another level from now on. */
   void moveTo(int layer, int level);
 
+  /** The level of a page. */
+  int level(Page page);
+
   /**
-   * A page as its layer's level has it; empty where it is as narrow already. The work is done at
-   * once and memory is taken when the page is asked for, so that the wider one can be freed in
-   * between.
+   * A page at a narrower level. The work is done at once and memory is taken when the page is asked
+   * for, so that the wider one can be freed in between.
    */
-  Optional<Supplier<Page>> shrunk(int layer, Page page);
+  Supplier<Page> shrunk(Page page, int level);
 
   @Override
   ShrinkingSequence fork();

@@ -87,16 +87,23 @@ class PackedAttentionTest {
   @CsvSource(
       delimiter = '|',
       value = {
-        "pmkvq:2,budget=4MiB            |  64 | 4 | 16",
-        "pmkvq:2,budget=4MiB            | 256 | 2 | 16",
-        "pmkvq:2,budget=4MiB,window=0   | 192 | 8 | 16",
-        "pmkvq:8,budget=380KiB          |  64 | 4 |  8",
-        "pmkvq:2,budget=1100KiB,window=0| 192 | 2 |  8",
-        "pmkvq:4,budget=300KiB          |  64 | 3 |  4",
-        "pmkvq:4,budget=600KiB,sinks=9  | 128 | 8 |  4",
-        "pmkvq:2,budget=250KiB          |  64 | 4 |  2",
-        "pmkvq:2,budget=960KiB          | 256 | 1 |  2",
-        "pmkvq:2,budget=90KiB,shift=modified | 20 | 2 | 2"
+        "pmkvq:2,budget=4MiB,keys=token,shrink=layer | 64 | 4 | 16",
+        "pmkvq:2,budget=4MiB,keys=token,shrink=layer | 256 | 2 | 16",
+        "pmkvq:2,budget=4MiB,window=0,keys=token,shrink=layer | 192 | 8 | 16",
+        "pmkvq:8,budget=380KiB,keys=token,shrink=layer | 64 | 4 | 8",
+        "pmkvq:2,budget=1100KiB,window=0,keys=token,shrink=layer | 192 | 2 | 8",
+        "pmkvq:4,budget=300KiB,keys=token,shrink=layer | 64 | 3 | 4",
+        "pmkvq:4,budget=600KiB,sinks=9,keys=token,shrink=layer | 128 | 8 | 4",
+        "pmkvq:2,budget=250KiB,keys=token,shrink=layer | 64 | 4 | 2",
+        "pmkvq:2,budget=960KiB,keys=token,shrink=layer | 256 | 1 | 2",
+        "pmkvq:2,budget=90KiB,shift=modified,keys=token,shrink=layer | 20 | 2 | 2",
+        "pmkvq:2,budget=4MiB,keys=channel,shrink=layer | 64 | 4 | 16",
+        "pmkvq:2,budget=4MiB,keys=channel,shrink=layer | 192 | 8 | 16",
+        "pmkvq:8,budget=380KiB,keys=channel,shrink=layer | 64 | 4 | 8",
+        "pmkvq:4,budget=600KiB,keys=channel,sinks=9,shrink=layer | 128 | 8 | 4",
+        "pmkvq:2,budget=250KiB,keys=channel,shrink=layer | 64 | 4 | 2",
+        "pmkvq:2,budget=90KiB,keys=channel,shift=modified,shrink=layer | 20 | 2 | 2",
+        "pmkvq:2,budget=300KiB,shrink=page,keys=token | 64 | 4 | 4"
       })
   void pagesAreSeenAtEveryWidthThatTheyShrinkTo(String spec, int headDim, int group, int bits) {
     assertThat(error(spec, headDim, group)).as("%s, seed %d", spec, SEED).isLessThan(1e-3);

@@ -41,7 +41,8 @@ class SmoothedAttentionTest {
     float[] queries = gaussian(rows * 2 * GROUP * 64);
     float[] plain = attend("fp32", Optional.empty(), keys, values, queries, rows);
     float[] smoothed =
-        attend("pmkvq:2,budget=8MiB", Optional.of(profile()), keys, values, queries, rows);
+        attend(
+            "pmkvq:2,budget=8MiB,keys=token", Optional.of(profile()), keys, values, queries, rows);
     assertThat(distance(plain, smoothed)).isLessThan(1e-4);
   }
 
@@ -65,7 +66,7 @@ class SmoothedAttentionTest {
     }
     Profile profile = Profile.empty("m").with("pmkvq/smoothing", factors, 2, 2, 64);
     float[] plain = attend("fp32", Optional.empty(), keys, values, queries, 1);
-    String spec = "pmkvq:4,budget=420KiB";
+    String spec = "pmkvq:4,budget=420KiB,keys=token";
     double with = distance(plain, attend(spec, Optional.of(profile), keys, values, queries, 1));
     double without =
         distance(
@@ -78,7 +79,8 @@ class SmoothedAttentionTest {
     float[] factors = new float[SHAPE.layers() * 2 * 64];
     Profile profile = Profile.empty("m").with("pmkvq/smoothing", factors, 2, 2, 64);
     CacheHost host = CacheHost.unknown().withProfile(Optional.of(profile));
-    assertThatThrownBy(() -> CacheSpec.parse("pmkvq:2,budget=8MiB").newCache(SHAPE, host))
+    assertThatThrownBy(
+            () -> CacheSpec.parse("pmkvq:2,budget=8MiB,keys=token").newCache(SHAPE, host))
         .isInstanceOf(InvalidInputException.class)
         .hasMessageContaining("a smoothing factor of layer 0 is 0.0; expected numbers above 0");
   }

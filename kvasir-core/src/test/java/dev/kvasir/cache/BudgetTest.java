@@ -9,8 +9,10 @@ import dev.kvasir.memory.CountedArena;
 import dev.kvasir.profile.Profile;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Random;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -28,8 +30,14 @@ class BudgetTest {
     Random random = new Random(seed);
     int budget = 200 + random.nextInt(400);
     String spec =
-        "pmkvq:%d,budget=%dKiB,window=%d,sinks=%d"
-            .formatted(2 << random.nextInt(3), budget, random.nextInt(200), random.nextInt(3) * 70);
+        "pmkvq:%d,budget=%dKiB,window=%d,sinks=%d,shrink=%s,keys=%s"
+            .formatted(
+                2 << random.nextInt(3),
+                budget,
+                random.nextInt(200),
+                random.nextInt(3) * 70,
+                random.nextBoolean() ? "page" : "layer",
+                random.nextBoolean() ? "channel" : "token");
     List<KvCache> caches = new ArrayList<>();
     try {
       caches.add(CacheSpec.parse(spec).newCache(SHAPE, host(random)));
@@ -74,9 +82,21 @@ class BudgetTest {
 
   /** Not even while a step goes on: memory of the process is looked at before every token. */
   @ParameterizedTest
-  @CsvSource({"2, 128, 1", "2, 0, 0", "4, 100, 130", "8, 300, 5"})
-  void tokensThatComeOneByOneFillTheBudgetToItsCapacity(int bits, int window, int sinks) {
-    String text = "pmkvq:%d,budget=400KiB,window=%d,sinks=%d".formatted(bits, window, sinks);
+  @CsvSource({
+    "2, 128, 1, layer",
+    "2, 0, 0, layer",
+    "4, 100, 130, layer",
+    "8, 300, 5, layer",
+    "2, 128, 1, page",
+    "2, 0, 0, page",
+    "4, 100, 130, page",
+    "8, 300, 5, page"
+  })
+  void tokensThatComeOneByOneFillTheBudgetToItsCapacity(
+      int bits, int window, int sinks, String shrink) {
+    String text =
+        "pmkvq:%d,budget=400KiB,window=%d,sinks=%d,shrink=%s"
+            .formatted(bits, window, sinks, shrink);
     CacheSpec spec = CacheSpec.parse(text);
     Random random = new Random(3);
     long before = CountedArena.liveBytes();
@@ -111,7 +131,8 @@ class BudgetTest {
     }
     Budget budget = settings.budget().orElseThrow();
     CacheSettings less =
-        settings.within(new Budget(budget.spec(), budget.bytes() - 1, budget.crew()));
+        settings.within(
+            new Budget(budget.spec(), budget.bytes() - 1, budget.step(), budget.crew()));
     assertThat(new PageBudget(SHAPE, less).capacity()).isLessThan(tokens);
   }
 
@@ -157,6 +178,30 @@ class BudgetTest {
     }
   }
 
+  /** The oldest pages become narrower, no more of them than must, and never by two widths. */
+  @Test
+  void pageByPageTheRoomIsUsedUp() {
+    CacheSpec spec = CacheSpec.parse("pmkvq:2,budget=400KiB");
+    long widestPage = 16 * 128 * SHAPE.valuesPerToken() / SHAPE.layers() / 8 * 5 / 4;
+    try (KvCache cache = spec.newCache(SHAPE)) {
+      boolean shrank = false;
+      while (cache.stepOf(1) > 0) {
+        append(cache, 1, new Random(1));
+        int[] bits = widthsOfLayer(cache, 0);
+        shrank |= bits.length > 0 && bits[0] < 16;
+        for (int i = 1; i < bits.length; i++) {
+          assertThat(bits[i]).isIn(bits[i - 1], 2 * bits[i - 1]);
+        }
+        if (shrank && bits[bits.length - 1] > 2) {
+          // A page to come of each layer, one that would not fit, and the dense block to come.
+          long least = 400 * 1024 - BLOCK_BYTES - 2 * SHAPE.layers() * widestPage;
+          assertThat(cache.bytes().total()).as("%d tokens", cache.length()).isGreaterThan(least);
+        }
+      }
+      assertThat(widthsOfLayer(cache, 0)).startsWith(2, 2, 2);
+    }
+  }
+
   /** What one sequence does to its pages, another that shares them does not feel. */
   @Test
   void aForkThatShrinksLeavesTheOthersPagesAlone() {
@@ -199,6 +244,15 @@ class BudgetTest {
       widths[layer] = ((ProgressivePage) cache.page(layer, 1)).bits();
     }
     return widths;
+  }
+
+  /** Of the sealed blocks, the oldest first. */
+  private static int[] widthsOfLayer(KvCache cache, int layer) {
+    return IntStream.rangeClosed(0, cache.blockOf(Math.max(0, cache.length() - 1)))
+        .mapToObj(block -> cache.page(layer, block))
+        .filter(Objects::nonNull)
+        .mapToInt(page -> ((ProgressivePage) page).bits())
+        .toArray();
   }
 
   private static float[] keys(KvCache cache) {

@@ -51,8 +51,10 @@ class CacheSpecTest {
         "pmkvq:2,budget=-1MiB | budget is '-1MiB'; expected bytes",
         "pmkvq:2,budget=1025GiB | budget is 1025GiB; expected at most 1024GiB",
         "pmkvq:2,shift=left | shift is 'left'; possible are [equivalent, direct, modified]",
-        "pmkvq:2,group=32 | 'group=32' is no key=value of pmkvq; its keys are [budget, lookup,"
-            + " shift, sinks, smoothing, widths, window]",
+        "pmkvq:2,group=32 | 'group=32' is no key=value of pmkvq; its keys are [budget, keys,"
+            + " lookup, shift, shrink, sinks, smoothing, widths, window]",
+        "pmkvq:2,keys=head | keys is 'head'; possible are [token, channel]",
+        "pmkvq:2,shrink=all | shrink is 'all'; possible are [layer, page]",
         "patternkv:2,pattern=4 | 'pattern=4' is no key=value of patternkv; its keys are [alpha,"
             + " choice, group, k,"
       })

@@ -67,12 +67,16 @@ class CodecContractTest {
         "mixkvq,high=1.9,mid=1.7,salience=error,residual=384,sinks=130",
         "mixkvq,high=1000,mid=1000",
         "mixkvq,high=0.0001,mid=0.0001",
-        "pmkvq:2,budget=1MiB", // all 16 bits
-        "pmkvq:2,budget=260KiB",
-        "pmkvq:2,budget=200KiB,shift=direct",
+        "pmkvq:2,budget=1MiB,keys=token", // all 16 bits
+        "pmkvq:2,budget=260KiB,keys=token,shrink=layer",
+        "pmkvq:2,budget=200KiB,shift=direct,keys=token,shrink=layer",
         "pmkvq:2,budget=200KiB,shift=modified,window=40,sinks=16",
         "pmkvq:4,budget=240KiB,window=0,sinks=0",
         "pmkvq:8,budget=360KiB,sinks=130",
+        "pmkvq:2,budget=1MiB",
+        "pmkvq:2,budget=220KiB,shrink=layer",
+        "pmkvq:2,budget=260KiB,keys=token",
+        "pmkvq:2,budget=260KiB",
         "commvq:1",
         "commvq:2,window=0,beam=1",
         "commvq:2,window=40,sinks=130");

@@ -11,8 +11,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A KV head's shape at every level: keys and values both by token, in groups of at most 128
- * channels. Level 0 has 16 bits, and each further one half as many.
+ * A KV head's shape at every level: values by token, in groups of at most 128 channels, and keys by
+ * token or by channel. Level 0 has 16 bits, and each further one half as many.
  */
 final class HeadWidths {
   static final int WIDEST = 16;
@@ -21,9 +21,14 @@ final class HeadWidths {
 
   private final List<HeadShape> shapes = new ArrayList<>();
 
-  HeadWidths(int headDim) {
+  HeadWidths(int headDim, KeyScales scales) {
     for (int bits = WIDEST; bits >= NARROWEST; bits /= 2) {
-      shapes.add(new HeadShape(keys(headDim, bits), false, values(headDim, bits)));
+      List<CodeBlock> keys =
+          switch (scales) {
+            case TOKEN -> keysByToken(headDim, bits);
+            case CHANNEL -> List.of(keysByChannel(headDim, bits));
+          };
+      shapes.add(new HeadShape(keys, false, values(headDim, bits)));
     }
   }
 
@@ -40,7 +45,7 @@ final class HeadWidths {
     return shapes.get(level);
   }
 
-  private static List<CodeBlock> keys(int headDim, int bits) {
+  private static List<CodeBlock> keysByToken(int headDim, int bits) {
     List<CodeBlock> blocks = new ArrayList<>();
     for (int first = 0; first < headDim; first += MOST_GROUP) {
       int channels = Math.min(MOST_GROUP, headDim - first);
@@ -50,6 +55,13 @@ final class HeadWidths {
               : new LaneScaledCodes(channels, Page.TOKENS, bits, ScaleSpan.THIRD));
     }
     return blocks;
+  }
+
+  private static CodeBlock keysByChannel(int headDim, int bits) {
+    int group = KeyScales.tokensOfAGroup(headDim);
+    return bits == WIDEST
+        ? new WideCodes(headDim, Page.TOKENS, false, group)
+        : new EntryScaledCodes(headDim, Page.TOKENS, bits, group, ScaleSpan.THIRD);
   }
 
   private static CodeBlock values(int headDim, int bits) {

@@ -23,11 +23,16 @@ public final class ProgressiveCodec implements ShrinkingCodec {
    * @param smoothing for each layer, or empty
    */
   public ProgressiveCodec(
-      int kvHeads, int headDim, int[] floorBits, List<Smoothing> smoothing, RightShift shift) {
+      int kvHeads,
+      int headDim,
+      int[] floorBits,
+      KeyScales keyScales,
+      List<Smoothing> smoothing,
+      RightShift shift) {
     this.kvHeads = kvHeads;
     this.floors = java.util.Arrays.stream(floorBits).map(HeadWidths::level).toArray();
     this.smoothing = List.copyOf(smoothing);
-    this.widths = new HeadWidths(headDim);
+    this.widths = new HeadWidths(headDim, keyScales);
     this.narrowing = new Narrowing(shift);
   }
 

@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.Supplier;
 
-/** The widths that the layers of one sequence have come down to. */
+/** The widths that pages of the layers of one sequence are sealed at. */
 final class ProgressiveSequence implements ShrinkingSequence {
   private final ProgressiveCodec codec;
   private final int[] levels; // by layer
@@ -34,26 +34,21 @@ final class ProgressiveSequence implements ShrinkingSequence {
   }
 
   @Override
-  public int level(int layer) {
-    return levels[layer];
-  }
-
-  @Override
   public void moveTo(int layer, int level) {
     levels[layer] = level;
   }
 
   @Override
-  public Optional<Supplier<Page>> shrunk(int layer, Page page) {
+  public int level(Page page) {
+    return ((ProgressivePage) page).level();
+  }
+
+  @Override
+  public Supplier<Page> shrunk(Page page, int level) {
     ProgressivePage wide = (ProgressivePage) page;
-    int level = levels[layer];
-    if (wide.level() >= level) {
-      return Optional.empty();
-    }
     List<HeadShape> shapes = codec.shapes(level);
     MemorySegment bytes = codec.narrowing().narrow(wide.codes(), shapes);
-    return Optional.of(
-        () -> new ProgressivePage(UniformPage.of(shapes, bytes), level, wide.smoothing()));
+    return () -> new ProgressivePage(UniformPage.of(shapes, bytes), level, wide.smoothing());
   }
 
   @Override

@@ -28,12 +28,44 @@ class NarrowingTest {
     Page wide = sequence.seal(0, 0, keys.clone(), values.clone());
     try (Page page = stepByStep(sequence, wide, levels)) {
       assertThat(((ProgressivePage) page).bits()).isEqualTo(16 >> levels);
-      double allowed = 0;
-      for (int bits = 16; bits >= 16 >> levels; bits /= 2) {
-        allowed += 0.5 / ((1 << bits) - 1);
-      }
-      assertClose(page, headDim, keys, values, allowed * 1.01);
+      assertClose(page, headDim, keys, values, allowed(levels));
     }
+  }
+
+  private static double allowed(int levels) {
+    double steps = 0;
+    for (int bits = 16; bits >= 16 >> levels; bits /= 2) {
+      steps += 0.5 / ((1 << bits) - 1);
+    }
+    return steps * 1.01;
+  }
+
+  /** Errors as parts of the range of each channel, in groups of tokens. */
+  @ParameterizedTest
+  @CsvSource({"20, 1, 32", "20, 3, 32", "64, 3, 64", "128, 3, 128", "192, 2, 128"})
+  void keysByChannelAreWithinAStepOfWhatWasPacked(int headDim, int level, int group) {
+    float[] keys = vectors(headDim);
+    ShrinkingSequence sequence = codec(headDim, RightShift.EQUIVALENT, KeyScales.CHANNEL).begin();
+    Page wide = sequence.seal(0, 0, keys.clone(), vectors(headDim));
+    float[] found = new float[Page.TOKENS * headDim];
+    try (Page page = stepByStep(sequence, wide, level)) {
+      for (int head = 0; head < KV_HEADS; head++) {
+        page.expandKeys(head, Page.TOKENS, found);
+        int at = head * found.length;
+        float[] turnedFound = turned(found, 0, headDim);
+        float[] turnedKeys = turned(keys, at, headDim);
+        assertClose(turnedFound, turnedKeys, 0, group, allowed(level));
+      }
+    }
+  }
+
+  /** (tokens, channels) to (channels, tokens). */
+  private static float[] turned(float[] x, int at, int headDim) {
+    float[] turned = new float[Page.TOKENS * headDim];
+    for (int i = 0; i < turned.length; i++) {
+      turned[i % headDim * Page.TOKENS + i / headDim] = x[at + i];
+    }
+    return turned;
   }
 
   @ParameterizedTest
@@ -44,10 +76,9 @@ class NarrowingTest {
     ShrinkingSequence stepByStep = codec(headDim, shift).begin();
     Page wide = atOnce.seal(0, 0, vectors(headDim), vectors(headDim));
     Page same = stepByStep.seal(0, 0, vectors(headDim), vectors(headDim));
-    atOnce.moveTo(0, 3);
     float[] a = new float[Page.TOKENS * headDim];
     float[] b = new float[a.length];
-    try (Page one = replaced(atOnce, wide);
+    try (Page one = replaced(atOnce, wide, 3);
         Page other = stepByStep(stepByStep, same, 3)) {
       one.expandKeys(1, Page.TOKENS, a);
       other.expandKeys(1, Page.TOKENS, b);
@@ -59,14 +90,14 @@ class NarrowingTest {
 
   /** Scales are the same whether a page was narrow from the start or became so. */
   @ParameterizedTest
-  @ValueSource(ints = {1, 2, 3})
-  void scalesSurviveToTheLastBit(int level) {
+  @CsvSource({"1, TOKEN", "2, TOKEN", "3, TOKEN", "1, CHANNEL", "2, CHANNEL", "3, CHANNEL"})
+  void scalesSurviveToTheLastBit(int level, KeyScales keyScales) {
     int headDim = 128;
-    ShrinkingSequence sequence = codec(headDim, RightShift.EQUIVALENT).begin();
+    ShrinkingSequence sequence = codec(headDim, RightShift.EQUIVALENT, keyScales).begin();
     Page wide = sequence.seal(0, 0, vectors(headDim), vectors(headDim));
     sequence.moveTo(0, level);
     try (Page narrow = sequence.seal(0, 0, vectors(headDim), vectors(headDim));
-        Page shrunk = replaced(sequence, wide)) {
+        Page shrunk = replaced(sequence, wide, level)) {
       UniformPage a = ((ProgressivePage) narrow).codes();
       UniformPage b = ((ProgressivePage) shrunk).codes();
       long codes = a.shape(0).keys().get(0).codeBytes();
@@ -94,9 +125,8 @@ class NarrowingTest {
     float[] values = vectors(headDim);
     ShrinkingSequence sequence = codec(headDim, shift).begin();
     Page wide = sequence.seal(0, 0, vectors(headDim), values.clone());
-    sequence.moveTo(0, level);
     float[] found = new float[Page.TOKENS * headDim];
-    try (Page page = replaced(sequence, wide)) {
+    try (Page page = replaced(sequence, wide, level)) {
       page.expandValues(0, Page.TOKENS, found);
     }
     double sum = 0;
@@ -107,9 +137,17 @@ class NarrowingTest {
   }
 
   @ParameterizedTest
-  @ValueSource(ints = {0, 1, 2, 3})
-  void aPageOfEveryWidthIsStoredAndReadAsItWas(int level) {
-    ShrinkingSequence sequence = codec(192, RightShift.EQUIVALENT).begin();
+  @CsvSource({
+    "0, TOKEN",
+    "1, TOKEN",
+    "2, TOKEN",
+    "3, TOKEN",
+    "0, CHANNEL",
+    "1, CHANNEL",
+    "3, CHANNEL"
+  })
+  void aPageOfEveryWidthIsStoredAndReadAsItWas(int level, KeyScales keyScales) {
+    ShrinkingSequence sequence = codec(192, RightShift.EQUIVALENT, keyScales).begin();
     sequence.moveTo(0, level);
     try (Page page = sequence.seal(0, 0, vectors(192), vectors(192));
         UniformPage read = PageForm.read(PageForm.write(((ProgressivePage) page).codes()))) {
@@ -125,20 +163,23 @@ class NarrowingTest {
   }
 
   private static ProgressiveCodec codec(int headDim, RightShift shift) {
-    return new ProgressiveCodec(KV_HEADS, headDim, new int[] {2}, List.of(), shift);
+    return codec(headDim, shift, KeyScales.TOKEN);
+  }
+
+  private static ProgressiveCodec codec(int headDim, RightShift shift, KeyScales keyScales) {
+    return new ProgressiveCodec(KV_HEADS, headDim, new int[] {2}, keyScales, List.of(), shift);
   }
 
   private static Page stepByStep(ShrinkingSequence sequence, Page wide, int levels) {
     Page page = wide;
     for (int level = 1; level <= levels; level++) {
-      sequence.moveTo(0, level);
-      page = replaced(sequence, page);
+      page = replaced(sequence, page, level);
     }
     return page;
   }
 
-  private static Page replaced(ShrinkingSequence sequence, Page page) {
-    var narrower = sequence.shrunk(0, page).orElseThrow();
+  private static Page replaced(ShrinkingSequence sequence, Page page, int level) {
+    var narrower = sequence.shrunk(page, level);
     page.close();
     return narrower.get();
   }
