@@ -3,6 +3,7 @@ package dev.kvasir.cli;
 import dev.kvasir.LoadOptions;
 import dev.kvasir.Model;
 import dev.kvasir.cli.CalibratedCache.Method;
+import dev.kvasir.codec.progressive.KeyScales;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.WholeFile;
 import dev.kvasir.kernel.Crew;
@@ -45,7 +46,7 @@ final class Calibrate implements Callable<Integer> {
       new EnumMap<>(
           Map.of(
               Method.PMKVQ,
-              List.of("--bits", "--samples", "--position-scale"),
+              List.of("--bits", "--keys", "--samples", "--position-scale"),
               Method.COMMVQ,
               List.of("--tokens")));
 
@@ -108,6 +109,16 @@ final class Calibrate implements Callable<Integer> {
   private Double meanBits;
 
   @Option(
+      names = "--keys",
+      paramLabel = "SCALES",
+      defaultValue = "channel",
+      description = {
+        "pmkvq: what a scale of keys belongs to, as in the cache: channel or token. Default:",
+        "  ${DEFAULT-VALUE}."
+      })
+  private String keyScales;
+
+  @Option(
       names = "--samples",
       paramLabel = "N",
       defaultValue = "" + CalibrationTexts.COUNT,
@@ -166,8 +177,9 @@ final class Calibrate implements Callable<Integer> {
 
   private int pmkvq(int bits) {
     double mean = meanBits == null ? PmkvqCalibration.Settings.usualMeanBits(bits) : meanBits;
+    KeyScales scales = OptionValue.oneOf("--keys", keyScales, KeyScales.class);
     PmkvqCalibration.Settings settings =
-        new PmkvqCalibration.Settings(bits, mean, samples, length, positionScale, seed);
+        new PmkvqCalibration.Settings(bits, mean, scales, samples, length, positionScale, seed);
     CalibrationText read = textOr("the bundled prose", BundledText.filler());
     LoadOptions options = load.options();
     try (Model loaded = model.load(options, streams);

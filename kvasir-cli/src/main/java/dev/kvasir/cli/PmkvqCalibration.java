@@ -1,6 +1,7 @@
 package dev.kvasir.cli;
 
 import dev.kvasir.Model;
+import dev.kvasir.codec.progressive.KeyScales;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.kernel.Crew;
 import dev.kvasir.lab.allocate.Allocation;
@@ -26,11 +27,18 @@ final class PmkvqCalibration {
   /**
    * @param narrowest bits that no layer goes below
    * @param meanBits code bits of a value in the mean over layers
+   * @param keyScales what a scale of keys belongs to
    * @param samples of the text
    * @param length tokens of a sample
    */
   record Settings(
-      int narrowest, double meanBits, int samples, int length, double positionScale, long seed) {
+      int narrowest,
+      double meanBits,
+      KeyScales keyScales,
+      int samples,
+      int length,
+      double positionScale,
+      long seed) {
     Settings {
       OptionValue.atLeastOne("--samples", samples);
       SmoothingSettings used = SmoothingSettings.defaults();
@@ -98,8 +106,13 @@ final class PmkvqCalibration {
   /** Gradients take most of the time, so a profile that has them from the same samples is kept. */
   private Optional<Profile> withWidths(Profile before, CalibrationTexts texts) {
     String source =
-        "samples %d, length %d, seed %d, %s"
-            .formatted(settings.samples(), settings.length(), settings.seed(), text.mark());
+        "keys by %s, samples %d, length %d, seed %d, %s"
+            .formatted(
+                settings.keyScales().name().toLowerCase(Locale.ROOT),
+                settings.samples(),
+                settings.length(),
+                settings.seed(),
+                text.mark());
     Optional<Sensitivities> found =
         AllocationProfile.sensitivities(before, source, model.config().layers())
             .or(() -> measure(texts, source));
@@ -121,7 +134,14 @@ final class PmkvqCalibration {
     try (Watch watch = new Watch(streams, "gradients", interruption)) {
       TracedDecoder decoder = TracedDecoder.of(model, 1, crew);
       return Sensitivities.measure(
-          decoder, texts, Sensitivities.WIDTHS, SINKS, journal.known(), journal::add, watch);
+          decoder,
+          texts,
+          Sensitivities.WIDTHS,
+          SINKS,
+          settings.keyScales(),
+          journal.known(),
+          journal::add,
+          watch);
     }
   }
 

@@ -1,5 +1,6 @@
 package dev.kvasir.lab.allocate;
 
+import dev.kvasir.codec.progressive.KeyScales;
 import dev.kvasir.lab.WorkListener;
 import dev.kvasir.lab.calibrate.CalibrationTexts;
 import dev.kvasir.lab.gradient.TracedDecoder;
@@ -29,6 +30,7 @@ public record Sensitivities(List<Integer> widths, double[][] keys, double[][] va
   /**
    * @param firstTokens tokens at the beginning of a text that do not count, because the cache never
    *     codes them; the method keeps 1
+   * @param keyScales what a scale of keys belongs to
    * @return nothing where the listener asked to stop
    */
   public static Optional<Sensitivities> measure(
@@ -36,8 +38,9 @@ public record Sensitivities(List<Integer> widths, double[][] keys, double[][] va
       CalibrationTexts texts,
       List<Integer> widths,
       int firstTokens,
+      KeyScales keyScales,
       WorkListener listener) {
-    return measure(decoder, texts, widths, firstTokens, List.of(), text -> {}, listener);
+    return measure(decoder, texts, widths, firstTokens, keyScales, List.of(), text -> {}, listener);
   }
 
   /**
@@ -51,6 +54,7 @@ public record Sensitivities(List<Integer> widths, double[][] keys, double[][] va
       CalibrationTexts texts,
       List<Integer> widths,
       int firstTokens,
+      KeyScales keyScales,
       List<Sensitivities> known,
       Consumer<Sensitivities> keep,
       WorkListener listener) {
@@ -58,7 +62,7 @@ public record Sensitivities(List<Integer> widths, double[][] keys, double[][] va
     while (found.size() < texts.samples().size()) {
       SensitivityTally tally =
           new SensitivityTally(
-              decoder.config(), texts, found.size(), widths, firstTokens, listener);
+              decoder.config(), texts, found.size(), widths, firstTokens, keyScales, listener);
       OptionalDouble loss = decoder.gradients(texts.samples().get(found.size()), tally);
       if (loss.isEmpty()) {
         return Optional.empty();

@@ -1,7 +1,9 @@
 package dev.kvasir.lab.allocate;
 
+import dev.kvasir.codec.progressive.KeyScales;
 import dev.kvasir.lab.WorkListener;
 import dev.kvasir.lab.calibrate.CalibrationTexts;
+import dev.kvasir.lab.calibrate.ChannelCodes;
 import dev.kvasir.lab.calibrate.TokenCodes;
 import dev.kvasir.lab.gradient.LayerGradients;
 import dev.kvasir.lab.gradient.LayerVectors;
@@ -18,6 +20,7 @@ final class SensitivityTally implements TextVisitor {
   private final ModelConfig config;
   private final List<Integer> widths;
   private final int firstTokens;
+  private final KeyScales keyScales;
   private final WorkListener listener;
   private final double[][] keys; // (layers, widths)
   private final double[][] values; // (layers, widths)
@@ -33,10 +36,12 @@ final class SensitivityTally implements TextVisitor {
       int text,
       List<Integer> widths,
       int firstTokens,
+      KeyScales keyScales,
       WorkListener listener) {
     this.config = config;
     this.widths = List.copyOf(widths);
     this.firstTokens = firstTokens;
+    this.keyScales = keyScales;
     this.listener = listener;
     this.keys = new double[config.layers()][widths.size()];
     this.values = new double[config.layers()][widths.size()];
@@ -52,11 +57,13 @@ final class SensitivityTally implements TextVisitor {
 
   @Override
   public boolean backward(LayerGradients gradients) {
+    int layer = gradients.layer();
+    float[] decoded = new float[gradients.keys().length];
     for (int width = 0; width < widths.size(); width++) {
-      TokenCodes codes = new TokenCodes(config.headDim(), widths.get(width));
-      int layer = gradients.layer();
-      keys[layer][width] += lost(gradients.keys(), gradients.keyGradients(), codes);
-      values[layer][width] += lost(gradients.values(), gradients.valueGradients(), codes);
+      roundTripKeys(gradients.keys(), widths.get(width), decoded);
+      keys[layer][width] += lost(gradients.keys(), gradients.keyGradients(), decoded);
+      roundTripTokens(gradients.values(), widths.get(width), decoded);
+      values[layer][width] += lost(gradients.values(), gradients.valueGradients(), decoded);
     }
     return goOn(BACKWARD_WORK);
   }
@@ -67,15 +74,31 @@ final class SensitivityTally implements TextVisitor {
     return !listener.stopped();
   }
 
-  private double lost(float[] x, float[] gradients, TokenCodes codes) {
-    int length = config.kvHeads() * config.headDim();
-    float[] decoded = new float[length];
-    double sum = 0;
-    for (int at = firstTokens * length; at < x.length; at += length) {
-      codes.roundTrip(x, at, config.kvHeads(), decoded, 0);
-      for (int i = 0; i < length; i++) {
-        sum += Math.abs((double) gradients[at + i] * (x[at + i] - decoded[i]));
+  private void roundTripKeys(float[] x, int bits, float[] decoded) {
+    switch (keyScales) {
+      case TOKEN -> roundTripTokens(x, bits, decoded);
+      case CHANNEL -> {
+        int at = firstTokens * vector();
+        new ChannelCodes(KeyScales.tokensOfAGroup(config.headDim()), bits)
+            .roundTrip(x, at, (x.length - at) / vector(), vector(), decoded);
       }
+    }
+  }
+
+  private void roundTripTokens(float[] x, int bits, float[] decoded) {
+    int at = firstTokens * vector();
+    int heads = (x.length - at) / config.headDim();
+    new TokenCodes(config.headDim(), bits).roundTrip(x, at, heads, decoded, at);
+  }
+
+  private int vector() {
+    return config.kvHeads() * config.headDim();
+  }
+
+  private double lost(float[] x, float[] gradients, float[] decoded) {
+    double sum = 0;
+    for (int i = firstTokens * vector(); i < x.length; i++) {
+      sum += Math.abs((double) gradients[i] * (x[i] - decoded[i]));
     }
     return sum;
   }

@@ -2,18 +2,18 @@ package dev.kvasir.lab.calibrate;
 
 /**
  * Uniform asymmetric codes within one token: groups of neighbouring channels of a head share a
- * scale and a zero point, as PM-KVQ packs keys and values alike. Scales are 32-bit floats, for what
- * is asked here is what the codes lose.
+ * scale and a zero point, as PM-KVQ packs values, and keys as well.
  *
- * @param bits of a code, 1 to 16
+ * @param codes of each group
  */
-public record TokenCodes(int headDim, int bits) {
+public record TokenCodes(int headDim, GroupCodes codes) {
   private static final int LARGEST_GROUP = 128;
 
-  public TokenCodes {
-    if (bits < 1 || bits > 16) {
-      throw new IllegalArgumentException("bits is %d; expected 1 to 16".formatted(bits));
-    }
+  /**
+   * @param bits of a code, 1 to 16
+   */
+  public TokenCodes(int headDim, int bits) {
+    this(headDim, new GroupCodes(bits));
   }
 
   /** What heads are after being coded and decoded. */
@@ -23,23 +23,8 @@ public record TokenCodes(int headDim, int bits) {
       for (int from = 0; from < headDim; from += group) {
         int offset = head * headDim + from;
         int length = Math.min(group, headDim - from);
-        roundTripGroup(x, at + offset, length, out, outAt + offset);
+        codes.roundTrip(x, at + offset, 1, length, out, outAt + offset);
       }
-    }
-  }
-
-  private void roundTripGroup(float[] x, int at, int length, float[] out, int outAt) {
-    float least = Float.POSITIVE_INFINITY;
-    float most = Float.NEGATIVE_INFINITY;
-    for (int i = at; i < at + length; i++) {
-      least = Math.min(least, x[i]);
-      most = Math.max(most, x[i]);
-    }
-    float scale = (most - least) / ((1 << bits) - 1);
-    for (int i = 0; i < length; i++) {
-      // A constant group, or one too narrow for a scale, comes back as its least value.
-      int code = scale == 0 ? 0 : Math.round((x[at + i] - least) / scale);
-      out[outAt + i] = code * scale + least;
     }
   }
 }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 import static org.assertj.core.api.Assertions.withinPercentage;
 
+import dev.kvasir.codec.progressive.KeyScales;
 import dev.kvasir.kernel.Crew;
 import dev.kvasir.kernel.ScalarKernels;
 import dev.kvasir.lab.WorkListener;
@@ -37,8 +38,12 @@ class SensitivitiesTest {
   }
 
   private Sensitivities measure(int firstTokens) {
+    return measure(firstTokens, KeyScales.TOKEN);
+  }
+
+  private Sensitivities measure(int firstTokens, KeyScales keyScales) {
     return Sensitivities.measure(
-            decoder, texts, List.of(2, 4, 8, 16), firstTokens, WorkListener.NONE)
+            decoder, texts, List.of(2, 4, 8, 16), firstTokens, keyScales, WorkListener.NONE)
         .orElseThrow();
   }
 
@@ -78,6 +83,47 @@ class SensitivitiesTest {
     return sum;
   }
 
+  /** Twenty tokens are one group, so a channel's range is that of all tokens that count. */
+  @Test
+  void keysByChannelLoseWhatTheRangeOfTheChannelSays() {
+    double[] expected = new double[1];
+    TextVisitor visitor =
+        new TextVisitor() {
+          @Override
+          public boolean backward(LayerGradients gradients) {
+            if (gradients.layer() == 1) {
+              expected[0] += lostByChannel(gradients.keys(), gradients.keyGradients()) / 3;
+            }
+            return true;
+          }
+        };
+    for (int[] sample : texts.samples()) {
+      decoder.gradients(sample, visitor);
+    }
+    Sensitivities byChannel = measure(1, KeyScales.CHANNEL);
+    assertThat(byChannel.keys()[1][1]).isCloseTo(expected[0], withinPercentage(1e-3));
+    assertThat(byChannel.values()[1]).containsExactly(measure(1).values()[1]);
+  }
+
+  private double lostByChannel(float[] x, float[] gradients) {
+    int channels = tiny.config().kvHeads() * tiny.config().headDim();
+    double sum = 0;
+    for (int channel = 0; channel < channels; channel++) {
+      float least = Float.POSITIVE_INFINITY;
+      float most = Float.NEGATIVE_INFINITY;
+      for (int i = channels + channel; i < x.length; i += channels) {
+        least = Math.min(least, x[i]);
+        most = Math.max(most, x[i]);
+      }
+      float step = (most - least) / 15;
+      for (int i = channels + channel; i < x.length; i += channels) {
+        float decoded = Math.round((x[i] - least) / step) * step + least;
+        sum += Math.abs(gradients[i] * (x[i] - decoded));
+      }
+    }
+    return sum;
+  }
+
   @Test
   void widerCodesAreLessSensitiveAndTokensThatStayAsTheyAreDoNotCount() {
     Sensitivities all = measure(0);
@@ -94,7 +140,8 @@ class SensitivitiesTest {
   void progressIsToldAndAStopLeavesNothing() {
     List<Double> told = new ArrayList<>();
     WorkListener listener = (done, inAll) -> told.add(done / inAll);
-    assertThat(Sensitivities.measure(decoder, texts, List.of(2), 1, listener)).isPresent();
+    assertThat(Sensitivities.measure(decoder, texts, List.of(2), 1, KeyScales.TOKEN, listener))
+        .isPresent();
     assertThat(told).isSorted().hasSize(3 * 2 * 3).endsWith(1.0);
     WorkListener stopping =
         new WorkListener() {
@@ -108,14 +155,16 @@ class SensitivitiesTest {
             return ++asked == 4;
           }
         };
-    assertThat(Sensitivities.measure(decoder, texts, List.of(2), 1, stopping)).isEmpty();
+    assertThat(Sensitivities.measure(decoder, texts, List.of(2), 1, KeyScales.TOKEN, stopping))
+        .isEmpty();
   }
 
   @Test
   void whatWasKeptOfARunIsNotMeasuredAgain() {
     List<Integer> widths = List.of(2, 4, 8, 16);
     List<Sensitivities> kept = new ArrayList<>();
-    Sensitivities.measure(decoder, texts, widths, 1, List.of(), kept::add, WorkListener.NONE);
+    Sensitivities.measure(
+        decoder, texts, widths, 1, KeyScales.TOKEN, List.of(), kept::add, WorkListener.NONE);
     assertThat(kept).hasSize(3);
     float[] ofFile = kept.getFirst().floats();
     List<Sensitivities> known = List.of(Sensitivities.of(widths, tiny.config().layers(), ofFile));
@@ -123,7 +172,14 @@ class SensitivitiesTest {
     List<Sensitivities> further = new ArrayList<>();
     Sensitivities resumed =
         Sensitivities.measure(
-                decoder, texts, widths, 1, known, further::add, (done, all) -> told.add(done / all))
+                decoder,
+                texts,
+                widths,
+                1,
+                KeyScales.TOKEN,
+                known,
+                further::add,
+                (done, all) -> told.add(done / all))
             .orElseThrow();
     assertThat(further).hasSize(2);
     assertThat(told.getFirst()).isGreaterThan(1.0 / 3);
