@@ -11,24 +11,26 @@ import dev.kvasir.format.WholeFile;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.Optional;
 
 /**
  * The bytes of a cache while a text grows by one token after another, beside half precision. Of a
- * cache with a budget, the budget and the bits of its codes at every moment are drawn too.
+ * cache with a budget, the budget and the bits of its codes at every moment are drawn too: these
+ * with an axis of their own at the right.
  */
 public final class GrowthPlot {
   private static final int WIDTH = 720;
   private static final int HEIGHT = 340;
   private static final int LEFT = 64;
   private static final int TOP = 40;
-  private static final int RIGHT = 24;
+  private static final int RIGHT = 56;
   private static final int BOTTOM = 56;
   private static final int PLACES = 500;
   private static final double MIB = 0x1p20;
   private static final String GROWING = "#4477aa";
   private static final String LIMIT = "#cc6677";
+  private static final String CODES = "#228833";
+  private static final List<Integer> BITS = List.of(2, 4, 8, 16);
 
   private final CacheSpec spec;
   private final CacheShape shape;
@@ -37,6 +39,7 @@ public final class GrowthPlot {
   private final Optional<Double> limit; // MiB
   private final Axis tokens;
   private final Axis mebibytes;
+  private final Axis bits = new Axis(17, HEIGHT - BOTTOM, TOP);
 
   /**
    * @param host with the length that the text grows to
@@ -74,12 +77,12 @@ public final class GrowthPlot {
     SvgPicture picture = new SvgPicture(title, WIDTH, HEIGHT).title(LEFT, title);
     axes(picture);
     halfPrecision(picture);
-    limit.ifPresent(size -> budget(picture, size));
     picture.polyline(
         places().stream()
             .map(length -> new double[] {tokens.at(length), mebibytes.at(size(length))})
             .toList(),
         GROWING);
+    limit.ifPresent(size -> budget(picture, size));
     return picture.svg();
   }
 
@@ -94,7 +97,7 @@ public final class GrowthPlot {
     }
     picture
         .text((LEFT + WIDTH - RIGHT) / 2.0, HEIGHT - 14, "middle", "tokens")
-        .uprightText(16, (TOP + HEIGHT - BOTTOM) / 2.0, "MiB");
+        .uprightText(16, (TOP + HEIGHT - BOTTOM) / 2.0, "MiB (blue)");
   }
 
   /** As far as the picture goes. */
@@ -112,18 +115,17 @@ public final class GrowthPlot {
     double y = mebibytes.at(size);
     picture
         .dashes(LEFT, y, WIDTH - RIGHT, y, LIMIT)
-        .text(
-            WIDTH - RIGHT, y - 6, "end", "budget; below it the bits of a code, a mean over layers");
-    double before = Double.NaN;
-    for (int length : places()) {
-      double bits = codeBits(length);
-      if (bits > 0 && bits != before) {
-        picture
-            .grid(tokens.at(length), TOP, tokens.at(length), HEIGHT - BOTTOM)
-            .text(tokens.at(length) + 3, y + 14, "start", number(bits));
-        before = bits;
-      }
+        .text(WIDTH - RIGHT - 6, y - 6, "end", "budget");
+    for (int width : BITS) {
+      picture.text(WIDTH - RIGHT + 8, bits.at(width) + 4, "start", String.valueOf(width));
     }
+    picture.uprightText(WIDTH - 14, (TOP + HEIGHT - BOTTOM) / 2.0, "bits of a code (green)");
+    List<double[]> line =
+        places().stream()
+            .filter(length -> codeBits(length) > 0)
+            .map(length -> new double[] {tokens.at(length), bits.at(codeBits(length))})
+            .toList();
+    picture.polyline(line, CODES);
   }
 
   /** Of a packed number; 0 before there is one. */
@@ -132,9 +134,5 @@ public final class GrowthPlot {
     int past = Math.max(0, length - settings.sinks() - settings.window());
     int packed = past / KvCache.TOKENS_PER_PAGE * KvCache.TOKENS_PER_PAGE;
     return packed == 0 ? 0 : 8.0 * bytes.codes() / packed / shape.valuesPerToken();
-  }
-
-  private static String number(double bits) {
-    return String.format(Locale.ROOT, "%.2f", bits).replaceAll("\\.?0+$", "");
   }
 }

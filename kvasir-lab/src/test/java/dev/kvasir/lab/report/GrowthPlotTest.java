@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.kvasir.cache.CacheHost;
 import dev.kvasir.cache.CacheShape;
 import dev.kvasir.cache.CacheSpec;
+import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.w3c.dom.Document;
@@ -19,9 +20,9 @@ class GrowthPlotTest {
   }
 
   @Test
-  void aBudgetIsNeverCrossedAndWidthsStandBelowIt() throws Exception {
+  void aBudgetIsNeverCrossedAndCodesOnlyBecomeNarrower() throws Exception {
     Document picture = plot("pmkvq:2,budget=6MiB", 8000);
-    assertThat(Pictures.texts(picture)).containsSubsequence("16", "8", "4", "2");
+    assertThat(Pictures.texts(picture)).containsSubsequence("2", "4", "8", "16");
     double budget = Pictures.number(dashed(picture).getLast(), "y1");
     String[] places =
         Pictures.all(picture, "polyline").getFirst().getAttribute("points").split(" ");
@@ -30,6 +31,11 @@ class GrowthPlotTest {
         .allSatisfy(
             place ->
                 assertThat(Double.parseDouble(place.split(",")[1])).isGreaterThanOrEqualTo(budget));
+    List<Double> bits =
+        Arrays.stream(Pictures.all(picture, "polyline").getLast().getAttribute("points").split(" "))
+            .map(place -> Double.parseDouble(place.split(",")[1]))
+            .toList();
+    assertThat(bits).isSorted().hasSizeGreaterThan(400);
   }
 
   private static List<Element> dashed(Document picture) {
