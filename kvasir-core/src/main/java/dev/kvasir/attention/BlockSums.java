@@ -37,7 +37,7 @@ final class BlockSums {
   private final float[] constants; // (rows)
   private final float[] sums; // (rows, lanes)
   private final float[] beside; // (rows, lanes)
-  private float[] expanded = {}; // (tokens, channels), of codes too wide to look up
+  private float[] expanded = {}; // (rows, columns) of codes too wide to look up
   private DenseMatrix halves; // (entries, lanes), once there are any
 
   BlockSums(Kernels kernels, int mostRows) {

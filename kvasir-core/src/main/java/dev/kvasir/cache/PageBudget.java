@@ -61,6 +61,10 @@ final class PageBudget {
     return budget.crew();
   }
 
+  ShrinkStep step() {
+    return budget.step();
+  }
+
   int layers() {
     return shape.layers();
   }
@@ -124,10 +128,13 @@ final class PageBudget {
       // Before the last block was packed, it was dense.
       PageLevels before = levels(layer, blocks - 1, sinks + denseBytes(fullTail()));
       PageLevels levels = levels(layer, blocks, sinks + window).and(before);
-      for (int block = 0; block < blocks; block++) {
-        codes += codec.codeBytes(layer, levels.of(block));
-        pages += codec.pageBytes(layer, levels.of(block));
+      int older = levels.older();
+      if (older > 0) {
+        codes += older * codec.codeBytes(layer, levels.newest() + 1);
+        pages += older * codec.pageBytes(layer, levels.newest() + 1);
       }
+      codes += (blocks - older) * codec.codeBytes(layer, levels.newest());
+      pages += (blocks - older) * codec.pageBytes(layer, levels.newest());
     }
     return new CacheBytes(codes, pages - codes, window, sinks, 0);
   }

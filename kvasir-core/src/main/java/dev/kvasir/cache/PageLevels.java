@@ -16,7 +16,7 @@ record PageLevels(int newest, int older) {
     return sealed < older ? newest + 1 : newest;
   }
 
-  /** Those of a sequence that had to fit both: levels of a page never differ by more than one. */
+  /** Those of a sequence that had to fit both: one of the two is nowhere wider than the other. */
   PageLevels and(PageLevels other) {
     if (newest == other.newest) {
       return older >= other.older ? this : other;

@@ -2,6 +2,7 @@ package dev.kvasir.cache;
 
 import dev.kvasir.codec.ShrinkingSequence;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 
 /**
@@ -30,52 +31,84 @@ final class PageShrinker {
     return nanos;
   }
 
-  /**
-   * Makes room for so many sealed blocks beside so many dense bytes. What is sealed next is as wide
-   * as there is room for; pages that have shrunk stay as they are.
-   */
+  /** Makes room for so many sealed blocks beside so many dense bytes. */
   void fit(int sealed, long dense) {
-    PageLevels[] levels = new PageLevels[budget.layers()];
+    PageLevels[] levels = levels(sealed, dense);
     for (int layer = 0; layer < levels.length; layer++) {
-      levels[layer] = budget.levels(layer, sealed, dense);
+      int newest = levels[layer].newest();
+      // Where a layer's pages shrink together, those to come are as wide as the others.
+      boolean widens = budget.step() == ShrinkStep.PAGE;
+      codec.moveTo(layer, widens ? newest : Math.max(newest, codec.level(layer)));
+    }
+    shrink(levels);
+  }
+
+  /**
+   * The same for a sequence that was cut: what comes after is packed as wide as in a sequence that
+   * never was longer. Pages that have shrunk stay as they are.
+   */
+  void begin(int sealed, long dense) {
+    PageLevels[] levels = levels(sealed, dense);
+    for (int layer = 0; layer < levels.length; layer++) {
       codec.moveTo(layer, levels[layer].newest());
     }
     shrink(levels);
   }
 
-  private void shrink(PageLevels[] levels) {
-    List<Runnable> work = new ArrayList<>();
-    int sealed = 0;
-    for (Block block : blocks) {
-      if (block instanceof SealedBlock pages) {
-        int index = sealed++;
-        if (isTooWide(pages, levels, index)) {
-          work.add(() -> shrink(pages, levels, index));
-        }
+  /** Whether that would make any page narrower, or those to come, or is not to be had at all. */
+  boolean mustShrinkFor(int sealed, long dense) {
+    if (!budget.holds(sealed, dense)) {
+      return true;
+    }
+    PageLevels[] levels = levels(sealed, dense);
+    for (int layer = 0; layer < levels.length; layer++) {
+      if (levels[layer].newest() > codec.level(layer)) {
+        return true;
       }
     }
-    if (!work.isEmpty()) {
+    return !tooWide(levels).isEmpty();
+  }
+
+  private PageLevels[] levels(int sealed, long dense) {
+    PageLevels[] levels = new PageLevels[budget.layers()];
+    Arrays.setAll(levels, layer -> budget.levels(layer, sealed, dense));
+    return levels;
+  }
+
+  private void shrink(PageLevels[] levels) {
+    List<WidePage> pages = tooWide(levels);
+    if (!pages.isEmpty()) {
       long begin = System.nanoTime();
-      budget.crew().run((i, worker) -> work.get(i).run(), work.size());
+      budget.crew().run((i, worker) -> pages.get(i).shrink(codec), pages.size());
       nanos += System.nanoTime() - begin;
     }
   }
 
-  private boolean isTooWide(SealedBlock pages, PageLevels[] levels, int sealed) {
-    for (int layer = 0; layer < levels.length; layer++) {
-      if (codec.level(pages.page(layer)) < levels[layer].of(sealed)) {
-        return true;
+  private List<WidePage> tooWide(PageLevels[] levels) {
+    List<WidePage> found = new ArrayList<>();
+    int sealed = 0;
+    for (Block block : blocks) {
+      if (block instanceof SealedBlock pages) {
+        for (int layer = 0; layer < levels.length; layer++) {
+          int level = levels[layer].of(sealed);
+          if (codec.level(pages.page(layer)) < level) {
+            found.add(new WidePage(pages, layer, level));
+          }
+        }
+        sealed++;
       }
     }
-    return false;
+    return found;
   }
 
-  private void shrink(SealedBlock pages, PageLevels[] levels, int sealed) {
-    for (int layer = 0; layer < levels.length; layer++) {
-      int level = levels[layer].of(sealed);
-      if (codec.level(pages.page(layer)) < level) {
-        pages.shrink(codec, layer, level);
-      }
+  /**
+   * A page that must become narrower.
+   *
+   * @param level that it shrinks to
+   */
+  private record WidePage(SealedBlock block, int layer, int level) {
+    void shrink(ShrinkingSequence codec) {
+      block.shrink(codec, layer, level);
     }
   }
 }

@@ -129,10 +129,11 @@ public final class PagedCache implements KvCache {
       throw budget.full(length, wanted);
     }
     int added = firstPosition(blockOf(wanted - 1) + 1) - firstPosition(blocks.size());
-    if (sealingHeld && !budget.holds(sealedBlocks(), denseBytes() + budget.denseBytes(added))) {
+    long room = budget.denseBytes(added);
+    if (sealingHeld && shrinker.mustShrinkFor(sealedBlocks(), denseBytes() + room)) {
       sealBehindWindow();
     }
-    shrinker.fit(sealedBlocks(), denseBytes() + budget.denseBytes(added));
+    shrinker.fit(sealedBlocks(), denseBytes() + room);
   }
 
   private int sealedBlocks() {
@@ -346,7 +347,7 @@ public final class PagedCache implements KvCache {
       boolean unseals = cut && blocks.getLast() instanceof SealedBlock;
       int sealed = unseals ? sealedBlocks() - 1 : sealedBlocks();
       long added = unseals ? shrinker.budget().denseBytes(TOKENS_PER_PAGE) : 0;
-      shrinker.fit(sealed, denseBytes() + added);
+      shrinker.begin(sealed, denseBytes() + added);
     }
     if (cut && blocks.getLast() instanceof SealedBlock block) {
       // A page that is cut must take tokens again, so it goes back to what attention saw of it.

@@ -45,11 +45,19 @@ record ProgressiveMethod(
 
   private static final SortedSet<Integer> FLOORS = new TreeSet<>(Set.of(2, 4, 8));
   private static final int DEFAULT_WINDOW = 128;
+
+  /** With fewer, what fills up vectors makes a page of 8 bits larger than one of 16. */
+  private static final int LEAST_CHANNELS = 8;
+
   private static final int DEFAULT_SINKS = 1;
 
   static ProgressiveMethod of(SpecText spec) {
     spec.requireKeys(
         "budget", "window", "sinks", "shift", "shrink", "keys", "widths", "smoothing", "lookup");
+    KeyScales keyScales = spec.choice("keys", KeyScales.CHANNEL);
+    if (keyScales == KeyScales.CHANNEL && spec.has("smoothing") && spec.isOn("smoothing")) {
+      throw spec.wrong("smoothing=on is for keys=token; keys by channel have a scale each");
+    }
     return new ProgressiveMethod(
         spec.text(),
         spec.bits(FLOORS),
@@ -58,7 +66,7 @@ record ProgressiveMethod(
         spec.tokens("sinks", DEFAULT_SINKS),
         spec.choice("shift", RightShift.EQUIVALENT),
         spec.choice("shrink", ShrinkStep.PAGE),
-        spec.choice("keys", KeyScales.CHANNEL),
+        keyScales,
         spec.has("widths")
             ? Optional.of(spec.choice("widths", LayerWidths.Source.SAME))
             : Optional.empty(),
@@ -79,6 +87,11 @@ record ProgressiveMethod(
   @Override
   public CacheSettings settings(CacheShape shape, CacheHost host) {
     UniformKeys.requirePackable(spec, shape);
+    if (shape.headDim() < LEAST_CHANNELS) {
+      throw new InvalidInputException(
+          "the cache '%s' cannot shrink heads of %d channels; expected at least %d"
+              .formatted(spec, shape.headDim(), LEAST_CHANNELS));
+    }
     ProgressiveCodec codec =
         new ProgressiveCodec(
             shape.kvHeads(),

@@ -5,6 +5,9 @@ import java.util.function.Supplier;
 
 /** A sequence's pages at their levels: which one it is, the owner of the memory decides. */
 public interface ShrinkingSequence extends SequenceCodec {
+  /** The level that a layer's pages are sealed at. */
+  int level(int layer);
+
   /** Seals a layer's pages at another level from now on. */
   void moveTo(int layer, int level);
 

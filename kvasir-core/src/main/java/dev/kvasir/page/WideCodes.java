@@ -6,12 +6,12 @@ import java.nio.ByteOrder;
 
 /**
  * Uniform codes of 16 bits, which hold what halves hold. Too wide for look-ups on bit planes, they
- * lie as vectors do, one token after another, to be expanded in one run: keys by lane, values by
- * entry. Scales span a third of a range and lie as in the narrower codes, so that a page may be
- * made narrower without touching them.
+ * lie in rows that share scales, to be expanded in one run: tokens, where keys or values are coded
+ * by token, or channels of keys. Scales span a third of a range and lie as in the narrower codes,
+ * so that a page may be made narrower without touching them.
  *
  * <pre>
- * rows are tokens: the lanes where codes are by lane, else the entries
+ * rows are the lanes where codes are by lane, else the entries
  * codes   (rows, columns)                   i16, code - 32768: signed numbers turn to floats faster
  * scales  (ceil(columns / group), rows)     f16
  * zeros   (ceil(columns / group), rows)     f16

@@ -103,7 +103,10 @@ class PackedAttentionTest {
         "pmkvq:4,budget=600KiB,keys=channel,sinks=9,shrink=layer | 128 | 8 | 4",
         "pmkvq:2,budget=250KiB,keys=channel,shrink=layer | 64 | 4 | 2",
         "pmkvq:2,budget=90KiB,keys=channel,shift=modified,shrink=layer | 20 | 2 | 2",
-        "pmkvq:2,budget=300KiB,shrink=page,keys=token | 64 | 4 | 4"
+        "pmkvq:2,budget=300KiB,shrink=page,keys=token | 64 | 4 | 4",
+        "pmkvq:2,budget=300KiB | 64 | 4 | 4",
+        "pmkvq:2,budget=4MiB | 20 | 2 | 16",
+        "pmkvq:2,budget=4MiB | 256 | 1 | 16"
       })
   void pagesAreSeenAtEveryWidthThatTheyShrinkTo(String spec, int headDim, int group, int bits) {
     assertThat(error(spec, headDim, group)).as("%s, seed %d", spec, SEED).isLessThan(1e-3);

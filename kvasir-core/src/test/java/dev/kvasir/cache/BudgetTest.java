@@ -202,6 +202,21 @@ class BudgetTest {
     }
   }
 
+  /** A prompt may be seen in full precision as long as no page pays for it. */
+  @ParameterizedTest
+  @CsvSource({"page, 700", "page, 1200", "layer, 700", "layer, 1200"})
+  void aPromptThatWasHeldBackIsPackedAsWideAsOneThatWasNot(String shrink, int tokens) {
+    CacheSpec spec = CacheSpec.parse("pmkvq:2,budget=400KiB,shrink=" + shrink);
+    try (KvCache held = spec.newCache(SHAPE);
+        KvCache plain = spec.newCache(SHAPE)) {
+      held.holdSealing(true);
+      append(held, tokens, 100, new Random(1));
+      held.holdSealing(false);
+      append(plain, tokens, 100, new Random(1));
+      assertThat(widthsOfLayer(held, 0)).isEqualTo(widthsOfLayer(plain, 0));
+    }
+  }
+
   /** What one sequence does to its pages, another that shares them does not feel. */
   @Test
   void aForkThatShrinksLeavesTheOthersPagesAlone() {

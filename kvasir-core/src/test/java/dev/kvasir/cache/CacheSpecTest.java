@@ -54,6 +54,7 @@ class CacheSpecTest {
         "pmkvq:2,group=32 | 'group=32' is no key=value of pmkvq; its keys are [budget, keys,"
             + " lookup, shift, shrink, sinks, smoothing, widths, window]",
         "pmkvq:2,keys=head | keys is 'head'; possible are [token, channel]",
+        "pmkvq:2,smoothing=on | smoothing=on is for keys=token",
         "pmkvq:2,shrink=all | shrink is 'all'; possible are [layer, page]",
         "patternkv:2,pattern=4 | 'pattern=4' is no key=value of patternkv; its keys are [alpha,"
             + " choice, group, k,"

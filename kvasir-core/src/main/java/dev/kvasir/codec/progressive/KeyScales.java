@@ -2,9 +2,7 @@ package dev.kvasir.codec.progressive;
 
 import dev.kvasir.page.Page;
 
-/**
- * What a scale of keys belongs to. Both take the same bytes where heads have 64 or 128 channels.
- */
+/** What a scale of keys belongs to. Both take the same bytes in heads of 32, 64, 128 or 256. */
 public enum KeyScales {
   /** A token, in groups of at most 128 channels: the paper's. */
   TOKEN,

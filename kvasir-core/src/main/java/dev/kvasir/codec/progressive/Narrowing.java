@@ -95,7 +95,7 @@ final class Narrowing {
     return codes;
   }
 
-  /** Codes of 16 bits lie by token; planes want (entries, lanes). */
+  /** Codes of 16 bits lie in rows that share scales; planes want (entries, lanes). */
   private static void translate(
       WideCodes wide, short[] rows, byte[] table, PlaneLayout layout, byte[] codes) {
     java.util.Arrays.fill(codes, 0, layout.entries() * layout.lanes(), (byte) 0);

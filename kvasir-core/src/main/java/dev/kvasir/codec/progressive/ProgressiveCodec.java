@@ -8,8 +8,8 @@ import java.util.List;
 
 /**
  * PM-KVQ: pages begin with 16-bit codes and are made narrower when memory runs out, each layer down
- * to a width of its own. A new page is coded to its layer's width at once, and an old one is
- * shifted: both have the same scales.
+ * to a width of its own. A new page is coded to the width that there is room for at once, and an
+ * old one is shifted: both have the same scales.
  */
 public final class ProgressiveCodec implements ShrinkingCodec {
   private final int kvHeads;

@@ -34,6 +34,11 @@ final class ProgressiveSequence implements ShrinkingSequence {
   }
 
   @Override
+  public int level(int layer) {
+    return levels[layer];
+  }
+
+  @Override
   public void moveTo(int layer, int level) {
     levels[layer] = level;
   }

@@ -42,7 +42,15 @@ class NarrowingTest {
 
   /** Errors as parts of the range of each channel, in groups of tokens. */
   @ParameterizedTest
-  @CsvSource({"20, 1, 32", "20, 3, 32", "64, 3, 64", "128, 3, 128", "192, 2, 128"})
+  @CsvSource({
+    "20, 1, 32",
+    "20, 3, 32",
+    "64, 3, 64",
+    "128, 3, 128",
+    "192, 2, 128",
+    "96, 3, 64",
+    "256, 1, 128"
+  })
   void keysByChannelAreWithinAStepOfWhatWasPacked(int headDim, int level, int group) {
     float[] keys = vectors(headDim);
     ShrinkingSequence sequence = codec(headDim, RightShift.EQUIVALENT, KeyScales.CHANNEL).begin();

@@ -5,13 +5,9 @@ package dev.kvasir.lab.calibrate;
  * scale and a zero point, as keys by channel are packed.
  *
  * @param group tokens of a group; the last one may have fewer
- * @param codes of each group
+ * @param bits of a code, 1 to 16
  */
-public record ChannelCodes(int group, GroupCodes codes) {
-  public ChannelCodes(int group, int bits) {
-    this(group, new GroupCodes(bits));
-  }
-
+public record ChannelCodes(int group, int bits) {
   /**
    * What tokens are after being coded and decoded.
    *
@@ -19,6 +15,7 @@ public record ChannelCodes(int group, GroupCodes codes) {
    * @param out the same, from {@code at} on
    */
   public void roundTrip(float[] x, int at, int tokens, int channels, float[] out) {
+    GroupCodes codes = new GroupCodes(bits);
     for (int from = 0; from < tokens; from += group) {
       int count = Math.min(group, tokens - from);
       for (int channel = 0; channel < channels; channel++) {

@@ -2,22 +2,16 @@ package dev.kvasir.lab.calibrate;
 
 /**
  * Uniform asymmetric codes within one token: groups of neighbouring channels of a head share a
- * scale and a zero point, as PM-KVQ packs values, and keys as well.
+ * scale and a zero point, as PM-KVQ packs values, and keys by token.
  *
- * @param codes of each group
+ * @param bits of a code, 1 to 16
  */
-public record TokenCodes(int headDim, GroupCodes codes) {
+public record TokenCodes(int headDim, int bits) {
   private static final int LARGEST_GROUP = 128;
-
-  /**
-   * @param bits of a code, 1 to 16
-   */
-  public TokenCodes(int headDim, int bits) {
-    this(headDim, new GroupCodes(bits));
-  }
 
   /** What heads are after being coded and decoded. */
   public void roundTrip(float[] x, int at, int heads, float[] out, int outAt) {
+    GroupCodes codes = new GroupCodes(bits);
     int group = Math.min(LARGEST_GROUP, headDim);
     for (int head = 0; head < heads; head++) {
       for (int from = 0; from < headDim; from += group) {

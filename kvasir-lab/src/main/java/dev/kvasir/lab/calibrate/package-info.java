@@ -1,2 +1,2 @@
-/** What all calibrations of a method for a model need: sample texts, codes by token, a listener. */
+/** What all calibrations of a method for a model need: sample texts, and what codes lose. */
 package dev.kvasir.lab.calibrate;

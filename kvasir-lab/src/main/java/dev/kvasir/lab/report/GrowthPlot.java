@@ -37,6 +37,7 @@ public final class GrowthPlot {
   private final CacheHost host;
   private final CacheSettings settings;
   private final Optional<Double> limit; // MiB
+  private final List<Place> places;
   private final Axis tokens;
   private final Axis mebibytes;
   private final Axis bits = new Axis(17, HEIGHT - BOTTOM, TOP);
@@ -51,7 +52,8 @@ public final class GrowthPlot {
     this.settings = spec.method().foretelling(shape, host);
     this.limit = settings.budget().map(Budget::bytes).map(bytes -> bytes / MIB);
     this.tokens = new Axis(host.contextLimit(), LEFT, WIDTH - RIGHT);
-    double most = places().stream().mapToDouble(this::size).max().orElseThrow();
+    this.places = places();
+    double most = places.stream().mapToDouble(Place::size).max().orElseThrow();
     this.mebibytes = new Axis(1.12 * Math.max(most, limit.orElse(0.0)), HEIGHT - BOTTOM, TOP);
   }
 
@@ -59,18 +61,23 @@ public final class GrowthPlot {
     WholeFile.write(file, svg());
   }
 
-  private List<Integer> places() {
+  private List<Place> places() {
     int step = Math.max(1, host.contextLimit() / PLACES);
-    List<Integer> places = new ArrayList<>();
+    List<Place> found = new ArrayList<>();
     for (int length = step; length <= host.contextLimit(); length += step) {
-      places.add(length);
+      CacheBytes bytes = spec.bytesFor(shape, host, length);
+      found.add(new Place(length, bytes.total() / MIB, codeBits(length, bytes)));
     }
-    return places;
+    return List.copyOf(found);
   }
 
-  private double size(int length) {
-    return spec.bytesFor(shape, host, length).total() / MIB;
-  }
+  /**
+   * A length on the way.
+   *
+   * @param size in MiB
+   * @param codeBits of a packed number; 0 before there is one
+   */
+  private record Place(int length, double size, double codeBits) {}
 
   String svg() {
     String title = "%s while a text grows".formatted(spec);
@@ -78,8 +85,8 @@ public final class GrowthPlot {
     axes(picture);
     halfPrecision(picture);
     picture.polyline(
-        places().stream()
-            .map(length -> new double[] {tokens.at(length), mebibytes.at(size(length))})
+        places.stream()
+            .map(place -> new double[] {tokens.at(place.length), mebibytes.at(place.size)})
             .toList(),
         GROWING);
     limit.ifPresent(size -> budget(picture, size));
@@ -121,16 +128,14 @@ public final class GrowthPlot {
     }
     picture.uprightText(WIDTH - 14, (TOP + HEIGHT - BOTTOM) / 2.0, "bits of a code (green)");
     List<double[]> line =
-        places().stream()
-            .filter(length -> codeBits(length) > 0)
-            .map(length -> new double[] {tokens.at(length), bits.at(codeBits(length))})
+        places.stream()
+            .filter(place -> place.codeBits > 0)
+            .map(place -> new double[] {tokens.at(place.length), bits.at(place.codeBits)})
             .toList();
     picture.polyline(line, CODES);
   }
 
-  /** Of a packed number; 0 before there is one. */
-  private double codeBits(int length) {
-    CacheBytes bytes = spec.bytesFor(shape, host, length);
+  private double codeBits(int length, CacheBytes bytes) {
     int past = Math.max(0, length - settings.sinks() - settings.window());
     int packed = past / KvCache.TOKENS_PER_PAGE * KvCache.TOKENS_PER_PAGE;
     return packed == 0 ? 0 : 8.0 * bytes.codes() / packed / shape.valuesPerToken();

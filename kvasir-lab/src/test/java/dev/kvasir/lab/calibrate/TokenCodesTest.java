@@ -57,6 +57,6 @@ class TokenCodesTest {
 
   @Test
   void widthsBeyondSixteenAreRefused() {
-    assertThatThrownBy(() -> new TokenCodes(64, 17)).hasMessage("bits is 17; expected 1 to 16");
+    assertThatThrownBy(() -> new GroupCodes(17)).hasMessage("bits is 17; expected 1 to 16");
   }
 }
