@@ -17,7 +17,7 @@ import java.util.Arrays;
  */
 public final class Attention {
   /** Query rows that share an expanded page: enough to make its expansion cheap. */
-  private static final int BLOCK_ROWS = 64;
+  private static final int BLOCK_ROWS = 128;
 
   /** Pages of a span: a tenth of a millisecond's work and more, beside which merging is nothing. */
   private static final int SPAN_PAGES = 16;

@@ -44,6 +44,13 @@ public record PlaneLayout(int lanes, int entries, int bits) {
   private static final int[] BYTE_OF_LANE =
       IntStream.range(0, TILE).map(PlaneLayout::byteOfLane).toArray();
 
+  /**
+   * What a byte of a pair of planes says of its quad: the two bits of each entry, the first entry
+   * in the lowest byte. A nibble alone is the lower plane.
+   */
+  private static final int[] CODES_OF_PAIR =
+      IntStream.range(0, 256).map(PlaneLayout::codesOfPair).toArray();
+
   public PlaneLayout {
     if (lanes < VECTOR || lanes % VECTOR != 0) {
       throw new IllegalArgumentException(
@@ -56,6 +63,16 @@ public record PlaneLayout(int lanes, int entries, int bits) {
     if (bits < 1 || bits > 8) {
       throw new IllegalArgumentException("bits is %d; expected 1 to 8".formatted(bits));
     }
+  }
+
+  private static int codesOfPair(int pair) {
+    int codes = 0;
+    for (int entry = 0; entry < 4; entry++) {
+      int low = pair >> entry & 1;
+      int high = pair >> 4 + entry & 1;
+      codes |= (low | high << 1) << 8 * entry;
+    }
+    return codes;
   }
 
   /** Room for so many entries and lanes, with what fills them up to quads and vectors. */
@@ -168,36 +185,55 @@ public record PlaneLayout(int lanes, int entries, int bits) {
 
   /** The inverse of {@link #pack}. */
   public void unpack(MemorySegment source, long offset, byte[] codes) {
-    Arrays.fill(codes, 0, entries * lanes, (byte) 0);
     byte[] packed = scratch();
     MemorySegment.copy(source, ValueLayout.JAVA_BYTE, offset, packed, 0, bytes());
+    if (pairs() == 0) {
+      Arrays.fill(codes, 0, entries * lanes, (byte) 0);
+    }
     for (int tile = 0; tile < tiles(); tile++) {
       for (int quad = 0; quad < quads(); quad++) {
+        int at = quad * lanes + tile * TILE;
         for (int pair = 0; pair < pairs(); pair++) {
           int row = pairOffset(tile, quad, pair);
-          unpackNibbles(packed, row, 0, tile, quad, 2 * pair, codes);
-          unpackNibbles(packed, row, 4, tile, quad, 2 * pair + 1, codes);
+          unpackPair(packed, row, tileLanes(tile), pair, codes, at);
         }
         if (hasSinglePlane()) {
           int row = singleOffset(tile, quad / 2);
-          unpackNibbles(packed, row, 4 * (quad % 2), tile, quad, bits - 1, codes);
+          unpackSingle(packed, row, tileLanes(tile), quad % 2, codes, at);
         }
       }
     }
   }
 
-  /** Adds one plane of a quad to the codes of a tile's lanes. */
-  private void unpackNibbles(
-      byte[] packed, int row, int shift, int tile, int quad, int plane, byte[] codes) {
-    int count = tileLanes(tile);
+  /** Puts the lowest pair of planes of a quad into codes, or adds a higher one. */
+  private void unpackPair(byte[] packed, int row, int count, int pair, byte[] codes, int at) {
     int step = quads() * lanes;
     for (int lane = 0; lane < count; lane++) {
-      int nibble = packed[row + BYTE_OF_LANE[lane]] >>> shift;
-      int at = quad * lanes + tile * TILE + lane;
-      codes[at] |= (byte) ((nibble & 1) << plane);
-      codes[at + step] |= (byte) ((nibble >>> 1 & 1) << plane);
-      codes[at + 2 * step] |= (byte) ((nibble >>> 2 & 1) << plane);
-      codes[at + 3 * step] |= (byte) ((nibble >>> 3 & 1) << plane);
+      int four = CODES_OF_PAIR[packed[row + BYTE_OF_LANE[lane]] & 0xFF] << 2 * pair;
+      if (pair == 0) {
+        codes[at + lane] = (byte) four;
+        codes[at + step + lane] = (byte) (four >>> 8);
+        codes[at + 2 * step + lane] = (byte) (four >>> 16);
+        codes[at + 3 * step + lane] = (byte) (four >>> 24);
+      } else {
+        add(four, step, codes, at + lane);
+      }
     }
+  }
+
+  /** Adds the highest plane of a quad to codes, where bits is odd. */
+  private void unpackSingle(byte[] packed, int row, int count, int half, byte[] codes, int at) {
+    int step = quads() * lanes;
+    for (int lane = 0; lane < count; lane++) {
+      int nibble = packed[row + BYTE_OF_LANE[lane]] >>> 4 * half & 0xF;
+      add(CODES_OF_PAIR[nibble] << bits - 1, step, codes, at + lane);
+    }
+  }
+
+  private static void add(int four, int step, byte[] codes, int at) {
+    codes[at] |= (byte) four;
+    codes[at + step] |= (byte) (four >>> 8);
+    codes[at + 2 * step] |= (byte) (four >>> 16);
+    codes[at + 3 * step] |= (byte) (four >>> 24);
   }
 }
