@@ -15,6 +15,7 @@ public final class CountedArena implements SegmentAllocator, AutoCloseable {
 
   private static final AtomicLong LIVE_ARENAS = new AtomicLong();
   private static final AtomicLong LIVE_BYTES = new AtomicLong();
+  private static final AtomicLong MOST_BYTES = new AtomicLong();
 
   private final Arena arena = Arena.ofShared();
   private final AtomicLong bytes = new AtomicLong();
@@ -28,7 +29,7 @@ public final class CountedArena implements SegmentAllocator, AutoCloseable {
   public MemorySegment allocate(long byteSize, long byteAlignment) {
     MemorySegment segment = arena.allocate(byteSize, Math.max(byteAlignment, ALIGNMENT));
     bytes.addAndGet(byteSize);
-    LIVE_BYTES.addAndGet(byteSize);
+    MOST_BYTES.accumulateAndGet(LIVE_BYTES.addAndGet(byteSize), Math::max);
     return segment;
   }
 
@@ -54,5 +55,15 @@ public final class CountedArena implements SegmentAllocator, AutoCloseable {
   /** Bytes of the whole process that are still taken. */
   public static long liveBytes() {
     return LIVE_BYTES.get();
+  }
+
+  /** The most that were taken at once since {@link #watchMostBytes}. */
+  public static long mostBytes() {
+    return MOST_BYTES.get();
+  }
+
+  /** Forgets what was taken earlier. */
+  public static void watchMostBytes() {
+    MOST_BYTES.set(LIVE_BYTES.get());
   }
 }

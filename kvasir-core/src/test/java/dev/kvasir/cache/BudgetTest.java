@@ -29,15 +29,7 @@ class BudgetTest {
   void noStepOfARandomSequenceExceedsTheBudget(long seed) {
     Random random = new Random(seed);
     int budget = 200 + random.nextInt(400);
-    String spec =
-        "pmkvq:%d,budget=%dKiB,window=%d,sinks=%d,shrink=%s,keys=%s"
-            .formatted(
-                2 << random.nextInt(3),
-                budget,
-                random.nextInt(200),
-                random.nextInt(3) * 70,
-                random.nextBoolean() ? "page" : "layer",
-                random.nextBoolean() ? "channel" : "token");
+    String spec = randomSpec(random, budget);
     List<KvCache> caches = new ArrayList<>();
     try {
       caches.add(CacheSpec.parse(spec).newCache(SHAPE, host(random)));
@@ -52,6 +44,40 @@ class BudgetTest {
       }
     } finally {
       caches.forEach(KvCache::close);
+    }
+  }
+
+  private static String randomSpec(Random random, int budget) {
+    return "pmkvq:%d,budget=%dKiB,window=%d,sinks=%d,shrink=%s,keys=%s"
+        .formatted(
+            2 << random.nextInt(3),
+            budget,
+            random.nextInt(200),
+            random.nextInt(3) * 70,
+            random.nextBoolean() ? "page" : "layer",
+            random.nextBoolean() ? "channel" : "token");
+  }
+
+  /** The process counts what is taken, so not even for a moment is there more. */
+  @ParameterizedTest
+  @ValueSource(longs = {11, 12, 13, 14, 15, 16, 17, 18})
+  void noMomentOfARandomSequenceExceedsTheBudget(long seed) {
+    Random random = new Random(seed);
+    int budget = 200 + random.nextInt(400);
+    String spec = randomSpec(random, budget);
+    long before = CountedArena.liveBytes();
+    try (KvCache cache = CacheSpec.parse(spec).newCache(SHAPE, host(random))) {
+      CountedArena.watchMostBytes();
+      for (int step = 0; step < 150; step++) {
+        switch (random.nextInt(8)) {
+          case 0 -> cache.truncate(random.nextInt(cache.length() + 1));
+          case 1 -> cache.holdSealing(random.nextBoolean());
+          default -> append(cache, cache.stepOf(1 + random.nextInt(300)), random);
+        }
+        assertThat(CountedArena.mostBytes() - before)
+            .as("%s, seed %d, step %d, %d tokens", spec, seed, step, cache.length())
+            .isLessThanOrEqualTo(budget * 1024L);
+      }
     }
   }
 
@@ -80,7 +106,6 @@ class BudgetTest {
     }
   }
 
-  /** Not even while a step goes on: memory of the process is looked at before every token. */
   @ParameterizedTest
   @CsvSource({
     "2, 128, 1, layer",
