@@ -37,7 +37,7 @@ final class BlockSums {
   private final float[] constants; // (rows)
   private final float[] sums; // (rows, lanes)
   private final float[] beside; // (rows, lanes)
-  private float[] expanded = {}; // (rows, columns) of codes too wide to look up
+  private float[] expanded = {}; // (lanes, entries) of codes too wide to look up
   private DenseMatrix halves; // (entries, lanes), once there are any
 
   BlockSums(Kernels kernels, int mostRows) {
@@ -95,17 +95,58 @@ final class BlockSums {
       int rows,
       float[] out,
       int outStride) {
+    if (codes.byLane()) {
+      addWideByLane(codes, bytes, offset, x, xAt, xStride, rows, out, outStride);
+      return;
+    }
+    int entries = codes.entries();
+    for (int group = 0; group < codes.groups(); group++) {
+      kernels.expandHalf(bytes, offset + codes.scalesOffset(group), scales, 0, entries);
+      toSteps(ScaleSpan.THIRD, codes.bits(), entries);
+      kernels.expandHalf(bytes, offset + codes.zerosOffset(group), zeros, 0, entries);
+      for (int entry = 0; entry < entries; entry++) {
+        zeros[entry] += WideCodes.MIDDLE * scales[entry];
+      }
+      for (int row = 0; row < rows; row++) {
+        int to = row * entries;
+        kernels.multiply(x, xAt + row * xStride, scales, 0, weights, to, entries);
+      }
+      kernels.products(x, xAt, xStride, rows, zeros, 0, entries, 1, entries, constants, 0, 1);
+      int first = group * codes.group();
+      int count = Math.min(codes.group(), codes.lanes() - first);
+      addConstants(rows, count, out, first, outStride);
+      long at = offset + 2L * first;
+      int stride = codes.lanes();
+      kernels.shortSums(
+          weights, 0, entries, rows, bytes, at, stride, entries, count, out, first, outStride);
+    }
+  }
+
+  private void addConstants(int rows, int lanes, float[] out, int outAt, int outStride) {
+    for (int row = 0; row < rows; row++) {
+      int at = outAt + row * outStride;
+      for (int lane = at; lane < at + lanes; lane++) {
+        out[lane] += constants[row];
+      }
+    }
+  }
+
+  private void addWideByLane(
+      WideCodes codes,
+      MemorySegment bytes,
+      long offset,
+      float[] x,
+      int xAt,
+      int xStride,
+      int rows,
+      float[] out,
+      int outStride) {
     int entries = codes.entries();
     int lanes = codes.lanes();
     if (expanded.length < entries * lanes) {
       expanded = new float[entries * lanes];
     }
     codes.expandRows(bytes, offset, expanded);
-    if (!codes.byLane()) {
-      kernels.weightedSums(
-          x, xAt, xStride, rows, expanded, 0, lanes, entries, lanes, out, 0, outStride);
-      return;
-    }
     kernels.products(x, xAt, xStride, rows, expanded, 0, entries, lanes, entries, sums, 0, lanes);
     for (int row = 0; row < rows; row++) {
       kernels.add(out, row * outStride, sums, row * lanes, lanes);

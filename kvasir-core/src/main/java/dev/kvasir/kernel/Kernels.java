@@ -184,6 +184,27 @@ public interface Kernels {
       int outAt,
       int outStride); // (rows, columns)
 
+  /**
+   * {@code out[i][lane] += sum over e of weights[i][e] * code(e, lane)}, for a few rows of weights
+   * and signed codes of 16 bits.
+   *
+   * @param offset of the first lane's code of the first entry, in bytes
+   * @param codesStride from an entry to the next, in codes
+   */
+  void shortSums(
+      float[] weights,
+      int weightsAt,
+      int weightsStride,
+      int rows, // (rows, entries)
+      MemorySegment codes,
+      long offset,
+      int codesStride,
+      int entries,
+      int lanes,
+      float[] out,
+      int outAt,
+      int outStride); // (rows, lanes)
+
   /** Half-precision values to floats. */
   void expandHalf(MemorySegment source, long offset, float[] out, int outAt, int count);
 

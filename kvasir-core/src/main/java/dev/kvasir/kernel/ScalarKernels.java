@@ -466,6 +466,41 @@ public final class ScalarKernels implements Kernels {
     }
   }
 
+  /** The sum of all entries is made first and added as a whole. */
+  @Override
+  public void shortSums(
+      float[] weights,
+      int weightsAt,
+      int weightsStride,
+      int rows,
+      MemorySegment codes,
+      long offset,
+      int codesStride,
+      int entries,
+      int lanes,
+      float[] out,
+      int outAt,
+      int outStride) {
+    float[] scratch = rowScratch((rows + 1) * lanes);
+    Arrays.fill(scratch, lanes, (rows + 1) * lanes, 0);
+    for (int e = 0; e < entries; e++) {
+      long at = offset + 2L * e * codesStride;
+      for (int lane = 0; lane < lanes; lane++) {
+        scratch[lane] = codes.get(SHORT, at + 2L * lane);
+      }
+      for (int i = 0; i < rows; i++) {
+        float weight = weights[weightsAt + i * weightsStride + e];
+        int sums = (i + 1) * lanes;
+        for (int lane = 0; lane < lanes; lane++) {
+          scratch[sums + lane] = Math.fma(weight, scratch[lane], scratch[sums + lane]);
+        }
+      }
+    }
+    for (int i = 0; i < rows; i++) {
+      add(out, outAt + i * outStride, scratch, (i + 1) * lanes, lanes);
+    }
+  }
+
   @Override
   public float maximum(float[] x, int at, int count) {
     float largest = Float.NEGATIVE_INFINITY;

@@ -27,7 +27,9 @@ public record WideCodes(int entries, int lanes, boolean byLane, int group) imple
       ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
   private static final ThreadLocal<short[]> CODES = ThreadLocal.withInitial(() -> new short[0]);
   private static final ThreadLocal<float[]> ROWS = ThreadLocal.withInitial(() -> new float[0]);
-  private static final int MIDDLE = 1 << 15;
+
+  /** What is taken off a code to make it a signed number. */
+  public static final int MIDDLE = 1 << 15;
 
   public WideCodes {
     int columns = byLane ? entries : lanes;
@@ -66,8 +68,14 @@ public record WideCodes(int entries, int lanes, boolean byLane, int group) imple
     return codeBytes() + 4 * groups() * rows();
   }
 
-  private long scaleOffset(int groupIndex, int row) {
-    return codeBytes() + 2L * (groupIndex * rows() + row);
+  /** Where the scales of a group of columns begin. */
+  public long scalesOffset(int groupIndex) {
+    return codeBytes() + 2L * groupIndex * rows();
+  }
+
+  /** Where the zeros of a group of columns begin. */
+  public long zerosOffset(int groupIndex) {
+    return scalesOffset(groups() + groupIndex);
   }
 
   @Override
@@ -80,8 +88,8 @@ public record WideCodes(int entries, int lanes, boolean byLane, int group) imple
         int count = Math.min(group, columns() - g * group);
         UniformGroup coded = UniformGroup.of(numbers, at, 1, count, bits(), ScaleSpan.THIRD);
         coded.code(numbers, at, count, codes, at);
-        target.set(SHORT, offset + scaleOffset(g, row), coded.scaleBits());
-        target.set(SHORT, offset + scaleOffset(groups() + g, row), coded.zeroBits());
+        target.set(SHORT, offset + scalesOffset(g) + 2L * row, coded.scaleBits());
+        target.set(SHORT, offset + zerosOffset(g) + 2L * row, coded.zeroBits());
       }
     }
     for (int i = 0; i < entries * lanes; i++) {
@@ -114,8 +122,8 @@ public record WideCodes(int entries, int lanes, boolean byLane, int group) imple
     float unit = ScaleSpan.THIRD.unit(bits());
     for (int row = 0; row < rows(); row++) {
       for (int g = 0; g < groups(); g++) {
-        float step = unit * half(source, offset + scaleOffset(g, row));
-        float middle = half(source, offset + scaleOffset(groups() + g, row)) + MIDDLE * step;
+        float step = unit * half(source, offset + scalesOffset(g) + 2L * row);
+        float middle = half(source, offset + zerosOffset(g) + 2L * row) + MIDDLE * step;
         int from = row * columns() + g * group;
         int to = from + Math.min(group, columns() - g * group);
         // A constant group must come back as it is, and the others to half a step.

@@ -179,6 +179,35 @@ final class VectorKernels implements Kernels {
   }
 
   @Override
+  public void shortSums(
+      float[] weights,
+      int weightsAt,
+      int weightsStride,
+      int rows,
+      MemorySegment codes,
+      long offset,
+      int codesStride,
+      int entries,
+      int lanes,
+      float[] out,
+      int outAt,
+      int outStride) {
+    ShortSums.add(
+        weights,
+        weightsAt,
+        weightsStride,
+        rows,
+        codes,
+        offset,
+        codesStride,
+        entries,
+        lanes,
+        out,
+        outAt,
+        outStride);
+  }
+
+  @Override
   public float exponentiate(float[] x, int at, int count, float shift) {
     return FloatRows.exponentiate(x, at, count, shift);
   }

@@ -139,6 +139,15 @@ final class WarmUp implements AutoCloseable {
     };
   }
 
+  /** Rows four at a time and one. */
+  Trial shortSums() {
+    MemorySegment codes = arena.allocate(2L * TOKENS * HEAD);
+    return kernels -> {
+      kernels.shortSums(x, 0, TOKENS, 5, codes, 0, HEAD, TOKENS, HEAD, z, 0, HEAD);
+      kernels.scale(z, 0, 5 * HEAD, 0); // or they would grow without bound
+    };
+  }
+
   /** Rows four at a time and one, and vectors that turn. */
   Trial picks() {
     int[] picked = new int[7];

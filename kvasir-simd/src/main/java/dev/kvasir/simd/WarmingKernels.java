@@ -35,6 +35,7 @@ final class WarmingKernels implements Kernels {
   private volatile boolean lookups;
   private volatile boolean picks;
   private volatile boolean codeSums;
+  private volatile boolean shortSums;
 
   WarmingKernels(ScalarKernels scalar, VectorKernels vector) {
     this.scalar = scalar;
@@ -58,6 +59,7 @@ final class WarmingKernels implements Kernels {
       halfRows = trials.vectorWins(trials.halfRows());
       lookups = trials.vectorWins(trials.lookup());
       picks = trials.vectorWins(trials.picks());
+      shortSums = trials.vectorWins(trials.shortSums());
       codeSums = trials.vectorWins(trials.codeSums());
       nibbles = trials.vectorWins(trials.codedProduct(4));
     }
@@ -181,6 +183,36 @@ final class WarmingKernels implements Kernels {
     Kernels kernels = halfRows ? vector : scalar;
     kernels.halfSums(
         weights, weightsAt, weightsStride, rowCount, v, firstRow, tokens, out, outAt, outStride);
+  }
+
+  @Override
+  public void shortSums(
+      float[] weights,
+      int weightsAt,
+      int weightsStride,
+      int rowCount,
+      MemorySegment codes,
+      long offset,
+      int codesStride,
+      int entries,
+      int lanes,
+      float[] out,
+      int outAt,
+      int outStride) {
+    (shortSums ? vector : scalar)
+        .shortSums(
+            weights,
+            weightsAt,
+            weightsStride,
+            rowCount,
+            codes,
+            offset,
+            codesStride,
+            entries,
+            lanes,
+            out,
+            outAt,
+            outStride);
   }
 
   @Override

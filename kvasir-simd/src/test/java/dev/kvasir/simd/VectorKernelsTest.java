@@ -112,6 +112,30 @@ class VectorKernelsTest {
     assertThat(foundSums).as("seed %d", SEED).isEqualTo(expectedSums);
   }
 
+  @ParameterizedTest
+  @MethodSource("awkwardSizes")
+  void sumsOfShorts(int lanes) {
+    int stride = lanes + 3;
+    try (CountedArena arena = new CountedArena()) {
+      for (int entries : new int[] {1, 2, 37}) {
+        MemorySegment codes = arena.allocate(2L * entries * stride + 2);
+        for (int i = 0; i <= entries * stride; i++) {
+          codes.setAtIndex(ValueLayout.JAVA_SHORT_UNALIGNED, i, (short) random.nextInt());
+        }
+        for (int heads = 1; heads <= 8; heads++) {
+          float[] weights = randomFloats(1 + heads * (entries + 2));
+          float[] expected = randomFloats(1 + heads * (lanes + 1));
+          float[] found = expected.clone();
+          int w = entries + 2;
+          int o = lanes + 1;
+          scalar.shortSums(weights, 1, w, heads, codes, 2, stride, entries, lanes, expected, 1, o);
+          vector.shortSums(weights, 1, w, heads, codes, 2, stride, entries, lanes, found, 1, o);
+          assertThat(found).as("seed %d", SEED).isEqualTo(expected);
+        }
+      }
+    }
+  }
+
   private DenseMatrix randomHalves(CountedArena arena, Precision precision, int rows, int columns) {
     MemorySegment data = arena.allocate(2L * rows * columns);
     for (int i = 0; i < rows * columns; i++) {

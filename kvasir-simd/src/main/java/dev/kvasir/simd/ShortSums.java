@@ -1,0 +1,241 @@
+package dev.kvasir.simd;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+import java.util.Arrays;
+import jdk.incubator.vector.FloatVector;
+import jdk.incubator.vector.IntVector;
+import jdk.incubator.vector.ShortVector;
+import jdk.incubator.vector.VectorOperators;
+import jdk.incubator.vector.VectorSpecies;
+
+/**
+ * Weighted sums of rows of signed 16-bit codes, which become floats in registers: a 32-bit lane
+ * holds an even code below an odd one, and shifts take them apart. A tile of four rows of weights
+ * by four vectors reads every code once for four query heads.
+ */
+final class ShortSums {
+  private static final VectorSpecies<Float> FLOATS = FloatVector.SPECIES_PREFERRED;
+  private static final VectorSpecies<Short> SHORTS = ShortVector.SPECIES_PREFERRED;
+  private static final ByteOrder ORDER = ByteOrder.LITTLE_ENDIAN;
+  private static final ValueLayout.OfShort SHORT =
+      ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ORDER);
+  private static final int LANES = FLOATS.length();
+  private static final int TILE = 4;
+
+  /** Lanes of a tile: two vectors of even ones and two of odd ones. */
+  private static final int TILE_LANES = 4 * LANES;
+
+  private record Scratch(float[] weights, float[] sums) {}
+
+  private static final ThreadLocal<Scratch> SCRATCH =
+      ThreadLocal.withInitial(() -> new Scratch(new float[0], new float[0]));
+
+  private ShortSums() {}
+
+  static void add(
+      float[] weights,
+      int weightsAt,
+      int weightsStride,
+      int rows,
+      MemorySegment codes,
+      long offset,
+      int codesStride,
+      int entries,
+      int lanes,
+      float[] out,
+      int outAt,
+      int outStride) {
+    Scratch scratch = scratch(entries);
+    long rowBytes = 2L * codesStride;
+    for (int i = 0; i < rows; ) {
+      int count = rows - i == 1 ? 1 : Math.min(TILE, rows - i);
+      int from = weightsAt + i * weightsStride;
+      int to = outAt + i * outStride;
+      arrange(weights, from, weightsStride, count, entries, scratch.weights);
+      int lane = 0;
+      for (; lane <= lanes - TILE_LANES; lane += TILE_LANES) {
+        long at = offset + 2L * lane;
+        if (count == 1) {
+          oneRow(codes, at, rowBytes, entries, scratch.weights, scratch.sums);
+        } else {
+          fourRows(codes, at, rowBytes, entries, scratch.weights, scratch.sums);
+        }
+        finish(scratch.sums, count, out, to + lane, outStride);
+      }
+      rest(codes, offset, rowBytes, entries, lane, lanes, scratch, count, out, to, outStride);
+      i += count;
+    }
+  }
+
+  private static Scratch scratch(int entries) {
+    Scratch scratch = SCRATCH.get();
+    if (scratch.weights.length < TILE * entries) {
+      scratch = new Scratch(new float[TILE * entries], new float[TILE * TILE_LANES]);
+      SCRATCH.set(scratch);
+    }
+    return scratch;
+  }
+
+  /** Two or three rows are filled up with zeros. */
+  private static void arrange(
+      float[] weights, int at, int stride, int count, int entries, float[] arranged) {
+    for (int row = 0; row < count; row++) {
+      System.arraycopy(weights, at + row * stride, arranged, row * entries, entries);
+    }
+    if (count > 1) {
+      Arrays.fill(arranged, count * entries, TILE * entries, 0);
+    }
+  }
+
+  private static void fourRows(
+      MemorySegment codes, long at, long rowBytes, int entries, float[] weights, float[] sums) {
+    FloatVector s00 = FloatVector.zero(FLOATS);
+    FloatVector s01 = s00;
+    FloatVector s02 = s00;
+    FloatVector s03 = s00;
+    FloatVector s10 = s00;
+    FloatVector s11 = s00;
+    FloatVector s12 = s00;
+    FloatVector s13 = s00;
+    FloatVector s20 = s00;
+    FloatVector s21 = s00;
+    FloatVector s22 = s00;
+    FloatVector s23 = s00;
+    FloatVector s30 = s00;
+    FloatVector s31 = s00;
+    FloatVector s32 = s00;
+    FloatVector s33 = s00;
+    for (int e = 0; e < entries; e++) {
+      long row = at + e * rowBytes;
+      IntVector x = ShortVector.fromMemorySegment(SHORTS, codes, row, ORDER).reinterpretAsInts();
+      FloatVector even0 =
+          (FloatVector)
+              x.lanewise(VectorOperators.LSHL, 16)
+                  .lanewise(VectorOperators.ASHR, 16)
+                  .convert(VectorOperators.I2F, 0);
+      FloatVector odd0 =
+          (FloatVector) x.lanewise(VectorOperators.ASHR, 16).convert(VectorOperators.I2F, 0);
+      x = ShortVector.fromMemorySegment(SHORTS, codes, row + 4L * LANES, ORDER).reinterpretAsInts();
+      FloatVector even1 =
+          (FloatVector)
+              x.lanewise(VectorOperators.LSHL, 16)
+                  .lanewise(VectorOperators.ASHR, 16)
+                  .convert(VectorOperators.I2F, 0);
+      FloatVector odd1 =
+          (FloatVector) x.lanewise(VectorOperators.ASHR, 16).convert(VectorOperators.I2F, 0);
+      FloatVector w = FloatVector.broadcast(FLOATS, weights[e]);
+      s00 = w.fma(even0, s00);
+      s01 = w.fma(odd0, s01);
+      s02 = w.fma(even1, s02);
+      s03 = w.fma(odd1, s03);
+      w = FloatVector.broadcast(FLOATS, weights[entries + e]);
+      s10 = w.fma(even0, s10);
+      s11 = w.fma(odd0, s11);
+      s12 = w.fma(even1, s12);
+      s13 = w.fma(odd1, s13);
+      w = FloatVector.broadcast(FLOATS, weights[2 * entries + e]);
+      s20 = w.fma(even0, s20);
+      s21 = w.fma(odd0, s21);
+      s22 = w.fma(even1, s22);
+      s23 = w.fma(odd1, s23);
+      w = FloatVector.broadcast(FLOATS, weights[3 * entries + e]);
+      s30 = w.fma(even0, s30);
+      s31 = w.fma(odd0, s31);
+      s32 = w.fma(even1, s32);
+      s33 = w.fma(odd1, s33);
+    }
+    s00.intoArray(sums, 0 * LANES);
+    s01.intoArray(sums, 1 * LANES);
+    s02.intoArray(sums, 2 * LANES);
+    s03.intoArray(sums, 3 * LANES);
+    s10.intoArray(sums, 4 * LANES);
+    s11.intoArray(sums, 5 * LANES);
+    s12.intoArray(sums, 6 * LANES);
+    s13.intoArray(sums, 7 * LANES);
+    s20.intoArray(sums, 8 * LANES);
+    s21.intoArray(sums, 9 * LANES);
+    s22.intoArray(sums, 10 * LANES);
+    s23.intoArray(sums, 11 * LANES);
+    s30.intoArray(sums, 12 * LANES);
+    s31.intoArray(sums, 13 * LANES);
+    s32.intoArray(sums, 14 * LANES);
+    s33.intoArray(sums, 15 * LANES);
+  }
+
+  private static void oneRow(
+      MemorySegment codes, long at, long rowBytes, int entries, float[] weights, float[] sums) {
+    FloatVector s00 = FloatVector.zero(FLOATS);
+    FloatVector s01 = s00;
+    FloatVector s02 = s00;
+    FloatVector s03 = s00;
+    for (int e = 0; e < entries; e++) {
+      long row = at + e * rowBytes;
+      IntVector x = ShortVector.fromMemorySegment(SHORTS, codes, row, ORDER).reinterpretAsInts();
+      FloatVector even0 =
+          (FloatVector)
+              x.lanewise(VectorOperators.LSHL, 16)
+                  .lanewise(VectorOperators.ASHR, 16)
+                  .convert(VectorOperators.I2F, 0);
+      FloatVector odd0 =
+          (FloatVector) x.lanewise(VectorOperators.ASHR, 16).convert(VectorOperators.I2F, 0);
+      x = ShortVector.fromMemorySegment(SHORTS, codes, row + 4L * LANES, ORDER).reinterpretAsInts();
+      FloatVector even1 =
+          (FloatVector)
+              x.lanewise(VectorOperators.LSHL, 16)
+                  .lanewise(VectorOperators.ASHR, 16)
+                  .convert(VectorOperators.I2F, 0);
+      FloatVector odd1 =
+          (FloatVector) x.lanewise(VectorOperators.ASHR, 16).convert(VectorOperators.I2F, 0);
+      FloatVector w = FloatVector.broadcast(FLOATS, weights[e]);
+      s00 = w.fma(even0, s00);
+      s01 = w.fma(odd0, s01);
+      s02 = w.fma(even1, s02);
+      s03 = w.fma(odd1, s03);
+    }
+    s00.intoArray(sums, 0 * LANES);
+    s01.intoArray(sums, 1 * LANES);
+    s02.intoArray(sums, 2 * LANES);
+    s03.intoArray(sums, 3 * LANES);
+  }
+
+  /** Adds a tile's sums, putting even and odd lanes back in their places. */
+  private static void finish(float[] sums, int count, float[] out, int outAt, int outStride) {
+    for (int row = 0; row < count; row++) {
+      for (int half = 0; half < 2; half++) {
+        int from = (TILE * row + 2 * half) * LANES;
+        int to = outAt + row * outStride + half * 2 * LANES;
+        for (int i = 0; i < LANES; i++) {
+          out[to + 2 * i] += sums[from + i];
+          out[to + 2 * i + 1] += sums[from + LANES + i];
+        }
+      }
+    }
+  }
+
+  /** Lanes that do not fill a tile. */
+  private static void rest(
+      MemorySegment codes,
+      long offset,
+      long rowBytes,
+      int entries,
+      int first,
+      int lanes,
+      Scratch scratch,
+      int count,
+      float[] out,
+      int outAt,
+      int outStride) {
+    for (int row = 0; row < count; row++) {
+      for (int lane = first; lane < lanes; lane++) {
+        float sum = 0;
+        for (int e = 0; e < entries; e++) {
+          short code = codes.get(SHORT, offset + e * rowBytes + 2L * lane);
+          sum = Math.fma(scratch.weights[row * entries + e], code, sum);
+        }
+        out[outAt + row * outStride + lane] += sum;
+      }
+    }
+  }
+}
