@@ -56,7 +56,7 @@ final class HalfSums {
       int channel = 0;
       for (; channel <= v.columns() - TILE_CHANNELS; channel += TILE_CHANNELS) {
         tile(v, firstRow, channel, tokens, count, scratch);
-        finish(scratch.sums, count, out, to + channel, outStride);
+        addInOrder(scratch.sums, count, out, to + channel, outStride);
       }
       rest(weights, from, weightsStride, count, v, firstRow, tokens, channel, out, to, outStride);
       i += count;
@@ -311,7 +311,7 @@ final class HalfSums {
   }
 
   /** Adds a tile's sums, putting even and odd channels back in their places. */
-  private static void finish(float[] sums, int count, float[] out, int outAt, int outStride) {
+  static void addInOrder(float[] sums, int count, float[] out, int outAt, int outStride) {
     for (int row = 0; row < count; row++) {
       for (int half = 0; half < 2; half++) {
         int from = (TILE * row + 2 * half) * LANES;

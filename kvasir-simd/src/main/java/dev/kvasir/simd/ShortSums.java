@@ -62,7 +62,7 @@ final class ShortSums {
         } else {
           fourRows(codes, at, rowBytes, entries, scratch.weights, scratch.sums);
         }
-        finish(scratch.sums, count, out, to + lane, outStride);
+        HalfSums.addInOrder(scratch.sums, count, out, to + lane, outStride);
       }
       rest(codes, offset, rowBytes, entries, lane, lanes, scratch, count, out, to, outStride);
       i += count;
@@ -198,20 +198,6 @@ final class ShortSums {
     s01.intoArray(sums, 1 * LANES);
     s02.intoArray(sums, 2 * LANES);
     s03.intoArray(sums, 3 * LANES);
-  }
-
-  /** Adds a tile's sums, putting even and odd lanes back in their places. */
-  private static void finish(float[] sums, int count, float[] out, int outAt, int outStride) {
-    for (int row = 0; row < count; row++) {
-      for (int half = 0; half < 2; half++) {
-        int from = (TILE * row + 2 * half) * LANES;
-        int to = outAt + row * outStride + half * 2 * LANES;
-        for (int i = 0; i < LANES; i++) {
-          out[to + 2 * i] += sums[from + i];
-          out[to + 2 * i + 1] += sums[from + LANES + i];
-        }
-      }
-    }
   }
 
   /** Lanes that do not fill a tile. */
