@@ -107,7 +107,7 @@ class EvaluatorTest {
 
   @Test
   void aBudgetInBitsCountsTheContextOfTheEvaluation() {
-    String bare = ",window=0,sinks=0,widths=same";
+    String bare = ",window=0,sinks=0,widths=same,shrink=layer";
     Settings settings =
         settings(EnumSet.of(Task.KLD), 520, 1, "pmkvq:2,budget=10bits" + bare, "pmkvq:2" + bare);
     List<Row> rows = run(settings).rows();
