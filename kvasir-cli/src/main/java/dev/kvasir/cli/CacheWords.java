@@ -2,18 +2,26 @@ package dev.kvasir.cli;
 
 /** What help says of a cache spec, wherever one can be typed. */
 final class CacheWords {
+  /** Lines that fit beside an option in 80 columns. */
   static final String METHODS =
-      "How keys and values are kept: fp16, bf16, fp32, mixkvq, kivi:BITS or patternkv:BITS, with bits";
-  static final String KEYS =
-      "  1, 2, 3, 4, 8 and ,KEY=VALUE for k, v (bits), group (32, 64, 128), window, sinks";
-  static final String LAST_KEYS =
-      "  (tokens), lookup (exact, fast); patternkv: patterns, alpha, rope (static, rotate);";
-  static final String MIX_KEYS =
-      "  mixkvq: high, mid (thresholds; else the profile's), residual (128, 256, 384, 512),";
-  static final String LAST_MIX_KEYS =
-      "  salience (query, error), queries (window, sequence); or pmkvq:BITS, which shrinks to\n"
-          + "  2, 4 or 8 bits within budget (512MiB, 4bits), with window, sinks, shrink (page, layer),\n"
-          + "  keys (channel, token), shift (equivalent, direct, modified).";
+      """
+      How keys and values are kept: METHOD:BITS, and
+        keys of the method, as in kivi:2,group=64.
+        fp16, bf16, fp32: not packed
+        kivi:1|2|3|4|8: k, v (bits), group (32|64|128),
+          widths (same|profile)
+        patternkv:1|2|3|4|8: k, v, group, patterns,
+          alpha, rope (rotate|static)
+        mixkvq: high, mid (thresholds; else those of
+          the profile), group, residual (128|256|384|
+          512), salience (query|error)
+        pmkvq:2|4|8: budget (512MiB, 4bits), shrink
+          (page|layer), keys (channel|token), widths,
+          shift (equivalent|modified|direct)
+        commvq:1|2|3|4: beam; with codebooks of the
+          profile
+        All that pack: window, sinks (tokens). All of
+          these but commvq: lookup (exact|fast).""";
 
   private CacheWords() {}
 }

@@ -36,17 +36,7 @@ import picocli.CommandLine.Option;
 final class Roundtrip implements Callable<Integer> {
   private final Streams streams;
 
-  @Option(
-      names = "--kv",
-      paramLabel = "SPEC",
-      required = true,
-      description = {
-        CacheWords.METHODS,
-        CacheWords.KEYS,
-        CacheWords.LAST_KEYS,
-        CacheWords.MIX_KEYS,
-        CacheWords.LAST_MIX_KEYS
-      })
+  @Option(names = "--kv", paramLabel = "SPEC", required = true, description = CacheWords.METHODS)
   private String cache;
 
   @Option(

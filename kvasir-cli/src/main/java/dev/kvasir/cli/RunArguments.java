@@ -13,14 +13,7 @@ final class RunArguments {
       names = "--kv",
       paramLabel = "SPEC",
       defaultValue = "fp16",
-      description = {
-        CacheWords.METHODS,
-        CacheWords.KEYS,
-        CacheWords.LAST_KEYS,
-        CacheWords.MIX_KEYS,
-        CacheWords.LAST_MIX_KEYS,
-        "  Default: ${DEFAULT-VALUE}."
-      })
+      description = {CacheWords.METHODS, "  Default: ${DEFAULT-VALUE}."})
   private String cache;
 
   @Option(
