@@ -4,7 +4,6 @@ import dev.kvasir.kernel.DenseMatrix;
 import dev.kvasir.kernel.DenseMatrix.Precision;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteOrder;
-import java.util.Arrays;
 import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.IntVector;
 import jdk.incubator.vector.ShortVector;
@@ -23,15 +22,6 @@ final class HalfSums {
   private static final int LANES = FLOATS.length();
   private static final int HALF_BITS = HalfFloats.HALF_BITS;
   private static final int UPPER_HALF = HalfFloats.UPPER_HALF;
-  private static final int TILE = 4;
-
-  /** Channels of a tile: two vectors of even ones and two of odd ones. */
-  private static final int TILE_CHANNELS = 4 * LANES;
-
-  private record Scratch(float[] weights, float[] sums) {}
-
-  private static final ThreadLocal<Scratch> SCRATCH =
-      ThreadLocal.withInitial(() -> new Scratch(new float[0], new float[0]));
 
   private HalfSums() {}
 
@@ -46,55 +36,26 @@ final class HalfSums {
       float[] out,
       int outAt,
       int outStride) {
-    Scratch scratch = scratch(tokens);
+    SumTile scratch = SumTile.ofThread(tokens);
+    // What is stored is 2^-112 of a half's value; the weights make up for it.
     float lift = HalfFloats.lift(v.precision());
     for (int i = 0; i < rows; ) {
-      int count = rows - i == 1 ? 1 : Math.min(TILE, rows - i);
+      int count = SumTile.rows(rows - i);
       int from = weightsAt + i * weightsStride;
       int to = outAt + i * outStride;
-      lift(weights, from, weightsStride, count, tokens, lift, scratch.weights);
+      scratch.arrange(weights, from, weightsStride, count, tokens, lift);
       int channel = 0;
-      for (; channel <= v.columns() - TILE_CHANNELS; channel += TILE_CHANNELS) {
+      for (; channel <= v.columns() - SumTile.LANES; channel += SumTile.LANES) {
         tile(v, firstRow, channel, tokens, count, scratch);
-        addInOrder(scratch.sums, count, out, to + channel, outStride);
+        scratch.addInOrder(count, out, to + channel, outStride);
       }
       rest(weights, from, weightsStride, count, v, firstRow, tokens, channel, out, to, outStride);
       i += count;
     }
   }
 
-  private static Scratch scratch(int tokens) {
-    Scratch scratch = SCRATCH.get();
-    if (scratch.weights.length < TILE * tokens) {
-      scratch = new Scratch(new float[TILE * tokens], new float[TILE * TILE_CHANNELS]);
-      SCRATCH.set(scratch);
-    }
-    return scratch;
-  }
-
-  /** What is stored is 2^-112 of a half's value; the weights make up for it. */
-  private static void lift(
-      float[] weights, int at, int stride, int count, int tokens, float lift, float[] lifted) {
-    int tileRows = count == 1 ? 1 : TILE;
-    for (int row = 0; row < tileRows; row++) {
-      if (row < count) {
-        int from = at + row * stride;
-        int to = row * tokens;
-        int t = 0;
-        for (; t <= tokens - LANES; t += LANES) {
-          FloatVector.fromArray(FLOATS, weights, from + t).mul(lift).intoArray(lifted, to + t);
-        }
-        for (; t < tokens; t++) {
-          lifted[to + t] = weights[from + t] * lift;
-        }
-      } else {
-        Arrays.fill(lifted, row * tokens, (row + 1) * tokens, 0);
-      }
-    }
-  }
-
   private static void tile(
-      DenseMatrix v, int firstRow, int channel, int tokens, int count, Scratch scratch) {
+      DenseMatrix v, int firstRow, int channel, int tokens, int count, SumTile scratch) {
     long at = v.offset(firstRow) + 2L * channel;
     long rowBytes = 2L * v.columns();
     float[] weights = scratch.weights;
@@ -308,20 +269,6 @@ final class HalfSums {
     s01.intoArray(sums, 1 * LANES);
     s02.intoArray(sums, 2 * LANES);
     s03.intoArray(sums, 3 * LANES);
-  }
-
-  /** Adds a tile's sums, putting even and odd channels back in their places. */
-  static void addInOrder(float[] sums, int count, float[] out, int outAt, int outStride) {
-    for (int row = 0; row < count; row++) {
-      for (int half = 0; half < 2; half++) {
-        int from = (TILE * row + 2 * half) * LANES;
-        int to = outAt + row * outStride + half * 2 * LANES;
-        for (int i = 0; i < LANES; i++) {
-          out[to + 2 * i] += sums[from + i];
-          out[to + 2 * i + 1] += sums[from + LANES + i];
-        }
-      }
-    }
   }
 
   /** Channels that do not fill a tile. */

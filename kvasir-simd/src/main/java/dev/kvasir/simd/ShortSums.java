@@ -3,7 +3,6 @@ package dev.kvasir.simd;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
-import java.util.Arrays;
 import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.IntVector;
 import jdk.incubator.vector.ShortVector;
@@ -22,15 +21,6 @@ final class ShortSums {
   private static final ValueLayout.OfShort SHORT =
       ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ORDER);
   private static final int LANES = FLOATS.length();
-  private static final int TILE = 4;
-
-  /** Lanes of a tile: two vectors of even ones and two of odd ones. */
-  private static final int TILE_LANES = 4 * LANES;
-
-  private record Scratch(float[] weights, float[] sums) {}
-
-  private static final ThreadLocal<Scratch> SCRATCH =
-      ThreadLocal.withInitial(() -> new Scratch(new float[0], new float[0]));
 
   private ShortSums() {}
 
@@ -47,45 +37,25 @@ final class ShortSums {
       float[] out,
       int outAt,
       int outStride) {
-    Scratch scratch = scratch(entries);
+    SumTile scratch = SumTile.ofThread(entries);
     long rowBytes = 2L * codesStride;
     for (int i = 0; i < rows; ) {
-      int count = rows - i == 1 ? 1 : Math.min(TILE, rows - i);
+      int count = SumTile.rows(rows - i);
       int from = weightsAt + i * weightsStride;
       int to = outAt + i * outStride;
-      arrange(weights, from, weightsStride, count, entries, scratch.weights);
+      scratch.arrange(weights, from, weightsStride, count, entries, 1);
       int lane = 0;
-      for (; lane <= lanes - TILE_LANES; lane += TILE_LANES) {
+      for (; lane <= lanes - SumTile.LANES; lane += SumTile.LANES) {
         long at = offset + 2L * lane;
         if (count == 1) {
           oneRow(codes, at, rowBytes, entries, scratch.weights, scratch.sums);
         } else {
           fourRows(codes, at, rowBytes, entries, scratch.weights, scratch.sums);
         }
-        HalfSums.addInOrder(scratch.sums, count, out, to + lane, outStride);
+        scratch.addInOrder(count, out, to + lane, outStride);
       }
       rest(codes, offset, rowBytes, entries, lane, lanes, scratch, count, out, to, outStride);
       i += count;
-    }
-  }
-
-  private static Scratch scratch(int entries) {
-    Scratch scratch = SCRATCH.get();
-    if (scratch.weights.length < TILE * entries) {
-      scratch = new Scratch(new float[TILE * entries], new float[TILE * TILE_LANES]);
-      SCRATCH.set(scratch);
-    }
-    return scratch;
-  }
-
-  /** Two or three rows are filled up with zeros. */
-  private static void arrange(
-      float[] weights, int at, int stride, int count, int entries, float[] arranged) {
-    for (int row = 0; row < count; row++) {
-      System.arraycopy(weights, at + row * stride, arranged, row * entries, entries);
-    }
-    if (count > 1) {
-      Arrays.fill(arranged, count * entries, TILE * entries, 0);
     }
   }
 
@@ -208,7 +178,7 @@ final class ShortSums {
       int entries,
       int first,
       int lanes,
-      Scratch scratch,
+      SumTile scratch,
       int count,
       float[] out,
       int outAt,
