@@ -101,17 +101,13 @@ final class BlockSums {
     }
     int entries = codes.entries();
     for (int group = 0; group < codes.groups(); group++) {
-      kernels.expandHalf(bytes, offset + codes.scalesOffset(group), scales, 0, entries);
-      toSteps(ScaleSpan.THIRD, codes.bits(), entries);
-      kernels.expandHalf(bytes, offset + codes.zerosOffset(group), zeros, 0, entries);
+      long scalesAt = offset + codes.scalesOffset(group);
+      long zerosAt = offset + codes.zerosOffset(group);
+      readScales(bytes, scalesAt, zerosAt, ScaleSpan.THIRD, codes.bits(), entries);
       for (int entry = 0; entry < entries; entry++) {
         zeros[entry] += WideCodes.MIDDLE * scales[entry];
       }
-      for (int row = 0; row < rows; row++) {
-        int to = row * entries;
-        kernels.multiply(x, xAt + row * xStride, scales, 0, weights, to, entries);
-      }
-      kernels.products(x, xAt, xStride, rows, zeros, 0, entries, 1, entries, constants, 0, 1);
+      weigh(x, xAt, xStride, rows, entries, entries);
       int first = group * codes.group();
       int count = Math.min(codes.group(), codes.lanes() - first);
       addConstants(rows, count, out, first, outStride);
@@ -192,15 +188,10 @@ final class BlockSums {
     int entries = codes.entries();
     PlaneLayout layout = codes.layout();
     for (int group = 0; group < codes.groups(); group++) {
-      kernels.expandHalf(bytes, offset + codes.scalesOffset(group), scales, 0, entries);
-      toSteps(codes.span(), codes.bits(), entries);
-      kernels.expandHalf(bytes, offset + codes.zerosOffset(group), zeros, 0, entries);
-      for (int row = 0; row < rows; row++) {
-        int to = row * layout.entries();
-        kernels.multiply(x, xAt + row * xStride, scales, 0, weights, to, entries);
-        Arrays.fill(weights, to + entries, to + layout.entries(), 0);
-      }
-      kernels.products(x, xAt, xStride, rows, zeros, 0, entries, 1, entries, constants, 0, 1);
+      long scalesAt = offset + codes.scalesOffset(group);
+      long zerosAt = offset + codes.zerosOffset(group);
+      readScales(bytes, scalesAt, zerosAt, codes.span(), codes.bits(), entries);
+      weigh(x, xAt, xStride, rows, entries, layout.entries());
       int count = layout.entries();
       kernels.buildTables(weights, 0, count, rows, count, exact, tables);
       for (int row = 0; row < rows; row++) {
@@ -229,9 +220,8 @@ final class BlockSums {
     KeptTables.Kept kept = keptTables.of(x, xAt, xStride, rows, entries, layout.entries(), exact);
     Arrays.fill(sums, 0, rows * lanes, 0);
     lookUp(layout, bytes, offset, 0, lanes, rows, kept.tables(), sums, 0, lanes);
-    kernels.expandHalf(bytes, offset + codes.scalesOffset(), scales, 0, lanes);
-    toSteps(codes.span(), codes.bits(), lanes);
-    kernels.expandHalf(bytes, offset + codes.zerosOffset(), zeros, 0, lanes);
+    long scalesAt = offset + codes.scalesOffset();
+    readScales(bytes, scalesAt, offset + codes.zerosOffset(), codes.span(), codes.bits(), lanes);
     for (int row = 0; row < rows; row++) {
       kernels.multiply(sums, row * lanes, scales, 0, sums, row * lanes, lanes);
       kernels.add(out, row * outStride, sums, row * lanes, lanes);
@@ -239,10 +229,28 @@ final class BlockSums {
     kernels.weightedSums(kept.sums(), 0, 1, rows, zeros, 0, lanes, 1, lanes, out, 0, outStride);
   }
 
-  private void toSteps(ScaleSpan span, int bits, int count) {
+  /** Scales as steps from a code to the next, and zeros. */
+  private void readScales(
+      MemorySegment bytes, long scalesAt, long zerosAt, ScaleSpan span, int bits, int count) {
+    kernels.expandHalf(bytes, scalesAt, scales, 0, count);
     if (span != ScaleSpan.STEP) {
       kernels.scale(scales, 0, count, span.unit(bits));
     }
+    kernels.expandHalf(bytes, zerosAt, zeros, 0, count);
+  }
+
+  /**
+   * What codes are multiplied by where a scale belongs to an entry, and what their zeros add.
+   *
+   * @param stride of the weights of a row, which zeros fill up
+   */
+  private void weigh(float[] x, int xAt, int xStride, int rows, int entries, int stride) {
+    for (int row = 0; row < rows; row++) {
+      int to = row * stride;
+      kernels.multiply(x, xAt + row * xStride, scales, 0, weights, to, entries);
+      Arrays.fill(weights, to + entries, to + stride, 0);
+    }
+    kernels.products(x, xAt, xStride, rows, zeros, 0, entries, 1, entries, constants, 0, 1);
   }
 
   /**
