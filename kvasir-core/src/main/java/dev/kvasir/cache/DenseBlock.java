@@ -4,7 +4,6 @@ import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.kernel.DenseMatrix;
 import dev.kvasir.kernel.DenseMatrix.Precision;
 import dev.kvasir.kernel.Kernels;
-import dev.kvasir.kernel.ScalarKernels;
 import dev.kvasir.memory.CountedArena;
 import dev.kvasir.page.HalfRounding;
 import java.lang.foreign.MemorySegment;
@@ -24,8 +23,6 @@ final class DenseBlock implements Block {
       ValueLayout.JAVA_SHORT.withOrder(ByteOrder.LITTLE_ENDIAN);
   private static final ValueLayout.OfFloat FLOAT =
       ValueLayout.JAVA_FLOAT.withOrder(ByteOrder.LITTLE_ENDIAN);
-
-  private static final Kernels EXPANDING = new ScalarKernels();
 
   private final CacheShape shape;
   private final int capacity;
@@ -52,7 +49,8 @@ final class DenseBlock implements Block {
   }
 
   /** A whole block with the first tokens of another one, as attention saw them. */
-  static DenseBlock expanded(Block block, int tokens, CacheShape shape, Precision precision) {
+  static DenseBlock expanded(
+      Kernels kernels, Block block, int tokens, CacheShape shape, Precision precision) {
     DenseBlock dense = new DenseBlock(shape, KvCache.TOKENS_PER_PAGE, precision);
     int headDim = shape.headDim();
     int vector = shape.kvHeads() * headDim;
@@ -61,9 +59,9 @@ final class DenseBlock implements Block {
     float[] values = new float[tokens * vector];
     for (int layer = 0; layer < shape.layers(); layer++) {
       for (int h = 0; h < shape.kvHeads(); h++) {
-        block.expandKeys(EXPANDING, layer, h, tokens, head);
+        block.expandKeys(kernels, layer, h, tokens, head);
         spread(head, headDim, tokens, keys, h * headDim, vector);
-        block.expandValues(EXPANDING, layer, h, tokens, head);
+        block.expandValues(kernels, layer, h, tokens, head);
         spread(head, headDim, tokens, values, h * headDim, vector);
       }
       for (int token = 0; token < tokens; token++) {

@@ -48,11 +48,10 @@ final class PageShrinker {
    * never was longer. Pages that have shrunk stay as they are.
    */
   void begin(int sealed, long dense) {
-    PageLevels[] levels = levels(sealed, dense);
-    for (int layer = 0; layer < levels.length; layer++) {
-      codec.moveTo(layer, levels[layer].newest());
+    for (int layer = 0; layer < budget.layers(); layer++) {
+      codec.moveTo(layer, 0);
     }
-    shrink(levels);
+    fit(sealed, dense);
   }
 
   /** Whether that would make any page narrower, or those to come, or is not to be had at all. */

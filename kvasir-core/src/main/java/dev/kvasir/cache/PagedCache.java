@@ -352,7 +352,8 @@ public final class PagedCache implements KvCache {
     if (cut && blocks.getLast() instanceof SealedBlock block) {
       // A page that is cut must take tokens again, so it goes back to what attention saw of it.
       int tokens = wanted - firstPosition(kept - 1);
-      blocks.set(kept - 1, DenseBlock.expanded(block, tokens, shape, settings.precision()));
+      blocks.set(
+          kept - 1, DenseBlock.expanded(KERNELS, block, tokens, shape, settings.precision()));
       block.release();
       sealedEnd = kept - 1;
     }

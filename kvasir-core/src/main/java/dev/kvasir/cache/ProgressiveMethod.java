@@ -70,7 +70,7 @@ record ProgressiveMethod(
         spec.has("widths")
             ? Optional.of(spec.choice("widths", LayerWidths.Source.SAME))
             : Optional.empty(),
-        spec.isOn("smoothing"),
+        keyScales == KeyScales.TOKEN && spec.isOn("smoothing"),
         spec.choice("lookup", Lookups.EXACT));
   }
 
@@ -133,9 +133,7 @@ record ProgressiveMethod(
   }
 
   private List<Smoothing> smoothing(Optional<Profile> profile, CacheShape shape) {
-    if (!smooths
-        || keyScales == KeyScales.CHANNEL
-        || profile.flatMap(known -> known.shape(SMOOTHING)).isEmpty()) {
+    if (!smooths || profile.flatMap(known -> known.shape(SMOOTHING)).isEmpty()) {
       return List.of();
     }
     int kvHeads = shape.kvHeads();

@@ -5,8 +5,8 @@ import dev.kvasir.page.UniformPage;
 import java.util.Optional;
 
 /**
- * A layer's keys and values at one of the levels. Keys are packed divided by the factors of the
- * layer: whoever computes on them multiplies queries by those.
+ * A layer's keys and values at one of the levels. Where there are factors, keys are packed divided
+ * by them: whoever computes on keys multiplies queries by those.
  */
 public final class ProgressivePage implements Page {
   private final UniformPage codes;
