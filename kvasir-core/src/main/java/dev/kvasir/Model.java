@@ -1,8 +1,8 @@
 package dev.kvasir;
 
-import dev.kvasir.cache.CacheHost;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
+import dev.kvasir.codec.CacheHost;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.GgufFile;
 import dev.kvasir.kernel.Crew;

@@ -2,10 +2,10 @@ package dev.kvasir.bench;
 
 import dev.kvasir.attention.Attention;
 import dev.kvasir.attention.AttentionShape;
-import dev.kvasir.cache.CacheHost;
-import dev.kvasir.cache.CacheShape;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
+import dev.kvasir.codec.CacheHost;
+import dev.kvasir.codec.CacheShape;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.kernel.Crew;
 import dev.kvasir.kernel.KernelChoice;

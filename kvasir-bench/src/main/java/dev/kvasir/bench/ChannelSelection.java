@@ -1,9 +1,9 @@
 package dev.kvasir.bench;
 
 import dev.kvasir.Model;
-import dev.kvasir.cache.CacheShape;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
+import dev.kvasir.codec.CacheShape;
 import java.util.Arrays;
 import java.util.Locale;
 

@@ -2,9 +2,9 @@ package dev.kvasir.bench;
 
 import dev.kvasir.LoadOptions;
 import dev.kvasir.Model;
-import dev.kvasir.cache.CacheShape;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
+import dev.kvasir.codec.CacheShape;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.kernel.KernelChoice;
 import dev.kvasir.model.Batch;

@@ -1,8 +1,8 @@
 package dev.kvasir.bench;
 
-import dev.kvasir.cache.CacheShape;
-import dev.kvasir.cache.CodebookProfile;
+import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.commvq.AdditiveStages;
+import dev.kvasir.codec.commvq.CommvqProfile;
 import dev.kvasir.profile.Profile;
 import java.util.SplittableRandom;
 
@@ -27,8 +27,8 @@ final class RandomCodebooks {
   }
 
   private Profile with(Profile profile, int bits) {
-    String part = CodebookProfile.part(bits) + "/";
-    int stages = CodebookProfile.stages(bits, shape.headDim());
+    String part = CommvqProfile.part(bits) + "/";
+    int stages = CommvqProfile.stages(bits, shape.headDim());
     int rows = AdditiveStages.ROWS;
     Profile keys = with(profile, part + "keys", stages, rows, shape.headDim());
     Profile values = with(keys, part + "values", stages, 2, rows, shape.headDim());

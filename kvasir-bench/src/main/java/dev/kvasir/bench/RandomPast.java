@@ -1,7 +1,7 @@
 package dev.kvasir.bench;
 
-import dev.kvasir.cache.CacheShape;
 import dev.kvasir.cache.KvCache;
+import dev.kvasir.codec.CacheShape;
 import java.util.SplittableRandom;
 
 /** Fills caches with random vectors, which cost what real ones cost; the same ones every time. */

@@ -3,7 +3,7 @@ package dev.kvasir.cli;
 import dev.kvasir.LoadOptions;
 import dev.kvasir.Model;
 import dev.kvasir.cli.CalibratedCache.Method;
-import dev.kvasir.codec.progressive.KeyScales;
+import dev.kvasir.codec.pmkvq.KeyScales;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.WholeFile;
 import dev.kvasir.kernel.Crew;

@@ -1,8 +1,8 @@
 package dev.kvasir.cli;
 
 import dev.kvasir.Model;
-import dev.kvasir.cache.CacheShape;
-import dev.kvasir.cache.CodebookProfile;
+import dev.kvasir.codec.CacheShape;
+import dev.kvasir.codec.commvq.CommvqProfile;
 import dev.kvasir.lab.codebook.CodebookTraining;
 import dev.kvasir.lab.codebook.FinishedHeads;
 import dev.kvasir.lab.codebook.TextVectors;
@@ -60,7 +60,7 @@ final class CommvqCalibration {
   int run(int threads) {
     profile(); // of another model it is refused before any work
     TrainingSettings training =
-        TrainingSettings.of(CodebookProfile.stages(settings.bits(), shape.headDim()));
+        TrainingSettings.of(CommvqProfile.stages(settings.bits(), shape.headDim()));
     String source = source(training);
     FinishedHeads finished =
         new FinishedHeads(
@@ -77,14 +77,14 @@ final class CommvqCalibration {
       return Interruption.EXIT_CODE;
     }
     Profile made =
-        new CodebookProfile(settings.bits(), finished.layers())
+        new CommvqProfile(settings.bits(), finished.layers())
             .addTo(profile())
-            .withNote(CodebookProfile.part(settings.bits()) + "/training", source);
+            .withNote(CommvqProfile.part(settings.bits()) + "/training", source);
     made.write(out);
     finished.remove();
     // As they are stored, which is in half precision.
     new HeldOutTable(vectors.get().heldOut(), vectors.get().length(), model.config().rotation())
-        .print(CodebookProfile.of(made, settings.bits(), shape), streams.out());
+        .print(CommvqProfile.of(made, settings.bits(), shape), streams.out());
     return 0;
   }
 

@@ -1,6 +1,6 @@
 package dev.kvasir.cli;
 
-import dev.kvasir.cache.CodebookProfile;
+import dev.kvasir.codec.commvq.CommvqProfile;
 import dev.kvasir.codec.commvq.LayerCodebooks;
 import dev.kvasir.kernel.Rotation;
 import dev.kvasir.lab.codebook.AsymmetricError;
@@ -27,7 +27,7 @@ final class HeldOutTable {
     this.asymmetric = new AsymmetricError(heldOut, length, rotation);
   }
 
-  void print(CodebookProfile profile, PrintStream to) {
+  void print(CommvqProfile profile, PrintStream to) {
     int bits = profile.bits();
     to.println(
         "what is left of %s that were not trained on, beside KIVI's codes in groups of 32"

@@ -1,9 +1,9 @@
 package dev.kvasir.cli;
 
 import dev.kvasir.cache.CacheBytes;
-import dev.kvasir.cache.CacheHost;
-import dev.kvasir.cache.CacheShape;
 import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.codec.CacheHost;
+import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.PageCodec.Sizes;
 import dev.kvasir.format.GgufFile;
 import dev.kvasir.format.SafetensorsFolder;

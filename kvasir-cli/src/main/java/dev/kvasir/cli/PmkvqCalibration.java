@@ -1,7 +1,7 @@
 package dev.kvasir.cli;
 
 import dev.kvasir.Model;
-import dev.kvasir.codec.progressive.KeyScales;
+import dev.kvasir.codec.pmkvq.KeyScales;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.kernel.Crew;
 import dev.kvasir.lab.allocate.Allocation;

@@ -2,8 +2,8 @@ package dev.kvasir.cli;
 
 import dev.kvasir.LoadOptions;
 import dev.kvasir.Model;
-import dev.kvasir.cache.CodebookProfile;
 import dev.kvasir.cli.CodebookTables.Trained;
+import dev.kvasir.codec.commvq.CommvqProfile;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.lab.codebook.SampleReader;
 import dev.kvasir.lab.codebook.VectorSample;
@@ -150,7 +150,7 @@ final class ShowCodebooks implements Callable<Integer> {
                     new InvalidInputException(
                         "the model has no profile; give one with --profile FILE"));
     List<Integer> widths =
-        WIDTHS.stream().filter(bits -> profile.has(CodebookProfile.part(bits))).toList();
+        WIDTHS.stream().filter(bits -> profile.has(CommvqProfile.part(bits))).toList();
     if (widths.isEmpty()) {
       throw new InvalidInputException("%s: has no codebooks".formatted(profile.name()));
     }
@@ -163,7 +163,7 @@ final class ShowCodebooks implements Callable<Integer> {
     }
     HeldOutTable table = new HeldOutTable(test, length(loaded), loaded.config().rotation());
     for (int width : widths) {
-      table.print(CodebookProfile.of(profile, width, loaded.config().cacheShape()), streams.out());
+      table.print(CommvqProfile.of(profile, width, loaded.config().cacheShape()), streams.out());
     }
   }
 
@@ -208,7 +208,7 @@ final class ShowCodebooks implements Callable<Integer> {
     if (samples.interruption.asked()) {
       return;
     }
-    to.texts(trained, tests, CodebookProfile.stages(bits, headDim));
+    to.texts(trained, tests, CommvqProfile.stages(bits, headDim));
   }
 
   /** Tokens of a stretch that is read from position zero on. */

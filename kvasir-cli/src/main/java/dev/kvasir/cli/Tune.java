@@ -2,7 +2,7 @@ package dev.kvasir.cli;
 
 import dev.kvasir.Model;
 import dev.kvasir.cache.CacheSpec;
-import dev.kvasir.codec.mix.Thresholds;
+import dev.kvasir.codec.mixkvq.Thresholds;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.WholeFile;
 import dev.kvasir.lab.eval.Sources;

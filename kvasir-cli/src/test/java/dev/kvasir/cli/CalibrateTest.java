@@ -2,8 +2,8 @@ package dev.kvasir.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kvasir.cache.CacheShape;
-import dev.kvasir.cache.CodebookProfile;
+import dev.kvasir.codec.CacheShape;
+import dev.kvasir.codec.commvq.CommvqProfile;
 import dev.kvasir.lab.text.BundledText;
 import dev.kvasir.profile.Profile;
 import java.io.IOException;
@@ -25,7 +25,7 @@ class CalibrateTest {
     assertThat(run.out()).contains("layer    2 bits    4 bits    8 bits  width", "3.00 bits");
     Profile made = Profile.open(file);
     assertThat(made.parts()).containsExactly("pmkvq");
-    assertThat(made.floats("pmkvq/widths", 8)).containsOnly(2, 4);
+    assertThat(made.floats("layers/widths", 8)).containsOnly(2, 4);
 
     // The same samples are not followed back again for another budget.
     assertThat(calibrate(file, "pmkvq:2", "4").out()).contains("4.00 bits in the mean");
@@ -51,7 +51,7 @@ class CalibrateTest {
   void noLayerIsNarrowerThanTheCacheMayBe() {
     Path file = folder.resolve("c.profile");
     calibrate(file, "pmkvq:4", "5").succeeds();
-    assertThat(Profile.open(file).floats("pmkvq/widths", 8)).containsOnly(4, 8);
+    assertThat(Profile.open(file).floats("layers/widths", 8)).containsOnly(4, 8);
   }
 
   @Test
@@ -66,7 +66,7 @@ class CalibrateTest {
     assertThat(made.parts()).containsExactly("commvq:1");
     assertThat(made.note("commvq:1/training"))
         .hasValueSatisfying(note -> assertThat(note).contains("seed 1"));
-    CodebookProfile books = CodebookProfile.of(made, 1, new CacheShape(8, 2, 64));
+    CommvqProfile books = CommvqProfile.of(made, 1, new CacheShape(8, 2, 64));
     assertThat(books.layers().getFirst().stages()).isEqualTo(5);
     assertThat(folder.resolve("d.profile.heads")).doesNotExist();
   }

@@ -2,7 +2,7 @@ package dev.kvasir.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kvasir.cache.MixProfile;
+import dev.kvasir.codec.mixkvq.MixkvqProfile;
 import dev.kvasir.profile.Profile;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -23,13 +23,13 @@ class TuneTest {
     assertThat(tune(file, "1").exitCode()).isZero();
     Profile again = Profile.open(file);
     assertThat(again.parts()).containsExactly("mixkvq", "other");
-    assertThat(MixProfile.of(again).tuned()).isEqualTo(MixProfile.of(made).tuned());
+    assertThat(MixkvqProfile.of(again).tuned()).isEqualTo(MixkvqProfile.of(made).tuned());
     assertThat(folder.resolve("a.profile.svg")).exists();
     assertThat(folder.resolve("a.profile.trials.json")).exists();
 
     Run inspected = Run.of("inspect", "--kv", "mixkvq", "--profile", file.toString());
     assertThat(inspected.out())
-        .contains("mixkvq,high=" + MixProfile.of(made).tuned().high())
+        .contains("mixkvq,high=" + MixkvqProfile.of(made).tuned().high())
         .contains("about ");
   }
 

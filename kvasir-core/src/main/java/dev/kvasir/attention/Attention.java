@@ -1,6 +1,7 @@
 package dev.kvasir.attention;
 
 import dev.kvasir.cache.KvCache;
+import dev.kvasir.codec.PageReader;
 import dev.kvasir.kernel.Crew;
 import dev.kvasir.kernel.Kernels;
 import java.util.Arrays;
@@ -116,7 +117,7 @@ public final class Attention {
   private int plan() {
     int slots = 0;
     for (int block = 0; block < blocks; block++) {
-      boolean cut = blockCount[block] * shape.queriesPerKvHead() <= PageWalk.FEW_ROWS;
+      boolean cut = blockCount[block] * shape.queriesPerKvHead() <= PageReader.MOST_ROWS;
       firstSpan[block] = cut ? firstPage(block) / SPAN_PAGES : 0;
       spans[block] = cut ? lastPage(block) / SPAN_PAGES - firstSpan[block] + 1 : 1;
       firstSlot[block] = slots;

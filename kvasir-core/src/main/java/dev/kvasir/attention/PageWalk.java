@@ -2,16 +2,12 @@ package dev.kvasir.attention;
 
 import dev.kvasir.cache.DenseRows;
 import dev.kvasir.cache.KvCache;
-import dev.kvasir.codec.commvq.CodebookPage;
-import dev.kvasir.codec.commvq.KeyReading;
-import dev.kvasir.codec.pattern.PatternPage;
-import dev.kvasir.codec.progressive.ProgressivePage;
-import dev.kvasir.kernel.DenseMatrix.Precision;
+import dev.kvasir.codec.ExpandedReader;
+import dev.kvasir.codec.Page;
+import dev.kvasir.codec.PageReader;
+import dev.kvasir.codec.PageReaders;
 import dev.kvasir.kernel.Kernels;
-import dev.kvasir.page.Page;
-import dev.kvasir.page.UniformPage;
 import java.util.Arrays;
-import java.util.List;
 
 /**
  * One worker's walk over the blocks of a KV head, with a running maximum and sum for every query
@@ -20,18 +16,10 @@ import java.util.List;
 final class PageWalk {
   static final int PAGE = KvCache.TOKENS_PER_PAGE;
 
-  /** Query rows at the most that compute on blocks as they are stored. */
-  static final int FEW_ROWS = 8;
-
   private final AttentionShape shape;
   private final Kernels kernels;
-  private final BlockReader expanded;
-  private final BlockReader halves;
-  private final BlockReader lookups;
-  private final BlockReader patterns;
-  private final BlockReader progressive;
-  private final BlockReader codebooks;
-  private final List<BlockReader> readers;
+  private final PageReaders readers;
+  private final DenseReader dense;
 
   private final float[] queries; // (rows, headDim), scaled
   private final float[] mixed; // (rows, headDim)
@@ -44,14 +32,8 @@ final class PageWalk {
     int headDim = shape.headDim();
     this.shape = shape;
     this.kernels = kernels;
-    this.expanded = new ExpandedBlocks(kernels, headDim);
-    this.halves = new HalfBlocks(kernels, headDim);
-    UniformLookups uniform = new UniformLookups(kernels, headDim);
-    this.lookups = uniform;
-    this.patterns = new PatternLookups(kernels, headDim, uniform);
-    this.progressive = new ProgressiveLookups(headDim, uniform);
-    this.codebooks = new CodebookSums(kernels, headDim);
-    this.readers = List.of(expanded, halves, lookups, patterns, progressive, codebooks);
+    this.readers = new PageReaders(kernels, headDim);
+    this.dense = new DenseReader(kernels, headDim);
     this.queries = new float[mostRows * headDim];
     this.mixed = new float[mostRows * headDim];
     this.scores = new float[mostRows * PAGE];
@@ -62,9 +44,8 @@ final class PageWalk {
   /** Begins with so many rows, whose queries are to be put into {@link #queries}. */
   void begin(int rowCount) {
     rows = rowCount;
-    for (int i = 0; i < readers.size(); i++) {
-      readers.get(i).begin();
-    }
+    readers.begin();
+    dense.begin();
     Arrays.fill(mixed, 0, rows * shape.headDim(), 0);
     Arrays.fill(maxima, 0, rows, Float.NEGATIVE_INFINITY);
     Arrays.fill(sums, 0, rows, 0);
@@ -87,33 +68,41 @@ final class PageWalk {
    */
   void visit(
       KvCache cache, int layer, int kvHead, int block, int position, int tokens, int window) {
-    BlockReader reader = reader(cache, layer, block);
-    // Where a whole block is read, what is not to be seen weighs zero.
-    int read = reader.readsWholeBlocks() ? PAGE : tokens;
-    reader.score(cache, layer, kvHead, block, read, queries, rows, scores);
-    for (int row = 0; row < rows; row++) {
-      int seen = position + row / shape.queriesPerKvHead() - cache.firstPosition(block);
-      weigh(row, seen, read, window);
+    int seen = position - cache.firstPosition(block);
+    Page page = cache.page(layer, block);
+    if (page == null) {
+      visit(cache.denseRows(layer, block), kvHead, seen, tokens, window);
+    } else {
+      visit(page, kvHead, seen, window);
     }
-    reader.mix(cache, layer, kvHead, block, read, scores, rows, mixed);
   }
 
-  private BlockReader reader(KvCache cache, int layer, int block) {
-    if (rows > FEW_ROWS) {
-      return expanded;
+  private boolean isFew() {
+    return rows <= PageReader.MOST_ROWS;
+  }
+
+  private void visit(DenseRows tokensInFull, int kvHead, int seen, int tokens, int window) {
+    dense.score(tokensInFull, kvHead, tokens, isFew(), queries, rows, scores);
+    weigh(seen, tokens, window);
+    dense.mix(tokensInFull, kvHead, tokens, isFew(), scores, rows, mixed);
+  }
+
+  /** A page is read as a whole: what is not to be seen weighs zero. */
+  private void visit(Page page, int kvHead, int seen, int window) {
+    PageReader reader = isFew() ? page.reader(readers) : readers.of(ExpandedReader.KIND);
+    reader.score(page, kvHead, queries, rows, scores);
+    weigh(seen, PAGE, window);
+    reader.mix(page, kvHead, scores, rows, mixed);
+  }
+
+  /**
+   * @param seen the last token of the block that the first row sees, beyond its end where it sees
+   *     all
+   */
+  private void weigh(int seen, int tokens, int window) {
+    for (int row = 0; row < rows; row++) {
+      weigh(row, seen + row / shape.queriesPerKvHead(), tokens, window);
     }
-    Page page = cache.page(layer, block);
-    if (page != null) {
-      return switch (page) {
-        case UniformPage uniform -> lookups;
-        case PatternPage labelled -> patterns;
-        case ProgressivePage narrowing -> progressive;
-        case CodebookPage coded -> coded.reading() == KeyReading.DECODED ? expanded : codebooks;
-        default -> expanded;
-      };
-    }
-    DenseRows dense = cache.denseRows(layer, block);
-    return dense.matrix().precision() == Precision.F32 ? expanded : halves;
   }
 
   /** Turns a row's scores into weights under its new running maximum; unseen tokens weigh zero. */
@@ -135,18 +124,14 @@ final class PageWalk {
       maxima[row] = now;
       sums[row] *= shrink;
       kernels.scale(mixed, row * shape.headDim(), shape.headDim(), shrink);
-      for (int i = 0; i < readers.size(); i++) {
-        readers.get(i).shrink(row, shrink);
-      }
+      readers.shrink(row, shrink);
     }
     sums[row] += sum;
   }
 
   /** All blocks have been visited. */
   void end() {
-    for (int i = 0; i < readers.size(); i++) {
-      readers.get(i).end(rows, mixed);
-    }
+    readers.end(rows, mixed);
   }
 
   /** Writes the outputs of one token's heads, from {@code row} on. */

@@ -1,5 +1,6 @@
 package dev.kvasir.attention;
 
+import dev.kvasir.codec.PageReader;
 import dev.kvasir.kernel.Kernels;
 import java.util.Arrays;
 
@@ -9,9 +10,9 @@ import java.util.Arrays;
  */
 final class PartialOutputs {
   private final int headDim;
-  private float[] mixed = {}; // (slots, FEW_ROWS, headDim)
-  private float[] maxima = {}; // (slots, FEW_ROWS)
-  private float[] sums = {}; // (slots, FEW_ROWS)
+  private float[] mixed = {}; // (slots, MOST_ROWS, headDim)
+  private float[] maxima = {}; // (slots, MOST_ROWS)
+  private float[] sums = {}; // (slots, MOST_ROWS)
 
   PartialOutputs(int headDim) {
     this.headDim = headDim;
@@ -19,7 +20,7 @@ final class PartialOutputs {
 
   /** Makes room; what was there is lost. */
   void makeRoom(int slots) {
-    int rows = slots * PageWalk.FEW_ROWS;
+    int rows = slots * PageReader.MOST_ROWS;
     if (maxima.length < rows) {
       mixed = new float[rows * headDim];
       maxima = new float[rows];
@@ -28,7 +29,7 @@ final class PartialOutputs {
   }
 
   void put(int slot, int rows, float[] someMixed, float[] someMaxima, float[] someSums) {
-    int at = slot * PageWalk.FEW_ROWS;
+    int at = slot * PageReader.MOST_ROWS;
     System.arraycopy(someMixed, 0, mixed, at * headDim, rows * headDim);
     System.arraycopy(someMaxima, 0, maxima, at, rows);
     System.arraycopy(someSums, 0, sums, at, rows);
@@ -41,12 +42,12 @@ final class PartialOutputs {
   void merge(Kernels kernels, int firstSlot, int slots, int row, float[] out, int at) {
     float largest = Float.NEGATIVE_INFINITY;
     for (int slot = firstSlot; slot < firstSlot + slots; slot++) {
-      largest = Math.max(largest, maxima[slot * PageWalk.FEW_ROWS + row]);
+      largest = Math.max(largest, maxima[slot * PageReader.MOST_ROWS + row]);
     }
     float total = 0;
     Arrays.fill(out, at, at + headDim, 0);
     for (int slot = firstSlot; slot < firstSlot + slots; slot++) {
-      int from = slot * PageWalk.FEW_ROWS + row;
+      int from = slot * PageReader.MOST_ROWS + row;
       float shrink = (float) Math.exp(maxima[from] - largest);
       total += sums[from] * shrink;
       kernels.scale(mixed, from * headDim, headDim, shrink);

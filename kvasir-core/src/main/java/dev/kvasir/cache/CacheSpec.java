@@ -1,45 +1,29 @@
 package dev.kvasir.cache;
 
+import dev.kvasir.codec.CacheHost;
+import dev.kvasir.codec.CachePlan;
+import dev.kvasir.codec.CacheSettings;
+import dev.kvasir.codec.CacheShape;
+import dev.kvasir.codec.Method;
+import dev.kvasir.codec.Methods;
 import dev.kvasir.codec.PageCodec;
-import dev.kvasir.kernel.DenseMatrix.Precision;
-import java.util.LinkedHashMap;
-import java.util.Map;
-import java.util.function.Function;
+import dev.kvasir.codec.SpecText;
+import java.util.Optional;
 
 /**
  * The kind of cache that a user asks for, as typed: {@code name[:bits][,key=value...]}.
  *
  * @param text as typed
+ * @param plan what the text stands for
  */
-public record CacheSpec(String text, CacheMethod method) {
-  /** Every method by its name: what makes a method of a spec's text. */
-  private static final Map<String, Function<SpecText, CacheMethod>> METHODS = new LinkedHashMap<>();
-
-  static {
-    METHODS.put("fp16", spec -> DenseMethod.of(spec, Precision.F16));
-    METHODS.put("bf16", spec -> DenseMethod.of(spec, Precision.BF16));
-    METHODS.put("fp32", spec -> DenseMethod.of(spec, Precision.F32));
-    METHODS.put("kivi", KiviMethod::of);
-    METHODS.put("patternkv", PatternMethod::of);
-    METHODS.put("mixkvq", MixMethod::of);
-    METHODS.put("pmkvq", ProgressiveMethod::of);
-    METHODS.put("commvq", CodebookMethod::of);
-  }
-
-  /** As {@link #METHODS} wants them typed. */
-  private static final String KNOWN =
-      "fp16, bf16, fp32, kivi:BITS, patternkv:BITS, mixkvq, pmkvq:BITS, commvq:BITS";
-
+public record CacheSpec(String text, Method method, CachePlan plan) {
   /** Half precision. */
   public static final CacheSpec DEFAULT = parse("fp16");
 
   public static CacheSpec parse(String text) {
     SpecText spec = new SpecText(text);
-    Function<SpecText, CacheMethod> method = METHODS.get(spec.name());
-    if (method == null) {
-      throw spec.wrong("the method '%s' is unknown; known are %s".formatted(spec.name(), KNOWN));
-    }
-    return new CacheSpec(text, method.apply(spec));
+    Method method = Methods.of(spec);
+    return new CacheSpec(text, method, method.plan(spec));
   }
 
   /** A cache of vectors of which nothing else is known. */
@@ -48,7 +32,7 @@ public record CacheSpec(String text, CacheMethod method) {
   }
 
   public KvCache newCache(CacheShape shape, CacheHost host) {
-    return new PagedCache(shape, method.settings(shape, host));
+    return new PagedCache(shape, plan.settings(shape, host));
   }
 
   /** What {@code tokens} positions will take, where a sequence may grow to no more. */
@@ -58,18 +42,23 @@ public record CacheSpec(String text, CacheMethod method) {
 
   /** What {@code tokens} positions will take. */
   public CacheBytes bytesFor(CacheShape shape, CacheHost host, int tokens) {
-    return PagedCache.bytesFor(shape, method.foretelling(shape, host), tokens);
+    return PagedCache.bytesFor(shape, plan.foretelling(shape, host), tokens);
   }
 
   /** What all sequences of a model share, beside their own bytes. */
   public long sharedBytes(CacheShape shape, CacheHost host) {
-    return method.foretelling(shape, host).codec().map(PageCodec::sharedBytes).orElse(0L);
+    return plan.foretelling(shape, host).codec().map(PageCodec::sharedBytes).orElse(0L);
+  }
+
+  /** What a sequence may take at the most, where its kind of cache keeps to a budget. */
+  public Optional<Long> budgetBytes(CacheShape shape, CacheHost host) {
+    CacheSettings settings = plan.foretelling(shape, host);
+    return settings.budget().map(any -> new PageBudget(shape, settings).bytes());
   }
 
   /** How well {@link #bytesFor} knows. */
   public PageCodec.Sizes sizes(CacheShape shape, CacheHost host) {
-    return method
-        .foretelling(shape, host)
+    return plan.foretelling(shape, host)
         .codec()
         .map(PageCodec::sizes)
         .orElse(PageCodec.Sizes.EXACT);
@@ -77,12 +66,12 @@ public record CacheSpec(String text, CacheMethod method) {
 
   /** The same kind of cache, its text with what the model's profile decides for it. */
   public CacheSpec named(CacheHost host) {
-    return new CacheSpec(method.named(text, host), method);
+    return new CacheSpec(plan.named(text, host), method, plan);
   }
 
   /** Whether it reads bits by tables, which may be exact or fast. */
   public boolean looksUp() {
-    return !(method instanceof DenseMethod || method instanceof CodebookMethod);
+    return method.looksUp();
   }
 
   @Override

@@ -1,5 +1,6 @@
 package dev.kvasir.cache;
 
+import dev.kvasir.codec.CacheShape;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.kernel.DenseMatrix;
 import dev.kvasir.kernel.DenseMatrix.Precision;

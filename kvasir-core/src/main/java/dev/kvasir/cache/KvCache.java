@@ -1,7 +1,7 @@
 package dev.kvasir.cache;
 
+import dev.kvasir.codec.Page;
 import dev.kvasir.kernel.Kernels;
-import dev.kvasir.page.Page;
 
 /**
  * What one sequence remembers: the keys and values of every layer and position. Positions are
@@ -70,9 +70,6 @@ public interface KvCache extends AutoCloseable {
 
   /** A block's vectors of a layer as they are stored; null where they are packed. */
   DenseRows denseRows(int layer, int block);
-
-  /** How packed pages are to be read. */
-  Lookups lookups();
 
   /** The first {@code tokens} keys of a block as floats. */
   void expandKeys(Kernels kernels, int layer, int kvHead, int block, int tokens, float[] out);

@@ -1,5 +1,9 @@
 package dev.kvasir.cache;
 
+import dev.kvasir.codec.Budget;
+import dev.kvasir.codec.CacheSettings;
+import dev.kvasir.codec.CacheShape;
+import dev.kvasir.codec.ShrinkStep;
 import dev.kvasir.codec.ShrinkingCodec;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.kernel.Crew;
@@ -17,6 +21,7 @@ final class PageBudget {
   private final CacheShape shape;
   private final CacheSettings settings;
   private final ShrinkingCodec codec;
+  private final long bytes;
   private final long floorBytes; // of a block's pages
   private final long denseBytes; // of a block before it is packed
 
@@ -28,6 +33,7 @@ final class PageBudget {
     this.shape = shape;
     this.settings = settings;
     this.codec = (ShrinkingCodec) settings.codec().orElseThrow();
+    this.bytes = budget.isLeast() ? leastBytes(shape, settings, budget.tokens()) : budget.bytes();
     this.floorBytes = floorBytes(shape, codec);
     this.denseBytes = denseBytes(TOKENS);
   }
@@ -46,11 +52,14 @@ final class PageBudget {
       throw new InvalidInputException(
           "the cache '%s' has %d bytes; its first tokens take %d"
               .formatted(
-                  budget.spec(),
-                  budget.bytes(),
-                  denseBytes(settings.sinks()) + denseBytes + floorBytes));
+                  budget.spec(), bytes, denseBytes(settings.sinks()) + denseBytes + floorBytes));
     }
     return this;
+  }
+
+  /** All that the cache may take. */
+  long bytes() {
+    return bytes;
   }
 
   long denseBytes(long tokens) {
@@ -71,13 +80,13 @@ final class PageBudget {
 
   /** Whether so many sealed blocks fit at their floors, beside so many bytes that are dense. */
   boolean holds(int blocks, long dense) {
-    return (blocks + 1) * floorBytes + dense <= budget.bytes();
+    return (blocks + 1) * floorBytes + dense <= bytes;
   }
 
   /** The widest levels at which a layer's pages fit; its floor if none does. */
   PageLevels levels(int layer, int blocks, long dense) {
     int floor = codec.floor(layer);
-    long room = (budget.bytes() - dense) * codec.pageBytes(layer, floor) / floorBytes;
+    long room = (bytes - dense) * codec.pageBytes(layer, floor) / floorBytes;
     int level = 0;
     while (level < floor && (blocks + 1) * codec.pageBytes(layer, level) > room) {
       level++;
@@ -99,9 +108,9 @@ final class PageBudget {
   /** Tokens that fit, had they come one by one. */
   int capacity() {
     long sinks = denseBytes(settings.sinks());
-    long beside = budget.bytes() - sinks - denseBytes(fullTail());
+    long beside = bytes - sinks - denseBytes(fullTail());
     long packed = Math.max(0, Math.floorDiv(beside, floorBytes));
-    long free = budget.bytes() - sinks - (packed + 1) * floorBytes;
+    long free = bytes - sinks - (packed + 1) * floorBytes;
     long tokens = free < 0 ? 0 : settings.sinks() + TOKENS * (packed + free / denseBytes);
     return (int) Math.min(Integer.MAX_VALUE, tokens);
   }
@@ -109,7 +118,7 @@ final class PageBudget {
   CacheFullException full(int length, int wanted) {
     return new CacheFullException(
         "the cache '%s' cannot take %d tokens after %d; its %d bytes hold %d at the most"
-            .formatted(budget.spec(), wanted - length, length, budget.bytes(), capacity()));
+            .formatted(budget.spec(), wanted - length, length, bytes, capacity()));
   }
 
   /** What a cache takes after so many tokens, had they come one by one. */
@@ -140,7 +149,7 @@ final class PageBudget {
   }
 
   /** The least budget that holds so many tokens. */
-  static long leastBytes(CacheShape shape, CacheSettings settings, int tokens) {
+  private static long leastBytes(CacheShape shape, CacheSettings settings, int tokens) {
     ShrinkingCodec codec = (ShrinkingCodec) settings.codec().orElseThrow();
     long rest = Math.max(0, (long) tokens - settings.sinks());
     // The last token comes before a block is packed for it.

@@ -1,5 +1,6 @@
 package dev.kvasir.cache;
 
+import dev.kvasir.codec.ShrinkStep;
 import dev.kvasir.codec.ShrinkingSequence;
 import java.util.ArrayList;
 import java.util.Arrays;

@@ -1,12 +1,14 @@
 package dev.kvasir.cache;
 
+import dev.kvasir.codec.CacheSettings;
+import dev.kvasir.codec.CacheShape;
+import dev.kvasir.codec.Page;
 import dev.kvasir.codec.PageCodec;
 import dev.kvasir.codec.SealingRun;
 import dev.kvasir.codec.SequenceCodec;
 import dev.kvasir.codec.ShrinkingSequence;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.ScalarKernels;
-import dev.kvasir.page.Page;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -392,11 +394,6 @@ public final class PagedCache implements KvCache {
   public DenseRows denseRows(int layer, int block) {
     checkOpen();
     return blocks.get(block) instanceof DenseBlock dense ? dense.rows(layer) : null;
-  }
-
-  @Override
-  public Lookups lookups() {
-    return settings.lookups();
   }
 
   @Override

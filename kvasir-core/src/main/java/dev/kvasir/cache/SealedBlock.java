@@ -1,8 +1,8 @@
 package dev.kvasir.cache;
 
+import dev.kvasir.codec.Page;
 import dev.kvasir.codec.ShrinkingSequence;
 import dev.kvasir.kernel.Kernels;
-import dev.kvasir.page.Page;
 import java.util.Arrays;
 import java.util.List;
 import java.util.function.Supplier;

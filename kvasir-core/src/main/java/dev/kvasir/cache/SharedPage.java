@@ -1,6 +1,6 @@
 package dev.kvasir.cache;
 
-import dev.kvasir.page.Page;
+import dev.kvasir.codec.Page;
 
 /** A page and how many sequences hold it. */
 record SharedPage(Page page, Holders holders) {

@@ -9,7 +9,7 @@ public interface SealingRun {
   /** Of the first token of the first block. */
   int position();
 
-  /** How many blocks of {@link dev.kvasir.page.Page#TOKENS} tokens there are. */
+  /** How many blocks of {@link dev.kvasir.codec.Page#TOKENS} tokens there are. */
   int blocks();
 
   /**

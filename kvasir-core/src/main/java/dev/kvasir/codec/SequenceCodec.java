@@ -1,7 +1,5 @@
 package dev.kvasir.codec;
 
-import dev.kvasir.page.Page;
-
 /**
  * A method at work on one sequence, with what it has learned of it: patterns, statistics of
  * queries. A method that keeps nothing needs but {@link #seal}.

@@ -1,6 +1,5 @@
 package dev.kvasir.codec;
 
-import dev.kvasir.page.Page;
 import java.util.function.Supplier;
 
 /** A sequence's pages at their levels: which one it is, the owner of the memory decides. */

@@ -1,7 +1,7 @@
 package dev.kvasir.kernel;
 
 import dev.kvasir.kernel.DenseMatrix.Precision;
-import dev.kvasir.page.Page;
+import dev.kvasir.page.PageSize;
 import dev.kvasir.page.PlaneLayout;
 import dev.kvasir.page.StageCodes;
 import java.lang.foreign.MemorySegment;
@@ -289,7 +289,7 @@ public final class ScalarKernels implements Kernels {
       int to = token * 2 * pairs;
       Arrays.fill(sums, to, to + 2 * pairs, (short) (-FixedRows.ZERO * rows.sets()));
       for (int set = 0; set < rows.sets(); set++) {
-        int from = (set * FixedRows.ROWS + indices[set * Page.TOKENS + token]) * 2 * pairs;
+        int from = (set * FixedRows.ROWS + indices[set * PageSize.TOKENS + token]) * 2 * pairs;
         for (int i = 0; i < pairs; i++) {
           sums[to + i] += (short) (rows.rows()[from + 2 * i] & 0xFF);
           sums[to + pairs + i] += (short) (rows.rows()[from + 2 * i + 1] & 0xFF);
@@ -329,7 +329,7 @@ public final class ScalarKernels implements Kernels {
       int to = token * width;
       Arrays.fill(sums, to, to + width, 0);
       for (int set = 0; set < sets; set++) {
-        int from = at + (set * FixedRows.ROWS + indices[set * Page.TOKENS + token]) * width;
+        int from = at + (set * FixedRows.ROWS + indices[set * PageSize.TOKENS + token]) * width;
         for (int i = 0; i < width; i++) {
           sums[to + i] += rows[from + i];
         }
@@ -349,7 +349,7 @@ public final class ScalarKernels implements Kernels {
       byte[] indices, int sets, int tokens, float[] weights, int lanes, float[] bins) {
     for (int token = 0; token < tokens; token++) {
       for (int set = 0; set < sets; set++) {
-        int bin = (set * FixedRows.ROWS + indices[set * Page.TOKENS + token]) * lanes;
+        int bin = (set * FixedRows.ROWS + indices[set * PageSize.TOKENS + token]) * lanes;
         for (int lane = 0; lane < lanes; lane++) {
           bins[bin + lane] += weights[token * lanes + lane];
         }

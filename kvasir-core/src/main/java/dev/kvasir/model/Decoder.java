@@ -1,6 +1,6 @@
 package dev.kvasir.model;
 
-import dev.kvasir.cache.CacheHost;
+import dev.kvasir.codec.CacheHost;
 import dev.kvasir.format.GgufFile;
 import dev.kvasir.format.SafetensorsFolder;
 import dev.kvasir.format.TensorSource;

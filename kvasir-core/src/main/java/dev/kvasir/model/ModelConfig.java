@@ -1,7 +1,7 @@
 package dev.kvasir.model;
 
 import dev.kvasir.attention.AttentionShape;
-import dev.kvasir.cache.CacheShape;
+import dev.kvasir.codec.CacheShape;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.GgufFile;
 import dev.kvasir.kernel.Rotation;

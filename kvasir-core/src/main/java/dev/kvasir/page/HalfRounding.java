@@ -5,13 +5,13 @@ public final class HalfRounding {
   private HalfRounding() {}
 
   /** The largest half that is not above {@code x}. */
-  static short floor(float x) {
+  public static short floor(float x) {
     short half = Float.floatToFloat16(x);
     return Float.float16ToFloat(half) > x ? below(half) : half;
   }
 
   /** The smallest half that is not below {@code x}. */
-  static short ceil(float x) {
+  public static short ceil(float x) {
     short half = Float.floatToFloat16(x);
     return Float.float16ToFloat(half) < x ? above(half) : half;
   }

@@ -32,11 +32,13 @@ public record HeadShape(List<CodeBlock> keys, boolean ordered, CodeBlock values)
     return values.lanes();
   }
 
-  int orderBytes() {
+  /** Bytes of the order of channels. */
+  public int orderBytes() {
     return ordered ? headDim() : 0;
   }
 
-  int keyBytes() {
+  /** Bytes of all blocks of keys. */
+  public int keyBytes() {
     return keys.stream().mapToInt(CodeBlock::bytes).sum();
   }
 
@@ -51,13 +53,13 @@ public record HeadShape(List<CodeBlock> keys, boolean ordered, CodeBlock values)
   /** Keys by channel and values by token, each of one width. */
   public static HeadShape uniform(
       int headDim, int keyBits, int keyGroup, int valueBits, int valueGroup) {
-    if (Page.TOKENS % keyGroup != 0) {
+    if (PageSize.TOKENS % keyGroup != 0) {
       throw new IllegalArgumentException(
-          "keyGroup is %d; expected a divisor of %d".formatted(keyGroup, Page.TOKENS));
+          "keyGroup is %d; expected a divisor of %d".formatted(keyGroup, PageSize.TOKENS));
     }
     return new HeadShape(
-        List.of(new EntryScaledCodes(headDim, Page.TOKENS, keyBits, keyGroup)),
+        List.of(new EntryScaledCodes(headDim, PageSize.TOKENS, keyBits, keyGroup)),
         false,
-        new EntryScaledCodes(Page.TOKENS, headDim, valueBits, valueGroup));
+        new EntryScaledCodes(PageSize.TOKENS, headDim, valueBits, valueGroup));
   }
 }

@@ -17,9 +17,9 @@ public record StageCodes(int stages) {
   /** Bits of an index. */
   public static final int INDEX_BITS = 6;
 
-  public static final int STAGE_BYTES = Page.TOKENS * 2 * INDEX_BITS / Byte.SIZE;
+  public static final int STAGE_BYTES = PageSize.TOKENS * 2 * INDEX_BITS / Byte.SIZE;
 
-  private static final int HALF = Page.TOKENS / 2;
+  private static final int HALF = PageSize.TOKENS / 2;
   private static final int MASK = (1 << INDEX_BITS) - 1;
 
   public int bytes() {
@@ -32,14 +32,15 @@ public record StageCodes(int stages) {
   public void pack(short[] codes, int at, MemorySegment target, long offset) {
     for (int stage = 0; stage < stages; stage++) {
       long stageAt = offset + (long) stage * STAGE_BYTES;
-      for (int token = 0; token < Page.TOKENS; token++) {
+      for (int token = 0; token < PageSize.TOKENS; token++) {
         int code = codes[at + token * stages + stage];
         target.set(ValueLayout.JAVA_BYTE, stageAt + token, (byte) code);
       }
       for (int u = 0; u < HALF; u++) {
         int early = codes[at + u * stages + stage] >> 8 & 15;
         int late = codes[at + (u + HALF) * stages + stage] >> 8 & 15;
-        target.set(ValueLayout.JAVA_BYTE, stageAt + Page.TOKENS + u, (byte) (early | late << 4));
+        target.set(
+            ValueLayout.JAVA_BYTE, stageAt + PageSize.TOKENS + u, (byte) (early | late << 4));
       }
     }
   }
@@ -50,13 +51,13 @@ public record StageCodes(int stages) {
   public void unpack(MemorySegment source, long offset, byte[] indices) {
     for (int stage = 0; stage < stages; stage++) {
       long stageAt = offset + (long) stage * STAGE_BYTES;
-      int first = 2 * stage * Page.TOKENS;
-      for (int token = 0; token < Page.TOKENS; token++) {
+      int first = 2 * stage * PageSize.TOKENS;
+      for (int token = 0; token < PageSize.TOKENS; token++) {
         int low = source.get(ValueLayout.JAVA_BYTE, stageAt + token) & 0xFF;
-        int both = source.get(ValueLayout.JAVA_BYTE, stageAt + Page.TOKENS + token % HALF);
+        int both = source.get(ValueLayout.JAVA_BYTE, stageAt + PageSize.TOKENS + token % HALF);
         int high = both >> 4 * (token / HALF) & 15;
         indices[first + token] = (byte) (low & MASK);
-        indices[first + Page.TOKENS + token] = (byte) (low >> INDEX_BITS | high << 2);
+        indices[first + PageSize.TOKENS + token] = (byte) (low >> INDEX_BITS | high << 2);
       }
     }
   }

@@ -35,6 +35,9 @@ public final class Profile {
   private static final String VERSION = "1";
   private static final String MODEL = "kvasir.model";
 
+  /** What numbers were called in files that are about; they are read by the names of today. */
+  private static final Map<String, String> FORMER_NAMES = Map.of("pmkvq/widths", "layers/widths");
+
   private final String name;
   private final Map<String, Tensor> tensors;
   private final Map<String, String> notes;
@@ -86,7 +89,8 @@ public final class Profile {
       Map<String, Tensor> tensors = new TreeMap<>();
       for (Tensor mapped : file.tensors()) {
         byte[] copy = mapped.data().toArray(ValueLayout.JAVA_BYTE);
-        tensors.put(mapped.name(), tensor(mapped.name(), mapped.type(), mapped.shape(), copy));
+        String key = FORMER_NAMES.getOrDefault(mapped.name(), mapped.name());
+        tensors.put(key, tensor(key, mapped.type(), mapped.shape(), copy));
       }
       return new Profile(file.name(), tensors, new TreeMap<>(file.metadata()));
     }

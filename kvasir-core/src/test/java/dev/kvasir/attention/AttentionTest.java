@@ -3,9 +3,9 @@ package dev.kvasir.attention;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.fail;
 
-import dev.kvasir.cache.CacheShape;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
+import dev.kvasir.codec.CacheShape;
 import dev.kvasir.kernel.Crew;
 import dev.kvasir.kernel.ScalarKernels;
 import java.util.List;

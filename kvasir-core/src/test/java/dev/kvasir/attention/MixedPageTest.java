@@ -2,12 +2,15 @@ package dev.kvasir.attention;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kvasir.cache.CacheSettings;
-import dev.kvasir.cache.CacheShape;
 import dev.kvasir.cache.KvCache;
-import dev.kvasir.cache.Lookups;
 import dev.kvasir.cache.PagedCache;
+import dev.kvasir.codec.CacheSettings;
+import dev.kvasir.codec.CacheShape;
+import dev.kvasir.codec.Lookups;
+import dev.kvasir.codec.Page;
 import dev.kvasir.codec.StatelessCodec;
+import dev.kvasir.codec.uniform.PageForm;
+import dev.kvasir.codec.uniform.UniformPage;
 import dev.kvasir.kernel.Crew;
 import dev.kvasir.kernel.DenseMatrix.Precision;
 import dev.kvasir.kernel.Kernels;
@@ -17,9 +20,6 @@ import dev.kvasir.page.EntryScaledCodes;
 import dev.kvasir.page.HalfCodes;
 import dev.kvasir.page.HeadShape;
 import dev.kvasir.page.LaneScaledCodes;
-import dev.kvasir.page.Page;
-import dev.kvasir.page.PageForm;
-import dev.kvasir.page.UniformPage;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
@@ -61,12 +61,12 @@ class MixedPageTest {
       for (int head = 0; head < KV_HEADS; head++) {
         orders[head] = shuffled(shape.headDim(), position + head);
       }
-      UniformPage page = UniformPage.pack(shapes, orders, keys, values);
+      UniformPage page = UniformPage.pack(shapes, Lookups.EXACT, orders, keys, values);
       if (!stored) {
         return page;
       }
       try (page) {
-        return PageForm.read(PageForm.write(page));
+        return PageForm.read(PageForm.write(page), Lookups.EXACT);
       }
     }
 
@@ -139,8 +139,7 @@ class MixedPageTest {
 
   private KvCache filled(MixedCodec codec) {
     int headDim = codec.shape().headDim();
-    CacheSettings settings =
-        new CacheSettings(Precision.F16, 0, 128, Optional.of(codec), Lookups.EXACT);
+    CacheSettings settings = new CacheSettings(Precision.F16, 0, 128, Optional.of(codec));
     KvCache cache = new PagedCache(new CacheShape(1, KV_HEADS, headDim), settings);
     cache.reserve(LENGTH);
     for (int position = 0; position < LENGTH; position++) {

@@ -2,12 +2,12 @@ package dev.kvasir.attention;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kvasir.cache.CacheHost;
-import dev.kvasir.cache.CacheShape;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
-import dev.kvasir.cache.MadeUpCodebooks;
-import dev.kvasir.codec.progressive.ProgressivePage;
+import dev.kvasir.codec.CacheHost;
+import dev.kvasir.codec.CacheShape;
+import dev.kvasir.codec.commvq.MadeUpCodebooks;
+import dev.kvasir.codec.pmkvq.PmkvqPage;
 import dev.kvasir.kernel.Crew;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.ScalarKernels;
@@ -113,7 +113,7 @@ class PackedAttentionTest {
     try (KvCache cache = CacheSpec.parse(spec).newCache(new CacheShape(1, 2, headDim))) {
       fill(cache, 2 * headDim, group * 2 * headDim);
       int sealed = cache.blockOf(200);
-      assertThat(((ProgressivePage) cache.page(0, sealed)).bits()).isEqualTo(bits);
+      assertThat(((PmkvqPage) cache.page(0, sealed)).bits()).isEqualTo(bits);
     }
   }
 

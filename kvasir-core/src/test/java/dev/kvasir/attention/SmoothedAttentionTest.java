@@ -3,10 +3,10 @@ package dev.kvasir.attention;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.kvasir.cache.CacheHost;
-import dev.kvasir.cache.CacheShape;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
+import dev.kvasir.codec.CacheHost;
+import dev.kvasir.codec.CacheShape;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.kernel.Crew;
 import dev.kvasir.kernel.ScalarKernels;

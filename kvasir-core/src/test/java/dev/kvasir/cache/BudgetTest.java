@@ -3,7 +3,11 @@ package dev.kvasir.cache;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.kvasir.codec.progressive.ProgressivePage;
+import dev.kvasir.codec.Budget;
+import dev.kvasir.codec.CacheHost;
+import dev.kvasir.codec.CacheSettings;
+import dev.kvasir.codec.CacheShape;
+import dev.kvasir.codec.pmkvq.PmkvqPage;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.memory.CountedArena;
 import dev.kvasir.profile.Profile;
@@ -149,7 +153,7 @@ class BudgetTest {
     String keys = ",window=%d,sinks=%d".formatted(window, sinks);
     CacheHost host = CacheHost.unknown().withContextLimit(tokens);
     CacheSpec spec = CacheSpec.parse("pmkvq:2" + keys);
-    CacheSettings settings = spec.method().settings(SHAPE, host);
+    CacheSettings settings = spec.plan().settings(SHAPE, host);
     try (KvCache cache = spec.newCache(SHAPE, host)) {
       assertThat(cache.capacity()).isGreaterThanOrEqualTo(tokens);
       assertThat(cache.capacity()).isLessThan(tokens + 128 + sinks);
@@ -157,15 +161,18 @@ class BudgetTest {
     Budget budget = settings.budget().orElseThrow();
     CacheSettings less =
         settings.within(
-            new Budget(budget.spec(), budget.bytes() - 1, budget.step(), budget.crew()));
+            Budget.of(
+                budget.spec(),
+                new PageBudget(SHAPE, settings).bytes() - 1,
+                budget.step(),
+                budget.crew()));
     assertThat(new PageBudget(SHAPE, less).capacity()).isLessThan(tokens);
   }
 
   @Test
   void bitsAreCountedAtTheContextLimit() {
     CacheHost host = CacheHost.unknown().withContextLimit(1000);
-    CacheSettings settings =
-        CacheSpec.parse("pmkvq:2,budget=4.5bits").method().settings(SHAPE, host);
+    CacheSettings settings = CacheSpec.parse("pmkvq:2,budget=4.5bits").plan().settings(SHAPE, host);
     assertThat(settings.budget().orElseThrow().bytes())
         .isEqualTo((long) (4.5 / 8 * 1000 * SHAPE.valuesPerToken()));
     assertThatThrownBy(() -> CacheSpec.parse("pmkvq:2,budget=4bits").newCache(SHAPE))
@@ -185,7 +192,7 @@ class BudgetTest {
     CacheHost host =
         CacheHost.unknown()
             .withProfile(
-                Optional.of(Profile.empty("m").with("pmkvq/widths", new float[] {2, 8, 4}, 3)));
+                Optional.of(Profile.empty("m").with("layers/widths", new float[] {2, 8, 4}, 3)));
     long budget = 3 * BLOCK_BYTES;
     CacheSpec spec = CacheSpec.parse("pmkvq:2,budget=%dKiB".formatted(budget / 1024));
     try (KvCache cache = spec.newCache(SHAPE, host)) {
@@ -265,14 +272,14 @@ class BudgetTest {
       append(cache, cache.capacity(), 1, new Random(1));
       cache.truncate(200);
       append(cache, 300, 50, new Random(2));
-      assertThat(((ProgressivePage) cache.page(0, 1)).bits()).isEqualTo(2);
-      assertThat(((ProgressivePage) cache.page(0, 2)).bits()).isEqualTo(16);
+      assertThat(((PmkvqPage) cache.page(0, 1)).bits()).isEqualTo(2);
+      assertThat(((PmkvqPage) cache.page(0, 2)).bits()).isEqualTo(16);
     }
   }
 
   private static CacheHost host(Random random) {
     float[] widths = {2 << random.nextInt(3), 2 << random.nextInt(3), 2 << random.nextInt(3)};
-    Profile profile = Profile.empty("m").with("pmkvq/widths", widths, 3);
+    Profile profile = Profile.empty("m").with("layers/widths", widths, 3);
     return CacheHost.unknown()
         .withProfile(random.nextBoolean() ? Optional.of(profile) : Optional.empty());
   }
@@ -281,7 +288,7 @@ class BudgetTest {
   private static int[] widths(KvCache cache) {
     int[] widths = new int[SHAPE.layers()];
     for (int layer = 0; layer < widths.length; layer++) {
-      widths[layer] = ((ProgressivePage) cache.page(layer, 1)).bits();
+      widths[layer] = ((PmkvqPage) cache.page(layer, 1)).bits();
     }
     return widths;
   }
@@ -291,7 +298,7 @@ class BudgetTest {
     return IntStream.rangeClosed(0, cache.blockOf(Math.max(0, cache.length() - 1)))
         .mapToObj(block -> cache.page(layer, block))
         .filter(Objects::nonNull)
-        .mapToInt(page -> ((ProgressivePage) page).bits())
+        .mapToInt(page -> ((PmkvqPage) page).bits())
         .toArray();
   }
 

@@ -3,6 +3,8 @@ package dev.kvasir.cache;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.kvasir.codec.CacheHost;
+import dev.kvasir.codec.CacheShape;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.profile.Profile;
 import java.util.Optional;
@@ -90,7 +92,7 @@ class CacheSpecTest {
   void layersMayHaveTheWidthsOfAProfile() {
     CacheShape shape = new CacheShape(3, 1, 64);
     CacheSpec spec = CacheSpec.parse("kivi:2,widths=profile,window=0");
-    Profile profile = Profile.empty("m").with("pmkvq/widths", new float[] {2, 8, 4}, 3);
+    Profile profile = Profile.empty("m").with("layers/widths", new float[] {2, 8, 4}, 3);
     CacheHost host = CacheHost.unknown().withProfile(Optional.of(profile));
     CacheBytes bytes = spec.bytesFor(shape, host, 128);
     assertThat(bytes.codes()).isEqualTo(2 * 128 * 64 * (2 + 8 + 4) / 8);
@@ -106,7 +108,7 @@ class CacheSpecTest {
     }
     assertThatThrownBy(() -> spec.newCache(shape))
         .isInstanceOf(InvalidInputException.class)
-        .hasMessageContaining("widths=profile needs a profile that has 'pmkvq/widths'");
+        .hasMessageContaining("widths=profile needs a profile that has 'layers/widths'");
   }
 
   @Test

@@ -38,6 +38,15 @@ class ProfileTest {
   }
 
   @Test
+  void numbersOfAFormerNameAreReadByTheNameOfToday() {
+    Path file = folder.resolve("p.safetensors");
+    Profile.empty("abc").with("pmkvq/widths", new float[] {2, 4}, 2).write(file);
+    Profile read = Profile.open(file);
+    assertThat(read.floats("layers/widths", 2)).containsExactly(2, 4);
+    assertThat(read.parts()).containsExactly("layers");
+  }
+
+  @Test
   void theSamePartsGiveTheSameBytes() throws IOException {
     Path one = folder.resolve("one");
     Path two = folder.resolve("two");

@@ -1,7 +1,7 @@
 package dev.kvasir.simd;
 
 import dev.kvasir.kernel.FixedRows;
-import dev.kvasir.page.Page;
+import dev.kvasir.page.PageSize;
 import dev.kvasir.page.StageCodes;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteOrder;
@@ -33,7 +33,7 @@ final class CodeSums {
   private static final int BYTE_LANES = BYTES.length();
   private static final int SHORT_LANES = SHORTS.length();
   private static final int LANES = FLOATS.length();
-  private static final int HALF = Page.TOKENS / 2;
+  private static final int HALF = PageSize.TOKENS / 2;
   private static final byte INDEX = (1 << StageCodes.INDEX_BITS) - 1;
 
   private CodeSums() {}
@@ -41,9 +41,9 @@ final class CodeSums {
   static void unpackStages(MemorySegment source, long offset, int stages, byte[] indices) {
     for (int stage = 0; stage < stages; stage++) {
       long lowAt = offset + (long) stage * StageCodes.STAGE_BYTES;
-      int to = 2 * stage * Page.TOKENS;
+      int to = 2 * stage * PageSize.TOKENS;
       for (int u = 0; u < HALF; u += SIXTEEN.length()) {
-        ByteVector high = load(source, lowAt + Page.TOKENS + u);
+        ByteVector high = load(source, lowAt + PageSize.TOKENS + u);
         ByteVector early = load(source, lowAt + u);
         ByteVector late = load(source, lowAt + HALF + u);
         early.and(INDEX).intoArray(indices, to + u);
@@ -51,10 +51,10 @@ final class CodeSums {
         early
             .lanewise(VectorOperators.LSHR, StageCodes.INDEX_BITS)
             .or(high.and((byte) 15).lanewise(VectorOperators.LSHL, 2))
-            .intoArray(indices, to + Page.TOKENS + u);
+            .intoArray(indices, to + PageSize.TOKENS + u);
         late.lanewise(VectorOperators.LSHR, StageCodes.INDEX_BITS)
             .or(high.lanewise(VectorOperators.LSHR, 2).and((byte) 60))
-            .intoArray(indices, to + Page.TOKENS + HALF + u);
+            .intoArray(indices, to + PageSize.TOKENS + HALF + u);
       }
     }
   }
@@ -92,7 +92,7 @@ final class CodeSums {
     ShortVector b2 = a0;
     ShortVector b3 = a0;
     for (int set = 0; set < fixed.sets(); set++) {
-      int from = (set * FixedRows.ROWS + indices[set * Page.TOKENS + token]) * width + at;
+      int from = (set * FixedRows.ROWS + indices[set * PageSize.TOKENS + token]) * width + at;
       ShortVector r0 = ByteVector.fromArray(BYTES, rows, from).reinterpretAsShorts();
       ShortVector r1 = ByteVector.fromArray(BYTES, rows, from + BYTE_LANES).reinterpretAsShorts();
       ShortVector r2 =
@@ -130,7 +130,7 @@ final class CodeSums {
     ShortVector b0 = a0;
     ShortVector b1 = a0;
     for (int set = 0; set < fixed.sets(); set++) {
-      int from = (set * FixedRows.ROWS + indices[set * Page.TOKENS + token]) * width + at;
+      int from = (set * FixedRows.ROWS + indices[set * PageSize.TOKENS + token]) * width + at;
       ShortVector r0 = ByteVector.fromArray(BYTES, rows, from).reinterpretAsShorts();
       ShortVector r1 = ByteVector.fromArray(BYTES, rows, from + BYTE_LANES).reinterpretAsShorts();
       a0 = a0.add(r0);
@@ -154,7 +154,7 @@ final class CodeSums {
     ShortVector a0 = ShortVector.zero(SHORTS);
     ShortVector b0 = a0;
     for (int set = 0; set < fixed.sets(); set++) {
-      int from = (set * FixedRows.ROWS + indices[set * Page.TOKENS + token]) * width + at;
+      int from = (set * FixedRows.ROWS + indices[set * PageSize.TOKENS + token]) * width + at;
       ShortVector r0 = ByteVector.fromArray(BYTES, rows, from).reinterpretAsShorts();
       a0 = a0.add(r0);
       b0 = b0.add(r0.lanewise(VectorOperators.LSHR, 8));
@@ -210,7 +210,9 @@ final class CodeSums {
       for (; i < width; i++) {
         float sum = 0;
         for (int set = 0; set < sets; set++) {
-          sum += rows[at + i + (set * FixedRows.ROWS + indices[set * Page.TOKENS + token]) * width];
+          sum +=
+              rows[
+                  at + i + (set * FixedRows.ROWS + indices[set * PageSize.TOKENS + token]) * width];
         }
         sums[token * width + i] = sum;
       }
@@ -224,7 +226,7 @@ final class CodeSums {
     FloatVector s2 = s0;
     FloatVector s3 = s0;
     for (int set = 0; set < sets; set++) {
-      int from = at + (set * FixedRows.ROWS + indices[set * Page.TOKENS + token]) * width;
+      int from = at + (set * FixedRows.ROWS + indices[set * PageSize.TOKENS + token]) * width;
       s0 = s0.add(FloatVector.fromArray(FLOATS, rows, from));
       s1 = s1.add(FloatVector.fromArray(FLOATS, rows, from + LANES));
       s2 = s2.add(FloatVector.fromArray(FLOATS, rows, from + 2 * LANES));
@@ -249,7 +251,7 @@ final class CodeSums {
       for (int token = 0; token < tokens; token++) {
         FloatVector weight = FloatVector.fromArray(FOUR, weights, token * lanes + lane);
         for (int set = 0; set < sets; set++) {
-          int bin = (set * FixedRows.ROWS + indices[set * Page.TOKENS + token]) * lanes + lane;
+          int bin = (set * FixedRows.ROWS + indices[set * PageSize.TOKENS + token]) * lanes + lane;
           FloatVector.fromArray(FOUR, bins, bin).add(weight).intoArray(bins, bin);
         }
       }

@@ -8,7 +8,7 @@ import dev.kvasir.kernel.HalfQueries;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.LookupTables;
 import dev.kvasir.kernel.ScalarKernels;
-import dev.kvasir.page.Page;
+import dev.kvasir.page.PageSize;
 import dev.kvasir.page.PlaneLayout;
 import dev.kvasir.page.StageCodes;
 import java.lang.foreign.Arena;
@@ -166,7 +166,7 @@ final class WarmUp implements AutoCloseable {
     int pairs = 112;
     int tokens = 16;
     MemorySegment codes = arena.allocate(new StageCodes(stages).bytes());
-    byte[] indices = new byte[sets * Page.TOKENS];
+    byte[] indices = new byte[sets * PageSize.TOKENS];
     byte[] numbers = new byte[sets * FixedRows.ROWS * 2 * pairs];
     FixedRows fixed = new FixedRows(sets, pairs, numbers, new float[pairs], new float[2 * pairs]);
     short[] rowSums = new short[tokens * 2 * pairs];

@@ -13,7 +13,7 @@ import dev.kvasir.kernel.HalfQueries;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.ScalarKernels;
 import dev.kvasir.memory.CountedArena;
-import dev.kvasir.page.Page;
+import dev.kvasir.page.PageSize;
 import dev.kvasir.page.StageCodes;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -276,21 +276,21 @@ class VectorKernelsTest {
   @ValueSource(ints = {1, 2, 5, 11})
   void codesComeApart(int stages) {
     StageCodes layout = new StageCodes(stages);
-    short[] codes = new short[Page.TOKENS * stages];
+    short[] codes = new short[PageSize.TOKENS * stages];
     for (int i = 0; i < codes.length; i++) {
       codes[i] = (short) random.nextInt(1 << 12);
     }
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment packed = arena.allocate(layout.bytes() + 3);
       layout.pack(codes, 0, packed, 3);
-      byte[] expected = new byte[2 * stages * Page.TOKENS];
+      byte[] expected = new byte[2 * stages * PageSize.TOKENS];
       byte[] actual = new byte[expected.length];
       scalar.unpackStages(packed, 3, stages, expected);
       vector.unpackStages(packed, 3, stages, actual);
       assertThat(actual).containsExactly(expected);
       for (int i = 0; i < codes.length; i++) {
-        int first = 2 * (i % stages) * Page.TOKENS + i / stages;
-        assertThat(expected[first] | expected[first + Page.TOKENS] << 6).isEqualTo(codes[i]);
+        int first = 2 * (i % stages) * PageSize.TOKENS + i / stages;
+        assertThat(expected[first] | expected[first + PageSize.TOKENS] << 6).isEqualTo(codes[i]);
       }
     }
   }
@@ -302,14 +302,14 @@ class VectorKernelsTest {
     int width = 2 * pairs;
     byte[] numbers = new byte[sets * FixedRows.ROWS * width];
     random.nextBytes(numbers);
-    byte[] indices = new byte[sets * Page.TOKENS];
+    byte[] indices = new byte[sets * PageSize.TOKENS];
     for (int i = 0; i < indices.length; i++) {
       indices[i] = (byte) random.nextInt(FixedRows.ROWS);
     }
     FixedRows rows = new FixedRows(sets, pairs, numbers, randomFloats(pairs), randomFloats(width));
-    float[] angles = randomFloats(Page.TOKENS * pairs);
-    float[] scales = randomFloats(Page.TOKENS);
-    for (int tokens : new int[] {0, 1, 3, 8, 100, Page.TOKENS}) {
+    float[] angles = randomFloats(PageSize.TOKENS * pairs);
+    float[] scales = randomFloats(PageSize.TOKENS);
+    for (int tokens : new int[] {0, 1, 3, 8, 100, PageSize.TOKENS}) {
       short[] expected = new short[tokens * width];
       short[] actual = new short[tokens * width];
       scalar.rowSums(rows, indices, tokens, expected);
@@ -340,15 +340,15 @@ class VectorKernelsTest {
   @ValueSource(ints = {4, 8})
   void weightsGoIntoBins(int lanes) {
     int sets = 3;
-    byte[] indices = new byte[sets * Page.TOKENS];
+    byte[] indices = new byte[sets * PageSize.TOKENS];
     for (int i = 0; i < indices.length; i++) {
       indices[i] = (byte) random.nextInt(4); // the same ones again and again
     }
-    float[] weights = randomFloats(Page.TOKENS * lanes);
+    float[] weights = randomFloats(PageSize.TOKENS * lanes);
     float[] expected = randomFloats(sets * FixedRows.ROWS * lanes);
     float[] actual = expected.clone();
-    scalar.collect(indices, sets, Page.TOKENS, weights, lanes, expected);
-    vector.collect(indices, sets, Page.TOKENS, weights, lanes, actual);
+    scalar.collect(indices, sets, PageSize.TOKENS, weights, lanes, expected);
+    vector.collect(indices, sets, PageSize.TOKENS, weights, lanes, actual);
     assertThat(actual).containsExactly(expected);
   }
 

@@ -1,8 +1,8 @@
 package dev.kvasir.codec.commvq;
 
+import dev.kvasir.codec.Page;
 import dev.kvasir.kernel.DenseMatrix;
 import dev.kvasir.kernel.Kernels;
-import dev.kvasir.page.Page;
 
 /** A thread's room for what becomes of a page's codes; a prompt decodes many pages of a head. */
 final class DecodingRoom {

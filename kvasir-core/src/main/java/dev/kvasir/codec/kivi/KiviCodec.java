@@ -1,9 +1,10 @@
 package dev.kvasir.codec.kivi;
 
+import dev.kvasir.codec.Lookups;
+import dev.kvasir.codec.Page;
 import dev.kvasir.codec.StatelessCodec;
+import dev.kvasir.codec.uniform.UniformPage;
 import dev.kvasir.page.HeadShape;
-import dev.kvasir.page.Page;
-import dev.kvasir.page.UniformPage;
 import java.util.Collections;
 import java.util.List;
 import java.util.function.ToLongFunction;
@@ -16,22 +17,24 @@ import java.util.stream.IntStream;
 public final class KiviCodec implements StatelessCodec {
   private final int kvHeads;
   private final List<HeadShape> heads; // by layer, or one for all
+  private final Lookups lookups;
 
-  public KiviCodec(int kvHeads, HeadShape head) {
-    this(kvHeads, List.of(head));
+  public KiviCodec(int kvHeads, HeadShape head, Lookups lookups) {
+    this(kvHeads, List.of(head), lookups);
   }
 
   /**
    * @param heads of each layer, which may differ in their widths
    */
-  public KiviCodec(int kvHeads, List<HeadShape> heads) {
+  public KiviCodec(int kvHeads, List<HeadShape> heads, Lookups lookups) {
     this.kvHeads = kvHeads;
     this.heads = List.copyOf(heads);
+    this.lookups = lookups;
   }
 
   @Override
   public Page seal(int layer, int position, float[] keys, float[] values) {
-    return UniformPage.pack(Collections.nCopies(kvHeads, head(layer)), keys, values);
+    return UniformPage.pack(Collections.nCopies(kvHeads, head(layer)), lookups, keys, values);
   }
 
   private HeadShape head(int layer) {

@@ -1,5 +1,6 @@
 package dev.kvasir.lab.allocate;
 
+import dev.kvasir.codec.LayerWidths;
 import dev.kvasir.profile.Profile;
 import java.util.List;
 import java.util.Optional;
@@ -11,14 +12,14 @@ import java.util.stream.IntStream;
  *
  * <pre>
  * pmkvq/sensitivities  (2, layers, 3)  of keys and of values, at 2, 4 and 8 bits
- * pmkvq/widths         (layers)        bits
+ * layers/widths        (layers)        bits
  * </pre>
  *
  * @param source in words, what the sensitivities were measured on
  */
 public record AllocationProfile(String source, Sensitivities sensitivities, List<Integer> widths) {
   private static final String PART = "pmkvq";
-  private static final String WIDTHS = PART + "/widths";
+  private static final String WIDTHS = LayerWidths.KEY;
   private static final String SENSITIVITIES = PART + "/sensitivities";
   private static final String SOURCE = PART + "/settings";
 
@@ -32,6 +33,7 @@ public record AllocationProfile(String source, Sensitivities sensitivities, List
     }
     return profile
         .without(PART)
+        .without(LayerWidths.PART)
         .withNote(SOURCE, source)
         .with(SENSITIVITIES, sensitivities.floats(), 2, layers, count)
         .with(WIDTHS, bits, layers);

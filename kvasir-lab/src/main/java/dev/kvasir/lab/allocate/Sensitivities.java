@@ -1,6 +1,6 @@
 package dev.kvasir.lab.allocate;
 
-import dev.kvasir.codec.progressive.KeyScales;
+import dev.kvasir.codec.pmkvq.KeyScales;
 import dev.kvasir.lab.WorkListener;
 import dev.kvasir.lab.calibrate.CalibrationTexts;
 import dev.kvasir.lab.gradient.TracedDecoder;

@@ -1,6 +1,6 @@
 package dev.kvasir.lab.codebook;
 
-import dev.kvasir.cache.CacheShape;
+import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.commvq.AdditiveStages;
 import dev.kvasir.codec.commvq.Codebook;
 import dev.kvasir.codec.commvq.KeyCodebook;

@@ -1,9 +1,9 @@
 package dev.kvasir.lab.codebook;
 
 import dev.kvasir.Model;
-import dev.kvasir.cache.CacheShape;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
+import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.commvq.PairOrder;
 import dev.kvasir.kernel.KernelChoice;
 import dev.kvasir.kernel.Kernels;

@@ -1,7 +1,7 @@
 package dev.kvasir.lab.codebook;
 
 import dev.kvasir.Model;
-import dev.kvasir.cache.CacheShape;
+import dev.kvasir.codec.CacheShape;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.lab.WorkListener;
 import dev.kvasir.lab.calibrate.CalibrationTexts;

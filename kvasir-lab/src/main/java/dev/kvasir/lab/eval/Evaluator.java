@@ -1,8 +1,8 @@
 package dev.kvasir.lab.eval;
 
 import dev.kvasir.Model;
-import dev.kvasir.cache.CacheShape;
 import dev.kvasir.cache.KvCache;
+import dev.kvasir.codec.CacheShape;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.kernel.KernelChoice;
 import dev.kvasir.lab.WorkListener;

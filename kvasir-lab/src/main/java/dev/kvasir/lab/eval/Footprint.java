@@ -1,7 +1,7 @@
 package dev.kvasir.lab.eval;
 
 import dev.kvasir.cache.CacheBytes;
-import dev.kvasir.cache.CacheShape;
+import dev.kvasir.codec.CacheShape;
 
 /**
  * What a row's cache took at the end of the text, which all rows read to the same length.

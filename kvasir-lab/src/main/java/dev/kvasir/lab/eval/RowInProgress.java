@@ -1,8 +1,8 @@
 package dev.kvasir.lab.eval;
 
 import dev.kvasir.cache.CacheBytes;
-import dev.kvasir.cache.CacheShape;
 import dev.kvasir.cache.KvCache;
+import dev.kvasir.codec.CacheShape;
 import java.util.EnumMap;
 import java.util.Map;
 

@@ -1,12 +1,12 @@
 package dev.kvasir.lab.inspect;
 
 import dev.kvasir.Model;
-import dev.kvasir.cache.CacheShape;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
-import dev.kvasir.codec.pattern.Labels;
-import dev.kvasir.codec.pattern.PatternPage;
-import dev.kvasir.codec.pattern.Patterns;
+import dev.kvasir.codec.CacheShape;
+import dev.kvasir.codec.patternkv.Labels;
+import dev.kvasir.codec.patternkv.PatternkvPage;
+import dev.kvasir.codec.patternkv.Patterns;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.kernel.KernelChoice;
 import dev.kvasir.kernel.Kernels;
@@ -151,7 +151,7 @@ public record PatternFit(int tokens, List<Layer> layers, Spread keys, Spread val
       Sums keyRanges = new Sums();
       Sums valueRanges = new Sums();
       for (int block = 0; block <= packed.blockOf(packed.length() - 1); block++) {
-        if (packed.page(layer, block) instanceof PatternPage page) {
+        if (packed.page(layer, block) instanceof PatternkvPage page) {
           pages++;
           for (int kvHead = 0; kvHead < shape.kvHeads(); kvHead++) {
             compareKeys(page, layer, kvHead, keyRanges);
@@ -163,7 +163,7 @@ public record PatternFit(int tokens, List<Layer> layers, Spread keys, Spread val
       return new Layer(used.ratio(), keyRanges.ratio(), valueRanges.ratio());
     }
 
-    private void compareKeys(PatternPage page, int layer, int kvHead, Sums ranges) {
+    private void compareKeys(PatternkvPage page, int layer, int kvHead, Sums ranges) {
       whole.expandKeys(kernels, layer, kvHead, page.position() / PAGE, PAGE, x);
       page.expandKeys(kvHead, PAGE, restored);
       page.residuals().expandKeys(kvHead, PAGE, residual);
@@ -176,7 +176,7 @@ public record PatternFit(int tokens, List<Layer> layers, Spread keys, Spread val
       keys.residual().add(residual, x);
     }
 
-    private void compareValues(PatternPage page, int layer, int kvHead, Sums ranges) {
+    private void compareValues(PatternkvPage page, int layer, int kvHead, Sums ranges) {
       whole.expandValues(kernels, layer, kvHead, page.position() / PAGE, PAGE, x);
       page.expandValues(kvHead, PAGE, restored);
       page.residuals().expandValues(kvHead, PAGE, residual);

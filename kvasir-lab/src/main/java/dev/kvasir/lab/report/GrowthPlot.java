@@ -1,12 +1,11 @@
 package dev.kvasir.lab.report;
 
-import dev.kvasir.cache.Budget;
 import dev.kvasir.cache.CacheBytes;
-import dev.kvasir.cache.CacheHost;
-import dev.kvasir.cache.CacheSettings;
-import dev.kvasir.cache.CacheShape;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
+import dev.kvasir.codec.CacheHost;
+import dev.kvasir.codec.CacheSettings;
+import dev.kvasir.codec.CacheShape;
 import dev.kvasir.format.WholeFile;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -49,8 +48,8 @@ public final class GrowthPlot {
     this.spec = spec;
     this.shape = shape;
     this.host = host;
-    this.settings = spec.method().foretelling(shape, host);
-    this.limit = settings.budget().map(Budget::bytes).map(bytes -> bytes / MIB);
+    this.settings = spec.plan().foretelling(shape, host);
+    this.limit = spec.budgetBytes(shape, host).map(bytes -> bytes / MIB);
     this.tokens = new Axis(host.contextLimit(), LEFT, WIDTH - RIGHT);
     this.places = places();
     double most = places.stream().mapToDouble(Place::size).max().orElseThrow();

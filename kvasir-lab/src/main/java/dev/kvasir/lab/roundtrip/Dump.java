@@ -1,6 +1,6 @@
 package dev.kvasir.lab.roundtrip;
 
-import dev.kvasir.cache.CacheShape;
+import dev.kvasir.codec.CacheShape;
 import dev.kvasir.error.InvalidInputException;
 import java.util.Arrays;
 import java.util.Optional;

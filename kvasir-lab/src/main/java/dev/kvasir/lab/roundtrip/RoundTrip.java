@@ -1,9 +1,9 @@
 package dev.kvasir.lab.roundtrip;
 
 import dev.kvasir.cache.CacheBytes;
-import dev.kvasir.cache.CacheHost;
-import dev.kvasir.cache.CacheShape;
 import dev.kvasir.cache.KvCache;
+import dev.kvasir.codec.CacheHost;
+import dev.kvasir.codec.CacheShape;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.NpyWriter;
 import dev.kvasir.kernel.Crew;

@@ -1,23 +1,23 @@
 package dev.kvasir.lab.tune;
 
 import dev.kvasir.Model;
-import dev.kvasir.cache.CacheSettings;
-import dev.kvasir.cache.CacheShape;
 import dev.kvasir.cache.KvCache;
-import dev.kvasir.cache.Lookups;
 import dev.kvasir.cache.PagedCache;
-import dev.kvasir.codec.mix.MixCodec;
-import dev.kvasir.codec.mix.MixSettings;
-import dev.kvasir.codec.mix.MixShape;
-import dev.kvasir.codec.mix.QuerySpan;
-import dev.kvasir.codec.mix.Salience;
-import dev.kvasir.codec.mix.SalienceQuantiles;
-import dev.kvasir.codec.mix.Thresholds;
+import dev.kvasir.codec.CacheSettings;
+import dev.kvasir.codec.CacheShape;
+import dev.kvasir.codec.Lookups;
+import dev.kvasir.codec.Page;
+import dev.kvasir.codec.mixkvq.MixkvqCodec;
+import dev.kvasir.codec.mixkvq.MixkvqSettings;
+import dev.kvasir.codec.mixkvq.MixkvqShape;
+import dev.kvasir.codec.mixkvq.QuerySpan;
+import dev.kvasir.codec.mixkvq.Salience;
+import dev.kvasir.codec.mixkvq.SalienceQuantiles;
+import dev.kvasir.codec.mixkvq.Thresholds;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.kernel.DenseMatrix.Precision;
 import dev.kvasir.lab.WorkListener;
 import dev.kvasir.lab.text.BlockwiseReading;
-import dev.kvasir.page.Page;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -73,15 +73,16 @@ public record SalienceSurvey(
 
   private static KvCache watched(Model model, Records records) {
     CacheShape shape = model.config().cacheShape();
-    MixCodec codec =
-        new MixCodec(
-                new MixShape(
+    MixkvqCodec codec =
+        new MixkvqCodec(
+                new MixkvqShape(
                     shape.layers(), shape.kvHeads(), shape.headDim(), model.config().queryHeads()),
-                new MixSettings(Thresholds.NONE, Salience.QUERY, QuerySpan.WINDOW, GROUP, 1),
+                new MixkvqSettings(
+                    Thresholds.NONE, Salience.QUERY, QuerySpan.WINDOW, GROUP, 1, Lookups.EXACT),
                 Optional.empty())
             .watchedBy(records::add);
     return new PagedCache(
-        shape, new CacheSettings(Precision.F16, SINKS, WINDOW, Optional.of(codec), Lookups.EXACT));
+        shape, new CacheSettings(Precision.F16, SINKS, WINDOW, Optional.of(codec)));
   }
 
   /** The correlation of the two figures over the channels of a layer. */

@@ -1,8 +1,12 @@
 package dev.kvasir.lab.tune;
 
 import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.codec.Calibration.Command;
+import dev.kvasir.codec.Method;
+import dev.kvasir.codec.Methods;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.lab.eval.Task;
+import java.util.stream.Collectors;
 
 /**
  * What a search is to find, and by what.
@@ -17,14 +21,26 @@ import dev.kvasir.lab.eval.Task;
 public record TuneSettings(
     CacheSpec spec, Task task, int context, int samples, int trials, double mostBits, long seed) {
   public TuneSettings {
-    if (!spec.text().startsWith("mixkvq")) {
+    if (!isTuned(spec.method())) {
       throw new InvalidInputException(
-          "--kv is '%s'; thresholds can be searched for mixkvq only".formatted(spec.text()));
+          "--kv is '%s'; thresholds can be searched for %s only"
+              .formatted(spec.text(), tunedMethods()));
     }
     if (spec.text().matches(".*,(high|mid|salience)=.*")) {
       throw new InvalidInputException(
           "--kv is '%s'; high and mid are what is searched, by salience=query"
               .formatted(spec.text()));
     }
+  }
+
+  private static boolean isTuned(Method method) {
+    return method.calibration().filter(how -> how.command() == Command.TUNE).isPresent();
+  }
+
+  private static String tunedMethods() {
+    return Methods.all().stream()
+        .filter(TuneSettings::isTuned)
+        .map(Method::typed)
+        .collect(Collectors.joining(", "));
   }
 }

@@ -1,7 +1,7 @@
 package dev.kvasir.lab.tune;
 
-import dev.kvasir.cache.MixProfile;
-import dev.kvasir.codec.mix.Thresholds;
+import dev.kvasir.codec.mixkvq.MixkvqProfile;
+import dev.kvasir.codec.mixkvq.Thresholds;
 import dev.kvasir.lab.search.ParetoFront;
 import dev.kvasir.lab.search.Trial;
 import java.util.Comparator;
@@ -45,12 +45,12 @@ public record Tuned(
 
   static Thresholds thresholds(SalienceSurvey survey, List<Double> shares) {
     return new Thresholds(
-        MixProfile.rounded(survey.byQueries().thresholdFor(shares.get(0))),
-        MixProfile.rounded(survey.byQueries().thresholdFor(shares.get(1))));
+        MixkvqProfile.rounded(survey.byQueries().thresholdFor(shares.get(0))),
+        MixkvqProfile.rounded(survey.byQueries().thresholdFor(shares.get(1))));
   }
 
   /** The part of a profile that the pick makes. */
-  public MixProfile profile() {
-    return new MixProfile(thresholds(pick()), survey.byQueries(), survey.byError());
+  public MixkvqProfile profile() {
+    return new MixkvqProfile(thresholds(pick()), survey.byQueries(), survey.byError());
   }
 }

@@ -2,7 +2,7 @@ package dev.kvasir.lab.tune;
 
 import dev.kvasir.Model;
 import dev.kvasir.cache.CacheSpec;
-import dev.kvasir.codec.mix.Thresholds;
+import dev.kvasir.codec.mixkvq.Thresholds;
 import dev.kvasir.lab.WorkListener;
 import dev.kvasir.lab.eval.Evaluation;
 import dev.kvasir.lab.eval.Evaluator;

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 import static org.assertj.core.api.Assertions.withinPercentage;
 
-import dev.kvasir.codec.progressive.KeyScales;
+import dev.kvasir.codec.pmkvq.KeyScales;
 import dev.kvasir.kernel.Crew;
 import dev.kvasir.kernel.ScalarKernels;
 import dev.kvasir.lab.WorkListener;

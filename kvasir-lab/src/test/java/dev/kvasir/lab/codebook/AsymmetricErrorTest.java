@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
 import dev.kvasir.Model;
-import dev.kvasir.cache.CacheShape;
+import dev.kvasir.codec.CacheShape;
 import dev.kvasir.kernel.Rotation;
 import dev.kvasir.lab.codebook.VectorSample.Side;
 import java.util.Random;

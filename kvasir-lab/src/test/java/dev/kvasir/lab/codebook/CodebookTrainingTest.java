@@ -2,7 +2,7 @@ package dev.kvasir.lab.codebook;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kvasir.cache.CacheShape;
+import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.commvq.Codebook;
 import dev.kvasir.codec.commvq.KeyCodebook;
 import dev.kvasir.codec.commvq.ValueCodebook;

@@ -2,7 +2,7 @@ package dev.kvasir.lab.codebook;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kvasir.cache.CacheShape;
+import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.commvq.LayerCodebooks;
 import dev.kvasir.lab.codebook.VectorSample.Side;
 import java.util.Random;

@@ -1,19 +1,19 @@
 package dev.kvasir.lab.eval;
 
-import dev.kvasir.cache.CacheSettings;
-import dev.kvasir.cache.CacheShape;
 import dev.kvasir.cache.KvCache;
-import dev.kvasir.cache.Lookups;
 import dev.kvasir.cache.PagedCache;
+import dev.kvasir.codec.CacheSettings;
+import dev.kvasir.codec.CacheShape;
+import dev.kvasir.codec.Lookups;
+import dev.kvasir.codec.Page;
 import dev.kvasir.codec.PageCodec;
 import dev.kvasir.codec.StatelessCodec;
 import dev.kvasir.codec.kivi.KiviCodec;
+import dev.kvasir.codec.uniform.UniformPage;
 import dev.kvasir.kernel.DenseMatrix.Precision;
 import dev.kvasir.page.EntryScaledCodes;
 import dev.kvasir.page.HeadShape;
-import dev.kvasir.page.Page;
 import dev.kvasir.page.PlaneLayout;
-import dev.kvasir.page.UniformPage;
 import java.lang.foreign.ValueLayout;
 import java.util.Optional;
 
@@ -29,13 +29,14 @@ final class BrokenPlaneCodec implements StatelessCodec {
 
   private BrokenPlaneCodec(CacheShape shape) {
     this.shape = shape;
-    this.whole = new KiviCodec(shape.kvHeads(), HeadShape.uniform(shape.headDim(), 4, 128, 4, 128));
+    this.whole =
+        new KiviCodec(
+            shape.kvHeads(), HeadShape.uniform(shape.headDim(), 4, 128, 4, 128), Lookups.EXACT);
   }
 
   static KvCache newCache(CacheShape shape) {
     PageCodec codec = new BrokenPlaneCodec(shape);
-    return new PagedCache(
-        shape, new CacheSettings(Precision.F16, 0, 0, Optional.of(codec), Lookups.EXACT));
+    return new PagedCache(shape, new CacheSettings(Precision.F16, 0, 0, Optional.of(codec)));
   }
 
   @Override

@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
 import dev.kvasir.Model;
-import dev.kvasir.cache.CacheShape;
 import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.codec.CacheShape;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.lab.WorkListener;
 import dev.kvasir.lab.eval.Difference.Verdict;

@@ -3,7 +3,7 @@ package dev.kvasir.lab.inspect;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.Model;
-import dev.kvasir.cache.CacheShape;
+import dev.kvasir.codec.CacheShape;
 import dev.kvasir.lab.WorkListener;
 import dev.kvasir.lab.text.BundledText;
 import java.util.ArrayList;

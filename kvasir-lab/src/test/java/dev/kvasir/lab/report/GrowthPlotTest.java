@@ -2,9 +2,9 @@ package dev.kvasir.lab.report;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kvasir.cache.CacheHost;
-import dev.kvasir.cache.CacheShape;
 import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.codec.CacheHost;
+import dev.kvasir.codec.CacheShape;
 import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.Test;

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.kvasir.Model;
 import dev.kvasir.cache.CacheSpec;
-import dev.kvasir.cache.MixProfile;
+import dev.kvasir.codec.mixkvq.MixkvqProfile;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.lab.WorkListener;
 import dev.kvasir.lab.eval.Sources;
@@ -70,7 +70,7 @@ class TuningTest {
     assertThat(first.trials())
         .allSatisfy(trial -> assertThat(Tuned.bits(trial)).isBetween(3.0, 9.0));
     Profile profile = first.profile().addTo(Profile.empty("model"));
-    assertThat(MixProfile.of(profile).tuned()).isEqualTo(first.thresholds(first.pick()));
+    assertThat(MixkvqProfile.of(profile).tuned()).isEqualTo(first.thresholds(first.pick()));
     Files.writeString(file, "[");
     assertThatThrownBy(() -> tuning(settings, file).run(survey, NOBODY))
         .isInstanceOf(InvalidInputException.class)

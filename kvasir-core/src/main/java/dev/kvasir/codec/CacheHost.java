@@ -1,0 +1,49 @@
+package dev.kvasir.codec;
+
+import dev.kvasir.kernel.Crew;
+import dev.kvasir.kernel.Rotation;
+import dev.kvasir.profile.Profile;
+import java.util.Optional;
+
+/**
+ * What a cache may know of the model that it serves.
+ *
+ * @param queryHeads of a layer; 0 where that is not known
+ * @param rotation that keys carry, where it is known
+ * @param profile what methods learned of the model beforehand, where there is any
+ * @param contextLimit tokens that the sequence may grow to; 0 where that is not known
+ * @param crew threads that work on what a method has to learn
+ */
+public record CacheHost(
+    int queryHeads,
+    Optional<Rotation> rotation,
+    Optional<Profile> profile,
+    int contextLimit,
+    Crew crew) {
+  private static final Crew NOBODY = new Crew(1);
+
+  /** Vectors of which nothing is known, as they come from a file. */
+  public static CacheHost unknown() {
+    return new CacheHost(0, Optional.empty(), Optional.empty(), 0, NOBODY);
+  }
+
+  public CacheHost withRotation(Optional<Rotation> value) {
+    return new CacheHost(queryHeads, value, profile, contextLimit, crew);
+  }
+
+  public CacheHost withQueryHeads(int value) {
+    return new CacheHost(value, rotation, profile, contextLimit, crew);
+  }
+
+  public CacheHost withProfile(Optional<Profile> value) {
+    return new CacheHost(queryHeads, rotation, value, contextLimit, crew);
+  }
+
+  public CacheHost withContextLimit(int value) {
+    return new CacheHost(queryHeads, rotation, profile, value, crew);
+  }
+
+  public CacheHost withCrew(Crew value) {
+    return new CacheHost(queryHeads, rotation, profile, contextLimit, value);
+  }
+}

@@ -1,0 +1,27 @@
+package dev.kvasir.codec;
+
+/** What a spec stands for, before the model's sizes are known. */
+public interface CachePlan {
+  /** Settings that foretell a cache's bytes; all that a method needs which asks for no more. */
+  CacheSettings settings(CacheShape shape);
+
+  /** The same where it depends on the host what a cache takes: on its limit, or its profile. */
+  default CacheSettings foretelling(CacheShape shape, CacheHost host) {
+    return settings(shape);
+  }
+
+  /**
+   * Settings to keep tokens with.
+   *
+   * @throws dev.kvasir.error.InvalidInputException where the method needs what is not known of the
+   *     model
+   */
+  default CacheSettings settings(CacheShape shape, CacheHost host) {
+    return settings(shape);
+  }
+
+  /** A spec's text with what the model's profile decides for it. */
+  default String named(String text, CacheHost host) {
+    return text;
+  }
+}

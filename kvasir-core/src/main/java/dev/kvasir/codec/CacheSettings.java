@@ -1,0 +1,29 @@
+package dev.kvasir.codec;
+
+import dev.kvasir.kernel.DenseMatrix.Precision;
+import java.util.Optional;
+
+/**
+ * How a cache keeps its tokens.
+ *
+ * @param precision of tokens that are not packed
+ * @param sinks the first tokens, never packed
+ * @param window the most recent tokens, never packed
+ * @param codec packs what is neither; empty to pack nothing
+ * @param budget bytes that it may take, with a codec that shrinks its pages; empty without a limit
+ */
+public record CacheSettings(
+    Precision precision,
+    int sinks,
+    int window,
+    Optional<PageCodec> codec,
+    Optional<Budget> budget) {
+  public CacheSettings(Precision precision, int sinks, int window, Optional<PageCodec> codec) {
+    this(precision, sinks, window, codec, Optional.empty());
+  }
+
+  /** The same within a budget. */
+  public CacheSettings within(Budget value) {
+    return new CacheSettings(precision, sinks, window, codec, Optional.of(value));
+  }
+}

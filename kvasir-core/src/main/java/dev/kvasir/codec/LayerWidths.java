@@ -1,0 +1,54 @@
+package dev.kvasir.codec;
+
+import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.profile.Profile;
+import java.util.Arrays;
+import java.util.Optional;
+import java.util.SortedSet;
+
+/** Which layers deserve more bits than others, as calibration found it; any method may use it. */
+public final class LayerWidths {
+  /** The part of a profile that all methods may use. */
+  public static final String PART = "layers";
+
+  /** Bits by layer. // (layers) */
+  public static final String KEY = PART + "/widths";
+
+  public enum Source {
+    /** The same bits in all layers. */
+    SAME,
+
+    /** As the model's profile has them. */
+    PROFILE
+  }
+
+  private LayerWidths() {}
+
+  public static boolean areIn(Optional<Profile> profile) {
+    return profile.flatMap(known -> known.shape(KEY)).isPresent();
+  }
+
+  /**
+   * @param spec of the cache that asks for them
+   * @param possible what the method can do
+   */
+  public static int[] of(
+      String spec, Optional<Profile> profile, int layers, SortedSet<Integer> possible) {
+    if (!areIn(profile)) {
+      throw new InvalidInputException(
+          "the cache '%s': widths=profile needs a profile that has '%s'; run kvasir calibrate"
+              .formatted(spec, KEY));
+    }
+    float[] values = profile.get().floats(KEY, layers);
+    int[] widths = new int[layers];
+    for (int layer = 0; layer < layers; layer++) {
+      widths[layer] = (int) values[layer];
+      if (widths[layer] != values[layer] || !possible.contains(widths[layer])) {
+        throw new InvalidInputException(
+            "%s: '%s' is %s; the cache '%s' can have %s"
+                .formatted(profile.get().name(), KEY, Arrays.toString(values), spec, possible));
+      }
+    }
+    return widths;
+  }
+}

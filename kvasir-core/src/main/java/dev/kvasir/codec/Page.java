@@ -1,0 +1,35 @@
+package dev.kvasir.codec;
+
+import dev.kvasir.page.PageSize;
+
+/**
+ * The keys and values of {@link #TOKENS} tokens in one layer, packed. A page never changes once it
+ * is sealed, so sequences may share it.
+ */
+public interface Page extends AutoCloseable {
+  /** Tokens on a page. */
+  int TOKENS = PageSize.TOKENS;
+
+  /**
+   * What computes on it where a few query rows attend, of the readers that a worker keeps. Many
+   * rows share what {@link #expandKeys} and {@link #expandValues} make of it.
+   */
+  default PageReader reader(PageReaders readers) {
+    return readers.of(ExpandedReader.KIND);
+  }
+
+  /** The first {@code tokens} keys of a KV head as floats: (tokens, headDim). */
+  void expandKeys(int kvHead, int tokens, float[] out);
+
+  /** The first {@code tokens} values of a KV head as floats: (tokens, headDim). */
+  void expandValues(int kvHead, int tokens, float[] out);
+
+  /** Bytes of codes. */
+  long codeBytes();
+
+  /** Bytes of scales and zero points. */
+  long scaleBytes();
+
+  @Override
+  void close();
+}

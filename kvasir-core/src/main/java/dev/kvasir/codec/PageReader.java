@@ -1,0 +1,45 @@
+package dev.kvasir.codec;
+
+/**
+ * Attends on pages of one kind, for a few query rows that share a KV head. An instance belongs to
+ * one worker and may keep scratch memory. Which of the tokens a row sees is not its business:
+ * weights of unseen ones are zero.
+ */
+public interface PageReader {
+  /** Query rows at the most that attend together. */
+  int MOST_ROWS = 8;
+
+  /** A walk over the pages of a head begins: queries are other ones, and nothing is mixed yet. */
+  default void begin() {}
+
+  /**
+   * Scores of all tokens of a page.
+   *
+   * @param page of the kind that this reader is for
+   * @param queries (rows, headDim)
+   * @param scores (rows, {@link Page#TOKENS}), set
+   */
+  void score(Page page, int kvHead, float[] queries, int rows, float[] scores);
+
+  /**
+   * Adds the weighted values of all tokens of a page, the one that was scored last.
+   *
+   * @param weights (rows, {@link Page#TOKENS})
+   * @param mixed (rows, headDim), added to
+   */
+  void mix(Page page, int kvHead, float[] weights, int rows, float[] mixed);
+
+  /**
+   * The running maximum of a row has grown: what a reader holds back of its weights shrinks. Called
+   * between {@link #score} and {@link #mix}, of any page of the walk.
+   */
+  default void shrink(int row, float factor) {}
+
+  /**
+   * The walk is over: a reader adds what it held back, say weights that were summed by code over
+   * all pages, because the vectors of the codes are the same for each.
+   *
+   * @param mixed (rows, headDim), added to
+   */
+  default void end(int rows, float[] mixed) {}
+}

@@ -1,0 +1,82 @@
+package dev.kvasir.codec;
+
+import dev.kvasir.kernel.Kernels;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Function;
+
+/**
+ * The readers of one worker, one for each kind of page that it has met. Pages choose among them, so
+ * that whoever walks over pages need not know what kinds there are.
+ */
+public final class PageReaders {
+  /**
+   * A kind of reader, told from others by identity.
+   *
+   * @param <R> the class of its readers
+   */
+  public static final class Kind<R extends PageReader> {
+    private final Function<PageReaders, R> make;
+
+    /**
+     * @param make may ask for readers of other kinds, to build on them
+     */
+    public Kind(Function<PageReaders, R> make) {
+      this.make = make;
+    }
+  }
+
+  private final Kernels kernels;
+  private final int headDim;
+  private final List<Kind<?>> kinds = new ArrayList<>();
+  private final List<PageReader> readers = new ArrayList<>(); // one for each kind, in their order
+
+  public PageReaders(Kernels kernels, int headDim) {
+    this.kernels = kernels;
+    this.headDim = headDim;
+  }
+
+  public Kernels kernels() {
+    return kernels;
+  }
+
+  public int headDim() {
+    return headDim;
+  }
+
+  /** The worker's reader of a kind, made when it is first asked for. */
+  @SuppressWarnings("unchecked") // a kind's reader was made by it
+  public <R extends PageReader> R of(Kind<R> kind) {
+    for (int i = 0; i < kinds.size(); i++) {
+      if (kinds.get(i) == kind) {
+        return (R) readers.get(i);
+      }
+    }
+    R reader = kind.make.apply(this);
+    reader.begin();
+    kinds.add(kind);
+    readers.add(reader);
+    return reader;
+  }
+
+  /** A walk begins. */
+  public void begin() {
+    for (int i = 0; i < readers.size(); i++) {
+      readers.get(i).begin();
+    }
+  }
+
+  /** A row's running maximum has grown. */
+  public void shrink(int row, float factor) {
+    for (int i = 0; i < readers.size(); i++) {
+      readers.get(i).shrink(row, factor);
+    }
+  }
+
+  /** The walk is over. */
+  public void end(int rows, float[] mixed) {
+    for (int i = 0; i < readers.size(); i++) {
+      readers.get(i).end(rows, mixed);
+    }
+  }
+}

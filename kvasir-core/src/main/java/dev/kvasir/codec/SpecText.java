@@ -1,0 +1,167 @@
+package dev.kvasir.codec;
+
+import dev.kvasir.error.InvalidInputException;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.SortedSet;
+import java.util.TreeSet;
+
+/**
+ * A cache spec taken apart, {@code name[:bits][,key=value...]}, that complains in the user's words.
+ */
+public final class SpecText {
+  private static final int MOST_DENSE_TOKENS = 1 << 20;
+
+  private final String text;
+  private final String name;
+  private final String bits; // null without any
+  private final Map<String, String> values = new LinkedHashMap<>();
+
+  public SpecText(String text) {
+    this.text = text;
+    String[] parts = text.split(",", -1);
+    String[] head = parts[0].split(":", 2);
+    this.name = head[0];
+    this.bits = head.length < 2 ? null : head[1];
+    for (String part : Arrays.copyOfRange(parts, 1, parts.length)) {
+      String[] pair = part.split("=", 2);
+      String before = values.put(pair[0], pair.length < 2 ? null : pair[1]);
+      if (before != null) {
+        throw wrong("'%s' is given twice".formatted(pair[0]));
+      }
+    }
+  }
+
+  public String name() {
+    return name;
+  }
+
+  /** Refuses keys that the method does not have. */
+  public void requireKeys(String... known) {
+    SortedSet<String> keys = new TreeSet<>(List.of(known));
+    values.forEach(
+        (key, value) -> {
+          if (value == null || !keys.contains(key)) {
+            String part = value == null ? key : key + "=" + value;
+            throw wrong("'%s' is no key=value of %s; its keys are %s".formatted(part, name, keys));
+          }
+        });
+  }
+
+  public void requireNothingElse() {
+    if (bits != null || !values.isEmpty()) {
+      throw wrong("'%s' takes no bits and no keys".formatted(name));
+    }
+  }
+
+  public boolean has(String key) {
+    return values.containsKey(key);
+  }
+
+  /** A value as typed. */
+  public String value(String key) {
+    return values.get(key);
+  }
+
+  public String text() {
+    return text;
+  }
+
+  /** The bits after the colon. */
+  public int bits(SortedSet<Integer> possible) {
+    if (bits == null) {
+      throw wrong(
+          "'%s' needs its bits, as in %s:4; possible are %s".formatted(name, name, possible));
+    }
+    return require("bits", number("bits", bits), possible);
+  }
+
+  public boolean hasBits() {
+    return bits != null;
+  }
+
+  public int oneOf(String key, int otherwise, SortedSet<Integer> possible) {
+    return has(key) ? require(key, number(key, values.get(key)), possible) : otherwise;
+  }
+
+  private int require(String key, int value, SortedSet<Integer> possible) {
+    if (!possible.contains(value)) {
+      throw wrong("%s is %d; possible are %s".formatted(key, value, possible));
+    }
+    return value;
+  }
+
+  public int tokens(String key, int otherwise) {
+    return between(key, otherwise, 0, MOST_DENSE_TOKENS);
+  }
+
+  public int between(String key, int otherwise, int least, int most) {
+    int value = has(key) ? number(key, values.get(key)) : otherwise;
+    if (value < least || value > most) {
+      throw wrong("%s is %d; expected %d to %d".formatted(key, value, least, most));
+    }
+    return value;
+  }
+
+  /** A fraction above zero. */
+  public double fraction(String key, double otherwise, double most) {
+    if (!has(key)) {
+      return otherwise;
+    }
+    String typed = values.get(key);
+    double value;
+    try {
+      value = Double.parseDouble(typed);
+    } catch (NumberFormatException e) {
+      throw wrong("%s is '%s'; expected a number".formatted(key, typed));
+    }
+    if (!(value > 0 && value <= most)) {
+      throw wrong("%s is %s; expected more than 0, up to %s".formatted(key, typed, most));
+    }
+    return value;
+  }
+
+  /** A part of a method that may be left out. */
+  public boolean isOn(String key) {
+    return choice(key, Switch.ON) == Switch.ON;
+  }
+
+  private enum Switch {
+    ON,
+    OFF
+  }
+
+  /** One of the constants of an enumeration, typed in small letters. */
+  public <E extends Enum<E>> E choice(String key, E otherwise) {
+    if (!has(key)) {
+      return otherwise;
+    }
+    List<E> possible = List.of(otherwise.getDeclaringClass().getEnumConstants());
+    for (E constant : possible) {
+      if (typed(constant).equals(values.get(key))) {
+        return constant;
+      }
+    }
+    List<String> words = possible.stream().map(SpecText::typed).toList();
+    throw wrong("%s is '%s'; possible are %s".formatted(key, values.get(key), words));
+  }
+
+  private static String typed(Enum<?> constant) {
+    return constant.name().toLowerCase(Locale.ROOT);
+  }
+
+  private int number(String key, String value) {
+    try {
+      return Integer.parseInt(value);
+    } catch (NumberFormatException e) {
+      throw wrong("%s is '%s'; expected a whole number".formatted(key, value));
+    }
+  }
+
+  public InvalidInputException wrong(String what) {
+    return new InvalidInputException("the cache '%s': %s".formatted(text, what));
+  }
+}

@@ -1,0 +1,158 @@
+package dev.kvasir.codec.commvq;
+
+import dev.kvasir.codec.ExpandedReader;
+import dev.kvasir.codec.Page;
+import dev.kvasir.codec.PageReader;
+import dev.kvasir.codec.PageReaders;
+import dev.kvasir.kernel.FixedRows;
+import dev.kvasir.kernel.KernelChoice;
+import dev.kvasir.kernel.Kernels;
+import dev.kvasir.kernel.Rotation;
+import dev.kvasir.kernel.TurnTable;
+import dev.kvasir.memory.CountedArena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+
+/**
+ * A layer's keys and values as codes of its codebooks, laid out as {@link CommvqShape} says. What
+ * the codes stand for is defined by the forms of the codebooks that attention reads, {@link
+ * LayerRows}.
+ */
+public final class CommvqPage implements Page {
+  private static final Kernels KERNELS = KernelChoice.ofThisProcess().kernels();
+  private static final ValueLayout.OfShort SHORT =
+      ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+
+  private final CommvqShape shape;
+  private final LayerRows rows;
+  private final KeyReading reading;
+  private final Rotation rotation;
+  private final int position;
+  private final CountedArena arena = new CountedArena();
+  private final MemorySegment data;
+
+  CommvqPage(
+      CommvqShape shape,
+      LayerRows rows,
+      KeyReading reading,
+      Rotation rotation,
+      int position,
+      EncodedBlock keys,
+      EncodedBlock values) {
+    this.shape = shape;
+    this.rows = rows;
+    this.reading = reading;
+    this.rotation = rotation;
+    this.position = position;
+    this.data = arena.allocate(shape.scaleBytes() + shape.codeBytes());
+    pack(keys.scales(), shape.keyScalesAt());
+    pack(values.scales(), shape.valueScalesAt());
+    int headCodes = TOKENS * shape.stages();
+    for (int head = 0; head < shape.kvHeads(); head++) {
+      shape.codes().pack(keys.codes(), head * headCodes, data, shape.keyCodesAt(head));
+      shape.codes().pack(values.codes(), head * headCodes, data, shape.valueCodesAt(head));
+    }
+  }
+
+  private void pack(short[] scales, long offset) {
+    for (int token = 0; token < TOKENS; token++) {
+      data.set(SHORT, offset + (long) Short.BYTES * token, scales[token]);
+    }
+  }
+
+  public LayerRows rows() {
+    return rows;
+  }
+
+  public KeyReading reading() {
+    return reading;
+  }
+
+  public Rotation rotation() {
+    return rotation;
+  }
+
+  /** Of the first token. */
+  public int position() {
+    return position;
+  }
+
+  /**
+   * @param indices // (sets, TOKENS), set
+   */
+  public void readKeys(Kernels kernels, int kvHead, byte[] indices) {
+    kernels.unpackStages(data, shape.keyCodesAt(kvHead), shape.stages(), indices);
+  }
+
+  /**
+   * @param indices // (sets, TOKENS), set
+   */
+  public void readValues(Kernels kernels, int kvHead, byte[] indices) {
+    kernels.unpackStages(data, shape.valueCodesAt(kvHead), shape.stages(), indices);
+  }
+
+  /**
+   * @param scales // (TOKENS), set
+   */
+  public void readKeyScales(Kernels kernels, float[] scales) {
+    kernels.expandHalf(data, shape.keyScalesAt(), scales, 0, TOKENS);
+  }
+
+  /**
+   * @param scales // (TOKENS), set
+   */
+  public void readValueScales(Kernels kernels, float[] scales) {
+    kernels.expandHalf(data, shape.valueScalesAt(), scales, 0, TOKENS);
+  }
+
+  @Override
+  public PageReader reader(PageReaders readers) {
+    return reading == KeyReading.DECODED
+        ? readers.of(ExpandedReader.KIND)
+        : readers.of(CommvqReader.KIND);
+  }
+
+  @Override
+  public void expandKeys(int kvHead, int tokens, float[] out) {
+    DecodingRoom room = DecodingRoom.ofThread(rows.sets(), rows.table().width());
+    FixedRows fixed = rows.keys().get(kvHead);
+    TurnTable table = rows.table();
+    readKeys(KERNELS, kvHead, room.indices);
+    readKeyScales(KERNELS, room.scales);
+    KERNELS.rowSums(fixed, room.indices, tokens, room.sums);
+    table.turnAlong(KERNELS, room.sums, tokens, fixed, room.scales, room.vectors);
+    table.turn(KERNELS, room.vectors, tokens, rotation, position);
+    table.restore(room.vectors, tokens, out);
+  }
+
+  @Override
+  public void expandValues(int kvHead, int tokens, float[] out) {
+    int headDim = shape.headDim();
+    DecodingRoom room = DecodingRoom.ofThread(rows.sets(), headDim);
+    float[] numbers = room.floats(KERNELS, rows.values().get(kvHead));
+    readValues(KERNELS, kvHead, room.indices);
+    readValueScales(KERNELS, room.scales);
+    KERNELS.pickedSums(numbers, 0, room.indices, rows.sets(), tokens, headDim, out);
+    float[] mean = rows.valueMeans().get(kvHead);
+    for (int token = 0; token < tokens; token++) {
+      KERNELS.scale(out, token * headDim, headDim, room.scales[token]);
+      KERNELS.add(out, token * headDim, mean, 0, headDim);
+    }
+  }
+
+  @Override
+  public long codeBytes() {
+    return shape.codeBytes();
+  }
+
+  @Override
+  public long scaleBytes() {
+    return shape.scaleBytes();
+  }
+
+  @Override
+  public void close() {
+    arena.close();
+  }
+}

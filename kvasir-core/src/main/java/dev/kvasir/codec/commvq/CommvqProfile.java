@@ -1,0 +1,132 @@
+package dev.kvasir.codec.commvq;
+
+import dev.kvasir.codec.CacheShape;
+import dev.kvasir.profile.Profile;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * The codebooks of a model, for a width of {@code bits}. Every width is a part of its own, so that
+ * a profile may hold several.
+ *
+ * <pre>
+ * commvq:BITS/keys         (layers, kvHeads, stages, 64, headDim)     halves, in the order of pairs
+ * commvq:BITS/key-means    (layers, kvHeads, headDim)                 in the order of pairs
+ * commvq:BITS/values       (layers, kvHeads, stages, 2, 64, headDim)  halves
+ * commvq:BITS/value-means  (layers, kvHeads, headDim)
+ * </pre>
+ *
+ * @param bits as a user asks for them; stages make it a little more or less
+ * @param layers one for each layer
+ */
+public record CommvqProfile(int bits, List<LayerCodebooks> layers) {
+  private static final int ROWS = AdditiveStages.ROWS;
+
+  public CommvqProfile {
+    layers = List.copyOf(layers);
+  }
+
+  /** What the part is called that holds codebooks of that width. */
+  public static String part(int bits) {
+    return "commvq:" + bits;
+  }
+
+  /** Stages of 12 bits that come nearest to so many bits for each channel. */
+  public static int stages(int bits, int headDim) {
+    return Math.max(1, Math.round((float) bits * headDim / AdditiveStages.CODE_BITS));
+  }
+
+  public static CommvqProfile of(Profile profile, int bits, CacheShape shape) {
+    Source source = new Source(profile, part(bits), shape);
+    int stages = stages(bits, shape.headDim());
+    Heads keys = source.heads("keys", stages, ROWS, shape.headDim());
+    Heads keyMeans = source.heads("key-means", shape.headDim());
+    Heads values = source.heads("values", stages, 2, ROWS, shape.headDim());
+    Heads valueMeans = source.heads("value-means", shape.headDim());
+    List<LayerCodebooks> layers = new ArrayList<>();
+    for (int layer = 0; layer < shape.layers(); layer++) {
+      List<KeyCodebook> ofKeys = new ArrayList<>();
+      List<ValueCodebook> ofValues = new ArrayList<>();
+      for (int head = 0; head < shape.kvHeads(); head++) {
+        ofKeys.add(new KeyCodebook(keyMeans.of(layer, head), keys.of(layer, head)));
+        AdditiveStages rows = new AdditiveStages(stages, shape.headDim(), values.of(layer, head));
+        ofValues.add(new ValueCodebook(valueMeans.of(layer, head), rows));
+      }
+      layers.add(new LayerCodebooks(ofKeys, ofValues));
+    }
+    return new CommvqProfile(bits, layers);
+  }
+
+  /** Where the numbers of a model's heads are read from. */
+  private record Source(Profile profile, String part, CacheShape shape) {
+    Heads heads(String name, long... ofHead) {
+      long[] all = new long[2 + ofHead.length];
+      all[0] = shape.layers();
+      all[1] = shape.kvHeads();
+      System.arraycopy(ofHead, 0, all, 2, ofHead.length);
+      return new Heads(profile.floats(part + "/" + name, all), shape);
+    }
+  }
+
+  /** Numbers of which every head of every layer has as many. */
+  private record Heads(float[] all, CacheShape shape) {
+    float[] of(int layer, int head) {
+      int length = all.length / (shape.layers() * shape.kvHeads());
+      int at = (layer * shape.kvHeads() + head) * length;
+      return Arrays.copyOfRange(all, at, at + length);
+    }
+  }
+
+  /** A profile with this part, in the place of one that it had. */
+  public Profile addTo(Profile profile) {
+    KeyCodebook any = layers.getFirst().keys().getFirst();
+    long kvHeads = layers.getFirst().keys().size();
+    long headDim = any.headDim();
+    long stages = any.stages().stages();
+    long count = layers.size();
+    String part = part(bits);
+    List<KeyCodebook> keys = layers.stream().flatMap(layer -> layer.keys().stream()).toList();
+    List<ValueCodebook> values = layers.stream().flatMap(layer -> layer.values().stream()).toList();
+    return profile
+        .without(part)
+        .withHalves(
+            part + "/keys",
+            joined(keys.stream().map(KeyCodebook::numbers).toList()),
+            count,
+            kvHeads,
+            stages,
+            ROWS,
+            headDim)
+        .with(
+            part + "/key-means",
+            joined(keys.stream().map(KeyCodebook::mean).toList()),
+            count,
+            kvHeads,
+            headDim)
+        .withHalves(
+            part + "/values",
+            joined(values.stream().map(book -> book.stages().rows()).toList()),
+            count,
+            kvHeads,
+            stages,
+            2,
+            ROWS,
+            headDim)
+        .with(
+            part + "/value-means",
+            joined(values.stream().map(ValueCodebook::mean).toList()),
+            count,
+            kvHeads,
+            headDim);
+  }
+
+  private static float[] joined(List<float[]> parts) {
+    int length = parts.getFirst().length;
+    float[] all = new float[parts.size() * length];
+    for (int i = 0; i < parts.size(); i++) {
+      System.arraycopy(parts.get(i), 0, all, i * length, length);
+    }
+    return all;
+  }
+}

@@ -1,0 +1,45 @@
+package dev.kvasir.codec.commvq;
+
+import dev.kvasir.codec.Page;
+import dev.kvasir.page.StageCodes;
+
+/**
+ * Where the parts of a page lie.
+ *
+ * <pre>
+ * scales of keys, then of values  (2, 128) halves
+ * codes                           (kvHeads, keys and values) x StageCodes
+ * bytes = 512 + kvHeads * 2 * 192 * stages
+ * </pre>
+ */
+public record CommvqShape(int kvHeads, int headDim, int stages) {
+  private static final int SIDE_SCALE_BYTES = Short.BYTES * Page.TOKENS;
+
+  StageCodes codes() {
+    return new StageCodes(stages);
+  }
+
+  long scaleBytes() {
+    return 2L * SIDE_SCALE_BYTES;
+  }
+
+  long codeBytes() {
+    return 2L * kvHeads * codes().bytes();
+  }
+
+  long keyScalesAt() {
+    return 0;
+  }
+
+  long valueScalesAt() {
+    return SIDE_SCALE_BYTES;
+  }
+
+  long keyCodesAt(int kvHead) {
+    return scaleBytes() + 2L * kvHead * codes().bytes();
+  }
+
+  long valueCodesAt(int kvHead) {
+    return keyCodesAt(kvHead) + codes().bytes();
+  }
+}

@@ -1,0 +1,61 @@
+package dev.kvasir.codec.commvq;
+
+import dev.kvasir.codec.Page;
+import dev.kvasir.codec.PageReader;
+import dev.kvasir.kernel.FixedRows;
+import dev.kvasir.kernel.Kernels;
+import dev.kvasir.kernel.TurnTable;
+
+/**
+ * A key is added up from its rows once for all query heads, in whole numbers, and turned by its
+ * place on the page only: queries are turned back by the page's position.
+ */
+final class SummedKeys implements KeyScores {
+  private static final int PAGE = Page.TOKENS;
+
+  private final Kernels kernels;
+  private final int headDim;
+  private final float[] turnedQueries; // (rows, headDim)
+  private final float[] scales = new float[PAGE];
+  private byte[] indices = {}; // (sets, PAGE)
+  private float[] arrangedQueries = {}; // (rows, width)
+  private short[] sums = {}; // (PAGE, width)
+  private float[] keys = {}; // (PAGE, width)
+
+  SummedKeys(Kernels kernels, int headDim) {
+    this.kernels = kernels;
+    this.headDim = headDim;
+    this.turnedQueries = new float[PageReader.MOST_ROWS * headDim];
+  }
+
+  @Override
+  public void score(CommvqPage page, int kvHead, float[] queries, int rows, float[] scores) {
+    TurnTable table = page.rows().table();
+    FixedRows fixed = page.rows().keys().get(kvHead);
+    int width = table.width();
+    makeRoom(fixed.sets(), width);
+    turnBack(page, queries, rows);
+    page.readKeys(kernels, kvHead, indices);
+    page.readKeyScales(kernels, scales);
+    kernels.rowSums(fixed, indices, PAGE, sums);
+    table.turnAlong(kernels, sums, PAGE, fixed, scales, keys);
+    kernels.products(arrangedQueries, 0, width, rows, keys, 0, width, PAGE, width, scores, 0, PAGE);
+  }
+
+  private void turnBack(CommvqPage page, float[] queries, int rows) {
+    System.arraycopy(queries, 0, turnedQueries, 0, rows * headDim);
+    page.rotation().turn(turnedQueries, 0, headDim, rows, -page.position());
+    page.rows().table().arrange(turnedQueries, 0, rows, arrangedQueries, 0);
+  }
+
+  private void makeRoom(int sets, int width) {
+    if (indices.length < sets * PAGE) {
+      indices = new byte[sets * PAGE];
+    }
+    if (keys.length < PAGE * width) {
+      arrangedQueries = new float[PageReader.MOST_ROWS * width];
+      sums = new short[PAGE * width];
+      keys = new float[PAGE * width];
+    }
+  }
+}

@@ -1,4 +1,0 @@
-package dev.kvasir.codec.mix;
-
-/** What part of all channels is in the upper tiers: what a page's size is foretold by. */
-public record TierShares(double high, double mid) {}

@@ -1,0 +1,72 @@
+package dev.kvasir.codec.mixkvq;
+
+import dev.kvasir.memory.CountedArena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * A sum for each channel of a layer, in memory that forks share until one of them adds to it.
+ *
+ * <pre>
+ * (kvHeads, headDim)  f64
+ * bytes = 8 * kvHeads * headDim
+ * </pre>
+ */
+final class ChannelSums {
+  private final CountedArena arena = new CountedArena();
+  private final MemorySegment sums;
+  private final int channels;
+  private final AtomicInteger holders = new AtomicInteger(1);
+
+  ChannelSums(int channels) {
+    this.channels = channels;
+    try {
+      this.sums = arena.allocate(bytesFor(channels));
+    } catch (RuntimeException | Error e) {
+      arena.close();
+      throw e;
+    }
+  }
+
+  static long bytesFor(int channels) {
+    return (long) Double.BYTES * channels;
+  }
+
+  void add(double[] more) {
+    for (int i = 0; i < channels; i++) {
+      double sum = sums.get(ValueLayout.JAVA_DOUBLE, 8L * i);
+      sums.set(ValueLayout.JAVA_DOUBLE, 8L * i, sum + more[i]);
+    }
+  }
+
+  double of(int channel) {
+    return sums.get(ValueLayout.JAVA_DOUBLE, 8L * channel);
+  }
+
+  void clear() {
+    sums.fill((byte) 0);
+  }
+
+  ChannelSums retain() {
+    holders.incrementAndGet();
+    return this;
+  }
+
+  void release() {
+    if (holders.decrementAndGet() == 0) {
+      arena.close();
+    }
+  }
+
+  /** These, where nobody else holds them; otherwise a copy, and these are let go. */
+  ChannelSums toWrite() {
+    if (holders.get() == 1) {
+      return this;
+    }
+    ChannelSums copy = new ChannelSums(channels);
+    copy.sums.copyFrom(sums);
+    release();
+    return copy;
+  }
+}

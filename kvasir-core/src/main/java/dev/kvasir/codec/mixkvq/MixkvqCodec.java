@@ -1,0 +1,149 @@
+package dev.kvasir.codec.mixkvq;
+
+import dev.kvasir.codec.Page;
+import dev.kvasir.codec.PageCodec;
+import dev.kvasir.codec.SequenceCodec;
+import dev.kvasir.page.CodeBlock;
+import dev.kvasir.page.EntryScaledCodes;
+import dev.kvasir.page.HalfCodes;
+import dev.kvasir.page.HeadShape;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.ToLongFunction;
+
+/**
+ * MixKVQ: channels of keys that queries look at, and that a code of two bits would distort, get
+ * four bits or are kept as they are. Values have two bits, token by token.
+ */
+public final class MixkvqCodec implements PageCodec {
+  private static final int LOW_BITS = 2;
+  private static final int MID_BITS = 4;
+
+  private final MixkvqShape shape;
+  private final MixkvqSettings settings;
+  private final Optional<TierShares> measured;
+  private final SalienceWatch watch;
+  private final CodeBlock values;
+
+  /** Pages with tiers of the same sizes share a shape, by high * 1024 + mid. */
+  private final Map<Integer, HeadShape> heads = new ConcurrentHashMap<>();
+
+  /**
+   * @param measured how large tiers usually are, where that is known
+   */
+  public MixkvqCodec(MixkvqShape shape, MixkvqSettings settings, Optional<TierShares> measured) {
+    this(shape, settings, measured, (layer, steps, salience) -> {});
+  }
+
+  private MixkvqCodec(
+      MixkvqShape shape,
+      MixkvqSettings settings,
+      Optional<TierShares> measured,
+      SalienceWatch watch) {
+    this.shape = shape;
+    this.settings = settings;
+    this.measured = measured;
+    this.watch = watch;
+    this.values = new EntryScaledCodes(Page.TOKENS, shape.headDim(), LOW_BITS, settings.group());
+  }
+
+  /** The same, with somebody who watches. */
+  public MixkvqCodec watchedBy(SalienceWatch watcher) {
+    return new MixkvqCodec(shape, settings, measured, watcher);
+  }
+
+  SalienceWatch watch() {
+    return watch;
+  }
+
+  MixkvqShape shape() {
+    return shape;
+  }
+
+  MixkvqSettings settings() {
+    return settings;
+  }
+
+  @Override
+  public SequenceCodec begin() {
+    return new MixkvqSequence(this);
+  }
+
+  /** What a head with tiers of these sizes is packed to. */
+  HeadShape head(int high, int mid) {
+    return heads.computeIfAbsent(high * 1024 + mid, sizes -> newHead(high, mid));
+  }
+
+  private HeadShape newHead(int high, int mid) {
+    List<CodeBlock> keys = new ArrayList<>();
+    if (high > 0) {
+      keys.add(new HalfCodes(high, Page.TOKENS));
+    }
+    if (mid > 0) {
+      keys.add(new EntryScaledCodes(mid, Page.TOKENS, MID_BITS, settings.group()));
+    }
+    int low = shape.headDim() - high - mid;
+    if (low > 0) {
+      keys.add(new EntryScaledCodes(low, Page.TOKENS, LOW_BITS, settings.group()));
+    }
+    return new HeadShape(keys, keys.size() > 1, values);
+  }
+
+  @Override
+  public int blocksTogether() {
+    return settings.blocksTogether();
+  }
+
+  @Override
+  public Sizes sizes() {
+    return measured.isPresent() ? Sizes.TYPICAL : Sizes.AT_MOST;
+  }
+
+  @Override
+  public long pageBytes() {
+    return foretold(HeadShape::bytes);
+  }
+
+  @Override
+  public long codeBytes() {
+    return foretold(HeadShape::codeBytes);
+  }
+
+  private long foretold(ToLongFunction<HeadShape> size) {
+    return measured
+        .map(shares -> typical(shares, size))
+        .orElseGet(() -> shape.kvHeads() * size.applyAsLong(largest()));
+  }
+
+  /** One channel of four bits takes a whole quad, as much as one that is kept, and an order. */
+  private HeadShape largest() {
+    return head(shape.headDim() - 1, 1);
+  }
+
+  /** A layer whose channels are in tiers as was measured, spread evenly over the heads. */
+  private long typical(TierShares shares, ToLongFunction<HeadShape> size) {
+    long sum = 0;
+    for (int head = 0; head < shape.kvHeads(); head++) {
+      int high = part(shares.high(), head);
+      int mid = part(shares.mid(), head);
+      int filled = Math.min(mid + Tiers.roomIn(mid), shape.headDim() - high);
+      sum += size.applyAsLong(head(high, filled));
+    }
+    return sum;
+  }
+
+  private int part(double share, int head) {
+    long inAll = Math.round(share * shape.channels());
+    return (int) (inAll * (head + 1) / shape.kvHeads() - inAll * head / shape.kvHeads());
+  }
+
+  @Override
+  public long tableBytes(int sealedBlocks) {
+    return settings.salience() == Salience.QUERY
+        ? shape.layers() * ChannelSums.bytesFor(shape.channels())
+        : 0;
+  }
+}

@@ -1,0 +1,44 @@
+package dev.kvasir.codec.mixkvq;
+
+import dev.kvasir.codec.CachePlan;
+import dev.kvasir.codec.Calibration;
+import dev.kvasir.codec.Method;
+import dev.kvasir.codec.SpecText;
+import java.util.List;
+import java.util.Optional;
+
+/** MixKVQ: channels of keys in tiers by what queries look at. */
+public final class MixkvqMethod implements Method {
+  @Override
+  public List<String> names() {
+    return List.of("mixkvq");
+  }
+
+  @Override
+  public String typed() {
+    return "mixkvq";
+  }
+
+  @Override
+  public List<String> help() {
+    return List.of(
+        "mixkvq: high, mid (thresholds; else those of",
+        "  the profile), group, residual (128|256|384|",
+        "  512), salience (query|error)");
+  }
+
+  @Override
+  public CachePlan plan(SpecText spec) {
+    return MixkvqPlan.of(spec);
+  }
+
+  @Override
+  public boolean looksUp() {
+    return true;
+  }
+
+  @Override
+  public Optional<Calibration> calibration() {
+    return Optional.of(new Calibration(Calibration.Command.TUNE, List.of()));
+  }
+}

@@ -1,0 +1,122 @@
+package dev.kvasir.codec.mixkvq;
+
+/**
+ * How large the queries of one layer are, channel by channel of the keys that they meet: the mean
+ * of |q| over tokens and over the query heads that share a KV head.
+ *
+ * <p>A step's queries come from several threads in any order, and tiers must not depend on it. So
+ * each |q| is rounded to a multiple of 2^-20, of which a double adds up 2^33 without rounding:
+ * every order gives the same sum.
+ */
+final class QueryTally {
+  /** A sum with this has 2^-20 as its last digit. */
+  private static final double ROUNDING = 0x1p32;
+
+  private static final ThreadLocal<double[]> TOKEN = ThreadLocal.withInitial(() -> new double[0]);
+
+  private final int kvHeads;
+  private final int headDim;
+  private final QuerySpan span;
+  private ChannelSums sums;
+  private int count; // of queries that each KV head has met
+  private int firstPosition = Integer.MAX_VALUE;
+  private boolean used; // by what was sealed: the next query may begin anew
+
+  QueryTally(int kvHeads, int headDim, QuerySpan span) {
+    this(kvHeads, headDim, span, new ChannelSums(kvHeads * headDim));
+  }
+
+  private QueryTally(int kvHeads, int headDim, QuerySpan span, ChannelSums sums) {
+    this.kvHeads = kvHeads;
+    this.headDim = headDim;
+    this.span = span;
+    this.sums = sums;
+  }
+
+  synchronized QueryTally fork() {
+    QueryTally fork = new QueryTally(kvHeads, headDim, span, sums.retain());
+    fork.count = count;
+    fork.firstPosition = firstPosition;
+    fork.used = used;
+    return fork;
+  }
+
+  /**
+   * Adds the queries of a token.
+   *
+   * @param queries (kvHeads, heads that share it, headDim) from {@code at} on
+   */
+  void add(int position, float[] queries, int at, int queriesPerKvHead) {
+    double[] token = magnitudes(queries, at, queriesPerKvHead);
+    synchronized (this) {
+      sums = sums.toWrite();
+      if (used && span == QuerySpan.WINDOW) {
+        clear();
+      }
+      used = false;
+      sums.add(token);
+      count += queriesPerKvHead;
+      firstPosition = Math.min(firstPosition, position);
+    }
+  }
+
+  private double[] magnitudes(float[] queries, int at, int queriesPerKvHead) {
+    double[] token = scratch();
+    int from = at;
+    for (int head = 0; head < kvHeads; head++) {
+      int to = head * headDim;
+      for (int shared = 0; shared < queriesPerKvHead; shared++) {
+        for (int i = 0; i < headDim; i++) {
+          double before = shared == 0 ? 0 : token[to + i];
+          token[to + i] = before + (Math.abs((double) queries[from + i]) + ROUNDING - ROUNDING);
+        }
+        from += headDim;
+      }
+    }
+    return token;
+  }
+
+  private double[] scratch() {
+    double[] token = TOKEN.get();
+    if (token.length < kvHeads * headDim) {
+      token = new double[kvHeads * headDim];
+      TOKEN.set(token);
+    }
+    return token;
+  }
+
+  /** A block is sealed by what was seen; the queries after it are the next window's. */
+  synchronized void use() {
+    used = true;
+  }
+
+  /**
+   * Multiplies by how much each channel is looked at; by zero as long as no query has come.
+   *
+   * @param x (kvHeads, headDim)
+   */
+  synchronized void weigh(float[] x) {
+    for (int i = 0; i < kvHeads * headDim; i++) {
+      x[i] *= count == 0 ? 0 : (float) (sums.of(i) / count);
+    }
+  }
+
+  /** Sums cannot be taken apart: they go once all of their tokens have gone. */
+  synchronized void truncate(int length) {
+    if (count > 0 && length <= firstPosition) {
+      sums = sums.toWrite();
+      clear();
+    }
+  }
+
+  private void clear() {
+    sums.clear();
+    count = 0;
+    firstPosition = Integer.MAX_VALUE;
+    used = false;
+  }
+
+  void close() {
+    sums.release();
+  }
+}

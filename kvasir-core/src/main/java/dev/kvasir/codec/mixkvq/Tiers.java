@@ -1,0 +1,63 @@
+package dev.kvasir.codec.mixkvq;
+
+/**
+ * The channels of a head in tiers: those kept as they are first, then those of four bits, then
+ * those of two; within a tier as they come.
+ *
+ * @param order channels
+ * @param high how many are kept as they are
+ * @param mid how many have four bits
+ */
+record Tiers(int[] order, int high, int mid) {
+  private static final int QUAD = 4;
+  private static final int HIGH = 0;
+  private static final int MID = 1;
+  private static final int LOW = 2;
+
+  /**
+   * Divides channels by their salience. Codes lie in quads of channels: what room a tier of four
+   * bits leaves in its last quad goes to the most salient channels of the tier below, which takes
+   * no byte more.
+   *
+   * @param salience of a head's channels, from {@code at} on
+   */
+  static Tiers of(float[] salience, int at, int channels, Thresholds thresholds) {
+    int[] tier = new int[channels];
+    int[] sizes = new int[3];
+    for (int i = 0; i < channels; i++) {
+      float x = salience[at + i];
+      tier[i] = thresholds.isHigh(x) ? HIGH : thresholds.isMid(x) ? MID : LOW;
+      sizes[tier[i]]++;
+    }
+    for (int room = Math.min(roomIn(sizes[MID]), sizes[LOW]); room > 0; room--) {
+      tier[mostSalientLow(tier, salience, at)] = MID;
+      sizes[MID]++;
+      sizes[LOW]--;
+    }
+    return new Tiers(order(tier, sizes), sizes[HIGH], sizes[MID]);
+  }
+
+  /** Channels that the last quad of a tier has room for. */
+  static int roomIn(int size) {
+    return Math.ceilDiv(size, QUAD) * QUAD - size;
+  }
+
+  private static int mostSalientLow(int[] tier, float[] salience, int at) {
+    int found = -1;
+    for (int i = 0; i < tier.length; i++) {
+      if (tier[i] == LOW && (found < 0 || salience[at + i] > salience[at + found])) {
+        found = i;
+      }
+    }
+    return found;
+  }
+
+  private static int[] order(int[] tier, int[] sizes) {
+    int[] next = {0, sizes[HIGH], sizes[HIGH] + sizes[MID]};
+    int[] order = new int[tier.length];
+    for (int channel = 0; channel < tier.length; channel++) {
+      order[next[tier[channel]]++] = channel;
+    }
+    return order;
+  }
+}

@@ -1,0 +1,37 @@
+package dev.kvasir.codec.patternkv;
+
+import dev.kvasir.codec.Page;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.Arrays;
+
+/**
+ * Which pattern each key, or value, of a page has.
+ *
+ * @param indices (kvHeads, tokens) bytes, {@link Patterns#NONE} where there is none
+ */
+public record Labels(Patterns patterns, MemorySegment indices) {
+  /** The patterns of a head's tokens: (tokens). */
+  public void read(int kvHead, byte[] out) {
+    long from = (long) kvHead * Page.TOKENS;
+    MemorySegment.copy(indices, ValueLayout.JAVA_BYTE, from, out, 0, Page.TOKENS);
+  }
+
+  /**
+   * A row for each token with its pattern, zeros where it has none.
+   *
+   * @param patterns (patterns, headDim)
+   * @param rows (tokens, headDim), set
+   */
+  public static void gather(
+      byte[] indices, int tokens, float[] patterns, int headDim, float[] rows) {
+    for (int token = 0; token < tokens; token++) {
+      int index = indices[token] & 0xFF;
+      if (index == Patterns.NONE) {
+        Arrays.fill(rows, token * headDim, (token + 1) * headDim, 0);
+      } else {
+        System.arraycopy(patterns, index * headDim, rows, token * headDim, headDim);
+      }
+    }
+  }
+}

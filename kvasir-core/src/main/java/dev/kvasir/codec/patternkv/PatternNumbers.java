@@ -1,0 +1,122 @@
+package dev.kvasir.codec.patternkv;
+
+import dev.kvasir.codec.Page;
+import dev.kvasir.codec.PageReader;
+import dev.kvasir.kernel.Kernels;
+import java.util.Arrays;
+
+/**
+ * A number for each pattern and query row: products that tokens look up, or weights that they leave
+ * behind. Rows of a pattern lie side by side, and tokens are gone through four rows at a time: an
+ * index is read once for four, and four sums go on at once where the same pattern comes again and
+ * again and each must wait for the last.
+ */
+final class PatternNumbers {
+  private static final int PAGE = Page.TOKENS;
+  private static final int ROWS = PageReader.MOST_ROWS;
+
+  /** One for each value of a byte, {@link Patterns#NONE} included. */
+  private static final int INDICES = Patterns.MOST + 1;
+
+  private final float[] numbers = new float[INDICES * ROWS]; // (indices, ROWS)
+  private final float[] turned = new float[INDICES * ROWS]; // (ROWS, indices)
+
+  void clear() {
+    Arrays.fill(numbers, 0);
+  }
+
+  /** Sets the products of queries with the patterns from {@code first} to {@code end}. */
+  void multiply(
+      Kernels kernels, float[] queries, int rows, float[] patterns, int first, int end, int depth) {
+    kernels.products(
+        patterns,
+        first * depth,
+        depth,
+        end - first,
+        queries,
+        0,
+        depth,
+        rows,
+        depth,
+        numbers,
+        first * ROWS,
+        ROWS);
+    Arrays.fill(numbers, Patterns.NONE * ROWS, (Patterns.NONE + 1) * ROWS, 0);
+  }
+
+  /**
+   * Adds to each token what its pattern has.
+   *
+   * @param scores (rows, PAGE)
+   * @param indices (PAGE)
+   */
+  void addTo(float[] scores, byte[] indices, int rows) {
+    int row = 0;
+    for (; row + 4 <= rows; row += 4) {
+      addFour(scores, indices, row);
+    }
+    for (; row < rows; row++) {
+      for (int token = 0; token < PAGE; token++) {
+        scores[row * PAGE + token] += numbers[(indices[token] & 0xFF) * ROWS + row];
+      }
+    }
+  }
+
+  private void addFour(float[] scores, byte[] indices, int row) {
+    for (int token = 0; token < PAGE; token++) {
+      int from = (indices[token] & 0xFF) * ROWS + row;
+      int to = row * PAGE + token;
+      scores[to] += numbers[from];
+      scores[to + PAGE] += numbers[from + 1];
+      scores[to + 2 * PAGE] += numbers[from + 2];
+      scores[to + 3 * PAGE] += numbers[from + 3];
+    }
+  }
+
+  /**
+   * Adds each token's weight to that of its pattern.
+   *
+   * @param probabilities (rows, PAGE)
+   * @param indices (PAGE)
+   */
+  void collect(float[] probabilities, byte[] indices, int rows) {
+    int row = 0;
+    for (; row + 4 <= rows; row += 4) {
+      collectFour(probabilities, indices, row);
+    }
+    for (; row < rows; row++) {
+      for (int token = 0; token < PAGE; token++) {
+        numbers[(indices[token] & 0xFF) * ROWS + row] += probabilities[row * PAGE + token];
+      }
+    }
+  }
+
+  private void collectFour(float[] probabilities, byte[] indices, int row) {
+    for (int token = 0; token < PAGE; token++) {
+      int to = (indices[token] & 0xFF) * ROWS + row;
+      int from = row * PAGE + token;
+      numbers[to] += probabilities[from];
+      numbers[to + 1] += probabilities[from + PAGE];
+      numbers[to + 2] += probabilities[from + 2 * PAGE];
+      numbers[to + 3] += probabilities[from + 3 * PAGE];
+    }
+  }
+
+  /** Scales a row of the first {@code count} patterns. */
+  void scale(int row, int count, float factor) {
+    for (int at = row; at < count * ROWS; at += ROWS) {
+      numbers[at] *= factor;
+    }
+  }
+
+  /** {@code mixed[row] += sum over patterns of number * pattern}, for the first {@code count}. */
+  void mix(Kernels kernels, int rows, float[] patterns, int count, int depth, float[] mixed) {
+    for (int row = 0; row < rows; row++) {
+      for (int i = 0; i < count; i++) {
+        turned[row * INDICES + i] = numbers[i * ROWS + row];
+      }
+    }
+    kernels.weightedSums(
+        turned, 0, INDICES, rows, patterns, 0, depth, count, depth, mixed, 0, depth);
+  }
+}

@@ -1,0 +1,54 @@
+package dev.kvasir.codec.patternkv;
+
+import dev.kvasir.codec.Lookups;
+import dev.kvasir.codec.Page;
+import dev.kvasir.codec.PageCodec;
+import dev.kvasir.codec.SequenceCodec;
+import dev.kvasir.kernel.Crew;
+import dev.kvasir.page.HeadShape;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/**
+ * PatternKV: vectors resemble each other, so what is quantized is only how a vector differs from
+ * the most similar of a few patterns, whose range is smaller.
+ *
+ * @param head what the residuals of a head are packed to
+ * @param keys empty where keys are packed without patterns
+ * @param values empty where values are packed without patterns
+ * @param lookups how attention reads residuals
+ * @param crew threads that mine patterns
+ */
+public record PatternkvCodec(
+    PatternkvShape shape,
+    HeadShape head,
+    Optional<SideSettings> keys,
+    Optional<SideSettings> values,
+    Lookups lookups,
+    Crew crew)
+    implements PageCodec {
+  @Override
+  public SequenceCodec begin() {
+    return new PatternkvSequence(this);
+  }
+
+  private Stream<SideSettings> sides() {
+    return Stream.concat(keys.stream(), values.stream());
+  }
+
+  @Override
+  public long pageBytes() {
+    long indexBytes = sides().count() * Page.TOKENS;
+    return shape.kvHeads() * (head.bytes() + indexBytes);
+  }
+
+  @Override
+  public long codeBytes() {
+    return (long) shape.kvHeads() * head.codeBytes();
+  }
+
+  @Override
+  public long tableBytes(int sealedBlocks) {
+    return sides().mapToLong(side -> shape.bytes(side.placesAfter(sealedBlocks))).sum();
+  }
+}

@@ -1,0 +1,164 @@
+package dev.kvasir.codec.patternkv;
+
+import dev.kvasir.codec.Page;
+import dev.kvasir.codec.PageReader;
+import dev.kvasir.codec.PageReaders;
+import dev.kvasir.codec.uniform.UniformPage;
+import dev.kvasir.kernel.Kernels;
+import dev.kvasir.kernel.Rotation;
+import dev.kvasir.kernel.ScalarKernels;
+import dev.kvasir.memory.CountedArena;
+import java.lang.foreign.MemorySegment;
+import java.util.Optional;
+
+/**
+ * A layer's keys and values as patterns and packed residuals. The patterns lie in the bank of the
+ * sequence, which the page holds on to.
+ *
+ * <pre>
+ * residuals  a UniformPage
+ * indices    (kvHeads, 128) bytes of keys, then as many of values, of those that have patterns
+ * </pre>
+ */
+public final class PatternkvPage implements Page {
+  private static final Kernels KERNELS = new ScalarKernels();
+
+  private final UniformPage residuals;
+  private final int layer;
+  private final int position;
+  private final Optional<Rotation> rotation;
+  private final Optional<Labels> keys;
+  private final Optional<Labels> values;
+  private final CountedArena arena = new CountedArena();
+  private final long indexBytes;
+
+  /**
+   * Takes the residuals over; the patterns are held, and the indices copied.
+   *
+   * @param position of the first token
+   * @param rotation that turns the patterns of keys to the tokens' positions
+   */
+  PatternkvPage(
+      UniformPage residuals,
+      int layer,
+      int position,
+      Optional<Rotation> rotation,
+      Optional<Labels> keys,
+      Optional<Labels> values) {
+    this.residuals = residuals;
+    this.layer = layer;
+    this.position = position;
+    this.rotation = rotation;
+    try {
+      this.keys = keys.map(this::own);
+      this.values = values.map(this::own);
+    } catch (RuntimeException | Error e) {
+      arena.close();
+      throw e;
+    }
+    this.indexBytes = arena.bytes();
+    this.keys.ifPresent(labels -> labels.patterns().retain());
+    this.values.ifPresent(labels -> labels.patterns().retain());
+  }
+
+  private Labels own(Labels labels) {
+    MemorySegment indices = arena.allocate(labels.indices().byteSize());
+    return new Labels(labels.patterns(), indices.copyFrom(labels.indices()));
+  }
+
+  @Override
+  public PageReader reader(PageReaders readers) {
+    return readers.of(PatternkvReader.KIND);
+  }
+
+  /** What is left of keys and values without their patterns. */
+  public UniformPage residuals() {
+    return residuals;
+  }
+
+  public int layer() {
+    return layer;
+  }
+
+  /** Of the first token. */
+  public int position() {
+    return position;
+  }
+
+  /** What turns a key's pattern to its token's position; empty where patterns are used as is. */
+  public Optional<Rotation> rotation() {
+    return rotation;
+  }
+
+  /** Empty where keys have no patterns. */
+  public Optional<Labels> keys() {
+    return keys;
+  }
+
+  /** Empty where values have no patterns. */
+  public Optional<Labels> values() {
+    return values;
+  }
+
+  @Override
+  public void expandKeys(int kvHead, int tokens, float[] out) {
+    residuals.expandKeys(kvHead, tokens, out);
+    keys.ifPresent(labels -> addPatterns(labels, rotation, kvHead, tokens, out));
+  }
+
+  @Override
+  public void expandValues(int kvHead, int tokens, float[] out) {
+    residuals.expandValues(kvHead, tokens, out);
+    values.ifPresent(labels -> addPatterns(labels, Optional.empty(), kvHead, tokens, out));
+  }
+
+  private void addPatterns(
+      Labels labels, Optional<Rotation> turned, int kvHead, int tokens, float[] out) {
+    int headDim = residuals.shape(kvHead).headDim();
+    byte[] indices = new byte[TOKENS];
+    float[] patterns = new float[labels.patterns().count() * headDim];
+    float[] rows = new float[tokens * headDim];
+    labels.read(kvHead, indices);
+    labels.patterns().expand(KERNELS, layer, kvHead, 0, patterns);
+    rows(indices, tokens, patterns, headDim, turned, position, rows);
+    KERNELS.add(out, 0, rows, 0, rows.length);
+  }
+
+  /**
+   * The patterns of tokens as their vectors have them: (tokens, headDim), zeros where there is
+   * none. Packing and expanding must agree to the last bit, so both do it here.
+   */
+  static void rows(
+      byte[] indices,
+      int tokens,
+      float[] patterns,
+      int headDim,
+      Optional<Rotation> rotation,
+      int position,
+      float[] rows) {
+    Labels.gather(indices, tokens, patterns, headDim, rows);
+    if (rotation.isPresent()) {
+      rotation.get().turnAlong(rows, 0, headDim, tokens);
+      rotation.get().turn(rows, 0, headDim, tokens, position);
+    }
+  }
+
+  @Override
+  public long codeBytes() {
+    return residuals.codeBytes();
+  }
+
+  /** Indices count as scales do: what a page has beside its codes. */
+  @Override
+  public long scaleBytes() {
+    return residuals.scaleBytes() + indexBytes;
+  }
+
+  @Override
+  public void close() {
+    residuals.close();
+    arena.close();
+    keys.ifPresent(labels -> labels.patterns().release());
+    values.ifPresent(labels -> labels.patterns().release());
+  }
+}

@@ -1,0 +1,161 @@
+package dev.kvasir.codec.patternkv;
+
+import dev.kvasir.codec.Page;
+import dev.kvasir.codec.PageReader;
+import dev.kvasir.codec.PageReaders;
+import dev.kvasir.codec.uniform.UniformReader;
+import dev.kvasir.kernel.Kernels;
+import dev.kvasir.kernel.Rotation;
+import dev.kvasir.kernel.TurnTable;
+import java.util.Arrays;
+
+/**
+ * Attention on pages of patterns and residuals, for a few query rows that share a KV head.
+ * Residuals are looked up on their bits. A query's products with all patterns are made once, and
+ * each key then looks up its own; weights of values are summed by pattern over all pages of the
+ * walk, and the patterns are mixed once at its end.
+ *
+ * <p>Where patterns turn with their positions, a product depends on the position too. Turning a
+ * query back is as good as turning a pattern: queries are turned back by a page's first position
+ * and then by eight tokens at a time, and patterns by 0 to 7 tokens once for all pages.
+ */
+final class PatternkvReader implements PageReader {
+  static final PageReaders.Kind<PatternkvReader> KIND =
+      new PageReaders.Kind<>(PatternkvReader::new);
+
+  private static final int PAGE = Page.TOKENS;
+
+  private final Kernels kernels;
+  private final int headDim;
+  private final UniformReader residuals;
+  private final byte[] indices = new byte[PAGE];
+
+  private final ExpandedBank keyBank;
+  private final PatternNumbers products = new PatternNumbers(); // of queries with patterns of keys
+  private final float[] multiplied; // (rows, headDim), the queries of those products
+  private int multipliedBank; // which of the banks that came and went
+  private int multipliedRows;
+  private int multipliedCount; // patterns
+
+  private final float[] turnedQueries; // (rows, headDim)
+  private float[] arrangedQueries = {}; // (rows, table.width())
+  private final int[] fanRows = new int[PAGE];
+
+  private final ExpandedBank valueBank;
+  private final PatternNumbers weights = new PatternNumbers(); // of patterns of values
+  private Patterns mixedPatterns; // null until the walk meets any
+  private int mixedLayer;
+  private int mixedHead;
+
+  private PatternkvReader(PageReaders readers) {
+    this.kernels = readers.kernels();
+    this.headDim = readers.headDim();
+    this.residuals = readers.of(UniformReader.KIND);
+    this.keyBank = new ExpandedBank(headDim);
+    this.valueBank = new ExpandedBank(headDim);
+    this.multiplied = new float[PageReader.MOST_ROWS * headDim];
+    this.turnedQueries = new float[PageReader.MOST_ROWS * headDim];
+  }
+
+  @Override
+  public void begin() {
+    keyBank.begin();
+    valueBank.begin();
+    mixedPatterns = null;
+  }
+
+  @Override
+  public void score(Page page, int kvHead, float[] queries, int rows, float[] scores) {
+    PatternkvPage labelled = (PatternkvPage) page;
+    residuals.score(labelled.residuals(), kvHead, queries, rows, scores);
+    if (labelled.keys().isEmpty()) {
+      return;
+    }
+    Labels labels = labelled.keys().get();
+    labels.read(kvHead, indices);
+    keyBank.show(kernels, labels.patterns(), labelled.layer(), kvHead);
+    if (labelled.rotation().isPresent()) {
+      addTurnedProducts(labelled.rotation().get(), labelled.position(), queries, rows, scores);
+    } else {
+      multiply(queries, rows);
+      products.addTo(scores, indices, rows);
+    }
+  }
+
+  /** The walks of a step ask with the same queries: what was multiplied before stays right. */
+  private void multiply(float[] queries, int rows) {
+    int length = rows * headDim;
+    boolean known =
+        multipliedBank == keyBank.changes()
+            && rows == multipliedRows
+            && Arrays.equals(queries, 0, length, multiplied, 0, length);
+    if (!known) {
+      System.arraycopy(queries, 0, multiplied, 0, length);
+      multipliedBank = keyBank.changes();
+      multipliedRows = rows;
+      multipliedCount = 0;
+    }
+    if (multipliedCount < keyBank.count()) {
+      products.multiply(
+          kernels, queries, rows, keyBank.patterns(), multipliedCount, keyBank.count(), headDim);
+      multipliedCount = keyBank.count();
+    }
+  }
+
+  private void addTurnedProducts(
+      Rotation rotation, int position, float[] queries, int rows, float[] scores) {
+    TurnTable table = rotation.table(headDim);
+    int width = table.width();
+    if (arrangedQueries.length != PageReader.MOST_ROWS * width) {
+      arrangedQueries = new float[PageReader.MOST_ROWS * width];
+    }
+    System.arraycopy(queries, 0, turnedQueries, 0, rows * headDim);
+    rotation.turn(turnedQueries, 0, headDim, rows, -position);
+    table.arrange(turnedQueries, 0, rows, arrangedQueries, 0);
+    keyBank.turn(kernels, table);
+    for (int token = 0; token < PAGE; token++) {
+      fanRows[token] = ExpandedBank.fanRow(indices[token], token);
+    }
+    int fan = ExpandedBank.FAN;
+    for (int token = 0; token < PAGE; token += fan) {
+      kernels.pickedProducts(
+          arrangedQueries, rows, keyBank.fans(), fanRows, token, fan, width, scores, token, PAGE);
+      table.turnBack(kernels, arrangedQueries, 0, rows, fan);
+    }
+  }
+
+  @Override
+  public void mix(Page page, int kvHead, float[] probabilities, int rows, float[] mixed) {
+    PatternkvPage labelled = (PatternkvPage) page;
+    residuals.mix(labelled.residuals(), kvHead, probabilities, rows, mixed);
+    if (labelled.values().isEmpty()) {
+      return;
+    }
+    if (mixedPatterns == null) {
+      weights.clear();
+    }
+    Labels labels = labelled.values().get();
+    mixedPatterns = labels.patterns();
+    mixedLayer = labelled.layer();
+    mixedHead = kvHead;
+    labels.read(kvHead, indices);
+    weights.collect(probabilities, indices, rows);
+  }
+
+  @Override
+  public void shrink(int row, float factor) {
+    if (mixedPatterns != null) {
+      weights.scale(row, mixedPatterns.count(), factor);
+    }
+  }
+
+  /** The bank of the last page has the patterns of all pages before it. */
+  @Override
+  public void end(int rows, float[] mixed) {
+    if (mixedPatterns != null) {
+      valueBank.show(kernels, mixedPatterns, mixedLayer, mixedHead);
+      weights.mix(kernels, rows, valueBank.patterns(), mixedPatterns.count(), headDim, mixed);
+      mixedPatterns = null;
+    }
+  }
+}

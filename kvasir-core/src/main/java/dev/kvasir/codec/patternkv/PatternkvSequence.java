@@ -1,0 +1,151 @@
+package dev.kvasir.codec.patternkv;
+
+import dev.kvasir.codec.Page;
+import dev.kvasir.codec.SealingRun;
+import dev.kvasir.codec.SequenceCodec;
+import dev.kvasir.codec.uniform.UniformPage;
+import dev.kvasir.page.HeadShape;
+import java.util.Collections;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/**
+ * PatternKV at work on a sequence. The first blocks to be sealed are mined for patterns together;
+ * every later one adds a pattern of its own before it is packed, because keys drift as a sequence
+ * grows.
+ */
+final class PatternkvSequence implements SequenceCodec {
+  private static final int TOKENS = Page.TOKENS;
+
+  /** Vectors of a head that are mined at the most; of longer runs, every so-manieth one. */
+  private static final int MOST_SAMPLES = 4096;
+
+  private final PatternkvCodec codec;
+  private final List<HeadShape> heads;
+  private final Optional<PatternBank> keys;
+  private final Optional<PatternBank> values;
+  private int firstCovered;
+  private int covered; // blocks before this position have had their chance to add patterns
+
+  PatternkvSequence(PatternkvCodec codec) {
+    this(
+        codec,
+        codec.keys().map(side -> new PatternBank(codec.shape(), side)),
+        codec.values().map(side -> new PatternBank(codec.shape(), side)));
+  }
+
+  private PatternkvSequence(
+      PatternkvCodec codec, Optional<PatternBank> keys, Optional<PatternBank> values) {
+    this.codec = codec;
+    this.heads = Collections.nCopies(codec.shape().kvHeads(), codec.head());
+    this.keys = keys;
+    this.values = values;
+  }
+
+  private Stream<PatternBank> banks() {
+    return Stream.concat(keys.stream(), values.stream());
+  }
+
+  @Override
+  public void learn(SealingRun run) {
+    if (banks().noneMatch(PatternBank::isEmpty)) {
+      return;
+    }
+    int tokens = run.blocks() * TOKENS;
+    int step = Math.ceilDiv(tokens, MOST_SAMPLES);
+    int samples = Math.ceilDiv(tokens, step);
+    try {
+      banks().forEach(bank -> bank.begin(run.position(), samples));
+      codec.crew().run((layer, worker) -> mine(run, layer, step, samples), codec.shape().layers());
+    } catch (RuntimeException | Error e) {
+      banks().forEach(PatternBank::release);
+      throw e;
+    }
+    firstCovered = run.position();
+    covered = run.position() + tokens;
+  }
+
+  private void mine(SealingRun run, int layer, int step, int samples) {
+    int headDim = codec.shape().headDim();
+    int kvHeads = codec.shape().kvHeads();
+    float[] blockKeys = new float[kvHeads * TOKENS * headDim];
+    float[] blockValues = new float[blockKeys.length];
+    float[][] keySamples = new float[kvHeads][samples * headDim];
+    float[][] valueSamples = new float[kvHeads][samples * headDim];
+    for (int block = 0; block < run.blocks(); block++) {
+      run.expand(layer, block, blockKeys, blockValues);
+      for (int head = 0; head < kvHeads; head++) {
+        int at = head * TOKENS * headDim;
+        int position = run.position() + block * TOKENS;
+        keys.ifPresent(bank -> bank.turnBack(blockKeys, at, position));
+        sample(blockKeys, at, block, step, keySamples[head]);
+        sample(blockValues, at, block, step, valueSamples[head]);
+      }
+    }
+    for (int head = 0; head < kvHeads; head++) {
+      int kvHead = head;
+      keys.ifPresent(bank -> bank.mine(layer, kvHead, keySamples[kvHead], samples));
+      values.ifPresent(bank -> bank.mine(layer, kvHead, valueSamples[kvHead], samples));
+    }
+  }
+
+  /** Takes those of a block's tokens whose number in the run is a multiple of {@code step}. */
+  private void sample(float[] vectors, int at, int block, int step, float[] samples) {
+    int headDim = codec.shape().headDim();
+    int first = Math.ceilDiv(block * TOKENS, step);
+    for (int i = first; i * step < (block + 1) * TOKENS; i++) {
+      int token = i * step - block * TOKENS;
+      System.arraycopy(vectors, at + token * headDim, samples, i * headDim, headDim);
+    }
+  }
+
+  @Override
+  public Page seal(int layer, int position, float[] keyVectors, float[] valueVectors) {
+    if (position >= covered) {
+      banks().forEach(bank -> bank.grow(position));
+      covered = position + TOKENS;
+    }
+    Optional<Labels> keyLabels = keys.map(bank -> bank.label(layer, position, keyVectors));
+    Optional<Labels> valueLabels = values.map(bank -> bank.label(layer, position, valueVectors));
+    UniformPage residuals = UniformPage.pack(heads, codec.lookups(), keyVectors, valueVectors);
+    try {
+      return new PatternkvPage(
+          residuals,
+          layer,
+          position,
+          codec.keys().flatMap(SideSettings::rotation),
+          keyLabels,
+          valueLabels);
+    } catch (RuntimeException | Error e) {
+      residuals.close();
+      throw e;
+    }
+  }
+
+  @Override
+  public long tableBytes() {
+    return banks().mapToLong(PatternBank::bytes).sum();
+  }
+
+  @Override
+  public SequenceCodec fork() {
+    PatternkvSequence fork =
+        new PatternkvSequence(codec, keys.map(PatternBank::fork), values.map(PatternBank::fork));
+    fork.firstCovered = firstCovered;
+    fork.covered = covered;
+    return fork;
+  }
+
+  @Override
+  public void truncate(int length) {
+    banks().forEach(bank -> bank.truncate(length));
+    int kept = Math.max(0, Math.min(length, covered) - firstCovered) / TOKENS;
+    covered = firstCovered + kept * TOKENS;
+  }
+
+  @Override
+  public void close() {
+    banks().forEach(PatternBank::release);
+  }
+}

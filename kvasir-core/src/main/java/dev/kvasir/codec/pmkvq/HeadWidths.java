@@ -1,0 +1,73 @@
+package dev.kvasir.codec.pmkvq;
+
+import dev.kvasir.codec.Page;
+import dev.kvasir.page.CodeBlock;
+import dev.kvasir.page.EntryScaledCodes;
+import dev.kvasir.page.HeadShape;
+import dev.kvasir.page.LaneScaledCodes;
+import dev.kvasir.page.ScaleSpan;
+import dev.kvasir.page.WideCodes;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * A KV head's shape at every level: values by token, in groups of at most 128 channels, and keys by
+ * token or by channel. Level 0 has 16 bits, and each further one half as many.
+ */
+final class HeadWidths {
+  static final int WIDEST = 16;
+  private static final int NARROWEST = 2;
+  private static final int MOST_GROUP = 128;
+
+  private final List<HeadShape> shapes = new ArrayList<>();
+
+  HeadWidths(int headDim, KeyScales scales) {
+    for (int bits = WIDEST; bits >= NARROWEST; bits /= 2) {
+      List<CodeBlock> keys =
+          switch (scales) {
+            case TOKEN -> keysByToken(headDim, bits);
+            case CHANNEL -> List.of(keysByChannel(headDim, bits));
+          };
+      shapes.add(new HeadShape(keys, false, values(headDim, bits)));
+    }
+  }
+
+  static int bits(int level) {
+    return WIDEST >> level;
+  }
+
+  /** The level of a width. */
+  static int level(int bits) {
+    return Integer.numberOfTrailingZeros(WIDEST / bits);
+  }
+
+  HeadShape at(int level) {
+    return shapes.get(level);
+  }
+
+  private static List<CodeBlock> keysByToken(int headDim, int bits) {
+    List<CodeBlock> blocks = new ArrayList<>();
+    for (int first = 0; first < headDim; first += MOST_GROUP) {
+      int channels = Math.min(MOST_GROUP, headDim - first);
+      blocks.add(
+          bits == WIDEST
+              ? new WideCodes(channels, Page.TOKENS, true, channels)
+              : new LaneScaledCodes(channels, Page.TOKENS, bits, ScaleSpan.THIRD));
+    }
+    return blocks;
+  }
+
+  private static CodeBlock keysByChannel(int headDim, int bits) {
+    int group = KeyScales.tokensOfAGroup(headDim);
+    return bits == WIDEST
+        ? new WideCodes(headDim, Page.TOKENS, false, group)
+        : new EntryScaledCodes(headDim, Page.TOKENS, bits, group, ScaleSpan.THIRD);
+  }
+
+  private static CodeBlock values(int headDim, int bits) {
+    int group = Math.min(MOST_GROUP, headDim);
+    return bits == WIDEST
+        ? new WideCodes(Page.TOKENS, headDim, false, group)
+        : new EntryScaledCodes(Page.TOKENS, headDim, bits, group, ScaleSpan.THIRD);
+  }
+}

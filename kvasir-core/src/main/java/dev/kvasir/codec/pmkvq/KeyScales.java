@@ -1,0 +1,22 @@
+package dev.kvasir.codec.pmkvq;
+
+import dev.kvasir.codec.Page;
+
+/** What a scale of keys belongs to. Both take the same bytes in heads of 32, 64, 128 or 256. */
+public enum KeyScales {
+  /** A token, in groups of at most 128 channels: the paper's. */
+  TOKEN,
+
+  /** A channel, in groups of tokens: channels of keys differ more than their tokens do. */
+  CHANNEL;
+
+  private static final int LEAST_TOKENS = 32;
+
+  /**
+   * Tokens of a channel that share a scale: as many as a token's group has channels, where that
+   * divides a page.
+   */
+  public static int tokensOfAGroup(int headDim) {
+    return Math.clamp(Integer.highestOneBit(headDim), LEAST_TOKENS, Page.TOKENS);
+  }
+}

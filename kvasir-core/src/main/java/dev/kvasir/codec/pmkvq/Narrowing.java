@@ -1,0 +1,147 @@
+package dev.kvasir.codec.pmkvq;
+
+import dev.kvasir.codec.uniform.UniformPage;
+import dev.kvasir.page.CodeBlock;
+import dev.kvasir.page.EntryScaledCodes;
+import dev.kvasir.page.HeadShape;
+import dev.kvasir.page.LaneScaledCodes;
+import dev.kvasir.page.PlaneLayout;
+import dev.kvasir.page.ScaleSpan;
+import dev.kvasir.page.WideCodes;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+
+/**
+ * Makes pages narrower, on their codes: nothing is expanded to numbers. Each pair of widths has a
+ * table of what every code becomes, made of as many shifts as lie between the two.
+ */
+final class Narrowing {
+  private static final ValueLayout.OfShort HALF =
+      ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+  private static final ThreadLocal<byte[]> CODES = ThreadLocal.withInitial(() -> new byte[0]);
+  private static final int WIDTHS = HeadWidths.WIDEST + 1;
+  private static final int MIDDLE = 1 << 15;
+
+  private final RightShift shift;
+  private final AtomicReferenceArray<byte[]> tables = new AtomicReferenceArray<>(WIDTHS * WIDTHS);
+
+  Narrowing(RightShift shift) {
+    this.shift = shift;
+  }
+
+  /** A page's bytes in narrower shapes. */
+  MemorySegment narrow(UniformPage page, List<HeadShape> shapes) {
+    int bytes = shapes.stream().mapToInt(HeadShape::bytes).sum();
+    MemorySegment target = MemorySegment.ofArray(new byte[bytes]);
+    long to = 0;
+    for (int head = 0; head < shapes.size(); head++) {
+      HeadShape wide = page.shape(head);
+      HeadShape narrow = shapes.get(head);
+      long from = page.keysOffset(head);
+      for (int i = 0; i < narrow.keys().size(); i++) {
+        narrow(wide.keys().get(i), page.bytes(), from, narrow.keys().get(i), target, to);
+        from += wide.keys().get(i).bytes();
+        to += narrow.keys().get(i).bytes();
+      }
+      narrow(wide.values(), page.bytes(), from, narrow.values(), target, to);
+      to += narrow.values().bytes();
+    }
+    return target;
+  }
+
+  private void narrow(
+      CodeBlock wide,
+      MemorySegment source,
+      long from,
+      CodeBlock narrow,
+      MemorySegment target,
+      long to) {
+    PlaneLayout layout = layout(narrow);
+    byte[] codes = scratch(layout.entries() * layout.lanes());
+    byte[] table = table(wide.bits(), narrow.bits());
+    if (wide instanceof WideCodes rows) {
+      translate(rows, rows.codes(source, from), table, layout, codes);
+    } else {
+      layout(wide).unpack(source, from, codes);
+      for (int i = 0; i < layout.entries() * layout.lanes(); i++) {
+        codes[i] = table[codes[i] & 0xFF];
+      }
+    }
+    layout.pack(codes, target, to);
+    long scales = narrow.bytes() - narrow.codeBytes();
+    MemorySegment.copy(source, from + wide.codeBytes(), target, to + narrow.codeBytes(), scales);
+    if (!shift.keepsScales()) {
+      rescale(target, to + narrow.codeBytes(), (int) scales / 4, wide.bits(), narrow.bits());
+    }
+  }
+
+  private static PlaneLayout layout(CodeBlock block) {
+    return switch (block) {
+      case EntryScaledCodes codes -> codes.layout();
+      case LaneScaledCodes codes -> codes.layout();
+      default -> throw new IllegalArgumentException("%s has no bit planes".formatted(block));
+    };
+  }
+
+  private static byte[] scratch(int count) {
+    byte[] codes = CODES.get();
+    if (codes.length < count) {
+      codes = new byte[count];
+      CODES.set(codes);
+    }
+    return codes;
+  }
+
+  /** Codes of 16 bits lie in rows that share scales; planes want (entries, lanes). */
+  private static void translate(
+      WideCodes wide, short[] rows, byte[] table, PlaneLayout layout, byte[] codes) {
+    java.util.Arrays.fill(codes, 0, layout.entries() * layout.lanes(), (byte) 0);
+    int columns = wide.columns();
+    int rowStep = wide.byLane() ? 1 : layout.lanes();
+    int columnStep = wide.byLane() ? layout.lanes() : 1;
+    for (int row = 0; row < wide.rows(); row++) {
+      for (int column = 0; column < columns; column++) {
+        codes[row * rowStep + column * columnStep] = table[rows[row * columns + column] + MIDDLE];
+      }
+    }
+  }
+
+  /** What the codes of one width become in another. */
+  byte[] table(int from, int to) {
+    int at = from * WIDTHS + to;
+    byte[] known = tables.get(at);
+    if (known == null) {
+      known = new byte[1 << from];
+      for (int code = 0; code < known.length; code++) {
+        known[code] = (byte) narrow(code, from, to);
+      }
+      tables.set(at, known);
+    }
+    return known;
+  }
+
+  private int narrow(int code, int from, int to) {
+    int narrowed = code;
+    for (int bits = from / 2; bits >= to; bits /= 2) {
+      narrowed = shift.narrow(narrowed, bits);
+    }
+    return narrowed;
+  }
+
+  /** Scales and zeros of a shift that moves them, rounded to halves once. */
+  private void rescale(MemorySegment bytes, long at, int count, int from, int to) {
+    for (int i = 0; i < count; i++) {
+      float scale = Float.float16ToFloat(bytes.get(HALF, at + 2L * i));
+      float zero = Float.float16ToFloat(bytes.get(HALF, at + 2L * (count + i)));
+      for (int bits = from / 2; bits >= to; bits /= 2) {
+        zero += shift.zeroSteps(bits) * scale * ScaleSpan.THIRD.unit(2 * bits);
+        scale *= shift.scaleFactor(bits);
+      }
+      bytes.set(HALF, at + 2L * i, Float.floatToFloat16(scale));
+      bytes.set(HALF, at + 2L * (count + i), Float.floatToFloat16(zero));
+    }
+  }
+}

@@ -1,0 +1,90 @@
+package dev.kvasir.codec.pmkvq;
+
+import dev.kvasir.codec.Lookups;
+import dev.kvasir.codec.ShrinkingCodec;
+import dev.kvasir.codec.ShrinkingSequence;
+import dev.kvasir.page.HeadShape;
+import java.util.Collections;
+import java.util.List;
+
+/**
+ * PM-KVQ: pages begin with 16-bit codes and are made narrower when memory runs out, each layer down
+ * to a width of its own. A new page is coded to the width that there is room for at once, and an
+ * old one is shifted: both have the same scales.
+ */
+public final class PmkvqCodec implements ShrinkingCodec {
+  private final int kvHeads;
+  private final int[] floors; // levels, by layer
+  private final List<Smoothing> smoothing; // by layer, empty without
+  private final HeadWidths widths;
+  private final Narrowing narrowing;
+  private final Lookups lookups;
+
+  /**
+   * @param floorBits the width that each layer's pages may shrink to: 2, 4, 8 or 16
+   * @param smoothing for each layer, or empty
+   * @param lookups how attention reads pages
+   */
+  public PmkvqCodec(
+      int kvHeads,
+      int headDim,
+      int[] floorBits,
+      KeyScales keyScales,
+      List<Smoothing> smoothing,
+      RightShift shift,
+      Lookups lookups) {
+    this.kvHeads = kvHeads;
+    this.floors = java.util.Arrays.stream(floorBits).map(HeadWidths::level).toArray();
+    this.smoothing = List.copyOf(smoothing);
+    this.widths = new HeadWidths(headDim, keyScales);
+    this.narrowing = new Narrowing(shift);
+    this.lookups = lookups;
+  }
+
+  @Override
+  public ShrinkingSequence begin() {
+    return new PmkvqSequence(this, new int[floors.length]);
+  }
+
+  List<HeadShape> shapes(int level) {
+    return Collections.nCopies(kvHeads, widths.at(level));
+  }
+
+  List<Smoothing> smoothing() {
+    return smoothing;
+  }
+
+  Lookups lookups() {
+    return lookups;
+  }
+
+  Narrowing narrowing() {
+    return narrowing;
+  }
+
+  @Override
+  public int floor(int layer) {
+    return floors[layer];
+  }
+
+  @Override
+  public long pageBytes(int layer, int level) {
+    return (long) kvHeads * widths.at(level).bytes();
+  }
+
+  @Override
+  public long codeBytes(int layer, int level) {
+    return (long) kvHeads * widths.at(level).codeBytes();
+  }
+
+  /** Before anything has shrunk. */
+  @Override
+  public long pageBytes() {
+    return pageBytes(0, 0);
+  }
+
+  @Override
+  public long codeBytes() {
+    return codeBytes(0, 0);
+  }
+}

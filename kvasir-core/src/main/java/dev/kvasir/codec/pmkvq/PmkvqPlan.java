@@ -1,0 +1,152 @@
+package dev.kvasir.codec.pmkvq;
+
+import dev.kvasir.codec.Budget;
+import dev.kvasir.codec.CacheHost;
+import dev.kvasir.codec.CachePlan;
+import dev.kvasir.codec.CacheSettings;
+import dev.kvasir.codec.CacheShape;
+import dev.kvasir.codec.LayerWidths;
+import dev.kvasir.codec.Lookups;
+import dev.kvasir.codec.ShrinkStep;
+import dev.kvasir.codec.SpecText;
+import dev.kvasir.codec.uniform.UniformKeys;
+import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.kernel.DenseMatrix.Precision;
+import dev.kvasir.profile.Profile;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.SortedSet;
+import java.util.TreeSet;
+import java.util.stream.IntStream;
+
+/**
+ * Uniform codes that begin with 16 bits and shrink under a budget.
+ *
+ * @param spec as typed
+ * @param floorBits what no layer goes below
+ * @param size empty for the least that holds the context
+ * @param step which pages become narrower when they do not fit
+ * @param keyScales what a scale of keys belongs to
+ * @param widths where floors of layers come from; empty for the profile's where it has any
+ * @param smooths whether keys by token are divided by the profile's factors, where it has any;
+ *     those by channel have nothing to gain
+ */
+record PmkvqPlan(
+    String spec,
+    int floorBits,
+    Optional<BudgetSize> size,
+    int window,
+    int sinks,
+    RightShift shift,
+    ShrinkStep step,
+    KeyScales keyScales,
+    Optional<LayerWidths.Source> widths,
+    boolean smooths,
+    Lookups lookups)
+    implements CachePlan {
+  /** Factors by layer, KV head and channel. // (layers, kvHeads, headDim) */
+  static final String SMOOTHING = "pmkvq/smoothing";
+
+  static final SortedSet<Integer> FLOORS = new TreeSet<>(Set.of(2, 4, 8));
+  private static final int DEFAULT_WINDOW = 128;
+
+  /** With fewer, what fills up vectors makes a page of 8 bits larger than one of 16. */
+  private static final int LEAST_CHANNELS = 8;
+
+  private static final int DEFAULT_SINKS = 1;
+
+  static PmkvqPlan of(SpecText spec) {
+    spec.requireKeys(
+        "budget", "window", "sinks", "shift", "shrink", "keys", "widths", "smoothing", "lookup");
+    KeyScales keyScales = spec.choice("keys", KeyScales.CHANNEL);
+    if (keyScales == KeyScales.CHANNEL && spec.has("smoothing") && spec.isOn("smoothing")) {
+      throw spec.wrong("smoothing=on is for keys=token; keys by channel have a scale each");
+    }
+    return new PmkvqPlan(
+        spec.text(),
+        spec.bits(FLOORS),
+        spec.has("budget") ? Optional.of(BudgetSize.of(spec)) : Optional.empty(),
+        spec.tokens("window", DEFAULT_WINDOW),
+        spec.tokens("sinks", DEFAULT_SINKS),
+        spec.choice("shift", RightShift.EQUIVALENT),
+        spec.choice("shrink", ShrinkStep.PAGE),
+        keyScales,
+        spec.has("widths")
+            ? Optional.of(spec.choice("widths", LayerWidths.Source.SAME))
+            : Optional.empty(),
+        keyScales == KeyScales.TOKEN && spec.isOn("smoothing"),
+        spec.choice("lookup", Lookups.EXACT));
+  }
+
+  @Override
+  public CacheSettings settings(CacheShape shape) {
+    return settings(shape, CacheHost.unknown());
+  }
+
+  @Override
+  public CacheSettings foretelling(CacheShape shape, CacheHost host) {
+    return settings(shape, host);
+  }
+
+  @Override
+  public CacheSettings settings(CacheShape shape, CacheHost host) {
+    UniformKeys.requirePackable(spec, shape);
+    if (shape.headDim() < LEAST_CHANNELS) {
+      throw new InvalidInputException(
+          "the cache '%s' cannot shrink heads of %d channels; expected at least %d"
+              .formatted(spec, shape.headDim(), LEAST_CHANNELS));
+    }
+    PmkvqCodec codec =
+        new PmkvqCodec(
+            shape.kvHeads(),
+            shape.headDim(),
+            floors(host.profile(), shape.layers()),
+            keyScales,
+            smoothing(host.profile(), shape),
+            shift,
+            lookups);
+    CacheSettings settings = new CacheSettings(Precision.F16, sinks, window, Optional.of(codec));
+    return settings.within(budget(shape, host));
+  }
+
+  private Budget budget(CacheShape shape, CacheHost host) {
+    int contextLimit = host.contextLimit();
+    if (contextLimit == 0 && size.map(BudgetSize::isPerValue).orElse(true)) {
+      throw new InvalidInputException(
+          ("the cache '%s' must know how long a sequence may grow; give its budget in bytes, as in"
+                  + " budget=512MiB")
+              .formatted(spec));
+    }
+    return size.isPresent()
+        ? Budget.of(spec, size.get().bytes(spec, shape, contextLimit), step, host.crew())
+        : Budget.leastFor(spec, contextLimit, step, host.crew());
+  }
+
+  /** The profile's widths, where they are above what was asked for. */
+  private int[] floors(Optional<Profile> profile, int layers) {
+    LayerWidths.Source source =
+        widths.orElse(
+            LayerWidths.areIn(profile) ? LayerWidths.Source.PROFILE : LayerWidths.Source.SAME);
+    int[] floors = new int[layers];
+    Arrays.fill(floors, floorBits);
+    if (source == LayerWidths.Source.PROFILE) {
+      int[] found = LayerWidths.of(spec, profile, layers, FLOORS);
+      Arrays.setAll(floors, layer -> Math.max(floorBits, found[layer]));
+    }
+    return floors;
+  }
+
+  private List<Smoothing> smoothing(Optional<Profile> profile, CacheShape shape) {
+    if (!smooths || profile.flatMap(known -> known.shape(SMOOTHING)).isEmpty()) {
+      return List.of();
+    }
+    int kvHeads = shape.kvHeads();
+    int headDim = shape.headDim();
+    float[] all = profile.get().floats(SMOOTHING, shape.layers(), kvHeads, headDim);
+    return IntStream.range(0, shape.layers())
+        .mapToObj(layer -> Smoothing.of(profile.get().name(), all, layer, kvHeads, headDim))
+        .toList();
+  }
+}

@@ -1,0 +1,54 @@
+package dev.kvasir.codec.pmkvq;
+
+import dev.kvasir.codec.Page;
+import dev.kvasir.codec.PageReader;
+import dev.kvasir.codec.PageReaders;
+import dev.kvasir.codec.uniform.UniformReader;
+
+/**
+ * Attention on pages whose keys are divided by factors, for a few query rows that share a KV head:
+ * queries are multiplied by the factors once in a walk, which stays within a layer and head.
+ */
+final class PmkvqReader implements PageReader {
+  static final PageReaders.Kind<PmkvqReader> KIND = new PageReaders.Kind<>(PmkvqReader::new);
+
+  private final int headDim;
+  private final UniformReader uniform;
+  private final float[] smoothed; // (rows, headDim)
+  private boolean isSmoothed;
+
+  private PmkvqReader(PageReaders readers) {
+    this.headDim = readers.headDim();
+    this.uniform = readers.of(UniformReader.KIND);
+    this.smoothed = new float[PageReader.MOST_ROWS * headDim];
+  }
+
+  @Override
+  public void begin() {
+    isSmoothed = false;
+  }
+
+  @Override
+  public void score(Page page, int kvHead, float[] queries, int rows, float[] scores) {
+    PmkvqPage divided = (PmkvqPage) page;
+    float[] x = queries;
+    if (divided.smoothing().isPresent()) {
+      x = smooth(divided.smoothing().get(), kvHead, queries, rows);
+    }
+    uniform.score(divided.codes(), kvHead, x, rows, scores);
+  }
+
+  private float[] smooth(Smoothing factors, int kvHead, float[] queries, int rows) {
+    if (!isSmoothed) {
+      System.arraycopy(queries, 0, smoothed, 0, rows * headDim);
+      factors.multiply(kvHead, smoothed, rows);
+      isSmoothed = true;
+    }
+    return smoothed;
+  }
+
+  @Override
+  public void mix(Page page, int kvHead, float[] probabilities, int rows, float[] out) {
+    uniform.mix(((PmkvqPage) page).codes(), kvHead, probabilities, rows, out);
+  }
+}

@@ -1,0 +1,284 @@
+package dev.kvasir.codec.uniform;
+
+import dev.kvasir.kernel.DenseMatrix;
+import dev.kvasir.kernel.DenseMatrix.Precision;
+import dev.kvasir.kernel.Kernels;
+import dev.kvasir.kernel.LookupTables;
+import dev.kvasir.page.CodeBlock;
+import dev.kvasir.page.EntryScaledCodes;
+import dev.kvasir.page.HalfCodes;
+import dev.kvasir.page.LaneScaledCodes;
+import dev.kvasir.page.PlaneLayout;
+import dev.kvasir.page.ScaleSpan;
+import dev.kvasir.page.WideCodes;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+
+/**
+ * Sums over a block of codes on its packed bits, for a few rows of weights: {@code out[row][lane]
+ * += sum over entries of x[row][entry] * number(entry, lane)}. That is scores, where entries are
+ * channels, and outputs, where they are tokens.
+ *
+ * <pre>
+ * scale of an entry: sum of (x_e scale_e) code + sum of x_e zero_e
+ * scale of a lane:   scale_l * sum of x_e code + zero_l * sum of x_e
+ * </pre>
+ */
+final class BlockSums {
+  private static final int MOST_ENTRIES = LookupTables.MOST_ENTRIES;
+
+  private final Kernels kernels;
+  private final LookupTables tables;
+  private final KeptTables keptTables;
+  private final float[] weights; // (rows, entries), filled up to quads
+  private final float[] scales;
+  private final float[] zeros;
+  private final float[] constants; // (rows)
+  private final float[] sums; // (rows, lanes)
+  private final float[] beside; // (rows, lanes)
+  private float[] expanded = {}; // (lanes, entries) of codes too wide to look up
+  private DenseMatrix halves; // (entries, lanes), once there are any
+
+  BlockSums(Kernels kernels, int mostRows) {
+    this.kernels = kernels;
+    this.tables = new LookupTables(mostRows, MOST_ENTRIES);
+    this.keptTables = new KeptTables(kernels, mostRows);
+    this.weights = new float[mostRows * MOST_ENTRIES];
+    this.scales = new float[MOST_ENTRIES];
+    this.zeros = new float[MOST_ENTRIES];
+    this.constants = new float[mostRows];
+    this.sums = new float[mostRows * MOST_ENTRIES];
+    this.beside = new float[mostRows * MOST_ENTRIES];
+  }
+
+  /** Weights of blocks that are scaled by lane are other ones from now on. */
+  void begin() {
+    keptTables.forget();
+  }
+
+  /**
+   * Adds the sums of a block.
+   *
+   * @param x (rows, entries of the block), {@code xStride} apart, from {@code xAt} on
+   * @param out (rows, lanes of the block), {@code outStride} apart
+   */
+  void add(
+      CodeBlock block,
+      MemorySegment bytes,
+      long offset,
+      float[] x,
+      int xAt,
+      int xStride,
+      int rows,
+      boolean exact,
+      float[] out,
+      int outStride) {
+    switch (block) {
+      case EntryScaledCodes codes ->
+          addEntryScaled(codes, bytes, offset, x, xAt, xStride, rows, exact, out, outStride);
+      case LaneScaledCodes codes ->
+          addLaneScaled(codes, bytes, offset, x, xAt, xStride, rows, exact, out, outStride);
+      case HalfCodes codes ->
+          addHalves(codes, bytes, offset, x, xAt, xStride, rows, out, outStride);
+      case WideCodes codes -> addWide(codes, bytes, offset, x, xAt, xStride, rows, out, outStride);
+    }
+  }
+
+  private void addWide(
+      WideCodes codes,
+      MemorySegment bytes,
+      long offset,
+      float[] x,
+      int xAt,
+      int xStride,
+      int rows,
+      float[] out,
+      int outStride) {
+    if (codes.byLane()) {
+      addWideByLane(codes, bytes, offset, x, xAt, xStride, rows, out, outStride);
+      return;
+    }
+    int entries = codes.entries();
+    for (int group = 0; group < codes.groups(); group++) {
+      long scalesAt = offset + codes.scalesOffset(group);
+      long zerosAt = offset + codes.zerosOffset(group);
+      readScales(bytes, scalesAt, zerosAt, ScaleSpan.THIRD, codes.bits(), entries);
+      for (int entry = 0; entry < entries; entry++) {
+        zeros[entry] += WideCodes.MIDDLE * scales[entry];
+      }
+      weigh(x, xAt, xStride, rows, entries, entries);
+      int first = group * codes.group();
+      int count = Math.min(codes.group(), codes.lanes() - first);
+      addConstants(rows, count, out, first, outStride);
+      long at = offset + 2L * first;
+      int stride = codes.lanes();
+      kernels.shortSums(
+          weights, 0, entries, rows, bytes, at, stride, entries, count, out, first, outStride);
+    }
+  }
+
+  private void addConstants(int rows, int lanes, float[] out, int outAt, int outStride) {
+    for (int row = 0; row < rows; row++) {
+      int at = outAt + row * outStride;
+      for (int lane = at; lane < at + lanes; lane++) {
+        out[lane] += constants[row];
+      }
+    }
+  }
+
+  private void addWideByLane(
+      WideCodes codes,
+      MemorySegment bytes,
+      long offset,
+      float[] x,
+      int xAt,
+      int xStride,
+      int rows,
+      float[] out,
+      int outStride) {
+    int entries = codes.entries();
+    int lanes = codes.lanes();
+    if (expanded.length < entries * lanes) {
+      expanded = new float[entries * lanes];
+    }
+    codes.expandRows(bytes, offset, expanded);
+    kernels.products(x, xAt, xStride, rows, expanded, 0, entries, lanes, entries, sums, 0, lanes);
+    for (int row = 0; row < rows; row++) {
+      kernels.add(out, row * outStride, sums, row * lanes, lanes);
+    }
+  }
+
+  /** The few bytes are copied to where a matrix lies ready: a new one each time is garbage. */
+  private void addHalves(
+      HalfCodes codes,
+      MemorySegment bytes,
+      long offset,
+      float[] x,
+      int xAt,
+      int xStride,
+      int rows,
+      float[] out,
+      int outStride) {
+    if (halves == null || halves.rows() < codes.entries() || halves.columns() != codes.lanes()) {
+      halves = roomForHalves(codes);
+    }
+    MemorySegment.copy(bytes, offset, halves.data(), 0, codes.bytes());
+    kernels.halfSums(x, xAt, xStride, rows, halves, 0, codes.entries(), out, 0, outStride);
+  }
+
+  /** Outside the heap, as blocks are, so that kernels meet one kind of memory. */
+  private static DenseMatrix roomForHalves(HalfCodes codes) {
+    HalfCodes most = new HalfCodes(MOST_ENTRIES, codes.lanes());
+    MemorySegment data = Arena.ofAuto().allocate(most.bytes());
+    return new DenseMatrix(Precision.BF16, most.entries(), most.lanes(), data);
+  }
+
+  private void addEntryScaled(
+      EntryScaledCodes codes,
+      MemorySegment bytes,
+      long offset,
+      float[] x,
+      int xAt,
+      int xStride,
+      int rows,
+      boolean exact,
+      float[] out,
+      int outStride) {
+    int entries = codes.entries();
+    PlaneLayout layout = codes.layout();
+    for (int group = 0; group < codes.groups(); group++) {
+      long scalesAt = offset + codes.scalesOffset(group);
+      long zerosAt = offset + codes.zerosOffset(group);
+      readScales(bytes, scalesAt, zerosAt, codes.span(), codes.bits(), entries);
+      weigh(x, xAt, xStride, rows, entries, layout.entries());
+      int count = layout.entries();
+      kernels.buildTables(weights, 0, count, rows, count, exact, tables);
+      for (int row = 0; row < rows; row++) {
+        tables.offset(row, constants[row]);
+      }
+      int first = group * codes.group();
+      int end = Math.min(first + codes.group(), codes.lanes());
+      lookUp(layout, bytes, offset, first, end, rows, tables, out, first, outStride);
+    }
+  }
+
+  private void addLaneScaled(
+      LaneScaledCodes codes,
+      MemorySegment bytes,
+      long offset,
+      float[] x,
+      int xAt,
+      int xStride,
+      int rows,
+      boolean exact,
+      float[] out,
+      int outStride) {
+    int entries = codes.entries();
+    int lanes = codes.lanes();
+    PlaneLayout layout = codes.layout();
+    KeptTables.Kept kept = keptTables.of(x, xAt, xStride, rows, entries, layout.entries(), exact);
+    Arrays.fill(sums, 0, rows * lanes, 0);
+    lookUp(layout, bytes, offset, 0, lanes, rows, kept.tables(), sums, 0, lanes);
+    long scalesAt = offset + codes.scalesOffset();
+    readScales(bytes, scalesAt, offset + codes.zerosOffset(), codes.span(), codes.bits(), lanes);
+    for (int row = 0; row < rows; row++) {
+      kernels.multiply(sums, row * lanes, scales, 0, sums, row * lanes, lanes);
+      kernels.add(out, row * outStride, sums, row * lanes, lanes);
+    }
+    kernels.weightedSums(kept.sums(), 0, 1, rows, zeros, 0, lanes, 1, lanes, out, 0, outStride);
+  }
+
+  /** Scales as steps from a code to the next, and zeros. */
+  private void readScales(
+      MemorySegment bytes, long scalesAt, long zerosAt, ScaleSpan span, int bits, int count) {
+    kernels.expandHalf(bytes, scalesAt, scales, 0, count);
+    if (span != ScaleSpan.STEP) {
+      kernels.scale(scales, 0, count, span.unit(bits));
+    }
+    kernels.expandHalf(bytes, zerosAt, zeros, 0, count);
+  }
+
+  /**
+   * What codes are multiplied by where a scale belongs to an entry, and what their zeros add.
+   *
+   * @param stride of the weights of a row, which zeros fill up
+   */
+  private void weigh(float[] x, int xAt, int xStride, int rows, int entries, int stride) {
+    for (int row = 0; row < rows; row++) {
+      int to = row * stride;
+      kernels.multiply(x, xAt + row * xStride, scales, 0, weights, to, entries);
+      Arrays.fill(weights, to + entries, to + stride, 0);
+    }
+    kernels.products(x, xAt, xStride, rows, zeros, 0, entries, 1, entries, constants, 0, 1);
+  }
+
+  /**
+   * Looks up lanes {@code first} to {@code end}. Vectors of lanes that go beyond the block's last
+   * one are looked up beside, since what lies behind them belongs to the next row.
+   */
+  private void lookUp(
+      PlaneLayout layout,
+      MemorySegment bytes,
+      long offset,
+      int first,
+      int end,
+      int rows,
+      LookupTables filled,
+      float[] out,
+      int outAt,
+      int outStride) {
+    int firstTile = first / PlaneLayout.TILE;
+    int endTile = Math.ceilDiv(end, PlaneLayout.TILE);
+    if (end % PlaneLayout.VECTOR == 0) {
+      kernels.lookup(layout, bytes, offset, firstTile, endTile, filled, out, outAt, outStride);
+      return;
+    }
+    int lanes = Math.ceilDiv(end - first, PlaneLayout.VECTOR) * PlaneLayout.VECTOR;
+    Arrays.fill(beside, 0, rows * lanes, 0);
+    kernels.lookup(layout, bytes, offset, firstTile, endTile, filled, beside, 0, lanes);
+    for (int row = 0; row < rows; row++) {
+      kernels.add(out, outAt + row * outStride, beside, row * lanes, end - first);
+    }
+  }
+}

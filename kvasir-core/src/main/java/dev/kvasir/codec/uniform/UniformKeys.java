@@ -1,0 +1,72 @@
+package dev.kvasir.codec.uniform;
+
+import dev.kvasir.codec.CacheSettings;
+import dev.kvasir.codec.CacheShape;
+import dev.kvasir.codec.Lookups;
+import dev.kvasir.codec.PageCodec;
+import dev.kvasir.codec.SpecText;
+import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.kernel.DenseMatrix.Precision;
+import dev.kvasir.page.HeadShape;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.SortedSet;
+import java.util.TreeSet;
+
+/**
+ * What all methods that end in uniform codes, keys by channel and values by token, let a user
+ * choose.
+ */
+public record UniformKeys(
+    String method, int keyBits, int valueBits, int group, int window, int sinks, Lookups lookups) {
+  public static final SortedSet<Integer> BITS = new TreeSet<>(Set.of(1, 2, 3, 4, 8));
+  public static final SortedSet<Integer> GROUPS = new TreeSet<>(Set.of(32, 64, 128));
+  private static final int MOST_CHANNELS = 256;
+  private static final int DEFAULT_GROUP = 128;
+  private static final int DEFAULT_WINDOW = 128;
+
+  /**
+   * @param others keys that the method has beside these
+   */
+  public static UniformKeys of(SpecText spec, String... others) {
+    List<String> known = new ArrayList<>(Arrays.asList(others));
+    known.addAll(List.of("k", "v", "group", "window", "sinks", "lookup"));
+    spec.requireKeys(known.toArray(String[]::new));
+    boolean both = spec.has("k") && spec.has("v");
+    int bits = both && !spec.hasBits() ? 0 : spec.bits(BITS);
+    return new UniformKeys(
+        spec.name(),
+        spec.oneOf("k", bits, BITS),
+        spec.oneOf("v", bits, BITS),
+        spec.oneOf("group", DEFAULT_GROUP, GROUPS),
+        spec.tokens("window", DEFAULT_WINDOW),
+        spec.tokens("sinks", 0),
+        spec.choice("lookup", Lookups.EXACT));
+  }
+
+  /** The same with other bits for both keys and values. */
+  public UniformKeys withBits(int bits) {
+    return new UniformKeys(method, bits, bits, group, window, sinks, lookups);
+  }
+
+  public HeadShape head(CacheShape shape) {
+    requirePackable(method, shape);
+    return HeadShape.uniform(shape.headDim(), keyBits, group, valueBits, group);
+  }
+
+  /** Refuses heads that the codes cannot hold. */
+  public static void requirePackable(String cache, CacheShape shape) {
+    if (shape.headDim() % 4 != 0 || shape.headDim() > MOST_CHANNELS) {
+      throw new InvalidInputException(
+          "the cache '%s' cannot pack heads of %d channels; expected a multiple of 4 up to %d"
+              .formatted(cache, shape.headDim(), MOST_CHANNELS));
+    }
+  }
+
+  public CacheSettings settings(PageCodec codec) {
+    return new CacheSettings(Precision.F16, sinks, window, Optional.of(codec));
+  }
+}

@@ -1,0 +1,245 @@
+package dev.kvasir.codec.uniform;
+
+import dev.kvasir.codec.Lookups;
+import dev.kvasir.codec.Page;
+import dev.kvasir.codec.PageReader;
+import dev.kvasir.codec.PageReaders;
+import dev.kvasir.memory.CountedArena;
+import dev.kvasir.page.CodeBlock;
+import dev.kvasir.page.HeadShape;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.List;
+import java.util.function.IntUnaryOperator;
+
+/**
+ * A layer's keys and values in blocks of codes, head after head; each head may have a shape of its
+ * own.
+ */
+public final class UniformPage implements Page {
+  private static final ThreadLocal<float[]> BLOCK = ThreadLocal.withInitial(() -> new float[0]);
+
+  private final List<HeadShape> shapes;
+  private final Lookups lookups;
+  private final long[] offsets; // of heads, and the end
+  private final CountedArena arena = new CountedArena();
+  private final MemorySegment bytes;
+
+  private UniformPage(List<HeadShape> shapes, Lookups lookups) {
+    this.shapes = List.copyOf(shapes);
+    this.lookups = lookups;
+    this.offsets = new long[shapes.size() + 1];
+    for (int head = 0; head < shapes.size(); head++) {
+      offsets[head + 1] = offsets[head] + shapes.get(head).bytes();
+    }
+    try {
+      this.bytes = arena.allocate(offsets[shapes.size()]);
+    } catch (RuntimeException | Error e) {
+      arena.close();
+      throw e;
+    }
+  }
+
+  /**
+   * Packs a layer's vectors with their channels in order.
+   *
+   * @param keys (kvHeads, 128, headDim)
+   * @param values (kvHeads, 128, headDim)
+   */
+  public static UniformPage pack(
+      List<HeadShape> shapes, Lookups lookups, float[] keys, float[] values) {
+    return pack(shapes, lookups, null, keys, values);
+  }
+
+  /**
+   * Packs a layer's vectors.
+   *
+   * @param lookups how attention is to read it
+   * @param orders the channels of each head in the order of its blocks of keys; null for heads
+   *     whose shape has none
+   * @param keys (kvHeads, 128, headDim)
+   * @param values (kvHeads, 128, headDim)
+   */
+  public static UniformPage pack(
+      List<HeadShape> shapes, Lookups lookups, int[][] orders, float[] keys, float[] values) {
+    UniformPage page = new UniformPage(shapes, lookups);
+    try {
+      int at = 0;
+      for (int head = 0; head < shapes.size(); head++) {
+        HeadShape shape = shapes.get(head);
+        if (shape.ordered()) {
+          page.putOrder(head, orders[head]);
+        }
+        page.packKeys(head, keys, at);
+        page.packValues(head, values, at);
+        at += TOKENS * shape.headDim();
+      }
+      return page;
+    } catch (RuntimeException | Error e) {
+      page.close();
+      throw e;
+    }
+  }
+
+  /** A page of bytes that lie as the shapes say. */
+  public static UniformPage of(List<HeadShape> shapes, Lookups lookups, MemorySegment source) {
+    UniformPage page = new UniformPage(shapes, lookups);
+    page.bytes.copyFrom(source);
+    return page;
+  }
+
+  private void putOrder(int head, int[] order) {
+    if (order.length != shapes.get(head).headDim()
+        || !isPermutation(order.length, place -> order[place])) {
+      throw new IllegalArgumentException("the order of channels is no permutation");
+    }
+    for (int i = 0; i < order.length; i++) {
+      bytes.set(ValueLayout.JAVA_BYTE, offsets[head] + i, (byte) order[i]);
+    }
+  }
+
+  /** Whether a head's order of channels, as stored, names each of them once. */
+  boolean hasWholeOrder(int head) {
+    return isPermutation(shapes.get(head).headDim(), place -> channelAt(head, place));
+  }
+
+  private static boolean isPermutation(int count, IntUnaryOperator channelAt) {
+    boolean[] seen = new boolean[count];
+    for (int place = 0; place < count; place++) {
+      int channel = channelAt.applyAsInt(place);
+      if (channel < 0 || channel >= count || seen[channel]) {
+        return false;
+      }
+      seen[channel] = true;
+    }
+    return true;
+  }
+
+  /** The channel that stands at a place in the order of a head's keys. */
+  public int channelAt(int head, int place) {
+    return shapes.get(head).ordered()
+        ? bytes.get(ValueLayout.JAVA_BYTE, offsets[head] + place) & 0xFF
+        : place;
+  }
+
+  /** The order of a head's keys, where its shape has one. // (headDim), unsigned */
+  public void copyOrder(int head, byte[] order) {
+    int count = shapes.get(head).headDim();
+    MemorySegment.copy(bytes, ValueLayout.JAVA_BYTE, offsets[head], order, 0, count);
+  }
+
+  private void packKeys(int head, float[] keys, int at) {
+    HeadShape shape = shapes.get(head);
+    int headDim = shape.headDim();
+    float[] block = scratch(headDim * TOKENS);
+    long offset = keysOffset(head);
+    int place = 0;
+    for (CodeBlock codes : shape.keys()) {
+      for (int entry = 0; entry < codes.entries(); entry++) {
+        int channel = channelAt(head, place + entry);
+        for (int token = 0; token < TOKENS; token++) {
+          block[entry * TOKENS + token] = keys[at + token * headDim + channel];
+        }
+      }
+      codes.pack(block, bytes, offset);
+      place += codes.entries();
+      offset += codes.bytes();
+    }
+  }
+
+  private void packValues(int head, float[] values, int at) {
+    int count = TOKENS * shapes.get(head).headDim();
+    float[] block = scratch(count);
+    System.arraycopy(values, at, block, 0, count);
+    shapes.get(head).values().pack(block, bytes, valuesOffset(head));
+  }
+
+  private static float[] scratch(int count) {
+    float[] block = BLOCK.get();
+    if (block.length < count) {
+      block = new float[count];
+      BLOCK.set(block);
+    }
+    return block;
+  }
+
+  @Override
+  public void expandKeys(int kvHead, int tokens, float[] out) {
+    HeadShape shape = shapes.get(kvHead);
+    int headDim = shape.headDim();
+    float[] block = scratch(headDim * TOKENS);
+    long offset = keysOffset(kvHead);
+    int place = 0;
+    for (CodeBlock codes : shape.keys()) {
+      codes.expand(bytes, offset, block);
+      for (int entry = 0; entry < codes.entries(); entry++) {
+        int channel = channelAt(kvHead, place + entry);
+        for (int token = 0; token < tokens; token++) {
+          out[token * headDim + channel] = block[entry * TOKENS + token];
+        }
+      }
+      place += codes.entries();
+      offset += codes.bytes();
+    }
+  }
+
+  @Override
+  public void expandValues(int kvHead, int tokens, float[] out) {
+    HeadShape shape = shapes.get(kvHead);
+    float[] block = scratch(TOKENS * shape.headDim());
+    shape.values().expand(bytes, valuesOffset(kvHead), block);
+    System.arraycopy(block, 0, out, 0, tokens * shape.headDim());
+  }
+
+  @Override
+  public PageReader reader(PageReaders readers) {
+    return readers.of(UniformReader.KIND);
+  }
+
+  boolean isExact() {
+    return lookups == Lookups.EXACT;
+  }
+
+  /** How attention reads it. */
+  public Lookups lookups() {
+    return lookups;
+  }
+
+  public HeadShape shape(int kvHead) {
+    return shapes.get(kvHead);
+  }
+
+  public List<HeadShape> shapes() {
+    return shapes;
+  }
+
+  /** Where the first block of a head's keys begins; the others follow it. */
+  public long keysOffset(int kvHead) {
+    return offsets[kvHead] + shapes.get(kvHead).orderBytes();
+  }
+
+  /** Where a head's block of values begins. */
+  public long valuesOffset(int kvHead) {
+    return keysOffset(kvHead) + shapes.get(kvHead).keyBytes();
+  }
+
+  /** All of it, to compute on. */
+  public MemorySegment bytes() {
+    return bytes;
+  }
+
+  @Override
+  public long codeBytes() {
+    return shapes.stream().mapToLong(HeadShape::codeBytes).sum();
+  }
+
+  @Override
+  public long scaleBytes() {
+    return bytes.byteSize() - codeBytes();
+  }
+
+  @Override
+  public void close() {
+    arena.close();
+  }
+}

@@ -1,0 +1,83 @@
+package dev.kvasir.codec.uniform;
+
+import dev.kvasir.codec.Page;
+import dev.kvasir.codec.PageReader;
+import dev.kvasir.codec.PageReaders;
+import dev.kvasir.kernel.Kernels;
+import dev.kvasir.page.CodeBlock;
+import dev.kvasir.page.HeadShape;
+import java.util.Arrays;
+
+/** Attention on the packed bits of a page, for a few query rows that share its KV head. */
+public final class UniformReader implements PageReader {
+  public static final PageReaders.Kind<UniformReader> KIND =
+      new PageReaders.Kind<>(readers -> new UniformReader(readers.kernels(), readers.headDim()));
+
+  private static final int TOKENS = Page.TOKENS;
+
+  private final int headDim;
+  private final BlockSums sums;
+  private final float[] ordered; // (rows, headDim)
+  private final byte[] channels; // (headDim), as they are ordered
+
+  private UniformReader(Kernels kernels, int headDim) {
+    this.headDim = headDim;
+    this.sums = new BlockSums(kernels, PageReader.MOST_ROWS);
+    this.ordered = new float[PageReader.MOST_ROWS * headDim];
+    this.channels = new byte[headDim];
+  }
+
+  @Override
+  public void begin() {
+    sums.begin();
+  }
+
+  @Override
+  public void score(Page page, int kvHead, float[] queries, int rows, float[] scores) {
+    UniformPage coded = (UniformPage) page;
+    HeadShape shape = coded.shape(kvHead);
+    if (shape.ordered()) {
+      sums.begin(); // each page has an order of its own
+    }
+    float[] x = shape.ordered() ? order(coded, kvHead, queries, rows) : queries;
+    Arrays.fill(scores, 0, rows * TOKENS, 0);
+    long offset = coded.keysOffset(kvHead);
+    int place = 0;
+    for (int i = 0; i < shape.keys().size(); i++) {
+      CodeBlock codes = shape.keys().get(i);
+      sums.add(
+          codes, coded.bytes(), offset, x, place, headDim, rows, coded.isExact(), scores, TOKENS);
+      place += codes.entries();
+      offset += codes.bytes();
+    }
+  }
+
+  private float[] order(UniformPage page, int kvHead, float[] queries, int rows) {
+    page.copyOrder(kvHead, channels);
+    for (int row = 0; row < rows; row++) {
+      int at = row * headDim;
+      for (int place = 0; place < headDim; place++) {
+        ordered[at + place] = queries[at + (channels[place] & 0xFF)];
+      }
+    }
+    return ordered;
+  }
+
+  @Override
+  public void mix(Page page, int kvHead, float[] probabilities, int rows, float[] out) {
+    UniformPage coded = (UniformPage) page;
+    CodeBlock codes = coded.shape(kvHead).values();
+    long offset = coded.valuesOffset(kvHead);
+    sums.add(
+        codes,
+        coded.bytes(),
+        offset,
+        probabilities,
+        0,
+        TOKENS,
+        rows,
+        coded.isExact(),
+        out,
+        headDim);
+  }
+}

@@ -1,0 +1,151 @@
+package dev.kvasir.codec.commvq;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.cache.KvCache;
+import dev.kvasir.codec.CacheHost;
+import dev.kvasir.codec.CacheShape;
+import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.kernel.ScalarKernels;
+import dev.kvasir.model.Rope;
+import dev.kvasir.model.RopeFrequencies;
+import dev.kvasir.model.RopeLayout;
+import dev.kvasir.profile.Profile;
+import java.util.List;
+import java.util.Optional;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+class CommvqCacheTest {
+  private static final CacheShape SHAPE = new CacheShape(2, 2, 24);
+  private static final int HEAD = SHAPE.headDim();
+  private static final int BLOCK = KvCache.TOKENS_PER_PAGE;
+  private static final Profile PROFILE = MadeUpCodebooks.profile(SHAPE, 1);
+
+  private final Random random = new Random(3);
+
+  private static CacheHost host(Rope rope) {
+    return CacheHost.unknown().withRotation(Optional.of(rope)).withProfile(Optional.of(PROFILE));
+  }
+
+  /** Whatever pairs of channels a model turns, and though some never turn. */
+  @ParameterizedTest
+  @EnumSource(RopeLayout.class)
+  void attentionSeesWhatTheCodesStandForAtItsPosition(RopeLayout layout) {
+    Rope rope = new Rope(layout, RopeFrequencies.plain(10_000, HEAD * 2 / 3));
+    float[] keys = gaussian(); // (kvHeads, tokens, headDim), before rotation
+    float[] values = gaussian();
+    try (KvCache cache = CacheSpec.parse("commvq:1,window=0,sinks=0").newCache(SHAPE, host(rope))) {
+      append(cache, turned(keys, rope), values);
+      List<LayerCodebooks> trained = CommvqProfile.of(PROFILE, 1, SHAPE).layers();
+      LayerCodebooks books = ModelCodebooks.of(trained, rope).layers().get(1);
+      float[] expectedKeys = turned(decoded(books.keys(), keys), rope);
+      float[] expectedValues = decoded(books.values(), values);
+      float[] block = new float[BLOCK * HEAD];
+      int second = cache.blockOf(BLOCK);
+      for (int head = 0; head < SHAPE.kvHeads(); head++) {
+        cache.expandKeys(new ScalarKernels(), 1, head, second, BLOCK, block);
+        assertSame(block, expectedKeys, head);
+        cache.expandValues(new ScalarKernels(), 1, head, second, BLOCK, block);
+        assertSame(block, expectedValues, head);
+      }
+    }
+  }
+
+  private float[] gaussian() {
+    float[] x = new float[SHAPE.kvHeads() * BLOCK * HEAD];
+    for (int i = 0; i < x.length; i++) {
+      x[i] = (float) random.nextGaussian();
+    }
+    return x;
+  }
+
+  /** From the order of pairs to the model's, and to the positions of the second block. */
+  private static float[] turned(float[] x, Rope rope) {
+    float[] out = new float[x.length];
+    for (int row = 0; row < x.length / HEAD; row++) {
+      PairOrder.of(rope, HEAD).scatter(x, row * HEAD, out, row * HEAD);
+      rope.turn(out, row * HEAD, HEAD, 1, BLOCK + row % BLOCK);
+    }
+    return out;
+  }
+
+  private static float[] decoded(List<? extends Codebook> books, float[] x) {
+    float[] out = x.clone();
+    LayerEncoder encoder = new LayerEncoder(books, 4);
+    short[] codes = new short[SHAPE.kvHeads() * BLOCK * books.getFirst().stages().stages()];
+    short[] scales = new short[BLOCK];
+    encoder.encode(out, BLOCK, codes, scales);
+    encoder.decode(codes, scales, BLOCK, out);
+    return out;
+  }
+
+  /** A block of anything, then these vectors, in both layers. */
+  private static void append(KvCache cache, float[] keys, float[] values) {
+    cache.reserve(2 * BLOCK);
+    for (int position = 0; position < 2 * BLOCK; position++) {
+      for (int layer = 0; layer < SHAPE.layers(); layer++) {
+        cache.append(layer, position, token(keys, position), 0, token(values, position), 0);
+      }
+    }
+    cache.advance(2 * BLOCK);
+  }
+
+  private static float[] token(float[] x, int position) {
+    float[] token = new float[SHAPE.kvHeads() * HEAD];
+    for (int head = 0; head < SHAPE.kvHeads(); head++) {
+      System.arraycopy(x, (head * BLOCK + position % BLOCK) * HEAD, token, head * HEAD, HEAD);
+    }
+    return token;
+  }
+
+  /** Tokens wait for their page as halves, so one or the other finds a code as near as its own. */
+  private static void assertSame(float[] block, float[] all, int head) {
+    int same = 0;
+    for (int token = 0; token < BLOCK; token++) {
+      boolean equal = true;
+      for (int i = token * HEAD; i < (token + 1) * HEAD; i++) {
+        equal &= Math.abs(block[i] - all[head * block.length + i]) < 2e-3f;
+      }
+      same += equal ? 1 : 0;
+    }
+    assertThat(same).isGreaterThan(BLOCK * 9 / 10);
+  }
+
+  @Test
+  void sequencesShareTheCodebooks() {
+    Rope rope = new Rope(RopeLayout.HALVES, RopeFrequencies.plain(10_000, HEAD));
+    CacheSpec spec = CacheSpec.parse("commvq:1");
+    long shared =
+        List.of(spec, CacheSpec.parse("commvq:1,window=0")).stream()
+            .map(each -> each.plan().settings(SHAPE, host(rope)).codec().orElseThrow())
+            .mapToLong(codec -> codec.sharedBytes())
+            .distinct()
+            .sum();
+    // Of keys bytes, padded to 32 channels, units by pair and means; of values halves and means.
+    long rows = 2 * 2 * 64;
+    long read = rows * 32 + rows * 24 * 2 + 4 * (16 + 32 + 24);
+    // To search: floats, and squared lengths of the centres of two stages.
+    long searched = 2 * 4 * (rows * 24 + 24 + 2 * 64 * 64);
+    assertThat(shared).isEqualTo(SHAPE.layers() * SHAPE.kvHeads() * (read + searched));
+  }
+
+  @Test
+  void whatIsMissingIsSaid() {
+    CacheSpec spec = CacheSpec.parse("commvq:2");
+    Rope rope = new Rope(RopeLayout.HALVES, RopeFrequencies.plain(10_000, HEAD));
+    assertThatThrownBy(() -> spec.newCache(SHAPE))
+        .isInstanceOf(InvalidInputException.class)
+        .hasMessage("the cache 'commvq:2' must know how keys are rotated; it needs a model");
+    assertThatThrownBy(() -> spec.newCache(SHAPE, host(rope)))
+        .isInstanceOf(InvalidInputException.class)
+        .hasMessage(
+            "the cache 'commvq:2' needs codebooks and profile holds none; train them with 'kvasir"
+                + " calibrate --kv commvq:2 --out FILE' and give --profile FILE");
+    assertThatThrownBy(() -> CacheSpec.parse("commvq:5")).isInstanceOf(InvalidInputException.class);
+  }
+}

@@ -1,0 +1,56 @@
+package dev.kvasir.codec.commvq;
+
+import dev.kvasir.codec.CacheShape;
+import dev.kvasir.profile.Profile;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+
+/** Codebooks of random rows, smaller from stage to stage as trained ones are. */
+public final class MadeUpCodebooks {
+  private static final int ROWS = AdditiveStages.ROWS;
+
+  private final Random random = new Random(71);
+  private final CacheShape shape;
+
+  private MadeUpCodebooks(CacheShape shape) {
+    this.shape = shape;
+  }
+
+  /** A profile with codebooks of each of these widths. */
+  public static Profile profile(CacheShape shape, int... widths) {
+    Profile profile = Profile.empty("made up");
+    for (int bits : widths) {
+      profile = new MadeUpCodebooks(shape).of(bits).addTo(profile);
+    }
+    return profile;
+  }
+
+  private CommvqProfile of(int bits) {
+    int stages = CommvqProfile.stages(bits, shape.headDim());
+    List<LayerCodebooks> layers = new ArrayList<>();
+    for (int layer = 0; layer < shape.layers(); layer++) {
+      List<KeyCodebook> keys = new ArrayList<>();
+      List<ValueCodebook> values = new ArrayList<>();
+      for (int head = 0; head < shape.kvHeads(); head++) {
+        keys.add(new KeyCodebook(gaussian(1, 1), gaussian(stages, ROWS)));
+        float[] rows = gaussian(stages, 2 * ROWS);
+        values.add(
+            new ValueCodebook(gaussian(1, 1), new AdditiveStages(stages, shape.headDim(), rows)));
+      }
+      layers.add(new LayerCodebooks(keys, values));
+    }
+    return new CommvqProfile(bits, layers);
+  }
+
+  /** (stages, count, headDim). */
+  private float[] gaussian(int stages, int count) {
+    int block = count * shape.headDim();
+    float[] numbers = new float[stages * block];
+    for (int i = 0; i < numbers.length; i++) {
+      double size = Math.pow(0.8, i / block) / Math.sqrt(shape.kvHeads() * shape.headDim());
+      numbers[i] = (float) (size * random.nextGaussian());
+    }
+    return numbers;
+  }
+}

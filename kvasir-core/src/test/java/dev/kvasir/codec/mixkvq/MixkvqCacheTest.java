@@ -1,0 +1,232 @@
+package dev.kvasir.codec.mixkvq;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
+
+import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.cache.KvCache;
+import dev.kvasir.codec.CacheHost;
+import dev.kvasir.codec.CacheShape;
+import dev.kvasir.codec.Lookups;
+import dev.kvasir.codec.PageCodec.Sizes;
+import dev.kvasir.codec.uniform.PageForm;
+import dev.kvasir.codec.uniform.UniformPage;
+import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.page.CodeBlock;
+import dev.kvasir.profile.Profile;
+import java.util.List;
+import java.util.Optional;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+
+/** Tiers of channels by what queries look at. */
+class MixkvqCacheTest {
+  private static final long SEED = 41;
+  private static final CacheShape SHAPE = new CacheShape(1, 2, 64);
+  private static final int QUERY_HEADS = 4;
+  private static final CacheHost HOST = CacheHost.unknown().withQueryHeads(QUERY_HEADS);
+  private static final int TOKENS = 2048;
+
+  /** Channel 9 reaches far and is never looked at; channel 20 is looked at more than others. */
+  @Test
+  void whatQueriesLookAtIsKeptAndWhatOnlyReachesFarIsNot() {
+    try (KvCache cache = filled("mixkvq,high=10,mid=4", HOST)) {
+      UniformPage page = page(cache);
+      assertThat(page.shape(0).keys()).hasSize(3);
+      assertThat(page.channelAt(0, 0)).isEqualTo(20);
+      assertThat(placeOf(page, 9)).isGreaterThan(widths(page, 16) + widths(page, 4) - 1);
+    }
+    try (KvCache cache = filled("mixkvq,high=10,mid=2.5,salience=error", HOST)) {
+      assertThat(cache.seesQueries()).isFalse();
+      assertThat(page(cache).channelAt(0, 0)).isEqualTo(9);
+    }
+  }
+
+  @Test
+  void bytesFollowTheSizesOfTiers() {
+    try (KvCache cache = filled("mixkvq,high=10,mid=4", HOST)) {
+      long codes = 0;
+      long pages = 0;
+      for (int block = 1; cache.page(0, block) != null; block++) {
+        UniformPage page = (UniformPage) cache.page(0, block);
+        for (int head = 0; head < 2; head++) {
+          List<CodeBlock> blocks = page.shape(head).keys();
+          codes += blocks.stream().mapToLong(CodeBlock::codeBytes).sum() + 128 * 64 / 4;
+          int order = blocks.size() > 1 ? 64 : 0;
+          pages += order + blocks.stream().mapToLong(CodeBlock::bytes).sum();
+          pages += 128 * (64 / 4 + 4 * 64 / 32);
+        }
+      }
+      assertThat(cache.bytes().codes()).isEqualTo(codes);
+      assertThat(cache.bytes().codes() + cache.bytes().scales()).isEqualTo(pages);
+      assertThat(cache.bytes().tables()).isEqualTo(8 * 2 * 64);
+    }
+  }
+
+  @Test
+  void aStoredPageComesBackWithItsTiers() {
+    try (KvCache cache = filled("mixkvq,high=10,mid=4", HOST)) {
+      UniformPage page = page(cache);
+      try (UniformPage read = PageForm.read(PageForm.write(page), Lookups.EXACT)) {
+        float[] before = new float[128 * 64];
+        float[] after = new float[128 * 64];
+        page.expandKeys(1, 128, before);
+        read.expandKeys(1, 128, after);
+        assertThat(after).isEqualTo(before);
+      }
+    }
+  }
+
+  /** Two blocks that are sealed together have one division into tiers. */
+  @Test
+  void residualTokensShareTheirTiers() {
+    try (KvCache cache = filled("mixkvq,high=7,mid=3.5,residual=256", HOST)) {
+      for (int block = 1; cache.page(0, block) != null; block += 2) {
+        UniformPage first = (UniformPage) cache.page(0, block);
+        UniformPage second = (UniformPage) cache.page(0, block + 1);
+        for (int place = 0; place < 64; place++) {
+          assertThat(second.channelAt(0, place)).isEqualTo(first.channelAt(0, place));
+        }
+      }
+    }
+  }
+
+  @Test
+  void aProfileBringsThresholdsAndTheSpecWinsOverIt() {
+    CacheHost host = HOST.withProfile(Optional.of(profile(10, 4)));
+    try (KvCache tuned = filled("mixkvq", host);
+        KvCache same = filled("mixkvq,high=10,mid=4", HOST);
+        KvCache given = filled("mixkvq,mid=1000", host)) {
+      assertThat(tuned.bytes()).isEqualTo(same.bytes());
+      assertThat(given.bytes().codes()).isLessThan(tuned.bytes().codes());
+    }
+    assertThat(CacheSpec.parse("mixkvq,group=64").named(host).text())
+        .isEqualTo("mixkvq,group=64,high=10.0,mid=4.0");
+    assertThat(CacheSpec.parse("mixkvq,high=3,mid=1").named(host).text())
+        .isEqualTo("mixkvq,high=3,mid=1");
+  }
+
+  /** Error alone gets the thresholds that leave tiers of the same sizes. */
+  @Test
+  void bothSaliencesOfAProfileTakeAboutTheSameBytes() {
+    CacheHost host = HOST.withProfile(Optional.of(profile(10, 4)));
+    try (KvCache byQueries = filled("mixkvq", host);
+        KvCache byError = filled("mixkvq,salience=error", host)) {
+      assertThat((double) byError.bytes().codes())
+          .isCloseTo(byQueries.bytes().codes(), within(0.05 * byQueries.bytes().codes()));
+    }
+  }
+
+  @Test
+  void whatWasMeasuredForetellsBytes() {
+    CacheHost host = HOST.withProfile(Optional.of(profile(10, 4)));
+    CacheSpec spec = CacheSpec.parse("mixkvq");
+    assertThat(spec.sizes(SHAPE, host)).isEqualTo(Sizes.TYPICAL);
+    assertThat(spec.sizes(SHAPE, HOST)).isEqualTo(Sizes.AT_MOST);
+    try (KvCache cache = filled("mixkvq", host)) {
+      long found = cache.bytes().total();
+      assertThat((double) spec.bytesFor(SHAPE, host, TOKENS).total())
+          .isCloseTo(found, within(0.02 * found));
+      assertThat(found).isLessThan(spec.bytesFor(SHAPE, HOST, TOKENS).total());
+    }
+  }
+
+  @Test
+  void withoutThresholdsItSaysHowToFindThem() {
+    assertThatThrownBy(() -> CacheSpec.parse("mixkvq,high=3").newCache(SHAPE, HOST))
+        .isInstanceOf(InvalidInputException.class)
+        .hasMessageContaining("kvasir tune --kv mixkvq")
+        .hasMessageContaining("high=A,mid=B");
+    CacheHost other = HOST.withProfile(Optional.of(Profile.empty("model")));
+    assertThatThrownBy(() -> CacheSpec.parse("mixkvq").newCache(SHAPE, other))
+        .hasMessageContaining("profile holds none");
+    assertThatThrownBy(() -> CacheSpec.parse("mixkvq,high=3,mid=1").newCache(SHAPE))
+        .isInstanceOf(InvalidInputException.class)
+        .hasMessageContaining("salience=error");
+    assertThatThrownBy(() -> CacheSpec.parse("mixkvq:2,high=3,mid=1"))
+        .hasMessageContaining("takes no bits");
+  }
+
+  /** With quantiles of what {@link #filled} fills in, over all blocks. */
+  private static Profile profile(float high, float mid) {
+    float[] byQueries = new float[64 * 15];
+    float[] byError = new float[64 * 15];
+    Random random = new Random(SEED);
+    float[] keys = new float[128 * 64];
+    for (int block = 0; block < 15; block++) {
+      for (int i = 0; i < keys.length; i++) {
+        keys[i] = key(random, i % 64);
+      }
+      for (int channel = 0; channel < 64; channel++) {
+        float least = Float.MAX_VALUE;
+        float most = -Float.MAX_VALUE;
+        for (int at = channel; at < keys.length; at += 64) {
+          least = Math.min(least, keys[at]);
+          most = Math.max(most, keys[at]);
+        }
+        byError[block * 64 + channel] = (most - least) / 3;
+        // The mean of |x| of a normal number is the square root of 2 / pi.
+        byQueries[block * 64 + channel] =
+            (most - least) / 3 * querySize(channel) * (float) Math.sqrt(2 / Math.PI);
+      }
+    }
+    return new MixkvqProfile(
+            new Thresholds(high, mid),
+            SalienceQuantiles.of(byQueries),
+            SalienceQuantiles.of(byError))
+        .addTo(Profile.empty("model"));
+  }
+
+  private static KvCache filled(String spec, CacheHost host) {
+    KvCache cache = CacheSpec.parse(spec).newCache(SHAPE, host);
+    Random random = new Random(SEED);
+    float[] keys = new float[2 * 64];
+    float[] values = new float[2 * 64];
+    float[] queries = new float[QUERY_HEADS * 64];
+    for (int position = 0; position < TOKENS; position++) {
+      for (int i = 0; i < keys.length; i++) {
+        keys[i] = key(random, i % 64);
+        values[i] = (float) random.nextGaussian();
+      }
+      for (int i = 0; i < queries.length; i++) {
+        queries[i] = (float) random.nextGaussian() * querySize(i % 64);
+      }
+      cache.reserve(position + 1);
+      cache.append(0, position, keys, 0, values, 0);
+      if (cache.seesQueries()) {
+        cache.see(0, position, queries, 0);
+      }
+      cache.advance(1);
+    }
+    return cache;
+  }
+
+  private static float key(Random random, int channel) {
+    return (float) random.nextGaussian() * (channel == 9 ? 20 : 1 + channel % 8 / 8f);
+  }
+
+  private static float querySize(int channel) {
+    return channel == 9 ? 0.01f : channel == 20 ? 8 : 1 + channel % 5 / 3f;
+  }
+
+  private static UniformPage page(KvCache cache) {
+    return (UniformPage) cache.page(0, 1);
+  }
+
+  private static int widths(UniformPage page, int bits) {
+    return page.shape(0).keys().stream()
+        .filter(block -> block.bits() == bits)
+        .mapToInt(CodeBlock::entries)
+        .sum();
+  }
+
+  private static int placeOf(UniformPage page, int channel) {
+    for (int place = 0; place < 64; place++) {
+      if (page.channelAt(0, place) == channel) {
+        return place;
+      }
+    }
+    return -1;
+  }
+}

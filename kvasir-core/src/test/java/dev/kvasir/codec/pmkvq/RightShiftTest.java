@@ -1,0 +1,43 @@
+package dev.kvasir.codec.pmkvq;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class RightShiftTest {
+  @ParameterizedTest
+  @ValueSource(ints = {8, 4, 2, 1})
+  void theEquivalentShiftIsTheNearestNarrowerCodeOfEveryCode(int bits) {
+    for (int code = 0; code < 1 << 2 * bits; code++) {
+      long nearest = Math.round(code / (double) ((1 << bits) + 1));
+      assertThat(RightShift.EQUIVALENT.narrow(code, bits)).as("code %d", code).isEqualTo(nearest);
+    }
+  }
+
+  /** No quotient lies halfway: 2^b + 1 is odd. So rounding needs no rule for ties. */
+  @ParameterizedTest
+  @ValueSource(ints = {8, 4, 2, 1})
+  void theOtherShiftsKeepTheUpperBits(int bits) {
+    for (int code = 0; code < 1 << 2 * bits; code++) {
+      assertThat(RightShift.DIRECT.narrow(code, bits)).isEqualTo(code / (1 << bits));
+      assertThat(RightShift.MODIFIED.narrow(code, bits)).isEqualTo(code / (1 << bits));
+    }
+  }
+
+  /**
+   * With a wide step of 1: a narrow code stands for the mean of the wide ones that it came from.
+   */
+  @ParameterizedTest
+  @ValueSource(ints = {8, 4, 2})
+  void theModifiedShiftStandsForTheMeanOfWhatItJoins(int bits) {
+    int joined = 1 << bits;
+    double wideScale = ((1 << 2 * bits) - 1) / 3.0;
+    double step = wideScale * RightShift.MODIFIED.scaleFactor(bits) * 3 / (joined - 1.0);
+    double zero = RightShift.MODIFIED.zeroSteps(bits);
+    for (int code = 0; code < joined; code++) {
+      double mean = code * joined + (joined - 1) / 2.0;
+      assertThat(code * step + zero).isCloseTo(mean, org.assertj.core.data.Offset.offset(1e-2));
+    }
+  }
+}
