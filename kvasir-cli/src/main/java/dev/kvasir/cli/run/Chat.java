@@ -12,7 +12,7 @@ import dev.kvasir.cli.terminal.Streams;
 import dev.kvasir.cli.terminal.Units;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.text.ChatTemplate;
-import dev.kvasir.text.template.TemplateException;
+import dev.kvasir.text.PromptTemplateException;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -143,7 +143,7 @@ public final class Chat implements Callable<Integer> {
       } else if (made.finish() == Finish.CACHE_FULL) {
         streams.note("the KV cache's budget is full; /reset starts anew");
       }
-    } catch (TemplateException e) {
+    } catch (PromptTemplateException e) {
       streams.note(e.getMessage());
     } catch (InvalidInputException e) {
       streams.note(e.getMessage() + "; /reset starts anew");

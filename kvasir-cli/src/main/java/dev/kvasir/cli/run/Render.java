@@ -6,8 +6,8 @@ import dev.kvasir.cli.arguments.TextArgument;
 import dev.kvasir.cli.terminal.Streams;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.JsonFile;
+import dev.kvasir.text.PromptTemplate;
 import dev.kvasir.text.Tokenizer;
-import dev.kvasir.text.template.Template;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -80,7 +80,7 @@ public final class Render implements Callable<Integer> {
     variables.put("tools", null);
     variables.put("documents", null);
     variables.put("add_generation_prompt", true);
-    Template template = templateFile == null ? ofModel(variables) : ofFile();
+    PromptTemplate template = templateFile == null ? ofModel(variables) : ofFile();
     putMessages(variables);
     if (toolsFile != null) {
       variables.put("tools", JsonValues.of(json(toolsFile)));
@@ -93,16 +93,16 @@ public final class Render implements Callable<Integer> {
     return 0;
   }
 
-  private Template ofFile() {
+  private PromptTemplate ofFile() {
     if (!model.isBundled()) {
       throw new InvalidInputException(
           "both --template %s and --model %s were given; expected one of them"
               .formatted(templateFile, model.path()));
     }
-    return Template.parse(TextArgument.readFile(templateFile), templateFile.toString());
+    return PromptTemplate.parse(TextArgument.readFile(templateFile), templateFile.toString());
   }
 
-  private Template ofModel(Map<String, Object> variables) {
+  private PromptTemplate ofModel(Map<String, Object> variables) {
     if (model.isBundled()) {
       throw new InvalidInputException(
           "no template was given; expected --template FILE, or --model with a model that has one");
@@ -115,7 +115,7 @@ public final class Render implements Callable<Integer> {
               .chatTemplate()
               .orElseThrow(
                   () -> new InvalidInputException(model.path() + ": carries no chat template"));
-      return Template.parse(source, "chat template of " + model.path());
+      return PromptTemplate.parse(source, "chat template of " + model.path());
     }
   }
 
