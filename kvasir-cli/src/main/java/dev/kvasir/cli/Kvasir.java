@@ -1,5 +1,20 @@
 package dev.kvasir.cli;
 
+import dev.kvasir.cli.lab.Calibrate;
+import dev.kvasir.cli.lab.Compare;
+import dev.kvasir.cli.lab.Eval;
+import dev.kvasir.cli.lab.ShowCodebooks;
+import dev.kvasir.cli.lab.ShowPatterns;
+import dev.kvasir.cli.lab.Tune;
+import dev.kvasir.cli.origin.Version;
+import dev.kvasir.cli.run.Chat;
+import dev.kvasir.cli.run.Generate;
+import dev.kvasir.cli.run.Inspect;
+import dev.kvasir.cli.run.Render;
+import dev.kvasir.cli.run.Roundtrip;
+import dev.kvasir.cli.run.Tokenize;
+import dev.kvasir.cli.terminal.Complaint;
+import dev.kvasir.cli.terminal.Streams;
 import java.util.Arrays;
 import java.util.ServiceLoader;
 import picocli.CommandLine;

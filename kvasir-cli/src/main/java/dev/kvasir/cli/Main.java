@@ -1,5 +1,7 @@
 package dev.kvasir.cli;
 
+import dev.kvasir.cli.terminal.Streams;
+
 /** Where the process begins and ends. */
 public final class Main {
   private Main() {}

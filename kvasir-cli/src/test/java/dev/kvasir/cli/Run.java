@@ -2,24 +2,25 @@ package dev.kvasir.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kvasir.cli.terminal.Streams;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 
 /** What one command line did: its exit code and all that it wrote. */
-record Run(int exitCode, String out, String err) {
+public record Run(int exitCode, String out, String err) {
   /** Runs with an empty pipe as standard input. */
-  static Run of(String... arguments) {
+  public static Run of(String... arguments) {
     return withInput("", arguments);
   }
 
-  static Run withInput(String input, String... arguments) {
+  public static Run withInput(String input, String... arguments) {
     return run(input, false, arguments);
   }
 
   /** Runs as at a terminal where nobody types. */
-  static Run atTerminal(String... arguments) {
+  public static Run atTerminal(String... arguments) {
     return run("", true, arguments);
   }
 
@@ -39,13 +40,13 @@ record Run(int exitCode, String out, String err) {
         exitCode, out.toString(StandardCharsets.UTF_8), err.toString(StandardCharsets.UTF_8));
   }
 
-  Run succeeds() {
+  public Run succeeds() {
     assertThat(exitCode).as(err).isZero();
     return this;
   }
 
   /** Bad input: exit code 2, nothing on standard output and one sentence on standard error. */
-  void isRefusedWith(String... parts) {
+  public void isRefusedWith(String... parts) {
     assertThat(err).startsWith("kvasir: ").contains(parts).hasLineCount(1);
     assertThat(exitCode).isEqualTo(2);
     assertThat(out).isEmpty();

@@ -1,6 +1,5 @@
 package dev.kvasir.text;
 
-import dev.kvasir.text.template.Template;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -15,7 +14,7 @@ public interface ChatTemplate {
 
   /** The template that a model's files carry. */
   static ChatTemplate of(String source, String name, Tokenizer tokenizer) {
-    Template template = Template.parse(source, name);
+    PromptTemplate template = PromptTemplate.parse(source, name);
     return (messages, addGenerationPrompt) -> {
       Map<String, Object> variables = new HashMap<>();
       variables.put("messages", messages.stream().map(Message::variables).toList());

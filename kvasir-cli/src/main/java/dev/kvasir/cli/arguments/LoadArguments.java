@@ -1,0 +1,32 @@
+package dev.kvasir.cli.arguments;
+
+import dev.kvasir.LoadOptions;
+import dev.kvasir.profile.Profile;
+import java.nio.file.Path;
+import picocli.CommandLine.Option;
+
+/** What a model is loaded with, whatever it is to do. */
+public final class LoadArguments {
+  @Option(
+      names = "--threads",
+      paramLabel = "N",
+      description = "Threads that work together. Default: one for each processor.")
+  private Integer threads;
+
+  @Option(
+      names = "--profile",
+      paramLabel = "FILE",
+      description = {
+        "What calibration learned of the model, for kinds of cache that use it.",
+        "  Default: the small model has its own, others have none."
+      })
+  private Path profile;
+
+  public LoadOptions options() {
+    LoadOptions options = LoadOptions.defaults();
+    if (threads != null) {
+      options = options.withThreads(OptionValue.atLeastOne("--threads", threads));
+    }
+    return profile == null ? options : options.withProfile(Profile.open(profile));
+  }
+}

@@ -1,0 +1,71 @@
+package dev.kvasir.cli.arguments;
+
+import dev.kvasir.LoadOptions;
+import dev.kvasir.Model;
+import dev.kvasir.cli.terminal.Progress;
+import dev.kvasir.cli.terminal.Streams;
+import dev.kvasir.format.GgufFile;
+import dev.kvasir.profile.Profile;
+import dev.kvasir.text.Tokenizer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Optional;
+import picocli.CommandLine.Option;
+
+/** Which model a command works on. */
+public final class ModelArguments {
+  @Option(
+      names = {"-m", "--model"},
+      paramLabel = "FILE|DIR",
+      description = {
+        "A GGUF file, or a folder with config.json, tokenizer.json and safetensors files.",
+        "  Default: the small model that comes with kvasir."
+      })
+  private Path path;
+
+  public boolean isBundled() {
+    return path == null;
+  }
+
+  public boolean isFolder() {
+    return path != null && Files.isDirectory(path);
+  }
+
+  /** The file or folder that was given. */
+  public Path path() {
+    return path;
+  }
+
+  public Model load(LoadOptions options, Streams streams) {
+    try (Progress progress = new Progress(streams, "loading")) {
+      LoadOptions told = options.withProgress(progress::update);
+      return isBundled() ? Model.bundled(told) : Model.load(path, told);
+    }
+  }
+
+  /**
+   * What calibration learned of the model.
+   *
+   * @param file that was given, or null
+   */
+  public Optional<Profile> profile(Path file) {
+    if (file != null) {
+      return Optional.of(Profile.open(file));
+    }
+    return isBundled() ? Model.bundledProfile() : Optional.empty();
+  }
+
+  public GgufFile openGguf() {
+    return isBundled() ? Model.openBundled() : GgufFile.open(path);
+  }
+
+  /** The tokenizer alone, which needs no weights. */
+  public Tokenizer tokenizer() {
+    if (isFolder()) {
+      return Tokenizer.ofFolder(path);
+    }
+    try (GgufFile file = openGguf()) {
+      return Tokenizer.ofGguf(file.name(), file.metadata());
+    }
+  }
+}

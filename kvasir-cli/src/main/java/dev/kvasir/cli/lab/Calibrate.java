@@ -1,0 +1,220 @@
+package dev.kvasir.cli.lab;
+
+import dev.kvasir.LoadOptions;
+import dev.kvasir.Model;
+import dev.kvasir.cli.arguments.LoadArguments;
+import dev.kvasir.cli.arguments.ModelArguments;
+import dev.kvasir.cli.arguments.OptionValue;
+import dev.kvasir.cli.arguments.TextArgument;
+import dev.kvasir.cli.lab.CalibratedCache.Method;
+import dev.kvasir.cli.terminal.Interruption;
+import dev.kvasir.cli.terminal.Streams;
+import dev.kvasir.codec.pmkvq.KeyScales;
+import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.format.WholeFile;
+import dev.kvasir.kernel.Crew;
+import dev.kvasir.lab.calibrate.CalibrationTexts;
+import dev.kvasir.lab.codebook.TextVectors;
+import dev.kvasir.lab.smooth.Smoothing;
+import dev.kvasir.lab.task.TaskText;
+import dev.kvasir.lab.text.BundledText;
+import java.nio.file.Path;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** Learns of a model what a method needs, and keeps it in a profile. */
+@Command(
+    name = "calibrate",
+    description = {
+      "Learn of a model what a kind of cache needs, and keep it in a profile.",
+      "pmkvq: how many bits each layer deserves, by following the loss back to keys and values, and"
+          + " factors that even out keys.",
+      "commvq: codebooks of all heads, by training on the keys and values of a text; a table shows"
+          + " what they leave of a part of the text that was held out.",
+      "Ctrl-C ends it; what was finished is kept, and the same command goes on after it."
+    },
+    footer = {
+      "  kvasir calibrate --kv pmkvq:2 --out my.profile",
+      "  kvasir calibrate --kv pmkvq:2 --model models/some-model.gguf --text book.txt --bits 3"
+          + " --out my.profile",
+      "  kvasir calibrate --kv commvq:1 --out my.profile",
+      "  kvasir generate --kv pmkvq:2,budget=16MiB --profile my.profile \"Once upon a time\""
+    })
+public final class Calibrate implements Callable<Integer> {
+  private static final Map<Method, List<String>> OWN_OPTIONS =
+      new EnumMap<>(
+          Map.of(
+              Method.PMKVQ,
+              List.of("--bits", "--keys", "--samples", "--position-scale"),
+              Method.COMMVQ,
+              List.of("--tokens")));
+
+  /** A fifth of what is read, with the bundled prose. */
+  private static final int TASK_ROUNDS = 8;
+
+  private final Streams streams;
+
+  @Spec private CommandSpec spec;
+
+  @Mixin private ModelArguments model;
+
+  @Option(
+      names = "--kv",
+      required = true,
+      paramLabel = "SPEC",
+      description = "What to calibrate for: pmkvq:BITS or commvq:BITS.")
+  private String cache;
+
+  @Option(
+      names = "--out",
+      required = true,
+      paramLabel = "FILE",
+      description = {
+        "The profile. One that is there keeps its other parts. A picture of the widths that layers",
+        "  were given goes into FILE.svg."
+      })
+  private Path out;
+
+  @Option(
+      names = "--text",
+      paramLabel = "FILE",
+      description = {
+        "The text to learn from. Default: prose that the bundled model made up; for commvq, tables",
+        "  and programs with it."
+      })
+  private Path text;
+
+  @Option(
+      names = "--length",
+      paramLabel = "N",
+      defaultValue = "" + CalibrationTexts.LENGTH,
+      description = "Tokens that are read on end. Default: ${DEFAULT-VALUE}.")
+  private int length;
+
+  @Option(
+      names = "--seed",
+      paramLabel = "S",
+      defaultValue = "1",
+      description = "The same seed takes the same samples. Default: ${DEFAULT-VALUE}.")
+  private long seed;
+
+  @Option(
+      names = "--bits",
+      paramLabel = "B",
+      description = {
+        "pmkvq: code bits of a value in the mean over layers, which have 2, 4 or 8 each, and no",
+        "  fewer than --kv says. Default: one more than that."
+      })
+  private Double meanBits;
+
+  @Option(
+      names = "--keys",
+      paramLabel = "SCALES",
+      defaultValue = "channel",
+      description = {
+        "pmkvq: what a scale of keys belongs to, as in the cache: channel or token. Default:",
+        "  ${DEFAULT-VALUE}."
+      })
+  private String keyScales;
+
+  @Option(
+      names = "--samples",
+      paramLabel = "N",
+      defaultValue = "" + CalibrationTexts.COUNT,
+      description = "pmkvq: samples of the text, --length each. Default: ${DEFAULT-VALUE}.")
+  private int samples;
+
+  @Option(
+      names = "--position-scale",
+      paramLabel = "S",
+      defaultValue = "" + Smoothing.POSITION_SCALE,
+      description = {
+        "pmkvq: what positions are multiplied by in the search for smoothing factors, so that keys",
+        "  turn as in a longer text. Default: ${DEFAULT-VALUE}."
+      })
+  private double positionScale;
+
+  @Option(
+      names = "--tokens",
+      paramLabel = "N",
+      defaultValue = "32768",
+      description = {
+        "commvq: tokens whose keys and values are trained on, at the most; of a longer text, any are",
+        "  as likely as any others. Default: ${DEFAULT-VALUE}."
+      })
+  private int tokens;
+
+  @Mixin private LoadArguments load;
+
+  public Calibrate(Streams streams) {
+    this.streams = streams;
+  }
+
+  @Override
+  public Integer call() {
+    CalibratedCache target = CalibratedCache.parse(cache);
+    refuseOptionsOfOthers(target);
+    WholeFile.checkWritable(out);
+    return switch (target.method()) {
+      case PMKVQ -> pmkvq(target.bits());
+      case COMMVQ -> commvq(target.bits());
+    };
+  }
+
+  private void refuseOptionsOfOthers(CalibratedCache target) {
+    OWN_OPTIONS.forEach(
+        (owner, options) -> {
+          for (String option : options) {
+            if (owner != target.method()
+                && spec.commandLine().getParseResult().hasMatchedOption(option)) {
+              throw new InvalidInputException(
+                  "%s is an option of %s; --kv is '%s'".formatted(option, owner, target));
+            }
+          }
+        });
+  }
+
+  private int pmkvq(int bits) {
+    double mean = meanBits == null ? PmkvqCalibration.Settings.usualMeanBits(bits) : meanBits;
+    KeyScales scales = OptionValue.oneOf("--keys", keyScales, KeyScales.class);
+    PmkvqCalibration.Settings settings =
+        new PmkvqCalibration.Settings(bits, mean, scales, samples, length, positionScale, seed);
+    CalibrationText read = textOr("the bundled prose", BundledText.filler());
+    LoadOptions options = load.options();
+    try (Model loaded = model.load(options, streams);
+        Crew crew = new Crew(options.threads());
+        Interruption interruption = Interruption.watch()) {
+      return new PmkvqCalibration(loaded, settings, read, out, streams, crew, interruption).run();
+    }
+  }
+
+  private int commvq(int bits) {
+    CommvqCalibration.Settings settings =
+        new CommvqCalibration.Settings(bits, new TextVectors.Settings(tokens, length, seed));
+    CalibrationText read = textOr("the bundled prose and tasks", proseAndTasks());
+    LoadOptions options = load.options();
+    try (Model loaded = model.load(options, streams);
+        Interruption interruption = Interruption.watch()) {
+      return new CommvqCalibration(loaded, settings, read, out, streams, interruption)
+          .run(options.threads());
+    }
+  }
+
+  private CalibrationText textOr(String name, String bundled) {
+    return text == null
+        ? new CalibrationText(name, bundled)
+        : new CalibrationText(text.toString(), TextArgument.readFile(text));
+  }
+
+  /** Codebooks fit what they have seen, so they see more than prose. */
+  private static String proseAndTasks() {
+    return BundledText.filler() + "\n\n" + TaskText.of(1, TASK_ROUNDS);
+  }
+}

@@ -1,0 +1,109 @@
+package dev.kvasir.cli.lab;
+
+import dev.kvasir.cli.terminal.Interruption;
+import dev.kvasir.cli.terminal.Streams;
+import dev.kvasir.cli.terminal.Units;
+import dev.kvasir.codec.commvq.AdditiveStages;
+import dev.kvasir.codec.commvq.LayerCodebooks;
+import dev.kvasir.kernel.Rotation;
+import dev.kvasir.lab.codebook.AsymmetricError;
+import dev.kvasir.lab.codebook.LayerTrial;
+import dev.kvasir.lab.codebook.VectorSample;
+import dev.kvasir.lab.codebook.VectorSample.Side;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.OptionalDouble;
+
+/** Prints what codebooks of a layer leave, a line as soon as it is known. */
+final class CodebookTables {
+  private static final List<Integer> STAGES = List.of(1, 2, 3, 5, 8, 11);
+
+  /** Parts that the pairs of a head are cut into. */
+  private static final List<Integer> LOTS = List.of(4, 2, 1);
+
+  /** Tokens that codebooks were trained on, or are tested on. */
+  record Trained(String name, VectorSample sample) {}
+
+  private final Streams streams;
+  private final LayerTrial trial;
+  private final int layer;
+
+  CodebookTables(Streams streams, int layer, int threads, long seed, Interruption interruption) {
+    this.streams = streams;
+    this.layer = layer;
+    this.trial = new LayerTrial(layer, threads, seed, interruption::asked);
+  }
+
+  /**
+   * @param length tokens after which positions of the test begin anew
+   */
+  void stages(VectorSample training, VectorSample test, int length, Rotation rotation) {
+    line("layer %d, trained on %s", layer, Units.tokens(training.count()));
+    line("stages   bits    keys  values");
+    for (int stages : STAGES) {
+      Optional<LayerCodebooks> books = trial.train(training, stages);
+      if (books.isEmpty()) {
+        return;
+      }
+      line(
+          "%6d %6.2f %7.4f %7.4f",
+          stages,
+          bits(test, stages),
+          trial.left(test, books.get(), Side.KEYS),
+          trial.left(test, books.get(), Side.VALUES));
+    }
+    AsymmetricError asymmetric = new AsymmetricError(test, length, rotation);
+    for (int bits = 1; bits <= 3; bits++) {
+      line(
+          "kivi:%d %6.2f %7.4f %7.4f  and scales",
+          bits,
+          (double) bits,
+          asymmetric.of(Side.KEYS, layer, bits),
+          asymmetric.of(Side.VALUES, layer, bits));
+    }
+  }
+
+  private static double bits(VectorSample sample, int stages) {
+    return (double) AdditiveStages.CODE_BITS * stages / sample.shape().headDim();
+  }
+
+  void pairs(VectorSample training, VectorSample test) {
+    int pairs = training.shape().headDim() / 2;
+    line("%npairs of a code  stages   bits  keys without their mean");
+    for (int times = 1; times <= 2; times++) {
+      for (int lots : LOTS) {
+        int stages = times * LOTS.getFirst() / lots;
+        OptionalDouble left = trial.leftOfKeys(training, test, pairs / lots, stages);
+        if (left.isEmpty()) {
+          return;
+        }
+        double bits = bits(test, stages) * lots;
+        line("%15d %7d %6.2f %24.4f", pairs / lots, stages, bits, left.getAsDouble());
+      }
+    }
+  }
+
+  void texts(List<Trained> trained, List<Trained> tests, int stages) {
+    line("%n%d stages   tested on     keys  values", stages);
+    for (Trained training : trained) {
+      Optional<LayerCodebooks> books = trial.train(training.sample(), stages);
+      if (books.isEmpty()) {
+        return;
+      }
+      for (Trained test : tests) {
+        line(
+            "%-15s %-8s %9.4f %7.4f",
+            training.name(),
+            test.name(),
+            trial.left(test.sample(), books.get(), Side.KEYS),
+            trial.left(test.sample(), books.get(), Side.VALUES));
+      }
+    }
+  }
+
+  private void line(String format, Object... values) {
+    streams.out().println(String.format(Locale.ROOT, format, values));
+    streams.out().flush();
+  }
+}

@@ -1,0 +1,125 @@
+package dev.kvasir.cli.lab;
+
+import dev.kvasir.Model;
+import dev.kvasir.cli.arguments.OptionValue;
+import dev.kvasir.cli.terminal.Interruption;
+import dev.kvasir.cli.terminal.Streams;
+import dev.kvasir.codec.CacheShape;
+import dev.kvasir.codec.commvq.CommvqProfile;
+import dev.kvasir.lab.codebook.CodebookTraining;
+import dev.kvasir.lab.codebook.FinishedHeads;
+import dev.kvasir.lab.codebook.TextVectors;
+import dev.kvasir.lab.codebook.TrainingSettings;
+import dev.kvasir.lab.codebook.VectorSample;
+import dev.kvasir.profile.Profile;
+import java.nio.file.Path;
+import java.util.Optional;
+
+/** Trains codebooks of a width, and says what they leave of text that they were not trained on. */
+final class CommvqCalibration {
+  /** Fewer vectors than first rows of a stage cannot be told apart from their codebook. */
+  private static final int LEAST_TOKENS = 256;
+
+  private static final int LEAST_LENGTH = 128;
+
+  /**
+   * @param bits of a channel, as {@code commvq:BITS} has them
+   */
+  record Settings(int bits, TextVectors.Settings vectors) {
+    Settings {
+      OptionValue.between("--tokens", vectors.tokens(), LEAST_TOKENS, 1 << 20);
+      OptionValue.atLeast("--length", vectors.length(), LEAST_LENGTH);
+    }
+  }
+
+  private final Model model;
+  private final CacheShape shape;
+  private final Settings settings;
+  private final CalibrationText text;
+  private final Path out;
+  private final Streams streams;
+  private final Interruption interruption;
+
+  CommvqCalibration(
+      Model model,
+      Settings settings,
+      CalibrationText text,
+      Path out,
+      Streams streams,
+      Interruption interruption) {
+    this.model = model;
+    this.shape = model.config().cacheShape();
+    this.settings = settings;
+    this.text = text;
+    this.out = out;
+    this.streams = streams;
+    this.interruption = interruption;
+  }
+
+  /**
+   * @param threads heads that are trained at a time
+   * @return the exit code
+   */
+  int run(int threads) {
+    profile(); // of another model it is refused before any work
+    TrainingSettings training =
+        TrainingSettings.of(CommvqProfile.stages(settings.bits(), shape.headDim()));
+    String source = source(training);
+    FinishedHeads finished =
+        new FinishedHeads(
+            out.resolveSibling("%s.%d.heads".formatted(out.getFileName(), settings.bits())),
+            model.fingerprint(),
+            source,
+            shape,
+            training.stages());
+    Optional<TextVectors> vectors = read();
+    if (vectors.isEmpty() || !train(vectors.get().training(), training, finished, threads)) {
+      streams.note(
+          "interrupted after %d of %d heads; the same command goes on from there"
+              .formatted(finished.heads().size(), 2 * shape.layers() * shape.kvHeads()));
+      return Interruption.EXIT_CODE;
+    }
+    Profile made =
+        new CommvqProfile(settings.bits(), finished.layers())
+            .addTo(profile())
+            .withNote(CommvqProfile.part(settings.bits()) + "/training", source);
+    made.write(out);
+    finished.remove();
+    // As they are stored, which is in half precision.
+    new HeldOutTable(vectors.get().heldOut(), vectors.get().length(), model.config().rotation())
+        .print(CommvqProfile.of(made, settings.bits(), shape), streams.out());
+    return 0;
+  }
+
+  /** As it is by now: training takes long, and other parts may have been added. */
+  private Profile profile() {
+    return Profile.openOrEmpty(out, model.fingerprint(), model.name());
+  }
+
+  /** All that decides which numbers come out. */
+  private String source(TrainingSettings training) {
+    return "tokens %d, length %d, seed %d, %s, %s"
+        .formatted(
+            settings.vectors().tokens(),
+            settings.vectors().length(),
+            settings.vectors().seed(),
+            text.mark(),
+            training);
+  }
+
+  private Optional<TextVectors> read() {
+    try (Watch watch = new Watch(streams, "reading", interruption)) {
+      return TextVectors.read(model, text.name(), text.words(), settings.vectors(), watch);
+    }
+  }
+
+  /** Whether it came to its end. */
+  private boolean train(
+      VectorSample sample, TrainingSettings training, FinishedHeads finished, int threads) {
+    try (CodebookWatch watch = new CodebookWatch(streams, finished, interruption)) {
+      new CodebookTraining(sample, training, settings.vectors().seed())
+          .run(finished.heads(), threads, watch);
+    }
+    return !interruption.asked();
+  }
+}

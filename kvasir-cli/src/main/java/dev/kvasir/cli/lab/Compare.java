@@ -1,0 +1,105 @@
+package dev.kvasir.cli.lab;
+
+import dev.kvasir.LoadOptions;
+import dev.kvasir.Model;
+import dev.kvasir.cli.arguments.ModelArguments;
+import dev.kvasir.cli.origin.Origin;
+import dev.kvasir.cli.terminal.Interruption;
+import dev.kvasir.cli.terminal.Streams;
+import dev.kvasir.lab.eval.Evaluation;
+import dev.kvasir.lab.eval.Evaluator;
+import dev.kvasir.lab.eval.Settings;
+import dev.kvasir.lab.eval.Sources;
+import dev.kvasir.lab.report.Provenance;
+import dev.kvasir.lab.report.ResultsFile;
+import dev.kvasir.lab.report.StandardTable;
+import java.nio.file.Path;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** Measures every method in the same way and keeps the table among the documents. */
+@Command(
+    name = "compare",
+    description = {
+      "Measure kinds of KV cache in the same way on the bundled model.",
+      "Prints a table and writes it into a document, with the machine, the commit and the command."
+          + " Ctrl-C ends it, shows what is finished and leaves the document as it was."
+    },
+    footer = {
+      "  kvasir compare --quick --out first-look.md",
+      "  kvasir compare --out docs/results.md",
+      "  kvasir compare patternkv"
+    })
+public final class Compare implements Callable<Integer> {
+  private final Streams streams;
+
+  @Spec private CommandSpec spec;
+
+  @Parameters(
+      arity = "0..1",
+      paramLabel = "TABLE",
+      defaultValue = "methods",
+      description = {
+        "methods: all methods at their usual widths; patternkv, mixkvq, pmkvq, commvq: one without",
+        "  each of its parts.",
+        "  Default: ${DEFAULT-VALUE}."
+      })
+  private String table;
+
+  @Option(
+      names = "--out",
+      paramLabel = "FILE",
+      defaultValue = "docs/results.md",
+      description = {
+        "The document. One that is there keeps what surrounds the table.",
+        "  Default: ${DEFAULT-VALUE}."
+      })
+  private Path out;
+
+  @Option(names = "--quick", description = "A first look: a short context, few samples.")
+  private boolean quick;
+
+  public Compare(Streams streams) {
+    this.streams = streams;
+  }
+
+  @Override
+  public Integer call() {
+    StandardTable wanted = StandardTable.named(table);
+    ResultsFile results = ResultsFile.at(out, wanted.name());
+    Settings settings = quick ? wanted.quickSettings() : wanted.settings();
+    ModelArguments bundled = new ModelArguments();
+    try (Model model = bundled.load(LoadOptions.defaults(), streams);
+        Interruption interruption = Interruption.watch()) {
+      Evaluator evaluator = new Evaluator(model, settings, Sources.bundled(true));
+      return publish(run(evaluator, interruption), Origin.of(spec), results);
+    }
+  }
+
+  private Evaluation run(Evaluator evaluator, Interruption interruption) {
+    try (Watch watch = new Watch(streams, "comparing", interruption)) {
+      return evaluator.run(watch);
+    }
+  }
+
+  /** Only what is complete replaces what was measured before. */
+  int publish(Evaluation evaluation, Provenance provenance, ResultsFile results) {
+    if (!evaluation.rows().isEmpty()) {
+      new EvalTable(evaluation).print(streams.out());
+      streams.out().println();
+      ResultsFile.facts(evaluation, provenance)
+          .forEach((name, value) -> streams.out().println(name + ": " + value));
+      streams.out().flush();
+    }
+    if (!evaluation.complete()) {
+      streams.note("interrupted; %s is left as it was".formatted(results.file()));
+      return Interruption.EXIT_CODE;
+    }
+    results.write(evaluation, provenance);
+    return 0;
+  }
+}

@@ -1,0 +1,110 @@
+package dev.kvasir.cli.lab;
+
+import dev.kvasir.Model;
+import dev.kvasir.cli.arguments.LoadArguments;
+import dev.kvasir.cli.arguments.ModelArguments;
+import dev.kvasir.cli.origin.Origin;
+import dev.kvasir.cli.terminal.Interruption;
+import dev.kvasir.cli.terminal.Streams;
+import dev.kvasir.format.WholeFile;
+import dev.kvasir.lab.eval.Evaluation;
+import dev.kvasir.lab.eval.EvaluationJson;
+import dev.kvasir.lab.eval.Evaluator;
+import dev.kvasir.lab.eval.Settings;
+import dev.kvasir.lab.eval.Sources;
+import dev.kvasir.lab.inspect.KeyRanges;
+import dev.kvasir.lab.report.Report;
+import java.nio.file.Path;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** Shows what kinds of cache do to a model's answers. */
+@Command(
+    name = "eval",
+    description = {
+      "Measure what kinds of KV cache do to a model's answers.",
+      "Each row is a kind of cache, half precision first; each column a task, with the interval that"
+          + " holds the true figure in 95 of 100 cases. Ctrl-C ends it and shows what is finished."
+          + " docs/lab.md describes the tasks."
+    },
+    footer = {
+      "  kvasir eval --quick",
+      "  kvasir eval --kv \"kivi:4,group=32;kivi:2,group=32\" --tasks ppl,kld,needle,chain",
+      "  kvasir eval --tasks ppl,kld --text book.txt --context 8192 --json result.json",
+      "  kvasir eval --quick --report report.html --inspect-kv",
+      "  kvasir eval --model models/some-model.gguf --tasks gsm8k --jsonl gsm8k-test.jsonl"
+    })
+public final class Eval implements Callable<Integer> {
+  private final Streams streams;
+
+  @Mixin private ModelArguments model;
+  @Mixin private EvalArguments arguments;
+  @Mixin private ReportArguments report;
+  @Mixin private LoadArguments load;
+  @Spec private CommandSpec spec;
+
+  @Option(names = "--json", paramLabel = "FILE", description = "Write all figures to a file.")
+  private Path json;
+
+  public Eval(Streams streams) {
+    this.streams = streams;
+  }
+
+  @Override
+  public Integer call() {
+    // Everything that can be wrong without the model is said before it loads.
+    Settings settings = arguments.settings();
+    Sources sources = arguments.sources(model.isBundled());
+    if (json != null) {
+      WholeFile.checkWritable(json);
+    }
+    report.check();
+    try (Model loaded = model.load(load.options(), streams)) {
+      Settings fitted = arguments.fitted(settings, loaded.config().contextLength());
+      return evaluate(loaded, fitted, sources);
+    }
+  }
+
+  private int evaluate(Model loaded, Settings settings, Sources sources) {
+    Evaluator evaluator = new Evaluator(loaded, settings, sources);
+    try (Interruption interruption = Interruption.watch()) {
+      Evaluation evaluation = run(evaluator, interruption);
+      if (evaluation.rows().isEmpty()) {
+        streams.note("interrupted before anything was finished");
+        return Interruption.EXIT_CODE;
+      }
+      new EvalTable(evaluation).print(streams.out());
+      streams.out().flush();
+      if (json != null) {
+        EvaluationJson.write(evaluation, json);
+      }
+      if (report.isWanted()) {
+        Optional<KeyRanges> ranges = keyRanges(loaded, settings, sources, interruption);
+        new Report(evaluation, ranges, Origin.of(spec)).write(report.file());
+      }
+      return evaluation.complete() ? 0 : Interruption.EXIT_CODE;
+    }
+  }
+
+  private Evaluation run(Evaluator evaluator, Interruption interruption) {
+    try (Watch watch = new Watch(streams, "evaluating", interruption)) {
+      return evaluator.run(watch);
+    }
+  }
+
+  /** Over the same part of the text that is evaluated. */
+  private Optional<KeyRanges> keyRanges(
+      Model loaded, Settings settings, Sources sources, Interruption interruption) {
+    if (!report.hasKeyRanges()) {
+      return Optional.empty();
+    }
+    try (Watch watch = new Watch(streams, "reading keys", interruption)) {
+      return KeyRanges.measure(loaded, sources.text(), settings.longestContext(), watch);
+    }
+  }
+}

@@ -1,0 +1,151 @@
+package dev.kvasir.cli.lab;
+
+import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.cli.arguments.TextArgument;
+import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.lab.eval.Settings;
+import dev.kvasir.lab.eval.Sources;
+import dev.kvasir.lab.eval.Task;
+import dev.kvasir.lab.task.WordProblem;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Set;
+import picocli.CommandLine.Option;
+
+/** What an evaluation is to measure, and on what. */
+final class EvalArguments {
+  private static final Set<Task> USUAL_TASKS =
+      EnumSet.of(Task.PPL, Task.KLD, Task.NEEDLE, Task.CHAIN);
+  private static final List<Integer> USUAL_CONTEXTS = List.of(1000, 4000, 8000);
+  private static final List<Integer> QUICK_CONTEXTS = List.of(1500);
+  private static final int USUAL_SAMPLES = 20;
+  private static final int QUICK_SAMPLES = 6;
+  private static final int MOST_SAMPLES = 1_000_000;
+  private static final int MOST_STEPS = 10_000;
+
+  @Option(
+      names = "--kv",
+      paramLabel = "SPECS",
+      defaultValue = "fp16;kivi:4;kivi:2",
+      description = {
+        "Kinds of cache, separated by semicolons; fp16 is added where it is missing.",
+        "  Default: ${DEFAULT-VALUE}."
+      })
+  private String specs;
+
+  @Option(
+      names = "--tasks",
+      paramLabel = "LIST",
+      description = {
+        "Of ppl, kld, needle, records, chain, jsonl (also called gsm8k), separated by commas.",
+        "  Default: ppl,kld,needle,chain, and jsonl where --jsonl is given."
+      })
+  private String tasks;
+
+  @Option(
+      names = "--context",
+      split = ",",
+      paramLabel = "N",
+      description = {
+        "Lengths of documents and tables, in tokens; the text is read to the longest.",
+        "  Default: 1000,4000,8000, as far as the model's context goes."
+      })
+  private List<Integer> contexts;
+
+  @Option(
+      names = "--samples",
+      paramLabel = "N",
+      description = "Questions of each length, programs, lines of --jsonl. Default: 20.")
+  private Integer samples;
+
+  @Option(
+      names = "--steps",
+      paramLabel = "N",
+      defaultValue = "40",
+      description = "Steps of a program of the task chain. Default: ${DEFAULT-VALUE}.")
+  private int steps;
+
+  @Option(
+      names = "--seed",
+      paramLabel = "S",
+      defaultValue = "1",
+      description = "The same seed makes the same tasks. Default: ${DEFAULT-VALUE}.")
+  private long seed;
+
+  @Option(
+      names = "--text",
+      paramLabel = "FILE",
+      description = "The text for ppl and kld. Default: one that the bundled model made up.")
+  private Path text;
+
+  @Option(
+      names = "--jsonl",
+      paramLabel = "FILE",
+      description = {
+        "Questions for the task jsonl: in each line an object with 'question' and 'answer'.",
+        "  The last number of an answer counts."
+      })
+  private Path jsonl;
+
+  @Option(names = "--quick", description = "A first look: a context of 1500 tokens, 6 samples.")
+  private boolean quick;
+
+  Settings settings() {
+    List<CacheSpec> kinds =
+        Arrays.stream(specs.split(";")).map(String::strip).map(CacheSpec::parse).toList();
+    List<Integer> lengths = quick ? QUICK_CONTEXTS : USUAL_CONTEXTS;
+    int count = quick ? QUICK_SAMPLES : USUAL_SAMPLES;
+    return new Settings(
+        kinds,
+        chosenTasks(),
+        contexts == null ? lengths : contexts,
+        samples == null ? count : inRange("--samples", samples, MOST_SAMPLES),
+        inRange("--steps", steps, MOST_STEPS),
+        seed);
+  }
+
+  /** Contexts that the user did not ask for are left out where the model cannot hold them. */
+  Settings fitted(Settings settings, int contextLength) {
+    if (contexts != null || settings.longestContext() <= contextLength) {
+      return settings;
+    }
+    List<Integer> lengths =
+        settings.contexts().stream().filter(length -> length <= contextLength).toList();
+    return settings.withContexts(lengths.isEmpty() ? List.of(contextLength) : lengths);
+  }
+
+  private Set<Task> chosenTasks() {
+    Set<Task> chosen = tasks == null ? EnumSet.copyOf(USUAL_TASKS) : Task.parse(tasks);
+    if (jsonl != null) {
+      chosen.add(Task.JSONL);
+    } else if (chosen.contains(Task.JSONL)) {
+      throw new InvalidInputException(
+          "the task jsonl needs questions; expected a file of them with --jsonl FILE");
+    }
+    return chosen;
+  }
+
+  private static int inRange(String option, int value, int most) {
+    if (value < 1 || value > most) {
+      throw new InvalidInputException("%s is %d; expected 1 to %d".formatted(option, value, most));
+    }
+    return value;
+  }
+
+  Sources sources(boolean bundledModel) {
+    Sources sources = Sources.bundled(bundledModel);
+    if (text != null) {
+      sources = sources.withText(text.toString(), nonEmpty(TextArgument.readFile(text)));
+    }
+    return jsonl == null ? sources : sources.withProblems(WordProblem.read(jsonl));
+  }
+
+  private String nonEmpty(String content) {
+    if (content.isBlank()) {
+      throw new InvalidInputException(text + ": is empty; expected some text");
+    }
+    return content;
+  }
+}

@@ -1,0 +1,212 @@
+package dev.kvasir.cli.lab;
+
+import dev.kvasir.Model;
+import dev.kvasir.cli.arguments.OptionValue;
+import dev.kvasir.cli.terminal.Interruption;
+import dev.kvasir.cli.terminal.Streams;
+import dev.kvasir.codec.pmkvq.KeyScales;
+import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.kernel.Crew;
+import dev.kvasir.lab.allocate.Allocation;
+import dev.kvasir.lab.allocate.AllocationProfile;
+import dev.kvasir.lab.allocate.Sensitivities;
+import dev.kvasir.lab.allocate.SensitivityJournal;
+import dev.kvasir.lab.calibrate.CalibrationTexts;
+import dev.kvasir.lab.gradient.TracedDecoder;
+import dev.kvasir.lab.report.AllocationPlot;
+import dev.kvasir.lab.smooth.Smoothing;
+import dev.kvasir.lab.smooth.SmoothingSettings;
+import dev.kvasir.profile.Profile;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+
+/** Learns how many bits each layer deserves, and how to even out its keys. */
+final class PmkvqCalibration {
+  /** Tokens at the beginning of a text that the method never codes. */
+  private static final int SINKS = 1;
+
+  /**
+   * @param narrowest bits that no layer goes below
+   * @param meanBits code bits of a value in the mean over layers
+   * @param keyScales what a scale of keys belongs to
+   * @param samples of the text
+   * @param length tokens of a sample
+   */
+  record Settings(
+      int narrowest,
+      double meanBits,
+      KeyScales keyScales,
+      int samples,
+      int length,
+      double positionScale,
+      long seed) {
+    Settings {
+      OptionValue.atLeastOne("--samples", samples);
+      SmoothingSettings used = SmoothingSettings.defaults();
+      OptionValue.atLeast("--length", length, used.sinks() + used.window() + 1);
+      if (!(meanBits >= narrowest && meanBits <= 8)) {
+        throw new InvalidInputException(
+            "--bits is %s; expected %d to 8".formatted(meanBits, narrowest));
+      }
+      if (!(positionScale >= 1 && positionScale <= 64)) {
+        throw new InvalidInputException(
+            "--position-scale is %s; expected 1 to 64".formatted(positionScale));
+      }
+    }
+
+    /** Where nothing else is asked for: a bit more than the narrowest in the mean. */
+    static double usualMeanBits(int narrowest) {
+      return Math.min(8, narrowest + 1);
+    }
+  }
+
+  private final Model model;
+  private final Settings settings;
+  private final CalibrationText text;
+  private final Path out;
+  private final Streams streams;
+  private final Crew crew;
+  private final Interruption interruption;
+
+  PmkvqCalibration(
+      Model model,
+      Settings settings,
+      CalibrationText text,
+      Path out,
+      Streams streams,
+      Crew crew,
+      Interruption interruption) {
+    this.model = model;
+    this.settings = settings;
+    this.text = text;
+    this.out = out;
+    this.streams = streams;
+    this.crew = crew;
+    this.interruption = interruption;
+  }
+
+  /** Answers the exit code. */
+  int run() {
+    CalibrationTexts texts =
+        CalibrationTexts.choose(
+            model,
+            text.name(),
+            text.words(),
+            settings.samples(),
+            settings.length(),
+            settings.seed());
+    Optional<Profile> made =
+        withWidths(profile(), texts).flatMap(profile -> withSmoothing(profile, texts));
+    if (made.isEmpty()) {
+      streams.note("interrupted; what was finished is in %s and beside it".formatted(out));
+      return Interruption.EXIT_CODE;
+    }
+    return 0;
+  }
+
+  /** Gradients take most of the time, so a profile that has them from the same samples is kept. */
+  private Optional<Profile> withWidths(Profile before, CalibrationTexts texts) {
+    String source =
+        "keys by %s, samples %d, length %d, seed %d, %s"
+            .formatted(
+                settings.keyScales().name().toLowerCase(Locale.ROOT),
+                settings.samples(),
+                settings.length(),
+                settings.seed(),
+                text.mark());
+    Optional<Sensitivities> found =
+        AllocationProfile.sensitivities(before, source, model.config().layers())
+            .or(() -> measure(texts, source));
+    return found.map(
+        sensitivities -> {
+          Allocation allocation =
+              Allocation.within(sensitivities.atLeast(settings.narrowest()), settings.meanBits());
+          print(sensitivities, allocation);
+          AllocationProfile part = new AllocationProfile(source, sensitivities, allocation.bits());
+          Profile made = written(part.addTo(profile()));
+          journal(source).delete();
+          AllocationPlot.of(sensitivities, allocation.bits()).write(beside(".svg"));
+          return made;
+        });
+  }
+
+  private Optional<Sensitivities> measure(CalibrationTexts texts, String source) {
+    SensitivityJournal journal = journal(source);
+    try (Watch watch = new Watch(streams, "gradients", interruption)) {
+      TracedDecoder decoder = TracedDecoder.of(model, 1, crew);
+      return Sensitivities.measure(
+          decoder,
+          texts,
+          Sensitivities.WIDTHS,
+          SINKS,
+          settings.keyScales(),
+          journal.known(),
+          journal::add,
+          watch);
+    }
+  }
+
+  private SensitivityJournal journal(String source) {
+    return new SensitivityJournal(
+        beside(".texts"), model.fingerprint(), source, model.config().layers());
+  }
+
+  /** As it is by now: other parts may have been added meanwhile. */
+  private Profile profile() {
+    return Profile.openOrEmpty(out, model.fingerprint(), model.name());
+  }
+
+  private Path beside(String ending) {
+    return out.resolveSibling(out.getFileName() + ending);
+  }
+
+  private Optional<Profile> withSmoothing(Profile before, CalibrationTexts texts) {
+    List<Integer> widths = AllocationProfile.widths(before, model.config().layers());
+    Optional<Smoothing> found;
+    try (Watch watch = new Watch(streams, "smoothing", interruption)) {
+      TracedDecoder decoder = TracedDecoder.of(model, settings.positionScale(), crew);
+      found = Smoothing.search(decoder, texts, widths, SmoothingSettings.defaults(), watch);
+    }
+    return found.map(
+        smoothing -> {
+          print(smoothing);
+          return written(smoothing.addTo(profile()));
+        });
+  }
+
+  private Profile written(Profile profile) {
+    profile.write(out);
+    return profile;
+  }
+
+  private void print(Sensitivities found, Allocation allocation) {
+    line("layer    2 bits    4 bits    8 bits  width");
+    for (int layer = 0; layer < found.layers(); layer++) {
+      line(
+          "%5d %9.4f %9.4f %9.4f %6d",
+          layer,
+          found.of(layer, 2),
+          found.of(layer, 4),
+          found.of(layer, 8),
+          allocation.bits().get(layer));
+    }
+    line(
+        "%.2f bits in the mean, sensitivity %.4f", allocation.meanBits(), allocation.sensitivity());
+    streams.out().flush();
+  }
+
+  private void print(Smoothing smoothing) {
+    line("layer  strength  attention error: plain  smoothed");
+    for (int layer = 0; layer < smoothing.layers().size(); layer++) {
+      Smoothing.LayerTrial trial = smoothing.layers().get(layer);
+      line("%5d %9.2f %23.4f %9.4f", layer, trial.strength(), trial.plainError(), trial.error());
+    }
+    streams.out().flush();
+  }
+
+  private void line(String format, Object... values) {
+    streams.out().println(String.format(Locale.ROOT, format, values));
+  }
+}

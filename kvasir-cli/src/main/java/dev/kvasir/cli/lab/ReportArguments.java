@@ -1,0 +1,42 @@
+package dev.kvasir.cli.lab;
+
+import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.format.WholeFile;
+import java.nio.file.Path;
+import picocli.CommandLine.Option;
+
+/** Whether an evaluation is to become a page, and what else the page shows. */
+final class ReportArguments {
+  @Option(
+      names = "--report",
+      paramLabel = "FILE",
+      description = "Write a page with charts of all figures, to open in a browser.")
+  private Path file;
+
+  @Option(
+      names = "--inspect-kv",
+      description = "Show the ranges of the model's key channels in the report.")
+  private boolean keyRanges;
+
+  /** Refuses what could not be written in the end. */
+  void check() {
+    if (file != null) {
+      WholeFile.checkWritable(file);
+    } else if (keyRanges) {
+      throw new InvalidInputException(
+          "--inspect-kv is part of a report; expected a file for it with --report FILE");
+    }
+  }
+
+  boolean isWanted() {
+    return file != null;
+  }
+
+  boolean hasKeyRanges() {
+    return keyRanges;
+  }
+
+  Path file() {
+    return file;
+  }
+}

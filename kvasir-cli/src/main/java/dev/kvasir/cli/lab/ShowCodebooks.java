@@ -1,0 +1,259 @@
+package dev.kvasir.cli.lab;
+
+import dev.kvasir.LoadOptions;
+import dev.kvasir.Model;
+import dev.kvasir.cli.arguments.LoadArguments;
+import dev.kvasir.cli.arguments.ModelArguments;
+import dev.kvasir.cli.arguments.OptionValue;
+import dev.kvasir.cli.arguments.TextArgument;
+import dev.kvasir.cli.lab.CodebookTables.Trained;
+import dev.kvasir.cli.terminal.Interruption;
+import dev.kvasir.cli.terminal.Streams;
+import dev.kvasir.codec.commvq.CommvqProfile;
+import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.lab.codebook.SampleReader;
+import dev.kvasir.lab.codebook.VectorSample;
+import dev.kvasir.lab.task.TaskText;
+import dev.kvasir.lab.text.BundledText;
+import dev.kvasir.profile.Profile;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.stream.IntStream;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** Shows what codebooks of one layer leave, by their stages, their pairs and their text. */
+@Command(
+    name = "codebooks",
+    description = {
+      "Show what codebooks of commvq leave of a layer's keys and values.",
+      "Trains codebooks of one layer with fewer and more stages, with codes for fewer pairs of"
+          + " channels, and on prose, on tasks and on both; prints what they leave of other text."
+          + " Or shows what those leave, layer by layer, that a profile holds."
+    },
+    footer = {
+      "  kvasir codebooks",
+      "  kvasir codebooks --layer 5 --tables texts --text book.txt",
+      "  kvasir codebooks --tables profile --profile my.profile --text book.txt",
+      "  kvasir codebooks --model models/some-model.gguf --layer 12 --tokens 8192"
+    })
+public final class ShowCodebooks implements Callable<Integer> {
+  private static final List<Integer> WIDTHS = List.of(1, 2, 3, 4);
+  private static final int LEAST_TOKENS = 256;
+  private static final int LENGTH = 2048;
+  private static final int MOST_TEST_TOKENS = 4096;
+
+  /** A round has at least so many tokens. */
+  private static final int TOKENS_OF_ROUND = 600;
+
+  /** Which tables can be asked for. */
+  enum Table {
+    PROFILE,
+    STAGES,
+    PAIRS,
+    TEXTS
+  }
+
+  private final Streams streams;
+
+  @Mixin private ModelArguments model;
+
+  @Option(
+      names = "--layer",
+      paramLabel = "L",
+      description = "The layer. Default: the one in the middle.")
+  private Integer layer;
+
+  @Option(
+      names = "--tables",
+      paramLabel = "TABLE",
+      split = ",",
+      defaultValue = "stages,pairs,texts",
+      description = {
+        "Which to print, of profile, stages, pairs, texts; the first is of all layers, and trains",
+        "  nothing. Default: ${DEFAULT-VALUE}."
+      })
+  private List<String> tables;
+
+  @Option(
+      names = "--bits",
+      paramLabel = "B",
+      defaultValue = "1",
+      description = "Bits of a channel in the table of texts. Default: ${DEFAULT-VALUE}.")
+  private int bits;
+
+  @Option(
+      names = "--tokens",
+      paramLabel = "N",
+      defaultValue = "8192",
+      description = "Tokens that are trained on. Default: ${DEFAULT-VALUE}.")
+  private int tokens;
+
+  @Option(
+      names = "--text",
+      paramLabel = "FILE",
+      description = {
+        "A text to test on: instead of the bundled prose in the table of the profile, beside it in",
+        "  that of texts."
+      })
+  private Path text;
+
+  @Option(
+      names = "--seed",
+      paramLabel = "S",
+      defaultValue = "1",
+      description = "The same seed trains the same codebooks. Default: ${DEFAULT-VALUE}.")
+  private long seed;
+
+  @Mixin private LoadArguments load;
+
+  public ShowCodebooks(Streams streams) {
+    this.streams = streams;
+  }
+
+  @Override
+  public Integer call() {
+    List<Table> wanted =
+        tables.stream().map(name -> OptionValue.oneOf("--tables", name, Table.class)).toList();
+    OptionValue.between("--tokens", tokens, LEAST_TOKENS, 1 << 20);
+    OptionValue.between("--bits", bits, 1, 4);
+    String own = text == null ? "" : TextArgument.readFile(text);
+    LoadOptions options = load.options();
+    try (Model loaded = model.load(options, streams);
+        Interruption interruption = Interruption.watch()) {
+      Samples samples = new Samples(loaded, interruption);
+      if (wanted.contains(Table.PROFILE)) {
+        profile(loaded, samples, own);
+      }
+      if (wanted.stream().anyMatch(table -> table != Table.PROFILE)) {
+        CodebookTables to =
+            new CodebookTables(streams, layer(loaded), options.threads(), seed, interruption);
+        train(to, wanted, samples, own);
+      }
+      return interruption.asked() ? Interruption.EXIT_CODE : 0;
+    }
+  }
+
+  private int layer(Model loaded) {
+    int layers = loaded.config().layers();
+    if (layer != null && (layer < 0 || layer >= layers)) {
+      throw new InvalidInputException(
+          "--layer is %d; expected 0 to %d".formatted(layer, layers - 1));
+    }
+    return layer == null ? layers / 2 : layer;
+  }
+
+  private void profile(Model loaded, Samples samples, String own) {
+    Profile profile =
+        loaded
+            .profile()
+            .orElseThrow(
+                () ->
+                    new InvalidInputException(
+                        "the model has no profile; give one with --profile FILE"));
+    List<Integer> widths =
+        WIDTHS.stream().filter(bits -> profile.has(CommvqProfile.part(bits))).toList();
+    if (widths.isEmpty()) {
+      throw new InvalidInputException("%s: has no codebooks".formatted(profile.name()));
+    }
+    VectorSample test =
+        own.isEmpty()
+            ? samples.read(BundledText.stream(), "prose", testTokens())
+            : samples.read(own, text.toString(), testTokens());
+    if (samples.interruption.asked()) {
+      return;
+    }
+    HeldOutTable table = new HeldOutTable(test, length(loaded), loaded.config().rotation());
+    for (int width : widths) {
+      table.print(CommvqProfile.of(profile, width, loaded.config().cacheShape()), streams.out());
+    }
+  }
+
+  private void train(CodebookTables to, List<Table> wanted, Samples samples, String own) {
+    VectorSample prose = samples.read(BundledText.filler(), "prose", tokens);
+    VectorSample test = samples.read(BundledText.stream(), "other prose", testTokens());
+    if (samples.interruption.asked()) {
+      return;
+    }
+    if (wanted.contains(Table.STAGES)) {
+      to.stages(prose, test, length(samples.loaded), samples.loaded.config().rotation());
+    }
+    if (wanted.contains(Table.PAIRS)) {
+      to.pairs(prose, test);
+    }
+    if (wanted.contains(Table.TEXTS)) {
+      texts(to, samples, prose, test, own);
+    }
+  }
+
+  private int testTokens() {
+    return Math.min(tokens, MOST_TEST_TOKENS);
+  }
+
+  private void texts(
+      CodebookTables to, Samples samples, VectorSample prose, VectorSample otherProse, String own) {
+    int headDim = prose.shape().headDim();
+    int rounds = tokens / TOKENS_OF_ROUND + 1;
+    String tasks = TaskText.of(seed, rounds);
+    List<Trained> trained =
+        List.of(
+            new Trained("prose", prose),
+            new Trained("tasks", samples.read(tasks, "tasks", tokens)),
+            new Trained("prose and tasks", samples.mixed(BundledText.filler(), tasks, tokens)));
+    List<Trained> tests = new ArrayList<>();
+    tests.add(new Trained("prose", otherProse));
+    String otherTasks = TaskText.of(seed + 1, testTokens() / TOKENS_OF_ROUND + 1);
+    tests.add(new Trained("tasks", samples.read(otherTasks, "other tasks", testTokens())));
+    if (!own.isEmpty()) {
+      tests.add(new Trained("FILE", samples.read(own, text.toString(), testTokens())));
+    }
+    if (samples.interruption.asked()) {
+      return;
+    }
+    to.texts(trained, tests, CommvqProfile.stages(bits, headDim));
+  }
+
+  /** Tokens of a stretch that is read from position zero on. */
+  private static int length(Model loaded) {
+    return Math.min(LENGTH, loaded.config().contextLength());
+  }
+
+  /** Reads texts with the model. */
+  private final class Samples {
+    private final Model loaded;
+    private final Interruption interruption;
+
+    Samples(Model loaded, Interruption interruption) {
+      this.loaded = loaded;
+      this.interruption = interruption;
+    }
+
+    VectorSample read(String words, String name, int most) {
+      return sample(ids(words, most), name);
+    }
+
+    /** Four parts of one text and one of another, about as calibration mixes them. */
+    VectorSample mixed(String most, String some, int count) {
+      int[] first = ids(most, count * 4 / 5);
+      int[] second = ids(some, count - first.length);
+      int[] all = IntStream.concat(Arrays.stream(first), Arrays.stream(second)).toArray();
+      return sample(all, "prose and tasks");
+    }
+
+    private int[] ids(String words, int most) {
+      return Arrays.stream(loaded.tokenizer().encode(words)).limit(most).toArray();
+    }
+
+    private VectorSample sample(int[] ids, String name) {
+      VectorSample sample = new VectorSample(loaded.config().cacheShape(), ids.length, seed);
+      try (Watch watch = new Watch(streams, "reading " + name, interruption)) {
+        new SampleReader(loaded).read(ids, length(loaded), sample, watch);
+      }
+      return sample;
+    }
+  }
+}

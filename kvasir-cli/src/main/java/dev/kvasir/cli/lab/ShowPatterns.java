@@ -1,0 +1,116 @@
+package dev.kvasir.cli.lab;
+
+import dev.kvasir.Model;
+import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.cli.arguments.LoadArguments;
+import dev.kvasir.cli.arguments.ModelArguments;
+import dev.kvasir.cli.arguments.OptionValue;
+import dev.kvasir.cli.arguments.TextArgument;
+import dev.kvasir.cli.terminal.Interruption;
+import dev.kvasir.cli.terminal.Streams;
+import dev.kvasir.cli.terminal.Units;
+import dev.kvasir.format.WholeFile;
+import dev.kvasir.lab.inspect.PatternFit;
+import dev.kvasir.lab.report.DistributionPlot;
+import dev.kvasir.lab.text.BundledText;
+import java.nio.file.Path;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** Shows how well patterns fit what a model keeps. */
+@Command(
+    name = "patterns",
+    description = {
+      "Show how well the patterns of patternkv fit a model's keys and values.",
+      "Reads a text, packs what the model keeps of it, and prints for each layer how many values"
+          + " have a pattern and what is left of the ranges that are quantized."
+    },
+    footer = {
+      "  kvasir patterns",
+      "  kvasir patterns --kv patternkv:2,rope=rotate --out patterns.svg",
+      "  kvasir patterns --model models/some-model.gguf --text book.txt --context 8192"
+    })
+public final class ShowPatterns implements Callable<Integer> {
+  private static final int LEAST_TOKENS = 512;
+
+  private final Streams streams;
+
+  @Mixin private ModelArguments model;
+  @Mixin private LoadArguments load;
+
+  @Option(
+      names = "--kv",
+      paramLabel = "SPEC",
+      defaultValue = "patternkv:2",
+      description = "patternkv with its keys. Default: ${DEFAULT-VALUE}.")
+  private String cache;
+
+  @Option(
+      names = "--text",
+      paramLabel = "FILE",
+      description = "The text to read. Default: one that the bundled model made up.")
+  private Path text;
+
+  @Option(
+      names = "--context",
+      paramLabel = "N",
+      defaultValue = "4096",
+      description = "Tokens of the text to read. Default: ${DEFAULT-VALUE}.")
+  private int tokens;
+
+  @Option(
+      names = "--out",
+      paramLabel = "FILE",
+      description = "Draw keys and values, and what differs from their patterns, as SVG.")
+  private Path out;
+
+  public ShowPatterns(Streams streams) {
+    this.streams = streams;
+  }
+
+  @Override
+  public Integer call() {
+    CacheSpec spec = CacheSpec.parse(cache);
+    OptionValue.atLeast("--context", tokens, LEAST_TOKENS);
+    String words = text == null ? BundledText.stream() : TextArgument.readFile(text);
+    if (out != null) {
+      WholeFile.checkWritable(out);
+    }
+    try (Model loaded = model.load(load.options(), streams);
+        Interruption interruption = Interruption.watch()) {
+      int most = Math.min(tokens, loaded.config().contextLength());
+      Optional<PatternFit> fit;
+      try (Watch watch = new Watch(streams, "reading", interruption)) {
+        fit = PatternFit.measure(loaded, spec, words, most, watch);
+      }
+      fit.ifPresent(this::show);
+      return fit.isPresent() ? 0 : Interruption.EXIT_CODE;
+    }
+  }
+
+  private void show(PatternFit fit) {
+    streams.out().println("%s, %s packed".formatted(cache, Units.tokens(fit.tokens())));
+    streams.out().println("layer  values with a pattern  range left: of key channels  of values");
+    for (int layer = 0; layer < fit.layers().size(); layer++) {
+      PatternFit.Layer line = fit.layers().get(layer);
+      streams
+          .out()
+          .println(
+              String.format(
+                  Locale.ROOT,
+                  "%5d %21.1f%% %27.1f%% %9.1f%%",
+                  layer,
+                  100 * line.valuesWithPattern(),
+                  100 * line.keyRange(),
+                  100 * line.valueRange()));
+    }
+    streams.out().flush();
+    if (out != null) {
+      new DistributionPlot(fit).write(out);
+    }
+  }
+}

@@ -1,0 +1,326 @@
+package dev.kvasir.cli.lab;
+
+import dev.kvasir.Model;
+import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.cli.arguments.LoadArguments;
+import dev.kvasir.cli.arguments.ModelArguments;
+import dev.kvasir.cli.arguments.OptionValue;
+import dev.kvasir.cli.arguments.TextArgument;
+import dev.kvasir.cli.terminal.Interruption;
+import dev.kvasir.cli.terminal.Streams;
+import dev.kvasir.codec.mixkvq.Thresholds;
+import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.format.WholeFile;
+import dev.kvasir.lab.eval.Sources;
+import dev.kvasir.lab.eval.Task;
+import dev.kvasir.lab.report.ScatterPlot;
+import dev.kvasir.lab.search.Trial;
+import dev.kvasir.lab.text.BundledText;
+import dev.kvasir.lab.tune.SalienceSurvey;
+import dev.kvasir.lab.tune.TuneJournal;
+import dev.kvasir.lab.tune.TuneSettings;
+import dev.kvasir.lab.tune.Tuned;
+import dev.kvasir.lab.tune.Tuning;
+import dev.kvasir.profile.Profile;
+import java.io.PrintStream;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** Finds the thresholds of a method and keeps them in a profile. */
+@Command(
+    name = "tune",
+    description = {
+      "Find the thresholds of mixkvq for a model, and keep them in a profile.",
+      "Each trial reads a text with other thresholds; what is kept is the best one within the bits"
+          + " that are allowed. Ctrl-C ends it and keeps the best so far; the same command then goes"
+          + " on from there."
+    },
+    footer = {
+      "  kvasir tune --out my.profile",
+      "  kvasir tune --model models/some-model.gguf --text book.txt --max-bits 3.2 --out my.profile",
+      "  kvasir tune --trials 0 --scatter channels.svg",
+      "  kvasir generate --kv mixkvq --profile my.profile \"Once upon a time\""
+    })
+public final class Tune implements Callable<Integer> {
+  private static final int LEAST_CONTEXT = 512;
+
+  private final Streams streams;
+
+  @Mixin private ModelArguments model;
+
+  @Option(
+      names = "--kv",
+      paramLabel = "SPEC",
+      defaultValue = "mixkvq",
+      description = "The kind of cache, without thresholds. Default: ${DEFAULT-VALUE}.")
+  private String cache;
+
+  @Option(
+      names = "--out",
+      paramLabel = "FILE",
+      description = {
+        "The profile. One that is there keeps its other parts. Trials are kept beside it, in",
+        "  FILE.trials.json, and the picture of the front in FILE.svg."
+      })
+  private Path out;
+
+  @Option(
+      names = "--trials",
+      paramLabel = "N",
+      defaultValue = "30",
+      description = "Thresholds to try. Default: ${DEFAULT-VALUE}.")
+  private int trials;
+
+  @Option(
+      names = "--max-bits",
+      paramLabel = "B",
+      defaultValue = "3.4",
+      description = {
+        "Bits that a packed value may take: codes, scales and orders of keys and values. Two bits",
+        "  throughout take 3.0 in groups of 32. Default: ${DEFAULT-VALUE}."
+      })
+  private double mostBits;
+
+  @Option(
+      names = "--objective",
+      paramLabel = "TASK",
+      defaultValue = "kld",
+      description = {
+        "What is to be good: a task of 'kvasir eval', of ppl, kld, needle, records, chain.",
+        "  Default: ${DEFAULT-VALUE}."
+      })
+  private String objective;
+
+  @Option(
+      names = "--context",
+      paramLabel = "N",
+      defaultValue = "1600",
+      description = "Tokens that a trial reads. Default: ${DEFAULT-VALUE}.")
+  private int context;
+
+  @Option(
+      names = "--samples",
+      paramLabel = "N",
+      defaultValue = "10",
+      description = "Questions or programs of a trial. Default: ${DEFAULT-VALUE}.")
+  private int samples;
+
+  @Option(
+      names = "--text",
+      paramLabel = "FILE",
+      description = {
+        "The text to learn from. Default: prose that the bundled model made up, other than that of",
+        "  'kvasir eval'."
+      })
+  private Path text;
+
+  @Option(
+      names = "--seed",
+      paramLabel = "S",
+      defaultValue = "1",
+      description = "The same seed makes the same trials. Default: ${DEFAULT-VALUE}.")
+  private long seed;
+
+  @Option(
+      names = "--scatter",
+      paramLabel = "FILE",
+      description = "Draw each channel's queries against its keys' steps, as SVG.")
+  private Path scatter;
+
+  @Mixin private LoadArguments load;
+
+  public Tune(Streams streams) {
+    this.streams = streams;
+  }
+
+  @Override
+  public Integer call() {
+    TuneSettings settings = settings();
+    check();
+    Sources sources = sources();
+    try (Model loaded = model.load(load.options(), streams);
+        Interruption interruption = Interruption.watch()) {
+      Optional<SalienceSurvey> survey = survey(loaded, sources, interruption);
+      if (survey.isEmpty()) {
+        streams.note("interrupted before anything was finished");
+        return Interruption.EXIT_CODE;
+      }
+      describe(survey.get());
+      if (scatter != null) {
+        draw(survey.get(), loaded.config().name()).write(scatter);
+      }
+      return trials == 0 ? 0 : tune(loaded, settings, sources, survey.get(), interruption);
+    }
+  }
+
+  private TuneSettings settings() {
+    return new TuneSettings(
+        CacheSpec.parse(cache), task(), context, samples, trials, mostBits, seed);
+  }
+
+  private Task task() {
+    List<Task> chosen = new ArrayList<>(Task.parse(objective));
+    if (chosen.size() != 1 || chosen.contains(Task.JSONL)) {
+      throw new InvalidInputException(
+          "--objective is '%s'; expected one of ppl, kld, needle, records, chain"
+              .formatted(objective));
+    }
+    return chosen.getFirst();
+  }
+
+  private void check() {
+    OptionValue.atLeastOne("--samples", samples);
+    if (context < LEAST_CONTEXT) {
+      throw new InvalidInputException(
+          "--context is %d; expected at least %d, so that something is packed"
+              .formatted(context, LEAST_CONTEXT));
+    }
+    if (trials < 0 || trials == 0 && scatter == null) {
+      throw new InvalidInputException(
+          "--trials is %d; expected at least 1, or 0 with --scatter FILE".formatted(trials));
+    }
+    if (trials > 0 && out == null) {
+      throw new InvalidInputException(
+          "no file was given for the profile; expected one with --out FILE");
+    }
+    if (trials > 0) {
+      WholeFile.checkWritable(out);
+    }
+    if (scatter != null) {
+      WholeFile.checkWritable(scatter);
+    }
+  }
+
+  private Sources sources() {
+    Sources bundled = Sources.bundled(model.isBundled());
+    return text == null
+        ? bundled.withText("the bundled prose", BundledText.filler())
+        : bundled.withText(text.toString(), TextArgument.readFile(text));
+  }
+
+  private Optional<SalienceSurvey> survey(
+      Model loaded, Sources sources, Interruption interruption) {
+    try (Watch watch = new Watch(streams, "watching queries", interruption)) {
+      return SalienceSurvey.measure(loaded, sources.text(), context, watch);
+    }
+  }
+
+  private void describe(SalienceSurvey survey) {
+    PrintStream to = streams.out();
+    to.printf(
+        Locale.ROOT,
+        "salience of channels: half above %.3g, 5%% above %.3g, 1%% above %.3g%n",
+        survey.byQueries().thresholdFor(0.5),
+        survey.byQueries().thresholdFor(0.05),
+        survey.byQueries().thresholdFor(0.01));
+    to.printf(
+        "correlation of queries with steps of keys, by layer: %s%n",
+        layers(survey)
+            .map(layer -> String.format(Locale.ROOT, "%.2f", survey.correlation(layer)))
+            .collect(Collectors.joining(" ")));
+    to.flush();
+  }
+
+  private static Stream<Integer> layers(SalienceSurvey survey) {
+    return survey.channels().stream().map(SalienceSurvey.Channel::layer).distinct();
+  }
+
+  private static ScatterPlot draw(SalienceSurvey survey, String name) {
+    ScatterPlot plot =
+        new ScatterPlot(
+            name + ": what queries look at, and what is hard to pack",
+            "step of a code of two bits, by channel of keys",
+            "size of queries, by channel");
+    layers(survey)
+        .forEach(
+            layer ->
+                plot.points(
+                    "layer " + layer,
+                    survey.channels().stream()
+                        .filter(one -> one.layer() == layer)
+                        .map(one -> new double[] {one.step(), one.query()})
+                        .toList()));
+    return plot;
+  }
+
+  private int tune(
+      Model loaded,
+      TuneSettings settings,
+      Sources sources,
+      SalienceSurvey survey,
+      Interruption interruption) {
+    Profile before = Profile.openOrEmpty(out, loaded.fingerprint(), loaded.name());
+    TuneJournal journal =
+        new TuneJournal(beside(".trials.json"), settings, loaded.fingerprint(), sources.text());
+    Tuned tuned;
+    try (Watch watch = new Watch(streams, "trying thresholds", interruption)) {
+      tuned = new Tuning(loaded, settings, sources, journal).run(survey, watch);
+    }
+    if (tuned.trials().isEmpty()) {
+      streams.note("interrupted before anything was finished");
+      return Interruption.EXIT_CODE;
+    }
+    print(tuned);
+    tuned.profile().addTo(before).write(out);
+    front(tuned).write(beside(".svg"));
+    if (!tuned.complete()) {
+      streams.note(
+          "interrupted after %d of %d trials; the same command goes on from there"
+              .formatted(tuned.trials().size(), trials));
+      return Interruption.EXIT_CODE;
+    }
+    return 0;
+  }
+
+  private Path beside(String ending) {
+    return out.resolveSibling(out.getFileName() + ending);
+  }
+
+  private void print(Tuned tuned) {
+    PrintStream to = streams.out();
+    to.printf(
+        "%n%8s %8s %8s %8s %10s  of %d trials, those that none beats in both%n",
+        "high", "mid", "bits", "kept", objective, tuned.trials().size());
+    for (Trial trial : tuned.front()) {
+      Thresholds thresholds = tuned.thresholds(trial);
+      to.printf(
+          Locale.ROOT,
+          "%8s %8s %8.3f %7.1f%% %10.5f%s%n",
+          thresholds.high(),
+          thresholds.mid(),
+          Tuned.bits(trial),
+          100 * trial.point().getFirst(),
+          tuned.figure(trial),
+          trial.equals(tuned.pick()) ? "  <- kept" : "");
+    }
+    if (Tuned.bits(tuned.pick()) > mostBits) {
+      to.printf(
+          Locale.ROOT,
+          "none has at most %s bits; the smallest is kept%n",
+          Double.toString(mostBits));
+    }
+    to.flush();
+  }
+
+  private ScatterPlot front(Tuned tuned) {
+    return new ScatterPlot("mixkvq: thresholds tried", "bits of a packed value, all-in", objective)
+        .points("trials", points(tuned, tuned.trials()))
+        .line("front", points(tuned, tuned.front()))
+        .points("kept", points(tuned, List.of(tuned.pick())));
+  }
+
+  private static List<double[]> points(Tuned tuned, List<Trial> trials) {
+    return trials.stream()
+        .map(trial -> new double[] {Tuned.bits(trial), tuned.figure(trial)})
+        .toList();
+  }
+}

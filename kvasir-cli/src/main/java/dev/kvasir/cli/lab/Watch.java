@@ -1,0 +1,32 @@
+package dev.kvasir.cli.lab;
+
+import dev.kvasir.cli.terminal.Interruption;
+import dev.kvasir.cli.terminal.Progress;
+import dev.kvasir.cli.terminal.Streams;
+import dev.kvasir.lab.WorkListener;
+
+/** Shows how far work of the lab has come, and lets the user end it. */
+final class Watch implements WorkListener, AutoCloseable {
+  private final Progress progress;
+  private final Interruption interruption;
+
+  Watch(Streams streams, String what, Interruption interruption) {
+    this.progress = new Progress(streams, what);
+    this.interruption = interruption;
+  }
+
+  @Override
+  public void progress(double done, double inAll) {
+    progress.update(done, inAll);
+  }
+
+  @Override
+  public boolean stopped() {
+    return interruption.asked();
+  }
+
+  @Override
+  public void close() {
+    progress.close();
+  }
+}

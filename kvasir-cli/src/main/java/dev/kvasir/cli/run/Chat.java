@@ -1,0 +1,174 @@
+package dev.kvasir.cli.run;
+
+import dev.kvasir.GenerateOptions;
+import dev.kvasir.Generation;
+import dev.kvasir.Generation.Finish;
+import dev.kvasir.Model;
+import dev.kvasir.Session;
+import dev.kvasir.SessionOptions;
+import dev.kvasir.cli.arguments.ModelArguments;
+import dev.kvasir.cli.terminal.LineSource;
+import dev.kvasir.cli.terminal.Streams;
+import dev.kvasir.cli.terminal.Units;
+import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.text.ChatTemplate;
+import dev.kvasir.text.PromptTemplateException;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.concurrent.atomic.AtomicBoolean;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** Talks with a model. */
+@Command(
+    name = "chat",
+    description = {
+      "Talk with a model.",
+      "Ctrl-C stops an answer, Ctrl-D or /exit leaves, /help lists what else can be typed. With"
+          + " input from a pipe, each line is a message and the answers go to standard output."
+    },
+    footer = {
+      "  kvasir chat --model models/some-model.gguf",
+      "  kvasir chat --temperature 0.7 --system \"Answer briefly.\" --model models/some.gguf",
+      "  echo \"Who are you?\" | kvasir chat --model models/some-folder"
+    })
+public final class Chat implements Callable<Integer> {
+  private static final String HELP =
+      """
+      /reset   forget the conversation and start anew
+      /stats   tokens in the context, the size of the KV cache, the last speeds
+      /help    this list
+      /exit    leave, as Ctrl-D does
+      Ctrl-C   stop an answer, or give up the line""";
+
+  private final Streams streams;
+  private final AtomicBoolean interrupted = new AtomicBoolean();
+
+  @Option(
+      names = "--system",
+      paramLabel = "TEXT",
+      description = "Tells the model before the conversation what it is to be.")
+  private String system;
+
+  @Option(
+      names = "--plain-template",
+      description = "Write 'User:' and 'Assistant:' instead of using the model's chat template.")
+  private boolean plainTemplate;
+
+  @Mixin private ModelArguments model;
+  @Mixin private GenerateArguments generate;
+  @Mixin private RunArguments run;
+
+  public Chat(Streams streams) {
+    this.streams = streams;
+  }
+
+  @Override
+  public Integer call() {
+    GenerateOptions options = generate.options();
+    SessionOptions sessionOptions = run.sessionOptions();
+    generate.idleOptions().ifPresent(streams::note);
+    try (Model loaded = model.load(run.loadOptions(), streams)) {
+      boolean plain = plainTemplate || isBundledWithoutTemplate(loaded);
+      ChatTemplate template = plain ? ChatTemplate.plain() : templateOf(loaded);
+      // A model that knows no turns goes on to write the user's next one.
+      Optional<String> stopPhrase = plain ? Optional.of("\nUser:") : Optional.empty();
+      try (Session session = loaded.newSession(sessionOptions);
+          LineSource lines = LineSource.of(streams)) {
+        greet(loaded, plain);
+        Conversation conversation =
+            new Conversation(session, template, stopPhrase, Optional.ofNullable(system));
+        lines.onInterrupt(() -> interrupted.set(true));
+        talk(conversation, options, lines);
+      }
+    }
+    return 0;
+  }
+
+  private boolean isBundledWithoutTemplate(Model loaded) {
+    return model.isBundled() && loaded.tokenizer().chatTemplate().isEmpty();
+  }
+
+  private static ChatTemplate templateOf(Model loaded) {
+    try {
+      return loaded.chatTemplate();
+    } catch (InvalidInputException e) {
+      throw new InvalidInputException(e.getMessage() + "; --plain-template does without", e);
+    }
+  }
+
+  private void greet(Model loaded, boolean plain) {
+    if (streams.inIsTerminal()) {
+      streams.note(
+          "%s%s. /help for help, Ctrl-D to leave."
+              .formatted(loaded.config().name(), plain ? ", with the plain template" : ""));
+    }
+  }
+
+  private void talk(Conversation conversation, GenerateOptions options, LineSource lines) {
+    while (true) {
+      Optional<String> line = lines.next().map(String::strip);
+      if (line.isEmpty() || line.get().equals("/exit") || streams.out().checkError()) {
+        return;
+      }
+      switch (line.get()) {
+        case "" -> {}
+        case "/reset" -> {
+          conversation.reset();
+          streams.note("the conversation is forgotten");
+        }
+        case "/stats" -> stats(conversation);
+        case "/help" -> streams.note(HELP);
+        default -> message(line.get(), conversation, options);
+      }
+    }
+  }
+
+  private void message(String text, Conversation conversation, GenerateOptions options) {
+    if (text.matches("/\\w+")) {
+      streams.note("%s is unknown; /help lists what is known".formatted(text));
+      return;
+    }
+    interrupted.set(false);
+    try (AnswerPrinter printer = new AnswerPrinter(streams, interrupted::get)) {
+      Generation made = conversation.answer(text, options, printer);
+      printer.endLine();
+      if (interrupted.get()) {
+        streams.note("(stopped)");
+      } else if (made.finish() == Finish.MAX_TOKENS) {
+        streams.note("(cut at --max-tokens %d)".formatted(options.maxTokens()));
+      } else if (made.finish() == Finish.CONTEXT_FULL) {
+        streams.note("the context is full; /reset starts anew");
+      } else if (made.finish() == Finish.CACHE_FULL) {
+        streams.note("the KV cache's budget is full; /reset starts anew");
+      }
+    } catch (PromptTemplateException e) {
+      streams.note(e.getMessage());
+    } catch (InvalidInputException e) {
+      streams.note(e.getMessage() + "; /reset starts anew");
+    }
+  }
+
+  private void stats(Conversation conversation) {
+    Session session = conversation.session();
+    streams.note(
+        "%s of %s in the context, KV cache %s, %s"
+            .formatted(
+                Units.tokens(session.length()),
+                Units.count(session.contextLimit()),
+                Units.bytes(session.cache().bytes().total()),
+                Units.bitsPerValue(session.bitsPerValue())));
+    conversation
+        .last()
+        .ifPresent(
+            made ->
+                streams.note(
+                    "last answer: read %s at %s, generated %s at %s"
+                        .formatted(
+                            Units.tokens(made.promptTokens()),
+                            Units.rate(made.promptTokensPerSecond()),
+                            Units.tokens(made.generatedTokens()),
+                            Units.rate(made.generatedTokensPerSecond()))));
+  }
+}

@@ -1,0 +1,110 @@
+package dev.kvasir.cli.run;
+
+import dev.kvasir.GenerateOptions;
+import dev.kvasir.Generation;
+import dev.kvasir.Model;
+import dev.kvasir.Session;
+import dev.kvasir.SessionOptions;
+import dev.kvasir.cli.arguments.ModelArguments;
+import dev.kvasir.cli.arguments.TextArgument;
+import dev.kvasir.cli.terminal.Interruption;
+import dev.kvasir.cli.terminal.Streams;
+import dev.kvasir.error.InvalidInputException;
+import java.nio.file.Path;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** Continues a text. */
+@Command(
+    name = "generate",
+    description = {
+      "Continue a text.",
+      "The text goes to standard output as it is made; its speed and the size of the KV cache go to"
+          + " standard error. The one line break at the end of piped text or of a prompt file is"
+          + " not part of the prompt."
+    },
+    footer = {
+      "  kvasir generate \"Once upon a time\"",
+      "  kvasir generate --temperature 0.8 --top-p 0.95 --seed 7 \"Once upon a time\"",
+      "  kvasir generate --model models/some-model.gguf --prompt-file letter.txt",
+      "  echo \"Once upon a time\" | kvasir generate --max-tokens 50"
+    })
+public final class Generate implements Callable<Integer> {
+  private final Streams streams;
+
+  @Parameters(
+      arity = "0..1",
+      paramLabel = "PROMPT",
+      description = "The text to continue; - or nothing reads it from standard input.")
+  private String prompt;
+
+  @Option(
+      names = {"-f", "--prompt-file"},
+      paramLabel = "FILE",
+      description = "Read the prompt from a file.")
+  private Path promptFile;
+
+  @Mixin private ModelArguments model;
+  @Mixin private GenerateArguments generate;
+  @Mixin private RunArguments run;
+
+  public Generate(Streams streams) {
+    this.streams = streams;
+  }
+
+  @Override
+  public Integer call() {
+    // Everything that can be wrong without the model is said before it loads.
+    GenerateOptions options = generate.options();
+    SessionOptions sessionOptions = run.sessionOptions();
+    String text = promptText();
+    generate.idleOptions().ifPresent(streams::note);
+    try (Model loaded = model.load(run.loadOptions(), streams);
+        Session session = loaded.newSession(sessionOptions)) {
+      continueText(session, text, options, loaded.named(sessionOptions.cache()).toString());
+    }
+    return 0;
+  }
+
+  private void continueText(
+      Session session, String text, GenerateOptions options, String cacheName) {
+    try (Interruption interruption = Interruption.watch();
+        AnswerPrinter printer = new AnswerPrinter(streams, interruption::asked)) {
+      Generation made = session.generate(text, options, printer);
+      printer.endLine();
+      if (!printer.readerIsGone()) {
+        streams.note(SpeedLine.of(made, session, cacheName, options));
+      }
+    }
+  }
+
+  private String promptText() {
+    if (prompt != null && promptFile != null) {
+      throw new InvalidInputException(
+          "both a prompt and --prompt-file %s were given; expected one of them"
+              .formatted(promptFile));
+    }
+    String text = promptFile == null ? typedOrPiped() : fromFile();
+    if (text.isEmpty()) {
+      throw new InvalidInputException(
+          "the prompt is empty; expected some text, as in: kvasir generate \"Once upon a time\"");
+    }
+    return text;
+  }
+
+  private String typedOrPiped() {
+    String text =
+        TextArgument.read(
+            prompt,
+            streams,
+            "no prompt was given; expected one, as in: kvasir generate \"Once upon a time\"");
+    return text.equals(prompt) ? text : TextArgument.withoutLastLineBreak(text);
+  }
+
+  private String fromFile() {
+    return TextArgument.withoutLastLineBreak(TextArgument.readFile(promptFile));
+  }
+}

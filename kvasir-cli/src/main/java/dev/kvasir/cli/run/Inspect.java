@@ -1,0 +1,224 @@
+package dev.kvasir.cli.run;
+
+import dev.kvasir.cache.CacheBytes;
+import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.cli.arguments.ModelArguments;
+import dev.kvasir.cli.arguments.OptionValue;
+import dev.kvasir.cli.terminal.FactSheet;
+import dev.kvasir.cli.terminal.Streams;
+import dev.kvasir.cli.terminal.Units;
+import dev.kvasir.codec.CacheHost;
+import dev.kvasir.codec.CacheShape;
+import dev.kvasir.codec.PageCodec.Sizes;
+import dev.kvasir.format.GgufFile;
+import dev.kvasir.format.SafetensorsFolder;
+import dev.kvasir.format.TensorSource;
+import dev.kvasir.format.WholeFile;
+import dev.kvasir.kernel.KernelChoice;
+import dev.kvasir.lab.report.GrowthPlot;
+import dev.kvasir.model.ModelConfig;
+import dev.kvasir.model.TensorPlan;
+import dev.kvasir.text.Tokenizer;
+import java.nio.file.Path;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** Shows what a model is and what it costs. */
+@Command(
+    name = "inspect",
+    description = "Show what a model is made of and how much memory it takes.",
+    footer = {
+      "  kvasir inspect",
+      "  kvasir inspect --model models/some-model.gguf --context 32768",
+      "  kvasir inspect --model models/some-folder --tensors",
+      "  kvasir inspect --kv pmkvq:2,budget=6MiB --context 8000 --plot growth.svg",
+      "  kvasir inspect --kernels"
+    })
+public final class Inspect implements Callable<Integer> {
+  private static final int SAMPLE_TOKENS = 1_000;
+
+  private final Streams streams;
+
+  @Option(names = "--tensors", description = "List each tensor.")
+  private boolean tensors;
+
+  @Option(
+      names = "--kernels",
+      description = "Show the arithmetic that was chosen for this machine, and why.")
+  private boolean kernels;
+
+  @Option(
+      names = "--context",
+      paramLabel = "N",
+      description = "Show the memory of a context of N tokens. Default: the model's.")
+  private Integer context;
+
+  @Option(
+      names = "--kv",
+      paramLabel = "SPEC",
+      defaultValue = "fp16",
+      description = {CacheWords.METHODS, "  Default: ${DEFAULT-VALUE}."})
+  private String cache;
+
+  @Option(
+      names = "--profile",
+      paramLabel = "FILE",
+      description = {
+        "What calibration learned of the model: some kinds of cache take their widths from it.",
+        "  Default: the small model has its own, others have none."
+      })
+  private Path profile;
+
+  @Option(
+      names = "--plot",
+      paramLabel = "FILE",
+      description = "Draw how the KV cache grows with a text, as SVG.")
+  private Path plot;
+
+  @Mixin private ModelArguments model;
+
+  public Inspect(Streams streams) {
+    this.streams = streams;
+  }
+
+  @Override
+  public Integer call() {
+    CacheSpec spec = CacheSpec.parse(cache);
+    if (context != null) {
+      OptionValue.atLeastOne("--context", context);
+    }
+    if (plot != null) {
+      WholeFile.checkWritable(plot);
+    }
+    FactSheet sheet = new FactSheet(streams.out(), streams.outHasColours());
+    if (model.isFolder()) {
+      describeFolder(spec, sheet);
+    } else {
+      describeGguf(spec, sheet);
+    }
+    if (kernels) {
+      describeKernels(sheet);
+    }
+    streams.out().flush();
+    return 0;
+  }
+
+  private void describeFolder(CacheSpec spec, FactSheet sheet) {
+    try (Tokenizer tokenizer = model.tokenizer();
+        SafetensorsFolder folder = SafetensorsFolder.open(model.path())) {
+      ModelConfig config = ModelConfig.of(model.path());
+      long loadedBytes = TensorPlan.of(config, folder).loadedBytes();
+      describe(config, folder, loadedBytes, tokenizer, spec, sheet);
+    }
+  }
+
+  private void describeGguf(CacheSpec spec, FactSheet sheet) {
+    try (GgufFile file = model.openGguf();
+        Tokenizer tokenizer = Tokenizer.ofGguf(file.name(), file.metadata())) {
+      if (file.tensors().isEmpty()) {
+        describeVocabulary(file, tokenizer, sheet);
+        return;
+      }
+      ModelConfig config = ModelConfig.of(file);
+      long loadedBytes = TensorPlan.of(config, file).loadedBytes();
+      describe(config, file, loadedBytes, tokenizer, spec, sheet);
+    }
+  }
+
+  private void describe(
+      ModelConfig config,
+      TensorSource file,
+      long loadedBytes,
+      Tokenizer tokenizer,
+      CacheSpec spec,
+      FactSheet sheet) {
+    ModelFacts.describe(config, sheet);
+    ModelFacts.describe(tokenizer, sheet);
+    TensorList list = new TensorList(file.tensors());
+    sheet.line(
+        "weights",
+        "%s values, %s in the file, %s when loaded"
+            .formatted(
+                Units.count(list.values()), Units.bytes(list.bytes()), Units.bytes(loadedBytes)));
+    if (tensors) {
+      list.describeEach(sheet);
+    } else {
+      list.describeTypes(sheet);
+    }
+    describeCache(config, spec, sheet);
+  }
+
+  private void describeCache(ModelConfig config, CacheSpec spec, FactSheet sheet) {
+    int tokens = context == null ? config.contextLength() : context;
+    CacheShape shape = config.cacheShape();
+    int sample = Math.min(SAMPLE_TOKENS, tokens);
+    CacheHost host =
+        CacheHost.unknown()
+            .withQueryHeads(config.queryHeads())
+            .withRotation(Optional.of(config.rotation()))
+            .withContextLimit(tokens)
+            .withProfile(model.profile(profile));
+    CacheBytes bytes = spec.bytesFor(shape, host, tokens);
+    sheet.line(
+        "KV cache",
+        "%s: %s%s for %s, %s for %s, %s"
+            .formatted(
+                spec.named(host),
+                certainty(spec.sizes(shape, host)),
+                Units.bytes(spec.bytesFor(shape, host, sample).total()),
+                Units.tokens(sample),
+                Units.bytes(bytes.total()),
+                Units.tokens(tokens),
+                Units.bitsPerValue(8.0 * bytes.total() / tokens / shape.valuesPerToken())));
+    if (bytes.codes() > 0) {
+      sheet.line(
+          "  in bytes",
+          "%s codes, %s scales, %s window, %s sinks"
+              .formatted(
+                  Units.count(bytes.codes()),
+                  Units.count(bytes.scales()),
+                  Units.count(bytes.window()),
+                  Units.count(bytes.sinks())));
+    }
+    long shared = spec.sharedBytes(shape, host);
+    if (shared > 0) {
+      sheet.line(
+          "  beside it", "%s of codebooks, once for all sequences".formatted(Units.bytes(shared)));
+    }
+    if (plot != null) {
+      new GrowthPlot(spec, shape, host).write(plot);
+    }
+  }
+
+  /** Some kinds of cache take what the vectors ask for. */
+  private static String certainty(Sizes sizes) {
+    return switch (sizes) {
+      case EXACT -> "";
+      case TYPICAL -> "about ";
+      case AT_MOST -> "at most ";
+    };
+  }
+
+  private static void describeVocabulary(GgufFile file, Tokenizer tokenizer, FactSheet sheet) {
+    sheet.line("model", file.name());
+    ModelFacts.describe(file.metadata(), sheet);
+    ModelFacts.describe(tokenizer, sheet);
+    sheet.line("weights", "none; the file holds a vocabulary only");
+  }
+
+  private static void describeKernels(FactSheet sheet) {
+    KernelChoice choice = KernelChoice.ofThisProcess();
+    sheet.line("kernels", "%s; %s".formatted(choice.kernels().name(), choice.reason()));
+    sheet.line(
+        "processors",
+        "%d, %s, %s"
+            .formatted(
+                Runtime.getRuntime().availableProcessors(),
+                System.getProperty("os.name"),
+                System.getProperty("os.arch")));
+    sheet.line("Java", "%s, %s".formatted(Runtime.version(), System.getProperty("java.vm.name")));
+  }
+}

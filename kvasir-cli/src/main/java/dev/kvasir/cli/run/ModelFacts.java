@@ -1,0 +1,104 @@
+package dev.kvasir.cli.run;
+
+import dev.kvasir.cli.terminal.FactSheet;
+import dev.kvasir.cli.terminal.Units;
+import dev.kvasir.format.GgufMetadata;
+import dev.kvasir.model.ModelConfig;
+import dev.kvasir.model.RopeFrequencies;
+import dev.kvasir.model.RopeLayout;
+import dev.kvasir.model.WindowPattern;
+import dev.kvasir.text.Tokenizer;
+import java.lang.reflect.Array;
+import java.util.List;
+import java.util.Locale;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+
+/** A model's settings in words. */
+final class ModelFacts {
+  private static final int MOST_VALUE_LENGTH = 80;
+
+  private ModelFacts() {}
+
+  static void describe(ModelConfig config, FactSheet sheet) {
+    sheet.line("model", config.name());
+    sheet.line("architecture", config.architecture().fileName());
+    sheet.line("layers", config.layers());
+    sheet.line(
+        "sizes",
+        "hidden %s, feed-forward %s"
+            .formatted(Units.count(config.hidden()), Units.count(config.feedForward())));
+    sheet.line(
+        "heads",
+        "%d for queries, %d for keys and values, of %d channels"
+            .formatted(config.queryHeads(), config.kvHeads(), config.headDim()));
+    sheet.line("context", Units.tokens(config.contextLength()) + window(config));
+    sheet.line("rope", rope(config.rope()));
+  }
+
+  private static String window(ModelConfig config) {
+    List<Integer> windows =
+        IntStream.range(0, config.layers())
+            .map(layer -> config.windows().of(layer))
+            .filter(size -> size != WindowPattern.UNBOUNDED)
+            .boxed()
+            .toList();
+    return windows.isEmpty()
+        ? ""
+        : ", a sliding window of %s in %d layers"
+            .formatted(Units.count(windows.getFirst()), windows.size());
+  }
+
+  private static String rope(ModelConfig.RopeSettings rope) {
+    return "base %s, %d channels, %s%s"
+        .formatted(
+            String.format(Locale.ROOT, "%,.0f", rope.base()),
+            rope.dimensions(),
+            rope.layout() == RopeLayout.HALVES ? "halves paired" : "neighbours paired",
+            scaling(rope.frequencies()));
+  }
+
+  private static String scaling(RopeFrequencies frequencies) {
+    return switch (frequencies) {
+      case RopeFrequencies.Plain _ -> "";
+      case RopeFrequencies.Linear linear -> ", stretched by " + linear.factor();
+      case RopeFrequencies.Divided _ -> ", stretched by factors in the file";
+      case RopeFrequencies.Llama3 llama ->
+          ", stretched by %s after %,.0f tokens (Llama 3)"
+              .formatted(llama.factor(), llama.originalContext());
+    };
+  }
+
+  static void describe(Tokenizer tokenizer, FactSheet sheet) {
+    sheet.line("tokenizer", tokenizer.kind());
+    String bos =
+        tokenizer.bos().isPresent() ? token(tokenizer, tokenizer.bos().getAsInt()) : "none";
+    String ends =
+        tokenizer.endOfText().stream()
+            .sorted()
+            .map(id -> token(tokenizer, id))
+            .collect(Collectors.joining(", "));
+    sheet.line("special tokens", "begin %s, end %s".formatted(bos, ends.isEmpty() ? "none" : ends));
+    sheet.line("chat template", tokenizer.chatTemplate().isPresent() ? "yes" : "no");
+  }
+
+  private static String token(Tokenizer tokenizer, int id) {
+    return "%s (%d)".formatted(tokenizer.tokenText(id), id);
+  }
+
+  /** Every pair of a file's head; long ones are cut, the vocabulary's arrays only counted. */
+  static void describe(GgufMetadata metadata, FactSheet sheet) {
+    sheet.line("metadata", metadata.keys().size() + " pairs");
+    for (String key : metadata.keys()) {
+      sheet.line("  " + key + " = ", shortened(metadata.value(key).orElseThrow()));
+    }
+  }
+
+  private static String shortened(Object value) {
+    if (value.getClass().isArray()) {
+      return Units.count(Array.getLength(value)) + " entries";
+    }
+    String text = value.toString();
+    return text.length() <= MOST_VALUE_LENGTH ? text : text.substring(0, MOST_VALUE_LENGTH) + "...";
+  }
+}

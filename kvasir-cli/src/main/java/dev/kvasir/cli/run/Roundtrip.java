@@ -1,0 +1,174 @@
+package dev.kvasir.cli.run;
+
+import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.cli.arguments.OptionValue;
+import dev.kvasir.cli.terminal.FactSheet;
+import dev.kvasir.cli.terminal.Interruption;
+import dev.kvasir.cli.terminal.Streams;
+import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.lab.roundtrip.Dump;
+import dev.kvasir.lab.roundtrip.DumpFiles;
+import dev.kvasir.lab.roundtrip.OutputFolder;
+import dev.kvasir.lab.roundtrip.RoundTrip;
+import dev.kvasir.lab.roundtrip.RoundTripOptions;
+import dev.kvasir.lab.roundtrip.RoundTripResult;
+import dev.kvasir.model.RopeLayout;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalDouble;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CancellationException;
+import java.util.stream.Stream;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/** Sends vectors of any model through a cache and back. */
+@Command(
+    name = "roundtrip",
+    description = {
+      "Send keys and values of any model through a cache, and see what comes back.",
+      "Arrays are 32-bit floats as numpy.save writes them, of one layer, rotated to their"
+          + " positions. The folder gets keys.npy and values.npy as the cache holds them and, with"
+          + " queries, output.npy: attention through the cache."
+    },
+    footer = {
+      "  kvasir roundtrip --kv kivi:2 --keys k.npy --values v.npy --out back",
+      "  kvasir roundtrip --kv kivi:4,group=32 --keys k.npy --values v.npy \\",
+      "      --queries q.npy --prefill 1000 --out back --json"
+    })
+public final class Roundtrip implements Callable<Integer> {
+  private final Streams streams;
+
+  @Option(names = "--kv", paramLabel = "SPEC", required = true, description = CacheWords.METHODS)
+  private String cache;
+
+  @Option(
+      names = "--keys",
+      paramLabel = "FILE",
+      required = true,
+      description = "Keys, an array of KV heads x tokens x channels.")
+  private Path keys;
+
+  @Option(
+      names = "--values",
+      paramLabel = "FILE",
+      required = true,
+      description = "Values, an array of the same shape.")
+  private Path values;
+
+  @Option(
+      names = "--queries",
+      paramLabel = "FILE",
+      description = {
+        "Queries of the last tokens, an array of query heads x tokens x channels.",
+        "  Without them, no attention is tried."
+      })
+  private Path queries;
+
+  @Option(
+      names = "--attend",
+      paramLabel = "N",
+      defaultValue = "64",
+      description = "How many of the last queries attend. Default: ${DEFAULT-VALUE}.")
+  private int attend;
+
+  @Option(
+      names = "--prefill",
+      paramLabel = "N",
+      defaultValue = "0",
+      description = {
+        "Tokens that come in one step, as a prompt does; the others come one by one.",
+        "  Default: ${DEFAULT-VALUE}."
+      })
+  private int prefill;
+
+  @Option(
+      names = "--rope-theta",
+      paramLabel = "T",
+      description = "The base of the model's rotation, for methods that turn keys back.")
+  private Double ropeTheta;
+
+  @Option(
+      names = "--rope",
+      paramLabel = "LAYOUT",
+      defaultValue = "half",
+      description = {
+        "Which channels were rotated together: half (as Hugging Face does) or interleaved.",
+        "  Default: ${DEFAULT-VALUE}."
+      })
+  private String rope;
+
+  @Option(
+      names = "--out",
+      paramLabel = "DIR",
+      required = true,
+      description = "The folder for the arrays that come back.")
+  private Path out;
+
+  @Option(names = "--json", description = "Print the figures as one JSON object.")
+  private boolean json;
+
+  public Roundtrip(Streams streams) {
+    this.streams = streams;
+  }
+
+  @Override
+  public Integer call() {
+    RoundTripOptions options = OptionValue.check(this::options);
+    try (DumpFiles files = DumpFiles.open(keys, values, Optional.ofNullable(queries))) {
+      OutputFolder folder = OutputFolder.of(out, inputs());
+      Optional<RoundTripResult> result = run(files.dump(), options, folder);
+      result.ifPresent(found -> print(files.dump(), options, found));
+      return result.isPresent() ? 0 : Interruption.EXIT_CODE;
+    }
+  }
+
+  private RoundTripOptions options() {
+    return new RoundTripOptions(
+        CacheSpec.parse(cache),
+        prefill,
+        attend,
+        ropeTheta == null ? OptionalDouble.empty() : OptionalDouble.of(ropeTheta),
+        layout());
+  }
+
+  private RopeLayout layout() {
+    return switch (rope) {
+      case "half" -> RopeLayout.HALVES;
+      case "interleaved" -> RopeLayout.NEIGHBOURS;
+      default ->
+          throw new InvalidInputException(
+              "--rope is '%s'; expected half or interleaved".formatted(rope));
+    };
+  }
+
+  private List<Path> inputs() {
+    return Stream.of(Optional.of(keys), Optional.of(values), Optional.ofNullable(queries))
+        .flatMap(Optional::stream)
+        .toList();
+  }
+
+  /** Empty where it was interrupted. */
+  private Optional<RoundTripResult> run(Dump dump, RoundTripOptions options, OutputFolder folder) {
+    // The process ends as soon as the interruption is closed, so all is said inside.
+    try (Interruption interruption = Interruption.watch()) {
+      try (RoundTripProgress progress = new RoundTripProgress(streams, interruption::asked)) {
+        return Optional.of(RoundTrip.run(dump, options, folder, progress));
+      } catch (CancellationException e) {
+        streams.note("interrupted; nothing was written");
+        return Optional.empty();
+      }
+    }
+  }
+
+  private void print(Dump dump, RoundTripOptions options, RoundTripResult result) {
+    if (json) {
+      streams.out().println(RoundTripFigures.json(result));
+    } else {
+      FactSheet sheet = new FactSheet(streams.out(), streams.outHasColours());
+      RoundTripFigures.describe(dump, options, result, sheet);
+    }
+    streams.out().flush();
+  }
+}

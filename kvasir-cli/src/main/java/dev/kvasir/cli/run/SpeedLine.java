@@ -1,0 +1,64 @@
+package dev.kvasir.cli.run;
+
+import dev.kvasir.GenerateOptions;
+import dev.kvasir.Generation;
+import dev.kvasir.Generation.Finish;
+import dev.kvasir.Session;
+import dev.kvasir.cache.PackingTime;
+import dev.kvasir.cli.terminal.Units;
+
+/** What a generation took, in one line. */
+final class SpeedLine {
+  private static final long LEAST_SHOWN_NANOS = 10_000_000;
+
+  private SpeedLine() {}
+
+  static String of(Generation made, Session session, String cacheName, GenerateOptions options) {
+    String seed =
+        options.sampling().temperature() == 0 ? "" : ", seed " + options.sampling().seed();
+    return "prompt %s at %s, generated %s at %s, KV cache %s (%s, %s)%s%s, %s"
+        .formatted(
+            Units.tokens(made.promptTokens()),
+            Units.rate(made.promptTokensPerSecond()),
+            Units.tokens(made.generatedTokens()),
+            Units.rate(made.generatedTokensPerSecond()),
+            Units.bytes(session.cache().bytes().total()),
+            cacheName,
+            Units.bitsPerValue(session.bitsPerValue()),
+            packing(made.packing()) + shrinking(made),
+            seed,
+            reason(made.finish()));
+  }
+
+  /** Said where it could matter: what a step waited for beside the model's own work. */
+  private static String packing(PackingTime time) {
+    long packed = time.totalNanos() - time.shrinkNanos();
+    if (packed < LEAST_SHOWN_NANOS) {
+      return "";
+    }
+    String learning =
+        time.learnNanos() < LEAST_SHOWN_NANOS
+            ? ""
+            : ", %s of it learning".formatted(Units.seconds(time.learnNanos()));
+    return " packed in %s%s".formatted(Units.seconds(packed), learning);
+  }
+
+  private static String shrinking(Generation made) {
+    long nanos = made.packing().shrinkNanos();
+    int tokens = made.promptTokens() + made.generatedTokens();
+    return nanos == 0
+        ? ""
+        : " shrunk in %s, %s ms per token"
+            .formatted(Units.seconds(nanos), Units.milliseconds((double) nanos / tokens));
+  }
+
+  private static String reason(Finish finish) {
+    return switch (finish) {
+      case END_OF_TEXT -> "stopped at end of text";
+      case MAX_TOKENS -> "stopped at --max-tokens";
+      case CONTEXT_FULL -> "stopped at the end of the context";
+      case CACHE_FULL -> "stopped because the KV cache's budget is full";
+      case STOPPED -> "interrupted";
+    };
+  }
+}

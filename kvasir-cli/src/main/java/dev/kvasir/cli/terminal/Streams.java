@@ -1,0 +1,137 @@
+package dev.kvasir.cli.terminal;
+
+import dev.kvasir.error.InvalidInputException;
+import java.io.BufferedOutputStream;
+import java.io.FileDescriptor;
+import java.io.FileOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.io.PrintStream;
+import java.io.PrintWriter;
+import java.io.UncheckedIOException;
+import java.lang.reflect.Constructor;
+import java.lang.reflect.InaccessibleObjectException;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+
+/**
+ * What a command reads and writes, and at which ends a person sits. All of it is UTF-8, whatever
+ * the locale says, so that text passes through pipes unharmed.
+ */
+public record Streams(
+    InputStream in,
+    PrintStream out,
+    PrintStream err,
+    boolean inIsTerminal,
+    boolean outIsTerminal,
+    boolean errIsTerminal) {
+
+  /** The launcher says here which of in, out and err are terminals; Java cannot tell them apart. */
+  private static final String TERMINALS = "kvasir.terminals";
+
+  /** The launcher says here which descriptor is the real standard error. */
+  private static final String ERROR_DESCRIPTOR = "kvasir.stderr";
+
+  public static Streams ofThisProcess() {
+    List<String> terminals = terminals();
+    PrintStream out = utf8(new FileOutputStream(FileDescriptor.out));
+    PrintStream err = utf8(standardError());
+    System.setOut(out);
+    System.setErr(err);
+    return new Streams(
+        System.in,
+        out,
+        err,
+        terminals.contains("in"),
+        terminals.contains("out"),
+        terminals.contains("err"));
+  }
+
+  private static List<String> terminals() {
+    String told = System.getProperty(TERMINALS);
+    if (told != null) {
+      return List.of(told.split(","));
+    }
+    boolean interactive = System.console() != null && System.console().isTerminal();
+    return interactive ? List.of("in", "out", "err") : List.of();
+  }
+
+  /**
+   * The launcher keeps a JVM warning from the user by giving the JVM another standard error. The
+   * real one must be used through its own descriptor: opened anew by a name such as /dev/fd/3, a
+   * file would have a second position, and the shell's next output would overwrite ours.
+   */
+  private static OutputStream standardError() {
+    Integer number = Integer.getInteger(ERROR_DESCRIPTOR);
+    if (number == null) {
+      return new FileOutputStream(FileDescriptor.err);
+    }
+    try {
+      Constructor<FileDescriptor> constructor =
+          FileDescriptor.class.getDeclaredConstructor(int.class);
+      constructor.setAccessible(true);
+      return new FileOutputStream(constructor.newInstance(number));
+    } catch (ReflectiveOperationException | InaccessibleObjectException e) {
+      // The other one reaches the user too, only later.
+      return new FileOutputStream(FileDescriptor.err);
+    }
+  }
+
+  private static PrintStream utf8(OutputStream stream) {
+    return new PrintStream(new BufferedOutputStream(stream, 8192), false, StandardCharsets.UTF_8);
+  }
+
+  public PrintWriter outWriter() {
+    return new PrintWriter(out, true, StandardCharsets.UTF_8);
+  }
+
+  public PrintWriter errWriter() {
+    return new PrintWriter(err, true, StandardCharsets.UTF_8);
+  }
+
+  public boolean outHasColours() {
+    return outIsTerminal && coloursAllowed();
+  }
+
+  boolean errHasColours() {
+    return errIsTerminal && coloursAllowed();
+  }
+
+  /** See no-color.org; a terminal that calls itself dumb shows escape codes as they are. */
+  private static boolean coloursAllowed() {
+    String noColour = System.getenv("NO_COLOR");
+    return (noColour == null || noColour.isEmpty()) && !"dumb".equals(System.getenv("TERM"));
+  }
+
+  /** A line beside the output: on standard error, dimmed where it can be. */
+  public void note(String line) {
+    err.println(errHasColours() ? "\u001b[2m" + line + "\u001b[0m" : line);
+    err.flush();
+  }
+
+  /** All of standard input. */
+  public String readAll() {
+    try {
+      byte[] bytes = in.readAllBytes();
+      return StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes)).toString();
+    } catch (CharacterCodingException e) {
+      throw new InvalidInputException("standard input: is not UTF-8", e);
+    } catch (IOException e) {
+      throw new UncheckedIOException("standard input: cannot be read", e);
+    }
+  }
+
+  /**
+   * Prints text as it is; on a terminal the line is ended, so that the next prompt is not on it.
+   */
+  public void printExactly(String text) {
+    out.print(text);
+    if (outIsTerminal && !text.endsWith("\n")) {
+      out.println();
+    }
+    out.flush();
+  }
+}

@@ -1,0 +1,116 @@
+package dev.kvasir.cli.lab;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kvasir.cli.Run;
+import dev.kvasir.codec.CacheShape;
+import dev.kvasir.codec.commvq.CommvqProfile;
+import dev.kvasir.lab.text.BundledText;
+import dev.kvasir.profile.Profile;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class CalibrateTest {
+  @TempDir private Path folder;
+
+  @Test
+  void widthsAndFactorsGoIntoTheProfileAndCachesUseThem() {
+    Path file = folder.resolve("a.profile");
+    Run run = calibrate(file, "pmkvq:2", "3");
+    assertThat(run.exitCode()).as(run.err()).isZero();
+    assertThat(run.out()).contains("layer    2 bits    4 bits    8 bits  width", "3.00 bits");
+    Profile made = Profile.open(file);
+    assertThat(made.parts()).containsExactly("pmkvq");
+    assertThat(made.floats("layers/widths", 8)).containsOnly(2, 4);
+
+    // The same samples are not followed back again for another budget.
+    assertThat(calibrate(file, "pmkvq:2", "4").out()).contains("4.00 bits in the mean");
+    assertThat(Profile.open(file).floats("pmkvq/sensitivities", 2, 8, 3))
+        .containsExactly(made.floats("pmkvq/sensitivities", 2, 8, 3));
+
+    Run generated =
+        Run.of(
+            "generate",
+            "--kv",
+            "pmkvq:2,budget=8MiB",
+            "--context",
+            "512",
+            "--profile",
+            file.toString(),
+            "--max-tokens",
+            "2",
+            "Once upon a time");
+    assertThat(generated.exitCode()).as(generated.err()).isZero();
+  }
+
+  @Test
+  void noLayerIsNarrowerThanTheCacheMayBe() {
+    Path file = folder.resolve("c.profile");
+    calibrate(file, "pmkvq:4", "5").succeeds();
+    assertThat(Profile.open(file).floats("layers/widths", 8)).containsOnly(4, 8);
+  }
+
+  @Test
+  void codebooksGoIntoTheProfileBesideWhatItHas() throws IOException {
+    Path file = folder.resolve("d.profile");
+    Path text = Files.writeString(folder.resolve("text"), BundledText.filler().substring(0, 3000));
+    Run run = codebooks(file, text);
+    run.succeeds();
+    assertThat(run.out()).contains("layer  keys: commvq:1  kivi:1  values: commvq:1  kivi:1");
+    assertThat(run.out()).hasLineCount(10);
+    Profile made = Profile.open(file);
+    assertThat(made.parts()).containsExactly("commvq:1");
+    assertThat(made.note("commvq:1/training"))
+        .hasValueSatisfying(note -> assertThat(note).contains("seed 1"));
+    CommvqProfile books = CommvqProfile.of(made, 1, new CacheShape(8, 2, 64));
+    assertThat(books.layers().getFirst().stages()).isEqualTo(5);
+    assertThat(folder.resolve("d.profile.heads")).doesNotExist();
+  }
+
+  private static Run codebooks(Path file, Path text) {
+    return run(
+        file.toString(),
+        "commvq:1",
+        "--text",
+        text.toString(),
+        "--length",
+        "128",
+        "--tokens",
+        "256");
+  }
+
+  @Test
+  void whatCannotBeDoneIsRefusedBeforeTheModelLoads() {
+    String file = folder.resolve("b.profile").toString();
+    Run.of("calibrate", "--kv", "pmkvq:2").isRefusedWith("--out");
+    Run.of("calibrate", "--out", file).isRefusedWith("--kv");
+    run(file, "kivi:2").isRefusedWith("--kv is 'kivi:2'", "pmkvq:BITS", "commvq:BITS");
+    run(file, "pmkvq:3").isRefusedWith("--kv is 'pmkvq:3'", "[2, 4, 8]");
+    run(file, "pmkvq:2,sinks=4").isRefusedWith("--kv is 'pmkvq:2,sinks=4'");
+    run(file, "pmkvq:2", "--bits", "1").isRefusedWith("--bits is 1.0", "2 to 8");
+    run(file, "pmkvq:4", "--bits", "3").isRefusedWith("--bits is 3.0", "4 to 8");
+    run(file, "pmkvq:2", "--length", "100").isRefusedWith("--length is 100", "130");
+    run(file, "pmkvq:2", "--position-scale", "0").isRefusedWith("--position-scale is 0.0");
+    run(file, "commvq:5").isRefusedWith("--kv is 'commvq:5'", "[1, 2, 3, 4]");
+    run(file, "commvq:1", "--tokens", "100").isRefusedWith("--tokens is 100", "256 to 1048576");
+    run(file, "commvq:1", "--length", "100").isRefusedWith("--length is 100", "128");
+    run(file, "pmkvq:2", "--tokens", "300").isRefusedWith("--tokens is an option of commvq");
+    run(file, "commvq:1", "--bits", "3")
+        .isRefusedWith("--bits is an option of pmkvq; --kv is 'commvq:1'");
+  }
+
+  private static Run run(String file, String spec, String... more) {
+    List<String> arguments = new ArrayList<>(List.of("calibrate", "--kv", spec, "--out", file));
+    arguments.addAll(List.of(more));
+    return Run.of(arguments.toArray(String[]::new));
+  }
+
+  private static Run calibrate(Path file, String spec, String bits) {
+    return run(file.toString(), spec, "--samples", "1", "--length", "160", "--bits", bits);
+  }
+}

@@ -1,0 +1,122 @@
+package dev.kvasir.cli.lab;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kvasir.cache.CacheBytes;
+import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.cli.Run;
+import dev.kvasir.cli.terminal.Interruption;
+import dev.kvasir.cli.terminal.Streams;
+import dev.kvasir.lab.eval.Estimate;
+import dev.kvasir.lab.eval.Evaluation;
+import dev.kvasir.lab.eval.Footprint;
+import dev.kvasir.lab.eval.Row;
+import dev.kvasir.lab.eval.Score;
+import dev.kvasir.lab.eval.Settings;
+import dev.kvasir.lab.eval.Share;
+import dev.kvasir.lab.eval.Task;
+import dev.kvasir.lab.report.Provenance;
+import dev.kvasir.lab.report.ResultsFile;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class CompareTest {
+  private static final Pattern NUMBER = Pattern.compile("\\d[\\d.,]*");
+
+  @TempDir private Path folder;
+  private final ByteArrayOutputStream out = new ByteArrayOutputStream();
+  private final ByteArrayOutputStream err = new ByteArrayOutputStream();
+
+  @Test
+  void everyNumberOfTheDocumentWasPrinted() throws IOException {
+    Path document = folder.resolve("results.md");
+    assertThat(publish(true, document)).isZero();
+    String printed = out.toString(StandardCharsets.UTF_8);
+    String written = Files.readString(document);
+    // The legend's own words are the only numbers that nothing measured.
+    String measured = written.replace("95 of 100", "").replace("fp16", "");
+    assertThat(NUMBER.matcher(measured).results().map(MatchResult::group))
+        .hasSizeGreaterThan(20)
+        .allMatch(printed::contains);
+    assertThat(written).contains("| `kivi:2,group=32` | 3.25 |", "- Commit: `c0ffee`");
+  }
+
+  @Test
+  void anInterruptionLeavesTheDocumentAsItWas() {
+    Path document = folder.resolve("results.md");
+    assertThat(publish(false, document)).isEqualTo(Interruption.EXIT_CODE);
+    assertThat(document).doesNotExist();
+    assertThat(out.toString(StandardCharsets.UTF_8)).contains("kivi:2,group=32");
+    assertThat(err.toString(StandardCharsets.UTF_8)).contains("results.md is left as it was");
+  }
+
+  @Test
+  void aDocumentWithoutAPlaceForResultsIsRefused() throws IOException {
+    Path prose = Files.writeString(folder.resolve("prose.md"), "# Prose\n");
+    Run.of("compare", "--out", prose.toString())
+        .isRefusedWith(
+            "prose.md: has no place for results", "<!-- kvasir compare methods: begin -->");
+    Run.of("compare", "nothing").isRefusedWith("the table 'nothing' is unknown");
+    Run.of("compare", "--out", folder.resolve("none/results.md").toString())
+        .isRefusedWith("results.md: its folder", "is missing");
+  }
+
+  private int publish(boolean complete, Path document) {
+    Streams streams =
+        new Streams(InputStream.nullInputStream(), print(out), print(err), false, false, false);
+    Provenance provenance =
+        new Provenance(
+            "kvasir compare", "0.1", Optional.of("c0ffee"), Instant.parse("2026-01-02T03:04:05Z"));
+    return new Compare(streams)
+        .publish(evaluation(complete), provenance, ResultsFile.at(document, "methods"));
+  }
+
+  private static PrintStream print(ByteArrayOutputStream bytes) {
+    return new PrintStream(bytes, true, StandardCharsets.UTF_8);
+  }
+
+  private static Evaluation evaluation(boolean complete) {
+    Settings settings =
+        new Settings(
+            List.of(CacheSpec.DEFAULT),
+            EnumSet.of(Task.PPL, Task.JSONL),
+            List.of(1000, 4000),
+            20,
+            40,
+            7);
+    return new Evaluation(
+        "small",
+        settings,
+        "a text",
+        "2 processors",
+        complete,
+        List.of(row("fp16", 16), row("kivi:2,group=32", 3.25)));
+  }
+
+  private static Row row(String spec, double bits) {
+    List<Double> samples = List.of(1.0, 0.0);
+    return new Row(
+        spec,
+        new Footprint(1000, 0, 8 << 20, bits, 123, new CacheBytes(0, 0, 8 << 20, 0, 0)),
+        Map.of(
+            Task.PPL,
+            new Score.Perplexity(new Estimate(20.5, 19, 22), samples),
+            Task.JSONL,
+            new Score.Answers(new Share(13, 17).estimate(), samples)),
+        Map.of());
+  }
+}

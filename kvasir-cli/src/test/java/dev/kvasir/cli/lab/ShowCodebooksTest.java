@@ -1,0 +1,38 @@
+package dev.kvasir.cli.lab;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kvasir.cli.Run;
+import org.junit.jupiter.api.Test;
+
+class ShowCodebooksTest {
+  @Test
+  void everyTextIsTestedOnEveryOther() {
+    Run run =
+        Run.of("codebooks", "--layer", "1", "--tables", "texts", "--tokens", "256").succeeds();
+    assertThat(run.out())
+        .contains("5 stages   tested on     keys  values", "prose and tasks tasks ")
+        .hasLineCount(8);
+  }
+
+  @Test
+  void codesForFewerPairsAreSetBesideCodesForAll() {
+    Run run =
+        Run.of("codebooks", "--layer", "1", "--tables", "pairs", "--tokens", "256").succeeds();
+    assertThat(run.out())
+        .contains("              8       1   0.75", "             32       4   0.75");
+  }
+
+  @Test
+  void whatTheBundledProfileHoldsIsShownForEveryLayer() {
+    Run run = Run.of("codebooks", "--tables", "profile", "--tokens", "256").succeeds();
+    assertThat(run.out()).contains("commvq:1", "commvq:2", "\n    7  ").hasLineCount(20);
+  }
+
+  @Test
+  void whatCannotBeShownIsRefused() {
+    Run.of("codebooks", "--tables", "rows").isRefusedWith("--tables is 'rows'", "stages, pairs");
+    Run.of("codebooks", "--tokens", "1").isRefusedWith("--tokens is 1");
+    Run.of("codebooks", "--layer", "8").isRefusedWith("--layer is 8; expected 0 to 7");
+  }
+}

@@ -1,0 +1,72 @@
+package dev.kvasir.cli.lab;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kvasir.cli.Run;
+import dev.kvasir.codec.mixkvq.MixkvqProfile;
+import dev.kvasir.profile.Profile;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class TuneTest {
+  @TempDir private Path folder;
+
+  @Test
+  void aPickGoesIntoTheProfileBesideItsOtherParts() {
+    Path file = folder.resolve("a.profile");
+    Run first = tune(file, "1");
+    assertThat(first.exitCode()).as(first.err()).isZero();
+    assertThat(first.out()).contains("<- kept", "salience of channels");
+    Profile made = Profile.open(file);
+    made.with("other/numbers", new float[] {1, 2}, 2).write(file);
+    assertThat(tune(file, "1").exitCode()).isZero();
+    Profile again = Profile.open(file);
+    assertThat(again.parts()).containsExactly("mixkvq", "other");
+    assertThat(MixkvqProfile.of(again).tuned()).isEqualTo(MixkvqProfile.of(made).tuned());
+    assertThat(folder.resolve("a.profile.svg")).exists();
+    assertThat(folder.resolve("a.profile.trials.json")).exists();
+
+    Run inspected = Run.of("inspect", "--kv", "mixkvq", "--profile", file.toString());
+    assertThat(inspected.out())
+        .contains("mixkvq,high=" + MixkvqProfile.of(made).tuned().high())
+        .contains("about ");
+  }
+
+  @Test
+  void channelsAreDrawnWithoutATrial() throws Exception {
+    Path file = folder.resolve("channels.svg");
+    Run run = Run.of("tune", "--trials", "0", "--context", "520", "--scatter", file.toString());
+    assertThat(run.exitCode()).as(run.err()).isZero();
+    assertThat(Files.readString(file)).contains("<svg", "layer 7");
+  }
+
+  @Test
+  void whatCannotBeSearchedIsRefusedBeforeTheModelLoads() {
+    assertRefused("--out FILE", "tune");
+    assertRefused("--scatter FILE", "tune", "--trials", "0");
+    assertRefused("at least 512", "tune", "--context", "100", "--out", "x");
+    assertRefused("mixkvq only", "tune", "--kv", "kivi:2", "--out", "x");
+    assertRefused("ppl, kld, needle", "tune", "--objective", "ppl,kld", "--out", "x");
+  }
+
+  private static void assertRefused(String why, String... arguments) {
+    Run run = Run.of(arguments);
+    assertThat(run.exitCode()).isEqualTo(2);
+    assertThat(run.err()).contains(why);
+  }
+
+  private static Run tune(Path file, String trials) {
+    return Run.of(
+        "tune",
+        "--trials",
+        trials,
+        "--context",
+        "520",
+        "--max-bits",
+        "5",
+        "--out",
+        file.toString());
+  }
+}

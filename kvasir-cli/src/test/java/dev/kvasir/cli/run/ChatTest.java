@@ -1,0 +1,57 @@
+package dev.kvasir.cli.run;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kvasir.cli.Run;
+import java.io.IOException;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class ChatTest {
+  @TempDir Path folder;
+
+  @Test
+  void eachPipedLineIsAnswered() {
+    Run run = Run.withInput("Hello\n\nAgain\n", "chat", "--max-tokens=3").succeeds();
+    assertThat(run.out().lines()).hasSizeGreaterThanOrEqualTo(2);
+    assertThat(run.err()).contains("(cut at --max-tokens 3)");
+  }
+
+  @Test
+  void aResetForgetsAndGivesTheFirstAnswerAgain() {
+    Run run = Run.withInput("Hello\n/reset\nHello\n/stats\n", "chat", "--max-tokens=3").succeeds();
+    String[] answers = run.out().split("\\R");
+    assertThat(answers).hasSize(2);
+    assertThat(answers[1]).isEqualTo(answers[0]);
+    assertThat(run.err())
+        .contains("the conversation is forgotten")
+        .containsPattern("\\d+ tokens of 16,384 in the context, KV cache 512.0 KiB")
+        .contains("last answer: read ");
+  }
+
+  @Test
+  void commandsAreListedUnknownOnesNamedAndExitLeaves() {
+    Run run = Run.withInput("/help\n/what\n/exit\nHello\n", "chat").succeeds();
+    assertThat(run.err()).contains("/reset", "/stats", "/exit", "/what is unknown");
+    assertThat(run.out()).isEmpty();
+  }
+
+  @Test
+  void aFullContextSuggestsAReset() {
+    String lines = "one two three four five six seven eight\n".repeat(2);
+    Run run = Run.withInput(lines, "chat", "--context=24").succeeds();
+    assertThat(run.err()).contains("/reset starts anew");
+  }
+
+  @Test
+  void aMissingModelIsRefused() {
+    Run.of("chat", "--model", folder.resolve("none").toString()).isRefusedWith("no such file");
+  }
+
+  @Test
+  void onlyAModelWithWeightsCanTalk() throws IOException {
+    Path file = VocabularyFile.write(folder.resolve("letters.gguf"), null);
+    Run.of("chat", "--model", file.toString()).isRefusedWith("letters.gguf");
+  }
+}

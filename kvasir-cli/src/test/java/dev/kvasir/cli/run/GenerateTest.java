@@ -1,0 +1,98 @@
+package dev.kvasir.cli.run;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kvasir.cli.Run;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class GenerateTest {
+  private static final String PROMPT = "Once upon a time";
+
+  @TempDir Path folder;
+
+  @Test
+  void theSamePromptGivesTheSameTextAndALineAboutItsSpeed() {
+    Run first = Run.of("generate", "--max-tokens", "8", PROMPT).succeeds();
+    Run second = Run.of("generate", "--max-tokens", "8", PROMPT).succeeds();
+    assertThat(first.out()).isNotBlank().endsWith("\n").isEqualTo(second.out());
+    assertThat(first.err())
+        .matches(
+            "prompt \\d+ tokens at .+/s, generated 8 tokens at .+/s,"
+                + " KV cache 512.0 KiB \\(fp16, [\\d.]+ bits per value\\), stopped at --max-tokens\\R");
+  }
+
+  @Test
+  void theSameSeedPicksTheSameTokens() {
+    String[] arguments = {
+      "generate", "--max-tokens=12", "--temperature=1.2", "--top-k=50", "--seed=7", PROMPT
+    };
+    Run first = Run.of(arguments).succeeds();
+    assertThat(first.out()).isEqualTo(Run.of(arguments).succeeds().out());
+    assertThat(first.err()).contains("seed 7").doesNotContain("note:");
+  }
+
+  @Test
+  void pipedTextAndAFileArePromptsWithoutTheirLastLineBreak() throws IOException {
+    String typed = Run.of("generate", "--max-tokens=4", PROMPT).succeeds().out();
+    Path file = Files.writeString(folder.resolve("prompt.txt"), PROMPT + "\r\n");
+    assertThat(Run.withInput(PROMPT + "\n", "generate", "--max-tokens=4").out()).isEqualTo(typed);
+    assertThat(Run.withInput(PROMPT, "generate", "--max-tokens=4", "-").out()).isEqualTo(typed);
+    assertThat(Run.of("generate", "--max-tokens=4", "--prompt-file", file.toString()).out())
+        .isEqualTo(typed);
+  }
+
+  @Test
+  void optionsThatNeedATemperatureSayThatTheyDoNothing() {
+    Run run = Run.of("generate", "--max-tokens=1", "--seed=3", "--top-k=5", PROMPT).succeeds();
+    assertThat(run.err()).startsWith("note: --top-k, --seed changes nothing without --temperature");
+  }
+
+  @Test
+  void aPromptIsNeeded() {
+    Run.atTerminal("generate").isRefusedWith("no prompt was given", "kvasir generate \"Once");
+    Run.of("generate", "").isRefusedWith("the prompt is empty");
+    Run.withInput("\n", "generate").isRefusedWith("the prompt is empty");
+  }
+
+  @Test
+  void onePromptIsEnough() throws IOException {
+    Path file = Files.writeString(folder.resolve("prompt.txt"), PROMPT);
+    Run.of("generate", "--prompt-file", file.toString(), PROMPT)
+        .isRefusedWith("both a prompt and --prompt-file", "expected one");
+    Run.of("generate", "Once", "upon", "a", "time").isRefusedWith("'upon'", "in quotes");
+  }
+
+  @Test
+  void promptFilesThatCannotBeReadAreNamed() throws IOException {
+    Path binary = Files.write(folder.resolve("binary"), new byte[] {(byte) 0xff, 0});
+    Run.of("generate", "--prompt-file", folder.resolve("none").toString())
+        .isRefusedWith("none: no such file");
+    Run.of("generate", "--prompt-file", folder.toString()).isRefusedWith("is a folder");
+    Run.of("generate", "--prompt-file", binary.toString()).isRefusedWith("UTF-8");
+  }
+
+  @Test
+  void aPromptLongerThanTheContextIsRefused() {
+    Run.of("generate", "--context=16", "one two three ".repeat(10))
+        .isRefusedWith("the prompt has", "room for 15");
+  }
+
+  @Test
+  void badOptionValuesNameTheirBounds() {
+    Run.of("generate", "--max-tokens=0", PROMPT).isRefusedWith("max-tokens is 0", "at least 1");
+    Run.of("generate", "--max-tokens=many", PROMPT)
+        .isRefusedWith("--max-tokens is 'many'", "a whole number");
+    Run.of("generate", "--temperature=-1", PROMPT).isRefusedWith("temperature is -1.0");
+    Run.of("generate", "--temperature=hot", PROMPT).isRefusedWith("is 'hot'", "a number");
+    Run.of("generate", "--top-p=2", PROMPT).isRefusedWith("top-p is 2.0", "at most 1");
+    Run.of("generate", "--min-p=NaN", PROMPT).isRefusedWith("min-p is NaN");
+    Run.of("generate", "--repeat-penalty=0", PROMPT).isRefusedWith("repetition penalty is 0.0");
+    Run.of("generate", "--threads=0", PROMPT).isRefusedWith("--threads is 0", "at least 1");
+    Run.of("generate", "--context=0", PROMPT).isRefusedWith("--context is 0", "at least 1");
+    Run.of("generate", "--kv=q4", PROMPT).isRefusedWith("'q4' is unknown", "fp16");
+  }
+}

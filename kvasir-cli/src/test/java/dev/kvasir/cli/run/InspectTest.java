@@ -1,0 +1,54 @@
+package dev.kvasir.cli.run;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kvasir.cli.Run;
+import java.io.IOException;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class InspectTest {
+  @TempDir Path folder;
+
+  @Test
+  void theBundledModelShowsItsSizesAndMemory() {
+    String out = Run.of("inspect", "--kernels").succeeds().out();
+    assertThat(out)
+        .contains("qwen2", "8 for queries, 2 for keys and values", "byte-level BPE")
+        .containsPattern("chat template +no")
+        .containsPattern("Q8_0 +57 tensors")
+        .contains("4.0 MiB for 1,000 tokens, 64.0 MiB for 16,384 tokens")
+        .containsPattern("kernels +\\S+")
+        .contains("Java ");
+  }
+
+  @Test
+  void tensorsAreListedAndAContextIsWorkedOut() {
+    String out = Run.of("inspect", "--tensors", "--context", "2000").succeeds().out();
+    assertThat(out).contains("token_embd.weight  8192 x 512").contains("for 2,000 tokens");
+  }
+
+  @Test
+  void theGrowthOfACacheIsDrawn() {
+    Path plot = folder.resolve("growth.svg");
+    Run.of("inspect", "--kv", "kivi:2", "--context", "2000", "--plot", plot.toString()).succeeds();
+    assertThat(plot).content().startsWith("<svg").contains("kivi:2 while a text grows", "fp16");
+  }
+
+  @Test
+  void aVocabularyOnlyFileSaysSo() throws IOException {
+    Path file = VocabularyFile.write(folder.resolve("letters.gguf"), "{{ messages }}");
+    String out = Run.of("inspect", "--model", file.toString()).succeeds().out();
+    assertThat(out)
+        .contains("general.name = ", "letters", "tokenizer.ggml.tokens")
+        .contains("8 entries", "begin <s> (1), end </s> (2)", "holds a vocabulary only")
+        .containsPattern("chat template +yes");
+  }
+
+  @Test
+  void badOptionsAreRefused() {
+    Run.of("inspect", "--context", "0").isRefusedWith("--context is 0");
+    Run.of("inspect", "--kv", "tape").isRefusedWith("'tape' is unknown");
+  }
+}

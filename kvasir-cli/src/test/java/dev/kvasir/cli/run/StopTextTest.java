@@ -1,0 +1,28 @@
+package dev.kvasir.cli.run;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.Test;
+
+class StopTextTest {
+  private final StopText stop = new StopText("\nUser:");
+
+  @Test
+  void textIsCutBeforeThePhraseHoweverItIsSplit() {
+    assertThat(stop.push("Yes.\n")).isEqualTo("Yes.");
+    assertThat(stop.push("Us")).isEmpty();
+    assertThat(stop.push("er: and")).isEmpty();
+    assertThat(stop.found()).isTrue();
+    assertThat(stop.push("more")).isEmpty();
+    assertThat(stop.finish()).isEmpty();
+  }
+
+  @Test
+  void whatOnlyLookedLikeThePhraseComesLater() {
+    assertThat(stop.push("a\nUse")).isEqualTo("a");
+    assertThat(stop.push("ful\n\n")).isEqualTo("\nUseful\n");
+    assertThat(stop.push("User")).isEmpty();
+    assertThat(stop.found()).isFalse();
+    assertThat(stop.finish()).isEqualTo("\nUser");
+  }
+}

@@ -1,0 +1,13 @@
+package dev.kvasir.text;
+
+import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.template.TemplateException;
+
+/** A template that cannot be read, or that refuses the conversation it was given. */
+public final class PromptTemplateException extends InvalidInputException {
+  private static final long serialVersionUID = 1L;
+
+  PromptTemplateException(TemplateException cause) {
+    super(cause.getMessage(), cause);
+  }
+}

@@ -1,7 +1,0 @@
-package dev.kvasir.text.template;
-
-/** One {@code value|filter(arguments)}. */
-@FunctionalInterface
-interface Filter {
-  Object apply(Object value, Arguments arguments, Budget budget);
-}

@@ -1,4 +1,0 @@
-package dev.kvasir.text.template;
-
-/** What {@code namespace(...)} gives: the one object whose attributes {@code set} may change. */
-record Namespace(Dict attributes) {}

@@ -1,0 +1,82 @@
+package dev.kvasir.template;
+
+/**
+ * What one rendering may use. A template comes with a model file, so it is a stranger's program:
+ * these bounds turn an endless or exploding one into an error. The largest published templates stay
+ * below a thousandth of each.
+ */
+final class Budget {
+  /** Nested evaluations; at 800 a recursive macro overflowed a stack of 512 KiB. */
+  static final int MAX_DEPTH = 400;
+
+  /** Nesting of one value, for walks that recurse along it. */
+  static final int MAX_VALUE_DEPTH = 200;
+
+  static final long MAX_STEPS = 50_000_000;
+  static final int MAX_TEXT = 64 << 20;
+
+  /** Characters made by the whole rendering, kept or not, which bounds what can be kept. */
+  static final long MAX_MADE = 512L << 20;
+
+  /** A list costs its references, counted as characters of text. */
+  private static final int CHARACTERS_PER_ELEMENT = 4;
+
+  private int depth;
+  private long steps;
+  private long made;
+
+  void enter() {
+    step(1);
+    if (++depth > MAX_DEPTH) {
+      throw new Fault("nested or recursive evaluation deeper than " + MAX_DEPTH);
+    }
+  }
+
+  void leave() {
+    depth--;
+  }
+
+  void step(long count) {
+    steps += count;
+    if (steps > MAX_STEPS) {
+      throw new Fault("more than " + MAX_STEPS + " steps in one rendering");
+    }
+  }
+
+  /** Called before {@code length} characters are made. */
+  void text(long length) {
+    if (length > MAX_TEXT) {
+      throw new Fault("a text of more than " + MAX_TEXT + " characters");
+    }
+    made += length;
+    if (made > MAX_MADE) {
+      throw new Fault("more than " + MAX_MADE + " characters made in one rendering");
+    }
+  }
+
+  /** Called before a list of {@code size} elements is made. */
+  void elements(long size) {
+    step(Math.min(size, MAX_STEPS + 1));
+    text(size * CHARACTERS_PER_ELEMENT);
+  }
+
+  String made(String text) {
+    text(text.length());
+    return text;
+  }
+
+  String repeat(String text, long times) {
+    if (times <= 0 || text.isEmpty()) {
+      return "";
+    }
+    text(times > MAX_TEXT ? times : times * text.length());
+    return text.repeat((int) times);
+  }
+
+  static int nested(int depth) {
+    if (depth > MAX_VALUE_DEPTH) {
+      throw new Fault("a value nested deeper than " + MAX_VALUE_DEPTH);
+    }
+    return depth + 1;
+  }
+}

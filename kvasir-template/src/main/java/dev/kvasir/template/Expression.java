@@ -1,0 +1,93 @@
+package dev.kvasir.template;
+
+import java.util.List;
+import java.util.Map;
+
+/** What may stand between {@code {{} and {@code }}}. */
+sealed interface Expression {
+  record Constant(Object value) implements Expression {}
+
+  record Name(String name) implements Expression {}
+
+  record ListOf(List<Expression> elements) implements Expression {}
+
+  record TupleOf(List<Expression> elements) implements Expression {}
+
+  record DictOf(List<Expression> keys, List<Expression> values) implements Expression {}
+
+  record Attribute(Expression target, String name, int line) implements Expression {}
+
+  record Item(Expression target, Expression key, int line) implements Expression {}
+
+  /** A bound that is left out is the constant none. */
+  record Slice(Expression target, Expression start, Expression stop, Expression step, int line)
+      implements Expression {}
+
+  record Call(Expression function, Inputs inputs, int line) implements Expression {}
+
+  record Filtered(Expression value, FilterCall filter) implements Expression {}
+
+  record Tested(Expression value, String test, Inputs inputs, int line) implements Expression {}
+
+  record Binary(Arithmetic operator, Expression left, Expression right, int line)
+      implements Expression {}
+
+  record Negative(Expression operand, int line) implements Expression {}
+
+  record Concatenation(List<Expression> parts) implements Expression {}
+
+  /** {@code first < a <= b ...}: every link must hold. */
+  record Chain(Expression first, List<Link> links, int line) implements Expression {}
+
+  record And(Expression left, Expression right) implements Expression {}
+
+  record Or(Expression left, Expression right) implements Expression {}
+
+  record Not(Expression operand) implements Expression {}
+
+  /** Without an else branch {@code otherwise} is null and the value undefined. */
+  record Conditional(Expression test, Expression then, Expression otherwise)
+      implements Expression {}
+
+  /** One comparison of a chain. */
+  record Link(Relation relation, Expression right) {}
+
+  enum Relation {
+    EQUAL,
+    UNEQUAL,
+    LESS,
+    LESS_EQUAL,
+    GREATER,
+    GREATER_EQUAL,
+    IN,
+    NOT_IN;
+
+    boolean holds(Object left, Object right) {
+      return switch (this) {
+        case EQUAL -> Comparison.equal(left, right);
+        case UNEQUAL -> !Comparison.equal(left, right);
+        case LESS -> Comparison.order(left, right) < 0;
+        case LESS_EQUAL -> Comparison.order(left, right) <= 0;
+        case GREATER -> Comparison.order(left, right) > 0;
+        case GREATER_EQUAL -> Comparison.order(left, right) >= 0;
+        case IN -> Comparison.contains(right, left);
+        case NOT_IN -> !Comparison.contains(right, left);
+      };
+    }
+  }
+
+  /** Arguments as written; the spread ones ({@code *a}, {@code **b}) are null where absent. */
+  record Inputs(
+      List<Expression> positional,
+      Map<String, Expression> named,
+      Expression spread,
+      Expression spreadNamed) {
+    static final Inputs NONE = new Inputs(List.of(), Map.of(), null, null);
+
+    static Inputs of(Expression only) {
+      return new Inputs(List.of(only), Map.of(), null, null);
+    }
+  }
+
+  record FilterCall(String name, Inputs inputs, int line) {}
+}

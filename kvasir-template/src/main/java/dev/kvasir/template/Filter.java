@@ -1,0 +1,7 @@
+package dev.kvasir.template;
+
+/** One {@code value|filter(arguments)}. */
+@FunctionalInterface
+interface Filter {
+  Object apply(Object value, Arguments arguments, Budget budget);
+}

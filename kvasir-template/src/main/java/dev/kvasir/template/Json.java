@@ -1,0 +1,157 @@
+package dev.kvasir.template;
+
+import java.util.Comparator;
+import java.util.List;
+import java.util.stream.IntStream;
+
+/** The {@code tojson} filter as chat templates know it: Python's {@code json.dumps}. */
+final class Json {
+  private final StringBuilder out = new StringBuilder();
+  private final boolean ascii;
+  private final boolean sorted;
+  private final String indent;
+  private final String itemSeparator;
+  private final String keySeparator;
+
+  private Json(Bound options, Budget budget) {
+    ascii = options.flag(0, false);
+    indent = indent(options, budget);
+    sorted = options.flag(3, false);
+    if (options.some(2)) {
+      List<Object> separators = Values.iterate(options.value(2), budget);
+      if (separators.size() != 2) {
+        throw new Fault("tojson expects two separators, found " + separators.size());
+      }
+      itemSeparator = PythonText.str(separators.get(0));
+      keySeparator = PythonText.str(separators.get(1));
+    } else {
+      itemSeparator = indent == null ? ", " : ",";
+      keySeparator = ": ";
+    }
+  }
+
+  static String dump(Object value, Arguments arguments, Budget budget) {
+    var options = arguments.bind("tojson", "ensure_ascii", "indent", "separators", "sort_keys");
+    var json = new Json(options, budget);
+    json.write(value, 0);
+    return budget.made(json.out.toString());
+  }
+
+  private static String indent(Bound options, Budget budget) {
+    return switch (options.value(1, null)) {
+      case null -> null;
+      case String text -> text;
+      case Object _ -> budget.repeat(" ", options.integer(1));
+    };
+  }
+
+  private void write(Object value, int depth) {
+    Budget.nested(depth);
+    if (out.length() > Budget.MAX_TEXT) {
+      throw new Fault("a JSON text of more than " + Budget.MAX_TEXT + " characters");
+    }
+    switch (value) {
+      case null -> out.append("null");
+      case String text -> quote(text);
+      case Markup markup -> quote(markup.text());
+      case Boolean truth -> out.append(truth);
+      case Double number -> out.append(number(number));
+      case Number number -> out.append(number);
+      case Sequence list
+          when list.kind() == Sequence.Kind.LIST || list.kind() == Sequence.Kind.TUPLE ->
+          write(list.elements(), depth);
+      case Dict dict -> write(dict, depth);
+      case Undefined undefined -> throw undefined.misused();
+      case Object other ->
+          throw new Fault("a value of type " + Values.typeName(other) + " has no JSON form");
+    }
+  }
+
+  private void write(List<Object> elements, int depth) {
+    out.append('[');
+    for (int i = 0; i < elements.size(); i++) {
+      out.append(i == 0 ? "" : itemSeparator);
+      newLine(depth + 1);
+      write(elements.get(i), depth + 1);
+    }
+    if (!elements.isEmpty()) {
+      newLine(depth);
+    }
+    out.append(']');
+  }
+
+  private void write(Dict dict, int depth) {
+    List<Dict.Entry> entries = dict.entries();
+    if (sorted) {
+      entries =
+          entries.stream()
+              .sorted(Comparator.comparing(Dict.Entry::key, Comparison::order))
+              .toList();
+    }
+    out.append('{');
+    String separator = "";
+    for (var entry : entries) {
+      out.append(separator);
+      newLine(depth + 1);
+      quote(key(entry.key()));
+      out.append(keySeparator);
+      write(entry.value(), depth + 1);
+      separator = itemSeparator;
+    }
+    if (!entries.isEmpty()) {
+      newLine(depth);
+    }
+    out.append('}');
+  }
+
+  private void newLine(int depth) {
+    if (indent != null) {
+      out.append('\n');
+      IntStream.range(0, depth).forEach(_ -> out.append(indent));
+    }
+  }
+
+  private static String key(Object key) {
+    return switch (key) {
+      case String text -> text;
+      case null -> "null";
+      case Boolean truth -> truth.toString();
+      case Double number -> number(number);
+      case Number number -> number.toString();
+      case Object other ->
+          throw new Fault("a JSON key must be a string, found " + Values.typeName(other));
+    };
+  }
+
+  private static String number(double number) {
+    return Double.isNaN(number)
+        ? "NaN"
+        : Double.isInfinite(number)
+            ? (number > 0 ? "Infinity" : "-Infinity")
+            : PythonText.number(number);
+  }
+
+  private void quote(String text) {
+    out.append('"');
+    for (int i = 0; i < text.length(); i++) {
+      char character = text.charAt(i);
+      switch (character) {
+        case '"' -> out.append("\\\"");
+        case '\\' -> out.append("\\\\");
+        case '\n' -> out.append("\\n");
+        case '\r' -> out.append("\\r");
+        case '\t' -> out.append("\\t");
+        case '\b' -> out.append("\\b");
+        case '\f' -> out.append("\\f");
+        default -> {
+          if (character < ' ' || (ascii && character > '~')) {
+            out.append("\\u%04x".formatted((int) character));
+          } else {
+            out.append(character);
+          }
+        }
+      }
+    }
+    out.append('"');
+  }
+}

@@ -1,0 +1,262 @@
+package dev.kvasir.template;
+
+import dev.kvasir.template.Expression.FilterCall;
+import dev.kvasir.template.Node.Signature;
+import dev.kvasir.template.Node.Target;
+import dev.kvasir.template.Token.Kind;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Tags and their bodies. */
+final class Parser {
+  private static final String SUPPORTED =
+      "if, for, set, macro, call, filter, with, raw, generation, break and continue";
+
+  private final TokenStream tokens;
+  private final ExpressionParser expressions;
+  private int loops;
+
+  private Parser(TokenStream tokens) {
+    this.tokens = tokens;
+    this.expressions = new ExpressionParser(tokens);
+  }
+
+  static List<Node> parse(String source, String name) {
+    var parser = new Parser(new TokenStream(Lexer.tokens(source, name), name));
+    return parser.body();
+  }
+
+  /** Statements up to one of the tags in {@code ends}, whose name is then the current token. */
+  private List<Node> body(String... ends) {
+    tokens.enter();
+    int start = tokens.line();
+    var body = new ArrayList<Node>();
+    while (true) {
+      Token token = tokens.take();
+      switch (token.kind()) {
+        case DATA -> body.add(new Node.Text((String) token.value()));
+        case PRINT_BEGIN -> {
+          body.add(new Node.Print(expressions.tuple(), token.line()));
+          tokens.endTag(Kind.PRINT_END, "'}}'");
+        }
+        case BLOCK_BEGIN -> {
+          if (List.of(ends).contains(tokens.current().value())) {
+            tokens.leave();
+            return List.copyOf(body);
+          }
+          body.add(statement());
+        }
+        default -> {
+          if (ends.length > 0) {
+            throw tokens.error(start, "a block without its '{% " + ends[ends.length - 1] + " %}'");
+          }
+          tokens.leave();
+          return List.copyOf(body);
+        }
+      }
+    }
+  }
+
+  private Node statement() {
+    int line = tokens.line();
+    String tag = tokens.expectName();
+    return switch (tag) {
+      case "if" -> condition(line);
+      case "for" -> loop(line);
+      case "set" -> set(line);
+      case "macro" -> {
+        String name = tokens.expectName();
+        yield new Node.Macro(signature(name, "endmacro"), line);
+      }
+      case "call" -> call(line);
+      case "filter" -> {
+        List<FilterCall> filters = filters(expressions.operands().filter());
+        endTag();
+        yield new Node.FilterBlock(filters, closed("endfilter"), line);
+      }
+      case "with" -> with(line);
+      case "generation" -> {
+        endTag();
+        yield new Node.Group(closed("endgeneration"));
+      }
+      case "break", "continue" -> {
+        if (loops == 0) {
+          throw tokens.error(line, "'" + tag + "' outside of a for loop");
+        }
+        endTag();
+        yield tag.equals("break") ? new Node.Break() : new Node.Continue();
+      }
+      default ->
+          throw tokens.error(line, "the unsupported tag '" + tag + "'; supported are " + SUPPORTED);
+    };
+  }
+
+  private Node condition(int line) {
+    tokens.enterCondition();
+    var branches = new ArrayList<Node.Branch>();
+    int branchLine = line;
+    String ended;
+    do {
+      Expression test = expressions.tupleWithoutCondition();
+      endTag();
+      List<Node> body = body("elif", "else", "endif");
+      branches.add(new Node.Branch(test, body, branchLine));
+      branchLine = tokens.line();
+      ended = tokens.expectName();
+    } while (ended.equals("elif"));
+    List<Node> otherwise = List.of();
+    if (ended.equals("else")) {
+      endTag();
+      otherwise = body("endif");
+      tokens.expectName();
+    }
+    endTag();
+    tokens.leaveCondition();
+    return new Node.If(branches, otherwise);
+  }
+
+  private Node loop(int line) {
+    Target target = target(false);
+    if (!tokens.takeName("in")) {
+      throw tokens.unexpected("'in'");
+    }
+    Expression iterable = expressions.tupleWithoutCondition();
+    Expression filter = tokens.takeName("if") ? expressions.expression() : null;
+    if (tokens.atName("recursive")) {
+      throw tokens.error(line, "the unsupported 'recursive' for loop; a macro may call itself");
+    }
+    endTag();
+    loops++;
+    List<Node> body = body("else", "endfor");
+    loops--;
+    List<Node> otherwise = List.of();
+    if (tokens.expectName().equals("else")) {
+      endTag();
+      otherwise = body("endfor");
+      tokens.expectName();
+    }
+    endTag();
+    return new Node.For(target, iterable, filter, body, otherwise, line);
+  }
+
+  private Node set(int line) {
+    Target target = target(true);
+    if (tokens.takeOperator("=")) {
+      Expression value = expressions.tuple();
+      endTag();
+      return new Node.Set(target, value, line);
+    }
+    List<FilterCall> filters =
+        tokens.takeOperator("|") ? filters(expressions.operands().filter()) : List.of();
+    endTag();
+    return new Node.SetBlock(target, filters, closed("endset"), line);
+  }
+
+  private List<FilterCall> filters(FilterCall first) {
+    var filters = new ArrayList<>(List.of(first));
+    while (tokens.takeOperator("|")) {
+      filters.add(expressions.operands().filter());
+    }
+    return filters;
+  }
+
+  private Node call(int line) {
+    var parameters = new ArrayList<String>();
+    var defaults = new ArrayList<Expression>();
+    if (tokens.atOperator("(")) {
+      parameters(parameters, defaults);
+    }
+    if (!(expressions.expression() instanceof Expression.Call call)) {
+      throw tokens.error(line, "a call block that calls nothing");
+    }
+    endTag();
+    return new Node.CallBlock(call, macro("caller", parameters, defaults, "endcall"), line);
+  }
+
+  private Signature signature(String name, String end) {
+    var parameters = new ArrayList<String>();
+    var defaults = new ArrayList<Expression>();
+    parameters(parameters, defaults);
+    endTag();
+    return macro(name, parameters, defaults, end);
+  }
+
+  /** A macro's body starts outside of any loop, even when the macro stands in one. */
+  private Signature macro(
+      String name, List<String> parameters, List<Expression> defaults, String end) {
+    int outer = loops;
+    int start = tokens.position();
+    loops = 0;
+    List<Node> body = closed(end);
+    loops = outer;
+    boolean varargs = tokens.mentionedSince(start, "varargs");
+    boolean kwargs = tokens.mentionedSince(start, "kwargs");
+    return new Signature(name, parameters, defaults, body, varargs, kwargs);
+  }
+
+  private void parameters(List<String> names, List<Expression> defaults) {
+    tokens.expectOperator("(");
+    while (!tokens.takeOperator(")")) {
+      if (!names.isEmpty()) {
+        tokens.expectOperator(",");
+      }
+      names.add(tokens.expectName());
+      defaults.add(tokens.takeOperator("=") ? expressions.expression() : null);
+    }
+  }
+
+  private Node with(int line) {
+    var targets = new ArrayList<Target>();
+    var values = new ArrayList<Expression>();
+    while (!tokens.at(Kind.BLOCK_END)) {
+      if (!targets.isEmpty()) {
+        tokens.expectOperator(",");
+      }
+      targets.add(single(false));
+      tokens.expectOperator("=");
+      values.add(expressions.expression());
+    }
+    endTag();
+    return new Node.With(targets, values, closed("endwith"), line);
+  }
+
+  private Target target(boolean fields) {
+    Target first = single(fields);
+    if (!tokens.atOperator(",")) {
+      return first;
+    }
+    var targets = new ArrayList<>(List.of(first));
+    while (tokens.takeOperator(",") && (tokens.at(Kind.NAME) || tokens.atOperator("("))) {
+      targets.add(single(fields));
+    }
+    return new Target.Several(targets);
+  }
+
+  private Target single(boolean fields) {
+    if (tokens.takeOperator("(")) {
+      tokens.enter();
+      Target inner = target(fields);
+      tokens.leave();
+      tokens.expectOperator(")");
+      return inner;
+    }
+    String name = tokens.expectName();
+    if (List.of("true", "false", "none", "True", "False", "None").contains(name)) {
+      throw tokens.error("an assignment to '" + name + "'");
+    }
+    return fields && tokens.takeOperator(".")
+        ? new Target.Field(name, tokens.expectName())
+        : new Target.Variable(name);
+  }
+
+  private List<Node> closed(String end) {
+    List<Node> body = body(end);
+    tokens.expectName();
+    endTag();
+    return body;
+  }
+
+  private void endTag() {
+    tokens.endTag(Kind.BLOCK_END, "'%}'");
+  }
+}

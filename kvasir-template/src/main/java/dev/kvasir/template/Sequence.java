@@ -1,0 +1,55 @@
+package dev.kvasir.template;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/** An ordered run of values that remembers which Python type it stands for. */
+record Sequence(Kind kind, List<Object> elements) {
+  enum Kind {
+    LIST("list"),
+    TUPLE("tuple"),
+    RANGE("range"),
+    KEYS("dict_keys"),
+    VALUES("dict_values"),
+    ITEMS("dict_items"),
+    /** What lazy filters give: always true, without a length, and empty after one walk. */
+    GENERATOR("generator");
+
+    final String python;
+
+    Kind(String python) {
+      this.python = python;
+    }
+
+    boolean indexed() {
+      return this == LIST || this == TUPLE || this == RANGE;
+    }
+  }
+
+  static Sequence list(List<Object> elements) {
+    return new Sequence(Kind.LIST, elements);
+  }
+
+  static Sequence tuple(Object... elements) {
+    return new Sequence(Kind.TUPLE, new ArrayList<>(Arrays.asList(elements)));
+  }
+
+  static Sequence generator(List<Object> elements) {
+    return new Sequence(Kind.GENERATOR, elements);
+  }
+
+  /** The elements of one walk. */
+  List<Object> walk() {
+    var walked = new ArrayList<>(elements);
+    if (kind == Kind.GENERATOR) {
+      elements.clear();
+    }
+    return walked;
+  }
+
+  /** Two lists are the same value only when they are the same object, as in Python's {@code is}. */
+  boolean sameAs(Sequence other) {
+    return elements == other.elements;
+  }
+}

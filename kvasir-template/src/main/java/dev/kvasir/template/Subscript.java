@@ -1,0 +1,145 @@
+package dev.kvasir.template;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * {@code a.b}, {@code a[b]} and slices. As in Jinja, a dot asks for a method first and an item
+ * next, brackets the other way round, so {@code schema.items} is the method and {@code
+ * schema['items']} the entry.
+ */
+final class Subscript {
+  private static final Object ABSENT = new Object();
+
+  private Subscript() {}
+
+  static Object attribute(Object target, String name, Budget budget) {
+    Object owner = owner(target);
+    Object found = member(owner, name, budget);
+    if (found == ABSENT) {
+      found = entry(owner, name);
+    }
+    return found == ABSENT ? Undefined.attribute(owner, name) : found;
+  }
+
+  static Object item(Object target, Object key, Budget budget) {
+    Object owner = owner(target);
+    Object plain = Markup.plain(key);
+    Object found = entry(owner, plain);
+    if (found == ABSENT && plain instanceof String name) {
+      found = member(owner, name, budget);
+    }
+    return found == ABSENT ? Undefined.item(owner, plain) : found;
+  }
+
+  private static Object owner(Object target) {
+    if (target instanceof Undefined undefined) {
+      throw undefined.misused();
+    }
+    return Markup.plain(target);
+  }
+
+  private static Object member(Object owner, String name, Budget budget) {
+    return switch (owner) {
+      case Namespace namespace -> namespace.attributes().find(name, ABSENT);
+      case Loop loop -> loop.attribute(name, ABSENT);
+      case Macro macro when name.equals("name") -> macro.name();
+      case null -> ABSENT;
+      case Object other -> {
+        Callable method = Methods.bind(other, name, budget);
+        yield method == null ? ABSENT : method;
+      }
+    };
+  }
+
+  private static Object entry(Object owner, Object key) {
+    return switch (owner) {
+      case Dict dict -> key instanceof Dict ? ABSENT : dict.find(key, ABSENT);
+      case Namespace namespace -> namespace.attributes().find(key, ABSENT);
+      case Sequence sequence when sequence.kind().indexed() && index(key) != null -> {
+        int size = sequence.elements().size();
+        long at = index(key) < 0 ? index(key) + size : index(key);
+        yield at < 0 || at >= size ? ABSENT : sequence.elements().get((int) at);
+      }
+      case String text when index(key) != null -> {
+        int size = text.codePointCount(0, text.length());
+        long at = index(key) < 0 ? index(key) + size : index(key);
+        yield at < 0 || at >= size
+            ? ABSENT
+            : Character.toString(text.codePointAt(text.offsetByCodePoints(0, (int) at)));
+      }
+      case null, default -> ABSENT;
+    };
+  }
+
+  private static Long index(Object key) {
+    return switch (key) {
+      case Long number -> number;
+      case Boolean truth -> truth ? 1L : 0L;
+      case null, default -> null;
+    };
+  }
+
+  /** {@code target[start:stop:step]}; a bound that is {@code null} was left out. */
+  static Object slice(Object target, Object start, Object stop, Object step, Budget budget) {
+    switch (owner(target)) {
+      case String text -> {
+        budget.text(text.length());
+        int[] points = text.codePoints().toArray();
+        var out = new StringBuilder();
+        for (int at : positions(points.length, start, stop, step)) {
+          out.appendCodePoint(points[at]);
+        }
+        return out.toString();
+      }
+      case Sequence sequence when sequence.kind().indexed() -> {
+        List<Object> elements = sequence.elements();
+        budget.elements(elements.size());
+        var out = new ArrayList<>();
+        for (int at : positions(elements.size(), start, stop, step)) {
+          out.add(elements.get(at));
+        }
+        return new Sequence(sequence.kind(), out);
+      }
+      case null, default ->
+          throw new Fault("a value of type " + Values.typeName(target) + " cannot be sliced");
+    }
+  }
+
+  private static int[] positions(int size, Object start, Object stop, Object step) {
+    long stride = bound(step, 1);
+    if (stride == 0) {
+      throw new Fault("a slice step of zero");
+    }
+    boolean forward = stride > 0;
+    long lowest = forward ? 0 : -1;
+    long highest = forward ? size : size - 1;
+    long from = clamp(bound(start, forward ? 0 : Long.MAX_VALUE), size, lowest, highest);
+    long to =
+        stop == null ? (forward ? highest : lowest) : clamp(bound(stop, 0), size, lowest, highest);
+    long span = forward ? to - from : from - to;
+    // No stride longer than the span reaches a second element; the cap keeps the sums in range.
+    long pace = Math.min(Math.abs(Math.max(stride, -Long.MAX_VALUE)), size + 1L);
+    var positions = new int[span <= 0 ? 0 : (int) ((span - 1) / pace + 1)];
+    for (int i = 0; i < positions.length; i++) {
+      positions[i] = (int) (from + (forward ? i * pace : -i * pace));
+    }
+    return positions;
+  }
+
+  private static long bound(Object value, long fallback) {
+    if (value == null) {
+      return fallback;
+    }
+    Long index = index(value);
+    if (index == null) {
+      throw new Fault("a slice bound must be an integer, found " + Values.typeName(value));
+    }
+    return index;
+  }
+
+  private static long clamp(long index, int size, long lowest, long highest) {
+    long absolute = index < 0 ? index + size : index;
+    return Math.clamp(absolute, lowest, highest);
+  }
+}

@@ -1,0 +1,151 @@
+package dev.kvasir.template;
+
+import dev.kvasir.template.Token.Kind;
+import java.util.List;
+
+/** A cursor over tokens, with the checks both parsers share. */
+final class TokenStream {
+  /** Bounds the parsers' own recursion: about 2 KiB of stack for each level of brackets. */
+  private static final int MAX_NESTING = 100;
+
+  private final String name;
+  private final List<Token> tokens;
+  private int position;
+  private int nesting;
+  private int conditions;
+  private TemplateException postponed;
+
+  TokenStream(List<Token> tokens, String name) {
+    this.tokens = tokens;
+    this.name = name;
+  }
+
+  Token current() {
+    return tokens.get(position);
+  }
+
+  Token ahead() {
+    return tokens.get(Math.min(position + 1, tokens.size() - 1));
+  }
+
+  int position() {
+    return position;
+  }
+
+  /** Whether a name stands between an earlier position and here. */
+  boolean mentionedSince(int start, String name) {
+    return tokens.subList(start, position).stream().anyMatch(token -> token.is(Kind.NAME, name));
+  }
+
+  int line() {
+    return current().line();
+  }
+
+  Token take() {
+    Token token = current();
+    if (token.kind() != Kind.END) {
+      position++;
+    }
+    return token;
+  }
+
+  boolean at(Kind kind) {
+    return current().kind() == kind;
+  }
+
+  boolean atName(String text) {
+    return current().is(Kind.NAME, text);
+  }
+
+  boolean atOperator(String text) {
+    return current().is(Kind.OPERATOR, text);
+  }
+
+  boolean takeName(String text) {
+    boolean found = atName(text);
+    if (found) {
+      take();
+    }
+    return found;
+  }
+
+  boolean takeOperator(String text) {
+    boolean found = atOperator(text);
+    if (found) {
+      take();
+    }
+    return found;
+  }
+
+  void expectOperator(String text) {
+    if (!takeOperator(text)) {
+      throw unexpected("'" + text + "'");
+    }
+  }
+
+  String expectName() {
+    if (!at(Kind.NAME)) {
+      throw unexpected("a name");
+    }
+    return (String) take().value();
+  }
+
+  void enter() {
+    if (++nesting > MAX_NESTING) {
+      throw error("blocks or brackets nested deeper than " + MAX_NESTING);
+    }
+  }
+
+  void leave() {
+    nesting--;
+  }
+
+  /**
+   * Inside a condition an unknown filter or test is an error only once it is reached: published
+   * templates guard the ones that only some engines have.
+   */
+  void enterCondition() {
+    conditions++;
+  }
+
+  void leaveCondition() {
+    conditions--;
+  }
+
+  /** Reports an unknown filter or test at the end of the tag, unless a condition guards it. */
+  void postpone(TemplateException unknown) {
+    if (conditions == 0 && postponed == null) {
+      postponed = unknown;
+    }
+  }
+
+  TemplateException postponed() {
+    return postponed;
+  }
+
+  void postponeOnly(TemplateException unknown) {
+    postponed = unknown;
+  }
+
+  void endTag(Kind kind, String described) {
+    if (!at(kind)) {
+      throw unexpected(described);
+    }
+    if (postponed != null) {
+      throw postponed;
+    }
+    take();
+  }
+
+  TemplateException unexpected(String expected) {
+    return error("found " + current().described() + " where " + expected + " was expected");
+  }
+
+  TemplateException error(String found) {
+    return error(line(), found);
+  }
+
+  TemplateException error(int line, String found) {
+    return new TemplateException(name, line, found);
+  }
+}

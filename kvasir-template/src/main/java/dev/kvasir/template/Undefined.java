@@ -1,0 +1,24 @@
+package dev.kvasir.template;
+
+/**
+ * A name, attribute or item that is not there. It prints as nothing, is false and iterates as
+ * empty; every other use is an error that says {@code what} is missing.
+ */
+record Undefined(String what) {
+  static Undefined name(String name) {
+    return new Undefined("'" + name + "' is undefined");
+  }
+
+  static Undefined attribute(Object owner, String name) {
+    return new Undefined("a value of type " + Values.typeName(owner) + " has no '" + name + "'");
+  }
+
+  static Undefined item(Object owner, Object key) {
+    return new Undefined(
+        "a value of type " + Values.typeName(owner) + " has no item " + PythonText.repr(key));
+  }
+
+  Fault misused() {
+    return new Fault(what);
+  }
+}

@@ -1,0 +1,30 @@
+package dev.kvasir.template;
+
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/** Short words for the tests of this package. */
+final class Rendering {
+  private Rendering() {}
+
+  static String render(String source) {
+    return render(source, Map.of());
+  }
+
+  static String render(String source, Map<String, ?> variables) {
+    return Template.parse(source, "test").render(variables);
+  }
+
+  /** A map in the order written, which {@code Map.of} does not keep. */
+  static Map<String, Object> map(Object... keysAndValues) {
+    var map = new LinkedHashMap<String, Object>();
+    for (int i = 0; i < keysAndValues.length; i += 2) {
+      map.put((String) keysAndValues[i], keysAndValues[i + 1]);
+    }
+    return map;
+  }
+
+  static Map<String, Object> message(String role, Object content) {
+    return map("role", role, "content", content);
+  }
+}
