@@ -1,16 +1,7 @@
 package dev.kvasir;
 
-/** Follows a generation while it runs, on the thread that runs it. */
+import dev.kvasir.engine.SequenceListener;
+
+/** Follows a generation while it runs, on the thread that asked for it. */
 @FunctionalInterface
-public interface GenerationListener {
-  /** A piece of text that will not change any more. */
-  void text(String piece);
-
-  /** How much of the prompt has been read. */
-  default void prompt(int tokensDone, int tokensInAll) {}
-
-  /** Asked before each token; true ends the generation there, with nothing lost. */
-  default boolean stopped() {
-    return false;
-  }
-}
+public interface GenerationListener extends SequenceListener {}

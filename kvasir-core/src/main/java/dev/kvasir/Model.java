@@ -3,11 +3,12 @@ package dev.kvasir;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.codec.CacheHost;
+import dev.kvasir.engine.Batch;
+import dev.kvasir.engine.StepLoop;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.GgufFile;
 import dev.kvasir.kernel.Crew;
-import dev.kvasir.model.Batch;
-import dev.kvasir.model.Decoder;
+import dev.kvasir.model.HostEngine;
 import dev.kvasir.model.ModelConfig;
 import dev.kvasir.model.Weights;
 import dev.kvasir.profile.Profile;
@@ -39,19 +40,21 @@ public final class Model implements AutoCloseable {
   private static final String BUNDLED_PROFILE = "/dev/kvasir/mini/kvasir-mini.profile.safetensors";
 
   private final String name;
-  private final Decoder decoder;
+  private final HostEngine engine;
   private final Tokenizer tokenizer;
   private final Optional<Profile> profile;
   private final Crew crew;
+  private final StepLoop loop;
   private volatile boolean closed;
 
   private Model(
-      String name, Decoder decoder, Tokenizer tokenizer, Optional<Profile> profile, Crew crew) {
+      String name, HostEngine engine, Tokenizer tokenizer, Optional<Profile> profile, Crew crew) {
     this.name = name;
-    this.decoder = decoder;
+    this.engine = engine;
     this.tokenizer = tokenizer;
-    this.profile = profile.map(given -> given.requireModel(decoder.fingerprint(), name));
+    this.profile = profile.map(given -> given.requireModel(engine.fingerprint(), name));
     this.crew = crew;
+    this.loop = new StepLoop(engine);
   }
 
   /** Loads a GGUF file, or a folder as Hugging Face lays it out. */
@@ -111,7 +114,7 @@ public final class Model implements AutoCloseable {
           file.name(),
           options,
           () -> Tokenizer.ofGguf(file.name(), file.metadata()),
-          crew -> Decoder.load(file, options.kernels(), crew, options.progress()));
+          crew -> HostEngine.load(file, options.kernels(), crew, options.progress()));
     } catch (RuntimeException | Error e) {
       file.close();
       throw e;
@@ -123,7 +126,7 @@ public final class Model implements AutoCloseable {
         folder.toString(),
         options,
         () -> Tokenizer.ofFolder(folder),
-        crew -> Decoder.load(folder, options.kernels(), crew, options.progress()));
+        crew -> HostEngine.load(folder, options.kernels(), crew, options.progress()));
   }
 
   /** Tokenizer and weights know nothing of each other, so they load side by side. */
@@ -131,17 +134,17 @@ public final class Model implements AutoCloseable {
       String name,
       LoadOptions options,
       Supplier<Tokenizer> tokenizerLoader,
-      Function<Crew, Decoder> decoderLoader) {
+      Function<Crew, HostEngine> engineLoader) {
     CompletableFuture<Tokenizer> tokenizer = CompletableFuture.supplyAsync(tokenizerLoader);
     Crew crew = new Crew(options.threads());
-    Decoder decoder = null;
+    HostEngine engine = null;
     try {
-      decoder = decoderLoader.apply(crew);
-      return new Model(name, decoder, tokenizer.join(), options.profile(), crew);
+      engine = engineLoader.apply(crew);
+      return new Model(name, engine, tokenizer.join(), options.profile(), crew);
     } catch (RuntimeException | Error e) {
       crew.close();
-      if (decoder != null) {
-        decoder.close();
+      if (engine != null) {
+        engine.close();
       }
       tokenizer.thenAccept(Tokenizer::close);
       if (e instanceof CompletionException && e.getCause() instanceof RuntimeException cause) {
@@ -157,7 +160,7 @@ public final class Model implements AutoCloseable {
   }
 
   public ModelConfig config() {
-    return decoder.config();
+    return engine.config();
   }
 
   public Tokenizer tokenizer() {
@@ -166,12 +169,12 @@ public final class Model implements AutoCloseable {
 
   /** For what computes with them itself, such as gradients; they live as long as this model. */
   public Weights weights() {
-    return decoder.weights();
+    return engine.weights();
   }
 
   /** Bytes of the weights as they are used. */
   public long weightBytes() {
-    return decoder.weightBytes();
+    return engine.weightBytes();
   }
 
   /**
@@ -189,7 +192,7 @@ public final class Model implements AutoCloseable {
 
   /** A short name for its weights and shape, which profiles are made out to. */
   public String fingerprint() {
-    return decoder.fingerprint();
+    return engine.fingerprint();
   }
 
   /** What methods learned of it beforehand. */
@@ -208,11 +211,11 @@ public final class Model implements AutoCloseable {
    * @param contextLimit tokens that the sequence may grow to
    */
   public KvCache newCache(CacheSpec spec, int contextLimit) {
-    return spec.newCache(config().cacheShape(), cacheHost().withContextLimit(contextLimit));
+    return engine.newCache(spec, profile, contextLimit);
   }
 
   private CacheHost cacheHost() {
-    return decoder.cacheHost().withProfile(profile);
+    return engine.cacheHost().withProfile(profile);
   }
 
   /** A kind of cache by the name that says what this model's profile decides for it. */
@@ -229,12 +232,17 @@ public final class Model implements AutoCloseable {
     return new Session(this, options);
   }
 
+  /** Generates for all sessions at once. */
+  StepLoop loop() {
+    return loop;
+  }
+
   /**
    * Runs one step over rows of any number of sequences at once, so that the weights are read once
    * for all of them.
    */
   public void forward(Batch batch) {
-    decoder.forward(batch);
+    engine.forward(batch);
   }
 
   void checkOpen() {
@@ -246,7 +254,7 @@ public final class Model implements AutoCloseable {
   @Override
   public void close() {
     closed = true;
-    decoder.close();
+    engine.close();
     tokenizer.close();
     crew.close();
   }

@@ -1,17 +1,15 @@
 package dev.kvasir;
 
-import dev.kvasir.Generation.Finish;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.cache.PackingTime;
+import dev.kvasir.engine.Sequence;
+import dev.kvasir.engine.Sequence.Request;
 import dev.kvasir.error.InvalidInputException;
-import dev.kvasir.model.Batch;
 import dev.kvasir.sampling.Sampler;
 import dev.kvasir.text.ChatTemplate;
 import dev.kvasir.text.Message;
-import dev.kvasir.text.TextStream;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
@@ -19,29 +17,19 @@ import java.util.concurrent.atomic.AtomicBoolean;
  * time; different sessions of a model are independent of each other.
  */
 public final class Session implements AutoCloseable {
-  /** Prompt tokens of a step: enough to make the weights' expansion cheap, few enough to report. */
-  private static final int PROMPT_STEP = 256;
-
   private final Model model;
   private final int contextLimit;
-  private final Prefill prefill;
   private final KvCache cache;
-  private final Batch batch = new Batch();
+  private final Sequence sequence;
   private final AtomicBoolean busy = new AtomicBoolean();
-  private final Set<Integer> endOfText;
-
-  /** Every token of the sequence. The last one is not in the cache until the next step needs it. */
-  private int[] tokens = new int[256];
-
-  private int length;
   private boolean closed;
 
   Session(Model model, SessionOptions options) {
     this.model = model;
     this.contextLimit = Math.min(options.contextLimit(), model.config().contextLength());
-    this.prefill = options.prefill();
-    this.endOfText = model.tokenizer().endOfText();
     this.cache = model.newCache(options.cache(), contextLimit);
+    boolean readsExactly = options.prefill() == Prefill.EXACT;
+    this.sequence = new Sequence(cache, contextLimit, readsExactly, model.tokenizer().endOfText());
     boolean asked = options.contextLimit() != Integer.MAX_VALUE;
     if (asked && cache.capacity() < contextLimit) {
       int capacity = cache.capacity();
@@ -57,7 +45,7 @@ public final class Session implements AutoCloseable {
     return exclusively(
         () -> {
           model.checkOpen();
-          int[] ids = model.tokenizer().encode(prompt, length == 0);
+          int[] ids = model.tokenizer().encode(prompt, sequence.length() == 0);
           return generateAfter(ids, options, listener);
         });
   }
@@ -85,49 +73,47 @@ public final class Session implements AutoCloseable {
         () -> {
           model.checkOpen();
           int[] ids = model.tokenizer().encode(template.render(messages, true), false);
-          int mismatch = Arrays.mismatch(ids, 0, ids.length, tokens, 0, length);
-          int shared = mismatch < 0 ? length : mismatch;
+          int shared = sequence.commonPrefix(ids);
           checkRoom(shared, ids.length - shared);
-          keep(shared);
-          return generateAfter(Arrays.copyOfRange(ids, length, ids.length), options, listener);
+          sequence.keep(shared);
+          return generateAfter(Arrays.copyOfRange(ids, shared, ids.length), options, listener);
         });
   }
 
   private Generation generateAfter(
       int[] prompt, GenerateOptions options, GenerationListener listener) {
-    checkRoom(length, prompt.length);
-    if (length + prompt.length == 0) {
+    checkRoom(sequence.length(), prompt.length);
+    if (sequence.length() + prompt.length == 0) {
       throw new InvalidInputException("the prompt is empty; at least one token is needed");
     }
-    Sampler sampler = new Sampler(options.sampling());
-    for (int i = 0; i < length; i++) {
-      sampler.see(tokens[i]);
-    }
     for (int id : prompt) {
-      append(id);
-      sampler.see(id);
+      sequence.append(id);
+    }
+    Sampler sampler = new Sampler(options.sampling());
+    for (int i = 0; i < sequence.length(); i++) {
+      sampler.see(sequence.token(i));
     }
     long start = System.nanoTime();
     PackingTime packed = cache.packingTime();
     int remembered = cache.length();
-    int promptTokens = length - remembered;
-    if (!readPrompt(listener)) {
-      int read = Math.max(0, cache.length() - remembered);
-      PackingTime packing = cache.packingTime().minus(packed);
-      return new Generation("", read, 0, System.nanoTime() - start, 0, packing, Finish.STOPPED);
-    }
-    long promptDone = System.nanoTime();
-    StringBuilder text = new StringBuilder();
-    int before = length;
-    Finish finish = continueText(options.maxTokens(), sampler, text, listener);
+    int unread = sequence.length() - remembered;
+    model
+        .loop()
+        .run(
+            sequence,
+            new Request(sampler, model.tokenizer().stream(true), options.maxTokens()),
+            listener);
+    long end = System.nanoTime();
+    boolean isRead = sequence.generated() > 0;
+    long promptDone = isRead ? sequence.promptDone() : end;
     return new Generation(
-        text.toString(),
-        promptTokens,
-        length - before,
+        sequence.text(),
+        isRead ? unread : Math.max(0, cache.length() - remembered),
+        sequence.generated(),
         promptDone - start,
-        System.nanoTime() - promptDone,
+        end - promptDone,
         cache.packingTime().minus(packed),
-        finish);
+        sequence.finish());
   }
 
   private void checkRoom(int held, int promptLength) {
@@ -155,114 +141,18 @@ public final class Session implements AutoCloseable {
     }
   }
 
-  /**
-   * Brings the cache up to the text, leaving logits for the next token; false if stopped. What was
-   * not read then stays part of the text, to be read when the session is next used.
-   */
-  private boolean readPrompt(GenerationListener listener) {
-    if (prefill == Prefill.CHUNKED) {
-      return readInSteps(listener);
-    }
-    cache.holdSealing(true);
-    try {
-      return readInSteps(listener);
-    } finally {
-      cache.holdSealing(false);
-    }
-  }
-
-  private boolean readInSteps(GenerationListener listener) {
-    // With nothing new to read, the last token is read again for its logits.
-    if (cache.length() == length) {
-      cache.truncate(length - 1);
-    }
-    int total = length - cache.length();
-    int done = 0;
-    while (done < total) {
-      if (listener.stopped()) {
-        return false;
-      }
-      int count = Math.max(1, cache.stepOf(Math.min(PROMPT_STEP, total - done)));
-      batch.clear();
-      int from = cache.length();
-      for (int i = from; i < from + count; i++) {
-        batch.add(cache, tokens[i], i == length - 1);
-      }
-      model.forward(batch);
-      done += count;
-      listener.prompt(done, total);
-    }
-    return true;
-  }
-
-  private Finish continueText(
-      int maxTokens, Sampler sampler, StringBuilder text, GenerationListener listener) {
-    TextStream stream = model.tokenizer().stream(true);
-    Finish finish = Finish.MAX_TOKENS;
-    for (int n = 0; n < maxTokens; n++) {
-      int token = sampler.pick(batch.logits(), batch.logitsAt(0), batch.vocabulary());
-      append(token);
-      if (endOfText.contains(token)) {
-        finish = Finish.END_OF_TEXT;
-        break;
-      }
-      tell(stream.push(token), text, listener);
-      if (listener.stopped()) {
-        finish = Finish.STOPPED;
-        break;
-      }
-      if (length >= contextLimit) {
-        finish = Finish.CONTEXT_FULL;
-        break;
-      }
-      if (length > cache.capacity()) {
-        finish = Finish.CACHE_FULL;
-        break;
-      }
-      if (n < maxTokens - 1) {
-        batch.clear();
-        batch.add(cache, token, true);
-        model.forward(batch);
-      }
-    }
-    tell(stream.finish(), text, listener);
-    return finish;
-  }
-
-  private static void tell(String piece, StringBuilder text, GenerationListener listener) {
-    if (!piece.isEmpty()) {
-      text.append(piece);
-      listener.text(piece);
-    }
-  }
-
-  private void append(int token) {
-    if (length == tokens.length) {
-      tokens = Arrays.copyOf(tokens, 2 * length);
-    }
-    tokens[length++] = token;
-  }
-
-  /** Forgets all but the first {@code count} tokens. */
-  private void keep(int count) {
-    length = count;
-    if (cache.length() > count) {
-      cache.truncate(count);
-    }
-  }
-
   /** Forgets all text. */
   public void reset() {
     exclusively(
         () -> {
-          keep(0);
+          sequence.keep(0);
           return null;
         });
   }
 
   /** Tokens of the text so far. */
   public int length() {
-    return length;
+    return sequence.length();
   }
 
   /** Tokens that it may hold. */

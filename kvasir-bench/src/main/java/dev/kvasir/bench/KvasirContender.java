@@ -3,7 +3,7 @@ package dev.kvasir.bench;
 import dev.kvasir.Model;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
-import dev.kvasir.model.Batch;
+import dev.kvasir.engine.Batch;
 import dev.kvasir.sampling.Sampler;
 import dev.kvasir.sampling.SamplingOptions;
 import dev.kvasir.text.TextStream;

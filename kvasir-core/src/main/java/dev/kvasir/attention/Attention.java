@@ -23,10 +23,14 @@ public final class Attention {
   /** Pages of a span: a tenth of a millisecond's work and more, beside which merging is nothing. */
   private static final int SPAN_PAGES = 16;
 
+  /** Query heads of a token that walk together: more of them are divided. */
+  private static final int MOST_ROWS = PageReader.MOST_ROWS;
+
   private final AttentionShape shape;
   private final Kernels kernels;
   private final Crew crew;
   private final int blockTokens;
+  private final int mostHeadParts;
   private final PageWalk[] walks;
   private final PartialOutputs partials;
   private final Crew.Work walk = this::walk;
@@ -38,6 +42,8 @@ public final class Attention {
   private int[] blockRow = new int[16];
   private int[] blockCount = new int[16];
   private int[] blockPosition = new int[16];
+  private boolean[] blockIsFew = new boolean[16];
+  private int[] headParts = new int[16];
 
   // How the blocks fall into spans in the layer at hand.
   private int[] firstSpan = new int[16];
@@ -55,6 +61,7 @@ public final class Attention {
     this.kernels = kernels;
     this.crew = crew;
     this.blockTokens = Math.max(1, BLOCK_ROWS / shape.queriesPerKvHead());
+    this.mostHeadParts = Math.ceilDiv(shape.queriesPerKvHead(), MOST_ROWS);
     this.partials = new PartialOutputs(shape.headDim());
     this.walks = new PageWalk[crew.size()];
     for (int i = 0; i < walks.length; i++) {
@@ -68,18 +75,45 @@ public final class Attention {
     blocks = 0;
   }
 
-  /** Adds {@code count} consecutive rows that belong to one sequence from {@code position} on. */
+  /** Adds the rows of a whole step of one sequence, from {@code position} on. */
   public void add(KvCache cache, int firstRow, int count, int position) {
-    for (int done = 0; done < count; done += blockTokens) {
-      if (blocks == blockRow.length) {
-        grow();
-      }
-      blockCache[blocks] = cache;
-      blockRow[blocks] = firstRow + done;
-      blockCount[blocks] = Math.min(blockTokens, count - done);
-      blockPosition[blocks] = position + done;
-      blocks++;
+    add(cache, firstRow, count, position, position, position + count);
+  }
+
+  /**
+   * Adds {@code count} consecutive rows of one sequence from {@code position} on, which are a part
+   * of its step over the positions from {@code stepBegin} to {@code stepEnd}. A step is cut into
+   * blocks, and they are read, as if it came whole, so that a sequence finds the same whatever else
+   * there is to do.
+   */
+  public void add(
+      KvCache cache, int firstRow, int count, int position, int stepBegin, int stepEnd) {
+    int end = position + count;
+    int from = position;
+    while (from < end) {
+      int begin = from - (from - stepBegin) % blockTokens;
+      int blockEnd = Math.min(begin + blockTokens, stepEnd);
+      int to = Math.min(blockEnd, end);
+      addBlock(cache, firstRow + from - position, to - from, from, blockEnd - begin);
+      from = to;
     }
+  }
+
+  /**
+   * @param stepTokens of the block, those included that this step of the engine leaves out
+   */
+  private void addBlock(KvCache cache, int row, int count, int position, int stepTokens) {
+    if (blocks == blockRow.length) {
+      grow();
+    }
+    int group = shape.queriesPerKvHead();
+    blockCache[blocks] = cache;
+    blockRow[blocks] = row;
+    blockCount[blocks] = count;
+    blockPosition[blocks] = position;
+    blockIsFew[blocks] = stepTokens == 1 || stepTokens * group <= MOST_ROWS;
+    headParts[blocks] = stepTokens == 1 ? Math.ceilDiv(group, MOST_ROWS) : 1;
+    blocks++;
   }
 
   private void grow() {
@@ -88,6 +122,8 @@ public final class Attention {
     blockRow = Arrays.copyOf(blockRow, size);
     blockCount = Arrays.copyOf(blockCount, size);
     blockPosition = Arrays.copyOf(blockPosition, size);
+    blockIsFew = Arrays.copyOf(blockIsFew, size);
+    headParts = Arrays.copyOf(headParts, size);
     firstSpan = new int[size];
     spans = new int[size];
     firstPart = new int[size + 1];
@@ -109,7 +145,7 @@ public final class Attention {
     int slots = plan();
     crew.run(walk, firstPart[blocks]);
     if (slots > 0) {
-      crew.run(merge, blocks * shape.kvHeads());
+      crew.run(merge, blocks * shape.kvHeads() * mostHeadParts);
     }
   }
 
@@ -117,11 +153,11 @@ public final class Attention {
   private int plan() {
     int slots = 0;
     for (int block = 0; block < blocks; block++) {
-      boolean cut = blockCount[block] * shape.queriesPerKvHead() <= PageReader.MOST_ROWS;
+      boolean cut = blockIsFew[block];
       firstSpan[block] = cut ? firstPage(block) / SPAN_PAGES : 0;
       spans[block] = cut ? lastPage(block) / SPAN_PAGES - firstSpan[block] + 1 : 1;
       firstSlot[block] = slots;
-      int parts = spans[block] * shape.kvHeads();
+      int parts = spans[block] * headParts[block] * shape.kvHeads();
       firstPart[block + 1] = firstPart[block] + parts;
       slots += spans[block] == 1 ? 0 : parts;
     }
@@ -140,23 +176,32 @@ public final class Attention {
   private void walk(int part, int worker) {
     int found = Arrays.binarySearch(firstPart, 0, blocks, part);
     int block = found >= 0 ? found : -found - 2;
-    int kvHead = (part - firstPart[block]) / spans[block];
-    int span = (part - firstPart[block]) % spans[block];
+    int inBlock = part - firstPart[block];
+    int heads = inBlock / spans[block];
+    int span = inBlock % spans[block];
+    int kvHead = heads / headParts[block];
+    int queryHead = heads % headParts[block] * MOST_ROWS;
+    int headCount = headCount(block, queryHead);
     PageWalk pages = walks[worker];
-    int group = shape.queriesPerKvHead();
-    pages.begin(blockCount[block] * group);
+    pages.begin(blockCount[block], headCount, blockIsFew[block]);
     for (int token = 0; token < blockCount[block]; token++) {
-      pages.query(token * group, queries, headsAt(block, token, kvHead));
+      pages.query(token, queries, headsAt(block, token, kvHead, queryHead));
     }
     visitSpan(block, kvHead, span, pages);
     pages.end();
     if (spans[block] > 1) {
-      pages.leave(partials, firstSlot[block] + part - firstPart[block]);
+      pages.leave(partials, firstSlot[block] + inBlock);
       return;
     }
     for (int token = 0; token < blockCount[block]; token++) {
-      pages.finish(token * group, out, headsAt(block, token, kvHead));
+      pages.finish(token, out, headsAt(block, token, kvHead, queryHead));
     }
+  }
+
+  /** Query heads of a KV head that walk together, from {@code queryHead} of them on. */
+  private int headCount(int block, int queryHead) {
+    int group = shape.queriesPerKvHead();
+    return headParts[block] == 1 ? group : Math.min(MOST_ROWS, group - queryHead);
   }
 
   private void visitSpan(int block, int kvHead, int span, PageWalk pages) {
@@ -177,22 +222,26 @@ public final class Attention {
   }
 
   private void merge(int part, int worker) {
-    int block = part / shape.kvHeads();
-    int kvHead = part % shape.kvHeads();
-    if (spans[block] == 1) {
+    int block = part / (shape.kvHeads() * mostHeadParts);
+    int heads = part % (shape.kvHeads() * mostHeadParts);
+    if (spans[block] == 1 || heads >= shape.kvHeads() * headParts[block]) {
       return;
     }
-    int slot = firstSlot[block] + kvHead * spans[block];
-    int group = shape.queriesPerKvHead();
-    for (int row = 0; row < blockCount[block] * group; row++) {
-      int at = headsAt(block, row / group, kvHead) + row % group * shape.headDim();
+    int kvHead = heads / headParts[block];
+    int queryHead = heads % headParts[block] * MOST_ROWS;
+    int slot = firstSlot[block] + heads * spans[block];
+    int headCount = headCount(block, queryHead);
+    for (int row = 0; row < blockCount[block] * headCount; row++) {
+      int first = headsAt(block, row / headCount, kvHead, queryHead);
+      int at = first + row % headCount * shape.headDim();
       partials.merge(kernels, slot, spans[block], row, out, at);
     }
   }
 
-  /** Where the heads that share {@code kvHead} begin in a row of queries or outputs. */
-  private int headsAt(int block, int token, int kvHead) {
+  /** Where the heads that share {@code kvHead}, from one of them on, begin in a row. */
+  private int headsAt(int block, int token, int kvHead, int queryHead) {
     int row = blockRow[block] + token;
-    return (row * shape.queryHeads() + kvHead * shape.queriesPerKvHead()) * shape.headDim();
+    int head = row * shape.queryHeads() + kvHead * shape.queriesPerKvHead() + queryHead;
+    return head * shape.headDim();
   }
 }

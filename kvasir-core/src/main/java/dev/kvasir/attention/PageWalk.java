@@ -26,7 +26,9 @@ final class PageWalk {
   private final float[] scores; // (rows, PAGE)
   private final float[] maxima; // (rows)
   private final float[] sums; // (rows)
-  private int rows;
+  private int heads; // query heads of a token
+  private int rows; // of all tokens
+  private boolean few;
 
   PageWalk(AttentionShape shape, Kernels kernels, int mostRows) {
     int headDim = shape.headDim();
@@ -41,9 +43,15 @@ final class PageWalk {
     this.sums = new float[mostRows];
   }
 
-  /** Begins with so many rows, whose queries are to be put into {@link #queries}. */
-  void begin(int rowCount) {
-    rows = rowCount;
+  /**
+   * Begins with the query heads of some tokens.
+   *
+   * @param fewRows whether they compute on pages as they are packed, or on what is expanded
+   */
+  void begin(int tokens, int headsOfToken, boolean fewRows) {
+    heads = headsOfToken;
+    rows = tokens * headsOfToken;
+    few = fewRows;
     readers.begin();
     dense.begin();
     Arrays.fill(mixed, 0, rows * shape.headDim(), 0);
@@ -51,10 +59,10 @@ final class PageWalk {
     Arrays.fill(sums, 0, rows, 0);
   }
 
-  /** Takes the query heads of one token that share a KV head, as rows from {@code row} on. */
-  void query(int row, float[] source, int at) {
-    int length = shape.queriesPerKvHead() * shape.headDim();
-    int to = row * shape.headDim();
+  /** Takes the query heads of a token. */
+  void query(int token, float[] source, int at) {
+    int length = heads * shape.headDim();
+    int to = token * length;
     System.arraycopy(source, at, queries, to, length);
     kernels.scale(queries, to, length, (float) (1 / Math.sqrt(shape.headDim())));
   }
@@ -77,19 +85,15 @@ final class PageWalk {
     }
   }
 
-  private boolean isFew() {
-    return rows <= PageReader.MOST_ROWS;
-  }
-
   private void visit(DenseRows tokensInFull, int kvHead, int seen, int tokens, int window) {
-    dense.score(tokensInFull, kvHead, tokens, isFew(), queries, rows, scores);
+    dense.score(tokensInFull, kvHead, tokens, few, queries, rows, scores);
     weigh(seen, tokens, window);
-    dense.mix(tokensInFull, kvHead, tokens, isFew(), scores, rows, mixed);
+    dense.mix(tokensInFull, kvHead, tokens, few, scores, rows, mixed);
   }
 
   /** A page is read as a whole: what is not to be seen weighs zero. */
   private void visit(Page page, int kvHead, int seen, int window) {
-    PageReader reader = isFew() ? page.reader(readers) : readers.of(ExpandedReader.KIND);
+    PageReader reader = few ? page.reader(readers) : readers.of(ExpandedReader.KIND);
     reader.score(page, kvHead, queries, rows, scores);
     weigh(seen, PAGE, window);
     reader.mix(page, kvHead, scores, rows, mixed);
@@ -101,7 +105,7 @@ final class PageWalk {
    */
   private void weigh(int seen, int tokens, int window) {
     for (int row = 0; row < rows; row++) {
-      weigh(row, seen + row / shape.queriesPerKvHead(), tokens, window);
+      weigh(row, seen + row / heads, tokens, window);
     }
   }
 
@@ -134,14 +138,14 @@ final class PageWalk {
     readers.end(rows, mixed);
   }
 
-  /** Writes the outputs of one token's heads, from {@code row} on. */
-  void finish(int row, float[] out, int at) {
+  /** Writes the outputs of a token's heads. */
+  void finish(int token, float[] out, int at) {
     int headDim = shape.headDim();
-    int group = shape.queriesPerKvHead();
-    for (int r = row; r < row + group; r++) {
-      kernels.scale(mixed, r * headDim, headDim, 1 / sums[r]);
+    int first = token * heads;
+    for (int row = first; row < first + heads; row++) {
+      kernels.scale(mixed, row * headDim, headDim, 1 / sums[row]);
     }
-    System.arraycopy(mixed, row * headDim, out, at, group * headDim);
+    System.arraycopy(mixed, first * headDim, out, at, heads * headDim);
   }
 
   /** Leaves what was found so far, to be merged with walks over other blocks. */

@@ -31,8 +31,23 @@ public interface KvCache extends AutoCloseable {
   /** Stores the keys and values of all KV heads at a reserved position of a layer. */
   void append(int layer, int position, float[] keys, int keysAt, float[] values, int valuesAt);
 
-  /** Counts the next {@code positions} as held. */
-  void advance(int positions);
+  /**
+   * Counts the next {@code positions} as held. Nothing is packed and no memory is taken or given
+   * back, so it cannot fail once they are reserved.
+   */
+  void count(int positions);
+
+  /**
+   * Packs what has left the window: between steps, and from any thread as long as no other uses
+   * this sequence. Where it fails, tokens stay as they are and the next call tries again.
+   */
+  void settle();
+
+  /** Counts the next {@code positions} as held and packs what has left the window. */
+  default void advance(int positions) {
+    count(positions);
+    settle();
+  }
 
   /**
    * While held, nothing is packed: all tokens see each other in full precision, and memory grows

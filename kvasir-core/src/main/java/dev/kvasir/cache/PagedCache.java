@@ -202,7 +202,7 @@ public final class PagedCache implements KvCache {
   }
 
   @Override
-  public void advance(int positions) {
+  public void count(int positions) {
     checkOpen();
     if (positions < 0 || length + positions > firstPosition(blocks.size())) {
       throw new IllegalArgumentException(
@@ -210,10 +210,11 @@ public final class PagedCache implements KvCache {
               .formatted(length + positions, firstPosition(blocks.size())));
     }
     length += positions;
-    sealWhatLeftTheWindow();
   }
 
-  private void sealWhatLeftTheWindow() {
+  @Override
+  public void settle() {
+    checkOpen();
     if (codec != null && !sealingHeld) {
       sealBehindWindow();
     }
@@ -315,7 +316,7 @@ public final class PagedCache implements KvCache {
   public void holdSealing(boolean held) {
     checkOpen();
     sealingHeld = held;
-    sealWhatLeftTheWindow();
+    settle();
   }
 
   @Override

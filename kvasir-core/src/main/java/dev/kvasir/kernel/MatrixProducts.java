@@ -1,19 +1,15 @@
 package dev.kvasir.kernel;
 
+import java.util.Arrays;
+
 /**
- * Products of a few rows of activations with up to three matrices that share them, spread over a
- * crew. One token at a time reads the weights as they are coded; many tokens are worth expanding a
- * tile of weights to floats once and using it for all of them.
+ * Products of rows of activations with up to three matrices that share them, spread over a crew.
+ * One token at a time reads the weights as they are coded; many tokens are worth expanding a tile
+ * of weights to floats once and using it for all of them ({@link RowRuns}).
  *
  * <p>Holds its scratch memory, so one instance serves one caller at a time.
  */
 public final class MatrixProducts implements Crew.Work {
-  /**
-   * Up to this many rows the coded form is multiplied directly. Expanding costs about as much as
-   * ten coded products of the same weights.
-   */
-  private static final int MOST_CODED_ROWS = 8;
-
   private static final int TILE = CodedMatrix.TILE_ROWS;
 
   /** Parts handed out to each worker, so that one that is late is helped by the others. */
@@ -21,14 +17,15 @@ public final class MatrixProducts implements Crew.Work {
 
   private final Kernels kernels;
   private final Crew crew;
-  private final CodedRow[] codedRows = new CodedRow[MOST_CODED_ROWS];
+  private final int mostColumns;
+  private CodedRow[] codedRows = {}; // one for each of the few rows, in their order
   private final float[][] expanded; // (worker, TILE * mostColumns)
 
   private final Matrix[] matrices = new Matrix[3];
   private final float[][] outputs = new float[3][];
   private int matrixCount;
   private float[] x;
-  private int rows;
+  private RowRuns runs;
   private int columns;
   private int tilesPerPart;
   private int tiles;
@@ -36,32 +33,30 @@ public final class MatrixProducts implements Crew.Work {
   public MatrixProducts(Kernels kernels, Crew crew, int mostColumns) {
     this.kernels = kernels;
     this.crew = crew;
-    this.expanded = new float[crew.size()][TILE * mostColumns];
-    for (int i = 0; i < MOST_CODED_ROWS; i++) {
-      codedRows[i] = new CodedRow(mostColumns);
-    }
+    this.mostColumns = mostColumns;
+    this.expanded = new float[crew.size()][Math.multiplyExact(TILE, mostColumns)];
   }
 
   /** {@code out (rows, matrix.rows) = x (rows, matrix.columns) . matrix}. */
-  public void multiply(float[] activations, int rowCount, Matrix matrix, float[] out) {
+  public void multiply(float[] activations, RowRuns rows, Matrix matrix, float[] out) {
     matrixCount = 0;
     use(matrix, out);
-    run(activations, rowCount);
+    run(activations, rows);
   }
 
   /** Two products of the same activations. */
   public void multiply(
-      float[] activations, int rowCount, Matrix first, float[] out1, Matrix second, float[] out2) {
+      float[] activations, RowRuns rows, Matrix first, float[] out1, Matrix second, float[] out2) {
     matrixCount = 0;
     use(first, out1);
     use(second, out2);
-    run(activations, rowCount);
+    run(activations, rows);
   }
 
   /** Three products of the same activations. */
   public void multiply(
       float[] activations,
-      int rowCount,
+      RowRuns rows,
       Matrix first,
       float[] out1,
       Matrix second,
@@ -72,7 +67,7 @@ public final class MatrixProducts implements Crew.Work {
     use(first, out1);
     use(second, out2);
     use(third, out3);
-    run(activations, rowCount);
+    run(activations, rows);
   }
 
   private void use(Matrix matrix, float[] out) {
@@ -80,9 +75,9 @@ public final class MatrixProducts implements Crew.Work {
     outputs[matrixCount++] = out;
   }
 
-  private void run(float[] activations, int rowCount) {
+  private void run(float[] activations, RowRuns rows) {
     x = activations;
-    rows = rowCount;
+    runs = rows;
     columns = matrices[0].columns();
     tiles = 0;
     boolean bytes = false;
@@ -94,18 +89,34 @@ public final class MatrixProducts implements Crew.Work {
         nibbles |= coded.codeBits() == 4;
       }
     }
-    if (rows <= MOST_CODED_ROWS) {
-      for (int r = 0; r < rows; r++) {
+    codeFewRows(bytes, nibbles);
+    tilesPerPart = Math.max(1, tiles / (crew.size() * PARTS_PER_WORKER));
+    crew.run(this, Math.ceilDiv(tiles, tilesPerPart));
+  }
+
+  private void codeFewRows(boolean bytes, boolean nibbles) {
+    int coded = 0;
+    for (int run = 0; run < runs.runs(); run++) {
+      for (int row = runs.first(run); runs.isFew(run) && row < runs.end(run); row++) {
+        CodedRow codes = codedRow(coded++);
         if (bytes) {
-          kernels.prepare(codedRows[r], x, r * columns, columns, 8);
+          kernels.prepare(codes, x, row * columns, columns, 8);
         }
         if (nibbles) {
-          kernels.prepare(codedRows[r], x, r * columns, columns, 4);
+          kernels.prepare(codes, x, row * columns, columns, 4);
         }
       }
     }
-    tilesPerPart = Math.max(1, tiles / (crew.size() * PARTS_PER_WORKER));
-    crew.run(this, Math.ceilDiv(tiles, tilesPerPart));
+  }
+
+  private CodedRow codedRow(int index) {
+    if (index == codedRows.length) {
+      codedRows = Arrays.copyOf(codedRows, Math.max(1, 2 * index));
+    }
+    if (codedRows[index] == null) {
+      codedRows[index] = new CodedRow(mostColumns);
+    }
+    return codedRows[index];
   }
 
   private static int tilesOf(Matrix matrix) {
@@ -132,20 +143,55 @@ public final class MatrixProducts implements Crew.Work {
   }
 
   private void multiplyTiles(Matrix matrix, int from, int to, float[] out, int worker) {
-    if (matrix instanceof CodedMatrix coded && rows <= MOST_CODED_ROWS) {
-      for (int r = 0; r < rows; r++) {
-        int outAt = r * matrix.rows() + from * TILE;
-        kernels.codedProduct(coded, from, to, codedRows[r], out, outAt);
+    boolean many = !(matrix instanceof CodedMatrix);
+    int coded = 0;
+    for (int run = 0; run < runs.runs(); run++) {
+      if (matrix instanceof CodedMatrix codes && runs.isFew(run)) {
+        coded = multiplyCoded(codes, from, to, run, coded, out);
+      } else {
+        many = true;
       }
-      return;
     }
-    float[] weights = expanded[worker];
+    if (many) {
+      multiplyExpanded(matrix, from, to, out, expanded[worker]);
+    }
+  }
+
+  /** Answers how many coded rows there have been by now. */
+  private int multiplyCoded(CodedMatrix matrix, int from, int to, int run, int coded, float[] out) {
+    int index = coded;
+    for (int row = runs.first(run); row < runs.end(run); row++) {
+      int outAt = row * matrix.rows() + from * TILE;
+      kernels.codedProduct(matrix, from, to, codedRows[index++], out, outAt);
+    }
+    return index;
+  }
+
+  private void multiplyExpanded(Matrix matrix, int from, int to, float[] out, float[] weights) {
+    boolean isCoded = matrix instanceof CodedMatrix;
     for (int tile = from; tile < to; tile++) {
       int firstRow = tile * TILE;
       int count = Math.min(TILE, matrix.rows() - firstRow);
       kernels.expand(matrix, firstRow, count, weights, 0);
-      kernels.products(
-          x, 0, columns, rows, weights, 0, columns, count, columns, out, firstRow, matrix.rows());
+      for (int run = 0; run < runs.runs(); run++) {
+        if (isCoded && runs.isFew(run)) {
+          continue;
+        }
+        int row = runs.first(run);
+        kernels.products(
+            x,
+            row * columns,
+            columns,
+            runs.end(run) - row,
+            weights,
+            0,
+            columns,
+            count,
+            columns,
+            out,
+            row * matrix.rows() + firstRow,
+            matrix.rows());
+      }
     }
   }
 }

@@ -2,9 +2,11 @@ package dev.kvasir.model;
 
 import dev.kvasir.attention.Attention;
 import dev.kvasir.cache.KvCache;
+import dev.kvasir.engine.Batch;
 import dev.kvasir.kernel.Crew;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.MatrixProducts;
+import dev.kvasir.kernel.RowRuns;
 import java.util.Arrays;
 
 /**
@@ -31,7 +33,9 @@ final class ForwardPass {
   private float[] update = {}; // (rows, hidden)
   private float[] cosines = {}; // (rows, pairs)
   private float[] sines = {}; // (rows, pairs)
-  private KvCache[] cacheOfRow = {};
+  private int[] sequenceOfRow = {};
+  private final RowRuns runs = new RowRuns();
+  private final RowRuns logitRuns = new RowRuns();
   private int room;
 
   private Batch batch;
@@ -68,7 +72,7 @@ final class ForwardPass {
       crew.run(normalizeForAttention, rows);
       products.multiply(
           normed,
-          rows,
+          runs,
           layer.query().matrix(),
           queries,
           layer.key().matrix(),
@@ -77,11 +81,11 @@ final class ForwardPass {
           values);
       crew.run(rotateAndRemember, rows);
       attention.attend(layerIndex, layer.window(), queries, mixed);
-      products.multiply(mixed, rows, layer.output().matrix(), update);
+      products.multiply(mixed, runs, layer.output().matrix(), update);
       crew.run(addAndNormalize, rows);
-      products.multiply(normed, rows, layer.gate().matrix(), gate, layer.up().matrix(), up);
+      products.multiply(normed, runs, layer.gate().matrix(), gate, layer.up().matrix(), up);
       crew.run(activate, rows);
-      products.multiply(gate, rows, layer.down().matrix(), update);
+      products.multiply(gate, runs, layer.down().matrix(), update);
       crew.run(addFeedForward, rows);
     }
     computeLogits();
@@ -92,13 +96,29 @@ final class ForwardPass {
     batch = step;
     makeRoom(batch.rows());
     attention.begin();
+    runs.clear();
     for (int s = 0; s < batch.sequences(); s++) {
-      KvCache cache = batch.cache(s);
       int first = batch.firstRow(s);
-      int end = batch.endRow(s);
-      cache.reserve(batch.position(end - 1) + 1);
-      attention.add(cache, first, end - first, batch.position(first));
-      Arrays.fill(cacheOfRow, first, end, cache);
+      int count = batch.endRow(s) - first;
+      int stepBegin = batch.stepBegin(s);
+      int stepEnd = batch.stepEnd(s);
+      Arrays.fill(sequenceOfRow, first, first + count, s);
+      runs.add(count, stepEnd - stepBegin <= RowRuns.MOST_FEW);
+      if (reserve(s, stepEnd)) {
+        KvCache cache = batch.cache(s);
+        attention.add(cache, first, count, batch.position(first), stepBegin, stepEnd);
+      }
+    }
+  }
+
+  /** A sequence that has no room keeps its rows to itself: the others go on without it. */
+  private boolean reserve(int sequence, int length) {
+    try {
+      batch.cache(sequence).reserve(length);
+      return true;
+    } catch (RuntimeException e) {
+      batch.fail(sequence, e);
+      return false;
     }
   }
 
@@ -107,9 +127,10 @@ final class ForwardPass {
    */
   private void end() {
     for (int s = 0; s < batch.sequences(); s++) {
-      batch.cache(s).advance(batch.endRow(s) - batch.firstRow(s));
+      if (!batch.hasFailed(s)) {
+        batch.cache(s).count(batch.endRow(s) - batch.firstRow(s));
+      }
     }
-    Arrays.fill(cacheOfRow, 0, batch.rows(), null);
     attention.begin();
     batch = null;
   }
@@ -131,7 +152,7 @@ final class ForwardPass {
     up = new float[rows * config.feedForward()];
     cosines = new float[rows * rope.pairs()];
     sines = new float[rows * rope.pairs()];
-    cacheOfRow = new KvCache[rows];
+    sequenceOfRow = new int[rows];
     room = rows;
   }
 
@@ -156,10 +177,22 @@ final class ForwardPass {
     int angles = row * rope.pairs();
     rope.rotate(queries, q, config.queryHeads(), headDim, cosines, sines, angles);
     rope.rotate(keys, kv, config.kvHeads(), headDim, cosines, sines, angles);
-    KvCache cache = cacheOfRow[row];
-    cache.append(layerIndex, batch.position(row), keys, kv, values, kv);
-    if (cache.seesQueries()) {
-      cache.see(layerIndex, batch.position(row), queries, q);
+    if (!batch.hasFailed(sequenceOfRow[row])) {
+      remember(row, q, kv);
+    }
+  }
+
+  /** What cannot be stored fails its own sequence and no other. */
+  private void remember(int row, int q, int kv) {
+    int sequence = sequenceOfRow[row];
+    KvCache cache = batch.cache(sequence);
+    try {
+      cache.append(layerIndex, batch.position(row), keys, kv, values, kv);
+      if (cache.seesQueries()) {
+        cache.see(layerIndex, batch.position(row), queries, q);
+      }
+    } catch (RuntimeException e) {
+      batch.fail(sequence, e);
     }
   }
 
@@ -198,11 +231,27 @@ final class ForwardPass {
       return;
     }
     int hidden = config.hidden();
+    cutLogitRuns(wanted);
     for (int i = 0; i < wanted; i++) {
       int at = batch.rowWithLogits(i) * hidden;
       kernels.rmsNorm(
           x, at, weights.outputNorm(), config.normEpsilon(), normed, i * hidden, hidden);
     }
-    products.multiply(normed, wanted, weights.output(), logits);
+    products.multiply(normed, logitRuns, weights.output(), logits);
+  }
+
+  /** As for other rows, how many there are is a sequence's own. */
+  private void cutLogitRuns(int wanted) {
+    logitRuns.clear();
+    int from = 0;
+    while (from < wanted) {
+      int sequence = sequenceOfRow[batch.rowWithLogits(from)];
+      int to = from;
+      while (to < wanted && sequenceOfRow[batch.rowWithLogits(to)] == sequence) {
+        to++;
+      }
+      logitRuns.add(to - from, to - from <= RowRuns.MOST_FEW);
+      from = to;
+    }
   }
 }

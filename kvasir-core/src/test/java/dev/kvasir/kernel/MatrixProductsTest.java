@@ -69,13 +69,14 @@ class MatrixProductsTest {
       out[m] = new float[rows * matrices[m].matrix().rows()];
     }
     switch (matrices.length) {
-      case 1 -> products.multiply(x, rows, matrices[0].matrix(), out[0]);
+      case 1 -> products.multiply(x, RowRuns.of(rows), matrices[0].matrix(), out[0]);
       case 2 ->
-          products.multiply(x, rows, matrices[0].matrix(), out[0], matrices[1].matrix(), out[1]);
+          products.multiply(
+              x, RowRuns.of(rows), matrices[0].matrix(), out[0], matrices[1].matrix(), out[1]);
       default ->
           products.multiply(
               x,
-              rows,
+              RowRuns.of(rows),
               matrices[0].matrix(),
               out[0],
               matrices[1].matrix(),

@@ -296,7 +296,7 @@ class RefusedModelTest {
     return refusal(
         file.toString(),
         file,
-        () -> Decoder.load(GgufFile.open(file), new ScalarKernels(), crew, (done, inAll) -> {}));
+        () -> HostEngine.load(GgufFile.open(file), new ScalarKernels(), crew, (done, inAll) -> {}));
   }
 
   /** The sentence about what config.json says. */
@@ -311,7 +311,7 @@ class RefusedModelTest {
     return refusal(
         name,
         written.resolve("model.safetensors"),
-        () -> Decoder.load(written, new ScalarKernels(), crew, (done, inAll) -> {}));
+        () -> HostEngine.load(written, new ScalarKernels(), crew, (done, inAll) -> {}));
   }
 
   private static String refusal(String name, Path file, Runnable load) throws IOException {

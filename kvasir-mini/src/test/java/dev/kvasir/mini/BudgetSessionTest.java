@@ -5,13 +5,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.kvasir.GenerateOptions;
 import dev.kvasir.Generation;
-import dev.kvasir.Generation.Finish;
 import dev.kvasir.GenerationListener;
 import dev.kvasir.Model;
 import dev.kvasir.Prefill;
 import dev.kvasir.Session;
 import dev.kvasir.SessionOptions;
 import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.engine.Finish;
 import dev.kvasir.error.InvalidInputException;
 import java.util.Arrays;
 import org.junit.jupiter.api.AfterAll;

@@ -10,7 +10,7 @@ import dev.kvasir.Model;
 import dev.kvasir.Session;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
-import dev.kvasir.model.Batch;
+import dev.kvasir.engine.Batch;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.InputStreamReader;

@@ -2,7 +2,6 @@ package dev.kvasir.cli.run;
 
 import dev.kvasir.GenerateOptions;
 import dev.kvasir.Generation;
-import dev.kvasir.Generation.Finish;
 import dev.kvasir.Model;
 import dev.kvasir.Session;
 import dev.kvasir.SessionOptions;
@@ -10,6 +9,7 @@ import dev.kvasir.cli.arguments.ModelArguments;
 import dev.kvasir.cli.terminal.LineSource;
 import dev.kvasir.cli.terminal.Streams;
 import dev.kvasir.cli.terminal.Units;
+import dev.kvasir.engine.Finish;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.text.ChatTemplate;
 import dev.kvasir.text.PromptTemplateException;

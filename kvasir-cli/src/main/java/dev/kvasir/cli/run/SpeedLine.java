@@ -2,10 +2,10 @@ package dev.kvasir.cli.run;
 
 import dev.kvasir.GenerateOptions;
 import dev.kvasir.Generation;
-import dev.kvasir.Generation.Finish;
 import dev.kvasir.Session;
 import dev.kvasir.cache.PackingTime;
 import dev.kvasir.cli.terminal.Units;
+import dev.kvasir.engine.Finish;
 
 /** What a generation took, in one line. */
 final class SpeedLine {

@@ -2,7 +2,7 @@ package dev.kvasir.lab.eval;
 
 import dev.kvasir.Model;
 import dev.kvasir.cache.KvCache;
-import dev.kvasir.model.Batch;
+import dev.kvasir.engine.Batch;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;

@@ -2,7 +2,7 @@ package dev.kvasir.lab.text;
 
 import dev.kvasir.Model;
 import dev.kvasir.cache.KvCache;
-import dev.kvasir.model.Batch;
+import dev.kvasir.engine.Batch;
 import java.util.function.BooleanSupplier;
 import java.util.function.IntConsumer;
 

@@ -1,11 +1,16 @@
 package dev.kvasir.model;
 
+import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.cache.KvCache;
 import dev.kvasir.codec.CacheHost;
+import dev.kvasir.engine.Batch;
+import dev.kvasir.engine.Engine;
 import dev.kvasir.format.GgufFile;
 import dev.kvasir.format.SafetensorsFolder;
 import dev.kvasir.format.TensorSource;
 import dev.kvasir.kernel.Crew;
 import dev.kvasir.kernel.Kernels;
+import dev.kvasir.profile.Profile;
 import java.nio.file.Path;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentLinkedDeque;
@@ -14,7 +19,7 @@ import java.util.concurrent.ConcurrentLinkedDeque;
  * A decoder-only transformer, ready to run. Steps may come from several threads at once: each takes
  * scratch memory of its own and gives it back.
  */
-public final class Decoder implements AutoCloseable {
+public final class HostEngine implements Engine {
   private final ModelConfig config;
   private final String fingerprint;
   private final Weights weights;
@@ -24,7 +29,7 @@ public final class Decoder implements AutoCloseable {
   private final ConcurrentLinkedDeque<ForwardPass> idle = new ConcurrentLinkedDeque<>();
   private volatile boolean closed;
 
-  private Decoder(
+  private HostEngine(
       ModelConfig config, String fingerprint, Weights weights, Kernels kernels, Crew crew) {
     this.config = config;
     this.fingerprint = fingerprint;
@@ -39,7 +44,7 @@ public final class Decoder implements AutoCloseable {
    *
    * @param progress told after each layer that is loaded
    */
-  public static Decoder load(GgufFile file, Kernels kernels, Crew crew, LoadProgress progress) {
+  public static HostEngine load(GgufFile file, Kernels kernels, Crew crew, LoadProgress progress) {
     try {
       ModelConfig config = ModelConfig.of(file);
       return load(config, file, TensorNames.GGUF, kernels, crew, progress);
@@ -50,7 +55,7 @@ public final class Decoder implements AutoCloseable {
   }
 
   /** Reads a folder as Hugging Face lays it out. */
-  public static Decoder load(Path folder, Kernels kernels, Crew crew, LoadProgress progress) {
+  public static HostEngine load(Path folder, Kernels kernels, Crew crew, LoadProgress progress) {
     ModelConfig config = ModelConfig.of(folder);
     SafetensorsFolder file = SafetensorsFolder.open(folder);
     try {
@@ -61,7 +66,7 @@ public final class Decoder implements AutoCloseable {
     }
   }
 
-  private static Decoder load(
+  private static HostEngine load(
       ModelConfig config,
       TensorSource file,
       TensorNames names,
@@ -71,7 +76,7 @@ public final class Decoder implements AutoCloseable {
     // Loading closes a file that no weights are used from where it is mapped.
     String fingerprint = Fingerprint.of(config, file);
     Weights weights = WeightsLoader.load(config, file, names, progress);
-    return new Decoder(config, fingerprint, weights, kernels, crew);
+    return new HostEngine(config, fingerprint, weights, kernels, crew);
   }
 
   public ModelConfig config() {
@@ -91,6 +96,13 @@ public final class Decoder implements AutoCloseable {
         .withCrew(crew);
   }
 
+  @Override
+  public KvCache newCache(CacheSpec spec, Optional<Profile> profile, int contextLimit) {
+    checkOpen();
+    CacheHost host = cacheHost().withProfile(profile).withContextLimit(contextLimit);
+    return spec.newCache(config.cacheShape(), host);
+  }
+
   /** For what computes with them itself; they live as long as this decoder. */
   public Weights weights() {
     checkOpen();
@@ -102,8 +114,24 @@ public final class Decoder implements AutoCloseable {
     return weights.bytes();
   }
 
-  /** Runs one step: appends every row to its cache and leaves the wanted logits in the batch. */
+  /**
+   * Runs one step: appends every row to its cache, leaves the wanted logits in the batch and packs
+   * what has left the window.
+   *
+   * @throws RuntimeException where a sequence of the batch failed; the others have gone on
+   */
   public void forward(Batch batch) {
+    step(batch);
+    batch.settle();
+    batch.requireNoFailure();
+  }
+
+  /**
+   * The same without packing, which the caller sees to between steps, and without throwing for a
+   * sequence that failed: {@link Batch#failure} tells.
+   */
+  @Override
+  public void step(Batch batch) {
     checkOpen();
     checkTokens(batch);
     ForwardPass pass = idle.poll();

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.fail;
 import com.google.gson.JsonObject;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
+import dev.kvasir.engine.Batch;
 import dev.kvasir.format.GgmlType;
 import dev.kvasir.format.GgufFile;
 import dev.kvasir.format.GgufValue;
@@ -27,7 +28,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** The decoder against one written from the definitions, on small random models. */
-class DecoderTest {
+class HostEngineTest {
   private static final long SEED = 41;
 
   /** Logits are about 1 in size; sums in floats and halves that round apart cost this much. */
@@ -74,7 +75,7 @@ class DecoderTest {
   void aLongPromptAgreesAcrossPages() {
     TinyModel model = new TinyModel(Sizes.of("llama"), SEED);
     int[] tokens = new Random(SEED).ints(300, 0, 50).toArray();
-    try (Decoder decoder = gguf(model)) {
+    try (HostEngine decoder = gguf(model)) {
       assertClose(inOneStep(decoder, tokens), new NaiveDecoder(model).logits(tokens), CLOSE);
     }
   }
@@ -86,7 +87,7 @@ class DecoderTest {
   void everyTypeOfWeightAgrees(GgmlType type) {
     TinyModel model = new TinyModel(Sizes.of("llama").withType(type), SEED);
     double[][] expected = new NaiveDecoder(model).logits(TOKENS);
-    try (Decoder decoder = gguf(model)) {
+    try (HostEngine decoder = gguf(model)) {
       // Twelve rows at once are multiplied by weights expanded to floats.
       assertClose(inOneStep(decoder, TOKENS), expected, CLOSE);
       // One row at a time is coded to bytes where the weights are: 1/254 of the largest of 32.
@@ -177,7 +178,7 @@ class DecoderTest {
   @ParameterizedTest
   @MethodSource("models")
   void aPromptInOneStepIsAPromptTokenByToken(Sizes sizes) {
-    try (Decoder decoder = gguf(new TinyModel(sizes, SEED))) {
+    try (HostEngine decoder = gguf(new TinyModel(sizes, SEED))) {
       float[][] expected = tokenByToken(decoder, TOKENS);
       // The order of sums differs, and a key between two halves may be stored as either of them.
       assertClose(inOneStep(decoder, TOKENS), doubles(expected), 1e-4);
@@ -187,7 +188,7 @@ class DecoderTest {
   @Test
   void rowsOfThreeSequencesInOneStepAreWhatEachIsAlone() {
     int[][] texts = {{1, 2, 3, 4, 5}, {40}, {9, 8, 7}};
-    try (Decoder decoder = gguf(new TinyModel(Sizes.of("qwen3"), SEED));
+    try (HostEngine decoder = gguf(new TinyModel(Sizes.of("qwen3"), SEED));
         KvCache a = CacheSpec.DEFAULT.newCache(decoder.config().cacheShape());
         KvCache b = CacheSpec.DEFAULT.newCache(decoder.config().cacheShape());
         KvCache c = CacheSpec.DEFAULT.newCache(decoder.config().cacheShape())) {
@@ -223,7 +224,7 @@ class DecoderTest {
 
   @Test
   void onlyTheWantedRowsHaveLogits() {
-    try (Decoder decoder = gguf(new TinyModel(Sizes.of("llama"), SEED));
+    try (HostEngine decoder = gguf(new TinyModel(Sizes.of("llama"), SEED));
         KvCache cache = CacheSpec.DEFAULT.newCache(decoder.config().cacheShape())) {
       float[][] all = inOneStep(decoder, TOKENS);
       Batch batch = new Batch();
@@ -241,7 +242,7 @@ class DecoderTest {
 
   @Test
   void aStepWithoutLogitsStillFillsTheCache() {
-    try (Decoder decoder = gguf(new TinyModel(Sizes.of("llama"), SEED));
+    try (HostEngine decoder = gguf(new TinyModel(Sizes.of("llama"), SEED));
         KvCache cache = CacheSpec.DEFAULT.newCache(decoder.config().cacheShape())) {
       Batch batch = new Batch();
       batch.add(cache, 3, false);
@@ -259,7 +260,7 @@ class DecoderTest {
     for (Sizes sizes : new Sizes[] {Sizes.of("llama"), Sizes.of("qwen3"), Sizes.of("qwen2")}) {
       TinyModel model = new TinyModel(sizes, SEED);
       long bytes = model.tensors.values().stream().mapToLong(t -> t.bytes().length).sum();
-      try (Decoder decoder = gguf(model)) {
+      try (HostEngine decoder = gguf(model)) {
         assertThat(decoder.weightBytes()).as(sizes.architecture()).isEqualTo(bytes);
       }
     }
@@ -269,7 +270,7 @@ class DecoderTest {
   void aTokenOrAPositionThatTheModelDoesNotHaveIsRefused() {
     TinyModel model = new TinyModel(Sizes.of("llama"), SEED);
     model.say("context_length", 4);
-    try (Decoder decoder = gguf(model);
+    try (HostEngine decoder = gguf(model);
         KvCache cache = CacheSpec.DEFAULT.newCache(decoder.config().cacheShape())) {
       for (int bad : new int[] {-1, 50}) {
         Batch batch = new Batch();
@@ -294,7 +295,7 @@ class DecoderTest {
 
   @Test
   void useAfterCloseIsToldAsSuch() {
-    Decoder decoder = gguf(new TinyModel(Sizes.of("llama"), SEED));
+    HostEngine decoder = gguf(new TinyModel(Sizes.of("llama"), SEED));
     decoder.close();
     decoder.close();
     assertThatThrownBy(() -> decoder.forward(new Batch()))
@@ -302,24 +303,24 @@ class DecoderTest {
         .hasMessage("this model is closed");
   }
 
-  private Decoder gguf(TinyModel model) {
+  private HostEngine gguf(TinyModel model) {
     GgufFile file = GgufFile.open(model.writeGguf(folder.resolve("tiny.gguf")));
-    return Decoder.load(file, new ScalarKernels(), crew, (done, inAll) -> {});
+    return HostEngine.load(file, new ScalarKernels(), crew, (done, inAll) -> {});
   }
 
-  private Decoder huggingFace(TinyModel model) {
+  private HostEngine huggingFace(TinyModel model) {
     Path written = model.writeFolder(folder.resolve("tiny"));
-    return Decoder.load(written, new ScalarKernels(), crew, (done, inAll) -> {});
+    return HostEngine.load(written, new ScalarKernels(), crew, (done, inAll) -> {});
   }
 
   /** The logits of {@link #TOKENS}; closes the decoder. */
-  private static float[][] logits(Decoder decoder) {
+  private static float[][] logits(HostEngine decoder) {
     try (decoder) {
       return inOneStep(decoder, TOKENS);
     }
   }
 
-  private static float[][] inOneStep(Decoder decoder, int[] tokens) {
+  private static float[][] inOneStep(HostEngine decoder, int[] tokens) {
     try (KvCache cache = CacheSpec.DEFAULT.newCache(decoder.config().cacheShape())) {
       Batch batch = new Batch();
       for (int token : tokens) {
@@ -334,7 +335,7 @@ class DecoderTest {
     }
   }
 
-  private static float[][] tokenByToken(Decoder decoder, int[] tokens) {
+  private static float[][] tokenByToken(HostEngine decoder, int[] tokens) {
     try (KvCache cache = CacheSpec.DEFAULT.newCache(decoder.config().cacheShape())) {
       Batch batch = new Batch();
       float[][] rows = new float[tokens.length][];

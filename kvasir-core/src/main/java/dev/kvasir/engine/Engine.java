@@ -1,0 +1,28 @@
+package dev.kvasir.engine;
+
+import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.cache.KvCache;
+import dev.kvasir.profile.Profile;
+import java.util.Optional;
+
+/**
+ * What runs steps: it owns the weights and the memory that pages lie in. Sequences, batches and the
+ * loop over them are the same whichever engine serves them.
+ */
+public interface Engine extends AutoCloseable {
+  /** An empty cache, whose pages lie where this engine attends to them. */
+  KvCache newCache(CacheSpec spec, Optional<Profile> profile, int contextLimit);
+
+  /**
+   * Runs one step over the rows of a batch: appends every row to its cache and leaves the wanted
+   * logits in the batch. Nothing is packed, which {@link KvCache#settle} does between steps. A
+   * sequence that fails leaves the others as they are without it, and {@link Batch#failure} tells
+   * why; its cache holds what it held before.
+   *
+   * <p>Steps may come from several threads at once, on different sequences.
+   */
+  void step(Batch batch);
+
+  @Override
+  void close();
+}

@@ -1,0 +1,16 @@
+package dev.kvasir.engine;
+
+/** Follows a generation while it runs, on the thread that asked for it. */
+@FunctionalInterface
+public interface SequenceListener {
+  /** A piece of text that will not change any more. */
+  void text(String piece);
+
+  /** How much of the prompt has been read. */
+  default void prompt(int tokensDone, int tokensInAll) {}
+
+  /** Asked before each token; true ends the generation there, with nothing lost. */
+  default boolean stopped() {
+    return false;
+  }
+}
