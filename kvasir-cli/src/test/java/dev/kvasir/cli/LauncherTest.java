@@ -22,7 +22,7 @@ class LauncherTest {
 
   @BeforeEach
   void linkTools() throws IOException {
-    assumeTrue(Files.isExecutable(Path.of("/bin/bash")));
+    assumeTrue(Files.isExecutable(Path.of("/bin/bash")), "there is no /bin/bash");
     Files.createDirectory(folder.resolve("bin"));
     String tools = "bash cat dirname find grep head ln mkdir mv readlink rm sleep touch";
     for (String tool : tools.split(" ")) {

@@ -4,8 +4,12 @@
   const rows = evaluation.rows;
   const reference = rows[0];
   const charts = [];
-  const sizes = new ResizeObserver(entries =>
-    entries.forEach(entry => echarts.getInstanceByDom(entry.target)?.resize()));
+  /** Drawn at once: the library would let the old size be painted first. */
+  const sizes = new ResizeObserver(entries => entries.forEach(({ target }) => {
+    const chart = echarts.getInstanceByDom(target);
+    chart?.resize();
+    chart?.getZr().flush();
+  }));
 
   const TASKS = {
     ppl: { title: 'Perplexity', hint: 'lower is better' },
@@ -32,6 +36,9 @@
     'M3.3 0H6.7V3.3H10V6.7H6.7V10H3.3V6.7H0V3.3H3.3Z',
   ];
   const DASHES = ['solid', [7, 3], [2, 3], [9, 3, 2, 3]];
+  /** Pixels of a bar's thickness and from its end to its label. */
+  const BAR = 14;
+  const BAR_MARGIN = 5;
 
   // Text of a spec or a file name reaches the page through textContent or this, never as markup.
   const safe = echarts.format.encodeHTML;
@@ -40,17 +47,19 @@
   const percent = value => `${Number((100 * value).toFixed(1))} %`;
 
   let theme;
+  let axes;
 
   function readTheme() {
     const style = getComputedStyle(document.documentElement);
     const one = name => style.getPropertyValue(name).trim();
     const list = name => one(name).split(/\s+/);
     theme = {
-      ink: one('--ink'), muted: one('--muted'), line: one('--line'), surface: one('--surface'),
+      ink: one('--ink'), muted: one('--muted'), rule: one('--line'), surface: one('--surface'),
       reference: one('--reference'), series: list('--series'), parts: list('--parts'),
       found: list('--found'), foundInk: list('--found-ink'), range: list('--range'),
-      font: getComputedStyle(document.body).fontFamily,
+      family: getComputedStyle(document.body).fontFamily,
     };
+    axes = chartAxes(theme);
   }
 
   // ---- The page's parts ----
@@ -77,50 +86,12 @@
     const chart = echarts.init(place, null, { renderer: cells > 4000 ? 'canvas' : 'svg' });
     chart.setOption({
       animation: false,
-      textStyle: { fontFamily: theme.font, color: theme.muted },
+      textStyle: { fontFamily: theme.family, color: theme.muted },
       ...option,
     });
     charts.push(chart);
     sizes.observe(place);
   }
-
-  function legendEntry(section, text, drawing) {
-    const entry = document.createElement('span');
-    entry.innerHTML = `<svg width="28" height="12" aria-hidden="true">${drawing}</svg>`;
-    entry.append(text);
-    section.querySelector('.legend').append(entry);
-  }
-
-  function legendLine(section, text, colour, dash, mark = '') {
-    const dashes = Array.isArray(dash) ? dash.join(' ') : dash === 'dashed' ? '4 3' : '';
-    legendEntry(section, text,
-      `<path d="M1 6H27" stroke="${colour}" stroke-width="2" stroke-dasharray="${dashes}"/>${mark}`);
-  }
-
-  function legendRamp(section, from, to, colours) {
-    const entry = element(section.querySelector('.legend'), 'span', '', from);
-    const ramp = element(entry, 'span', 'ramp');
-    ramp.style.background = `linear-gradient(to right, ${colours.join(', ')})`;
-    entry.append(to);
-  }
-
-  const mark = (shape, colour) =>
-    `<path transform="translate(9.5 1.5) scale(.9)" d="${shape}" fill="${colour}"/>`;
-
-  function axis(more) {
-    return {
-      nameTextStyle: { color: theme.muted, fontSize: 12 },
-      axisLine: { lineStyle: { color: theme.line } },
-      axisTick: { show: false },
-      axisLabel: { color: theme.muted, fontSize: 12, hideOverlap: true },
-      splitLine: { lineStyle: { color: theme.line, width: 1 } },
-      minorTick: { show: false },
-      ...more,
-    };
-  }
-
-  const below = (name, more) =>
-    axis({ name, nameLocation: 'middle', nameGap: 26, splitLine: { show: false }, ...more });
 
   // ---- Rows and their methods ----
 
@@ -149,10 +120,11 @@
     if (tasks.length === 0) {
       return false;
     }
-    legendLine(section, reference.spec, theme.reference, 'dashed', mark(SHAPES[0], theme.reference));
+    legends.line(section, reference.spec, theme.reference, 'dashed',
+      legends.mark(SHAPES[0], theme.reference));
     methods.forEach(method => {
       const { colour, shape } = lookOf(rows.slice(1).find(row => methodOf(row.spec) === method));
-      legendLine(section, method, colour, 'solid', mark(shape, colour));
+      legends.line(section, method, colour, 'solid', legends.mark(shape, colour));
     });
     tasks.forEach(task => qualityPanel(section, task));
     return true;
@@ -163,11 +135,12 @@
     const scale = about.share ? 100 : 1;
     const points = rows.filter(row => isDrawable(row, task)).map(row => point(row, task, scale));
     const { from, to } = bitRange();
+    const lastPower = String(2 ** Math.floor(Math.log2(to)));
     panel(section, about.title, about.hint, 280, {
-      grid: { left: 4, right: 16, top: 16, bottom: 22, containLabel: true },
+      grid: axes.around(plotRoom(lastPower)),
       tooltip: { ...tooltip(), formatter: hit => hit.data.tip },
-      xAxis: below('bits per value, all-in', { type: 'log', logBase: 2, min: from, max: to,
-        axisLabel: { color: theme.muted, fontSize: 12, showMaxLabel: false } }),
+      xAxis: axes.below('bits per value, all-in', { type: 'log', logBase: 2, min: from, max: to,
+        label: { showMaxLabel: false } }),
       yAxis: qualityAxis(about, points),
       series: [
         ...referenceLine(points, from, to),
@@ -177,6 +150,10 @@
       ],
     });
   }
+
+  /** Half of the last label stands beyond the axis' end, half of the topmost one above its axis. */
+  const plotRoom = lastLabel =>
+    ({ top: axes.line / 2, right: axes.width([lastLabel]) / 2, bottom: axes.nameRoom });
 
   /**
    * From a power of two to just beyond the largest row, the same for charts beside each other. A
@@ -192,7 +169,7 @@
   const tooltip = () => ({
     confine: true,
     backgroundColor: theme.surface,
-    borderColor: theme.line,
+    borderColor: theme.rule,
     textStyle: { color: theme.ink, fontSize: 13 },
   });
 
@@ -224,14 +201,13 @@
 
   function qualityAxis(about, points) {
     if (about.share) {
-      return axis({ type: 'value', min: 0, max: 100, interval: 25,
-        axisLabel: { color: theme.muted, fontSize: 12, formatter: '{value} %' } });
+      return axes.axis({ type: 'value', min: 0, max: 100, interval: 25, label: { formatter: '{value} %' } });
     }
     if (about.log) {
       const values = points.flatMap(one => [one.low, one.value, one.high]).filter(value => value > 0);
-      return axis({ type: 'log', ...decades(values) });
+      return axes.axis({ type: 'log', ...decades(values) });
     }
-    return axis({ type: 'value', scale: true });
+    return axes.axis({ type: 'value', scale: true });
   }
 
   /** Whole powers of ten around values, so that an axis ends on a label. */
@@ -239,7 +215,7 @@
     return {
       min: 10 ** Math.floor(Math.log10(Math.min(...values))),
       max: 10 ** Math.ceil(Math.log10(Math.max(...values))),
-      axisLabel: { color: theme.muted, fontSize: 12, formatter: value => String(Number(value.toPrecision(1))) },
+      label: { formatter: value => String(Number(value.toPrecision(1))) },
     };
   }
 
@@ -299,14 +275,13 @@
       return false;
     }
     const block = 128;
-    drawn.forEach(row => legendLine(section, row.spec, lookOf(row).colour, lookOf(row).dash));
+    const tokens = block * drawn[0].scores.kld.samples.length;
+    drawn.forEach(row => legends.line(section, row.spec, lookOf(row).colour, lookOf(row).dash));
     panel(section, 'KL divergence from fp16, in nats', 'mean of each 128 tokens, logarithmic', 320, {
-      grid: { left: 4, right: 20, top: 16, bottom: 22, containLabel: true },
+      grid: axes.around(plotRoom(count(tokens))),
       tooltip: { ...tooltip(), trigger: 'axis', order: 'valueDesc', formatter: alongTip },
-      xAxis: below('tokens read', {
-        type: 'value', max: block * drawn[0].scores.kld.samples.length,
-        axisLabel: { color: theme.muted, fontSize: 12, hideOverlap: true, formatter: count } }),
-      yAxis: axis({ type: 'log',
+      xAxis: axes.below('tokens read', { type: 'value', max: tokens, label: { formatter: count } }),
+      yAxis: axes.axis({ type: 'log',
         ...decades(drawn.flatMap(row => row.scores.kld.samples).filter(value => value > 0)) }),
       series: drawn.map(row => ({
         type: 'line', name: row.spec, symbol: 'circle', symbolSize: 5, showSymbol: row.scores.kld.samples.length < 8,
@@ -332,21 +307,29 @@
       return false;
     }
     section.querySelector('.panels').classList.add('grids');
-    legendRamp(section, 'none right', 'all right', theme.found);
+    legends.ramp(section, 'none right', 'all right', theme.found);
     drawn.forEach(row => gridPanel(section, row, row.scores[task]));
     return true;
   }
+
+  /** A label may be wider than the narrowest column, and the last one then stands beyond its end. */
+  const cellRoom = (labels, narrowest) =>
+    ({ right: Math.max(0, axes.width(labels.slice(-1)) - narrowest) / 2, bottom: axes.nameRoom });
 
   function gridPanel(section, row, score) {
     const contexts = [...new Set(score.grid.map(cell => cell.context))].sort((a, b) => a - b);
     const depths = [...new Set(score.grid.map(cell => cell.depth))].sort((a, b) => a - b);
     const fifth = depth => `${20 * depth}–${20 * depth + 20} %`;
-    panel(section, row.spec, score.estimate.value === null ? '' : `${percent(score.estimate.value)} right`, 56 + 26 * depths.length, {
-      grid: { left: 4, right: 4, top: 8, bottom: 22, containLabel: true },
+    const hint = score.estimate.value === null ? '' : `${percent(score.estimate.value)} right`;
+    const answers = (right, tries) => `${right}/${tries}`;
+    const widest = axes.width(score.grid.map(cell => answers(cell.share.right, cell.share.tries)));
+    const room = cellRoom(contexts.map(count), widest);
+    panel(section, row.spec, hint, axes.height((axes.line + 10) * depths.length, room), {
+      grid: axes.around(room),
       tooltip: { ...tooltip(), formatter: hit =>
         `${hit.value[3]} of ${hit.value[4]} right<br>${count(contexts[hit.value[0]])} tokens, depth ${fifth(depths[hit.value[1]])}` },
-      xAxis: below('tokens', { type: 'category', data: contexts.map(count) }),
-      yAxis: axis({ type: 'category', data: depths.map(fifth), inverse: true }),
+      xAxis: axes.below('tokens', { type: 'category', data: contexts.map(count) }),
+      yAxis: axes.axis({ type: 'category', data: depths.map(fifth), inverse: true }),
       visualMap: { show: false, min: 0, max: 1, dimension: 2, inRange: { color: theme.found } },
       series: [{
         type: 'heatmap',
@@ -357,10 +340,10 @@
           return {
             value: [contexts.indexOf(cell.context), depths.indexOf(cell.depth), share,
               cell.share.right, cell.share.tries],
-            label: { color: theme.foundInk[Math.round(share * (theme.foundInk.length - 1))] },
+            label: axes.style(theme.foundInk[Math.round(share * (theme.foundInk.length - 1))]),
           };
         }),
-        label: { show: true, fontSize: 12, formatter: hit => `${hit.value[3]}/${hit.value[4]}` },
+        label: { show: true, formatter: hit => answers(hit.value[3], hit.value[4]) },
       }],
     });
   }
@@ -374,29 +357,33 @@
     }
     const parts = PARTS.map(([key, name], i) => ({ key, name, colour: theme.parts[i] }))
       .filter(part => drawn.some(row => row.footprint.parts[part.key] > 0));
-    parts.forEach(part => legendEntry(section, part.name,
-      `<rect x="8" y="0" width="12" height="12" rx="2" fill="${part.colour}"/>`));
+    parts.forEach(part => legends.box(section, part.name, part.colour));
     const most = Math.max(...drawn.map(row => row.footprint.kvBytes));
     const [unit, size] = most >= 2 ** 30 ? ['GiB', 2 ** 30] : most >= 2 ** 20 ? ['MiB', 2 ** 20] : ['KiB', 2 ** 10];
-    panel(section, `KV cache, in ${unit}`, '', 52 + 46 * drawn.length, {
-      grid: { left: 8, right: 56, top: 8, bottom: 28 },
+    const total = row => digits(row.footprint.kvBytes / size);
+    const room = {
+      top: axes.line / 2, left: axes.width(['0']) / 2, right: BAR_MARGIN + axes.width(drawn.map(total)),
+    };
+    panel(section, `KV cache, in ${unit}`, '', axes.height((axes.line + BAR + 16) * drawn.length, room), {
+      grid: axes.around(room),
       tooltip: { ...tooltip(), formatter: hit =>
         `<b>${safe(hit.name)}</b>, ${count(drawn[hit.dataIndex].footprint.tokens)} tokens<br>`
           + `${hit.marker}${safe(hit.seriesName)}: ${digits(hit.value)} ${unit}` },
-      xAxis: axis({ type: 'value', splitLine: { show: false } }),
-      yAxis: axis({
+      xAxis: axes.axis({ type: 'value', splitLine: { show: false } }),
+      yAxis: axes.axis({
         type: 'category', inverse: true, data: drawn.map(row => row.spec), splitLine: { show: false },
         // Names stand above their bars: beside them, long ones would take a phone's whole width.
         z: 10,
-        axisLabel: { inside: true, margin: 0, interval: 0, color: theme.ink, fontSize: 12, align: 'left',
-          verticalAlign: 'bottom', padding: [0, 0, 13, 0] },
+        label: { inside: true, margin: 0, interval: 0, color: theme.ink, align: 'left',
+          verticalAlign: 'bottom', padding: [0, 0, BAR / 2 + 3, 0],
+          formatter: spec => axes.cut(spec, section.querySelector('.chart').clientWidth - room.left) },
       }),
       series: parts.map((part, i) => ({
-        type: 'bar', stack: 'bytes', name: part.name, barWidth: 14, itemStyle: { color: part.colour },
+        type: 'bar', stack: 'bytes', name: part.name, barWidth: BAR, itemStyle: { color: part.colour },
         data: drawn.map(row => row.footprint.parts[part.key] / size),
         label: i < parts.length - 1 ? { show: false } : {
-          show: true, position: 'right', color: theme.ink, fontSize: 12,
-          formatter: hit => digits(drawn[hit.dataIndex].footprint.kvBytes / size),
+          ...axes.style(theme.ink), show: true, position: 'right', distance: BAR_MARGIN,
+          formatter: hit => total(drawn[hit.dataIndex]),
         },
       })),
     });
@@ -411,20 +398,23 @@
     }
     section.querySelector('.tokens').textContent = count(keyRanges.tokens);
     const layers = keyRanges.ranges;
+    const names = layers.map((heads, layer) => String(layer));
+    const channels = layers[0][0].map((range, channel) => String(channel));
+    const room = { ...cellRoom(channels, 0), left: axes.nameRoom };
+    const row = Math.min(axes.line + 2, 420 / layers.length);
     const all = layers.flat(2).filter(range => range > 0);
     const [least, most] = all.reduce(([a, b], x) => [Math.min(a, x), Math.max(b, x)], [Infinity, 0]);
-    legendRamp(section, digits(least), `${digits(most)}, logarithmic`, theme.range);
+    legends.ramp(section, digits(least), `${digits(most)}, logarithmic`, theme.range);
     for (let head = 0; head < layers[0].length; head++) {
-      const channels = layers[0][head].length;
       const cells = layers.flatMap((heads, layer) => heads[head].map((range, channel) =>
         [channel, layer, Math.log2(Math.max(range, least)), range]));
-      panel(section, `KV head ${head}`, '', Math.min(480, 56 + 16 * layers.length), {
-        grid: { left: 20, right: 8, top: 8, bottom: 22, containLabel: true },
+      panel(section, `KV head ${head}`, '', axes.height(row * layers.length, room), {
+        grid: axes.around(room),
         tooltip: { ...tooltip(), formatter: hit =>
           `layer ${hit.value[1]}, channel ${hit.value[0]}<br>range ${digits(hit.value[3])}` },
-        xAxis: below('channel', { type: 'category', data: [...Array(channels).keys()] }),
-        yAxis: axis({ type: 'category', inverse: true, data: [...layers.keys()],
-          name: 'layer', nameLocation: 'middle', nameGap: 26, splitLine: { show: false } }),
+        xAxis: axes.below('channel', { type: 'category', data: channels }),
+        yAxis: axes.beside('layer', names, { type: 'category', inverse: true, data: names,
+          label: { interval: Math.ceil(axes.line / row) - 1 } }),
         visualMap: { show: false, min: Math.log2(least), max: Math.log2(most), dimension: 2,
           inRange: { color: theme.range } },
         series: [{ type: 'heatmap', data: cells, emphasis: { itemStyle: { borderColor: theme.ink, borderWidth: 1 } } }],

@@ -153,7 +153,9 @@ final class Browser implements AutoCloseable {
         "Emulation.setDeviceMetricsOverride",
         Map.of("width", width, "height", 900, "deviceScaleFactor", 1, "mobile", false));
     call("Page.navigate", Map.of("url", page.toUri().toString()));
-    await("document.readyState === 'complete' && location.protocol === 'file:'");
+    await(
+        "document.readyState === 'complete' && location.protocol === 'file:' && innerWidth === "
+            + width);
   }
 
   void colours(String scheme) {

@@ -7,6 +7,7 @@ import dev.kvasir.lab.eval.Evaluation;
 import dev.kvasir.lab.eval.Row;
 import dev.kvasir.lab.eval.Task;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -17,6 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Opens reports in a real browser, where one is installed; pictures go to target/report. */
 class ReportBrowserTest {
@@ -86,6 +88,78 @@ class ReportBrowserTest {
         }).map(text => chart.parentNode.firstChild.textContent + ': ' + text.textContent);
       }).join('; ')
       """;
+
+  @ParameterizedTest(name = "{0}")
+  @ValueSource(
+      strings = {"serif", "monospace", "DejaVu Sans", "DejaVu Sans Mono", "Liberation Sans"})
+  void wordsStayInsideTheirChartsInEveryFont(String family) throws IOException {
+    assumeTrue(
+        browser.value(IS_THERE.formatted(family)).getAsBoolean(),
+        () -> "the font %s is not installed".formatted(family));
+    wordsStayInside(pageWith("body { font-family: %s }".formatted(family)));
+  }
+
+  /** Whether a family is a generic one or draws other widths than what replaces a missing one. */
+  private static final String IS_THERE =
+      """
+      (family => {
+        const pen = document.createElement('canvas').getContext('2d');
+        const width = font => {
+          pen.font = `40px ${font}`;
+          return pen.measureText('Kvasir 0123').width;
+        };
+        const generic = ['serif', 'monospace'];
+        return generic.includes(family)
+          || generic.some(other => width(`${family}, ${other}`) !== width(other));
+      })('%s')
+      """;
+
+  /** Wider and higher than fonts are; where a machine has none of these, it is like its own. */
+  @Test
+  void wordsStayInsideTheirChartsInAVastFont() throws IOException {
+    Path vast =
+        pageWith(
+            """
+            @font-face {
+              font-family: Vast;
+              src: local('DejaVu Sans'), local('Liberation Sans'), local('Arial');
+              size-adjust: 140%;
+              ascent-override: 120%;
+              descent-override: 60%;
+            }
+            body { font-family: Vast, sans-serif }
+            """);
+    wordsStayInside(vast);
+  }
+
+  private static Path pageWith(String style) throws IOException {
+    String styled = "<style>%s</style></head>".formatted(style);
+    return Files.writeString(
+        folder.resolve("styled.html"), Files.readString(page).replaceFirst("</head>", styled));
+  }
+
+  private static void wordsStayInside(Path styled) {
+    for (int width : List.of(400, 1280)) {
+      browser.open(styled, width, "light");
+      assertThat(browser.complaints()).isEmpty();
+      assertThat(browser.value("document.documentElement.scrollWidth").getAsInt())
+          .isLessThanOrEqualTo(width);
+      assertThat(browser.value(OUTSIDE).getAsString()).isEmpty();
+    }
+  }
+
+  @Test
+  void aSpecThatIsLongerThanAPhoneIsWideIsCutInItsChart() {
+    Path wide = folder.resolve("long.html");
+    String spec = "kivi:3,group=32,window=256,sinks=4,".repeat(3);
+    new Report(Examples.evaluation("small", spec), Optional.empty(), Examples.PROVENANCE)
+        .write(wide);
+    browser.open(wide, 400, "light");
+    assertThat(browser.value(OUTSIDE).getAsString()).isEmpty();
+    assertThat(browser.value("document.querySelector('#bytes .chart').textContent").getAsString())
+        .contains("kivi:3,group=32,", "…")
+        .doesNotContain(spec);
+  }
 
   @Test
   void coloursFollowThePersonsWish() {

@@ -22,7 +22,7 @@ class ReportTest {
     return new Report(evaluation, Optional.of(Examples.keyRanges()), provenance).html();
   }
 
-  /** The page without the two scripts, which are the same in every report. */
+  /** The page without the scripts, which are the same in every report. */
   private static String ownPart(String html) {
     return html.substring(0, html.indexOf("<!--\nThe charts"));
   }

@@ -1,0 +1,76 @@
+package kvasir.tools;
+
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentSkipListSet;
+import java.util.function.Consumer;
+import org.junit.platform.engine.TestExecutionResult;
+import org.junit.platform.engine.TestExecutionResult.Status;
+import org.junit.platform.engine.TestSource;
+import org.junit.platform.engine.support.descriptor.ClassSource;
+import org.junit.platform.engine.support.descriptor.MethodSource;
+import org.junit.platform.launcher.TestExecutionListener;
+import org.junit.platform.launcher.TestIdentifier;
+import org.junit.platform.launcher.TestPlan;
+
+/**
+ * Prints at the end of a module's tests which ones did not run, and why. Whatever was skipped for
+ * the same reason in one method or class, which may be many arguments of a test, is one line.
+ *
+ * <p>Its package is not below {@code dev.kvasir}, all of which the core's architecture is read
+ * from.
+ */
+public final class SkippedTests implements TestExecutionListener {
+  private static final String ASSUMPTION = "Assumption failed: ";
+
+  private final Set<String> lines = new ConcurrentSkipListSet<>();
+  private final Consumer<String> summary;
+
+  public SkippedTests() {
+    this(line -> System.out.println(line));
+  }
+
+  SkippedTests(Consumer<String> summary) {
+    this.summary = summary;
+  }
+
+  @Override
+  public void executionSkipped(TestIdentifier test, String reason) {
+    add(test, Optional.ofNullable(reason));
+  }
+
+  /** An assumption that does not hold aborts a test, or all of a class before the first one. */
+  @Override
+  public void executionFinished(TestIdentifier test, TestExecutionResult result) {
+    if (result.getStatus() == Status.ABORTED) {
+      add(test, result.getThrowable().map(Throwable::getMessage));
+    }
+  }
+
+  private void add(TestIdentifier test, Optional<String> reason) {
+    lines.add("%s: %s".formatted(name(test), reason.map(SkippedTests::sentence).orElse("unsaid")));
+  }
+
+  private static String name(TestIdentifier test) {
+    TestSource source = test.getSource().orElse(null);
+    return switch (source) {
+      case MethodSource method -> simple(method.getClassName()) + "." + method.getMethodName();
+      case ClassSource whole -> simple(whole.getClassName());
+      case null, default -> test.getDisplayName();
+    };
+  }
+
+  private static String simple(String className) {
+    return className.substring(className.lastIndexOf('.') + 1);
+  }
+
+  private static String sentence(String reason) {
+    String whole = reason.startsWith(ASSUMPTION) ? reason.substring(ASSUMPTION.length()) : reason;
+    return whole.strip().replaceAll("\\s+", " ");
+  }
+
+  @Override
+  public void testPlanExecutionFinished(TestPlan plan) {
+    lines.forEach(line -> summary.accept("[WARNING] Skipped: " + line));
+  }
+}
