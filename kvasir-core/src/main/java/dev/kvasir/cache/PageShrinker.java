@@ -7,9 +7,9 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Keeps the pages of one sequence within its budget. Pages that must be narrower are replaced one
- * by one, and each wider one is let go before memory is taken for the narrower; a fork that shares
- * it keeps it.
+ * Keeps the pages of one sequence within its budget. Pages that must be narrower are replaced,
+ * those of a layer one after another: a narrower page lies beside the wider one for a moment, and a
+ * budget counts one page more than a layer has. A fork that shares the wider page keeps it.
  */
 final class PageShrinker {
   private final PageBudget budget;
@@ -79,8 +79,16 @@ final class PageShrinker {
     List<WidePage> pages = tooWide(levels);
     if (!pages.isEmpty()) {
       long begin = System.nanoTime();
-      budget.crew().run((i, worker) -> pages.get(i).shrink(codec), pages.size());
+      budget.crew().run((layer, worker) -> shrinkLayer(pages, layer), levels.length);
       nanos += System.nanoTime() - begin;
+    }
+  }
+
+  private void shrinkLayer(List<WidePage> pages, int layer) {
+    for (WidePage page : pages) {
+      if (page.layer() == layer) {
+        page.shrink(codec);
+      }
     }
   }
 

@@ -5,7 +5,6 @@ import dev.kvasir.codec.ShrinkingSequence;
 import dev.kvasir.kernel.Kernels;
 import java.util.Arrays;
 import java.util.List;
-import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 /**
@@ -37,11 +36,11 @@ final class SealedBlock implements Block {
     return pages[layer].page();
   }
 
-  /** Puts a narrower page in place of a layer's. */
+  /** Puts a narrower page in place of a layer's, once there is one. */
   void shrink(ShrinkingSequence codec, int layer, int level) {
-    Supplier<Page> narrower = codec.shrunk(page(layer), level);
-    pages[layer].release();
-    pages[layer] = SharedPage.of(narrower.get());
+    SharedPage wide = pages[layer];
+    pages[layer] = SharedPage.of(codec.shrunk(wide.page(), level));
+    wide.release();
   }
 
   private Stream<Page> pages() {

@@ -13,20 +13,27 @@ import dev.kvasir.kernel.Kernels;
 import dev.kvasir.profile.Profile;
 import java.nio.file.Path;
 import java.util.Optional;
-import java.util.concurrent.ConcurrentLinkedDeque;
+import java.util.concurrent.ArrayBlockingQueue;
 
 /**
  * A decoder-only transformer, ready to run. Steps may come from several threads at once: each takes
  * scratch memory of its own and gives it back.
  */
 public final class HostEngine implements Engine {
+  /**
+   * Passes that are kept for the next step: one for the loop of steps, one for whoever steps beside
+   * it. The scratch memory of one grows with the rows it has met, so those of a crowd that came
+   * once are not kept.
+   */
+  private static final int MOST_IDLE = 2;
+
   private final ModelConfig config;
   private final String fingerprint;
   private final Weights weights;
   private final Rope rope;
   private final Kernels kernels;
   private final Crew crew;
-  private final ConcurrentLinkedDeque<ForwardPass> idle = new ConcurrentLinkedDeque<>();
+  private final ArrayBlockingQueue<ForwardPass> idle = new ArrayBlockingQueue<>(MOST_IDLE);
   private volatile boolean closed;
 
   private HostEngine(
@@ -139,7 +146,12 @@ public final class HostEngine implements Engine {
       pass = new ForwardPass(config, weights, rope, kernels, crew);
     }
     pass.run(batch);
-    idle.push(pass);
+    idle.offer(pass);
+  }
+
+  /** Passes whose memory waits for the next step. */
+  int idlePasses() {
+    return idle.size();
   }
 
   private void checkTokens(Batch batch) {

@@ -59,6 +59,17 @@ record TinyTensor(GgmlType type, byte[] bytes, long[] shape) {
     return new TinyTensor(GgmlType.F32, out.array(), new long[] {length});
   }
 
+  /** The same with one number throughout a row of a matrix in full precision. */
+  TinyTensor withRow(int row, float value) {
+    byte[] changed = bytes.clone();
+    ByteBuffer out = ByteBuffer.wrap(changed).order(ByteOrder.LITTLE_ENDIAN);
+    int columns = (int) shape[1];
+    for (int i = 0; i < columns; i++) {
+      out.putFloat(4 * (row * columns + i), value);
+    }
+    return new TinyTensor(type, changed, shape);
+  }
+
   static TinyTensor ofFloats(float... values) {
     ByteBuffer out = ByteBuffer.allocate(4 * values.length).order(ByteOrder.LITTLE_ENDIAN);
     for (float value : values) {

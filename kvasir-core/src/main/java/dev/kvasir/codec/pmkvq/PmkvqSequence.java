@@ -7,7 +7,6 @@ import dev.kvasir.page.HeadShape;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Optional;
-import java.util.function.Supplier;
 
 /** The widths that pages of the layers of one sequence are sealed at. */
 final class PmkvqSequence implements ShrinkingSequence {
@@ -50,12 +49,11 @@ final class PmkvqSequence implements ShrinkingSequence {
   }
 
   @Override
-  public Supplier<Page> shrunk(Page page, int level) {
+  public Page shrunk(Page page, int level) {
     PmkvqPage wide = (PmkvqPage) page;
     List<HeadShape> shapes = codec.shapes(level);
     MemorySegment bytes = codec.narrowing().narrow(wide.codes(), shapes);
-    return () ->
-        new PmkvqPage(UniformPage.of(shapes, codec.lookups(), bytes), level, wide.smoothing());
+    return new PmkvqPage(UniformPage.of(shapes, codec.lookups(), bytes), level, wide.smoothing());
   }
 
   @Override

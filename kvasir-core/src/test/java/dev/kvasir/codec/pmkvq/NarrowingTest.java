@@ -190,9 +190,9 @@ class NarrowingTest {
   }
 
   private static Page replaced(ShrinkingSequence sequence, Page page, int level) {
-    var narrower = sequence.shrunk(page, level);
+    Page narrower = sequence.shrunk(page, level);
     page.close();
-    return narrower.get();
+    return narrower;
   }
 
   /** Errors as parts of the range of each token, in groups of up to 128 channels. */
