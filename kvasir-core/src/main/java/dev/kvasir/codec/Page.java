@@ -24,6 +24,13 @@ public interface Page extends AutoCloseable {
   /** The first {@code tokens} values of a KV head as floats: (tokens, headDim). */
   void expandValues(int kvHead, int tokens, float[] out);
 
+  /**
+   * All of it as bytes that outlive the process, in an {@link Envelope}. What it has in common with
+   * other pages of its model or sequence is known to the codec that reads it, {@link
+   * SequenceCodec#read}.
+   */
+  byte[] form();
+
   /** Bytes of codes. */
   long codeBytes();
 

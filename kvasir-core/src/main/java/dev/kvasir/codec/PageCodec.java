@@ -7,6 +7,15 @@ package dev.kvasir.codec;
 public interface PageCodec {
   SequenceCodec begin();
 
+  /**
+   * Goes on with a sequence that was stored, by its {@link SequenceCodec#state}. Once its pages
+   * have been read, all that follows has the same bits as if it had never stopped.
+   *
+   * @throws dev.kvasir.error.InvalidInputException in one sentence, where a bit of the state has
+   *     changed or this method with these settings has no such state
+   */
+  SequenceCodec resume(byte[] state);
+
   /** How well the bytes of a page are known before there is one. */
   enum Sizes {
     EXACT,

@@ -2,7 +2,7 @@ package dev.kvasir.codec;
 
 /**
  * A method at work on one sequence, with what it has learned of it: patterns, statistics of
- * queries. A method that keeps nothing needs but {@link #seal}.
+ * queries. A method that keeps nothing is a {@link StatelessCodec}.
  */
 public interface SequenceCodec extends AutoCloseable {
   /** Learns from all blocks that are about to be sealed, before the first of them is. */
@@ -19,6 +19,21 @@ public interface SequenceCodec extends AutoCloseable {
    * @param values (kvHeads, tokens, headDim)
    */
   Page seal(int layer, int position, float[] keys, float[] values);
+
+  /**
+   * A page of {@link Page#form}, as this codec sealed it, or one with the same settings at work on
+   * the same sequence. Blocks come in their order, all layers of one before the next.
+   *
+   * @throws dev.kvasir.error.InvalidInputException in one sentence, where a bit of it has changed
+   *     or this codec seals no such page; nothing is changed by it then
+   */
+  Page read(int layer, byte[] form);
+
+  /**
+   * What it keeps of the sequence beside pages and will need, as bytes that outlive the process, in
+   * an {@link Envelope}: {@link PageCodec#resume} goes on from it. Not while blocks are sealed.
+   */
+  byte[] state();
 
   /** Whether {@link #see} wants to be called. */
   default boolean seesQueries() {

@@ -8,6 +8,9 @@ public interface ShrinkingCodec extends PageCodec {
   @Override
   ShrinkingSequence begin();
 
+  @Override
+  ShrinkingSequence resume(byte[] state);
+
   /** The level at which a layer's pages are as narrow as they may get. */
   int floor(int layer);
 

@@ -2,9 +2,28 @@ package dev.kvasir.codec;
 
 /** A method that keeps nothing of a sequence: one object serves them all. */
 public interface StatelessCodec extends PageCodec, SequenceCodec {
+  /** The number of an empty state among stored ones. */
+  int NO_STATE = 0;
+
   @Override
   default SequenceCodec begin() {
     return this;
+  }
+
+  @Override
+  default byte[] state() {
+    return Envelope.STATE.seal(NO_STATE, 0, out -> {});
+  }
+
+  @Override
+  default SequenceCodec resume(byte[] state) {
+    return Envelope.STATE.open(
+        state,
+        NO_STATE,
+        in -> {
+          Envelope.STATE.requireRest(in, 0);
+          return begin();
+        });
   }
 
   @Override

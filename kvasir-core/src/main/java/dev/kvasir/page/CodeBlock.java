@@ -21,6 +21,9 @@ public sealed interface CodeBlock permits EntryScaledCodes, LaneScaledCodes, Hal
   /** All bytes: codes, scales, zero points. */
   int bytes();
 
+  /** What a stored page says of it; its class reads that back. */
+  BlockHeader header();
+
   /**
    * Packs numbers.
    *

@@ -4,6 +4,8 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 import java.util.Arrays;
+import java.util.Map;
+import java.util.function.Function;
 
 /**
  * Uniform codes with a scale for each entry and group of lanes: keys by channel, values by token.
@@ -18,6 +20,15 @@ import java.util.Arrays;
  * </pre>
  */
 public final class EntryScaledCodes implements CodeBlock {
+  private static final int STEP_KIND = 1;
+  private static final int THIRD_KIND = 4;
+
+  /** Its numbers in stored pages. */
+  static final Map<Integer, Function<BlockHeader, CodeBlock>> KINDS =
+      Map.of(
+          STEP_KIND, header -> of(header, ScaleSpan.STEP),
+          THIRD_KIND, header -> of(header, ScaleSpan.THIRD));
+
   private static final ValueLayout.OfShort HALF =
       ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
@@ -45,6 +56,17 @@ public final class EntryScaledCodes implements CodeBlock {
     this.group = Math.min(group, lanes);
     this.span = span;
     this.layout = PlaneLayout.padded(entries, lanes, bits);
+  }
+
+  private static EntryScaledCodes of(BlockHeader header, ScaleSpan span) {
+    return new EntryScaledCodes(
+        header.entries(), header.lanes(), header.bits(), header.group(), span);
+  }
+
+  @Override
+  public BlockHeader header() {
+    int kind = span == ScaleSpan.STEP ? STEP_KIND : THIRD_KIND;
+    return new BlockHeader(kind, bits(), entries, lanes, group);
   }
 
   @Override

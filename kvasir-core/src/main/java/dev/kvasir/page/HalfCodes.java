@@ -3,6 +3,8 @@ package dev.kvasir.page;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
+import java.util.Map;
+import java.util.function.Function;
 
 /**
  * Numbers that are kept as they are, as brain halves: the few channels of a page that any code
@@ -14,8 +16,19 @@ import java.nio.ByteOrder;
  * </pre>
  */
 public record HalfCodes(int entries, int lanes) implements CodeBlock {
+  private static final int KIND = 3;
+
+  /** Its number in stored pages. */
+  static final Map<Integer, Function<BlockHeader, CodeBlock>> KINDS =
+      Map.of(KIND, header -> new HalfCodes(header.entries(), header.lanes()));
+
   private static final ValueLayout.OfShort SHORT =
       ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+
+  @Override
+  public BlockHeader header() {
+    return new BlockHeader(KIND, bits(), entries, lanes, 0);
+  }
 
   @Override
   public int bits() {

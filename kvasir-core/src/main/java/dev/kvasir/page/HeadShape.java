@@ -1,5 +1,7 @@
 package dev.kvasir.page;
 
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -11,6 +13,14 @@ import java.util.List;
  * order   (headDim) bytes, where keys are in an order of their own
  * keys    blocks of (channels, 128 tokens), one after another
  * values  a block of (128 tokens, headDim channels)
+ * </pre>
+ *
+ * A stored page says of it:
+ *
+ * <pre>
+ * u8  1 if an order of channels is stored, else 0
+ * u8  blocks of keys
+ *     a BlockHeader for each of them, then one for the values
  * </pre>
  *
  * @param ordered whether an order of channels is stored
@@ -61,5 +71,51 @@ public record HeadShape(List<CodeBlock> keys, boolean ordered, CodeBlock values)
         List.of(new EntryScaledCodes(headDim, PageSize.TOKENS, keyBits, keyGroup)),
         false,
         new EntryScaledCodes(PageSize.TOKENS, headDim, valueBits, valueGroup));
+  }
+
+  /** Bytes of what a stored page says of it. */
+  public int headerBytes() {
+    return 2 + BlockHeader.BYTES * (keys.size() + 1);
+  }
+
+  public void write(ByteBuffer out) {
+    out.put((byte) (ordered ? 1 : 0)).put((byte) keys.size());
+    keys.forEach(block -> block.header().write(out));
+    values.header().write(out);
+  }
+
+  /**
+   * Reads what {@link #write} wrote.
+   *
+   * @throws IllegalArgumentException where there is no such shape
+   */
+  public static HeadShape read(ByteBuffer in) {
+    int ordered = in.get();
+    int count = Byte.toUnsignedInt(in.get());
+    List<CodeBlock> keys = new ArrayList<>();
+    for (int i = 0; i < count; i++) {
+      keys.add(BlockHeader.read(in).block());
+    }
+    if (ordered < 0 || ordered > 1) {
+      throw new IllegalArgumentException("ordered is %d; expected 0 or 1".formatted(ordered));
+    }
+    return new HeadShape(keys, ordered == 1, BlockHeader.read(in).block());
+  }
+
+  /** Whether two shapes lay their bits out alike. */
+  public boolean isLike(HeadShape other) {
+    return ordered == other.ordered
+        && headers(keys).equals(headers(other.keys))
+        && values.header().equals(other.values.header());
+  }
+
+  private static List<BlockHeader> headers(List<CodeBlock> blocks) {
+    return blocks.stream().map(CodeBlock::header).toList();
+  }
+
+  @Override
+  public String toString() {
+    return "keys of %s%s and values of %s"
+        .formatted(headers(keys), ordered ? " in an order of their own" : "", values.header());
   }
 }

@@ -4,6 +4,8 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 import java.util.Arrays;
+import java.util.Map;
+import java.util.function.Function;
 
 /**
  * Uniform codes with one scale for each lane: keys by token, where a block has the channels that
@@ -18,6 +20,15 @@ import java.util.Arrays;
  * </pre>
  */
 public final class LaneScaledCodes implements CodeBlock {
+  private static final int STEP_KIND = 2;
+  private static final int THIRD_KIND = 5;
+
+  /** Its numbers in stored pages. */
+  static final Map<Integer, Function<BlockHeader, CodeBlock>> KINDS =
+      Map.of(
+          STEP_KIND, header -> of(header, ScaleSpan.STEP),
+          THIRD_KIND, header -> of(header, ScaleSpan.THIRD));
+
   private static final ValueLayout.OfShort HALF =
       ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
@@ -35,6 +46,16 @@ public final class LaneScaledCodes implements CodeBlock {
     this.lanes = lanes;
     this.span = span;
     this.layout = PlaneLayout.padded(entries, lanes, bits);
+  }
+
+  private static LaneScaledCodes of(BlockHeader header, ScaleSpan span) {
+    return new LaneScaledCodes(header.entries(), header.lanes(), header.bits(), span);
+  }
+
+  @Override
+  public BlockHeader header() {
+    int kind = span == ScaleSpan.STEP ? STEP_KIND : THIRD_KIND;
+    return new BlockHeader(kind, bits(), entries, lanes, 0);
   }
 
   @Override

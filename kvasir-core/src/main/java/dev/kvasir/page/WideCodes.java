@@ -3,6 +3,8 @@ package dev.kvasir.page;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
+import java.util.Map;
+import java.util.function.Function;
 
 /**
  * Uniform codes of 16 bits, which hold what halves hold. Too wide for look-ups on bit planes, they
@@ -23,6 +25,13 @@ import java.nio.ByteOrder;
  * @param group columns that share a row's scale
  */
 public record WideCodes(int entries, int lanes, boolean byLane, int group) implements CodeBlock {
+  private static final int ENTRY_KIND = 6;
+  private static final int LANE_KIND = 7;
+
+  /** Its numbers in stored pages. */
+  static final Map<Integer, Function<BlockHeader, CodeBlock>> KINDS =
+      Map.of(ENTRY_KIND, header -> of(header, false), LANE_KIND, header -> of(header, true));
+
   private static final ValueLayout.OfShort SHORT =
       ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
   private static final ThreadLocal<short[]> CODES = ThreadLocal.withInitial(() -> new short[0]);
@@ -39,6 +48,15 @@ public record WideCodes(int entries, int lanes, boolean byLane, int group) imple
               .formatted(group, columns));
     }
     group = Math.min(group, columns);
+  }
+
+  private static WideCodes of(BlockHeader header, boolean byLane) {
+    return new WideCodes(header.entries(), header.lanes(), byLane, header.group());
+  }
+
+  @Override
+  public BlockHeader header() {
+    return new BlockHeader(byLane ? LANE_KIND : ENTRY_KIND, bits(), entries, lanes, group);
   }
 
   @Override

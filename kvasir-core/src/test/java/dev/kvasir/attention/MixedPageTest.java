@@ -9,7 +9,6 @@ import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.Lookups;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.StatelessCodec;
-import dev.kvasir.codec.uniform.PageForm;
 import dev.kvasir.codec.uniform.UniformPage;
 import dev.kvasir.kernel.Crew;
 import dev.kvasir.kernel.DenseMatrix.Precision;
@@ -66,8 +65,13 @@ class MixedPageTest {
         return page;
       }
       try (page) {
-        return PageForm.read(PageForm.write(page), Lookups.EXACT);
+        return read(layer, page.form());
       }
+    }
+
+    @Override
+    public Page read(int layer, byte[] form) {
+      return UniformPage.read(form, KV_HEADS, found -> shape, Lookups.EXACT);
     }
 
     private static int[] shuffled(int count, long seed) {

@@ -30,6 +30,16 @@ class SealedBlockTest {
     }
 
     @Override
+    public Page read(int layer, byte[] form) {
+      return real.read(layer, form);
+    }
+
+    @Override
+    public byte[] state() {
+      return real.state();
+    }
+
+    @Override
     public int level(int layer) {
       return real.level(layer);
     }

@@ -67,6 +67,11 @@ class FailingNeighbourTest {
     }
 
     @Override
+    public Page read(int layer, byte[] form) {
+      return new EmptyPage();
+    }
+
+    @Override
     public long pageBytes() {
       return 0;
     }
@@ -97,6 +102,11 @@ class FailingNeighbourTest {
     @Override
     public long scaleBytes() {
       return 0;
+    }
+
+    @Override
+    public byte[] form() {
+      return new byte[0];
     }
 
     @Override

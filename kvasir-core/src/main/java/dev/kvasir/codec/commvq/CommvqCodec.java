@@ -60,6 +60,12 @@ public final class CommvqCodec implements StatelessCodec {
         sides[1]);
   }
 
+  @Override
+  public Page read(int layer, byte[] form) {
+    ModelCodebooks trained = codebooks.orElseThrow();
+    return CommvqPage.read(form, shape, trained.rows().get(layer), reading, trained.rotation());
+  }
+
   /** An encoder belongs to one thread, and its memory is large beside that of a sequence. */
   private EncodedBlock encode(List<? extends Codebook> heads, float[] x) {
     short[] codes = new short[shape.kvHeads() * TOKENS * shape.stages()];
@@ -70,7 +76,7 @@ public final class CommvqCodec implements StatelessCodec {
 
   @Override
   public long pageBytes() {
-    return shape.scaleBytes() + shape.codeBytes();
+    return shape.bytes();
   }
 
   @Override

@@ -1,5 +1,6 @@
 package dev.kvasir.codec.commvq;
 
+import dev.kvasir.codec.Envelope;
 import dev.kvasir.codec.ExpandedReader;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.PageReader;
@@ -12,14 +13,27 @@ import dev.kvasir.kernel.TurnTable;
 import dev.kvasir.memory.CountedArena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
  * A layer's keys and values as codes of its codebooks, laid out as {@link CommvqShape} says. What
  * the codes stand for is defined by the forms of the codebooks that attention reads, {@link
- * LayerRows}.
+ * LayerRows}. Stored:
+ *
+ * <pre>
+ * u16  KV heads
+ * u16  channels of a head
+ * u16  stages
+ * u32  position of the first token
+ *      scales and codes
+ * </pre>
  */
 public final class CommvqPage implements Page {
+  /** Its number among stored pages. */
+  private static final int KIND = 4;
+
+  private static final int HEADER_BYTES = 3 * Short.BYTES + Integer.BYTES;
   private static final Kernels KERNELS = KernelChoice.ofThisProcess().kernels();
   private static final ValueLayout.OfShort SHORT =
       ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
@@ -32,6 +46,21 @@ public final class CommvqPage implements Page {
   private final CountedArena arena = new CountedArena();
   private final MemorySegment data;
 
+  private CommvqPage(
+      CommvqShape shape, LayerRows rows, KeyReading reading, Rotation rotation, int position) {
+    this.shape = shape;
+    this.rows = rows;
+    this.reading = reading;
+    this.rotation = rotation;
+    this.position = position;
+    try {
+      this.data = arena.allocate(shape.bytes());
+    } catch (RuntimeException | Error e) {
+      arena.close();
+      throw e;
+    }
+  }
+
   CommvqPage(
       CommvqShape shape,
       LayerRows rows,
@@ -40,12 +69,7 @@ public final class CommvqPage implements Page {
       int position,
       EncodedBlock keys,
       EncodedBlock values) {
-    this.shape = shape;
-    this.rows = rows;
-    this.reading = reading;
-    this.rotation = rotation;
-    this.position = position;
-    this.data = arena.allocate(shape.scaleBytes() + shape.codeBytes());
+    this(shape, rows, reading, rotation, position);
     pack(keys.scales(), shape.keyScalesAt());
     pack(values.scales(), shape.valueScalesAt());
     int headCodes = TOKENS * shape.stages();
@@ -59,6 +83,40 @@ public final class CommvqPage implements Page {
     for (int token = 0; token < TOKENS; token++) {
       data.set(SHORT, offset + (long) Short.BYTES * token, scales[token]);
     }
+  }
+
+  @Override
+  public byte[] form() {
+    return Envelope.PAGE.seal(KIND, HEADER_BYTES + shape.bytes(), this::write);
+  }
+
+  private void write(ByteBuffer out) {
+    out.putShort((short) shape.kvHeads()).putShort((short) shape.headDim());
+    out.putShort((short) shape.stages()).putInt(position);
+    out.put(data.asByteBuffer());
+  }
+
+  /** Reads what {@link #form} wrote, with what codes stand for in its layer. */
+  static CommvqPage read(
+      byte[] form, CommvqShape shape, LayerRows rows, KeyReading reading, Rotation rotation) {
+    return Envelope.PAGE.open(form, KIND, in -> read(in, shape, rows, reading, rotation));
+  }
+
+  private static CommvqPage read(
+      ByteBuffer in, CommvqShape shape, LayerRows rows, KeyReading reading, Rotation rotation) {
+    CommvqShape found =
+        new CommvqShape(
+            Short.toUnsignedInt(in.getShort()),
+            Short.toUnsignedInt(in.getShort()),
+            Short.toUnsignedInt(in.getShort()));
+    if (!found.equals(shape)) {
+      throw Envelope.PAGE.refused("has %s; this cache has %s".formatted(found, shape));
+    }
+    int position = Envelope.PAGE.position(in);
+    Envelope.PAGE.requireRest(in, shape.bytes());
+    CommvqPage page = new CommvqPage(shape, rows, reading, rotation, position);
+    page.data.copyFrom(MemorySegment.ofBuffer(in));
+    return page;
   }
 
   public LayerRows rows() {

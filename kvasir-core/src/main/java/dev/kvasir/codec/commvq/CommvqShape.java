@@ -27,6 +27,10 @@ public record CommvqShape(int kvHeads, int headDim, int stages) {
     return 2L * kvHeads * codes().bytes();
   }
 
+  long bytes() {
+    return scaleBytes() + codeBytes();
+  }
+
   long keyScalesAt() {
     return 0;
   }
@@ -41,5 +45,10 @@ public record CommvqShape(int kvHeads, int headDim, int stages) {
 
   long valueCodesAt(int kvHead) {
     return keyCodesAt(kvHead) + codes().bytes();
+  }
+
+  @Override
+  public String toString() {
+    return "%d KV heads of %d channels in %d stages".formatted(kvHeads, headDim, stages);
   }
 }

@@ -37,6 +37,11 @@ public final class KiviCodec implements StatelessCodec {
     return UniformPage.pack(Collections.nCopies(kvHeads, head(layer)), lookups, keys, values);
   }
 
+  @Override
+  public Page read(int layer, byte[] form) {
+    return UniformPage.read(form, kvHeads, found -> head(layer), lookups);
+  }
+
   private HeadShape head(int layer) {
     return heads.get(heads.size() == 1 ? 0 : layer);
   }

@@ -21,6 +21,7 @@ import java.util.function.ToLongFunction;
 public final class MixkvqCodec implements PageCodec {
   private static final int LOW_BITS = 2;
   private static final int MID_BITS = 4;
+  private static final int KEPT_BITS = 16;
 
   private final MixkvqShape shape;
   private final MixkvqSettings settings;
@@ -72,6 +73,11 @@ public final class MixkvqCodec implements PageCodec {
     return new MixkvqSequence(this);
   }
 
+  @Override
+  public SequenceCodec resume(byte[] state) {
+    return MixkvqSequence.resumed(this, state);
+  }
+
   /** What a head with tiers of these sizes is packed to. */
   HeadShape head(int high, int mid) {
     return heads.computeIfAbsent(high * 1024 + mid, sizes -> newHead(high, mid));
@@ -90,6 +96,20 @@ public final class MixkvqCodec implements PageCodec {
       keys.add(new EntryScaledCodes(low, Page.TOKENS, LOW_BITS, settings.group()));
     }
     return new HeadShape(keys, keys.size() > 1, values);
+  }
+
+  /** What a head with tiers of the same sizes is packed to, where it has as many channels. */
+  HeadShape headLike(HeadShape other) {
+    return other.headDim() == shape.headDim()
+        ? head(channels(other, KEPT_BITS), channels(other, MID_BITS))
+        : head(0, 0);
+  }
+
+  private static int channels(HeadShape head, int bits) {
+    return head.keys().stream()
+        .filter(block -> block.bits() == bits)
+        .mapToInt(CodeBlock::entries)
+        .sum();
   }
 
   @Override

@@ -1,16 +1,32 @@
 package dev.kvasir.codec.mixkvq;
 
+import dev.kvasir.codec.Envelope;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.SealingRun;
 import dev.kvasir.codec.SequenceCodec;
 import dev.kvasir.codec.uniform.UniformPage;
 import dev.kvasir.page.HeadShape;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
 
-/** MixKVQ at work on a sequence: it counts what queries look at, and divides channels by it. */
+/**
+ * MixKVQ at work on a sequence: it counts what queries look at, and divides channels by it. Stored:
+ *
+ * <pre>
+ * u16  layers that are counted for; 0 where queries do not matter
+ * u16  KV heads
+ * u16  channels of a head
+ *      a QueryTally for each layer
+ * </pre>
+ */
 final class MixkvqSequence implements SequenceCodec {
+  /** The number of its state among stored ones. */
+  private static final int KIND = 2;
+
+  private static final int HEADER_BYTES = 3 * Short.BYTES;
+
   private final MixkvqCodec codec;
   private final MixkvqShape shape;
   private final List<QueryTally> tallies; // by layer; none where queries do not matter
@@ -37,6 +53,47 @@ final class MixkvqSequence implements SequenceCodec {
         .mapToObj(
             layer -> new QueryTally(shape.kvHeads(), shape.headDim(), codec.settings().span()))
         .toList();
+  }
+
+  static MixkvqSequence resumed(MixkvqCodec codec, byte[] state) {
+    return Envelope.STATE.open(state, KIND, in -> read(codec, in));
+  }
+
+  private static MixkvqSequence read(MixkvqCodec codec, ByteBuffer in) {
+    MixkvqSequence sequence = new MixkvqSequence(codec);
+    try {
+      sequence.readTallies(in);
+      return sequence;
+    } catch (RuntimeException | Error e) {
+      sequence.close();
+      throw e;
+    }
+  }
+
+  private void readTallies(ByteBuffer in) {
+    int layers = Short.toUnsignedInt(in.getShort());
+    int kvHeads = Short.toUnsignedInt(in.getShort());
+    int headDim = Short.toUnsignedInt(in.getShort());
+    if (layers != tallies.size() || kvHeads != shape.kvHeads() || headDim != shape.headDim()) {
+      throw Envelope.STATE.refused(
+          "counts queries of %d layers for %d KV heads of %d channels; this cache for %d, %d and %d"
+              .formatted(
+                  layers, kvHeads, headDim, tallies.size(), shape.kvHeads(), shape.headDim()));
+    }
+    Envelope.STATE.requireRest(in, (long) layers * QueryTally.storedBytes(kvHeads * headDim));
+    tallies.forEach(tally -> tally.read(in));
+  }
+
+  @Override
+  public byte[] state() {
+    return Envelope.STATE.seal(
+        KIND,
+        HEADER_BYTES + (long) tallies.size() * QueryTally.storedBytes(shape.channels()),
+        out -> {
+          out.putShort((short) tallies.size());
+          out.putShort((short) shape.kvHeads()).putShort((short) shape.headDim());
+          tallies.forEach(tally -> tally.write(out));
+        });
   }
 
   @Override
@@ -94,6 +151,11 @@ final class MixkvqSequence implements SequenceCodec {
       orders[head] = tiers.order();
     }
     return UniformPage.pack(heads, codec.settings().lookups(), orders, keys, values);
+  }
+
+  @Override
+  public Page read(int layer, byte[] form) {
+    return UniformPage.read(form, shape.kvHeads(), codec::headLike, codec.settings().lookups());
   }
 
   @Override

@@ -1,12 +1,23 @@
 package dev.kvasir.codec.mixkvq;
 
+import dev.kvasir.codec.Envelope;
+import java.nio.ByteBuffer;
+import java.util.Arrays;
+
 /**
  * How large the queries of one layer are, channel by channel of the keys that they meet: the mean
  * of |q| over tokens and over the query heads that share a KV head.
  *
  * <p>A step's queries come from several threads in any order, and tiers must not depend on it. So
  * each |q| is rounded to a multiple of 2^-20, of which a double adds up 2^33 without rounding:
- * every order gives the same sum.
+ * every order gives the same sum. Stored:
+ *
+ * <pre>
+ * u32  queries that each KV head has met
+ * u32  position of the first of them, 2^31 - 1 without any
+ * u8   1 if the next query may begin anew, else 0
+ * f64  sums (kvHeads, headDim)
+ * </pre>
  */
 final class QueryTally {
   /** A sum with this has 2^-20 as its last digit. */
@@ -83,6 +94,34 @@ final class QueryTally {
       TOKEN.set(token);
     }
     return token;
+  }
+
+  static int storedBytes(int channels) {
+    return 2 * Integer.BYTES + 1 + Double.BYTES * channels;
+  }
+
+  synchronized void write(ByteBuffer out) {
+    out.putInt(count).putInt(firstPosition).put((byte) (used ? 1 : 0));
+    for (int i = 0; i < kvHeads * headDim; i++) {
+      out.putDouble(sums.of(i));
+    }
+  }
+
+  /** Counts on from what {@link #write} wrote; a tally that has counted nothing. */
+  synchronized void read(ByteBuffer in) {
+    count = in.getInt();
+    firstPosition = Envelope.STATE.position(in);
+    int mark = in.get();
+    used = mark == 1;
+    double[] stored = new double[kvHeads * headDim];
+    for (int i = 0; i < stored.length; i++) {
+      stored[i] = in.getDouble();
+    }
+    boolean whole = count >= 0 && mark >= 0 && mark <= 1;
+    if (!whole || !Arrays.stream(stored).allMatch(sum -> sum >= 0 && Double.isFinite(sum))) {
+      throw Envelope.STATE.refused("counts queries by numbers that no count leads to");
+    }
+    sums.add(stored);
   }
 
   /** A block is sealed by what was seen; the queries after it are the next window's. */

@@ -1,10 +1,13 @@
 package dev.kvasir.codec.patternkv;
 
+import dev.kvasir.codec.Envelope;
 import dev.kvasir.codec.Page;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.Rotation;
 import dev.kvasir.kernel.ScalarKernels;
 import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+import java.util.BitSet;
 
 /** The patterns that one sequence has for its keys, or for its values, and how they are used. */
 final class PatternBank {
@@ -13,6 +16,7 @@ final class PatternBank {
 
   private final PatternkvShape shape;
   private final SideSettings settings;
+  private final BitSet awaited = new BitSet(); // layers whose last patterns are yet to be read
   private Patterns last; // null until there are any
 
   PatternBank(PatternkvShape shape, SideSettings settings) {
@@ -33,17 +37,79 @@ final class PatternBank {
 
   /** Makes room for the pattern of one more window, where there may be one. */
   void grow(int position) {
-    boolean mayGrow = settings.grows() && last.count() < Patterns.MOST;
-    if (mayGrow && last.position() < position) {
+    if (mayGrow(position)) {
       Patterns more = last.grown(shape, position);
       last.release();
       last = more;
     }
   }
 
+  private boolean mayGrow(int position) {
+    return settings.grows() && last.count() < Patterns.MOST && last.position() < position;
+  }
+
   /** Finds the patterns of a head: (count, headDim), vectors as {@link #turnBack} leaves them. */
   void mine(int layer, int kvHead, float[] vectors, int count) {
     last.put(layer, kvHead, Clusters.centres(vectors, count, shape.headDim(), last.count()));
+  }
+
+  /**
+   * Refuses labels that belong to another bank.
+   *
+   * @param side keys or values
+   */
+  void require(String side, int layer, int position, StoredLabels stored) {
+    if (!isNext(position, stored) && !isKnown(layer, position, stored)) {
+      throw Envelope.PAGE.refused(
+          "of position %d has %d patterns of %s, %d of them new; its sequence has %d"
+              .formatted(
+                  position, stored.count(), side, stored.fresh(), last == null ? 0 : last.count()));
+    }
+  }
+
+  private boolean isNext(int position, StoredLabels stored) {
+    if (last == null) {
+      return stored.fresh() == stored.count() && stored.count() <= settings.patterns();
+    }
+    return mayGrow(position)
+        && awaited.isEmpty()
+        && stored.fresh() == 1
+        && stored.count() == last.count() + 1;
+  }
+
+  private boolean isKnown(int layer, int position, StoredLabels stored) {
+    Patterns version = last == null ? null : last.ofCount(stored.count());
+    if (version == null) {
+      return false;
+    }
+    if (stored.fresh() == 0) {
+      return version.position() < position;
+    }
+    return version.position() == position
+        && version.added() == stored.fresh()
+        && (awaits(version, layer) || Arrays.equals(version.addedHalves(layer), stored.patterns()));
+  }
+
+  private boolean awaits(Patterns version, int layer) {
+    return version == last && awaited.get(layer);
+  }
+
+  /** The labels of a stored page that {@link #require} lets pass, with what is new of them. */
+  Labels restore(int layer, int position, StoredLabels stored) {
+    if (isNext(position, stored)) {
+      if (last == null) {
+        begin(position, stored.count());
+      } else {
+        grow(position);
+      }
+      awaited.set(0, shape.layers());
+    }
+    Patterns version = last.ofCount(stored.count());
+    if (stored.fresh() > 0 && awaits(version, layer)) {
+      version.putHalves(layer, stored.patterns());
+      awaited.clear(layer);
+    }
+    return stored.with(version);
   }
 
   /** Turns a head's vectors of a block to where patterns are mined and compared. */
@@ -128,6 +194,7 @@ final class PatternBank {
   }
 
   void release() {
+    awaited.clear();
     if (last != null) {
       last.release();
       last = null;

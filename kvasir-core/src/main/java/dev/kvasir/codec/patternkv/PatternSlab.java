@@ -65,6 +65,26 @@ final class PatternSlab {
     }
   }
 
+  /** A layer's patterns at some places, as they lie. // (kvHeads, count, headDim) */
+  short[] halves(int layer, int place, int count) {
+    int ofHead = count * rows.columns();
+    short[] halves = new short[kvHeads * ofHead];
+    for (int head = 0; head < kvHeads; head++) {
+      long offset = rows.offset(row(layer, head) + place);
+      MemorySegment.copy(rows.data(), HALF, offset, halves, head * ofHead, ofHead);
+    }
+    return halves;
+  }
+
+  /** Sets what {@link #halves} left. */
+  void putHalves(int layer, int place, int count, short[] halves) {
+    int ofHead = count * rows.columns();
+    for (int head = 0; head < kvHeads; head++) {
+      long offset = rows.offset(row(layer, head) + place);
+      MemorySegment.copy(halves, head * ofHead, rows.data(), HALF, offset, ofHead);
+    }
+  }
+
   /** The patterns of a head at some places as floats. */
   void expand(
       Kernels kernels, int layer, int kvHead, int place, int count, float[] out, int outRow) {

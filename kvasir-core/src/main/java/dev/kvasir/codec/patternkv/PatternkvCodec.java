@@ -32,6 +32,11 @@ public record PatternkvCodec(
     return new PatternkvSequence(this);
   }
 
+  @Override
+  public SequenceCodec resume(byte[] state) {
+    return PatternkvSequence.resumed(this, state);
+  }
+
   private Stream<SideSettings> sides() {
     return Stream.concat(keys.stream(), values.stream());
   }

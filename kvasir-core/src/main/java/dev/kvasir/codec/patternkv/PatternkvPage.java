@@ -1,8 +1,10 @@
 package dev.kvasir.codec.patternkv;
 
+import dev.kvasir.codec.Envelope;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.PageReader;
 import dev.kvasir.codec.PageReaders;
+import dev.kvasir.codec.uniform.UniformForm;
 import dev.kvasir.codec.uniform.UniformPage;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.Rotation;
@@ -19,8 +21,19 @@ import java.util.Optional;
  * residuals  a UniformPage
  * indices    (kvHeads, 128) bytes of keys, then as many of values, of those that have patterns
  * </pre>
+ *
+ * Stored:
+ *
+ * <pre>
+ * u32  position of the first token
+ *      StoredLabels of keys, then of values
+ *      residuals, a UniformForm
+ * </pre>
  */
 public final class PatternkvPage implements Page {
+  /** Its number among stored pages. */
+  static final int KIND = 2;
+
   private static final Kernels KERNELS = new ScalarKernels();
 
   private final UniformPage residuals;
@@ -64,6 +77,26 @@ public final class PatternkvPage implements Page {
   private Labels own(Labels labels) {
     MemorySegment indices = arena.allocate(labels.indices().byteSize());
     return new Labels(labels.patterns(), indices.copyFrom(labels.indices()));
+  }
+
+  @Override
+  public byte[] form() {
+    Optional<StoredLabels> ofKeys = keys.map(this::stored);
+    Optional<StoredLabels> ofValues = values.map(this::stored);
+    int labelBytes = StoredLabels.bytes(ofKeys) + StoredLabels.bytes(ofValues);
+    return Envelope.PAGE.seal(
+        KIND,
+        Integer.BYTES + labelBytes + UniformForm.bytes(residuals),
+        out -> {
+          out.putInt(position);
+          StoredLabels.write(ofKeys, out);
+          StoredLabels.write(ofValues, out);
+          UniformForm.write(residuals, out);
+        });
+  }
+
+  private StoredLabels stored(Labels labels) {
+    return StoredLabels.of(labels, layer, position);
   }
 
   @Override

@@ -1,10 +1,13 @@
 package dev.kvasir.codec.patternkv;
 
+import dev.kvasir.codec.Envelope;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.SealingRun;
 import dev.kvasir.codec.SequenceCodec;
+import dev.kvasir.codec.uniform.UniformForm;
 import dev.kvasir.codec.uniform.UniformPage;
 import dev.kvasir.page.HeadShape;
+import java.nio.ByteBuffer;
 import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
@@ -13,9 +16,19 @@ import java.util.stream.Stream;
 /**
  * PatternKV at work on a sequence. The first blocks to be sealed are mined for patterns together;
  * every later one adds a pattern of its own before it is packed, because keys drift as a sequence
- * grows.
+ * grows. Pages bring their patterns along, so what is stored beside them is:
+ *
+ * <pre>
+ * u32  position from which blocks have had their chance to add patterns
+ * u32  position up to which they have had it
+ * </pre>
  */
 final class PatternkvSequence implements SequenceCodec {
+  /** The number of its state among stored ones. */
+  private static final int KIND = 1;
+
+  private static final int STATE_BYTES = 2 * Integer.BYTES;
+
   private static final int TOKENS = Page.TOKENS;
 
   /** Vectors of a head that are mined at the most; of longer runs, every so-manieth one. */
@@ -41,6 +54,24 @@ final class PatternkvSequence implements SequenceCodec {
     this.heads = Collections.nCopies(codec.shape().kvHeads(), codec.head());
     this.keys = keys;
     this.values = values;
+  }
+
+  static PatternkvSequence resumed(PatternkvCodec codec, byte[] state) {
+    return Envelope.STATE.open(
+        state,
+        KIND,
+        in -> {
+          Envelope.STATE.requireRest(in, STATE_BYTES);
+          PatternkvSequence sequence = new PatternkvSequence(codec);
+          sequence.firstCovered = Envelope.STATE.position(in);
+          sequence.covered = Envelope.STATE.position(in);
+          return sequence;
+        });
+  }
+
+  @Override
+  public byte[] state() {
+    return Envelope.STATE.seal(KIND, STATE_BYTES, out -> out.putInt(firstCovered).putInt(covered));
   }
 
   private Stream<PatternBank> banks() {
@@ -110,17 +141,70 @@ final class PatternkvSequence implements SequenceCodec {
     Optional<Labels> valueLabels = values.map(bank -> bank.label(layer, position, valueVectors));
     UniformPage residuals = UniformPage.pack(heads, codec.lookups(), keyVectors, valueVectors);
     try {
-      return new PatternkvPage(
-          residuals,
-          layer,
-          position,
-          codec.keys().flatMap(SideSettings::rotation),
-          keyLabels,
-          valueLabels);
+      return page(residuals, layer, position, keyLabels, valueLabels);
     } catch (RuntimeException | Error e) {
       residuals.close();
       throw e;
     }
+  }
+
+  private Page page(
+      UniformPage residuals,
+      int layer,
+      int position,
+      Optional<Labels> keyLabels,
+      Optional<Labels> valueLabels) {
+    return new PatternkvPage(
+        residuals,
+        layer,
+        position,
+        codec.keys().flatMap(SideSettings::rotation),
+        keyLabels,
+        valueLabels);
+  }
+
+  @Override
+  public Page read(int layer, byte[] form) {
+    return Envelope.PAGE.open(form, PatternkvPage.KIND, in -> read(layer, in));
+  }
+
+  private Page read(int layer, ByteBuffer in) {
+    int position = Envelope.PAGE.position(in);
+    Optional<StoredLabels> ofKeys = StoredLabels.read(in, codec.shape());
+    Optional<StoredLabels> ofValues = StoredLabels.read(in, codec.shape());
+    require("keys", keys, ofKeys, layer, position);
+    require("values", values, ofValues, layer, position);
+    UniformPage residuals =
+        UniformForm.read(in, heads.size(), found -> codec.head(), codec.lookups());
+    try {
+      return page(
+          residuals,
+          layer,
+          position,
+          ofKeys.map(stored -> keys.get().restore(layer, position, stored)),
+          ofValues.map(stored -> values.get().restore(layer, position, stored)));
+    } catch (RuntimeException | Error e) {
+      residuals.close();
+      throw e;
+    }
+  }
+
+  private static void require(
+      String side,
+      Optional<PatternBank> bank,
+      Optional<StoredLabels> stored,
+      int layer,
+      int position) {
+    if (bank.isPresent() != stored.isPresent()) {
+      throw Envelope.PAGE.refused(
+          "has %s %s patterns; those of this cache are %s"
+              .formatted(side, with(stored.isPresent()), with(bank.isPresent())));
+    }
+    stored.ifPresent(labels -> bank.get().require(side, layer, position, labels));
+  }
+
+  private static String with(boolean patterns) {
+    return patterns ? "with" : "without";
   }
 
   @Override

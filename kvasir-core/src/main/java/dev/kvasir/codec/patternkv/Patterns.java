@@ -79,6 +79,16 @@ public final class Patterns {
     slab.put(layer, kvHead, count() - added - slabFirst, added, patterns);
   }
 
+  /** The added patterns of a layer as they lie. // (kvHeads, added, headDim) */
+  short[] addedHalves(int layer) {
+    return slab.halves(layer, count() - added - slabFirst, added);
+  }
+
+  /** Sets what {@link #addedHalves} left. */
+  void putHalves(int layer, short[] halves) {
+    slab.putHalves(layer, count() - added - slabFirst, added, halves);
+  }
+
   /** The version that this one was added to; null if it is the first. */
   Patterns before() {
     return before;
@@ -86,6 +96,20 @@ public final class Patterns {
 
   int position() {
     return position;
+  }
+
+  /** Patterns that the version before did not have. */
+  int added() {
+    return added;
+  }
+
+  /** The version with so many patterns that this one grew from, or this one; null without any. */
+  Patterns ofCount(int wanted) {
+    Patterns version = this;
+    while (version != null && version.count > wanted) {
+      version = version.before;
+    }
+    return version == null || version.count < wanted ? null : version;
   }
 
   /** Patterns of a layer and head. */

@@ -1,11 +1,13 @@
 package dev.kvasir.codec.pmkvq;
 
+import dev.kvasir.codec.Envelope;
 import dev.kvasir.codec.Lookups;
 import dev.kvasir.codec.ShrinkingCodec;
 import dev.kvasir.codec.ShrinkingSequence;
 import dev.kvasir.page.HeadShape;
 import java.util.Collections;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * PM-KVQ: pages begin with 16-bit codes and are made narrower when memory runs out, each layer down
@@ -46,12 +48,33 @@ public final class PmkvqCodec implements ShrinkingCodec {
     return new PmkvqSequence(this, new int[floors.length]);
   }
 
+  @Override
+  public ShrinkingSequence resume(byte[] state) {
+    return PmkvqSequence.resumed(this, state);
+  }
+
+  int layers() {
+    return floors.length;
+  }
+
   List<HeadShape> shapes(int level) {
     return Collections.nCopies(kvHeads, widths.at(level));
   }
 
-  List<Smoothing> smoothing() {
-    return smoothing;
+  Optional<Smoothing> smoothing(int layer) {
+    return smoothing.isEmpty() ? Optional.empty() : Optional.of(smoothing.get(layer));
+  }
+
+  /** The level of a width, if a layer's pages may have it. */
+  int requireLevel(Envelope form, int layer, int bits) {
+    for (int level = 0; level <= floors[layer]; level++) {
+      if (HeadWidths.bits(level) == bits) {
+        return level;
+      }
+    }
+    throw form.refused(
+        "has %d bits in layer %d; this cache has %d, halved down to %d"
+            .formatted(bits, layer, HeadWidths.WIDEST, HeadWidths.bits(floors[layer])));
   }
 
   Lookups lookups() {

@@ -1,16 +1,30 @@
 package dev.kvasir.codec.pmkvq;
 
+import dev.kvasir.codec.Envelope;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.PageReader;
 import dev.kvasir.codec.PageReaders;
+import dev.kvasir.codec.uniform.UniformForm;
 import dev.kvasir.codec.uniform.UniformPage;
+import dev.kvasir.page.HeadShape;
+import java.nio.ByteBuffer;
+import java.util.List;
 import java.util.Optional;
 
 /**
  * A layer's keys and values at one of the levels. Where there are factors, keys are packed divided
- * by them: whoever computes on keys multiplies queries by those.
+ * by them: whoever computes on keys multiplies queries by those. Stored:
+ *
+ * <pre>
+ * u8  bits
+ * u8  1 if keys were divided by the factors of the model's profile, else 0
+ *     codes, a UniformForm
+ * </pre>
  */
 public final class PmkvqPage implements Page {
+  /** Its number among stored pages. */
+  private static final int KIND = 3;
+
   private final UniformPage codes;
   private final int level;
   private final Optional<Smoothing> smoothing;
@@ -19,6 +33,41 @@ public final class PmkvqPage implements Page {
     this.codes = codes;
     this.level = level;
     this.smoothing = smoothing;
+  }
+
+  @Override
+  public byte[] form() {
+    return Envelope.PAGE.seal(KIND, 2 + UniformForm.bytes(codes), this::write);
+  }
+
+  private void write(ByteBuffer out) {
+    out.put((byte) bits()).put((byte) (smoothing.isPresent() ? 1 : 0));
+    UniformForm.write(codes, out);
+  }
+
+  /** Reads what {@link #form} wrote. */
+  static PmkvqPage read(byte[] form, PmkvqCodec codec, int layer) {
+    return Envelope.PAGE.open(form, KIND, in -> read(in, codec, layer));
+  }
+
+  private static PmkvqPage read(ByteBuffer in, PmkvqCodec codec, int layer) {
+    int bits = in.get();
+    int smoothed = in.get();
+    Optional<Smoothing> smoothing = codec.smoothing(layer);
+    if (smoothed != (smoothing.isPresent() ? 1 : 0)) {
+      throw Envelope.PAGE.refused(
+          "has keys that are %s; those of this cache are %s"
+              .formatted(smoothness(smoothed != 0), smoothness(smoothing.isPresent())));
+    }
+    int level = codec.requireLevel(Envelope.PAGE, layer, bits);
+    List<HeadShape> shapes = codec.shapes(level);
+    UniformPage codes =
+        UniformForm.read(in, shapes.size(), found -> shapes.getFirst(), codec.lookups());
+    return new PmkvqPage(codes, level, smoothing);
+  }
+
+  private static String smoothness(boolean smoothed) {
+    return smoothed ? "divided by factors" : "as they were";
   }
 
   @Override

@@ -1,15 +1,27 @@
 package dev.kvasir.codec.pmkvq;
 
+import dev.kvasir.codec.Envelope;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.ShrinkingSequence;
 import dev.kvasir.codec.uniform.UniformPage;
 import dev.kvasir.page.HeadShape;
 import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.Optional;
 
-/** The widths that pages of the layers of one sequence are sealed at. */
+/**
+ * The widths that pages of the layers of one sequence are sealed at. Stored:
+ *
+ * <pre>
+ * u16  layers
+ * u8   bits of each
+ * </pre>
+ */
 final class PmkvqSequence implements ShrinkingSequence {
+  /** The number of its state among stored ones. */
+  private static final int KIND = 3;
+
   private final PmkvqCodec codec;
   private final int[] levels; // by layer
 
@@ -18,19 +30,49 @@ final class PmkvqSequence implements ShrinkingSequence {
     this.levels = levels;
   }
 
+  static PmkvqSequence resumed(PmkvqCodec codec, byte[] state) {
+    return Envelope.STATE.open(state, KIND, in -> new PmkvqSequence(codec, levels(codec, in)));
+  }
+
+  private static int[] levels(PmkvqCodec codec, ByteBuffer in) {
+    int layers = Short.toUnsignedInt(in.getShort());
+    if (layers != codec.layers()) {
+      throw Envelope.STATE.refused(
+          "has %d layers; this cache has %d".formatted(layers, codec.layers()));
+    }
+    Envelope.STATE.requireRest(in, layers);
+    int[] levels = new int[layers];
+    for (int layer = 0; layer < layers; layer++) {
+      levels[layer] = codec.requireLevel(Envelope.STATE, layer, in.get());
+    }
+    return levels;
+  }
+
+  @Override
+  public byte[] state() {
+    return Envelope.STATE.seal(
+        KIND,
+        Short.BYTES + levels.length,
+        out -> {
+          out.putShort((short) levels.length);
+          for (int level : levels) {
+            out.put((byte) HeadWidths.bits(level));
+          }
+        });
+  }
+
   @Override
   public Page seal(int layer, int position, float[] keys, float[] values) {
-    Optional<Smoothing> smoothing = smoothing(layer);
+    Optional<Smoothing> smoothing = codec.smoothing(layer);
     smoothing.ifPresent(factors -> factors.divide(keys, Page.TOKENS));
     UniformPage codes =
         UniformPage.pack(codec.shapes(levels[layer]), codec.lookups(), keys, values);
     return new PmkvqPage(codes, levels[layer], smoothing);
   }
 
-  private Optional<Smoothing> smoothing(int layer) {
-    return codec.smoothing().isEmpty()
-        ? Optional.empty()
-        : Optional.of(codec.smoothing().get(layer));
+  @Override
+  public Page read(int layer, byte[] form) {
+    return PmkvqPage.read(form, codec, layer);
   }
 
   @Override

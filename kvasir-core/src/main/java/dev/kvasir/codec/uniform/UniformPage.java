@@ -1,5 +1,6 @@
 package dev.kvasir.codec.uniform;
 
+import dev.kvasir.codec.Envelope;
 import dev.kvasir.codec.Lookups;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.PageReader;
@@ -11,12 +12,16 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.List;
 import java.util.function.IntUnaryOperator;
+import java.util.function.UnaryOperator;
 
 /**
  * A layer's keys and values in blocks of codes, head after head; each head may have a shape of its
  * own.
  */
 public final class UniformPage implements Page {
+  /** Its number among stored pages. */
+  private static final int KIND = 1;
+
   private static final ThreadLocal<float[]> BLOCK = ThreadLocal.withInitial(() -> new float[0]);
 
   private final List<HeadShape> shapes;
@@ -86,6 +91,22 @@ public final class UniformPage implements Page {
     UniformPage page = new UniformPage(shapes, lookups);
     page.bytes.copyFrom(source);
     return page;
+  }
+
+  /**
+   * Reads what {@link #form} wrote.
+   *
+   * @param kvHeads that there must be
+   * @param possible the shape that a cache would give to what was found in its place
+   */
+  public static UniformPage read(
+      byte[] form, int kvHeads, UnaryOperator<HeadShape> possible, Lookups lookups) {
+    return Envelope.PAGE.open(form, KIND, in -> UniformForm.read(in, kvHeads, possible, lookups));
+  }
+
+  @Override
+  public byte[] form() {
+    return Envelope.PAGE.seal(KIND, UniformForm.bytes(this), out -> UniformForm.write(this, out));
   }
 
   private void putOrder(int head, int[] order) {

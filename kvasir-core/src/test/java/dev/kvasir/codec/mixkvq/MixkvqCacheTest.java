@@ -8,9 +8,7 @@ import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.codec.CacheHost;
 import dev.kvasir.codec.CacheShape;
-import dev.kvasir.codec.Lookups;
 import dev.kvasir.codec.PageCodec.Sizes;
-import dev.kvasir.codec.uniform.PageForm;
 import dev.kvasir.codec.uniform.UniformPage;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.page.CodeBlock;
@@ -61,20 +59,6 @@ class MixkvqCacheTest {
       assertThat(cache.bytes().codes()).isEqualTo(codes);
       assertThat(cache.bytes().codes() + cache.bytes().scales()).isEqualTo(pages);
       assertThat(cache.bytes().tables()).isEqualTo(8 * 2 * 64);
-    }
-  }
-
-  @Test
-  void aStoredPageComesBackWithItsTiers() {
-    try (KvCache cache = filled("mixkvq,high=10,mid=4", HOST)) {
-      UniformPage page = page(cache);
-      try (UniformPage read = PageForm.read(PageForm.write(page), Lookups.EXACT)) {
-        float[] before = new float[128 * 64];
-        float[] after = new float[128 * 64];
-        page.expandKeys(1, 128, before);
-        read.expandKeys(1, 128, after);
-        assertThat(after).isEqualTo(before);
-      }
     }
   }
 

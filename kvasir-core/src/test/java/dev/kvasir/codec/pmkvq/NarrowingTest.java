@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.within;
 import dev.kvasir.codec.Lookups;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.ShrinkingSequence;
-import dev.kvasir.codec.uniform.PageForm;
 import dev.kvasir.codec.uniform.UniformPage;
 import java.util.List;
 import java.util.Random;
@@ -159,8 +158,7 @@ class NarrowingTest {
     ShrinkingSequence sequence = codec(192, RightShift.EQUIVALENT, keyScales).begin();
     sequence.moveTo(0, level);
     try (Page page = sequence.seal(0, 0, vectors(192), vectors(192));
-        UniformPage read =
-            PageForm.read(PageForm.write(((PmkvqPage) page).codes()), Lookups.EXACT)) {
+        Page read = sequence.read(0, page.form())) {
       float[] a = new float[Page.TOKENS * 192];
       float[] b = new float[a.length];
       page.expandKeys(1, Page.TOKENS, a);

@@ -49,6 +49,11 @@ final class BrokenPlaneCodec implements StatelessCodec {
     return page;
   }
 
+  @Override
+  public Page read(int layer, byte[] form) {
+    return whole.read(layer, form);
+  }
+
   private static void wipe(UniformPage page, long offset, PlaneLayout layout) {
     for (int tile = 0; tile < layout.tiles(); tile++) {
       for (int quad = 0; quad < layout.quads(); quad++) {

@@ -1,0 +1,74 @@
+package dev.kvasir.codec.uniform;
+
+import dev.kvasir.codec.Envelope;
+import dev.kvasir.codec.Lookups;
+import dev.kvasir.page.HeadShape;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.UnaryOperator;
+
+/**
+ * Blocks of codes as the end of a stored page's payload: they lie in it as they lie in memory.
+ *
+ * <pre>
+ * u16  KV heads
+ *      a HeadShape for each of them
+ *      the page's bytes
+ * </pre>
+ */
+public final class UniformForm {
+  private UniformForm() {}
+
+  public static long bytes(UniformPage page) {
+    int shapes = page.shapes().stream().mapToInt(HeadShape::headerBytes).sum();
+    return Short.BYTES + shapes + page.bytes().byteSize();
+  }
+
+  public static void write(UniformPage page, ByteBuffer out) {
+    out.putShort((short) page.shapes().size());
+    page.shapes().forEach(shape -> shape.write(out));
+    out.put(page.bytes().asByteBuffer());
+  }
+
+  /**
+   * Reads all that is left of a payload.
+   *
+   * @param kvHeads that there must be
+   * @param possible the shape that a cache would give to what was found in its place
+   */
+  public static UniformPage read(
+      ByteBuffer in, int kvHeads, UnaryOperator<HeadShape> possible, Lookups lookups) {
+    int found = Short.toUnsignedInt(in.getShort());
+    if (found != kvHeads) {
+      throw Envelope.PAGE.refused("has %d KV heads; this cache has %d".formatted(found, kvHeads));
+    }
+    List<HeadShape> shapes = new ArrayList<>();
+    for (int head = 0; head < kvHeads; head++) {
+      shapes.add(accepted(HeadShape.read(in), possible, head));
+    }
+    Envelope.PAGE.requireRest(in, shapes.stream().mapToLong(HeadShape::bytes).sum());
+    return checkOrders(UniformPage.of(shapes, lookups, MemorySegment.ofBuffer(in)));
+  }
+
+  private static HeadShape accepted(HeadShape found, UnaryOperator<HeadShape> possible, int head) {
+    HeadShape shape = possible.apply(found);
+    if (!shape.isLike(found)) {
+      throw Envelope.PAGE.refused(
+          "has in head %d %s; this cache has %s".formatted(head, found, shape));
+    }
+    return shape;
+  }
+
+  private static UniformPage checkOrders(UniformPage page) {
+    for (int head = 0; head < page.shapes().size(); head++) {
+      if (!page.hasWholeOrder(head)) {
+        page.close();
+        throw Envelope.PAGE.refused(
+            "has in head %d an order of channels that is no permutation".formatted(head));
+      }
+    }
+    return page;
+  }
+}

@@ -1,0 +1,219 @@
+package dev.kvasir.cache;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.kvasir.codec.CacheShape;
+import dev.kvasir.codec.Forms;
+import dev.kvasir.codec.Page;
+import dev.kvasir.codec.PageCodec;
+import dev.kvasir.codec.SealedSequence;
+import dev.kvasir.codec.SealedSequence.Stored;
+import dev.kvasir.codec.SequenceCodec;
+import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.memory.CountedArena;
+import java.util.Arrays;
+import java.util.Random;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Whatever is wrong with a stored page or state of any method, it is refused in one sentence. */
+class DamagedFormContractTest {
+  private static final String SPECS = "dev.kvasir.cache.StoredSequences#specs";
+  private static final long SEED = 29;
+  private static final int HEADER_BYTES = 10;
+
+  /** Bits or lengths of a form that are all tried; of more of them, so many at random. */
+  private static final int MOST_TRIALS = 2_000;
+
+  private long bytesBefore;
+  private long arenasBefore;
+
+  @BeforeEach
+  void count() {
+    bytesBefore = CountedArena.liveBytes();
+    arenasBefore = CountedArena.liveArenas();
+  }
+
+  @AfterEach
+  void nothingIsLeftBehind() {
+    assertThat(CountedArena.liveBytes()).isEqualTo(bytesBefore);
+    assertThat(CountedArena.liveArenas()).isEqualTo(arenasBefore);
+  }
+
+  @ParameterizedTest
+  @MethodSource(SPECS)
+  void everyFlippedBitIsRefused(String spec) {
+    forEachForm(
+        spec,
+        (form, read) ->
+            some(form.length * Byte.SIZE)
+                .forEach(
+                    bit -> {
+                      byte[] flipped = form.clone();
+                      flipped[bit / Byte.SIZE] ^= (byte) (1 << bit % Byte.SIZE);
+                      assertRefused(read, flipped, "bit " + bit);
+                    }));
+  }
+
+  @ParameterizedTest
+  @MethodSource(SPECS)
+  void everyOtherLengthIsRefused(String spec) {
+    forEachForm(
+        spec,
+        (form, read) -> {
+          some(form.length)
+              .forEach(length -> assertRefused(read, Arrays.copyOf(form, length), "a cut"));
+          assertRefused(read, Arrays.copyOf(form, form.length + 1), "a byte more");
+        });
+  }
+
+  private static IntStream some(int trials) {
+    return trials <= MOST_TRIALS
+        ? IntStream.range(0, trials)
+        : new Random(SEED).ints(MOST_TRIALS, 0, trials);
+  }
+
+  /** As from a writer that was wrong: what is read then is what was written, or it is refused. */
+  @ParameterizedTest
+  @MethodSource(SPECS)
+  void behindARightChecksumNothingIsMisread(String spec) {
+    forEachForm(
+        spec,
+        (form, read) -> {
+          Random random = new Random(SEED);
+          for (int i = 0; i < 1_000; i++) {
+            byte[] wrong = form.clone();
+            int payload = form.length - HEADER_BYTES - 4;
+            int described = i % 2 == 0 ? Math.min(payload, 64) : payload;
+            if (described > 0) {
+              wrong[HEADER_BYTES + random.nextInt(described)] = (byte) random.nextInt();
+            }
+            try {
+              assertThat(read.again(Forms.resealed(wrong))).isEqualTo(wrong);
+            } catch (InvalidInputException refused) {
+              assertThat(refused).hasMessageMatching("a stored (page|state) .*");
+            }
+          }
+        });
+  }
+
+  /** Reads a form and writes it again. */
+  private interface Reading {
+    byte[] again(byte[] form);
+  }
+
+  private interface FormTrial {
+    void run(byte[] form, Reading read);
+  }
+
+  /** The first page and the last of a sequence, and its state. */
+  private static void forEachForm(String spec, FormTrial trial) {
+    PageCodec method = StoredSequences.method(spec);
+    try (SealedSequence sequence = StoredSequences.filled(spec)) {
+      Stored before = sequence.stored();
+      for (int block : new int[] {0, sequence.blockCount() - 1}) {
+        trial.run(
+            before.blocks().get(block).get(1),
+            form -> {
+              try (Page page = sequence.codec().read(1, form)) {
+                return page.form();
+              }
+            });
+      }
+      trial.run(
+          before.state(),
+          form -> {
+            try (SequenceCodec resumed = method.resume(form)) {
+              return resumed.state();
+            }
+          });
+      StoredSequences.assertSameBytes(sequence.stored(), before);
+    }
+  }
+
+  /** Tens of thousands of assertions would take their time. */
+  private static void assertRefused(Reading read, byte[] form, String what) {
+    try {
+      read.again(form);
+    } catch (InvalidInputException refused) {
+      return;
+    }
+    throw new AssertionError(what + " is not noticed");
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "kivi:4 | kivi:2 | kind 1, 4 bits, 20 x 128 | kind 1, 2 bits, 20 x 128",
+        "kivi:2,group=32 | kivi:2 | group 32 | group 128",
+        "kivi:4,k=2 | kivi:2 | kind 1, 4 bits, 128 x 20 | kind 1, 2 bits, 128 x 20",
+        "kivi:2 | patternkv:2 | kind 1 | kind 2",
+        "patternkv:2,k-patterns=off | patternkv:2 | keys without | with",
+        "patternkv:2 | patternkv:2,v-patterns=off | values with | without",
+        "patternkv:2 | patternkv:2,patterns=4 | 32 patterns of keys, 32 of them new | has 0",
+        "patternkv:4 | patternkv:2 | 4 bits | 2 bits",
+        "kivi:4 | mixkvq,high=2.8,mid=2 | 20 x 128, group 128 | 20 x 128, group 32",
+        "pmkvq:2,budget=1MiB | pmkvq:2,budget=1MiB,keys=token | as they were | divided",
+        "pmkvq:2,budget=1MiB | pmkvq:2,budget=1MiB,keys=token,smoothing=off | kind 6 | kind 7",
+        "commvq:1 | commvq:2 | in 2 stages | in 3 stages",
+        "commvq:1 | kivi:2 | kind 4 | kind 1"
+      })
+  void aPageOfOtherSettingsIsRefusedByBothNames(
+      String written, String reading, String found, String expected) {
+    try (SealedSequence sequence = StoredSequences.begin(written);
+        SealedSequence other = StoredSequences.begin(reading)) {
+      sequence.grow(1);
+      byte[] form = sequence.page(0, 0).form();
+      assertThatThrownBy(() -> other.codec().read(0, form))
+          .isInstanceOf(InvalidInputException.class)
+          .hasMessageStartingWith("a stored page ")
+          .hasMessageContaining(found)
+          .hasMessageContaining(expected);
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "mixkvq,high=2.8,mid=2 | 3 | 2 | 20 | 2 layers for 2 KV heads of 20 | for 3, 2 and 20",
+        "mixkvq,high=2.8,mid=2 | 2 | 2 | 24 | 2 layers for 2 KV heads of 20 | for 2, 2 and 24",
+        "pmkvq:2,budget=1MiB | 3 | 2 | 20 | 2 layers | 3"
+      })
+  void aStateOfAnotherModelIsRefusedByBothNames(
+      String spec, int layers, int kvHeads, int headDim, String found, String expected) {
+    PageCodec other = StoredSequences.method(spec, new CacheShape(layers, kvHeads, headDim));
+    try (SealedSequence sequence = StoredSequences.filled(spec)) {
+      byte[] state = sequence.codec().state();
+      assertThatThrownBy(() -> other.resume(state))
+          .isInstanceOf(InvalidInputException.class)
+          .hasMessageStartingWith("a stored state ")
+          .hasMessageContaining(found)
+          .hasMessageContaining(expected);
+    }
+  }
+
+  @Test
+  void aPageThatIsNarrowerThanItsLayerMayBeIsRefused() {
+    String narrow = "pmkvq:2,budget=1MiB,widths=same";
+    try (SealedSequence sequence = StoredSequences.begin(narrow);
+        SealedSequence other = StoredSequences.begin("pmkvq:8,budget=1MiB,widths=same")) {
+      sequence.grow(1);
+      sequence.shrink();
+      sequence.shrink();
+      byte[] form = sequence.page(1, 0).form();
+      assertThatThrownBy(() -> other.codec().read(1, form))
+          .hasMessage("a stored page has 4 bits in layer 1; this cache has 16, halved down to 8");
+      PageCodec wider = StoredSequences.method("pmkvq:8,budget=1MiB,widths=same");
+      assertThatThrownBy(() -> wider.resume(sequence.codec().state()))
+          .hasMessage("a stored state has 4 bits in layer 0; this cache has 16, halved down to 8");
+    }
+  }
+}

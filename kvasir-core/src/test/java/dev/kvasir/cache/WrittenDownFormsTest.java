@@ -1,0 +1,158 @@
+package dev.kvasir.cache;
+
+import dev.kvasir.codec.CacheHost;
+import dev.kvasir.codec.CacheShape;
+import dev.kvasir.codec.Forms;
+import dev.kvasir.codec.Page;
+import dev.kvasir.codec.PageCodec;
+import dev.kvasir.codec.SealingRun;
+import dev.kvasir.codec.SequenceCodec;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/**
+ * The forms of docs/format.md, to the letter, for one KV head of eight channels in one layer. Those
+ * of commvq are held beside its codebooks.
+ */
+class WrittenDownFormsTest {
+  private static final CacheShape SHAPE = new CacheShape(1, 1, 8);
+  private static final int CHANNELS = SHAPE.headDim();
+
+  @Test
+  void kivi() {
+    Sealed sealed = sealed("kivi:2,k=4,group=32");
+    Forms.assertWrittenDown(
+        sealed.pages().getFirst(),
+        1698,
+        "96b7b12a",
+        "4b565047 02 01 94060000", // magic, version, kind, bytes
+        "0100", // KV heads
+        "00 01", // without an order of channels; blocks of keys
+        "01 04 0800 8000 2000", // by channel: 4 bits, 8 x 128, groups of 32
+        "01 02 8000 0800 0800"); // values: 2 bits, 128 x 8
+    Forms.assertWrittenDown(sealed.state(), 14, "12f087be", "4b565354 01 00 00000000");
+  }
+
+  @Test
+  void patternkv() {
+    Sealed sealed = sealed("patternkv:2,patterns=1,rope=static,v-threshold=off");
+    Forms.assertWrittenDown(
+        sealed.pages().getFirst(),
+        1642,
+        "ba420ffe",
+        "4b565047 02 02 5c060000", //
+        "00000000", // position
+        "01 01", // patterns of keys; new ones
+        "00".repeat(128), // indices
+        "002f 80b1 8033 0034 50b9 0032 98bc 0000"); // a pattern
+    Forms.assertWrittenDown(
+        sealed.pages().getLast(),
+        1642,
+        "5aba799a",
+        "4b565047 02 02 5c060000", //
+        "80000000", // position
+        "02 01", // patterns of keys; new ones
+        "000000000000 0101"); // indices begin
+    Forms.assertWrittenDown(
+        sealed.state(),
+        22,
+        "556c679a",
+        "4b565354 01 01 08000000", //
+        "00000000 00010000"); // patterns from there on and up to there
+  }
+
+  @Test
+  void mixkvq() {
+    Sealed sealed = sealed("mixkvq,high=2000,mid=500,group=64");
+    Forms.assertWrittenDown(
+        sealed.pages().getFirst(),
+        2026,
+        "de3b96a3",
+        "4b565047 02 01 dc070000", //
+        "0100", // KV heads
+        "01 03", // with an order of channels; blocks of keys
+        "03 10 0200 8000 0000", // halves
+        "01 04 0400 8000 4000", // 4 bits
+        "01 02 0200 8000 4000", // 2 bits
+        "01 02 8000 0800 0800", // values
+        "05070203 04060001"); // the order
+    Forms.assertWrittenDown(
+        sealed.state(),
+        93,
+        "9a887085",
+        "4b565354 01 02 4f000000", //
+        "0100 0100 0800", // layers, KV heads, channels
+        "80000000 80000000 01", // queries, the first one's position, whether the next begins anew
+        "0000000000009640"); // the sum of the first channel
+  }
+
+  @Test
+  void pmkvq() {
+    Sealed sealed = sealed("pmkvq:4,budget=1MiB,keys=token");
+    Forms.assertWrittenDown(
+        sealed.pages().getFirst(),
+        5156,
+        "16dc4227",
+        "4b565047 02 03 16140000", //
+        "10 00", // bits, not smoothed
+        "0100", // KV heads
+        "00 01", // without an order of channels; blocks of keys
+        "07 10 0800 8000 0800", // wide by lane
+        "06 10 8000 0800 0800"); // wide by entry
+    Forms.assertWrittenDown(
+        sealed.state(),
+        17,
+        "8e5a519b",
+        "4b565354 01 03 03000000", //
+        "0100", // layers
+        "10"); // bits
+  }
+
+  private record Sealed(List<byte[]> pages, byte[] state) {}
+
+  /** Two blocks, the second a run of its own. */
+  private static Sealed sealed(String spec) {
+    CacheHost host = CacheHost.unknown().withQueryHeads(1);
+    PageCodec method = CacheSpec.parse(spec).plan().settings(SHAPE, host).codec().orElseThrow();
+    List<byte[]> pages = new ArrayList<>();
+    try (SequenceCodec codec = method.begin()) {
+      for (int position = 0; position < 2 * Page.TOKENS; position += Page.TOKENS) {
+        for (int token = position; codec.seesQueries() && token < position + Page.TOKENS; token++) {
+          codec.see(0, token, vectors(1, 0), 0);
+        }
+        codec.learn(new Run(position));
+        try (Page page = codec.seal(0, position, block(position), block(position + 1))) {
+          pages.add(page.form());
+        }
+      }
+      return new Sealed(pages, codec.state());
+    }
+  }
+
+  private record Run(int position) implements SealingRun {
+    @Override
+    public int blocks() {
+      return 1;
+    }
+
+    @Override
+    public void expand(int layer, int block, float[] keys, float[] values) {
+      System.arraycopy(block(position), 0, keys, 0, keys.length);
+      System.arraycopy(block(position + 1), 0, values, 0, values.length);
+    }
+  }
+
+  private static float[] block(int seed) {
+    return vectors(Page.TOKENS, seed);
+  }
+
+  /** Whole numbers, whose reach grows from channel to channel. */
+  private static float[] vectors(int tokens, int seed) {
+    float[] x = Forms.wholeNumbers(tokens * CHANNELS);
+    for (int i = 0; i < x.length; i++) {
+      x[i] = x[i] * (1 + i % CHANNELS) + seed;
+    }
+    return x;
+  }
+}

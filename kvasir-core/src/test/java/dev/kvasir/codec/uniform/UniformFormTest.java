@@ -1,0 +1,104 @@
+package dev.kvasir.codec.uniform;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.kvasir.codec.Forms;
+import dev.kvasir.codec.Lookups;
+import dev.kvasir.codec.Page;
+import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.memory.CountedArena;
+import dev.kvasir.page.EntryScaledCodes;
+import dev.kvasir.page.HalfCodes;
+import dev.kvasir.page.HeadShape;
+import dev.kvasir.page.LaneScaledCodes;
+import java.util.Arrays;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class UniformFormTest {
+  private static final int HEAD_DIM = 20;
+  private static final HeadShape SHAPE =
+      new HeadShape(
+          List.of(
+              new HalfCodes(2, Page.TOKENS),
+              new EntryScaledCodes(6, Page.TOKENS, 4, 32),
+              new LaneScaledCodes(12, Page.TOKENS, 2)),
+          true,
+          new EntryScaledCodes(Page.TOKENS, HEAD_DIM, 2, 128));
+  private static final int DESCRIPTION_END = 10 + 2 + 2 + 4 * 8;
+
+  @Test
+  void theFormIsAsItIsWrittenDown() {
+    Forms.assertWrittenDown(
+        form(),
+        3622,
+        "c98a5a56",
+        "4b565047 02 01 180e0000", // version, kind, bytes
+        "0100", // heads
+        "01 03", // ordered, blocks of keys
+        "03 10 0200 8000 0000", // halves
+        "01 04 0600 8000 2000", // entry-scaled
+        "02 02 0c00 8000 0000", // lane-scaled
+        "01 02 8000 1400 1400", // values
+        "13121110"); // the order of channels begins
+  }
+
+  @Test
+  void aStoredPageIsReadAsItWas() {
+    try (UniformPage page = page();
+        UniformPage read = read(page.form())) {
+      assertThat(read.bytes().mismatch(page.bytes())).isEqualTo(-1);
+      assertThat(read.form()).isEqualTo(page.form());
+    }
+  }
+
+  @Test
+  void anotherShapeIsRefusedByBothNames() {
+    byte[] form = form();
+    HeadShape other = HeadShape.uniform(HEAD_DIM, 2, 128, 2, 128);
+    assertThatThrownBy(() -> UniformPage.read(form, 1, found -> other, Lookups.EXACT))
+        .isInstanceOf(InvalidInputException.class)
+        .hasMessageContaining("head 0 keys of [kind 3, 16 bits, 2 x 128, group 0, kind 1")
+        .hasMessageContaining("this cache has keys of [kind 1, 2 bits, 20 x 128, group 128] and");
+    assertThatThrownBy(() -> UniformPage.read(form, 2, found -> SHAPE, Lookups.EXACT))
+        .hasMessage("a stored page has 1 KV heads; this cache has 2");
+  }
+
+  /** As from a writer that was wrong: the checksum says nothing then. */
+  @Test
+  void aDescriptionThatCannotBeIsRefusedBehindARightChecksum() {
+    long before = CountedArena.liveBytes();
+    byte[] good = form();
+    for (int at = 10; at < DESCRIPTION_END + HEAD_DIM; at++) {
+      for (int value : new int[] {0, 1, 2, 3, 4, 9, 127, 128, 255}) {
+        if (good[at] != (byte) value) {
+          byte[] wrong = good.clone();
+          wrong[at] = (byte) value;
+          assertThatThrownBy(() -> read(Forms.resealed(wrong)))
+              .as("byte %d is %d", at, value)
+              .isInstanceOf(InvalidInputException.class)
+              .hasMessageStartingWith("a stored page ");
+        }
+      }
+    }
+    assertThat(CountedArena.liveBytes()).isEqualTo(before);
+  }
+
+  private static UniformPage read(byte[] form) {
+    return UniformPage.read(form, 1, found -> SHAPE, Lookups.EXACT);
+  }
+
+  private static byte[] form() {
+    try (UniformPage page = page()) {
+      return page.form();
+    }
+  }
+
+  private static UniformPage page() {
+    float[] vectors = Forms.wholeNumbers(Page.TOKENS * HEAD_DIM);
+    int[] order = new int[HEAD_DIM];
+    Arrays.setAll(order, i -> HEAD_DIM - 1 - i);
+    return UniformPage.pack(List.of(SHAPE), Lookups.EXACT, new int[][] {order}, vectors, vectors);
+  }
+}

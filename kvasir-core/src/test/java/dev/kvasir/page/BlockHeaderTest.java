@@ -1,0 +1,67 @@
+package dev.kvasir.page;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.nio.ByteBuffer;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+class BlockHeaderTest {
+  private static final int T = PageSize.TOKENS;
+
+  /** One of each kind, in the order of their numbers. */
+  static List<CodeBlock> blocks() {
+    return List.of(
+        new EntryScaledCodes(20, T, 4, 32),
+        new LaneScaledCodes(7, T, 1),
+        new HalfCodes(3, T),
+        new EntryScaledCodes(T, 20, 2, 20, ScaleSpan.THIRD),
+        new LaneScaledCodes(20, T, 8, ScaleSpan.THIRD),
+        new WideCodes(T, 20, false, 16),
+        new WideCodes(20, T, true, 20));
+  }
+
+  /** Numbers in files that exist never change, nor are they given away again. */
+  @Test
+  void everyKindHasItsOwnNumber() {
+    assertThat(blocks())
+        .extracting(block -> block.header().kind())
+        .containsExactly(1, 2, 3, 4, 5, 6, 7);
+    Stream<Class<?>> known = blocks().stream().map(Object::getClass);
+    assertThat(known.distinct())
+        .containsExactlyInAnyOrder(CodeBlock.class.getPermittedSubclasses());
+  }
+
+  @ParameterizedTest
+  @MethodSource("blocks")
+  void aBlockIsReadAsItDescribesItself(CodeBlock block) {
+    ByteBuffer bytes = ByteBuffer.allocate(BlockHeader.BYTES);
+    block.header().write(bytes);
+    CodeBlock read = BlockHeader.read(bytes.flip()).block();
+    assertThat(read).isInstanceOf(block.getClass());
+    assertThat(read.header()).isEqualTo(block.header());
+    assertThat(read.bytes()).isEqualTo(block.bytes());
+  }
+
+  @Test
+  void whatNoBlockSaysOfItselfIsRefused() {
+    assertThatThrownBy(() -> new BlockHeader(8, 2, 20, T, 0).block())
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("kind 8; known are [1, 2, 3, 4, 5, 6, 7]");
+    for (BlockHeader wrong :
+        Arrays.asList(
+            new BlockHeader(3, 15, 20, T, 0), // halves have 16 bits
+            new BlockHeader(2, 2, 20, T, 32), // a scale for each lane has no groups
+            new BlockHeader(1, 2, 20, T, 256), // a group is no larger than the block
+            new BlockHeader(1, 9, 20, T, 128),
+            new BlockHeader(1, 2, 0, T, 128),
+            new BlockHeader(6, 16, 20, T, 0))) {
+      assertThatThrownBy(wrong::block).isInstanceOf(IllegalArgumentException.class);
+    }
+  }
+}
