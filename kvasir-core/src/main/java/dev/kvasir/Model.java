@@ -3,6 +3,7 @@ package dev.kvasir;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.codec.CacheHost;
+import dev.kvasir.codec.ModelTables;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.GgufFile;
 import dev.kvasir.kernel.Crew;
@@ -43,6 +44,7 @@ public final class Model implements AutoCloseable {
   private final Tokenizer tokenizer;
   private final Optional<Profile> profile;
   private final Crew crew;
+  private final ModelTables tables;
   private volatile boolean closed;
 
   private Model(
@@ -52,6 +54,7 @@ public final class Model implements AutoCloseable {
     this.tokenizer = tokenizer;
     this.profile = profile.map(given -> given.requireModel(decoder.fingerprint(), name));
     this.crew = crew;
+    this.tables = new ModelTables();
   }
 
   /** Loads a GGUF file, or a folder as Hugging Face lays it out. */
@@ -208,11 +211,12 @@ public final class Model implements AutoCloseable {
    * @param contextLimit tokens that the sequence may grow to
    */
   public KvCache newCache(CacheSpec spec, int contextLimit) {
+    checkOpen();
     return spec.newCache(config().cacheShape(), cacheHost().withContextLimit(contextLimit));
   }
 
   private CacheHost cacheHost() {
-    return decoder.cacheHost().withProfile(profile);
+    return decoder.cacheHost().withProfile(profile).withTables(Optional.of(tables));
   }
 
   /** A kind of cache by the name that says what this model's profile decides for it. */
@@ -247,6 +251,7 @@ public final class Model implements AutoCloseable {
   public void close() {
     closed = true;
     decoder.close();
+    tables.close();
     tokenizer.close();
     crew.close();
   }

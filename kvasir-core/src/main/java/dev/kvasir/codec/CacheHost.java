@@ -11,6 +11,7 @@ import java.util.Optional;
  * @param queryHeads of a layer; 0 where that is not known
  * @param rotation that keys carry, where it is known
  * @param profile what methods learned of the model beforehand, where there is any
+ * @param tables what all sequences of the model share, where there is one that owns it
  * @param contextLimit tokens that the sequence may grow to; 0 where that is not known
  * @param crew threads that work on what a method has to learn
  */
@@ -18,32 +19,37 @@ public record CacheHost(
     int queryHeads,
     Optional<Rotation> rotation,
     Optional<Profile> profile,
+    Optional<ModelTables> tables,
     int contextLimit,
     Crew crew) {
   private static final Crew NOBODY = new Crew(1);
 
   /** Vectors of which nothing is known, as they come from a file. */
   public static CacheHost unknown() {
-    return new CacheHost(0, Optional.empty(), Optional.empty(), 0, NOBODY);
+    return new CacheHost(0, Optional.empty(), Optional.empty(), Optional.empty(), 0, NOBODY);
   }
 
   public CacheHost withRotation(Optional<Rotation> value) {
-    return new CacheHost(queryHeads, value, profile, contextLimit, crew);
+    return new CacheHost(queryHeads, value, profile, tables, contextLimit, crew);
   }
 
   public CacheHost withQueryHeads(int value) {
-    return new CacheHost(value, rotation, profile, contextLimit, crew);
+    return new CacheHost(value, rotation, profile, tables, contextLimit, crew);
   }
 
   public CacheHost withProfile(Optional<Profile> value) {
-    return new CacheHost(queryHeads, rotation, value, contextLimit, crew);
+    return new CacheHost(queryHeads, rotation, value, tables, contextLimit, crew);
+  }
+
+  public CacheHost withTables(Optional<ModelTables> value) {
+    return new CacheHost(queryHeads, rotation, profile, value, contextLimit, crew);
   }
 
   public CacheHost withContextLimit(int value) {
-    return new CacheHost(queryHeads, rotation, profile, value, crew);
+    return new CacheHost(queryHeads, rotation, profile, tables, value, crew);
   }
 
   public CacheHost withCrew(Crew value) {
-    return new CacheHost(queryHeads, rotation, profile, contextLimit, value);
+    return new CacheHost(queryHeads, rotation, profile, tables, contextLimit, value);
   }
 }

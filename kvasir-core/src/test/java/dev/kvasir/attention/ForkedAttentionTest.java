@@ -6,6 +6,7 @@ import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.codec.CacheHost;
 import dev.kvasir.codec.CacheShape;
+import dev.kvasir.codec.ModelTables;
 import dev.kvasir.codec.commvq.MadeUpCodebooks;
 import dev.kvasir.kernel.Crew;
 import dev.kvasir.kernel.Kernels;
@@ -30,19 +31,21 @@ class ForkedAttentionTest {
 
   private static final CacheShape SHAPE = new CacheShape(1, HEADS.kvHeads(), HEADS.headDim());
   private static final int QUERY = HEADS.queryHeads() * HEADS.headDim();
-  private static final CacheHost HOST =
-      CacheHost.unknown()
-          .withQueryHeads(HEADS.queryHeads())
-          .withRotation(Optional.of(new Rope(RopeLayout.HALVES, RopeFrequencies.plain(10_000, 24))))
-          .withProfile(Optional.of(MadeUpCodebooks.profile(SHAPE, 1, 2)));
-
   private final Kernels kernels = new ScalarKernels();
   private final Crew alone = new Crew(1);
   private final Random random = new Random(29);
+  private final ModelTables tables = new ModelTables();
+  private final CacheHost host =
+      CacheHost.unknown()
+          .withQueryHeads(HEADS.queryHeads())
+          .withRotation(Optional.of(new Rope(RopeLayout.HALVES, RopeFrequencies.plain(10_000, 24))))
+          .withProfile(Optional.of(MadeUpCodebooks.profile(SHAPE, 1, 2)))
+          .withTables(Optional.of(tables));
 
   @AfterEach
   void close() {
     alone.close();
+    tables.close();
   }
 
   @ParameterizedTest
@@ -60,7 +63,7 @@ class ForkedAttentionTest {
         "commvq:1,scores=tables"
       })
   void forksThatGrewApartShareAWorker(String spec) {
-    try (KvCache parent = CacheSpec.parse(spec).newCache(SHAPE, HOST)) {
+    try (KvCache parent = CacheSpec.parse(spec).newCache(SHAPE, host)) {
       fill(parent, 600);
       try (KvCache longer = parent.fork();
           KvCache shorter = parent.fork()) {
@@ -83,7 +86,7 @@ class ForkedAttentionTest {
         "commvq:1"
       })
   void aSequenceThatIsCutAndGrowsAnewIsSeenAnew(String spec) {
-    try (KvCache cache = CacheSpec.parse(spec).newCache(SHAPE, HOST)) {
+    try (KvCache cache = CacheSpec.parse(spec).newCache(SHAPE, host)) {
       Attention attention = new Attention(HEADS, kernels, alone);
       for (int kept : new int[] {0, 700, 300, 500}) {
         cache.truncate(kept);

@@ -15,12 +15,14 @@ public final class CommvqCodec implements StatelessCodec {
 
   private final CommvqShape shape;
   private final Optional<ModelCodebooks> codebooks;
+  private final long sharedBytes;
   private final int beam;
   private final KeyReading reading;
   private final Crew crew;
 
   /**
    * @param codebooks empty to foretell bytes only
+   * @param sharedBytes of codebooks; 0 where that is not known
    * @param beam sums that are carried on in the search for codes
    * @param reading how attention reads keys
    * @param crew threads that search
@@ -28,11 +30,13 @@ public final class CommvqCodec implements StatelessCodec {
   public CommvqCodec(
       CommvqShape shape,
       Optional<ModelCodebooks> codebooks,
+      long sharedBytes,
       int beam,
       KeyReading reading,
       Crew crew) {
     this.shape = shape;
     this.codebooks = codebooks;
+    this.sharedBytes = sharedBytes;
     this.beam = beam;
     this.reading = reading;
     this.crew = crew;
@@ -80,6 +84,6 @@ public final class CommvqCodec implements StatelessCodec {
 
   @Override
   public long sharedBytes() {
-    return codebooks.map(ModelCodebooks::bytes).orElse(0L);
+    return sharedBytes;
   }
 }
