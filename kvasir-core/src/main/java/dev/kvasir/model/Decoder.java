@@ -88,6 +88,7 @@ public final class Decoder implements AutoCloseable {
     return CacheHost.unknown()
         .withQueryHeads(config.queryHeads())
         .withRotation(Optional.of(rope))
+        .withKernels(kernels)
         .withCrew(crew);
   }
 

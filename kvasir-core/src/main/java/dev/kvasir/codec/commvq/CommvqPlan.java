@@ -101,7 +101,8 @@ record CommvqPlan(String spec, int bits, int window, int sinks, int beam, KeyRea
         trained(host)
             .map(origin -> ModelCodebooks.bytesFor(shape, stages, origin.rotation))
             .orElse(0L);
-    CommvqCodec codec = new CommvqCodec(pages, codebooks, shared, beam, reading, host.crew());
+    CommvqCodec codec =
+        new CommvqCodec(pages, codebooks, shared, beam, reading, host.kernels(), host.crew());
     return new CacheSettings(Precision.F16, sinks, window, Optional.of(codec));
   }
 

@@ -89,7 +89,7 @@ class CommvqCacheTest {
 
   private static float[] decoded(List<? extends Codebook> books, float[] x) {
     float[] out = x.clone();
-    LayerEncoder encoder = new LayerEncoder(books, 4);
+    LayerEncoder encoder = new LayerEncoder(new ScalarKernels(), books, 4);
     short[] codes = new short[SHAPE.kvHeads() * BLOCK * books.getFirst().stages().stages()];
     short[] scales = new short[BLOCK];
     encoder.encode(out, BLOCK, codes, scales);

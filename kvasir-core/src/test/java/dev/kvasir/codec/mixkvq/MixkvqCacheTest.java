@@ -10,9 +10,11 @@ import dev.kvasir.codec.CacheHost;
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.Lookups;
 import dev.kvasir.codec.PageCodec.Sizes;
+import dev.kvasir.codec.PageRoom;
 import dev.kvasir.codec.uniform.PageForm;
 import dev.kvasir.codec.uniform.UniformPage;
 import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.kernel.ScalarKernels;
 import dev.kvasir.page.CodeBlock;
 import dev.kvasir.profile.Profile;
 import java.util.List;
@@ -22,6 +24,7 @@ import org.junit.jupiter.api.Test;
 
 /** Tiers of channels by what queries look at. */
 class MixkvqCacheTest {
+  private static final PageRoom ROOM = new PageRoom(new ScalarKernels());
   private static final long SEED = 41;
   private static final CacheShape SHAPE = new CacheShape(1, 2, 64);
   private static final int QUERY_HEADS = 4;
@@ -71,8 +74,8 @@ class MixkvqCacheTest {
       try (UniformPage read = PageForm.read(PageForm.write(page), Lookups.EXACT)) {
         float[] before = new float[128 * 64];
         float[] after = new float[128 * 64];
-        page.expandKeys(1, 128, before);
-        read.expandKeys(1, 128, after);
+        page.expandKeys(ROOM, 1, 128, before);
+        read.expandKeys(ROOM, 1, 128, after);
         assertThat(after).isEqualTo(before);
       }
     }
