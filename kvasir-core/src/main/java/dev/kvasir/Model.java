@@ -211,6 +211,7 @@ public final class Model implements AutoCloseable {
    * @param contextLimit tokens that the sequence may grow to
    */
   public KvCache newCache(CacheSpec spec, int contextLimit) {
+    checkOpen();
     return engine.newCache(spec, profile, contextLimit);
   }
 

@@ -14,6 +14,9 @@ import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
+import dev.kvasir.codec.CacheHost;
+import dev.kvasir.kernel.KernelChoice;
+import dev.kvasir.kernel.ScalarKernels;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -121,6 +124,23 @@ class ArchitectureTest {
                         .substring((ROOT + ".codec").length())
                         .replaceFirst("^[.]", "")));
     classes().that().resideInAPackage(ROOT + ".codec..").should(be(named)).check(OURS);
+  }
+
+  /** A model's kernels are handed down: nothing that computes for it chooses others. */
+  @Test
+  void kernelsAreChosenWhereAModelIsLoadedOrAHostIsUnknown() {
+    noClasses()
+        .that()
+        .resideInAnyPackage(ROOT + ".codec..", ROOT + ".attention..", ROOT + ".model..")
+        .and()
+        .areNotAssignableTo(CacheHost.class)
+        .should()
+        .dependOnClassesThat()
+        .areAssignableTo(KernelChoice.class)
+        .orShould()
+        .dependOnClassesThat()
+        .areAssignableTo(ScalarKernels.class)
+        .check(OURS);
   }
 
   @Test

@@ -6,6 +6,7 @@ import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.codec.CacheHost;
 import dev.kvasir.codec.CacheShape;
+import dev.kvasir.codec.ModelTables;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.kernel.Crew;
 import dev.kvasir.kernel.KernelChoice;
@@ -168,10 +169,10 @@ final class AttentionBench implements Callable<Integer> {
 
   private void measure(List<CacheSpec> specs, int count) {
     List<KvCache> caches = new ArrayList<>();
-    try {
+    try (ModelTables tables = new ModelTables()) {
       for (CacheSpec spec : specs) {
         err.printf("filling %s with %d tokens%n", spec, count);
-        caches.add(filled(spec, count));
+        caches.add(filled(spec, count, tables));
       }
       for (int crewSize : threads) {
         try (Crew crew = new Crew(crewSize)) {
@@ -258,7 +259,7 @@ final class AttentionBench implements Callable<Integer> {
     out.flush();
   }
 
-  private KvCache filled(CacheSpec spec, int count) {
+  private KvCache filled(CacheSpec spec, int count, ModelTables tables) {
     Rope rope = new Rope(RopeLayout.HALVES, RopeFrequencies.plain(ROPE_BASE, headDim));
     CacheShape shape = new CacheShape(1, kvHeads, headDim);
     CacheHost host =
@@ -266,7 +267,8 @@ final class AttentionBench implements Callable<Integer> {
             .withRotation(Optional.of(rope))
             .withQueryHeads(queryHeads)
             .withContextLimit(count)
-            .withProfile(Optional.of(RandomCodebooks.profile(shape)));
+            .withProfile(Optional.of(RandomCodebooks.profile(shape)))
+            .withTables(Optional.of(tables));
     return RandomPast.fill(spec.newCache(shape, host), shape, queryHeads, count);
   }
 }

@@ -1,6 +1,7 @@
 package dev.kvasir.cache;
 
 import dev.kvasir.codec.Page;
+import dev.kvasir.codec.PageRoom;
 import dev.kvasir.codec.ShrinkingSequence;
 import dev.kvasir.kernel.Kernels;
 import java.util.Arrays;
@@ -24,12 +25,12 @@ final class SealedBlock implements Block {
 
   @Override
   public void expandKeys(Kernels kernels, int layer, int kvHead, int tokens, float[] out) {
-    page(layer).expandKeys(kvHead, tokens, out);
+    page(layer).expandKeys(new PageRoom(kernels), kvHead, tokens, out);
   }
 
   @Override
   public void expandValues(Kernels kernels, int layer, int kvHead, int tokens, float[] out) {
-    page(layer).expandValues(kvHead, tokens, out);
+    page(layer).expandValues(new PageRoom(kernels), kvHead, tokens, out);
   }
 
   Page page(int layer) {

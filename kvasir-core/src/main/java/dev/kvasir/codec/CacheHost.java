@@ -1,6 +1,8 @@
 package dev.kvasir.codec;
 
 import dev.kvasir.kernel.Crew;
+import dev.kvasir.kernel.KernelChoice;
+import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.Rotation;
 import dev.kvasir.profile.Profile;
 import java.util.Optional;
@@ -11,39 +13,53 @@ import java.util.Optional;
  * @param queryHeads of a layer; 0 where that is not known
  * @param rotation that keys carry, where it is known
  * @param profile what methods learned of the model beforehand, where there is any
+ * @param tables what all sequences of the model share, where there is one that owns it
  * @param contextLimit tokens that the sequence may grow to; 0 where that is not known
+ * @param kernels that the model runs on
  * @param crew threads that work on what a method has to learn
  */
 public record CacheHost(
     int queryHeads,
     Optional<Rotation> rotation,
     Optional<Profile> profile,
+    Optional<ModelTables> tables,
     int contextLimit,
+    Kernels kernels,
     Crew crew) {
   private static final Crew NOBODY = new Crew(1);
 
   /** Vectors of which nothing is known, as they come from a file. */
   public static CacheHost unknown() {
-    return new CacheHost(0, Optional.empty(), Optional.empty(), 0, NOBODY);
+    Kernels kernels = KernelChoice.ofThisProcess().kernels();
+    return new CacheHost(
+        0, Optional.empty(), Optional.empty(), Optional.empty(), 0, kernels, NOBODY);
   }
 
   public CacheHost withRotation(Optional<Rotation> value) {
-    return new CacheHost(queryHeads, value, profile, contextLimit, crew);
+    return new CacheHost(queryHeads, value, profile, tables, contextLimit, kernels, crew);
   }
 
   public CacheHost withQueryHeads(int value) {
-    return new CacheHost(value, rotation, profile, contextLimit, crew);
+    return new CacheHost(value, rotation, profile, tables, contextLimit, kernels, crew);
   }
 
   public CacheHost withProfile(Optional<Profile> value) {
-    return new CacheHost(queryHeads, rotation, value, contextLimit, crew);
+    return new CacheHost(queryHeads, rotation, value, tables, contextLimit, kernels, crew);
+  }
+
+  public CacheHost withTables(Optional<ModelTables> value) {
+    return new CacheHost(queryHeads, rotation, profile, value, contextLimit, kernels, crew);
   }
 
   public CacheHost withContextLimit(int value) {
-    return new CacheHost(queryHeads, rotation, profile, value, crew);
+    return new CacheHost(queryHeads, rotation, profile, tables, value, kernels, crew);
+  }
+
+  public CacheHost withKernels(Kernels value) {
+    return new CacheHost(queryHeads, rotation, profile, tables, contextLimit, value, crew);
   }
 
   public CacheHost withCrew(Crew value) {
-    return new CacheHost(queryHeads, rotation, profile, contextLimit, value);
+    return new CacheHost(queryHeads, rotation, profile, tables, contextLimit, kernels, value);
   }
 }

@@ -19,10 +19,10 @@ public interface Page extends AutoCloseable {
   }
 
   /** The first {@code tokens} keys of a KV head as floats: (tokens, headDim). */
-  void expandKeys(int kvHead, int tokens, float[] out);
+  void expandKeys(PageRoom room, int kvHead, int tokens, float[] out);
 
   /** The first {@code tokens} values of a KV head as floats: (tokens, headDim). */
-  void expandValues(int kvHead, int tokens, float[] out);
+  void expandValues(PageRoom room, int kvHead, int tokens, float[] out);
 
   /**
    * All of it as bytes that outlive the process, in an {@link Envelope}. What it has in common with

@@ -26,18 +26,23 @@ public final class PageReaders {
     }
   }
 
-  private final Kernels kernels;
+  private final PageRoom room;
   private final int headDim;
   private final List<Kind<?>> kinds = new ArrayList<>();
   private final List<PageReader> readers = new ArrayList<>(); // one for each kind, in their order
 
   public PageReaders(Kernels kernels, int headDim) {
-    this.kernels = kernels;
+    this.room = new PageRoom(kernels);
     this.headDim = headDim;
   }
 
   public Kernels kernels() {
-    return kernels;
+    return room.kernels();
+  }
+
+  /** What the worker expands pages with. */
+  public PageRoom room() {
+    return room;
   }
 
   public int headDim() {

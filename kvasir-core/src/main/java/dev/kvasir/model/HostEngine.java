@@ -3,6 +3,7 @@ package dev.kvasir.model;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.codec.CacheHost;
+import dev.kvasir.codec.ModelTables;
 import dev.kvasir.engine.Batch;
 import dev.kvasir.engine.Engine;
 import dev.kvasir.format.GgufFile;
@@ -33,6 +34,7 @@ public final class HostEngine implements Engine {
   private final Rope rope;
   private final Kernels kernels;
   private final Crew crew;
+  private final ModelTables tables = new ModelTables();
   private final ArrayBlockingQueue<ForwardPass> idle = new ArrayBlockingQueue<>(MOST_IDLE);
   private volatile boolean closed;
 
@@ -100,6 +102,8 @@ public final class HostEngine implements Engine {
     return CacheHost.unknown()
         .withQueryHeads(config.queryHeads())
         .withRotation(Optional.of(rope))
+        .withTables(Optional.of(tables))
+        .withKernels(kernels)
         .withCrew(crew);
   }
 
@@ -182,6 +186,7 @@ public final class HostEngine implements Engine {
   public void close() {
     closed = true;
     idle.clear();
+    tables.close();
     weights.close();
   }
 }

@@ -19,8 +19,6 @@ import java.util.Optional;
 import java.util.SortedSet;
 import java.util.TreeMap;
 import java.util.TreeSet;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.Function;
 
 /**
  * Numbers that methods learned of one model: thresholds, widths, codebooks. A profile never
@@ -41,7 +39,6 @@ public final class Profile {
   private final String name;
   private final Map<String, Tensor> tensors;
   private final Map<String, String> notes;
-  private final Map<Object, Object> derived = new ConcurrentHashMap<>();
 
   private Profile(String name, Map<String, Tensor> tensors, Map<String, String> notes) {
     this.name = name;
@@ -142,6 +139,15 @@ public final class Profile {
    * @param key {@code part/name}
    */
   public float[] floats(String key, long... shape) {
+    return numbers(key, shape).toFloats();
+  }
+
+  /** Refuses it unless it has numbers of that shape under a name. */
+  public void require(String key, long... shape) {
+    numbers(key, shape);
+  }
+
+  private Tensor numbers(String key, long... shape) {
     Tensor tensor = tensors.get(key);
     if (tensor == null) {
       throw new InvalidInputException("%s: has no '%s'".formatted(name, key));
@@ -151,7 +157,7 @@ public final class Profile {
           "%s: '%s' has shape %s; expected %s"
               .formatted(name, key, Arrays.toString(tensor.shape()), Arrays.toString(shape)));
     }
-    return tensor.toFloats();
+    return tensor;
   }
 
   /** The dimensions of the numbers under a name. */
@@ -162,16 +168,6 @@ public final class Profile {
   /** What a part says in words. */
   public Optional<String> note(String key) {
     return Optional.ofNullable(notes.get(key));
-  }
-
-  /**
-   * What is made of its numbers, made once for all who ask: codebooks are large.
-   *
-   * @param key tells it from whatever else is made of this profile
-   */
-  public <T> T derive(Object key, Class<T> type, Function<Profile, T> make) {
-    Object known = derived.get(key);
-    return type.cast(known != null ? known : derived.computeIfAbsent(key, k -> make.apply(this)));
   }
 
   public Profile with(String key, float[] values, long... shape) {

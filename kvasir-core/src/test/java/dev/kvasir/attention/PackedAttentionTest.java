@@ -6,6 +6,7 @@ import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.codec.CacheHost;
 import dev.kvasir.codec.CacheShape;
+import dev.kvasir.codec.ModelTables;
 import dev.kvasir.codec.commvq.MadeUpCodebooks;
 import dev.kvasir.codec.pmkvq.PmkvqPage;
 import dev.kvasir.kernel.Crew;
@@ -29,10 +30,12 @@ class PackedAttentionTest {
   private final Crew crew = new Crew(2);
   private final Kernels kernels = new ScalarKernels();
   private final Random random = new Random(SEED);
+  private final ModelTables tables = new ModelTables();
 
   @AfterEach
   void close() {
     crew.close();
+    tables.close();
   }
 
   @ParameterizedTest
@@ -135,6 +138,7 @@ class PackedAttentionTest {
             .newCache(
                 cacheShape,
                 CacheHost.unknown()
+                    .withTables(Optional.of(tables))
                     .withProfile(Optional.of(MadeUpCodebooks.profile(cacheShape, 1, 2)))
                     .withRotation(Optional.of(rope))
                     .withQueryHeads(shape.queryHeads()))) {

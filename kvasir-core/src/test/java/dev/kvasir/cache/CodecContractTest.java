@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.within;
 
 import dev.kvasir.codec.CacheHost;
 import dev.kvasir.codec.CacheShape;
+import dev.kvasir.codec.ModelTables;
 import dev.kvasir.codec.PageCodec;
 import dev.kvasir.codec.commvq.MadeUpCodebooks;
 import dev.kvasir.error.InvalidInputException;
@@ -18,7 +19,9 @@ import dev.kvasir.model.RopeLayout;
 import java.util.Optional;
 import java.util.Random;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -27,8 +30,10 @@ import org.junit.jupiter.params.provider.MethodSource;
 class CodecContractTest {
   private static final long SEED = 23;
   private static final CacheShape SHAPE = new CacheShape(2, 2, 20);
+  private static final ModelTables TABLES = new ModelTables();
   private static final CacheHost HOST =
       CacheHost.unknown()
+          .withTables(Optional.of(TABLES))
           .withQueryHeads(SHAPE.kvHeads())
           .withRotation(Optional.of(new Rope(RopeLayout.HALVES, RopeFrequencies.plain(10_000, 16))))
           .withProfile(Optional.of(MadeUpCodebooks.profile(SHAPE, 1, 2)));
@@ -105,6 +110,18 @@ class CodecContractTest {
         .filter(spec -> !spec.startsWith("patternkv"))
         .filter(spec -> !spec.startsWith("mixkvq") || spec.contains("salience=error"))
         .filter(spec -> !spec.startsWith("pmkvq") || spec.contains("1MiB"));
+  }
+
+  /** What sequences share is made with the first of them, and no test's own. */
+  @BeforeAll
+  static void makeTables() {
+    open("commvq:1").close();
+    open("commvq:2").close();
+  }
+
+  @AfterAll
+  static void closeTables() {
+    TABLES.close();
   }
 
   @BeforeEach

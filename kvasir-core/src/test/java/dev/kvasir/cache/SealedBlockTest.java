@@ -6,8 +6,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.kvasir.codec.CacheHost;
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.Page;
+import dev.kvasir.codec.PageRoom;
 import dev.kvasir.codec.ShrinkingCodec;
 import dev.kvasir.codec.ShrinkingSequence;
+import dev.kvasir.kernel.ScalarKernels;
 import dev.kvasir.memory.CountedArena;
 import java.util.List;
 import java.util.Random;
@@ -102,7 +104,7 @@ class SealedBlockTest {
 
   private static float[] values(SealedBlock block) {
     float[] values = new float[COUNT];
-    block.page(0).expandValues(0, Page.TOKENS, values);
+    block.page(0).expandValues(new PageRoom(new ScalarKernels()), 0, Page.TOKENS, values);
     return values;
   }
 

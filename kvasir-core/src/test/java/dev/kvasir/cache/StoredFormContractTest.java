@@ -9,6 +9,7 @@ import dev.kvasir.codec.Methods;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.PageReader;
 import dev.kvasir.codec.PageReaders;
+import dev.kvasir.codec.PageRoom;
 import dev.kvasir.codec.SealedSequence;
 import dev.kvasir.codec.SealedSequence.Stored;
 import dev.kvasir.kernel.ScalarKernels;
@@ -26,6 +27,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** What every method promises of its pages, and of what it keeps of a sequence, once stored. */
 class StoredFormContractTest {
+  private static final PageRoom ROOM = new PageRoom(new ScalarKernels());
   private static final String SPECS = "dev.kvasir.cache.StoredSequences#specs";
   private static final CacheShape SHAPE = StoredSequences.SHAPE;
   private static final int KIND_AT = 5;
@@ -151,10 +153,10 @@ class StoredFormContractTest {
     assertThat(found.scaleBytes()).isEqualTo(expected.scaleBytes());
     for (int head = 0; head < SHAPE.kvHeads(); head++) {
       int kvHead = head;
-      assertThat(expanded(out -> found.expandKeys(kvHead, Page.TOKENS, out)))
-          .isEqualTo(expanded(out -> expected.expandKeys(kvHead, Page.TOKENS, out)));
-      assertThat(expanded(out -> found.expandValues(kvHead, Page.TOKENS, out)))
-          .isEqualTo(expanded(out -> expected.expandValues(kvHead, Page.TOKENS, out)));
+      assertThat(expanded(out -> found.expandKeys(ROOM, kvHead, Page.TOKENS, out)))
+          .isEqualTo(expanded(out -> expected.expandKeys(ROOM, kvHead, Page.TOKENS, out)));
+      assertThat(expanded(out -> found.expandValues(ROOM, kvHead, Page.TOKENS, out)))
+          .isEqualTo(expanded(out -> expected.expandValues(ROOM, kvHead, Page.TOKENS, out)));
     }
   }
 

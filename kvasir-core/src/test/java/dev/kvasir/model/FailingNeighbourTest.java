@@ -9,6 +9,7 @@ import dev.kvasir.cache.KvCache;
 import dev.kvasir.cache.PagedCache;
 import dev.kvasir.codec.CacheSettings;
 import dev.kvasir.codec.Page;
+import dev.kvasir.codec.PageRoom;
 import dev.kvasir.codec.StatelessCodec;
 import dev.kvasir.engine.Batch;
 import dev.kvasir.error.InvalidInputException;
@@ -85,12 +86,12 @@ class FailingNeighbourTest {
   /** A page of zeros. */
   private static final class EmptyPage implements Page {
     @Override
-    public void expandKeys(int kvHead, int tokens, float[] out) {
+    public void expandKeys(PageRoom room, int kvHead, int tokens, float[] out) {
       Arrays.fill(out, 0);
     }
 
     @Override
-    public void expandValues(int kvHead, int tokens, float[] out) {
+    public void expandValues(PageRoom room, int kvHead, int tokens, float[] out) {
       Arrays.fill(out, 0);
     }
 

@@ -1,6 +1,5 @@
 package dev.kvasir.codec.commvq;
 
-import dev.kvasir.kernel.KernelChoice;
 import dev.kvasir.kernel.Kernels;
 import java.util.Arrays;
 
@@ -10,12 +9,12 @@ import java.util.Arrays;
  * Not for several threads at once.
  */
 public final class BeamEncoder {
-  private static final Kernels KERNELS = KernelChoice.ofThisProcess().kernels();
   private static final int ROWS = AdditiveStages.ROWS;
 
   /** Vectors whose products with all rows of a stage are held at a time. */
   private static final int BATCH = 64;
 
+  private final Kernels kernels;
   private final AdditiveStages stages;
   private final int width;
   private final int length;
@@ -27,7 +26,8 @@ public final class BeamEncoder {
   /**
    * @param width sums that are carried on for each vector, at least 1
    */
-  public BeamEncoder(AdditiveStages stages, int width) {
+  public BeamEncoder(Kernels kernels, AdditiveStages stages, int width) {
+    this.kernels = kernels;
     this.stages = stages;
     this.width = width;
     this.length = stages.length();
@@ -92,7 +92,7 @@ public final class BeamEncoder {
 
   private void multiply(int stage, int batch, int before) {
     int stride = before == 1 ? width : 1;
-    KERNELS.products(
+    kernels.products(
         beams.residuals,
         0,
         stride * length,

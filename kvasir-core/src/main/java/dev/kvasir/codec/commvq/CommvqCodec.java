@@ -3,6 +3,7 @@ package dev.kvasir.codec.commvq;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.StatelessCodec;
 import dev.kvasir.kernel.Crew;
+import dev.kvasir.kernel.Kernels;
 import java.util.List;
 import java.util.Optional;
 
@@ -15,26 +16,34 @@ public final class CommvqCodec implements StatelessCodec {
 
   private final CommvqShape shape;
   private final Optional<ModelCodebooks> codebooks;
+  private final long sharedBytes;
   private final int beam;
   private final KeyReading reading;
+  private final Kernels kernels;
   private final Crew crew;
 
   /**
    * @param codebooks empty to foretell bytes only
+   * @param sharedBytes of codebooks; 0 where that is not known
    * @param beam sums that are carried on in the search for codes
    * @param reading how attention reads keys
+   * @param kernels that codes are searched with
    * @param crew threads that search
    */
   public CommvqCodec(
       CommvqShape shape,
       Optional<ModelCodebooks> codebooks,
+      long sharedBytes,
       int beam,
       KeyReading reading,
+      Kernels kernels,
       Crew crew) {
     this.shape = shape;
     this.codebooks = codebooks;
+    this.sharedBytes = sharedBytes;
     this.beam = beam;
     this.reading = reading;
+    this.kernels = kernels;
     this.crew = crew;
   }
 
@@ -70,7 +79,7 @@ public final class CommvqCodec implements StatelessCodec {
   private EncodedBlock encode(List<? extends Codebook> heads, float[] x) {
     short[] codes = new short[shape.kvHeads() * TOKENS * shape.stages()];
     short[] scales = new short[TOKENS];
-    new LayerEncoder(heads, beam).encode(x, TOKENS, codes, scales);
+    new LayerEncoder(kernels, heads, beam).encode(x, TOKENS, codes, scales);
     return new EncodedBlock(codes, scales);
   }
 
@@ -86,6 +95,6 @@ public final class CommvqCodec implements StatelessCodec {
 
   @Override
   public long sharedBytes() {
-    return codebooks.map(ModelCodebooks::bytes).orElse(0L);
+    return sharedBytes;
   }
 }

@@ -5,8 +5,8 @@ import dev.kvasir.codec.ExpandedReader;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.PageReader;
 import dev.kvasir.codec.PageReaders;
+import dev.kvasir.codec.PageRoom;
 import dev.kvasir.kernel.FixedRows;
-import dev.kvasir.kernel.KernelChoice;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.Rotation;
 import dev.kvasir.kernel.TurnTable;
@@ -34,7 +34,6 @@ public final class CommvqPage implements Page {
   private static final int KIND = 4;
 
   private static final int HEADER_BYTES = 3 * Short.BYTES + Integer.BYTES;
-  private static final Kernels KERNELS = KernelChoice.ofThisProcess().kernels();
   private static final ValueLayout.OfShort SHORT =
       ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
@@ -172,30 +171,32 @@ public final class CommvqPage implements Page {
   }
 
   @Override
-  public void expandKeys(int kvHead, int tokens, float[] out) {
-    DecodingRoom room = DecodingRoom.ofThread(rows.sets(), rows.table().width());
+  public void expandKeys(PageRoom worker, int kvHead, int tokens, float[] out) {
+    DecodingRoom room = DecodingRoom.of(worker, rows.sets(), rows.table().width());
+    Kernels kernels = worker.kernels();
     FixedRows fixed = rows.keys().get(kvHead);
     TurnTable table = rows.table();
-    readKeys(KERNELS, kvHead, room.indices);
-    readKeyScales(KERNELS, room.scales);
-    KERNELS.rowSums(fixed, room.indices, tokens, room.sums);
-    table.turnAlong(KERNELS, room.sums, tokens, fixed, room.scales, room.vectors);
-    table.turn(KERNELS, room.vectors, tokens, rotation, position);
+    readKeys(kernels, kvHead, room.indices);
+    readKeyScales(kernels, room.scales);
+    kernels.rowSums(fixed, room.indices, tokens, room.sums);
+    table.turnAlong(kernels, room.sums, tokens, fixed, room.scales, room.vectors);
+    table.turn(kernels, room.vectors, tokens, rotation, position);
     table.restore(room.vectors, tokens, out);
   }
 
   @Override
-  public void expandValues(int kvHead, int tokens, float[] out) {
+  public void expandValues(PageRoom worker, int kvHead, int tokens, float[] out) {
     int headDim = shape.headDim();
-    DecodingRoom room = DecodingRoom.ofThread(rows.sets(), headDim);
-    float[] numbers = room.floats(KERNELS, rows.values().get(kvHead));
-    readValues(KERNELS, kvHead, room.indices);
-    readValueScales(KERNELS, room.scales);
-    KERNELS.pickedSums(numbers, 0, room.indices, rows.sets(), tokens, headDim, out);
+    DecodingRoom room = DecodingRoom.of(worker, rows.sets(), headDim);
+    Kernels kernels = worker.kernels();
+    float[] numbers = room.floats(kernels, rows.values().get(kvHead));
+    readValues(kernels, kvHead, room.indices);
+    readValueScales(kernels, room.scales);
+    kernels.pickedSums(numbers, 0, room.indices, rows.sets(), tokens, headDim, out);
     float[] mean = rows.valueMeans().get(kvHead);
     for (int token = 0; token < tokens; token++) {
-      KERNELS.scale(out, token * headDim, headDim, room.scales[token]);
-      KERNELS.add(out, token * headDim, mean, 0, headDim);
+      kernels.scale(out, token * headDim, headDim, room.scales[token]);
+      kernels.add(out, token * headDim, mean, 0, headDim);
     }
   }
 

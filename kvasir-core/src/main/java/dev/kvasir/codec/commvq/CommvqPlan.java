@@ -4,6 +4,7 @@ import dev.kvasir.codec.CacheHost;
 import dev.kvasir.codec.CachePlan;
 import dev.kvasir.codec.CacheSettings;
 import dev.kvasir.codec.CacheShape;
+import dev.kvasir.codec.ModelTables;
 import dev.kvasir.codec.SpecText;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.kernel.DenseMatrix.Precision;
@@ -32,8 +33,8 @@ record CommvqPlan(String spec, int bits, int window, int sinks, int beam, KeyRea
   /** The first tokens hold much of the attention, and are unlike what codebooks were trained on. */
   private static final int DEFAULT_SINKS = 16;
 
-  /** What codebooks depend on beside the profile. */
-  private record Derived(int bits, Rotation rotation) {}
+  /** What codebooks are made of. */
+  private record Origin(Profile profile, int bits, Rotation rotation) {}
 
   static CommvqPlan of(SpecText spec) {
     spec.requireKeys("window", "sinks", "beam", "scores");
@@ -60,7 +61,8 @@ record CommvqPlan(String spec, int bits, int window, int sinks, int beam, KeyRea
 
   @Override
   public CacheSettings foretelling(CacheShape shape, CacheHost host) {
-    return settings(shape, host, known(shape, host));
+    trained(host).ifPresent(origin -> CommvqProfile.require(origin.profile, bits, shape));
+    return settings(shape, host, Optional.empty());
   }
 
   @Override
@@ -69,9 +71,16 @@ record CommvqPlan(String spec, int bits, int window, int sinks, int beam, KeyRea
       throw new InvalidInputException(
           "the cache '%s' must know how keys are rotated; it needs a model".formatted(spec));
     }
-    ModelCodebooks codebooks =
-        known(shape, host).orElseThrow(() -> new InvalidInputException(missing(host)));
-    return settings(shape, host, Optional.of(codebooks));
+    Origin origin = trained(host).orElseThrow(() -> new InvalidInputException(missing(host)));
+    ModelTables tables =
+        host.tables()
+            .orElseThrow(
+                () ->
+                    new InvalidInputException(
+                        "the cache '%s' has codebooks that sequences share; it needs a model that"
+                                .formatted(spec)
+                            + " owns them"));
+    return settings(shape, host, Optional.of(codebooks(tables, origin, shape)));
   }
 
   private CacheSettings settings(
@@ -88,20 +97,28 @@ record CommvqPlan(String spec, int bits, int window, int sinks, int beam, KeyRea
               .formatted(spec, stages, shape.headDim(), FixedRows.MOST_SETS / 2));
     }
     CommvqShape pages = new CommvqShape(shape.kvHeads(), shape.headDim(), stages);
-    CommvqCodec codec = new CommvqCodec(pages, codebooks, beam, reading, host.crew());
+    long shared =
+        trained(host)
+            .map(origin -> ModelCodebooks.bytesFor(shape, stages, origin.rotation))
+            .orElse(0L);
+    CommvqCodec codec =
+        new CommvqCodec(pages, codebooks, shared, beam, reading, host.kernels(), host.crew());
     return new CacheSettings(Precision.F16, sinks, window, Optional.of(codec));
   }
 
-  private Optional<ModelCodebooks> known(CacheShape shape, CacheHost host) {
+  /** Where codebooks of that width come from, if there are any. */
+  private Optional<Origin> trained(CacheHost host) {
     Optional<Profile> profile = host.profile().filter(held -> held.has(CommvqProfile.part(bits)));
-    return profile.flatMap(held -> host.rotation().map(turn -> codebooks(held, shape, turn)));
+    return profile.flatMap(held -> host.rotation().map(turn -> new Origin(held, bits, turn)));
   }
 
-  private ModelCodebooks codebooks(Profile profile, CacheShape shape, Rotation rotation) {
-    return profile.derive(
-        new Derived(bits, rotation),
+  private ModelCodebooks codebooks(ModelTables tables, Origin origin, CacheShape shape) {
+    return tables.of(
+        origin,
         ModelCodebooks.class,
-        held -> ModelCodebooks.of(CommvqProfile.of(held, bits, shape).layers(), rotation));
+        memory ->
+            ModelCodebooks.of(
+                CommvqProfile.of(origin.profile, bits, shape).layers(), origin.rotation, memory));
   }
 
   private String missing(CacheHost host) {

@@ -37,12 +37,29 @@ public record CommvqProfile(int bits, List<LayerCodebooks> layers) {
     return Math.max(1, Math.round((float) bits * headDim / AdditiveStages.CODE_BITS));
   }
 
+  /** Refuses a profile whose codebooks have other sizes. */
+  static void require(Profile profile, int bits, CacheShape shape) {
+    Source source = new Source(profile, part(bits), shape);
+    source.require("keys", keyShape(bits, shape));
+    source.require("key-means", shape.headDim());
+    source.require("values", valueShape(bits, shape));
+    source.require("value-means", shape.headDim());
+  }
+
+  private static long[] keyShape(int bits, CacheShape shape) {
+    return new long[] {stages(bits, shape.headDim()), ROWS, shape.headDim()};
+  }
+
+  private static long[] valueShape(int bits, CacheShape shape) {
+    return new long[] {stages(bits, shape.headDim()), 2, ROWS, shape.headDim()};
+  }
+
   public static CommvqProfile of(Profile profile, int bits, CacheShape shape) {
     Source source = new Source(profile, part(bits), shape);
     int stages = stages(bits, shape.headDim());
-    Heads keys = source.heads("keys", stages, ROWS, shape.headDim());
+    Heads keys = source.heads("keys", keyShape(bits, shape));
     Heads keyMeans = source.heads("key-means", shape.headDim());
-    Heads values = source.heads("values", stages, 2, ROWS, shape.headDim());
+    Heads values = source.heads("values", valueShape(bits, shape));
     Heads valueMeans = source.heads("value-means", shape.headDim());
     List<LayerCodebooks> layers = new ArrayList<>();
     for (int layer = 0; layer < shape.layers(); layer++) {
@@ -60,12 +77,20 @@ public record CommvqProfile(int bits, List<LayerCodebooks> layers) {
 
   /** Where the numbers of a model's heads are read from. */
   private record Source(Profile profile, String part, CacheShape shape) {
+    void require(String name, long... ofHead) {
+      profile.require(part + "/" + name, ofAll(ofHead));
+    }
+
     Heads heads(String name, long... ofHead) {
+      return new Heads(profile.floats(part + "/" + name, ofAll(ofHead)), shape);
+    }
+
+    private long[] ofAll(long[] ofHead) {
       long[] all = new long[2 + ofHead.length];
       all[0] = shape.layers();
       all[1] = shape.kvHeads();
       System.arraycopy(ofHead, 0, all, 2, ofHead.length);
-      return new Heads(profile.floats(part + "/" + name, all), shape);
+      return all;
     }
   }
 

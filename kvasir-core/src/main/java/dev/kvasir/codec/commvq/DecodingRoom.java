@@ -1,13 +1,12 @@
 package dev.kvasir.codec.commvq;
 
 import dev.kvasir.codec.Page;
+import dev.kvasir.codec.PageRoom;
 import dev.kvasir.kernel.DenseMatrix;
 import dev.kvasir.kernel.Kernels;
 
-/** A thread's room for what becomes of a page's codes; a prompt decodes many pages of a head. */
+/** A worker's room for what becomes of a page's codes; a prompt decodes many pages of a head. */
 final class DecodingRoom {
-  private static final ThreadLocal<DecodingRoom> ROOM = ThreadLocal.withInitial(DecodingRoom::new);
-
   final float[] scales = new float[Page.TOKENS];
   byte[] indices = {}; // (sets, TOKENS)
   short[] sums = {}; // (TOKENS, width)
@@ -17,8 +16,8 @@ final class DecodingRoom {
 
   private DecodingRoom() {}
 
-  static DecodingRoom ofThread(int sets, int width) {
-    DecodingRoom room = ROOM.get();
+  static DecodingRoom of(PageRoom worker, int sets, int width) {
+    DecodingRoom room = worker.of(DecodingRoom.class, DecodingRoom::new);
     if (room.indices.length < sets * Page.TOKENS) {
       room.indices = new byte[sets * Page.TOKENS];
     }

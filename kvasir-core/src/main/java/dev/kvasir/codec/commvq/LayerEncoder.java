@@ -1,5 +1,6 @@
 package dev.kvasir.codec.commvq;
 
+import dev.kvasir.kernel.Kernels;
 import java.util.List;
 
 /**
@@ -25,9 +26,10 @@ public final class LayerEncoder {
    * @param heads of one layer, all with as many stages
    * @param width of the beam, see {@link BeamEncoder}
    */
-  public LayerEncoder(List<? extends Codebook> heads, int width) {
+  public LayerEncoder(Kernels kernels, List<? extends Codebook> heads, int width) {
     this.heads = List.copyOf(heads);
-    this.encoders = heads.stream().map(head -> new BeamEncoder(head.stages(), width)).toList();
+    this.encoders =
+        heads.stream().map(head -> new BeamEncoder(kernels, head.stages(), width)).toList();
     this.headDim = heads.getFirst().headDim();
     this.sum = new float[headDim];
   }

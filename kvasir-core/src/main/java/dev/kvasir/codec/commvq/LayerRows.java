@@ -4,8 +4,8 @@ import dev.kvasir.kernel.DenseMatrix;
 import dev.kvasir.kernel.DenseMatrix.Precision;
 import dev.kvasir.kernel.FixedRows;
 import dev.kvasir.kernel.TurnTable;
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SegmentAllocator;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 import java.util.List;
@@ -22,18 +22,18 @@ public record LayerRows(
   private static final ValueLayout.OfShort SHORT =
       ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
-  static LayerRows of(List<KeyRows> keys, LayerCodebooks codebooks, TurnTable table) {
+  static LayerRows of(
+      List<KeyRows> keys, LayerCodebooks codebooks, TurnTable table, SegmentAllocator memory) {
     return new LayerRows(
         keys.stream().map(KeyRows::fixed).toList(),
-        codebooks.values().stream().map(LayerRows::halves).toList(),
+        codebooks.values().stream().map(book -> halves(book, memory)).toList(),
         codebooks.values().stream().map(ValueCodebook::mean).toList(),
         table);
   }
 
-  /** Memory of the kind that caches have, which goes when nothing refers to it any more. */
-  private static DenseMatrix halves(ValueCodebook codebook) {
+  private static DenseMatrix halves(ValueCodebook codebook, SegmentAllocator memory) {
     float[] rows = codebook.stages().rows();
-    MemorySegment data = Arena.ofAuto().allocate((long) Short.BYTES * rows.length, 64);
+    MemorySegment data = memory.allocate((long) Short.BYTES * rows.length);
     for (int i = 0; i < rows.length; i++) {
       data.set(SHORT, (long) Short.BYTES * i, Float.floatToFloat16(rows[i]));
     }

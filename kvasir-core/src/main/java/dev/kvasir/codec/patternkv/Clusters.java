@@ -1,6 +1,5 @@
 package dev.kvasir.codec.patternkv;
 
-import dev.kvasir.kernel.KernelChoice;
 import dev.kvasir.kernel.Kernels;
 import java.util.Arrays;
 import java.util.Random;
@@ -10,7 +9,6 @@ import java.util.Random;
  * Euclidean distance {@code |x|^2 - 2 x.m + |m|^2}. The same vectors always give the same centres.
  */
 final class Clusters {
-  private static final Kernels KERNELS = KernelChoice.ofThisProcess().kernels();
   private static final long SEED = 20_250_917;
 
   /** Centres hardly move after as many rounds. */
@@ -19,6 +17,7 @@ final class Clusters {
   /** Vectors whose products with all centres are held at a time. */
   private static final int BATCH = 256;
 
+  private final Kernels kernels;
   private final float[] vectors; // (count, depth)
   private final int count;
   private final int depth;
@@ -30,7 +29,8 @@ final class Clusters {
   private final float[] products; // (BATCH, wanted)
   private final Random random = new Random(SEED);
 
-  private Clusters(float[] vectors, int count, int depth, int wanted) {
+  private Clusters(Kernels kernels, float[] vectors, int count, int depth, int wanted) {
+    this.kernels = kernels;
     this.vectors = vectors;
     this.count = count;
     this.depth = depth;
@@ -52,8 +52,8 @@ final class Clusters {
    * @param wanted up to {@code count}; where fewer vectors differ, some centres are equal
    * @return (wanted, depth)
    */
-  static float[] centres(float[] vectors, int count, int depth, int wanted) {
-    Clusters clusters = new Clusters(vectors, count, depth, wanted);
+  static float[] centres(Kernels kernels, float[] vectors, int count, int depth, int wanted) {
+    Clusters clusters = new Clusters(kernels, vectors, count, depth, wanted);
     clusters.seed();
     Arrays.fill(clusters.nearest, -1);
     for (int round = 0; round < ROUNDS && clusters.assign(); round++) {
@@ -79,7 +79,7 @@ final class Clusters {
     double sum = 0;
     for (int from = 0; from < count; from += BATCH) {
       int batch = Math.min(BATCH, count - from);
-      KERNELS.products(
+      kernels.products(
           vectors,
           from * depth,
           depth,
@@ -117,7 +117,7 @@ final class Clusters {
     boolean changed = false;
     for (int from = 0; from < count; from += BATCH) {
       int batch = Math.min(BATCH, count - from);
-      KERNELS.products(
+      kernels.products(
           vectors,
           from * depth,
           depth,

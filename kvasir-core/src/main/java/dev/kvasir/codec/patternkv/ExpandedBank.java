@@ -6,7 +6,8 @@ import java.util.Arrays;
 
 /**
  * The patterns of a head as floats. They are kept from walk to walk: the walks over the spans of a
- * sequence meet the same bank, of which later ones have a few patterns more.
+ * sequence meet the same bank, of which later ones have a few patterns more. Banks of forks begin
+ * alike and part somewhere, so which version of a bank each pattern belongs to is kept beside it.
  */
 final class ExpandedBank {
   /** Turns of a pattern that are kept: queries are turned back by what is missing to a token's. */
@@ -18,14 +19,13 @@ final class ExpandedBank {
   private final int headDim;
   private float[] patterns = {}; // (count, headDim)
   private float[] fans = {}; // (1 + count, FAN, table.width()), where patterns turn
+  private final Patterns[] versions = new Patterns[Patterns.MOST]; // that added each pattern
   private int count;
   private int fanCount;
-  private Patterns shown; // null until there are any
   private TurnTable order; // null until patterns turn
   private int layer;
   private int kvHead;
   private int changes;
-  private boolean known; // whether the walk at hand is about what is shown
 
   ExpandedBank(int headDim) {
     this.headDim = headDim;
@@ -53,37 +53,50 @@ final class ExpandedBank {
     return (index + 1 & 0xFF) * FAN + token % FAN;
   }
 
-  /** A walk begins, over another sequence, layer or head perhaps. */
-  void begin() {
-    known = false;
-  }
-
-  /** Makes the patterns of a bank ready; banks only grow along a walk. */
+  /** Makes the patterns of a bank ready; those of a longer one that grew from it may stay. */
   void show(Kernels kernels, Patterns bank, int bankLayer, int bankHead) {
-    if (!known && !isShown(bank, bankLayer, bankHead)) {
-      count = 0;
-      fanCount = 0;
+    if (layer != bankLayer || kvHead != bankHead) {
       layer = bankLayer;
       kvHead = bankHead;
-      shown = bank;
-      changes++;
+      forgetFrom(0);
     }
-    known = true;
+    if (holds(bank)) {
+      return;
+    }
     if (patterns.length == 0) {
       patterns = new float[Patterns.MOST * headDim];
     }
-    if (count < bank.count()) {
-      bank.expand(kernels, layer, kvHead, count, patterns);
-      count = bank.count();
-      shown = bank;
+    forgetFrom(heldOf(bank));
+    for (Patterns added = bank; added != null && added.count() > count; added = added.before()) {
+      Arrays.fill(versions, added.firstAdded(), added.count(), added);
+    }
+    bank.expand(kernels, layer, kvHead, count, patterns);
+    count = bank.count();
+  }
+
+  /** Whether its last pattern is here; all before it are then, as a version holds those before. */
+  private boolean holds(Patterns version) {
+    return version.count() <= count && versions[version.count() - 1] == version;
+  }
+
+  /** How many patterns of a bank are here. */
+  private int heldOf(Patterns bank) {
+    Patterns version = bank;
+    while (version != null && !holds(version)) {
+      version = version.before();
+    }
+    return version == null ? 0 : version.count();
+  }
+
+  private void forgetFrom(int kept) {
+    if (kept < count) {
+      count = kept;
+      fanCount = Math.min(fanCount, kept);
+      changes++;
     }
   }
 
-  private boolean isShown(Patterns bank, int bankLayer, int bankHead) {
-    return shown != null && layer == bankLayer && kvHead == bankHead && shown.sharesLineWith(bank);
-  }
-
-  /** How often patterns of something else took the place of those before. */
+  /** How often patterns made room for others. */
   int changes() {
     return changes;
   }

@@ -4,7 +4,6 @@ import dev.kvasir.codec.Envelope;
 import dev.kvasir.codec.Page;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.Rotation;
-import dev.kvasir.kernel.ScalarKernels;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.BitSet;
@@ -12,20 +11,21 @@ import java.util.BitSet;
 /** The patterns that one sequence has for its keys, or for its values, and how they are used. */
 final class PatternBank {
   private static final int TOKENS = Page.TOKENS;
-  private static final Kernels KERNELS = new ScalarKernels();
 
   private final PatternkvShape shape;
   private final SideSettings settings;
   private final BitSet awaited = new BitSet(); // layers whose last patterns are yet to be read
+  private final Kernels kernels;
   private Patterns last; // null until there are any
 
-  PatternBank(PatternkvShape shape, SideSettings settings) {
+  PatternBank(PatternkvShape shape, SideSettings settings, Kernels kernels) {
     this.shape = shape;
     this.settings = settings;
+    this.kernels = kernels;
   }
 
   PatternBank fork() {
-    PatternBank fork = new PatternBank(shape, settings);
+    PatternBank fork = new PatternBank(shape, settings, kernels);
     fork.last = last == null ? null : last.retain();
     return fork;
   }
@@ -50,7 +50,8 @@ final class PatternBank {
 
   /** Finds the patterns of a head: (count, headDim), vectors as {@link #turnBack} leaves them. */
   void mine(int layer, int kvHead, float[] vectors, int count) {
-    last.put(layer, kvHead, Clusters.centres(vectors, count, shape.headDim(), last.count()));
+    last.put(
+        layer, kvHead, Clusters.centres(kernels, vectors, count, shape.headDim(), last.count()));
   }
 
   /**
@@ -138,7 +139,7 @@ final class PatternBank {
       if (last.position() == position && last.before() != null) {
         last.put(layer, kvHead, centre(head));
       }
-      last.expand(KERNELS, layer, kvHead, 0, patterns);
+      last.expand(kernels, layer, kvHead, 0, patterns);
       byte[] chosen = choose(head, patterns);
       System.arraycopy(chosen, 0, indices, kvHead * TOKENS, TOKENS);
       PatternkvPage.rows(

@@ -5,6 +5,7 @@ import dev.kvasir.codec.Page;
 import dev.kvasir.codec.PageCodec;
 import dev.kvasir.codec.SequenceCodec;
 import dev.kvasir.kernel.Crew;
+import dev.kvasir.kernel.Kernels;
 import dev.kvasir.page.HeadShape;
 import java.util.Optional;
 import java.util.stream.Stream;
@@ -17,6 +18,7 @@ import java.util.stream.Stream;
  * @param keys empty where keys are packed without patterns
  * @param values empty where values are packed without patterns
  * @param lookups how attention reads residuals
+ * @param kernels that patterns are mined with
  * @param crew threads that mine patterns
  */
 public record PatternkvCodec(
@@ -25,6 +27,7 @@ public record PatternkvCodec(
     Optional<SideSettings> keys,
     Optional<SideSettings> values,
     Lookups lookups,
+    Kernels kernels,
     Crew crew)
     implements PageCodec {
   @Override

@@ -4,11 +4,11 @@ import dev.kvasir.codec.Envelope;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.PageReader;
 import dev.kvasir.codec.PageReaders;
+import dev.kvasir.codec.PageRoom;
 import dev.kvasir.codec.uniform.UniformForm;
 import dev.kvasir.codec.uniform.UniformPage;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.Rotation;
-import dev.kvasir.kernel.ScalarKernels;
 import dev.kvasir.memory.CountedArena;
 import java.lang.foreign.MemorySegment;
 import java.util.Optional;
@@ -33,8 +33,6 @@ import java.util.Optional;
 public final class PatternkvPage implements Page {
   /** Its number among stored pages. */
   static final int KIND = 2;
-
-  private static final Kernels KERNELS = new ScalarKernels();
 
   private final UniformPage residuals;
   private final int layer;
@@ -134,27 +132,33 @@ public final class PatternkvPage implements Page {
   }
 
   @Override
-  public void expandKeys(int kvHead, int tokens, float[] out) {
-    residuals.expandKeys(kvHead, tokens, out);
-    keys.ifPresent(labels -> addPatterns(labels, rotation, kvHead, tokens, out));
+  public void expandKeys(PageRoom room, int kvHead, int tokens, float[] out) {
+    residuals.expandKeys(room, kvHead, tokens, out);
+    keys.ifPresent(labels -> addPatterns(room.kernels(), labels, rotation, kvHead, tokens, out));
   }
 
   @Override
-  public void expandValues(int kvHead, int tokens, float[] out) {
-    residuals.expandValues(kvHead, tokens, out);
-    values.ifPresent(labels -> addPatterns(labels, Optional.empty(), kvHead, tokens, out));
+  public void expandValues(PageRoom room, int kvHead, int tokens, float[] out) {
+    residuals.expandValues(room, kvHead, tokens, out);
+    values.ifPresent(
+        labels -> addPatterns(room.kernels(), labels, Optional.empty(), kvHead, tokens, out));
   }
 
   private void addPatterns(
-      Labels labels, Optional<Rotation> turned, int kvHead, int tokens, float[] out) {
+      Kernels kernels,
+      Labels labels,
+      Optional<Rotation> turned,
+      int kvHead,
+      int tokens,
+      float[] out) {
     int headDim = residuals.shape(kvHead).headDim();
     byte[] indices = new byte[TOKENS];
     float[] patterns = new float[labels.patterns().count() * headDim];
     float[] rows = new float[tokens * headDim];
     labels.read(kvHead, indices);
-    labels.patterns().expand(KERNELS, layer, kvHead, 0, patterns);
+    labels.patterns().expand(kernels, layer, kvHead, 0, patterns);
     rows(indices, tokens, patterns, headDim, turned, position, rows);
-    KERNELS.add(out, 0, rows, 0, rows.length);
+    kernels.add(out, 0, rows, 0, rows.length);
   }
 
   /**

@@ -99,6 +99,7 @@ record PatternkvPlan(
                 ? Optional.of(side(ratio, PatternChoice.RANGE, Optional.empty()))
                 : Optional.empty(),
             keys.lookups(),
+            host.kernels(),
             host.crew()));
   }
 

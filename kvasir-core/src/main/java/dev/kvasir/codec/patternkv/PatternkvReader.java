@@ -33,7 +33,7 @@ final class PatternkvReader implements PageReader {
   private final ExpandedBank keyBank;
   private final PatternNumbers products = new PatternNumbers(); // of queries with patterns of keys
   private final float[] multiplied; // (rows, headDim), the queries of those products
-  private int multipliedBank; // which of the banks that came and went
+  private int multipliedBank; // changes of the bank at that time
   private int multipliedRows;
   private int multipliedCount; // patterns
 
@@ -59,8 +59,6 @@ final class PatternkvReader implements PageReader {
 
   @Override
   public void begin() {
-    keyBank.begin();
-    valueBank.begin();
     mixedPatterns = null;
   }
 

@@ -44,8 +44,8 @@ final class PatternkvSequence implements SequenceCodec {
   PatternkvSequence(PatternkvCodec codec) {
     this(
         codec,
-        codec.keys().map(side -> new PatternBank(codec.shape(), side)),
-        codec.values().map(side -> new PatternBank(codec.shape(), side)));
+        codec.keys().map(side -> new PatternBank(codec.shape(), side, codec.kernels())),
+        codec.values().map(side -> new PatternBank(codec.shape(), side, codec.kernels())));
   }
 
   private PatternkvSequence(

@@ -76,7 +76,7 @@ public final class Patterns {
 
   /** Sets the added patterns of a head: (added, headDim), rounded to halves. */
   void put(int layer, int kvHead, float[] patterns) {
-    slab.put(layer, kvHead, count() - added - slabFirst, added, patterns);
+    slab.put(layer, kvHead, firstAdded() - slabFirst, added, patterns);
   }
 
   /** The added patterns of a layer as they lie. // (kvHeads, added, headDim) */
@@ -117,6 +117,11 @@ public final class Patterns {
     return count;
   }
 
+  /** The index of the first pattern that this version added. */
+  int firstAdded() {
+    return count - added;
+  }
+
   /** The patterns of a head from {@code from} on as floats: (patterns, headDim), from the first. */
   public void expand(Kernels kernels, int layer, int kvHead, int from, float[] out) {
     int end = count();
@@ -125,20 +130,6 @@ public final class Patterns {
       part.slab.expand(kernels, layer, kvHead, begin - part.slabFirst, end - begin, out, begin);
       end = part.slabFirst;
     }
-  }
-
-  /** Whether one of the two grew into the other, so that they have all of the smaller in common. */
-  public boolean sharesLineWith(Patterns other) {
-    Patterns one = this;
-    Patterns two = other;
-    while (one != null && two != null && one != two) {
-      if (one.count > two.count) {
-        one = one.before;
-      } else {
-        two = two.before;
-      }
-    }
-    return one != null && one == two && one.count == Math.min(count, other.count);
   }
 
   /** What is allocated for this version. */
@@ -155,7 +146,7 @@ public final class Patterns {
   void release() {
     Patterns version = this;
     while (version != null && version.holders.decrementAndGet() == 0) {
-      version.slab.giveBack(version.count() - version.added - version.slabFirst, version.added);
+      version.slab.giveBack(version.firstAdded() - version.slabFirst, version.added);
       version.slab.release();
       version = version.before;
     }

@@ -4,6 +4,7 @@ import dev.kvasir.codec.Envelope;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.PageReader;
 import dev.kvasir.codec.PageReaders;
+import dev.kvasir.codec.PageRoom;
 import dev.kvasir.codec.uniform.UniformForm;
 import dev.kvasir.codec.uniform.UniformPage;
 import dev.kvasir.page.HeadShape;
@@ -95,14 +96,14 @@ public final class PmkvqPage implements Page {
   }
 
   @Override
-  public void expandKeys(int kvHead, int tokens, float[] out) {
-    codes.expandKeys(kvHead, tokens, out);
+  public void expandKeys(PageRoom room, int kvHead, int tokens, float[] out) {
+    codes.expandKeys(room, kvHead, tokens, out);
     smoothing.ifPresent(factors -> factors.multiply(kvHead, out, tokens));
   }
 
   @Override
-  public void expandValues(int kvHead, int tokens, float[] out) {
-    codes.expandValues(kvHead, tokens, out);
+  public void expandValues(PageRoom room, int kvHead, int tokens, float[] out) {
+    codes.expandValues(room, kvHead, tokens, out);
   }
 
   @Override

@@ -5,6 +5,7 @@ import dev.kvasir.codec.Lookups;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.PageReader;
 import dev.kvasir.codec.PageReaders;
+import dev.kvasir.codec.PageRoom;
 import dev.kvasir.memory.CountedArena;
 import dev.kvasir.page.CodeBlock;
 import dev.kvasir.page.HeadShape;
@@ -185,7 +186,7 @@ public final class UniformPage implements Page {
   }
 
   @Override
-  public void expandKeys(int kvHead, int tokens, float[] out) {
+  public void expandKeys(PageRoom room, int kvHead, int tokens, float[] out) {
     HeadShape shape = shapes.get(kvHead);
     int headDim = shape.headDim();
     float[] block = scratch(headDim * TOKENS);
@@ -205,7 +206,7 @@ public final class UniformPage implements Page {
   }
 
   @Override
-  public void expandValues(int kvHead, int tokens, float[] out) {
+  public void expandValues(PageRoom room, int kvHead, int tokens, float[] out) {
     HeadShape shape = shapes.get(kvHead);
     float[] block = scratch(TOKENS * shape.headDim());
     shape.values().expand(bytes, valuesOffset(kvHead), block);

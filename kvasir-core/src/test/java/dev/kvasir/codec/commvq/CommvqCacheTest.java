@@ -7,15 +7,19 @@ import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.codec.CacheHost;
 import dev.kvasir.codec.CacheShape;
+import dev.kvasir.codec.ModelTables;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.kernel.ScalarKernels;
+import dev.kvasir.memory.CountedArena;
 import dev.kvasir.model.Rope;
 import dev.kvasir.model.RopeFrequencies;
 import dev.kvasir.model.RopeLayout;
 import dev.kvasir.profile.Profile;
+import java.lang.foreign.Arena;
 import java.util.List;
 import java.util.Optional;
 import java.util.Random;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -27,9 +31,18 @@ class CommvqCacheTest {
   private static final Profile PROFILE = MadeUpCodebooks.profile(SHAPE, 1);
 
   private final Random random = new Random(3);
+  private final ModelTables tables = new ModelTables();
 
-  private static CacheHost host(Rope rope) {
-    return CacheHost.unknown().withRotation(Optional.of(rope)).withProfile(Optional.of(PROFILE));
+  @AfterEach
+  void close() {
+    tables.close();
+  }
+
+  private CacheHost host(Rope rope) {
+    return CacheHost.unknown()
+        .withRotation(Optional.of(rope))
+        .withProfile(Optional.of(PROFILE))
+        .withTables(Optional.of(tables));
   }
 
   /** Whatever pairs of channels a model turns, and though some never turn. */
@@ -42,7 +55,7 @@ class CommvqCacheTest {
     try (KvCache cache = CacheSpec.parse("commvq:1,window=0,sinks=0").newCache(SHAPE, host(rope))) {
       append(cache, turned(keys, rope), values);
       List<LayerCodebooks> trained = CommvqProfile.of(PROFILE, 1, SHAPE).layers();
-      LayerCodebooks books = ModelCodebooks.of(trained, rope).layers().get(1);
+      LayerCodebooks books = ModelCodebooks.of(trained, rope, Arena.ofAuto()).layers().get(1);
       float[] expectedKeys = turned(decoded(books.keys(), keys), rope);
       float[] expectedValues = decoded(books.values(), values);
       float[] block = new float[BLOCK * HEAD];
@@ -76,7 +89,7 @@ class CommvqCacheTest {
 
   private static float[] decoded(List<? extends Codebook> books, float[] x) {
     float[] out = x.clone();
-    LayerEncoder encoder = new LayerEncoder(books, 4);
+    LayerEncoder encoder = new LayerEncoder(new ScalarKernels(), books, 4);
     short[] codes = new short[SHAPE.kvHeads() * BLOCK * books.getFirst().stages().stages()];
     short[] scales = new short[BLOCK];
     encoder.encode(out, BLOCK, codes, scales);
@@ -132,6 +145,35 @@ class CommvqCacheTest {
     // To search: floats, and squared lengths of the centres of two stages.
     long searched = 2 * 4 * (rows * 24 + 24 + 2 * 64 * 64);
     assertThat(shared).isEqualTo(SHAPE.layers() * SHAPE.kvHeads() * (read + searched));
+    assertThat(shared).as("foretold").isEqualTo(spec.sharedBytes(SHAPE, host(rope)));
+    List<LayerCodebooks> trained = CommvqProfile.of(PROFILE, 1, SHAPE).layers();
+    assertThat(shared)
+        .as("made")
+        .isEqualTo(ModelCodebooks.of(trained, rope, Arena.ofAuto()).bytes());
+  }
+
+  @Test
+  void theRowsThatAttentionReadsAreCountedAndGoWithTheModel() {
+    Rope rope = new Rope(RopeLayout.HALVES, RopeFrequencies.plain(10_000, HEAD));
+    long before = CountedArena.liveBytes();
+    CacheHost host = host(rope);
+    CacheSpec spec = CacheSpec.parse("commvq:1,window=0,sinks=0");
+    spec.newCache(SHAPE, host).close();
+    long rows = SHAPE.layers() * SHAPE.kvHeads() * 2L * 2 * 64 * HEAD * 2;
+    assertThat(tables.bytes()).isEqualTo(rows);
+    assertThat(CountedArena.liveBytes() - before).isEqualTo(rows);
+    try (KvCache one = spec.newCache(SHAPE, host)) {
+      assertThat(CountedArena.liveBytes() - before).as("once for all").isEqualTo(rows);
+      append(one, gaussian(), gaussian());
+      tables.close();
+      float[] block = new float[BLOCK * HEAD];
+      assertThatThrownBy(() -> one.expandValues(new ScalarKernels(), 1, 0, 1, BLOCK, block))
+          .isInstanceOf(IllegalStateException.class);
+      assertThatThrownBy(() -> spec.newCache(SHAPE, host))
+          .isInstanceOf(IllegalStateException.class)
+          .hasMessage("the model of this cache is closed");
+    }
+    assertThat(CountedArena.liveBytes()).isEqualTo(before);
   }
 
   @Test
@@ -146,6 +188,12 @@ class CommvqCacheTest {
         .hasMessage(
             "the cache 'commvq:2' needs codebooks and profile holds none; train them with 'kvasir"
                 + " calibrate --kv commvq:2 --out FILE' and give --profile FILE");
+    CacheHost unowned = host(rope).withTables(Optional.empty());
+    assertThatThrownBy(() -> CacheSpec.parse("commvq:1").newCache(SHAPE, unowned))
+        .isInstanceOf(InvalidInputException.class)
+        .hasMessage(
+            "the cache 'commvq:1' has codebooks that sequences share; it needs a model that owns"
+                + " them");
     assertThatThrownBy(() -> CacheSpec.parse("commvq:5")).isInstanceOf(InvalidInputException.class);
   }
 }

@@ -3,6 +3,7 @@ package dev.kvasir.codec.commvq;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
+import dev.kvasir.kernel.ScalarKernels;
 import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
@@ -16,7 +17,7 @@ class LayerEncoderTest {
   private final KeyCodebook key =
       new KeyCodebook(gaussian(HEAD, 5), gaussian(STAGES * AdditiveStages.ROWS * HEAD, 0.3));
   private final List<KeyCodebook> heads = List.of(key, key);
-  private final LayerEncoder encoder = new LayerEncoder(heads, 2);
+  private final LayerEncoder encoder = new LayerEncoder(new ScalarKernels(), heads, 2);
 
   @Test
   void vectorsComeBackWhateverTheirLength() {

@@ -9,8 +9,10 @@ import dev.kvasir.cache.KvCache;
 import dev.kvasir.codec.CacheHost;
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.PageCodec.Sizes;
+import dev.kvasir.codec.PageRoom;
 import dev.kvasir.codec.uniform.UniformPage;
 import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.kernel.ScalarKernels;
 import dev.kvasir.page.CodeBlock;
 import dev.kvasir.profile.Profile;
 import java.util.List;
@@ -20,6 +22,7 @@ import org.junit.jupiter.api.Test;
 
 /** Tiers of channels by what queries look at. */
 class MixkvqCacheTest {
+  private static final PageRoom ROOM = new PageRoom(new ScalarKernels());
   private static final long SEED = 41;
   private static final CacheShape SHAPE = new CacheShape(1, 2, 64);
   private static final int QUERY_HEADS = 4;

@@ -3,6 +3,7 @@ package dev.kvasir.codec.patternkv;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
+import dev.kvasir.kernel.ScalarKernels;
 import java.util.Arrays;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
@@ -22,7 +23,8 @@ class ClustersTest {
         centre[d] = (float) (10 * random.nextGaussian());
       }
     }
-    float[] centres = Clusters.centres(around(planted, 0.1), COUNT, DEPTH, CLUSTERS);
+    float[] centres =
+        Clusters.centres(new ScalarKernels(), around(planted, 0.1), COUNT, DEPTH, CLUSTERS);
     for (float[] centre : planted) {
       assertThat(nearestDistance(centre, centres)).isCloseTo(0, within(0.2));
     }
@@ -31,15 +33,15 @@ class ClustersTest {
   @Test
   void theSameVectorsGiveTheSameCentres() {
     float[] vectors = around(new float[][] {new float[DEPTH]}, 1);
-    assertThat(Clusters.centres(vectors, COUNT, DEPTH, 32))
-        .isEqualTo(Clusters.centres(vectors.clone(), COUNT, DEPTH, 32));
+    assertThat(Clusters.centres(new ScalarKernels(), vectors, COUNT, DEPTH, 32))
+        .isEqualTo(Clusters.centres(new ScalarKernels(), vectors.clone(), COUNT, DEPTH, 32));
   }
 
   @Test
   void asManyCentresAsVectorsAreTheVectors() {
     float[] vectors = around(new float[][] {new float[DEPTH]}, 1);
     float[] few = Arrays.copyOf(vectors, 5 * DEPTH);
-    float[] centres = Clusters.centres(few, 5, DEPTH, 5);
+    float[] centres = Clusters.centres(new ScalarKernels(), few, 5, DEPTH, 5);
     for (int i = 0; i < 5; i++) {
       float[] vector = Arrays.copyOfRange(few, i * DEPTH, (i + 1) * DEPTH);
       assertThat(nearestDistance(vector, centres)).isZero();
@@ -50,7 +52,7 @@ class ClustersTest {
   void vectorsThatAreAllEqualAreTheirOwnCentre() {
     float[] vectors = new float[20 * DEPTH];
     Arrays.fill(vectors, 1.5f);
-    assertThat(Clusters.centres(vectors, 20, DEPTH, 4)).containsOnly(1.5f);
+    assertThat(Clusters.centres(new ScalarKernels(), vectors, 20, DEPTH, 4)).containsOnly(1.5f);
   }
 
   private float[] around(float[][] centres, double spread) {

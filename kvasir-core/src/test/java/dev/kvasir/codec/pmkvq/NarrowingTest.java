@@ -5,8 +5,10 @@ import static org.assertj.core.api.Assertions.within;
 
 import dev.kvasir.codec.Lookups;
 import dev.kvasir.codec.Page;
+import dev.kvasir.codec.PageRoom;
 import dev.kvasir.codec.ShrinkingSequence;
 import dev.kvasir.codec.uniform.UniformPage;
+import dev.kvasir.kernel.ScalarKernels;
 import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -15,6 +17,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class NarrowingTest {
+  private static final PageRoom ROOM = new PageRoom(new ScalarKernels());
   private static final long SEED = 4;
   private static final int KV_HEADS = 2;
 
@@ -58,7 +61,7 @@ class NarrowingTest {
     float[] found = new float[Page.TOKENS * headDim];
     try (Page page = stepByStep(sequence, wide, level)) {
       for (int head = 0; head < KV_HEADS; head++) {
-        page.expandKeys(head, Page.TOKENS, found);
+        page.expandKeys(ROOM, head, Page.TOKENS, found);
         int at = head * found.length;
         float[] turnedFound = turned(found, 0, headDim);
         float[] turnedKeys = turned(keys, at, headDim);
@@ -88,8 +91,8 @@ class NarrowingTest {
     float[] b = new float[a.length];
     try (Page one = replaced(atOnce, wide, 3);
         Page other = stepByStep(stepByStep, same, 3)) {
-      one.expandKeys(1, Page.TOKENS, a);
-      other.expandKeys(1, Page.TOKENS, b);
+      one.expandKeys(ROOM, 1, Page.TOKENS, a);
+      other.expandKeys(ROOM, 1, Page.TOKENS, b);
       // Only the modified shift rounds scales on the way.
       float tolerance = shift == RightShift.MODIFIED ? 5e-3f : 0;
       assertThat(a).usingComparatorWithPrecision(tolerance).containsExactly(b);
@@ -135,7 +138,7 @@ class NarrowingTest {
     Page wide = sequence.seal(0, 0, vectors(headDim), values.clone());
     float[] found = new float[Page.TOKENS * headDim];
     try (Page page = replaced(sequence, wide, level)) {
-      page.expandValues(0, Page.TOKENS, found);
+      page.expandValues(ROOM, 0, Page.TOKENS, found);
     }
     double sum = 0;
     for (int i = 0; i < found.length; i++) {
@@ -161,11 +164,11 @@ class NarrowingTest {
         Page read = sequence.read(0, page.form())) {
       float[] a = new float[Page.TOKENS * 192];
       float[] b = new float[a.length];
-      page.expandKeys(1, Page.TOKENS, a);
-      read.expandKeys(1, Page.TOKENS, b);
+      page.expandKeys(ROOM, 1, Page.TOKENS, a);
+      read.expandKeys(ROOM, 1, Page.TOKENS, b);
       assertThat(b).isEqualTo(a);
-      page.expandValues(1, Page.TOKENS, a);
-      read.expandValues(1, Page.TOKENS, b);
+      page.expandValues(ROOM, 1, Page.TOKENS, a);
+      read.expandValues(ROOM, 1, Page.TOKENS, b);
       assertThat(b).isEqualTo(a);
     }
   }
@@ -198,9 +201,9 @@ class NarrowingTest {
       Page page, int headDim, float[] keys, float[] values, double allowed) {
     float[] found = new float[Page.TOKENS * headDim];
     for (int head = 0; head < KV_HEADS; head++) {
-      page.expandKeys(head, Page.TOKENS, found);
+      page.expandKeys(ROOM, head, Page.TOKENS, found);
       assertClose(found, keys, head * found.length, headDim, allowed);
-      page.expandValues(head, Page.TOKENS, found);
+      page.expandValues(ROOM, head, Page.TOKENS, found);
       assertClose(found, values, head * found.length, headDim, allowed);
     }
   }

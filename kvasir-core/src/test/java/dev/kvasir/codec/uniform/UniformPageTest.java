@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.within;
 
 import dev.kvasir.codec.Lookups;
 import dev.kvasir.codec.Page;
+import dev.kvasir.codec.PageRoom;
+import dev.kvasir.kernel.ScalarKernels;
 import dev.kvasir.memory.CountedArena;
 import dev.kvasir.page.HalfRounding;
 import dev.kvasir.page.HeadShape;
@@ -16,6 +18,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 class UniformPageTest {
+  private static final PageRoom ROOM = new PageRoom(new ScalarKernels());
   private static final long SEED = 3;
   private static final int TOKENS = Page.TOKENS;
 
@@ -39,13 +42,13 @@ class UniformPageTest {
       float[] out = new float[TOKENS * headDim];
       for (int head = 0; head < heads; head++) {
         int at = head * TOKENS * headDim;
-        page.expandKeys(head, TOKENS, out);
+        page.expandKeys(ROOM, head, TOKENS, out);
         for (int channel = 0; channel < headDim; channel++) {
           for (int first = 0; first < TOKENS; first += group) {
             assertWithinHalfAStep(keys, at, out, first * headDim + channel, headDim, group, bits);
           }
         }
-        page.expandValues(head, TOKENS, out);
+        page.expandValues(ROOM, head, TOKENS, out);
         for (int token = 0; token < TOKENS; token++) {
           for (int first = 0; first < headDim; first += group) {
             int count = Math.min(group, headDim - first);
@@ -98,7 +101,7 @@ class UniformPageTest {
       }
       try (UniformPage page = UniformPage.pack(shape, Lookups.EXACT, vectors, vectors)) {
         float[] out = new float[TOKENS * 16];
-        page.expandKeys(0, TOKENS, out);
+        page.expandKeys(ROOM, 0, TOKENS, out);
         for (int i = 0; i < out.length; i++) {
           assertThat(out[i]).isCloseTo(vectors[i], within(size * 0.34f + 6e-8f));
         }
@@ -116,7 +119,7 @@ class UniformPageTest {
         UniformPage.pack(
             List.of(HeadShape.uniform(16, 1, 128, 1, 128)), Lookups.EXACT, vectors, vectors)) {
       float[] out = new float[vectors.length];
-      page.expandKeys(0, TOKENS, out);
+      page.expandKeys(ROOM, 0, TOKENS, out);
       for (int i = 0; i < out.length; i++) {
         assertThat(out[i]).isEqualTo(i % 3 == 0 ? -60000 : 60000, within(55000f));
       }

@@ -2,6 +2,7 @@ package dev.kvasir.lab.codebook;
 
 import dev.kvasir.codec.commvq.Codebook;
 import dev.kvasir.codec.commvq.LayerEncoder;
+import dev.kvasir.kernel.KernelChoice;
 import dev.kvasir.lab.codebook.VectorSample.Side;
 import java.util.List;
 
@@ -26,7 +27,7 @@ public record HeldOutError(double ofVectors, double ofCentred) {
     short[] codes = new short[heads.size() * sample.count() * heads.getFirst().stages().stages()];
     short[] scales = new short[sample.count()];
     float[] back = x.clone();
-    LayerEncoder encoder = new LayerEncoder(heads, width);
+    LayerEncoder encoder = new LayerEncoder(KernelChoice.ofThisProcess().kernels(), heads, width);
     encoder.encode(back, sample.count(), codes, scales);
     encoder.decode(codes, scales, sample.count(), back);
     return compare(x, back, heads, row);

@@ -6,6 +6,8 @@ import dev.kvasir.codec.commvq.Codebook;
 import dev.kvasir.codec.commvq.KeyCodebook;
 import dev.kvasir.codec.commvq.LayerCodebooks;
 import dev.kvasir.codec.commvq.ValueCodebook;
+import dev.kvasir.kernel.KernelChoice;
+import dev.kvasir.kernel.Kernels;
 import dev.kvasir.lab.codebook.VectorSample.Side;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -145,7 +147,8 @@ public final class LayerTrial {
       return 0;
     }
     short[] codes = new short[test.count() * stages];
-    new BeamEncoder(found.get(), BEAM).encode(test.x(), 0, test.count(), codes, 0);
+    Kernels kernels = KernelChoice.ofThisProcess().kernels();
+    new BeamEncoder(kernels, found.get(), BEAM).encode(test.x(), 0, test.count(), codes, 0);
     float[] sum = new float[test.length()];
     double error = 0;
     for (int i = 0; i < test.count(); i++) {

@@ -2,6 +2,8 @@ package dev.kvasir.lab.codebook;
 
 import dev.kvasir.codec.commvq.AdditiveStages;
 import dev.kvasir.codec.commvq.BeamEncoder;
+import dev.kvasir.kernel.KernelChoice;
+import dev.kvasir.kernel.Kernels;
 import java.util.Optional;
 import java.util.SplittableRandom;
 
@@ -87,7 +89,8 @@ final class StagesTrainer {
 
   private short[] encode(AdditiveStages stages, float[] x, int width) {
     short[] codes = new short[set.count() * stages.stages()];
-    new BeamEncoder(stages, width).encode(x, 0, set.count(), codes, 0);
+    Kernels kernels = KernelChoice.ofThisProcess().kernels();
+    new BeamEncoder(kernels, stages, width).encode(x, 0, set.count(), codes, 0);
     return codes;
   }
 

@@ -4,6 +4,7 @@ import dev.kvasir.Model;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.codec.CacheShape;
+import dev.kvasir.codec.PageRoom;
 import dev.kvasir.codec.patternkv.Labels;
 import dev.kvasir.codec.patternkv.PatternkvPage;
 import dev.kvasir.codec.patternkv.Patterns;
@@ -116,6 +117,7 @@ public record PatternFit(int tokens, List<Layer> layers, Spread keys, Spread val
   /** Pages beside the vectors that they were made of. */
   private static final class Comparison {
     private final Kernels kernels = KernelChoice.ofThisProcess().kernels();
+    private final PageRoom room = new PageRoom(kernels);
     private final CacheShape shape;
     private final KvCache whole;
     private final KvCache packed;
@@ -165,8 +167,8 @@ public record PatternFit(int tokens, List<Layer> layers, Spread keys, Spread val
 
     private void compareKeys(PatternkvPage page, int layer, int kvHead, Sums ranges) {
       whole.expandKeys(kernels, layer, kvHead, page.position() / PAGE, PAGE, x);
-      page.expandKeys(kvHead, PAGE, restored);
-      page.residuals().expandKeys(kvHead, PAGE, residual);
+      page.expandKeys(room, kvHead, PAGE, restored);
+      page.residuals().expandKeys(room, kvHead, PAGE, residual);
       takePatterns();
       int headDim = shape.headDim();
       for (int channel = 0; channel < headDim; channel++) {
@@ -178,8 +180,8 @@ public record PatternFit(int tokens, List<Layer> layers, Spread keys, Spread val
 
     private void compareValues(PatternkvPage page, int layer, int kvHead, Sums ranges) {
       whole.expandValues(kernels, layer, kvHead, page.position() / PAGE, PAGE, x);
-      page.expandValues(kvHead, PAGE, restored);
-      page.residuals().expandValues(kvHead, PAGE, residual);
+      page.expandValues(room, kvHead, PAGE, restored);
+      page.residuals().expandValues(room, kvHead, PAGE, residual);
       takePatterns();
       int headDim = shape.headDim();
       for (int token = 0; token < PAGE; token++) {

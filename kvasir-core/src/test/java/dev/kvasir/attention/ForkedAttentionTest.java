@@ -1,0 +1,147 @@
+package dev.kvasir.attention;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.cache.KvCache;
+import dev.kvasir.codec.CacheHost;
+import dev.kvasir.codec.CacheShape;
+import dev.kvasir.codec.ModelTables;
+import dev.kvasir.codec.commvq.MadeUpCodebooks;
+import dev.kvasir.kernel.Crew;
+import dev.kvasir.kernel.Kernels;
+import dev.kvasir.kernel.ScalarKernels;
+import dev.kvasir.model.Rope;
+import dev.kvasir.model.RopeFrequencies;
+import dev.kvasir.model.RopeLayout;
+import java.util.Arrays;
+import java.util.Optional;
+import java.util.Random;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * Sequences with a common past that part after it: whoever shares a worker with the other must see
+ * the same bits as if it ran alone.
+ */
+class ForkedAttentionTest {
+  /** One KV head: the worker then goes from one sequence to the next without another in between. */
+  private static final AttentionShape HEADS = new AttentionShape(4, 1, 32);
+
+  private static final CacheShape SHAPE = new CacheShape(1, HEADS.kvHeads(), HEADS.headDim());
+  private static final int QUERY = HEADS.queryHeads() * HEADS.headDim();
+  private final Kernels kernels = new ScalarKernels();
+  private final Crew alone = new Crew(1);
+  private final Random random = new Random(29);
+  private final ModelTables tables = new ModelTables();
+  private final CacheHost host =
+      CacheHost.unknown()
+          .withQueryHeads(HEADS.queryHeads())
+          .withRotation(Optional.of(new Rope(RopeLayout.HALVES, RopeFrequencies.plain(10_000, 24))))
+          .withProfile(Optional.of(MadeUpCodebooks.profile(SHAPE, 1, 2)))
+          .withTables(Optional.of(tables));
+
+  @AfterEach
+  void close() {
+    alone.close();
+    tables.close();
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "fp16",
+        "kivi:2",
+        "patternkv:2,patterns=4,window=0",
+        "patternkv:2,patterns=4,window=0,rope=static",
+        "patternkv:4,window=0,k-patterns=off",
+        "patternkv:4,window=0,v-patterns=off",
+        "mixkvq,high=1.9,mid=1.6",
+        "pmkvq:2,budget=300KiB",
+        "commvq:1",
+        "commvq:1,scores=tables"
+      })
+  void forksThatGrewApartShareAWorker(String spec) {
+    try (KvCache parent = CacheSpec.parse(spec).newCache(SHAPE, host)) {
+      fill(parent, 600);
+      try (KvCache longer = parent.fork();
+          KvCache shorter = parent.fork()) {
+        fill(longer, 800);
+        fill(shorter, 500);
+        KvCache[] together = {longer, shorter, parent, shorter, longer};
+        assertAsIfAlone(spec, together);
+      }
+    }
+  }
+
+  /** What is cut off and grown anew has another past than the one that a worker remembers. */
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "kivi:2",
+        "patternkv:2,patterns=4,window=0",
+        "patternkv:2,patterns=4,window=0,rope=static",
+        "mixkvq,high=1.9,mid=1.6",
+        "commvq:1"
+      })
+  void aSequenceThatIsCutAndGrowsAnewIsSeenAnew(String spec) {
+    try (KvCache cache = CacheSpec.parse(spec).newCache(SHAPE, host)) {
+      Attention attention = new Attention(HEADS, kernels, alone);
+      for (int kept : new int[] {0, 700, 300, 500}) {
+        cache.truncate(kept);
+        fill(cache, 1100 - kept);
+        float[] query = gaussian(QUERY);
+        float[] found = attend(attention, query, cache);
+        float[] expected = attend(new Attention(HEADS, kernels, alone), query, cache);
+        assertThat(found).as("%s, cut to %d", spec, kept).isEqualTo(expected);
+      }
+    }
+  }
+
+  private void assertAsIfAlone(String spec, KvCache[] caches) {
+    float[] queries = gaussian(caches.length * QUERY);
+    // Walks of one step ask with the same query where products may be remembered.
+    System.arraycopy(queries, 0, queries, QUERY, QUERY);
+    float[] found = attend(new Attention(HEADS, kernels, alone), queries, caches);
+    for (int i = 0; i < caches.length; i++) {
+      float[] query = Arrays.copyOfRange(queries, i * QUERY, (i + 1) * QUERY);
+      float[] expected = attend(new Attention(HEADS, kernels, alone), query, caches[i]);
+      assertThat(Arrays.copyOfRange(found, i * QUERY, (i + 1) * QUERY))
+          .as("%s, row %d", spec, i)
+          .isEqualTo(expected);
+    }
+  }
+
+  /** The last token of every sequence, in one step. */
+  private static float[] attend(Attention attention, float[] queries, KvCache... caches) {
+    float[] out = new float[queries.length];
+    attention.begin();
+    for (int i = 0; i < caches.length; i++) {
+      attention.add(caches[i], i, 1, caches[i].length() - 1);
+    }
+    attention.attend(0, Integer.MAX_VALUE, queries, out);
+    return out;
+  }
+
+  private void fill(KvCache cache, int tokens) {
+    int vector = HEADS.kvHeads() * HEADS.headDim();
+    for (int i = 0; i < tokens; i++) {
+      int position = cache.length();
+      cache.reserve(position + 1);
+      cache.append(0, position, gaussian(vector), 0, gaussian(vector), 0);
+      if (cache.seesQueries()) {
+        cache.see(0, position, gaussian(QUERY), 0);
+      }
+      cache.advance(1);
+    }
+  }
+
+  private float[] gaussian(int count) {
+    float[] x = new float[count];
+    for (int i = 0; i < count; i++) {
+      x[i] = (float) random.nextGaussian();
+    }
+    return x;
+  }
+}

@@ -1,0 +1,85 @@
+package dev.kvasir.mini;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kvasir.LoadOptions;
+import dev.kvasir.Model;
+import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.cache.KvCache;
+import dev.kvasir.engine.Batch;
+import dev.kvasir.kernel.Kernels;
+import dev.kvasir.kernel.ScalarKernels;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.util.Arrays;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** The kernels that a model was loaded with are those that its caches compute with. */
+class ModelKernelsTest {
+  private final Kernels scalar = new ScalarKernels();
+  private final Set<String> callers = ConcurrentHashMap.newKeySet(); // simple names of classes
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "patternkv:2,window=0 | Clusters PatternSlab PatternkvPage",
+        "commvq:1,window=0,sinks=0 | BeamEncoder CommvqPage"
+      })
+  void theyReachWhatLearnsAndPacks(String spec, String expected) {
+    LoadOptions options = LoadOptions.defaults().withThreads(1).withKernels(watched());
+    try (Model model = Model.bundled(options);
+        KvCache cache = model.newCache(CacheSpec.parse(spec))) {
+      int[] tokens = model.tokenizer().encode("Once upon a time. ".repeat(60));
+      // A step fills a page, and the many rows of another read it expanded.
+      run(model, cache, Arrays.copyOf(tokens, 144));
+      run(model, cache, Arrays.copyOf(tokens, 16));
+    }
+    assertThat(callers).contains(expected.split(" "));
+  }
+
+  private static void run(Model model, KvCache cache, int[] tokens) {
+    Batch batch = new Batch();
+    for (int token : tokens) {
+      batch.add(cache, token, false);
+    }
+    model.forward(batch);
+  }
+
+  /** Scalar kernels that tell who calls them. */
+  private Kernels watched() {
+    return (Kernels)
+        Proxy.newProxyInstance(
+            Kernels.class.getClassLoader(),
+            new Class<?>[] {Kernels.class},
+            (proxy, method, arguments) -> {
+              callers.add(caller());
+              return call(method, arguments);
+            });
+  }
+
+  private Object call(Method method, Object[] arguments) throws Throwable {
+    try {
+      return method.invoke(scalar, arguments);
+    } catch (InvocationTargetException e) {
+      throw e.getCause();
+    }
+  }
+
+  private static String caller() {
+    return StackWalker.getInstance()
+        .walk(
+            frames ->
+                frames
+                    .map(frame -> frame.getClassName())
+                    .filter(name -> name.startsWith("dev.kvasir."))
+                    .filter(name -> !name.startsWith(ModelKernelsTest.class.getName()))
+                    .findFirst()
+                    .map(name -> name.substring(name.lastIndexOf('.') + 1))
+                    .orElse(""));
+  }
+}
