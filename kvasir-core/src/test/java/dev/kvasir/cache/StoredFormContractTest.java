@@ -104,10 +104,20 @@ class StoredFormContractTest {
   @ParameterizedTest
   @MethodSource(SPECS)
   void whatFollowsHasTheSameBitsAsIfItHadNeverStopped(String spec) {
+    for (int beyond : new int[] {0, 5}) {
+      assertGoesOn(spec, beyond);
+    }
+  }
+
+  /**
+   * @param beyond tokens that it has seen and not sealed when it stops
+   */
+  private static void assertGoesOn(String spec, int beyond) {
     Stored middle;
     Stored whole;
     Stored cut;
     try (SealedSequence sequence = StoredSequences.filled(spec)) {
+      sequence.goBeyond(beyond);
       middle = sequence.stored();
       goOn(sequence);
       whole = sequence.stored();

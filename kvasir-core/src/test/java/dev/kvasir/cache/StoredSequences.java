@@ -74,7 +74,7 @@ final class StoredSequences {
     return SealedSequence.begin(SHAPE, method(spec));
   }
 
-  /** Runs of several blocks and of few, pages that have shrunk, and a rest that is not sealed. */
+  /** Runs of several blocks and of few, and pages that have shrunk. */
   static SealedSequence filled(String spec) {
     SealedSequence sequence = begin(spec);
     sequence.grow(2);

@@ -78,7 +78,11 @@ public final class SealedSequence implements AutoCloseable {
         pages.add(codec.seal(layer, position(block), keys, vectors(layer, block, 1)));
       }
     }
-    see(position(end), position(end) + 5); // tokens that are not sealed yet
+  }
+
+  /** Sees tokens that are not sealed yet. */
+  public void goBeyond(int tokens) {
+    see(position(blocks.size()), position(blocks.size()) + tokens);
   }
 
   /** Makes pages that are to come narrower, and those of the first block, where they shrink. */
