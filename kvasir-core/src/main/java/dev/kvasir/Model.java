@@ -8,6 +8,7 @@ import dev.kvasir.engine.StepLoop;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.GgufFile;
 import dev.kvasir.kernel.Crew;
+import dev.kvasir.memory.MemoryPool;
 import dev.kvasir.model.HostEngine;
 import dev.kvasir.model.ModelConfig;
 import dev.kvasir.model.Weights;
@@ -114,7 +115,8 @@ public final class Model implements AutoCloseable {
           file.name(),
           options,
           () -> Tokenizer.ofGguf(file.name(), file.metadata()),
-          crew -> HostEngine.load(file, options.kernels(), crew, options.progress()));
+          crew ->
+              HostEngine.load(file, options.kernels(), crew, pool(options), options.progress()));
     } catch (RuntimeException | Error e) {
       file.close();
       throw e;
@@ -126,7 +128,12 @@ public final class Model implements AutoCloseable {
         folder.toString(),
         options,
         () -> Tokenizer.ofFolder(folder),
-        crew -> HostEngine.load(folder, options.kernels(), crew, options.progress()));
+        crew ->
+            HostEngine.load(folder, options.kernels(), crew, pool(options), options.progress()));
+  }
+
+  private static MemoryPool pool(LoadOptions options) {
+    return new MemoryPool(options.cacheBytes());
   }
 
   /** Tokenizer and weights know nothing of each other, so they load side by side. */
@@ -222,6 +229,11 @@ public final class Model implements AutoCloseable {
   /** A kind of cache by the name that says what this model's profile decides for it. */
   public CacheSpec named(CacheSpec spec) {
     return spec.named(cacheHost());
+  }
+
+  /** What the keys and values of all its sequences are taken from, those of sessions included. */
+  public MemoryPool cacheMemory() {
+    return engine.memory();
   }
 
   public Session newSession() {

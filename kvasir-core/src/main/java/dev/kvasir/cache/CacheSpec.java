@@ -32,7 +32,7 @@ public record CacheSpec(String text, Method method, CachePlan plan) {
   }
 
   public KvCache newCache(CacheShape shape, CacheHost host) {
-    return new PagedCache(shape, plan.settings(shape, host));
+    return new PagedCache(shape, plan.settings(shape, host), host.memory());
   }
 
   /** What {@code tokens} positions will take, where a sequence may grow to no more. */

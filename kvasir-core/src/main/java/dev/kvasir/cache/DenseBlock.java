@@ -6,6 +6,7 @@ import dev.kvasir.kernel.DenseMatrix;
 import dev.kvasir.kernel.DenseMatrix.Precision;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.memory.CountedArena;
+import dev.kvasir.memory.MemoryPool;
 import dev.kvasir.page.HalfRounding;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -27,14 +28,20 @@ final class DenseBlock implements Block {
 
   private final CacheShape shape;
   private final int capacity;
-  private final CountedArena arena = new CountedArena();
+  private final MemoryPool pool;
+  private final CountedArena arena;
   private final DenseMatrix rows; // one row a vector
   private final DenseRows[] layers;
   private final Holders holders = new Holders();
 
-  DenseBlock(CacheShape shape, int capacity, Precision precision) {
+  /**
+   * @param pool that its bytes have been taken from
+   */
+  DenseBlock(CacheShape shape, int capacity, Precision precision, MemoryPool pool) {
     this.shape = shape;
     this.capacity = capacity;
+    this.pool = pool;
+    this.arena = new CountedArena(pool, bytesFor(shape, capacity, precision));
     try {
       int count = Math.multiplyExact(2 * shape.layers() * shape.kvHeads(), capacity);
       MemorySegment bytes = arena.allocate(bytesFor(shape, capacity, precision));
@@ -49,10 +56,19 @@ final class DenseBlock implements Block {
     }
   }
 
-  /** A whole block with the first tokens of another one, as attention saw them. */
+  /**
+   * A whole block with the first tokens of another one, as attention saw them.
+   *
+   * @param pool that its bytes have been taken from
+   */
   static DenseBlock expanded(
-      Kernels kernels, Block block, int tokens, CacheShape shape, Precision precision) {
-    DenseBlock dense = new DenseBlock(shape, KvCache.TOKENS_PER_PAGE, precision);
+      Kernels kernels,
+      Block block,
+      int tokens,
+      CacheShape shape,
+      Precision precision,
+      MemoryPool pool) {
+    DenseBlock dense = new DenseBlock(shape, KvCache.TOKENS_PER_PAGE, precision, pool);
     int headDim = shape.headDim();
     int vector = shape.kvHeads() * headDim;
     float[] head = new float[KvCache.TOKENS_PER_PAGE * headDim];
@@ -152,8 +168,9 @@ final class DenseBlock implements Block {
     kernels.expand(rows, row(layer, 1, 0, 0), count, values, 0);
   }
 
+  /** A block of the same, whose bytes have been taken from the pool. */
   DenseBlock copy() {
-    DenseBlock copy = new DenseBlock(shape, capacity, rows.precision());
+    DenseBlock copy = new DenseBlock(shape, capacity, rows.precision(), pool);
     copy.rows.data().copyFrom(rows.data());
     return copy;
   }

@@ -16,6 +16,15 @@ public interface KvCache extends AutoCloseable {
   int length();
 
   /**
+   * Holds its pages as they are for whoever is about to read them: until {@link #leave} as often,
+   * no other thread makes them narrower for want of memory.
+   */
+  void enter();
+
+  /** Lets go of what {@link #enter} held, on the same thread. */
+  void leave();
+
+  /**
    * Takes the memory for {@code length} positions; nothing is taken ahead of that.
    *
    * @throws CacheFullException where a budget cannot hold them; nothing has changed then
@@ -64,7 +73,8 @@ public interface KvCache extends AutoCloseable {
 
   /**
    * Forgets every position from {@code length} on and frees the blocks that held only those. Cut in
-   * the midst of a packed page, the rest of that page is kept as attention saw it.
+   * the midst of a packed page, the rest of that page is kept as attention saw it; where the pool
+   * has no memory for that, the whole page is forgotten.
    */
   void truncate(int length);
 

@@ -14,10 +14,10 @@ import java.util.List;
 final class PageShrinker {
   private final PageBudget budget;
   private final ShrinkingSequence codec;
-  private final List<Block> blocks;
+  private final HostBlocks blocks;
   private long nanos;
 
-  PageShrinker(PageBudget budget, ShrinkingSequence codec, List<Block> blocks) {
+  PageShrinker(PageBudget budget, ShrinkingSequence codec, HostBlocks blocks) {
     this.budget = budget;
     this.codec = codec;
     this.blocks = blocks;
@@ -87,7 +87,7 @@ final class PageShrinker {
   private void shrinkLayer(List<WidePage> pages, int layer) {
     for (WidePage page : pages) {
       if (page.layer() == layer) {
-        page.shrink(codec);
+        blocks.shrink(page.block(), layer, codec, page.level());
       }
     }
   }
@@ -95,12 +95,12 @@ final class PageShrinker {
   private List<WidePage> tooWide(PageLevels[] levels) {
     List<WidePage> found = new ArrayList<>();
     int sealed = 0;
-    for (Block block : blocks) {
-      if (block instanceof SealedBlock pages) {
+    for (int block = 0; block < blocks.count(); block++) {
+      if (blocks.get(block) instanceof SealedBlock pages) {
         for (int layer = 0; layer < levels.length; layer++) {
           int level = levels[layer].of(sealed);
           if (codec.level(pages.page(layer)) < level) {
-            found.add(new WidePage(pages, layer, level));
+            found.add(new WidePage(block, layer, level));
           }
         }
         sealed++;
@@ -114,9 +114,5 @@ final class PageShrinker {
    *
    * @param level that it shrinks to
    */
-  private record WidePage(SealedBlock block, int layer, int level) {
-    void shrink(ShrinkingSequence codec) {
-      block.shrink(codec, layer, level);
-    }
-  }
+  private record WidePage(int block, int layer, int level) {}
 }

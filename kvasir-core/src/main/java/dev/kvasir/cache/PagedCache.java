@@ -6,11 +6,11 @@ import dev.kvasir.codec.Page;
 import dev.kvasir.codec.PageCodec;
 import dev.kvasir.codec.SealingRun;
 import dev.kvasir.codec.SequenceCodec;
+import dev.kvasir.codec.ShrinkingCodec;
 import dev.kvasir.codec.ShrinkingSequence;
 import dev.kvasir.kernel.Kernels;
-import dev.kvasir.kernel.ScalarKernels;
-import java.util.ArrayList;
-import java.util.List;
+import dev.kvasir.memory.MemoryFullException;
+import dev.kvasir.memory.MemoryPool;
 
 /**
  * A sequence's tokens in blocks: sinks, then packed pages, then the recent tokens in full
@@ -26,20 +26,14 @@ import java.util.List;
  * always seen in full precision.
  */
 public final class PagedCache implements KvCache {
-  private static final Kernels KERNELS = new ScalarKernels();
-
-  // A thread's room for the vectors of a block and layer while they are packed.
-  private static final ThreadLocal<float[]> LAYER_KEYS =
-      ThreadLocal.withInitial(() -> new float[0]);
-  private static final ThreadLocal<float[]> LAYER_VALUES =
-      ThreadLocal.withInitial(() -> new float[0]);
-
   private final CacheShape shape;
   private final CacheSettings settings;
   private final int sinkBlocks;
   private final SequenceCodec codec; // null where nothing is packed
-  private final List<Block> blocks = new ArrayList<>();
+  private final HostBlocks blocks;
   private final PageShrinker shrinker; // null without a budget
+  private final YieldingPages yielding; // null where pages do not shrink for others
+  private final MemoryPool pool;
   private int length;
   private int sealedEnd; // blocks before this one are sinks or sealed
   private boolean sealingHeld;
@@ -47,23 +41,66 @@ public final class PagedCache implements KvCache {
   private long sealNanos;
   private boolean closed;
 
+  /** With as much memory as there is. */
   public PagedCache(CacheShape shape, CacheSettings settings) {
+    this(shape, settings, MemoryPool.unlimited());
+  }
+
+  /**
+   * @param pool that all of its memory is taken from
+   */
+  public PagedCache(CacheShape shape, CacheSettings settings, MemoryPool pool) {
     this(
         shape,
         settings,
-        settings.codec().map(PageCodec::begin).orElse(null),
-        settings.budget().map(any -> new PageBudget(shape, settings).requireRoom()).orElse(null));
+        pool,
+        settings.codec().map(made -> made.begin(pool)).orElse(null),
+        settings.budget().map(any -> new PageBudget(shape, settings).requireRoom()).orElse(null),
+        newBlocks(shape, settings, pool));
+  }
+
+  private static HostBlocks newBlocks(CacheShape shape, CacheSettings settings, MemoryPool pool) {
+    long pageBytes = settings.codec().map(made -> made.blockBytes(shape.layers())).orElse(0L);
+    return new HostBlocks(shape, settings.precision(), pool, pageBytes);
   }
 
   private PagedCache(
-      CacheShape shape, CacheSettings settings, SequenceCodec codec, PageBudget budget) {
+      CacheShape shape,
+      CacheSettings settings,
+      MemoryPool pool,
+      SequenceCodec codec,
+      PageBudget budget,
+      HostBlocks blocks) {
     this.shape = shape;
     this.settings = settings;
+    this.pool = pool;
     this.codec = codec;
+    this.blocks = blocks;
     this.sinkBlocks = Math.ceilDiv(settings.sinks(), TOKENS_PER_PAGE);
     this.sealedEnd = sinkBlocks;
     this.shrinker =
         budget == null ? null : new PageShrinker(budget, (ShrinkingSequence) codec, blocks);
+    this.yielding =
+        budget == null && settings.codec().orElse(null) instanceof ShrinkingCodec shrinking
+            ? new YieldingPages(shrinking, (ShrinkingSequence) codec, blocks)
+            : null;
+    if (yielding != null) {
+      pool.join(yielding);
+    }
+  }
+
+  @Override
+  public void enter() {
+    if (yielding != null) {
+      yielding.enter();
+    }
+  }
+
+  @Override
+  public void leave() {
+    if (yielding != null) {
+      yielding.leave();
+    }
   }
 
   /** What {@code tokens} positions will take once they are all held. */
@@ -114,14 +151,53 @@ public final class PagedCache implements KvCache {
   @Override
   public void reserve(int wanted) {
     checkOpen();
-    if (shrinker != null && wanted > firstPosition(blocks.size())) {
-      makeRoom(wanted);
+    enter();
+    try {
+      if (shrinker != null && wanted > firstPosition(blocks.count())) {
+        makeRoom(wanted);
+      }
+      take(wanted);
+    } catch (MemoryFullException e) {
+      throw new CacheFullException(
+          "the cache cannot take %d tokens after %d: %s"
+              .formatted(wanted - length, length, e.getMessage()));
+    } finally {
+      leave();
     }
-    makeWritable();
-    while (firstPosition(blocks.size()) < wanted) {
-      int capacity = firstPosition(blocks.size() + 1) - firstPosition(blocks.size());
-      blocks.add(new DenseBlock(shape, capacity, settings.precision()));
+  }
+
+  /**
+   * Takes the blocks that are missing. The one that the next token goes to may be a fork's too:
+   * then this sequence needs its own.
+   */
+  private void take(int wanted) {
+    int next = blockOf(length);
+    boolean copies = next < blocks.count() && blocks.isShared(next);
+    int missing = 0;
+    while (firstPosition(blocks.count() + missing) < wanted) {
+      missing++;
     }
+    if (!copies && missing == 0) {
+      return;
+    }
+    int[] tokens = new int[missing];
+    int packable = 0;
+    for (int i = 0; i < missing; i++) {
+      int block = blocks.count() + i;
+      tokens[i] = firstPosition(block + 1) - firstPosition(block);
+      packable += isPackable(block) ? 1 : 0;
+    }
+    blocks.take(copies ? next : -1, tokens, packable);
+  }
+
+  /** Whether a block, once it is full and has left the window, is packed. */
+  private boolean isPackable(int block) {
+    return codec != null && block >= sinkBlocks;
+  }
+
+  /** Dense blocks of the first so many that will be packed. */
+  private int packable(int count) {
+    return codec == null ? 0 : Math.max(0, count - sealedEnd);
   }
 
   /** Shrinks pages until the dense blocks that are to come fit beside them. */
@@ -130,7 +206,7 @@ public final class PagedCache implements KvCache {
     if (stepOf(wanted - length) < wanted - length) {
       throw budget.full(length, wanted);
     }
-    int added = firstPosition(blockOf(wanted - 1) + 1) - firstPosition(blocks.size());
+    int added = firstPosition(blockOf(wanted - 1) + 1) - firstPosition(blocks.count());
     long room = budget.denseBytes(added);
     if (sealingHeld && shrinker.mustShrinkFor(sealedBlocks(), denseBytes() + room)) {
       sealBehindWindow();
@@ -144,8 +220,8 @@ public final class PagedCache implements KvCache {
 
   private long denseBytes() {
     long bytes = 0;
-    for (Block block : blocks) {
-      bytes += block instanceof DenseBlock dense ? dense.bytes() : 0;
+    for (int i = 0; i < blocks.count(); i++) {
+      bytes += blocks.get(i) instanceof DenseBlock dense ? dense.bytes() : 0;
     }
     return bytes;
   }
@@ -163,9 +239,9 @@ public final class PagedCache implements KvCache {
     }
     PageBudget budget = shrinker.budget();
     int sealable = sealingHeld ? endBehindWindow() - sealedEnd : 0;
-    int reserved = firstPosition(blocks.size());
+    int reserved = firstPosition(blocks.count());
     long dense = denseBytes() - budget.denseBytes((long) sealable * TOKENS_PER_PAGE);
-    int end = blocks.size();
+    int end = blocks.count();
     while (firstPosition(end) < length + (long) tokens
         && budget.holds(
             sealedBlocks() + sealable,
@@ -175,39 +251,27 @@ public final class PagedCache implements KvCache {
     return Math.min(tokens, firstPosition(end) - length);
   }
 
-  /**
-   * The block that the next token goes to may be a fork's too: then this sequence needs its own.
-   */
-  private void makeWritable() {
-    int next = blockOf(length);
-    if (next < blocks.size() && blocks.get(next) instanceof DenseBlock dense && dense.isShared()) {
-      blocks.set(next, dense.copy());
-      dense.release();
-    }
-  }
-
   @Override
   public void append(
       int layer, int position, float[] keys, int keysAt, float[] values, int valuesAt) {
     checkOpen();
-    if (position < length || position >= firstPosition(blocks.size())) {
+    if (position < length || position >= firstPosition(blocks.count())) {
       throw new IllegalArgumentException(
           "position is %d; reserved are %d to %d"
-              .formatted(position, length, firstPosition(blocks.size()) - 1));
+              .formatted(position, length, firstPosition(blocks.count()) - 1));
     }
     int block = blockOf(position);
-    DenseBlock dense = (DenseBlock) blocks.get(block);
     int token = position - firstPosition(block);
-    dense.store(layer, token, position, keys, keysAt, values, valuesAt);
+    blocks.append(layer, block, token, position, keys, keysAt, values, valuesAt);
   }
 
   @Override
   public void count(int positions) {
     checkOpen();
-    if (positions < 0 || length + positions > firstPosition(blocks.size())) {
+    if (positions < 0 || length + positions > firstPosition(blocks.count())) {
       throw new IllegalArgumentException(
           "length would be %d; reserved are %d"
-              .formatted(length + positions, firstPosition(blocks.size())));
+              .formatted(length + positions, firstPosition(blocks.count())));
     }
     length += positions;
   }
@@ -216,7 +280,12 @@ public final class PagedCache implements KvCache {
   public void settle() {
     checkOpen();
     if (codec != null && !sealingHeld) {
-      sealBehindWindow();
+      enter();
+      try {
+        sealBehindWindow();
+      } finally {
+        leave();
+      }
     }
   }
 
@@ -250,9 +319,7 @@ public final class PagedCache implements KvCache {
 
   private void sealUpTo(int end) {
     while (sealedEnd < end) {
-      DenseBlock dense = (DenseBlock) blocks.get(sealedEnd);
-      blocks.set(sealedEnd, seal(dense, firstPosition(sealedEnd)));
-      dense.release();
+      blocks.seal(sealedEnd, firstPosition(sealedEnd), codec);
       sealedEnd++;
       if (shrinker != null) {
         shrinker.fit(sealedBlocks(), denseBytes());
@@ -282,34 +349,8 @@ public final class PagedCache implements KvCache {
 
     @Override
     public void expand(int layer, int block, float[] keys, float[] values) {
-      ((DenseBlock) blocks.get(first + block)).expandLayer(KERNELS, layer, keys, values);
+      blocks.expandLayer(first + block, layer, keys, values);
     }
-  }
-
-  private SealedBlock seal(DenseBlock dense, int position) {
-    int count = shape.kvHeads() * TOKENS_PER_PAGE * shape.headDim();
-    float[] keys = scratch(LAYER_KEYS, count);
-    float[] values = scratch(LAYER_VALUES, count);
-    List<Page> pages = new ArrayList<>();
-    try {
-      for (int layer = 0; layer < shape.layers(); layer++) {
-        dense.expandLayer(KERNELS, layer, keys, values);
-        pages.add(codec.seal(layer, position, keys, values));
-      }
-      return new SealedBlock(List.copyOf(pages));
-    } catch (RuntimeException | Error e) {
-      pages.forEach(Page::close);
-      throw e;
-    }
-  }
-
-  private static float[] scratch(ThreadLocal<float[]> room, int count) {
-    float[] scratch = room.get();
-    if (scratch.length < count) {
-      scratch = new float[count];
-      room.set(scratch);
-    }
-    return scratch;
   }
 
   @Override
@@ -339,50 +380,69 @@ public final class PagedCache implements KvCache {
       throw new IllegalArgumentException(
           "length is %d; expected 0 to %d".formatted(wanted, length));
     }
-    int kept = wanted == 0 ? 0 : blockOf(wanted - 1) + 1;
-    while (blocks.size() > kept) {
-      blocks.removeLast().release();
+    enter();
+    try {
+      cutTo(wanted);
+    } finally {
+      leave();
     }
+  }
+
+  private void cutTo(int wanted) {
+    int kept = wanted == 0 ? 0 : blockOf(wanted - 1) + 1;
     length = wanted;
     sealedEnd = Math.min(sealedEnd, Math.max(kept, sinkBlocks));
-    boolean cut = kept > 0 && wanted < firstPosition(kept);
+    blocks.keep(kept, packable(kept));
+    boolean unseals = kept > 0 && wanted < firstPosition(kept) && blocks.isSealed(kept - 1);
     if (shrinker != null) {
-      boolean unseals = cut && blocks.getLast() instanceof SealedBlock;
       int sealed = unseals ? sealedBlocks() - 1 : sealedBlocks();
       long added = unseals ? shrinker.budget().denseBytes(TOKENS_PER_PAGE) : 0;
       shrinker.begin(sealed, denseBytes() + added);
     }
-    if (cut && blocks.getLast() instanceof SealedBlock block) {
-      // A page that is cut must take tokens again, so it goes back to what attention saw of it.
-      int tokens = wanted - firstPosition(kept - 1);
-      blocks.set(
-          kept - 1, DenseBlock.expanded(KERNELS, block, tokens, shape, settings.precision()));
-      block.release();
-      sealedEnd = kept - 1;
+    if (unseals) {
+      unseal(kept - 1);
     }
     if (codec != null) {
-      codec.truncate(wanted);
+      codec.truncate(length);
+    }
+  }
+
+  /** A page that is cut must take tokens again, so it goes back to what attention saw of it. */
+  private void unseal(int block) {
+    sealedEnd = block;
+    if (!blocks.unseal(block, length - firstPosition(block))) {
+      length = firstPosition(block);
+      blocks.keep(block, packable(block));
     }
   }
 
   @Override
   public KvCache fork() {
     checkOpen();
+    // Memory that was reserved and never filled is not worth sharing.
+    int held = length == 0 ? 0 : blockOf(length - 1) + 1;
+    HostBlocks shared = shared(held);
     PagedCache fork =
         new PagedCache(
             shape,
             settings,
+            pool,
             codec == null ? null : codec.fork(),
-            shrinker == null ? null : shrinker.budget());
-    // Memory that was reserved and never filled is not worth sharing.
-    int held = length == 0 ? 0 : blockOf(length - 1) + 1;
-    for (Block block : blocks.subList(0, held)) {
-      fork.blocks.add(block.share());
-    }
+            shrinker == null ? null : shrinker.budget(),
+            shared);
     fork.length = length;
     fork.sealedEnd = sealedEnd;
     fork.sealingHeld = sealingHeld;
     return fork;
+  }
+
+  private HostBlocks shared(int held) {
+    try {
+      return blocks.share(held, packable(held));
+    } catch (MemoryFullException e) {
+      throw new CacheFullException(
+          "a sequence of %d tokens cannot be forked: %s".formatted(length, e.getMessage()));
+    }
   }
 
   @Override
@@ -422,7 +482,7 @@ public final class PagedCache implements KvCache {
     long scales = 0;
     long window = 0;
     long sinks = 0;
-    for (int i = 0; i < blocks.size(); i++) {
+    for (int i = 0; i < blocks.count(); i++) {
       switch (blocks.get(i)) {
         case SealedBlock sealed -> {
           codes += sealed.codeBytes();
@@ -457,7 +517,9 @@ public final class PagedCache implements KvCache {
     if (codec != null) {
       codec.close();
     }
-    blocks.forEach(Block::release);
-    blocks.clear();
+    if (yielding != null) {
+      pool.leave(yielding);
+    }
+    blocks.keep(0, 0);
   }
 }

@@ -4,6 +4,8 @@ import dev.kvasir.codec.Page;
 import dev.kvasir.codec.PageRoom;
 import dev.kvasir.codec.ShrinkingSequence;
 import dev.kvasir.kernel.Kernels;
+import dev.kvasir.memory.MemoryPool;
+import dev.kvasir.memory.SharedArena;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Stream;
@@ -37,11 +39,33 @@ final class SealedBlock implements Block {
     return pages[layer].page();
   }
 
-  /** Puts a narrower page in place of a layer's, once there is one. */
-  void shrink(ShrinkingSequence codec, int layer, int level) {
+  /**
+   * Puts a narrower page in place of a layer's, once there is one.
+   *
+   * @param pool that has to do with both for a moment
+   */
+  void shrink(ShrinkingSequence codec, int layer, int level, MemoryPool pool) {
     SharedPage wide = pages[layer];
-    pages[layer] = SharedPage.of(codec.shrunk(wide.page(), level));
+    long most = wide.page().codeBytes() + wide.page().scaleBytes();
+    pool.borrow(most);
+    SharedArena memory = new SharedArena(pool, most);
+    try {
+      pages[layer] = SharedPage.of(codec.shrunk(memory, wide.page(), level));
+      memory.settle();
+    } finally {
+      memory.release();
+    }
     wide.release();
+  }
+
+  int layers() {
+    return pages.length;
+  }
+
+  /** Bytes of a layer's page that would be free if this sequence let go of it. */
+  long freeableBytes(int layer) {
+    Page page = page(layer);
+    return pages[layer].holders().isShared() ? 0 : page.codeBytes() + page.scaleBytes();
   }
 
   private Stream<Page> pages() {

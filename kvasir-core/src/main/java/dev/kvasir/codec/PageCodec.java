@@ -1,11 +1,21 @@
 package dev.kvasir.codec;
 
+import dev.kvasir.memory.MemoryPool;
+
 /**
  * A method with its settings, for one model: how tokens become pages. It is shared by all
  * sequences; what it keeps of one is that sequence's {@link SequenceCodec}.
  */
 public interface PageCodec {
-  SequenceCodec begin();
+  /**
+   * @param pool that what it keeps of the sequence is taken from
+   */
+  SequenceCodec begin(MemoryPool pool);
+
+  /** The same with as much memory as there is. */
+  default SequenceCodec begin() {
+    return begin(MemoryPool.unlimited());
+  }
 
   /**
    * Goes on with a sequence that was stored, by its {@link SequenceCodec#state}. Once its pages

@@ -1,5 +1,7 @@
 package dev.kvasir.codec;
 
+import dev.kvasir.memory.SharedArena;
+
 /**
  * A method at work on one sequence, with what it has learned of it: patterns, statistics of
  * queries. A method that keeps nothing is a {@link StatelessCodec}.
@@ -12,13 +14,24 @@ public interface SequenceCodec extends AutoCloseable {
    * Packs the vectors of {@link Page#TOKENS} tokens. The blocks of a layer come in their order; the
    * arrays may be overwritten.
    *
+   * @param memory that the page lies in, and holds until it is closed
    * @param layer which layer they belong to
    * @param position of the first of them: a method that packs keys as they were before rotation
    *     turns them back by it
    * @param keys (kvHeads, tokens, headDim), rotated to their positions
    * @param values (kvHeads, tokens, headDim)
    */
-  Page seal(int layer, int position, float[] keys, float[] values);
+  Page seal(SharedArena memory, int layer, int position, float[] keys, float[] values);
+
+  /** The same in memory of the page's own. */
+  default Page seal(int layer, int position, float[] keys, float[] values) {
+    SharedArena own = new SharedArena();
+    try {
+      return seal(own, layer, position, keys, values);
+    } finally {
+      own.release();
+    }
+  }
 
   /**
    * A page of {@link Page#form}, as this codec sealed it, or one with the same settings at work on

@@ -1,12 +1,19 @@
 package dev.kvasir.codec;
 
+import dev.kvasir.memory.MemoryPool;
+
 /**
  * A method whose sealed pages can be made narrower later, level by level, down to a floor of each
  * layer. Level 0 is the widest.
  */
 public interface ShrinkingCodec extends PageCodec {
   @Override
-  ShrinkingSequence begin();
+  ShrinkingSequence begin(MemoryPool pool);
+
+  @Override
+  default ShrinkingSequence begin() {
+    return begin(MemoryPool.unlimited());
+  }
 
   @Override
   ShrinkingSequence resume(byte[] state);

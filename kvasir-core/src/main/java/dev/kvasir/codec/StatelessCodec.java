@@ -1,12 +1,14 @@
 package dev.kvasir.codec;
 
+import dev.kvasir.memory.MemoryPool;
+
 /** A method that keeps nothing of a sequence: one object serves them all. */
 public interface StatelessCodec extends PageCodec, SequenceCodec {
   /** The number of an empty state among stored ones. */
   int NO_STATE = 0;
 
   @Override
-  default SequenceCodec begin() {
+  default SequenceCodec begin(MemoryPool pool) {
     return this;
   }
 

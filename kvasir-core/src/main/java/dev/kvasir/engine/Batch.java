@@ -143,6 +143,20 @@ public final class Batch {
     }
   }
 
+  /** Holds the pages of all sequences as they are, for a step that is about to read them. */
+  public void enter() {
+    for (int i = 0; i < sequences; i++) {
+      caches[i].enter();
+    }
+  }
+
+  /** Lets go of what {@link #enter} held. */
+  public void leave() {
+    for (int i = 0; i < sequences; i++) {
+      caches[i].leave();
+    }
+  }
+
   /** Packs what has left the windows of sequences whose steps have ended. */
   public void settle() {
     for (int i = 0; i < sequences; i++) {

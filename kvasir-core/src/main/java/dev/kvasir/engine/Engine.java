@@ -2,6 +2,7 @@ package dev.kvasir.engine;
 
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
+import dev.kvasir.memory.MemoryPool;
 import dev.kvasir.profile.Profile;
 import java.util.Optional;
 
@@ -10,6 +11,9 @@ import java.util.Optional;
  * loop over them are the same whichever engine serves them.
  */
 public interface Engine extends AutoCloseable {
+  /** What the keys and values of all its sequences are taken from. */
+  MemoryPool memory();
+
   /** An empty cache, whose pages lie where this engine attends to them. */
   KvCache newCache(CacheSpec spec, Optional<Profile> profile, int contextLimit);
 

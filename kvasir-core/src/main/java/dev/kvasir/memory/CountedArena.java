@@ -17,17 +17,59 @@ public final class CountedArena implements SegmentAllocator, AutoCloseable {
   private static final AtomicLong LIVE_BYTES = new AtomicLong();
   private static final AtomicLong MOST_BYTES = new AtomicLong();
 
+  private final MemoryPool pool;
+  private final AtomicLong prepaid;
   private final Arena arena = Arena.ofShared();
   private final AtomicLong bytes = new AtomicLong();
 
   public CountedArena() {
+    this(MemoryPool.unlimited());
+  }
+
+  /** Takes its memory from a pool, and gives it back when it is closed. */
+  public CountedArena(MemoryPool pool) {
+    this(pool, 0);
+  }
+
+  /**
+   * The same with bytes that were taken from the pool beforehand, which are used first.
+   *
+   * @param prepaid what is not used of them is given back with the rest, or by {@link #settle}
+   */
+  public CountedArena(MemoryPool pool, long prepaid) {
+    this.pool = pool;
+    this.prepaid = new AtomicLong(prepaid);
     LIVE_ARENAS.incrementAndGet();
+  }
+
+  /** Gives back what was taken beforehand and is not going to be used. */
+  void settle() {
+    pool.giveBack(prepaid.getAndSet(0));
+  }
+
+  /** Another one, with what is left of what was taken beforehand. */
+  CountedArena next() {
+    return new CountedArena(pool, prepaid.getAndSet(0));
+  }
+
+  /** From what was taken beforehand, as far as it goes. */
+  private void take(long byteSize) {
+    long used = Math.min(byteSize, prepaid.get());
+    pool.take(byteSize - used);
+    prepaid.addAndGet(-used);
   }
 
   /** Zeroed memory, aligned to a cache line at the least. */
   @Override
   public MemorySegment allocate(long byteSize, long byteAlignment) {
-    MemorySegment segment = arena.allocate(byteSize, Math.max(byteAlignment, ALIGNMENT));
+    take(byteSize);
+    MemorySegment segment;
+    try {
+      segment = arena.allocate(byteSize, Math.max(byteAlignment, ALIGNMENT));
+    } catch (RuntimeException | Error e) {
+      pool.giveBack(byteSize);
+      throw e;
+    }
     bytes.addAndGet(byteSize);
     MOST_BYTES.accumulateAndGet(LIVE_BYTES.addAndGet(byteSize), Math::max);
     return segment;
@@ -43,7 +85,9 @@ public final class CountedArena implements SegmentAllocator, AutoCloseable {
     if (arena.scope().isAlive()) {
       arena.close();
       LIVE_ARENAS.decrementAndGet();
-      LIVE_BYTES.addAndGet(-bytes.getAndSet(0));
+      long freed = bytes.getAndSet(0);
+      LIVE_BYTES.addAndGet(-freed);
+      pool.giveBack(freed + prepaid.getAndSet(0));
     }
   }
 

@@ -11,6 +11,7 @@ import dev.kvasir.format.SafetensorsFolder;
 import dev.kvasir.format.TensorSource;
 import dev.kvasir.kernel.Crew;
 import dev.kvasir.kernel.Kernels;
+import dev.kvasir.memory.MemoryPool;
 import dev.kvasir.profile.Profile;
 import java.nio.file.Path;
 import java.util.Optional;
@@ -34,29 +35,38 @@ public final class HostEngine implements Engine {
   private final Rope rope;
   private final Kernels kernels;
   private final Crew crew;
+  private final MemoryPool memory;
   private final ModelTables tables = new ModelTables();
   private final ArrayBlockingQueue<ForwardPass> idle = new ArrayBlockingQueue<>(MOST_IDLE);
   private volatile boolean closed;
 
   private HostEngine(
-      ModelConfig config, String fingerprint, Weights weights, Kernels kernels, Crew crew) {
+      ModelConfig config,
+      String fingerprint,
+      Weights weights,
+      Kernels kernels,
+      Crew crew,
+      MemoryPool memory) {
     this.config = config;
     this.fingerprint = fingerprint;
     this.weights = weights;
     this.rope = config.rope().rope();
     this.kernels = kernels;
     this.crew = crew;
+    this.memory = memory;
   }
 
   /**
    * Takes over an open GGUF file, which is closed with the decoder or when it is refused.
    *
+   * @param memory that keys and values of all sequences are taken from
    * @param progress told after each layer that is loaded
    */
-  public static HostEngine load(GgufFile file, Kernels kernels, Crew crew, LoadProgress progress) {
+  public static HostEngine load(
+      GgufFile file, Kernels kernels, Crew crew, MemoryPool memory, LoadProgress progress) {
     try {
       ModelConfig config = ModelConfig.of(file);
-      return load(config, file, TensorNames.GGUF, kernels, crew, progress);
+      return load(config, file, TensorNames.GGUF, kernels, crew, memory, progress);
     } catch (RuntimeException | Error e) {
       file.close();
       throw e;
@@ -64,11 +74,12 @@ public final class HostEngine implements Engine {
   }
 
   /** Reads a folder as Hugging Face lays it out. */
-  public static HostEngine load(Path folder, Kernels kernels, Crew crew, LoadProgress progress) {
+  public static HostEngine load(
+      Path folder, Kernels kernels, Crew crew, MemoryPool memory, LoadProgress progress) {
     ModelConfig config = ModelConfig.of(folder);
     SafetensorsFolder file = SafetensorsFolder.open(folder);
     try {
-      return load(config, file, TensorNames.HUGGING_FACE, kernels, crew, progress);
+      return load(config, file, TensorNames.HUGGING_FACE, kernels, crew, memory, progress);
     } catch (RuntimeException | Error e) {
       file.close();
       throw e;
@@ -81,11 +92,12 @@ public final class HostEngine implements Engine {
       TensorNames names,
       Kernels kernels,
       Crew crew,
+      MemoryPool memory,
       LoadProgress progress) {
     // Loading closes a file that no weights are used from where it is mapped.
     String fingerprint = Fingerprint.of(config, file);
     Weights weights = WeightsLoader.load(config, file, names, progress);
-    return new HostEngine(config, fingerprint, weights, kernels, crew);
+    return new HostEngine(config, fingerprint, weights, kernels, crew, memory);
   }
 
   public ModelConfig config() {
@@ -103,6 +115,7 @@ public final class HostEngine implements Engine {
         .withQueryHeads(config.queryHeads())
         .withRotation(Optional.of(rope))
         .withTables(Optional.of(tables))
+        .withMemory(memory)
         .withKernels(kernels)
         .withCrew(crew);
   }
@@ -112,6 +125,11 @@ public final class HostEngine implements Engine {
     checkOpen();
     CacheHost host = cacheHost().withProfile(profile).withContextLimit(contextLimit);
     return spec.newCache(config.cacheShape(), host);
+  }
+
+  @Override
+  public MemoryPool memory() {
+    return memory;
   }
 
   /** For what computes with them itself; they live as long as this decoder. */
@@ -149,7 +167,12 @@ public final class HostEngine implements Engine {
     if (pass == null) {
       pass = new ForwardPass(config, weights, rope, kernels, crew);
     }
-    pass.run(batch);
+    batch.enter();
+    try {
+      pass.run(batch);
+    } finally {
+      batch.leave();
+    }
     idle.offer(pass);
   }
 

@@ -14,6 +14,7 @@ import dev.kvasir.kernel.Crew;
 import dev.kvasir.kernel.DenseMatrix.Precision;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.ScalarKernels;
+import dev.kvasir.memory.SharedArena;
 import dev.kvasir.page.CodeBlock;
 import dev.kvasir.page.EntryScaledCodes;
 import dev.kvasir.page.HalfCodes;
@@ -54,7 +55,7 @@ class MixedPageTest {
   /** Packs every head with the same shape, in an order of channels that no two pages share. */
   private record MixedCodec(HeadShape shape, boolean stored) implements StatelessCodec {
     @Override
-    public Page seal(int layer, int position, float[] keys, float[] values) {
+    public Page seal(SharedArena memory, int layer, int position, float[] keys, float[] values) {
       List<HeadShape> shapes = Collections.nCopies(KV_HEADS, shape);
       int[][] orders = new int[KV_HEADS][];
       for (int head = 0; head < KV_HEADS; head++) {

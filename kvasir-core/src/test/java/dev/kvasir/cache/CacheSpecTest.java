@@ -48,8 +48,8 @@ class CacheSpecTest {
         "patternkv:2,v-threshold=no | v-threshold is 'no'; possible are [on, off]",
         "pmkvq           | needs its bits, as in pmkvq:4; possible are [2, 4, 8]",
         "pmkvq:3         | bits is 3; possible are [2, 4, 8]",
-        "pmkvq:2,budget=512 | budget is '512'; expected bytes, as in 512MiB or 2GiB, or bits per"
-            + " value, as in 4bits",
+        "pmkvq:2,budget=512 | budget is '512'; expected bytes, as in 512MiB or 2GiB, bits per"
+            + " value, as in 4bits, or pool",
         "pmkvq:2,budget=-1MiB | budget is '-1MiB'; expected bytes",
         "pmkvq:2,budget=1025GiB | budget is 1025GiB; expected at most 1024GiB",
         "pmkvq:2,shift=left | shift is 'left'; possible are [equivalent, direct, modified]",

@@ -11,6 +11,8 @@ import dev.kvasir.codec.ShrinkingCodec;
 import dev.kvasir.codec.ShrinkingSequence;
 import dev.kvasir.kernel.ScalarKernels;
 import dev.kvasir.memory.CountedArena;
+import dev.kvasir.memory.MemoryPool;
+import dev.kvasir.memory.SharedArena;
 import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
@@ -22,13 +24,13 @@ class SealedBlockTest {
   /** A sequence whose pages cannot be made narrower, because memory has run out. */
   private record OutOfMemory(ShrinkingSequence real) implements ShrinkingSequence {
     @Override
-    public Page shrunk(Page page, int level) {
+    public Page shrunk(SharedArena memory, Page page, int level) {
       throw new OutOfMemoryError("made up");
     }
 
     @Override
-    public Page seal(int layer, int position, float[] keys, float[] values) {
-      return real.seal(layer, position, keys, values);
+    public Page seal(SharedArena memory, int layer, int position, float[] keys, float[] values) {
+      return real.seal(memory, layer, position, keys, values);
     }
 
     @Override
@@ -69,7 +71,7 @@ class SealedBlockTest {
     SealedBlock block = new SealedBlock(List.of(real.seal(0, 0, vectors(), vectors())));
     SealedBlock fork = block.share();
     float[] before = values(block);
-    assertThatThrownBy(() -> block.shrink(new OutOfMemory(real), 0, 1))
+    assertThatThrownBy(() -> block.shrink(new OutOfMemory(real), 0, 1, MemoryPool.unlimited()))
         .isInstanceOf(OutOfMemoryError.class);
     assertThat(values(block)).isEqualTo(before);
     block.release();
@@ -85,7 +87,7 @@ class SealedBlockTest {
     SealedBlock block = new SealedBlock(List.of(real.seal(0, 0, vectors(), vectors())));
     SealedBlock fork = block.share();
     float[] before = values(block);
-    block.shrink(real, 0, 1);
+    block.shrink(real, 0, 1, MemoryPool.unlimited());
     assertThat(values(block)).isNotEqualTo(before);
     assertThat(values(fork)).isEqualTo(before);
     block.release();

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.kvasir.codec.CacheHost;
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.LayerWidths;
+import dev.kvasir.codec.ModelTables;
 import dev.kvasir.codec.PageCodec;
 import dev.kvasir.codec.SealedSequence;
 import dev.kvasir.codec.SealedSequence.Stored;
@@ -13,15 +14,31 @@ import dev.kvasir.model.Rope;
 import dev.kvasir.model.RopeFrequencies;
 import dev.kvasir.model.RopeLayout;
 import java.util.Arrays;
+import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 
 /** Sequences of every method that packs, to be stored. */
 final class StoredSequences {
   static final CacheShape SHAPE = new CacheShape(2, 2, 20);
+
+  /** Made once for all tests, and so never freed. */
+  private static final Map<CacheShape, ModelTables> TABLES = new ConcurrentHashMap<>();
+
   private static final CacheHost HOST = host(SHAPE);
 
   private StoredSequences() {}
+
+  /** Arenas of what is never freed. */
+  static int tables() {
+    return TABLES.size();
+  }
+
+  /** Bytes of what is never freed. */
+  static long tableBytes() {
+    return TABLES.values().stream().mapToLong(ModelTables::bytes).sum();
+  }
 
   /** All that pack, and what needs a profile. */
   static Stream<String> specs() {
@@ -57,6 +74,7 @@ final class StoredSequences {
     widths[0] = 4;
     return CacheHost.unknown()
         .withQueryHeads(shape.kvHeads())
+        .withTables(Optional.of(TABLES.computeIfAbsent(shape, any -> new ModelTables())))
         .withRotation(Optional.of(new Rope(RopeLayout.HALVES, RopeFrequencies.plain(10_000, 16))))
         .withProfile(
             Optional.of(

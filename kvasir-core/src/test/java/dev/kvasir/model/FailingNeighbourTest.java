@@ -17,6 +17,8 @@ import dev.kvasir.format.GgufFile;
 import dev.kvasir.kernel.Crew;
 import dev.kvasir.kernel.DenseMatrix.Precision;
 import dev.kvasir.kernel.ScalarKernels;
+import dev.kvasir.memory.MemoryPool;
+import dev.kvasir.memory.SharedArena;
 import dev.kvasir.model.TinyModel.Sizes;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -46,7 +48,8 @@ class FailingNeighbourTest {
 
   private HostEngine load(TinyModel model) {
     GgufFile file = GgufFile.open(model.writeGguf(folder.resolve("tiny.gguf")));
-    return HostEngine.load(file, new ScalarKernels(), crew, (done, inAll) -> {});
+    return HostEngine.load(
+        file, new ScalarKernels(), crew, MemoryPool.unlimited(), (done, inAll) -> {});
   }
 
   @AfterEach
@@ -60,7 +63,7 @@ class FailingNeighbourTest {
     boolean refuses = true;
 
     @Override
-    public Page seal(int layer, int position, float[] keys, float[] values) {
+    public Page seal(SharedArena memory, int layer, int position, float[] keys, float[] values) {
       if (refuses) {
         throw new InvalidInputException("made up");
       }

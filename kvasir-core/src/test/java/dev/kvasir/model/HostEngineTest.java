@@ -14,6 +14,7 @@ import dev.kvasir.format.GgufValue;
 import dev.kvasir.kernel.Crew;
 import dev.kvasir.kernel.ScalarKernels;
 import dev.kvasir.memory.CountedArena;
+import dev.kvasir.memory.MemoryPool;
 import dev.kvasir.model.TinyModel.Sizes;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -305,12 +306,14 @@ class HostEngineTest {
 
   private HostEngine gguf(TinyModel model) {
     GgufFile file = GgufFile.open(model.writeGguf(folder.resolve("tiny.gguf")));
-    return HostEngine.load(file, new ScalarKernels(), crew, (done, inAll) -> {});
+    return HostEngine.load(
+        file, new ScalarKernels(), crew, MemoryPool.unlimited(), (done, inAll) -> {});
   }
 
   private HostEngine huggingFace(TinyModel model) {
     Path written = model.writeFolder(folder.resolve("tiny"));
-    return HostEngine.load(written, new ScalarKernels(), crew, (done, inAll) -> {});
+    return HostEngine.load(
+        written, new ScalarKernels(), crew, MemoryPool.unlimited(), (done, inAll) -> {});
   }
 
   /** The logits of {@link #TOKENS}; closes the decoder. */

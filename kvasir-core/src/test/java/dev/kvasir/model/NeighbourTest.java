@@ -11,6 +11,7 @@ import dev.kvasir.format.GgufFile;
 import dev.kvasir.kernel.Crew;
 import dev.kvasir.kernel.ScalarKernels;
 import dev.kvasir.memory.CountedArena;
+import dev.kvasir.memory.MemoryPool;
 import dev.kvasir.model.TinyModel.Sizes;
 import dev.kvasir.profile.Profile;
 import java.nio.file.Path;
@@ -89,6 +90,7 @@ class NeighbourTest {
                 GgufFile.open(tiny.writeGguf(folder.resolve("tiny-%d.gguf".formatted(seed)))),
                 new ScalarKernels(),
                 crew,
+                MemoryPool.unlimited(),
                 (done, inAll) -> {})) {
       Profile profile = MadeUpCodebooks.profile(engine.config().cacheShape(), 1, 2);
       List<List<float[]>> together = together(engine, profile, lives, random);

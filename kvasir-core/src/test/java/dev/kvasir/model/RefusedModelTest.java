@@ -13,6 +13,7 @@ import dev.kvasir.format.Mappings;
 import dev.kvasir.kernel.Crew;
 import dev.kvasir.kernel.ScalarKernels;
 import dev.kvasir.memory.CountedArena;
+import dev.kvasir.memory.MemoryPool;
 import dev.kvasir.model.TinyModel.Sizes;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -296,7 +297,13 @@ class RefusedModelTest {
     return refusal(
         file.toString(),
         file,
-        () -> HostEngine.load(GgufFile.open(file), new ScalarKernels(), crew, (done, inAll) -> {}));
+        () ->
+            HostEngine.load(
+                GgufFile.open(file),
+                new ScalarKernels(),
+                crew,
+                MemoryPool.unlimited(),
+                (done, inAll) -> {}));
   }
 
   /** The sentence about what config.json says. */
@@ -311,7 +318,9 @@ class RefusedModelTest {
     return refusal(
         name,
         written.resolve("model.safetensors"),
-        () -> HostEngine.load(written, new ScalarKernels(), crew, (done, inAll) -> {}));
+        () ->
+            HostEngine.load(
+                written, new ScalarKernels(), crew, MemoryPool.unlimited(), (done, inAll) -> {}));
   }
 
   private static String refusal(String name, Path file, Runnable load) throws IOException {

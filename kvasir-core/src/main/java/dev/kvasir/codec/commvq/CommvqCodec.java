@@ -4,6 +4,7 @@ import dev.kvasir.codec.Page;
 import dev.kvasir.codec.StatelessCodec;
 import dev.kvasir.kernel.Crew;
 import dev.kvasir.kernel.Kernels;
+import dev.kvasir.memory.SharedArena;
 import java.util.List;
 import java.util.Optional;
 
@@ -48,7 +49,7 @@ public final class CommvqCodec implements StatelessCodec {
   }
 
   @Override
-  public Page seal(int layer, int position, float[] keys, float[] values) {
+  public Page seal(SharedArena memory, int layer, int position, float[] keys, float[] values) {
     ModelCodebooks trained = codebooks.orElseThrow();
     LayerCodebooks books = trained.layers().get(layer);
     for (int head = 0; head < shape.kvHeads(); head++) {
@@ -60,6 +61,7 @@ public final class CommvqCodec implements StatelessCodec {
             sides[side] = side == 0 ? encode(books.keys(), keys) : encode(books.values(), values),
         sides.length);
     return new CommvqPage(
+        memory,
         shape,
         trained.rows().get(layer),
         reading,

@@ -10,7 +10,7 @@ import dev.kvasir.kernel.FixedRows;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.Rotation;
 import dev.kvasir.kernel.TurnTable;
-import dev.kvasir.memory.CountedArena;
+import dev.kvasir.memory.SharedArena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
@@ -42,25 +42,27 @@ public final class CommvqPage implements Page {
   private final KeyReading reading;
   private final Rotation rotation;
   private final int position;
-  private final CountedArena arena = new CountedArena();
+  private final SharedArena memory;
   private final MemorySegment data;
 
   private CommvqPage(
-      CommvqShape shape, LayerRows rows, KeyReading reading, Rotation rotation, int position) {
+      SharedArena memory,
+      CommvqShape shape,
+      LayerRows rows,
+      KeyReading reading,
+      Rotation rotation,
+      int position) {
     this.shape = shape;
     this.rows = rows;
     this.reading = reading;
     this.rotation = rotation;
     this.position = position;
-    try {
-      this.data = arena.allocate(shape.bytes());
-    } catch (RuntimeException | Error e) {
-      arena.close();
-      throw e;
-    }
+    this.data = memory.allocate(shape.bytes());
+    this.memory = memory.retain();
   }
 
   CommvqPage(
+      SharedArena memory,
       CommvqShape shape,
       LayerRows rows,
       KeyReading reading,
@@ -68,7 +70,7 @@ public final class CommvqPage implements Page {
       int position,
       EncodedBlock keys,
       EncodedBlock values) {
-    this(shape, rows, reading, rotation, position);
+    this(memory, shape, rows, reading, rotation, position);
     pack(keys.scales(), shape.keyScalesAt());
     pack(values.scales(), shape.valueScalesAt());
     int headCodes = TOKENS * shape.stages();
@@ -113,9 +115,14 @@ public final class CommvqPage implements Page {
     }
     int position = Envelope.PAGE.position(in);
     Envelope.PAGE.requireRest(in, shape.bytes());
-    CommvqPage page = new CommvqPage(shape, rows, reading, rotation, position);
-    page.data.copyFrom(MemorySegment.ofBuffer(in));
-    return page;
+    SharedArena own = new SharedArena();
+    try {
+      CommvqPage page = new CommvqPage(own, shape, rows, reading, rotation, position);
+      page.data.copyFrom(MemorySegment.ofBuffer(in));
+      return page;
+    } finally {
+      own.release();
+    }
   }
 
   public LayerRows rows() {
@@ -212,6 +219,6 @@ public final class CommvqPage implements Page {
 
   @Override
   public void close() {
-    arena.close();
+    memory.release();
   }
 }

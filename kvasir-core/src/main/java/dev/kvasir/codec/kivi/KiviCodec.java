@@ -4,6 +4,7 @@ import dev.kvasir.codec.Lookups;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.StatelessCodec;
 import dev.kvasir.codec.uniform.UniformPage;
+import dev.kvasir.memory.SharedArena;
 import dev.kvasir.page.HeadShape;
 import java.util.Collections;
 import java.util.List;
@@ -33,8 +34,9 @@ public final class KiviCodec implements StatelessCodec {
   }
 
   @Override
-  public Page seal(int layer, int position, float[] keys, float[] values) {
-    return UniformPage.pack(Collections.nCopies(kvHeads, head(layer)), lookups, keys, values);
+  public Page seal(SharedArena memory, int layer, int position, float[] keys, float[] values) {
+    return UniformPage.pack(
+        memory, Collections.nCopies(kvHeads, head(layer)), lookups, null, keys, values);
   }
 
   @Override

@@ -1,6 +1,7 @@
 package dev.kvasir.codec.mixkvq;
 
 import dev.kvasir.memory.CountedArena;
+import dev.kvasir.memory.MemoryPool;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -14,12 +15,15 @@ import java.util.concurrent.atomic.AtomicInteger;
  * </pre>
  */
 final class ChannelSums {
-  private final CountedArena arena = new CountedArena();
+  private final MemoryPool pool;
+  private final CountedArena arena;
   private final MemorySegment sums;
   private final int channels;
   private final AtomicInteger holders = new AtomicInteger(1);
 
-  ChannelSums(int channels) {
+  ChannelSums(int channels, MemoryPool pool) {
+    this.pool = pool;
+    this.arena = new CountedArena(pool);
     this.channels = channels;
     try {
       this.sums = arena.allocate(bytesFor(channels));
@@ -64,7 +68,7 @@ final class ChannelSums {
     if (holders.get() == 1) {
       return this;
     }
-    ChannelSums copy = new ChannelSums(channels);
+    ChannelSums copy = new ChannelSums(channels, pool);
     copy.sums.copyFrom(sums);
     release();
     return copy;

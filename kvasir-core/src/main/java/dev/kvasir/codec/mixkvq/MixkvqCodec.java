@@ -3,6 +3,7 @@ package dev.kvasir.codec.mixkvq;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.PageCodec;
 import dev.kvasir.codec.SequenceCodec;
+import dev.kvasir.memory.MemoryPool;
 import dev.kvasir.page.CodeBlock;
 import dev.kvasir.page.EntryScaledCodes;
 import dev.kvasir.page.HalfCodes;
@@ -69,8 +70,8 @@ public final class MixkvqCodec implements PageCodec {
   }
 
   @Override
-  public SequenceCodec begin() {
-    return new MixkvqSequence(this);
+  public SequenceCodec begin(MemoryPool pool) {
+    return new MixkvqSequence(this, pool);
   }
 
   @Override

@@ -5,11 +5,12 @@ import dev.kvasir.codec.Page;
 import dev.kvasir.codec.SealingRun;
 import dev.kvasir.codec.SequenceCodec;
 import dev.kvasir.codec.uniform.UniformPage;
+import dev.kvasir.memory.MemoryPool;
+import dev.kvasir.memory.SharedArena;
 import dev.kvasir.page.HeadShape;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.stream.IntStream;
 
 /**
  * MixKVQ at work on a sequence: it counts what queries look at, and divides channels by it. Stored:
@@ -34,8 +35,8 @@ final class MixkvqSequence implements SequenceCodec {
   private Tiers[][] tiersOfRun = {}; // (groups of blocks, layers * kvHeads)
   private int runPosition;
 
-  MixkvqSequence(MixkvqCodec codec) {
-    this(codec, newTallies(codec));
+  MixkvqSequence(MixkvqCodec codec, MemoryPool pool) {
+    this(codec, newTallies(codec, pool));
   }
 
   private MixkvqSequence(MixkvqCodec codec, List<QueryTally> tallies) {
@@ -44,15 +45,22 @@ final class MixkvqSequence implements SequenceCodec {
     this.tallies = tallies;
   }
 
-  private static List<QueryTally> newTallies(MixkvqCodec codec) {
+  private static List<QueryTally> newTallies(MixkvqCodec codec, MemoryPool pool) {
     if (codec.settings().salience() == Salience.ERROR) {
       return List.of();
     }
     MixkvqShape shape = codec.shape();
-    return IntStream.range(0, shape.layers())
-        .mapToObj(
-            layer -> new QueryTally(shape.kvHeads(), shape.headDim(), codec.settings().span()))
-        .toList();
+    List<QueryTally> tallies = new ArrayList<>();
+    try {
+      for (int layer = 0; layer < shape.layers(); layer++) {
+        tallies.add(
+            new QueryTally(shape.kvHeads(), shape.headDim(), codec.settings().span(), pool));
+      }
+    } catch (RuntimeException | Error e) {
+      tallies.forEach(QueryTally::close);
+      throw e;
+    }
+    return List.copyOf(tallies);
   }
 
   static MixkvqSequence resumed(MixkvqCodec codec, byte[] state) {
@@ -60,7 +68,7 @@ final class MixkvqSequence implements SequenceCodec {
   }
 
   private static MixkvqSequence read(MixkvqCodec codec, ByteBuffer in) {
-    MixkvqSequence sequence = new MixkvqSequence(codec);
+    MixkvqSequence sequence = new MixkvqSequence(codec, MemoryPool.unlimited());
     try {
       sequence.readTallies(in);
       return sequence;
@@ -141,7 +149,7 @@ final class MixkvqSequence implements SequenceCodec {
   }
 
   @Override
-  public Page seal(int layer, int position, float[] keys, float[] values) {
+  public Page seal(SharedArena memory, int layer, int position, float[] keys, float[] values) {
     int group = (position - runPosition) / Page.TOKENS / codec.blocksTogether();
     List<HeadShape> heads = new ArrayList<>();
     int[][] orders = new int[shape.kvHeads()][];
@@ -150,7 +158,7 @@ final class MixkvqSequence implements SequenceCodec {
       heads.add(codec.head(tiers.high(), tiers.mid()));
       orders[head] = tiers.order();
     }
-    return UniformPage.pack(heads, codec.settings().lookups(), orders, keys, values);
+    return UniformPage.pack(memory, heads, codec.settings().lookups(), orders, keys, values);
   }
 
   @Override

@@ -1,6 +1,7 @@
 package dev.kvasir.codec.mixkvq;
 
 import dev.kvasir.codec.Envelope;
+import dev.kvasir.memory.MemoryPool;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 
@@ -33,8 +34,8 @@ final class QueryTally {
   private int firstPosition = Integer.MAX_VALUE;
   private boolean used; // by what was sealed: the next query may begin anew
 
-  QueryTally(int kvHeads, int headDim, QuerySpan span) {
-    this(kvHeads, headDim, span, new ChannelSums(kvHeads * headDim));
+  QueryTally(int kvHeads, int headDim, QuerySpan span, MemoryPool pool) {
+    this(kvHeads, headDim, span, new ChannelSums(kvHeads * headDim, pool));
   }
 
   private QueryTally(int kvHeads, int headDim, QuerySpan span, ChannelSums sums) {

@@ -4,6 +4,7 @@ import dev.kvasir.codec.Envelope;
 import dev.kvasir.codec.Page;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.Rotation;
+import dev.kvasir.memory.MemoryPool;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.BitSet;
@@ -14,31 +15,33 @@ final class PatternBank {
 
   private final PatternkvShape shape;
   private final SideSettings settings;
+  private final MemoryPool pool;
   private final BitSet awaited = new BitSet(); // layers whose last patterns are yet to be read
   private final Kernels kernels;
   private Patterns last; // null until there are any
 
-  PatternBank(PatternkvShape shape, SideSettings settings, Kernels kernels) {
+  PatternBank(PatternkvShape shape, SideSettings settings, Kernels kernels, MemoryPool pool) {
     this.shape = shape;
+    this.pool = pool;
     this.settings = settings;
     this.kernels = kernels;
   }
 
   PatternBank fork() {
-    PatternBank fork = new PatternBank(shape, settings, kernels);
+    PatternBank fork = new PatternBank(shape, settings, kernels, pool);
     fork.last = last == null ? null : last.retain();
     return fork;
   }
 
   /** Makes room for the patterns that are mined from so many vectors. */
   void begin(int position, int vectors) {
-    last = Patterns.mined(shape, position, Math.min(settings.patterns(), vectors));
+    last = Patterns.mined(shape, pool, position, Math.min(settings.patterns(), vectors));
   }
 
   /** Makes room for the pattern of one more window, where there may be one. */
   void grow(int position) {
     if (mayGrow(position)) {
-      Patterns more = last.grown(shape, position);
+      Patterns more = last.grown(shape, pool, position);
       last.release();
       last = more;
     }

@@ -4,6 +4,7 @@ import dev.kvasir.kernel.DenseMatrix;
 import dev.kvasir.kernel.DenseMatrix.Precision;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.memory.CountedArena;
+import dev.kvasir.memory.MemoryPool;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
@@ -27,12 +28,13 @@ final class PatternSlab {
 
   private final int kvHeads;
   private final int places;
-  private final CountedArena arena = new CountedArena();
+  private final CountedArena arena;
   private final DenseMatrix rows; // (layers, kvHeads, places) vectors
   private final AtomicInteger claimed = new AtomicInteger();
   private final AtomicInteger holders = new AtomicInteger(1);
 
-  PatternSlab(PatternkvShape shape, int places) {
+  PatternSlab(PatternkvShape shape, MemoryPool pool, int places) {
+    this.arena = new CountedArena(pool);
     this.kvHeads = shape.kvHeads();
     this.places = places;
     try {

@@ -6,6 +6,7 @@ import dev.kvasir.codec.PageCodec;
 import dev.kvasir.codec.SequenceCodec;
 import dev.kvasir.kernel.Crew;
 import dev.kvasir.kernel.Kernels;
+import dev.kvasir.memory.MemoryPool;
 import dev.kvasir.page.HeadShape;
 import java.util.Optional;
 import java.util.stream.Stream;
@@ -31,8 +32,8 @@ public record PatternkvCodec(
     Crew crew)
     implements PageCodec {
   @Override
-  public SequenceCodec begin() {
-    return new PatternkvSequence(this);
+  public SequenceCodec begin(MemoryPool pool) {
+    return new PatternkvSequence(this, pool);
   }
 
   @Override

@@ -9,7 +9,7 @@ import dev.kvasir.codec.uniform.UniformForm;
 import dev.kvasir.codec.uniform.UniformPage;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.Rotation;
-import dev.kvasir.memory.CountedArena;
+import dev.kvasir.memory.SharedArena;
 import java.lang.foreign.MemorySegment;
 import java.util.Optional;
 
@@ -34,22 +34,24 @@ public final class PatternkvPage implements Page {
   /** Its number among stored pages. */
   static final int KIND = 2;
 
+  private final SharedArena memory;
   private final UniformPage residuals;
   private final int layer;
   private final int position;
   private final Optional<Rotation> rotation;
   private final Optional<Labels> keys;
   private final Optional<Labels> values;
-  private final CountedArena arena = new CountedArena();
   private final long indexBytes;
 
   /**
    * Takes the residuals over; the patterns are held, and the indices copied.
    *
+   * @param memory that the indices lie in
    * @param position of the first token
    * @param rotation that turns the patterns of keys to the tokens' positions
    */
   PatternkvPage(
+      SharedArena memory,
       UniformPage residuals,
       int layer,
       int position,
@@ -60,20 +62,20 @@ public final class PatternkvPage implements Page {
     this.layer = layer;
     this.position = position;
     this.rotation = rotation;
-    try {
-      this.keys = keys.map(this::own);
-      this.values = values.map(this::own);
-    } catch (RuntimeException | Error e) {
-      arena.close();
-      throw e;
-    }
-    this.indexBytes = arena.bytes();
+    this.keys = keys.map(labels -> own(labels, memory));
+    this.values = values.map(labels -> own(labels, memory));
+    this.indexBytes = indexBytes(this.keys) + indexBytes(this.values);
+    this.memory = memory.retain();
     this.keys.ifPresent(labels -> labels.patterns().retain());
     this.values.ifPresent(labels -> labels.patterns().retain());
   }
 
-  private Labels own(Labels labels) {
-    MemorySegment indices = arena.allocate(labels.indices().byteSize());
+  private static long indexBytes(Optional<Labels> labels) {
+    return labels.map(any -> any.indices().byteSize()).orElse(0L);
+  }
+
+  private static Labels own(Labels labels, SharedArena memory) {
+    MemorySegment indices = memory.allocate(labels.indices().byteSize());
     return new Labels(labels.patterns(), indices.copyFrom(labels.indices()));
   }
 
@@ -194,7 +196,7 @@ public final class PatternkvPage implements Page {
   @Override
   public void close() {
     residuals.close();
-    arena.close();
+    memory.release();
     keys.ifPresent(labels -> labels.patterns().release());
     values.ifPresent(labels -> labels.patterns().release());
   }

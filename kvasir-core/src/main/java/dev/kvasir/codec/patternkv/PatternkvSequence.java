@@ -6,6 +6,8 @@ import dev.kvasir.codec.SealingRun;
 import dev.kvasir.codec.SequenceCodec;
 import dev.kvasir.codec.uniform.UniformForm;
 import dev.kvasir.codec.uniform.UniformPage;
+import dev.kvasir.memory.MemoryPool;
+import dev.kvasir.memory.SharedArena;
 import dev.kvasir.page.HeadShape;
 import java.nio.ByteBuffer;
 import java.util.Collections;
@@ -41,11 +43,11 @@ final class PatternkvSequence implements SequenceCodec {
   private int firstCovered;
   private int covered; // blocks before this position have had their chance to add patterns
 
-  PatternkvSequence(PatternkvCodec codec) {
+  PatternkvSequence(PatternkvCodec codec, MemoryPool pool) {
     this(
         codec,
-        codec.keys().map(side -> new PatternBank(codec.shape(), side, codec.kernels())),
-        codec.values().map(side -> new PatternBank(codec.shape(), side, codec.kernels())));
+        codec.keys().map(side -> new PatternBank(codec.shape(), side, codec.kernels(), pool)),
+        codec.values().map(side -> new PatternBank(codec.shape(), side, codec.kernels(), pool)));
   }
 
   private PatternkvSequence(
@@ -62,7 +64,7 @@ final class PatternkvSequence implements SequenceCodec {
         KIND,
         in -> {
           Envelope.STATE.requireRest(in, STATE_BYTES);
-          PatternkvSequence sequence = new PatternkvSequence(codec);
+          PatternkvSequence sequence = new PatternkvSequence(codec, MemoryPool.unlimited());
           sequence.firstCovered = Envelope.STATE.position(in);
           sequence.covered = Envelope.STATE.position(in);
           return sequence;
@@ -132,16 +134,18 @@ final class PatternkvSequence implements SequenceCodec {
   }
 
   @Override
-  public Page seal(int layer, int position, float[] keyVectors, float[] valueVectors) {
+  public Page seal(
+      SharedArena memory, int layer, int position, float[] keyVectors, float[] valueVectors) {
     if (position >= covered) {
       banks().forEach(bank -> bank.grow(position));
       covered = position + TOKENS;
     }
     Optional<Labels> keyLabels = keys.map(bank -> bank.label(layer, position, keyVectors));
     Optional<Labels> valueLabels = values.map(bank -> bank.label(layer, position, valueVectors));
-    UniformPage residuals = UniformPage.pack(heads, codec.lookups(), keyVectors, valueVectors);
+    UniformPage residuals =
+        UniformPage.pack(memory, heads, codec.lookups(), null, keyVectors, valueVectors);
     try {
-      return page(residuals, layer, position, keyLabels, valueLabels);
+      return page(memory, residuals, layer, position, keyLabels, valueLabels);
     } catch (RuntimeException | Error e) {
       residuals.close();
       throw e;
@@ -149,12 +153,14 @@ final class PatternkvSequence implements SequenceCodec {
   }
 
   private Page page(
+      SharedArena memory,
       UniformPage residuals,
       int layer,
       int position,
       Optional<Labels> keyLabels,
       Optional<Labels> valueLabels) {
     return new PatternkvPage(
+        memory,
         residuals,
         layer,
         position,
@@ -176,8 +182,10 @@ final class PatternkvSequence implements SequenceCodec {
     require("values", values, ofValues, layer, position);
     UniformPage residuals =
         UniformForm.read(in, heads.size(), found -> codec.head(), codec.lookups());
+    SharedArena own = new SharedArena();
     try {
       return page(
+          own,
           residuals,
           layer,
           position,
@@ -186,6 +194,8 @@ final class PatternkvSequence implements SequenceCodec {
     } catch (RuntimeException | Error e) {
       residuals.close();
       throw e;
+    } finally {
+      own.release();
     }
   }
 

@@ -1,6 +1,7 @@
 package dev.kvasir.codec.patternkv;
 
 import dev.kvasir.kernel.Kernels;
+import dev.kvasir.memory.MemoryPool;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
@@ -43,8 +44,8 @@ public final class Patterns {
    *
    * @param position of the first token that may have one of them
    */
-  static Patterns mined(PatternkvShape shape, int position, int count) {
-    PatternSlab slab = new PatternSlab(shape, count);
+  static Patterns mined(PatternkvShape shape, MemoryPool pool, int position, int count) {
+    PatternSlab slab = new PatternSlab(shape, pool, count);
     slab.claim(0, count);
     return new Patterns(null, position, count, slab, 0, null);
   }
@@ -54,12 +55,12 @@ public final class Patterns {
    *
    * @param from the first token that may have it
    */
-  Patterns grown(PatternkvShape shape, int from) {
+  Patterns grown(PatternkvShape shape, MemoryPool pool, int from) {
     int place = count() - slabFirst;
     if (slab.claim(place, 1)) {
       return new Patterns(this, from, 1, slab.retain(), slabFirst, base);
     }
-    PatternSlab next = new PatternSlab(shape, slabPlaces(count()));
+    PatternSlab next = new PatternSlab(shape, pool, slabPlaces(count()));
     next.claim(0, 1);
     return new Patterns(this, from, 1, next, count(), this);
   }

@@ -21,7 +21,7 @@ record BudgetSize(double amount, String unit) {
     Matcher matcher = TYPED.matcher(typed);
     if (!matcher.matches()) {
       throw spec.wrong(
-          "budget is '%s'; expected bytes, as in 512MiB or 2GiB, or bits per value, as in 4bits"
+          "budget is '%s'; expected bytes, as in 512MiB or 2GiB, bits per value, as in 4bits, or pool"
               .formatted(typed));
     }
     BudgetSize size = new BudgetSize(Double.parseDouble(matcher.group(1)), matcher.group(2));

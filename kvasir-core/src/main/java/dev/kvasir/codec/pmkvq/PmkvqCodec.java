@@ -4,6 +4,7 @@ import dev.kvasir.codec.Envelope;
 import dev.kvasir.codec.Lookups;
 import dev.kvasir.codec.ShrinkingCodec;
 import dev.kvasir.codec.ShrinkingSequence;
+import dev.kvasir.memory.MemoryPool;
 import dev.kvasir.page.HeadShape;
 import java.util.Collections;
 import java.util.List;
@@ -44,7 +45,7 @@ public final class PmkvqCodec implements ShrinkingCodec {
   }
 
   @Override
-  public ShrinkingSequence begin() {
+  public ShrinkingSequence begin(MemoryPool pool) {
     return new PmkvqSequence(this, new int[floors.length]);
   }
 

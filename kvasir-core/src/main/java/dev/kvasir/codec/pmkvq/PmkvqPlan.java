@@ -27,6 +27,7 @@ import java.util.stream.IntStream;
  * @param spec as typed
  * @param floorBits what no layer goes below
  * @param size empty for the least that holds the context
+ * @param isPooled whether pages keep their width until the memory of all sequences is used up
  * @param step which pages become narrower when they do not fit
  * @param keyScales what a scale of keys belongs to
  * @param widths where floors of layers come from; empty for the profile's where it has any
@@ -37,6 +38,7 @@ record PmkvqPlan(
     String spec,
     int floorBits,
     Optional<BudgetSize> size,
+    boolean isPooled,
     int window,
     int sinks,
     RightShift shift,
@@ -57,6 +59,13 @@ record PmkvqPlan(
 
   private static final int DEFAULT_SINKS = 1;
 
+  /** The budget is what all sequences of a model have in common. */
+  private static final String POOL = "pool";
+
+  private static boolean hasOwnBudget(SpecText spec) {
+    return spec.has("budget") && !POOL.equals(spec.value("budget"));
+  }
+
   static PmkvqPlan of(SpecText spec) {
     spec.requireKeys(
         "budget", "window", "sinks", "shift", "shrink", "keys", "widths", "smoothing", "lookup");
@@ -67,7 +76,8 @@ record PmkvqPlan(
     return new PmkvqPlan(
         spec.text(),
         spec.bits(FLOORS),
-        spec.has("budget") ? Optional.of(BudgetSize.of(spec)) : Optional.empty(),
+        hasOwnBudget(spec) ? Optional.of(BudgetSize.of(spec)) : Optional.empty(),
+        POOL.equals(spec.value("budget")),
         spec.tokens("window", DEFAULT_WINDOW),
         spec.tokens("sinks", DEFAULT_SINKS),
         spec.choice("shift", RightShift.EQUIVALENT),
@@ -108,7 +118,7 @@ record PmkvqPlan(
             shift,
             lookups);
     CacheSettings settings = new CacheSettings(Precision.F16, sinks, window, Optional.of(codec));
-    return settings.within(budget(shape, host));
+    return isPooled ? settings : settings.within(budget(shape, host));
   }
 
   private Budget budget(CacheShape shape, CacheHost host) {

@@ -4,6 +4,7 @@ import dev.kvasir.codec.Envelope;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.ShrinkingSequence;
 import dev.kvasir.codec.uniform.UniformPage;
+import dev.kvasir.memory.SharedArena;
 import dev.kvasir.page.HeadShape;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
@@ -62,11 +63,11 @@ final class PmkvqSequence implements ShrinkingSequence {
   }
 
   @Override
-  public Page seal(int layer, int position, float[] keys, float[] values) {
+  public Page seal(SharedArena memory, int layer, int position, float[] keys, float[] values) {
     Optional<Smoothing> smoothing = codec.smoothing(layer);
     smoothing.ifPresent(factors -> factors.divide(keys, Page.TOKENS));
     UniformPage codes =
-        UniformPage.pack(codec.shapes(levels[layer]), codec.lookups(), keys, values);
+        UniformPage.pack(memory, codec.shapes(levels[layer]), codec.lookups(), null, keys, values);
     return new PmkvqPage(codes, levels[layer], smoothing);
   }
 
@@ -91,11 +92,12 @@ final class PmkvqSequence implements ShrinkingSequence {
   }
 
   @Override
-  public Page shrunk(Page page, int level) {
+  public Page shrunk(SharedArena memory, Page page, int level) {
     PmkvqPage wide = (PmkvqPage) page;
     List<HeadShape> shapes = codec.shapes(level);
     MemorySegment bytes = codec.narrowing().narrow(wide.codes(), shapes);
-    return new PmkvqPage(UniformPage.of(shapes, codec.lookups(), bytes), level, wide.smoothing());
+    return new PmkvqPage(
+        UniformPage.of(memory, shapes, codec.lookups(), bytes), level, wide.smoothing());
   }
 
   @Override

@@ -6,7 +6,7 @@ import dev.kvasir.codec.Page;
 import dev.kvasir.codec.PageReader;
 import dev.kvasir.codec.PageReaders;
 import dev.kvasir.codec.PageRoom;
-import dev.kvasir.memory.CountedArena;
+import dev.kvasir.memory.SharedArena;
 import dev.kvasir.page.CodeBlock;
 import dev.kvasir.page.HeadShape;
 import java.lang.foreign.MemorySegment;
@@ -28,26 +28,22 @@ public final class UniformPage implements Page {
   private final List<HeadShape> shapes;
   private final Lookups lookups;
   private final long[] offsets; // of heads, and the end
-  private final CountedArena arena = new CountedArena();
+  private final SharedArena memory;
   private final MemorySegment bytes;
 
-  private UniformPage(List<HeadShape> shapes, Lookups lookups) {
+  private UniformPage(SharedArena memory, List<HeadShape> shapes, Lookups lookups) {
     this.shapes = List.copyOf(shapes);
     this.lookups = lookups;
     this.offsets = new long[shapes.size() + 1];
     for (int head = 0; head < shapes.size(); head++) {
       offsets[head + 1] = offsets[head] + shapes.get(head).bytes();
     }
-    try {
-      this.bytes = arena.allocate(offsets[shapes.size()]);
-    } catch (RuntimeException | Error e) {
-      arena.close();
-      throw e;
-    }
+    this.bytes = memory.allocate(offsets[shapes.size()]);
+    this.memory = memory.retain();
   }
 
   /**
-   * Packs a layer's vectors with their channels in order.
+   * Packs a layer's vectors with their channels in order, in memory of the page's own.
    *
    * @param keys (kvHeads, 128, headDim)
    * @param values (kvHeads, 128, headDim)
@@ -57,9 +53,21 @@ public final class UniformPage implements Page {
     return pack(shapes, lookups, null, keys, values);
   }
 
+  /** The same with an order of channels. */
+  public static UniformPage pack(
+      List<HeadShape> shapes, Lookups lookups, int[][] orders, float[] keys, float[] values) {
+    SharedArena own = new SharedArena();
+    try {
+      return pack(own, shapes, lookups, orders, keys, values);
+    } finally {
+      own.release();
+    }
+  }
+
   /**
    * Packs a layer's vectors.
    *
+   * @param memory that the page lies in
    * @param lookups how attention is to read it
    * @param orders the channels of each head in the order of its blocks of keys; null for heads
    *     whose shape has none
@@ -67,8 +75,13 @@ public final class UniformPage implements Page {
    * @param values (kvHeads, 128, headDim)
    */
   public static UniformPage pack(
-      List<HeadShape> shapes, Lookups lookups, int[][] orders, float[] keys, float[] values) {
-    UniformPage page = new UniformPage(shapes, lookups);
+      SharedArena memory,
+      List<HeadShape> shapes,
+      Lookups lookups,
+      int[][] orders,
+      float[] keys,
+      float[] values) {
+    UniformPage page = new UniformPage(memory, shapes, lookups);
     try {
       int at = 0;
       for (int head = 0; head < shapes.size(); head++) {
@@ -87,9 +100,20 @@ public final class UniformPage implements Page {
     }
   }
 
-  /** A page of bytes that lie as the shapes say. */
+  /** A page of bytes that lie as the shapes say, in memory of its own. */
   public static UniformPage of(List<HeadShape> shapes, Lookups lookups, MemorySegment source) {
-    UniformPage page = new UniformPage(shapes, lookups);
+    SharedArena own = new SharedArena();
+    try {
+      return of(own, shapes, lookups, source);
+    } finally {
+      own.release();
+    }
+  }
+
+  /** A page of bytes that lie as the shapes say. */
+  public static UniformPage of(
+      SharedArena memory, List<HeadShape> shapes, Lookups lookups, MemorySegment source) {
+    UniformPage page = new UniformPage(memory, shapes, lookups);
     page.bytes.copyFrom(source);
     return page;
   }
@@ -262,6 +286,6 @@ public final class UniformPage implements Page {
 
   @Override
   public void close() {
-    arena.close();
+    memory.release();
   }
 }

@@ -2,6 +2,7 @@ package dev.kvasir.codec.commvq;
 
 import dev.kvasir.codec.Forms;
 import dev.kvasir.codec.Page;
+import dev.kvasir.memory.SharedArena;
 import org.junit.jupiter.api.Test;
 
 class CommvqFormTest {
@@ -11,7 +12,8 @@ class CommvqFormTest {
   @Test
   void theFormIsAsItIsWrittenDown() {
     try (Page page =
-        new CommvqPage(SHAPE, null, KeyReading.SUMS, null, 384, encoded(1), encoded(2))) {
+        new CommvqPage(
+            new SharedArena(), SHAPE, null, KeyReading.SUMS, null, 384, encoded(1), encoded(2))) {
       Forms.assertWrittenDown(
           page.form(),
           1304,

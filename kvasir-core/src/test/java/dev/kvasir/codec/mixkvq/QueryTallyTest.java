@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
 import dev.kvasir.memory.CountedArena;
+import dev.kvasir.memory.MemoryPool;
 import java.util.Arrays;
 import java.util.Random;
 import java.util.stream.IntStream;
@@ -102,7 +103,7 @@ class QueryTallyTest {
   }
 
   private static QueryTally tally(QuerySpan span) {
-    return new QueryTally(KV_HEADS, HEAD_DIM, span);
+    return new QueryTally(KV_HEADS, HEAD_DIM, span, MemoryPool.unlimited());
   }
 
   private static float[] weights(QueryTally tally) {

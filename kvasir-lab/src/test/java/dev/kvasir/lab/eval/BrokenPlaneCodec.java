@@ -11,6 +11,7 @@ import dev.kvasir.codec.StatelessCodec;
 import dev.kvasir.codec.kivi.KiviCodec;
 import dev.kvasir.codec.uniform.UniformPage;
 import dev.kvasir.kernel.DenseMatrix.Precision;
+import dev.kvasir.memory.SharedArena;
 import dev.kvasir.page.EntryScaledCodes;
 import dev.kvasir.page.HeadShape;
 import dev.kvasir.page.PlaneLayout;
@@ -40,8 +41,8 @@ final class BrokenPlaneCodec implements StatelessCodec {
   }
 
   @Override
-  public Page seal(int layer, int position, float[] keys, float[] values) {
-    UniformPage page = (UniformPage) whole.seal(layer, position, keys, values);
+  public Page seal(SharedArena memory, int layer, int position, float[] keys, float[] values) {
+    UniformPage page = (UniformPage) whole.seal(memory, layer, position, keys, values);
     for (int head = 0; head < shape.kvHeads(); head++) {
       EntryScaledCodes codes = (EntryScaledCodes) page.shape(head).keys().getFirst();
       wipe(page, page.keysOffset(head), codes.layout());

@@ -1,0 +1,66 @@
+package dev.kvasir.cache;
+
+import dev.kvasir.codec.ShrinkingCodec;
+import dev.kvasir.codec.ShrinkingSequence;
+import dev.kvasir.memory.MemoryPool;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * The pages of one sequence, where they shrink for others of its pool: the oldest first, by a level
+ * at a time, and only while nobody reads or packs them.
+ */
+final class YieldingPages implements MemoryPool.Yielding {
+  private final ShrinkingCodec codec;
+  private final ShrinkingSequence sequence;
+  private final HostBlocks blocks;
+  private final ReentrantLock lock = new ReentrantLock();
+
+  YieldingPages(ShrinkingCodec codec, ShrinkingSequence sequence, HostBlocks blocks) {
+    this.codec = codec;
+    this.sequence = sequence;
+    this.blocks = blocks;
+  }
+
+  void enter() {
+    lock.lock();
+  }
+
+  void leave() {
+    lock.unlock();
+  }
+
+  /** One who is in use by another thread is passed over: to wait for it could last for ever. */
+  @Override
+  public void yield(int level, long bytes) {
+    if (!lock.tryLock()) {
+      return;
+    }
+    try {
+      shrinkOldest(level, bytes);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void shrinkOldest(int level, long bytes) {
+    long missing = bytes;
+    for (int i = 0; i < blocks.count() && missing > 0; i++) {
+      if (blocks.get(i) instanceof SealedBlock block) {
+        missing -= shrink(i, block, level);
+      }
+    }
+  }
+
+  /** Answers how many bytes became free. */
+  private long shrink(int index, SealedBlock block, int level) {
+    long freed = 0;
+    for (int layer = 0; layer < block.layers(); layer++) {
+      long before = block.freeableBytes(layer);
+      if (before > 0 && sequence.level(block.page(layer)) == level && level < codec.floor(layer)) {
+        blocks.shrink(index, layer, sequence, level + 1);
+        freed += before - block.freeableBytes(layer);
+      }
+    }
+    return freed;
+  }
+}

@@ -1,0 +1,14 @@
+package dev.kvasir.memory;
+
+import dev.kvasir.error.InvalidInputException;
+
+/** A pool has not as many bytes as were asked for; nothing has changed. */
+public final class MemoryFullException extends InvalidInputException {
+  private static final long serialVersionUID = 1L;
+
+  MemoryFullException(long wanted, long taken, long limit) {
+    super(
+        "%d bytes are needed for keys and values; %d of %d are taken"
+            .formatted(wanted, taken, limit));
+  }
+}
