@@ -25,7 +25,7 @@ class CalibrateTest {
     assertThat(run.exitCode()).as(run.err()).isZero();
     assertThat(run.out()).contains("layer    2 bits    4 bits    8 bits  width", "3.00 bits");
     Profile made = Profile.open(file);
-    assertThat(made.parts()).containsExactly("pmkvq");
+    assertThat(made.parts()).containsExactly("layers", "pmkvq");
     assertThat(made.floats("layers/widths", 8)).containsOnly(2, 4);
 
     // The same samples are not followed back again for another budget.
