@@ -2,6 +2,7 @@ package dev.kvasir.cli.run;
 
 import dev.kvasir.cache.CacheBytes;
 import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.cli.arguments.MethodWords;
 import dev.kvasir.cli.arguments.ModelArguments;
 import dev.kvasir.cli.arguments.OptionValue;
 import dev.kvasir.cli.terminal.FactSheet;
@@ -60,7 +61,7 @@ public final class Inspect implements Callable<Integer> {
       names = "--kv",
       paramLabel = "SPEC",
       defaultValue = "fp16",
-      description = {CacheWords.METHODS, "  Default: ${DEFAULT-VALUE}."})
+      description = {MethodWords.ALL, "  Default: ${DEFAULT-VALUE}."})
   private String cache;
 
   @Option(
