@@ -187,7 +187,7 @@ public final class Inspect implements Callable<Integer> {
     long shared = spec.sharedBytes(shape, host);
     if (shared > 0) {
       sheet.line(
-          "  beside it", "%s of codebooks, once for all sequences".formatted(Units.bytes(shared)));
+          "  beside it", "%s of tables, once for all sequences".formatted(Units.bytes(shared)));
     }
     if (plot != null) {
       new GrowthPlot(spec, shape, host).write(plot);
