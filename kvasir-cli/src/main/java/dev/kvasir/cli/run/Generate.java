@@ -22,12 +22,13 @@ import picocli.CommandLine.Parameters;
     name = "generate",
     description = {
       "Continue a text.",
-      "The text goes to standard output as it is made; its speed and the size of the KV cache go to"
-          + " standard error. The one line break at the end of piped text or of a prompt file is"
+      "The text goes to standard output as it is made; its speed, its seed and the size of the KV"
+          + " cache go to standard error. The one line break at the end of piped text or of a prompt file is"
           + " not part of the prompt."
     },
     footer = {
       "  kvasir generate \"Once upon a time\"",
+      "  kvasir generate --temperature 0 \"Once upon a time\"",
       "  kvasir generate --temperature 0.8 --top-p 0.95 --seed 7 \"Once upon a time\"",
       "  kvasir generate --model models/some-model.gguf --prompt-file letter.txt",
       "  echo \"Once upon a time\" | kvasir generate --max-tokens 50"

@@ -14,8 +14,7 @@ final class SpeedLine {
   private SpeedLine() {}
 
   static String of(Generation made, Session session, String cacheName, GenerateOptions options) {
-    String seed =
-        options.sampling().temperature() == 0 ? "" : ", seed " + options.sampling().seed();
+    String seed = GenerateArguments.seedOf(options).map(words -> ", " + words).orElse("");
     return "prompt %s at %s, generated %s at %s, KV cache %s (%s, %s)%s%s, %s"
         .formatted(
             Units.tokens(made.promptTokens()),
