@@ -72,8 +72,8 @@ public final class MethodWords extends ResourceBundle {
         .formatted(others.isEmpty() ? "" : " but " + others);
   }
 
-  /** All do, but the one that keeps floating-point numbers. */
-  private static boolean packs(Method method) {
+  /** Whether a method packs: all do, but the one that keeps floating-point numbers. */
+  public static boolean packs(Method method) {
     return method != CacheSpec.DEFAULT.method();
   }
 

@@ -153,12 +153,11 @@ public final class Chat implements Callable<Integer> {
   private void stats(Conversation conversation, GenerateOptions options) {
     Session session = conversation.session();
     streams.note(
-        "%s of %s in the context, KV cache %s, %s%s"
+        "%s of %s in the context, KV cache %s%s"
             .formatted(
                 Units.tokens(session.length()),
                 Units.count(session.contextLimit()),
-                Units.bytes(session.cache().bytes().total()),
-                Units.bitsPerValue(session.bitsPerValue()),
+                CacheFigure.of(session, run.sessionOptions().cache()),
                 GenerateArguments.seedOf(options).map(words -> ", " + words).orElse("")));
     conversation
         .last()

@@ -39,6 +39,7 @@ import picocli.CommandLine.Option;
       "  kvasir inspect --kernels"
     })
 public final class Inspect implements Callable<Integer> {
+  /** Bits per value are told of longer contexts only: of a short one, blocks are hardly full. */
   private static final int SAMPLE_TOKENS = 1_000;
 
   private final Streams streams;
@@ -155,7 +156,6 @@ public final class Inspect implements Callable<Integer> {
   private void describeCache(ModelConfig config, CacheSpec spec, FactSheet sheet) {
     int tokens = context == null ? config.contextLength() : context;
     CacheShape shape = config.cacheShape();
-    int sample = Math.min(SAMPLE_TOKENS, tokens);
     CacheHost host =
         CacheHost.unknown()
             .withQueryHeads(config.queryHeads())
@@ -165,15 +165,18 @@ public final class Inspect implements Callable<Integer> {
     CacheBytes bytes = spec.bytesFor(shape, host, tokens);
     sheet.line(
         "KV cache",
-        "%s: %s%s for %s, %s for %s, %s"
+        "%s: %s%s"
             .formatted(
                 spec.named(host),
                 certainty(spec.sizes(shape, host)),
-                Units.bytes(spec.bytesFor(shape, host, sample).total()),
-                Units.tokens(sample),
-                Units.bytes(bytes.total()),
-                Units.tokens(tokens),
-                Units.bitsPerValue(8.0 * bytes.total() / tokens / shape.valuesPerToken())));
+                tokens <= SAMPLE_TOKENS
+                    ? size(bytes, tokens)
+                    : "%s, %s, %s"
+                        .formatted(
+                            size(spec.bytesFor(shape, host, SAMPLE_TOKENS), SAMPLE_TOKENS),
+                            size(bytes, tokens),
+                            Units.bitsPerValue(
+                                8.0 * bytes.total() / tokens / shape.valuesPerToken()))));
     if (bytes.codes() > 0) {
       sheet.line(
           "  in bytes",
@@ -192,6 +195,10 @@ public final class Inspect implements Callable<Integer> {
     if (plot != null) {
       new GrowthPlot(spec, shape, host).write(plot);
     }
+  }
+
+  private static String size(CacheBytes bytes, int tokens) {
+    return "%s for %s".formatted(Units.bytes(bytes.total()), Units.tokens(tokens));
   }
 
   /** Some kinds of cache take what the vectors ask for. */

@@ -31,7 +31,7 @@ class ChatTest {
     assertThat(answers[1]).isEqualTo(answers[0]);
     assertThat(run.err())
         .contains("the conversation is forgotten")
-        .containsPattern("\\d+ tokens of 16,384 in the context, KV cache 512.0 KiB")
+        .containsPattern("\\d+ tokens of 16,384 in the context, KV cache 512.0 KiB \\(fp16\\)\\R")
         .contains("last answer: read ")
         .doesNotContain("seed");
   }

@@ -25,7 +25,7 @@ class GenerateTest {
     assertThat(first.err())
         .matches(
             "prompt \\d+ tokens at .+/s, generated 8 tokens at .+/s,"
-                + " KV cache 512.0 KiB \\(fp16, [\\d.]+ bits per value\\), stopped at --max-tokens\\R");
+                + " KV cache 512.0 KiB \\(fp16\\), stopped at --max-tokens\\R");
   }
 
   @Test
@@ -70,6 +70,23 @@ class GenerateTest {
     assertThat(Run.withInput(PROMPT + "\n", start).out()).isEqualTo(typed);
     assertThat(Run.withInput(PROMPT, start[0], start[1], start[2], "-").out()).isEqualTo(typed);
     assertThat(generate("-t=0", "-n=4", "--prompt-file", file.toString()).out()).isEqualTo(typed);
+  }
+
+  /** A page has 128 tokens, and as many stay in the window; bits are all-in. */
+  @Test
+  void bitsPerValueAreToldOnceMostTokensArePacked() {
+    assertThat(cacheAfter("fp16", 600)).matches("\\d.\\d MiB \\(fp16\\)");
+    assertThat(cacheAfter("kivi:2", 100)).isEqualTo("512.0 KiB (kivi:2, nothing packed yet)");
+    assertThat(cacheAfter("kivi:2", 300)).endsWith("(kivi:2, 128 of 300 tokens packed)");
+    assertThat(cacheAfter("kivi:2", 600)).matches(".*\\(kivi:2, \\d\\.\\d\\d bits per value\\)");
+  }
+
+  /** What is said of the cache of a text of so many tokens. */
+  private static String cacheAfter(String kind, int tokens) {
+    // A word with the space before it is a token; the last one generated is not in the cache.
+    Run run = generate("--kv", kind, "-t=0", "-n=1", " time".repeat(tokens));
+    assertThat(run.err()).startsWith("prompt %d tokens".formatted(tokens));
+    return run.err().replaceAll("(?s).*KV cache (.*?\\)).*", "$1");
   }
 
   @Test
