@@ -8,6 +8,9 @@ import dev.kvasir.sampling.SamplingOptions;
  * @param maxTokens generated tokens at the most
  */
 public record GenerateOptions(int maxTokens, SamplingOptions sampling) {
+  /** Of {@link #defaults}. */
+  public static final int MAX_TOKENS = 256;
+
   public GenerateOptions {
     if (maxTokens < 1) {
       throw new IllegalArgumentException(
@@ -15,9 +18,14 @@ public record GenerateOptions(int maxTokens, SamplingOptions sampling) {
     }
   }
 
-  /** 256 tokens, always the likeliest one. */
+  /** What {@code kvasir generate} does: 256 tokens, picked with a seed of this call's own. */
   public static GenerateOptions defaults() {
-    return new GenerateOptions(256, SamplingOptions.greedy());
+    return new GenerateOptions(MAX_TOKENS, SamplingOptions.defaults());
+  }
+
+  /** 256 tokens, always the likeliest one: the same prompt gives the same text. */
+  public static GenerateOptions greedy() {
+    return new GenerateOptions(MAX_TOKENS, SamplingOptions.greedy());
   }
 
   public GenerateOptions withMaxTokens(int value) {

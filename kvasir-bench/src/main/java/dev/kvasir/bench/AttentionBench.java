@@ -4,6 +4,7 @@ import dev.kvasir.attention.Attention;
 import dev.kvasir.attention.AttentionShape;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
+import dev.kvasir.cli.arguments.OptionValue;
 import dev.kvasir.codec.CacheHost;
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.ModelTables;
@@ -112,6 +113,9 @@ final class AttentionBench implements Callable<Integer> {
   public Integer call() {
     List<CacheSpec> specs = bothLookups(DecodeBench.specs(kinds));
     check();
+    for (int count : tokens) {
+      specs.forEach(spec -> checkRoom(spec, count));
+    }
     out.printf(
         Locale.ROOT,
         "%d query heads on %d KV heads of %d channels, %s, Java %s, %s%n",
@@ -131,14 +135,14 @@ final class AttentionBench implements Callable<Integer> {
   }
 
   private void check() {
-    requirePositive("--head-dim", headDim);
-    requirePositive("--kv-heads", kvHeads);
-    requirePositive("--rounds", rounds);
+    OptionValue.atLeastOne("--head-dim", headDim);
+    OptionValue.atLeastOne("--kv-heads", kvHeads);
+    OptionValue.atLeastOne("--rounds", rounds);
     for (int count : tokens) {
-      requirePositive("--tokens", count);
+      OptionValue.atLeastOne("--tokens", count);
     }
     for (int count : threads) {
-      requirePositive("--threads", count);
+      OptionValue.atLeastOne("--threads", count);
     }
     if (queryHeads < 1 || queryHeads % kvHeads != 0) {
       throw new InvalidInputException(
@@ -147,9 +151,19 @@ final class AttentionBench implements Callable<Integer> {
     }
   }
 
-  private static void requirePositive(String option, int value) {
-    if (value < 1) {
-      throw new InvalidInputException("%s is %d; expected at least 1".formatted(option, value));
+  /** Only kinds with a budget can be full. */
+  private void checkRoom(CacheSpec spec, int count) {
+    CacheShape shape = new CacheShape(1, kvHeads, headDim);
+    CacheHost host = CacheHost.unknown().withQueryHeads(queryHeads).withContextLimit(count);
+    if (spec.budgetBytes(shape, host).isEmpty()) {
+      return;
+    }
+    try (KvCache empty = spec.newCache(shape, host)) {
+      if (empty.capacity() < count) {
+        throw new InvalidInputException(
+            "the cache '%s' holds %d tokens at the most; --tokens is %d"
+                .formatted(spec, empty.capacity(), count));
+      }
     }
   }
 

@@ -4,6 +4,7 @@ import dev.kvasir.LoadOptions;
 import dev.kvasir.Model;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
+import dev.kvasir.cli.arguments.OptionValue;
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.engine.Batch;
 import dev.kvasir.error.InvalidInputException;
@@ -15,6 +16,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
+import java.util.stream.IntStream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
@@ -85,9 +87,14 @@ final class DecodeBench implements Callable<Integer> {
   @Override
   public Integer call() {
     List<CacheSpec> specs = specs(kinds);
+    OptionValue.atLeastOne("--tokens", tokens);
+    OptionValue.atLeastOne("--rounds", rounds);
+    OptionValue.atLeast("--threads", threads, 0);
     int crew = threads == 0 ? Runtime.getRuntime().availableProcessors() : threads;
     LoadOptions options = LoadOptions.defaults().withThreads(crew);
     try (Model loaded = model == null ? Model.bundled(options) : Model.load(model, options)) {
+      checkContexts(loaded);
+      specs.forEach(spec -> checkRoom(loaded, spec));
       out.printf(
           Locale.ROOT,
           "%s, %d threads, %s, Java %s, %s%n",
@@ -98,7 +105,6 @@ final class DecodeBench implements Callable<Integer> {
           System.getProperty("os.arch"));
       out.printf("%8s  %-24s %12s %8s %14s%n", "context", "cache", "tokens/s", "ratio", "KV bytes");
       for (int context : contexts) {
-        checkContext(loaded, context);
         measure(loaded, specs, context);
       }
     }
@@ -110,12 +116,25 @@ final class DecodeBench implements Callable<Integer> {
     return Arrays.stream(text.split(";|,(?=[^=,;]+(,|;|$))")).map(CacheSpec::parse).toList();
   }
 
-  private void checkContext(Model loaded, int context) {
+  private void checkContexts(Model loaded) {
     int most = loaded.config().contextLength() - tokens;
-    if (context < 0 || context > most) {
-      throw new InvalidInputException(
-          "--context is %d; expected 0 to %d, so that %d tokens fit after it"
-              .formatted(context, most, tokens));
+    for (int context : contexts) {
+      if (context < 0 || context > most) {
+        throw new InvalidInputException(
+            "--context is %d; expected 0 to %d, so that %d tokens fit after it"
+                .formatted(context, most, tokens));
+      }
+    }
+  }
+
+  private void checkRoom(Model loaded, CacheSpec spec) {
+    int longest = IntStream.of(contexts).max().orElse(0);
+    try (KvCache empty = loaded.newCache(spec)) {
+      if (empty.capacity() - tokens < longest) {
+        throw new InvalidInputException(
+            "the cache '%s' holds %d tokens at the most; --context is %d, and %d come after it"
+                .formatted(spec, empty.capacity(), longest, tokens));
+      }
     }
   }
 

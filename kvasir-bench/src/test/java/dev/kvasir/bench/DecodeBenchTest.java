@@ -21,4 +21,26 @@ class DecodeBenchTest {
         .isInstanceOf(InvalidInputException.class)
         .hasMessageContaining("kivi:9");
   }
+
+  @Test
+  void aBudgetTooSmallForTheLongestContextIsRefusedBeforeAnyWork() {
+    Refusal.of(DecodeBench::new, "--context", "0,8192", "--kv", "fp16;pmkvq:2,budget=2MiB")
+        .says("'pmkvq:2,budget=2MiB' holds 1281 tokens", "--context is 8192, and 32 come after it");
+    Refusal.of(DecodeBench::new, "--context", "1250", "--kv", "pmkvq:2,budget=2MiB")
+        .says("--context is 1250, and 32 come after it");
+  }
+
+  @Test
+  void contextsThatTheModelCannotHoldAreRefusedBeforeAnyWork() {
+    Refusal.of(DecodeBench::new, "--context", "0,16384")
+        .says("--context is 16384; expected 0 to 16352");
+    Refusal.of(DecodeBench::new, "--context", "0,-1").says("--context is -1; expected 0 to 16352");
+  }
+
+  @Test
+  void numbersThatLeaveNothingToMeasureAreRefused() {
+    Refusal.of(DecodeBench::new, "--tokens", "0").says("--tokens is 0; expected at least 1");
+    Refusal.of(DecodeBench::new, "--rounds", "0").says("--rounds is 0; expected at least 1");
+    Refusal.of(DecodeBench::new, "--threads", "-1").says("--threads is -1; expected at least 0");
+  }
 }

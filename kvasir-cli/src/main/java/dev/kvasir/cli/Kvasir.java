@@ -1,5 +1,6 @@
 package dev.kvasir.cli;
 
+import dev.kvasir.cli.arguments.MethodWords;
 import dev.kvasir.cli.lab.Calibrate;
 import dev.kvasir.cli.lab.Compare;
 import dev.kvasir.cli.lab.Eval;
@@ -85,6 +86,7 @@ final class Kvasir implements Runnable {
     }
     return commandLine
         .addSubcommand(new CommandLine.HelpCommand())
+        .setResourceBundle(new MethodWords())
         .setColorScheme(
             Help.defaultColorScheme(streams.outHasColours() ? Help.Ansi.ON : Help.Ansi.OFF))
         .setOut(streams.outWriter())

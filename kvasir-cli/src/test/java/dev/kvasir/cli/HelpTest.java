@@ -27,15 +27,33 @@ class HelpTest {
         "render",
         "roundtrip",
         "eval",
-        "compare"
+        "compare",
+        "tune",
+        "calibrate",
+        "patterns",
+        "codebooks"
       })
   void everyCommandHasExamplesAndNoColoursInAPipe(String command) {
     Run run = Run.of(command, "--help").succeeds();
     assertThat(run.out())
         .startsWith("Usage: kvasir " + command)
-        .contains("Examples:", "  kvasir " + command + " ")
+        .contains("Examples:", "  kvasir " + command)
         .doesNotContain("\u001b", "${");
     assertThat(Run.of("help", command).succeeds().out()).isEqualTo(run.out());
+  }
+
+  /** Only examples are left as they are typed. */
+  @ParameterizedTest
+  @ValueSource(strings = {"generate", "chat", "inspect", "roundtrip", "compare", "calibrate"})
+  void optionsAreExplainedWithinEightyColumns(String command) {
+    String explained = Run.of(command, "--help").succeeds().out().split("Examples:")[0];
+    assertThat(explained.lines()).allSatisfy(line -> assertThat(line).hasSizeLessThanOrEqualTo(80));
+  }
+
+  @Test
+  void tablesOfOneMethodAreNamedByComparing() {
+    assertThat(Run.of("compare", "--help").out().replaceAll("\\s+", " "))
+        .contains("usual widths; patternkv, mixkvq, pmkvq, commvq: one without each of its parts");
   }
 
   @Test

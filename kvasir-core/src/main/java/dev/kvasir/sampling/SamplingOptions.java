@@ -1,7 +1,9 @@
 package dev.kvasir.sampling;
 
+import java.util.concurrent.ThreadLocalRandom;
+
 /**
- * How a token is picked. Filters apply in the order of the components; each is off at its default.
+ * How a token is picked. Filters apply in the order of the components.
  *
  * @param repetitionPenalty divides the logits of tokens already seen, 1 for off
  * @param temperature 0 always takes the likeliest token
@@ -12,6 +14,17 @@ package dev.kvasir.sampling;
  */
 public record SamplingOptions(
     double repetitionPenalty, double temperature, int topK, double topP, double minP, long seed) {
+  /**
+   * Of {@link #defaults}: high enough for a small model. Of 30 texts of 256 tokens that the bundled
+   * one wrote at 0.8 and {@link #MIN_P}, 6 had fallen into a loop, and none at 0.9.
+   */
+  public static final double TEMPERATURE = 0.9;
+
+  /** Of {@link #defaults}: drops what would be out of place, and keeps much where much fits. */
+  public static final double MIN_P = 0.05;
+
+  /** Ten digits at the most, to be typed again. */
+  private static final long SEEDS = 1L << 32;
 
   public SamplingOptions {
     check(
@@ -33,6 +46,15 @@ public record SamplingOptions(
     if (!good) {
       throw new IllegalArgumentException("%s is %s; expected %s".formatted(what, value, expected));
     }
+  }
+
+  /**
+   * What reads well: a temperature and min-p. Every call draws a seed, so every text is another
+   * one; the same options give the same text again.
+   */
+  public static SamplingOptions defaults() {
+    return new SamplingOptions(
+        1, TEMPERATURE, 0, 1, MIN_P, ThreadLocalRandom.current().nextLong(SEEDS));
   }
 
   /** Always the likeliest token. */

@@ -3,7 +3,10 @@ package dev.kvasir.sampling;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.util.Set;
 import java.util.function.UnaryOperator;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 class SamplingOptionsTest {
@@ -21,6 +24,18 @@ class SamplingOptionsTest {
             .withSeed(9);
     assertThat(all).isEqualTo(new SamplingOptions(1.1, 0.7, 40, 0.9, 0.05, 9));
     assertThat(OPTIONS).isEqualTo(new SamplingOptions(1, 0, 0, 1, 0, 0));
+  }
+
+  @Test
+  void whatIsUsualDrawsASeedThatCanBeTyped() {
+    SamplingOptions usual = SamplingOptions.defaults();
+    assertThat(usual.withSeed(0)).isEqualTo(new SamplingOptions(1, 0.9, 0, 1, 0.05, 0));
+    Set<Long> seeds =
+        Stream.generate(SamplingOptions::defaults)
+            .limit(20)
+            .map(SamplingOptions::seed)
+            .collect(Collectors.toSet());
+    assertThat(seeds).hasSizeGreaterThan(1).allMatch(seed -> seed >= 0 && seed < 1L << 32);
   }
 
   @Test

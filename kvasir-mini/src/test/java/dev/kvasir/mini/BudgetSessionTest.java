@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 /** What a user meets of a cache with a budget. */
 class BudgetSessionTest {
   private static final GenerationListener SILENT = piece -> {};
-  private static final GenerateOptions GREEDY = GenerateOptions.defaults();
+  private static final GenerateOptions GREEDY = GenerateOptions.greedy();
   private static final SessionOptions SMALL =
       SessionOptions.defaults().withCache(CacheSpec.parse("pmkvq:2,budget=1500KiB"));
   private static final long SMALL_BYTES = 1500 * 1024;

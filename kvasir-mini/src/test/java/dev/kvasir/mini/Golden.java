@@ -107,7 +107,7 @@ record Golden(
   /** The text that a model continues with, up to as many tokens as the golden has. */
   String continuation(Model model) {
     try (Session session = model.newSession()) {
-      GenerateOptions options = GenerateOptions.defaults().withMaxTokens(greedy.length);
+      GenerateOptions options = GenerateOptions.greedy().withMaxTokens(greedy.length);
       return session.generate(ids, options, piece -> {}).text();
     }
   }

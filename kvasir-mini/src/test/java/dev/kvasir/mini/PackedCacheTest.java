@@ -49,7 +49,7 @@ class PackedCacheTest {
     for (Golden golden : Golden.all()) {
       try (Session full = model.newSession();
           Session session = model.newSession(packed)) {
-        GenerateOptions options = GenerateOptions.defaults().withMaxTokens(golden.greedy().length);
+        GenerateOptions options = GenerateOptions.greedy().withMaxTokens(golden.greedy().length);
         String expected = full.generate(golden.ids(), options, piece -> {}).text();
         assertThat(session.generate(golden.ids(), options, piece -> {}).text()).isEqualTo(expected);
       }
@@ -60,7 +60,7 @@ class PackedCacheTest {
   @Test
   void anExactPrefillReadsThePromptInFullPrecision() {
     int[] prompt = Arrays.copyOf(text, 900);
-    GenerateOptions one = GenerateOptions.defaults().withMaxTokens(1);
+    GenerateOptions one = GenerateOptions.greedy().withMaxTokens(1);
     SessionOptions packed = SessionOptions.defaults().withCache(CacheSpec.parse("kivi:1"));
     try (Session full = model.newSession();
         Session exact = model.newSession(packed.withPrefill(Prefill.EXACT));
@@ -83,7 +83,7 @@ class PackedCacheTest {
   void aChunkedPrefillHoldsNoMoreThanAStepUnpacked() {
     int[] prompt = Arrays.copyOf(text, 3000);
     SessionOptions packed = SessionOptions.defaults().withCache(CacheSpec.parse("kivi:2"));
-    GenerateOptions one = GenerateOptions.defaults().withMaxTokens(1);
+    GenerateOptions one = GenerateOptions.greedy().withMaxTokens(1);
     long tokenBytes = 2 * model.config().cacheShape().valuesPerToken();
     try (Session session = model.newSession(packed)) {
       List<Long> windows = new ArrayList<>();

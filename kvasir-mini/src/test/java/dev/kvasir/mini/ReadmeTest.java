@@ -40,7 +40,8 @@ class ReadmeTest {
                 System.getProperty("java.class.path"),
                 source.toString());
     assertThat(failed).isZero();
-    assertThat(outputOfExample()).startsWith(", and").hasSizeGreaterThan(100);
+    // Every time another text, which may end soon.
+    assertThat(outputOfExample()).containsPattern("\\p{L}+");
   }
 
   private String outputOfExample() throws Exception {

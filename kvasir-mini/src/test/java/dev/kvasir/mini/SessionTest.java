@@ -34,7 +34,7 @@ import org.junit.jupiter.api.Test;
 class SessionTest {
   private static final String PROMPT = "Once upon a time there was a little";
   private static final GenerationListener SILENT = piece -> {};
-  private static final GenerateOptions GREEDY = GenerateOptions.defaults();
+  private static final GenerateOptions GREEDY = GenerateOptions.greedy();
   private static final SamplingOptions WARM =
       SamplingOptions.greedy().withTemperature(1).withTopP(0.9).withSeed(7);
 
@@ -56,7 +56,7 @@ class SessionTest {
     try (Model ours = Model.bundled();
         Session session = ours.newSession()) {
       Generation generation =
-          session.generate(PROMPT, GenerateOptions.defaults().withMaxTokens(20), streamed::append);
+          session.generate(PROMPT, GenerateOptions.greedy().withMaxTokens(20), streamed::append);
       assertThat(generation.text()).isNotBlank().isEqualTo(streamed.toString());
       assertThat(generation.promptTokens()).isEqualTo(ours.tokenizer().encode(PROMPT).length);
       assertThat(generation.generatedTokens()).isEqualTo(20);

@@ -3,10 +3,10 @@ package dev.kvasir.cli.lab;
 import dev.kvasir.LoadOptions;
 import dev.kvasir.Model;
 import dev.kvasir.cli.arguments.LoadArguments;
+import dev.kvasir.cli.arguments.MethodWords;
 import dev.kvasir.cli.arguments.ModelArguments;
 import dev.kvasir.cli.arguments.OptionValue;
 import dev.kvasir.cli.arguments.TextArgument;
-import dev.kvasir.cli.lab.CalibratedCache.Method;
 import dev.kvasir.cli.terminal.Interruption;
 import dev.kvasir.cli.terminal.Streams;
 import dev.kvasir.codec.pmkvq.KeyScales;
@@ -19,10 +19,12 @@ import dev.kvasir.lab.smooth.Smoothing;
 import dev.kvasir.lab.task.TaskText;
 import dev.kvasir.lab.text.BundledText;
 import java.nio.file.Path;
-import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
 import java.util.concurrent.Callable;
+import java.util.function.ToIntBiFunction;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -48,13 +50,21 @@ import picocli.CommandLine.Spec;
       "  kvasir generate --kv pmkvq:2,budget=16MiB --profile my.profile \"Once upon a time\""
     })
 public final class Calibrate implements Callable<Integer> {
-  private static final Map<Method, List<String>> OWN_OPTIONS =
-      new EnumMap<>(
+  /** What calibrates a method, by the name that specs of it begin with. */
+  static final Map<String, Calibrator> CALIBRATORS =
+      new TreeMap<>(
           Map.of(
-              Method.PMKVQ,
-              List.of("--bits", "--keys", "--samples", "--position-scale"),
-              Method.COMMVQ,
-              List.of("--tokens")));
+              "pmkvq",
+              new Calibrator(
+                  List.of("--bits", "--keys", "--samples", "--position-scale"), Calibrate::pmkvq),
+              "commvq",
+              new Calibrator(List.of("--tokens"), Calibrate::commvq)));
+
+  /**
+   * @param ownOptions that mean nothing to other methods
+   * @param work of the command for a width in bits, which answers its exit code
+   */
+  record Calibrator(List<String> ownOptions, ToIntBiFunction<Calibrate, Integer> work) {}
 
   /** A fifth of what is read, with the bundled prose. */
   private static final int TASK_ROUNDS = 8;
@@ -69,7 +79,7 @@ public final class Calibrate implements Callable<Integer> {
       names = "--kv",
       required = true,
       paramLabel = "SPEC",
-      description = "What to calibrate for: pmkvq:BITS or commvq:BITS.")
+      description = "What to calibrate for: " + MethodWords.CALIBRATED + ".")
   private String cache;
 
   @Option(
@@ -160,19 +170,27 @@ public final class Calibrate implements Callable<Integer> {
   @Override
   public Integer call() {
     CalibratedCache target = CalibratedCache.parse(cache);
+    Calibrator calibrator = calibrator(target);
     refuseOptionsOfOthers(target);
     WholeFile.checkWritable(out);
-    return switch (target.method()) {
-      case PMKVQ -> pmkvq(target.bits());
-      case COMMVQ -> commvq(target.bits());
-    };
+    return calibrator.work().applyAsInt(this, target.bits());
+  }
+
+  /** A method of another module may ask for what this one does not know. */
+  private static Calibrator calibrator(CalibratedCache target) {
+    return Optional.ofNullable(CALIBRATORS.get(target.method()))
+        .orElseThrow(
+            () ->
+                new InvalidInputException(
+                    "--kv is '%s'; known here are the calibrations of %s"
+                        .formatted(target, String.join(", ", CALIBRATORS.keySet()))));
   }
 
   private void refuseOptionsOfOthers(CalibratedCache target) {
-    OWN_OPTIONS.forEach(
-        (owner, options) -> {
-          for (String option : options) {
-            if (owner != target.method()
+    CALIBRATORS.forEach(
+        (owner, calibrator) -> {
+          for (String option : calibrator.ownOptions()) {
+            if (!owner.equals(target.method())
                 && spec.commandLine().getParseResult().hasMatchedOption(option)) {
               throw new InvalidInputException(
                   "%s is an option of %s; --kv is '%s'".formatted(option, owner, target));

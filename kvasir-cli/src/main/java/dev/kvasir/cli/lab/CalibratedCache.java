@@ -1,50 +1,67 @@
 package dev.kvasir.cli.lab;
 
+import dev.kvasir.codec.Calibration;
+import dev.kvasir.codec.Method;
+import dev.kvasir.codec.Methods;
 import dev.kvasir.error.InvalidInputException;
-import java.util.Arrays;
 import java.util.List;
-import java.util.Locale;
+import java.util.Optional;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
-/** The kind of cache that is to be calibrated for: a method and its bits, without any keys. */
-record CalibratedCache(Method method, int bits) {
-  /** What can be calibrated. */
-  enum Method {
-    PMKVQ(List.of(2, 4, 8)),
-    COMMVQ(List.of(1, 2, 3, 4));
-
-    private final List<Integer> possible;
-
-    Method(List<Integer> possible) {
-      this.possible = possible;
-    }
-
-    @Override
-    public String toString() {
-      return name().toLowerCase(Locale.ROOT);
-    }
+/**
+ * The kind of cache that is to be calibrated for: a method and its bits, without any keys.
+ *
+ * @param method by the name that was typed
+ * @param bits 0 for a method without any
+ */
+record CalibratedCache(String method, int bits) {
+  static CalibratedCache parse(String typed) {
+    return possible()
+        .filter(one -> one.toString().equals(typed))
+        .findFirst()
+        .orElseThrow(
+            () ->
+                new InvalidInputException(
+                    "--kv is '%s'; what can be calibrated is %s".formatted(typed, known())));
   }
 
-  static CalibratedCache parse(String typed) {
-    for (Method method : Method.values()) {
-      for (int bits : method.possible) {
-        if (typed.equals(method + ":" + bits)) {
-          return new CalibratedCache(method, bits);
-        }
-      }
-    }
-    throw new InvalidInputException(
-        "--kv is '%s'; what can be calibrated is %s".formatted(typed, known()));
+  /** Every kind that the registry has for this command. */
+  static Stream<CalibratedCache> possible() {
+    return Methods.all().stream().flatMap(CalibratedCache::of);
+  }
+
+  private static Stream<CalibratedCache> of(Method method) {
+    return bits(method).stream()
+        .flatMap(widths -> method.names().stream().flatMap(name -> of(name, widths)));
+  }
+
+  private static Stream<CalibratedCache> of(String name, List<Integer> widths) {
+    return widths.isEmpty()
+        ? Stream.of(new CalibratedCache(name, 0))
+        : widths.stream().map(bits -> new CalibratedCache(name, bits));
+  }
+
+  /** Widths that a method can be calibrated for; empty where this command does not do it. */
+  private static Optional<List<Integer>> bits(Method method) {
+    return method
+        .calibration()
+        .filter(how -> how.command() == Calibration.Command.CALIBRATE)
+        .map(Calibration::bits);
   }
 
   private static String known() {
-    return Arrays.stream(Method.values())
-        .map(method -> "%s:BITS with %s".formatted(method, method.possible))
+    return Methods.all().stream()
+        .flatMap(method -> bits(method).map(widths -> known(method, widths)).stream())
         .collect(Collectors.joining(" and "));
+  }
+
+  private static String known(Method method, List<Integer> widths) {
+    return widths.isEmpty() ? method.typed() : "%s with %s".formatted(method.typed(), widths);
   }
 
   @Override
   public String toString() {
-    return method + ":" + bits;
+    return bits == 0 ? method : method + ":" + bits;
   }
 }

@@ -14,6 +14,7 @@ import dev.kvasir.lab.report.Provenance;
 import dev.kvasir.lab.report.ResultsFile;
 import dev.kvasir.lab.report.StandardTable;
 import java.nio.file.Path;
+import java.util.Iterator;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -35,6 +36,19 @@ import picocli.CommandLine.Spec;
       "  kvasir compare patternkv"
     })
 public final class Compare implements Callable<Integer> {
+  private static final String ALL_METHODS = "methods";
+
+  /** For help, which shows candidates by their names. */
+  static final class TablesOfOneMethod implements Iterable<String> {
+    @Override
+    public Iterator<String> iterator() {
+      return StandardTable.ALL.stream()
+          .map(StandardTable::name)
+          .filter(name -> !name.equals(ALL_METHODS))
+          .iterator();
+    }
+  }
+
   private final Streams streams;
 
   @Spec private CommandSpec spec;
@@ -42,9 +56,10 @@ public final class Compare implements Callable<Integer> {
   @Parameters(
       arity = "0..1",
       paramLabel = "TABLE",
-      defaultValue = "methods",
+      defaultValue = ALL_METHODS,
+      completionCandidates = TablesOfOneMethod.class,
       description = {
-        "methods: all methods at their usual widths; patternkv, mixkvq, pmkvq, commvq: one without",
+        ALL_METHODS + ": all methods at their usual widths; ${COMPLETION-CANDIDATES}: one without",
         "  each of its parts.",
         "  Default: ${DEFAULT-VALUE}."
       })

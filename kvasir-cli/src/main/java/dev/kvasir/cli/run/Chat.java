@@ -37,7 +37,7 @@ public final class Chat implements Callable<Integer> {
   private static final String HELP =
       """
       /reset   forget the conversation and start anew
-      /stats   tokens in the context, the size of the KV cache, the last speeds
+      /stats   tokens in the context, the size of the KV cache, the seed, the last speeds
       /help    this list
       /exit    leave, as Ctrl-D does
       Ctrl-C   stop an answer, or give up the line""";
@@ -118,7 +118,7 @@ public final class Chat implements Callable<Integer> {
           conversation.reset();
           streams.note("the conversation is forgotten");
         }
-        case "/stats" -> stats(conversation);
+        case "/stats" -> stats(conversation, options);
         case "/help" -> streams.note(HELP);
         default -> message(line.get(), conversation, options);
       }
@@ -150,15 +150,15 @@ public final class Chat implements Callable<Integer> {
     }
   }
 
-  private void stats(Conversation conversation) {
+  private void stats(Conversation conversation, GenerateOptions options) {
     Session session = conversation.session();
     streams.note(
-        "%s of %s in the context, KV cache %s, %s"
+        "%s of %s in the context, KV cache %s%s"
             .formatted(
                 Units.tokens(session.length()),
                 Units.count(session.contextLimit()),
-                Units.bytes(session.cache().bytes().total()),
-                Units.bitsPerValue(session.bitsPerValue())));
+                CacheFigure.of(session, run.sessionOptions().cache()),
+                GenerateArguments.seedOf(options).map(words -> ", " + words).orElse("")));
     conversation
         .last()
         .ifPresent(

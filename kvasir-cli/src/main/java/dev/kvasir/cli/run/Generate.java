@@ -5,6 +5,7 @@ import dev.kvasir.Generation;
 import dev.kvasir.Model;
 import dev.kvasir.Session;
 import dev.kvasir.SessionOptions;
+import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cli.arguments.ModelArguments;
 import dev.kvasir.cli.arguments.TextArgument;
 import dev.kvasir.cli.terminal.Interruption;
@@ -22,12 +23,13 @@ import picocli.CommandLine.Parameters;
     name = "generate",
     description = {
       "Continue a text.",
-      "The text goes to standard output as it is made; its speed and the size of the KV cache go to"
-          + " standard error. The one line break at the end of piped text or of a prompt file is"
+      "The text goes to standard output as it is made; its speed, its seed and the size of the KV"
+          + " cache go to standard error. The one line break at the end of piped text or of a prompt file is"
           + " not part of the prompt."
     },
     footer = {
       "  kvasir generate \"Once upon a time\"",
+      "  kvasir generate --temperature 0 \"Once upon a time\"",
       "  kvasir generate --temperature 0.8 --top-p 0.95 --seed 7 \"Once upon a time\"",
       "  kvasir generate --model models/some-model.gguf --prompt-file letter.txt",
       "  echo \"Once upon a time\" | kvasir generate --max-tokens 50"
@@ -64,19 +66,18 @@ public final class Generate implements Callable<Integer> {
     generate.idleOptions().ifPresent(streams::note);
     try (Model loaded = model.load(run.loadOptions(), streams);
         Session session = loaded.newSession(sessionOptions)) {
-      continueText(session, text, options, loaded.named(sessionOptions.cache()).toString());
+      continueText(session, text, options, loaded.named(sessionOptions.cache()));
     }
     return 0;
   }
 
-  private void continueText(
-      Session session, String text, GenerateOptions options, String cacheName) {
+  private void continueText(Session session, String text, GenerateOptions options, CacheSpec kind) {
     try (Interruption interruption = Interruption.watch();
         AnswerPrinter printer = new AnswerPrinter(streams, interruption::asked)) {
       Generation made = session.generate(text, options, printer);
       printer.endLine();
       if (!printer.readerIsGone()) {
-        streams.note(SpeedLine.of(made, session, cacheName, options));
+        streams.note(SpeedLine.of(made, session, kind, options));
       }
     }
   }

@@ -3,28 +3,34 @@ package dev.kvasir.cli.run;
 import dev.kvasir.GenerateOptions;
 import dev.kvasir.cli.arguments.OptionValue;
 import dev.kvasir.sampling.SamplingOptions;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.ThreadLocalRandom;
+import java.util.stream.Stream;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParseResult;
+import picocli.CommandLine.Spec;
 
 /** How long an answer may be and how its tokens are picked. */
 final class GenerateArguments {
+  @Spec(Spec.Target.MIXEE)
+  private CommandSpec command;
+
   @Option(
       names = {"-n", "--max-tokens"},
       paramLabel = "N",
-      defaultValue = "256",
+      defaultValue = "" + GenerateOptions.MAX_TOKENS,
       description = "Tokens to generate at the most. Default: ${DEFAULT-VALUE}.")
   private int maxTokens;
 
   @Option(
       names = {"-t", "--temperature"},
       paramLabel = "T",
-      defaultValue = "0",
+      defaultValue = "" + SamplingOptions.TEMPERATURE,
       description = {
-        "How freely tokens are picked; 0.8 is lively.",
-        "  Default: ${DEFAULT-VALUE}, always the likeliest, so the same prompt gives the same text."
+        "How freely tokens are picked; 0 always takes the likeliest, so that the same prompt gives"
+            + " the same text.",
+        "  Default: ${DEFAULT-VALUE}."
       })
   private double temperature;
 
@@ -48,10 +54,10 @@ final class GenerateArguments {
   @Option(
       names = "--min-p",
       paramLabel = "P",
-      defaultValue = "0",
+      defaultValue = "" + SamplingOptions.MIN_P,
       description = {
-        "Drop tokens less likely than this share of the likeliest.",
-        "  Default: ${DEFAULT-VALUE}, none."
+        "Drop tokens less likely than this share of the likeliest; 0 drops none.",
+        "  Default: ${DEFAULT-VALUE}."
       })
   private double minP;
 
@@ -65,44 +71,40 @@ final class GenerateArguments {
   @Option(
       names = "--seed",
       paramLabel = "S",
-      description = "With a temperature: the same seed picks the same tokens. Default: random.")
+      description = "The same seed picks the same tokens. Default: a random one, which is shown.")
   private Long seed;
 
+  /** Made once a command, so that every answer of a chat belongs to the seed that is shown. */
   GenerateOptions options() {
-    return OptionValue.check(
-        () ->
-            new GenerateOptions(
-                maxTokens,
-                new SamplingOptions(
-                    repeatPenalty, temperature, topK, topP, minP, effectiveSeed())));
+    return OptionValue.check(() -> new GenerateOptions(maxTokens, sampling()));
   }
 
-  private long effectiveSeed() {
-    if (seed == null && temperature > 0) {
-      // Drawn once, so that every answer of a chat belongs to the seed that is shown.
-      seed = ThreadLocalRandom.current().nextLong(1L << 32);
-    }
-    return seed == null ? 0 : seed;
+  private SamplingOptions sampling() {
+    SamplingOptions sampling =
+        SamplingOptions.defaults()
+            .withRepetitionPenalty(repeatPenalty)
+            .withTemperature(temperature)
+            .withTopK(topK)
+            .withTopP(topP)
+            .withMinP(minP);
+    return seed == null ? sampling : sampling.withSeed(seed);
+  }
+
+  /** What the same text can be had with again; empty where no seed decides. */
+  static Optional<String> seedOf(GenerateOptions options) {
+    SamplingOptions sampling = options.sampling();
+    return sampling.temperature() == 0 ? Optional.empty() : Optional.of("seed " + sampling.seed());
   }
 
   /** Says which options do nothing because the likeliest token is always taken. */
   Optional<String> idleOptions() {
-    List<String> idle = new ArrayList<>();
-    if (temperature == 0) {
-      addIf(topK != 0, "--top-k", idle);
-      addIf(topP != 1, "--top-p", idle);
-      addIf(minP != 0, "--min-p", idle);
-      addIf(seed != null, "--seed", idle);
-    }
-    return idle.isEmpty()
+    ParseResult typed = command.commandLine().getParseResult();
+    List<String> idle =
+        Stream.of("--top-k", "--top-p", "--min-p", "--seed")
+            .filter(typed::hasMatchedOption)
+            .toList();
+    return temperature > 0 || idle.isEmpty()
         ? Optional.empty()
-        : Optional.of(
-            "note: %s changes nothing without --temperature".formatted(String.join(", ", idle)));
-  }
-
-  private static void addIf(boolean given, String name, List<String> names) {
-    if (given) {
-      names.add(name);
-    }
+        : Optional.of("note: --temperature 0 leaves nothing to do for " + String.join(", ", idle));
   }
 }

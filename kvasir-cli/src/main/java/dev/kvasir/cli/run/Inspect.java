@@ -2,6 +2,7 @@ package dev.kvasir.cli.run;
 
 import dev.kvasir.cache.CacheBytes;
 import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.cli.arguments.MethodWords;
 import dev.kvasir.cli.arguments.ModelArguments;
 import dev.kvasir.cli.arguments.OptionValue;
 import dev.kvasir.cli.terminal.FactSheet;
@@ -38,6 +39,7 @@ import picocli.CommandLine.Option;
       "  kvasir inspect --kernels"
     })
 public final class Inspect implements Callable<Integer> {
+  /** Bits per value are told of longer contexts only: of a short one, blocks are hardly full. */
   private static final int SAMPLE_TOKENS = 1_000;
 
   private final Streams streams;
@@ -60,7 +62,7 @@ public final class Inspect implements Callable<Integer> {
       names = "--kv",
       paramLabel = "SPEC",
       defaultValue = "fp16",
-      description = {CacheWords.METHODS, "  Default: ${DEFAULT-VALUE}."})
+      description = {MethodWords.ALL, "  Default: ${DEFAULT-VALUE}."})
   private String cache;
 
   @Option(
@@ -154,7 +156,6 @@ public final class Inspect implements Callable<Integer> {
   private void describeCache(ModelConfig config, CacheSpec spec, FactSheet sheet) {
     int tokens = context == null ? config.contextLength() : context;
     CacheShape shape = config.cacheShape();
-    int sample = Math.min(SAMPLE_TOKENS, tokens);
     CacheHost host =
         CacheHost.unknown()
             .withQueryHeads(config.queryHeads())
@@ -164,15 +165,18 @@ public final class Inspect implements Callable<Integer> {
     CacheBytes bytes = spec.bytesFor(shape, host, tokens);
     sheet.line(
         "KV cache",
-        "%s: %s%s for %s, %s for %s, %s"
+        "%s: %s%s"
             .formatted(
                 spec.named(host),
                 certainty(spec.sizes(shape, host)),
-                Units.bytes(spec.bytesFor(shape, host, sample).total()),
-                Units.tokens(sample),
-                Units.bytes(bytes.total()),
-                Units.tokens(tokens),
-                Units.bitsPerValue(8.0 * bytes.total() / tokens / shape.valuesPerToken())));
+                tokens <= SAMPLE_TOKENS
+                    ? size(bytes, tokens)
+                    : "%s, %s, %s"
+                        .formatted(
+                            size(spec.bytesFor(shape, host, SAMPLE_TOKENS), SAMPLE_TOKENS),
+                            size(bytes, tokens),
+                            Units.bitsPerValue(
+                                8.0 * bytes.total() / tokens / shape.valuesPerToken()))));
     if (bytes.codes() > 0) {
       sheet.line(
           "  in bytes",
@@ -186,11 +190,15 @@ public final class Inspect implements Callable<Integer> {
     long shared = spec.sharedBytes(shape, host);
     if (shared > 0) {
       sheet.line(
-          "  beside it", "%s of codebooks, once for all sequences".formatted(Units.bytes(shared)));
+          "  beside it", "%s of tables, once for all sequences".formatted(Units.bytes(shared)));
     }
     if (plot != null) {
       new GrowthPlot(spec, shape, host).write(plot);
     }
+  }
+
+  private static String size(CacheBytes bytes, int tokens) {
+    return "%s for %s".formatted(Units.bytes(bytes.total()), Units.tokens(tokens));
   }
 
   /** Some kinds of cache take what the vectors ask for. */

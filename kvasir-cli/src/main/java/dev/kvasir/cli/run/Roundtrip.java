@@ -1,6 +1,7 @@
 package dev.kvasir.cli.run;
 
 import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.cli.arguments.MethodWords;
 import dev.kvasir.cli.arguments.OptionValue;
 import dev.kvasir.cli.terminal.FactSheet;
 import dev.kvasir.cli.terminal.Interruption;
@@ -40,7 +41,7 @@ import picocli.CommandLine.Option;
 public final class Roundtrip implements Callable<Integer> {
   private final Streams streams;
 
-  @Option(names = "--kv", paramLabel = "SPEC", required = true, description = CacheWords.METHODS)
+  @Option(names = "--kv", paramLabel = "SPEC", required = true, description = MethodWords.ALL)
   private String cache;
 
   @Option(

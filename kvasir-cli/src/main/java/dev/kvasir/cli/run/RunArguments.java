@@ -5,6 +5,7 @@ import dev.kvasir.Prefill;
 import dev.kvasir.SessionOptions;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cli.arguments.LoadArguments;
+import dev.kvasir.cli.arguments.MethodWords;
 import dev.kvasir.cli.arguments.OptionValue;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -15,7 +16,7 @@ final class RunArguments {
       names = "--kv",
       paramLabel = "SPEC",
       defaultValue = "fp16",
-      description = {CacheWords.METHODS, "  Default: ${DEFAULT-VALUE}."})
+      description = {MethodWords.ALL, "  Default: ${DEFAULT-VALUE}."})
   private String cache;
 
   @Option(

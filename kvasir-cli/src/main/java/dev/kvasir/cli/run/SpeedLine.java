@@ -3,6 +3,7 @@ package dev.kvasir.cli.run;
 import dev.kvasir.GenerateOptions;
 import dev.kvasir.Generation;
 import dev.kvasir.Session;
+import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.PackingTime;
 import dev.kvasir.cli.terminal.Units;
 import dev.kvasir.engine.Finish;
@@ -13,18 +14,15 @@ final class SpeedLine {
 
   private SpeedLine() {}
 
-  static String of(Generation made, Session session, String cacheName, GenerateOptions options) {
-    String seed =
-        options.sampling().temperature() == 0 ? "" : ", seed " + options.sampling().seed();
-    return "prompt %s at %s, generated %s at %s, KV cache %s (%s, %s)%s%s, %s"
+  static String of(Generation made, Session session, CacheSpec kind, GenerateOptions options) {
+    String seed = GenerateArguments.seedOf(options).map(words -> ", " + words).orElse("");
+    return "prompt %s at %s, generated %s at %s, KV cache %s%s%s, %s"
         .formatted(
             Units.tokens(made.promptTokens()),
             Units.rate(made.promptTokensPerSecond()),
             Units.tokens(made.generatedTokens()),
             Units.rate(made.generatedTokensPerSecond()),
-            Units.bytes(session.cache().bytes().total()),
-            cacheName,
-            Units.bitsPerValue(session.bitsPerValue()),
+            CacheFigure.of(session, kind),
             packing(made.packing()) + shrinking(made),
             seed,
             reason(made.finish()));

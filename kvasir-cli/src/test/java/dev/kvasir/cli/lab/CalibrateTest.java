@@ -2,6 +2,7 @@ package dev.kvasir.cli.lab;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cli.Run;
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.commvq.CommvqProfile;
@@ -25,7 +26,7 @@ class CalibrateTest {
     assertThat(run.exitCode()).as(run.err()).isZero();
     assertThat(run.out()).contains("layer    2 bits    4 bits    8 bits  width", "3.00 bits");
     Profile made = Profile.open(file);
-    assertThat(made.parts()).containsExactly("pmkvq");
+    assertThat(made.parts()).containsExactly("layers", "pmkvq");
     assertThat(made.floats("layers/widths", 8)).containsOnly(2, 4);
 
     // The same samples are not followed back again for another budget.
@@ -82,6 +83,20 @@ class CalibrateTest {
         "128",
         "--tokens",
         "256");
+  }
+
+  @Test
+  void everyMethodThatSaysSoCanBeCalibrated() {
+    assertThat(CalibratedCache.possible())
+        .extracting(CalibratedCache::toString)
+        .contains("pmkvq:2", "pmkvq:8", "commvq:1", "commvq:4")
+        .doesNotContain("mixkvq");
+    assertThat(CalibratedCache.possible())
+        .allSatisfy(
+            kind -> {
+              assertThat(CacheSpec.parse(kind.toString()).method().calibration()).isPresent();
+              assertThat(Calibrate.CALIBRATORS).containsKey(kind.method());
+            });
   }
 
   @Test

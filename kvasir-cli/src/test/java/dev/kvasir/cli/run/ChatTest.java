@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.kvasir.cli.Run;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -13,21 +15,35 @@ class ChatTest {
 
   @Test
   void eachPipedLineIsAnswered() {
-    Run run = Run.withInput("Hello\n\nAgain\n", "chat", "--max-tokens=3").succeeds();
+    Run run =
+        Run.withInput("Hello\n\nAgain\n", "chat", "--temperature=0", "--max-tokens=3").succeeds();
     assertThat(run.out().lines()).hasSizeGreaterThanOrEqualTo(2);
     assertThat(run.err()).contains("(cut at --max-tokens 3)");
   }
 
   @Test
   void aResetForgetsAndGivesTheFirstAnswerAgain() {
-    Run run = Run.withInput("Hello\n/reset\nHello\n/stats\n", "chat", "--max-tokens=3").succeeds();
+    Run run =
+        Run.withInput("Hello\n/reset\nHello\n/stats\n", "chat", "--temperature=0", "--max-tokens=3")
+            .succeeds();
     String[] answers = run.out().split("\\R");
     assertThat(answers).hasSize(2);
     assertThat(answers[1]).isEqualTo(answers[0]);
     assertThat(run.err())
         .contains("the conversation is forgotten")
-        .containsPattern("\\d+ tokens of 16,384 in the context, KV cache 512.0 KiB")
-        .contains("last answer: read ");
+        .containsPattern("\\d+ tokens of 16,384 in the context, KV cache 512.0 KiB \\(fp16\\)\\R")
+        .contains("last answer: read ")
+        .doesNotContain("seed");
+  }
+
+  @Test
+  void theSeedOfAnswersIsToldAndGivesThemAgain() {
+    Run first = Run.withInput("Hello\n/stats\n", "chat", "--max-tokens=30").succeeds();
+    Matcher seed = Pattern.compile(", seed (\\d+)\\R").matcher(first.err());
+    assertThat(seed.find()).as(first.err()).isTrue();
+    Run again =
+        Run.withInput("Hello\n", "chat", "--max-tokens=30", "--seed", seed.group(1)).succeeds();
+    assertThat(again.out()).isEqualTo(first.out());
   }
 
   @Test
@@ -40,7 +56,7 @@ class ChatTest {
   @Test
   void aFullContextSuggestsAReset() {
     String lines = "one two three four five six seven eight\n".repeat(2);
-    Run run = Run.withInput(lines, "chat", "--context=24").succeeds();
+    Run run = Run.withInput(lines, "chat", "--temperature=0", "--context=24").succeeds();
     assertThat(run.err()).contains("/reset starts anew");
   }
 

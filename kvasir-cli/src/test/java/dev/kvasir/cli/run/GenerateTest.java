@@ -6,6 +6,9 @@ import dev.kvasir.cli.Run;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -15,40 +18,88 @@ class GenerateTest {
   @TempDir Path folder;
 
   @Test
-  void theSamePromptGivesTheSameTextAndALineAboutItsSpeed() {
-    Run first = Run.of("generate", "--max-tokens", "8", PROMPT).succeeds();
-    Run second = Run.of("generate", "--max-tokens", "8", PROMPT).succeeds();
+  void theLikeliestTextIsTheSameEachTimeWithALineAboutItsSpeed() {
+    Run first = generate("--temperature=0", "--max-tokens=8", PROMPT);
+    Run second = generate("-t", "0", "-n", "8", PROMPT);
     assertThat(first.out()).isNotBlank().endsWith("\n").isEqualTo(second.out());
     assertThat(first.err())
         .matches(
             "prompt \\d+ tokens at .+/s, generated 8 tokens at .+/s,"
-                + " KV cache 512.0 KiB \\(fp16, [\\d.]+ bits per value\\), stopped at --max-tokens\\R");
+                + " KV cache 512.0 KiB \\(fp16\\), stopped at --max-tokens\\R");
+  }
+
+  @Test
+  void aTextIsMadeWithASeedThatIsShownAndGivesItAgain() {
+    Run first = generate("--max-tokens=40", PROMPT);
+    Matcher seed = Pattern.compile(", seed (\\d+), stopped").matcher(first.err());
+    assertThat(seed.find()).as(first.err()).isTrue();
+    Run again = generate("--max-tokens=40", "--seed", seed.group(1), PROMPT);
+    assertThat(again.out()).isEqualTo(first.out());
+    Run spelledOut =
+        generate(
+            "--max-tokens=40",
+            "--temperature=0.9",
+            "--min-p=0.05",
+            "--top-k=0",
+            "--top-p=1",
+            "--seed=" + seed.group(1),
+            PROMPT);
+    assertThat(spelledOut.out()).isEqualTo(first.out());
+  }
+
+  /** Three of 40 tokens that are all alike would be a wonder. */
+  @Test
+  void withoutASeedTextsDiffer() {
+    assertThat(Stream.generate(() -> generate("--max-tokens=40", PROMPT).out()).limit(3).distinct())
+        .hasSizeGreaterThan(1);
   }
 
   @Test
   void theSameSeedPicksTheSameTokens() {
-    String[] arguments = {
-      "generate", "--max-tokens=12", "--temperature=1.2", "--top-k=50", "--seed=7", PROMPT
-    };
-    Run first = Run.of(arguments).succeeds();
-    assertThat(first.out()).isEqualTo(Run.of(arguments).succeeds().out());
+    String[] arguments = {"--max-tokens=12", "--temperature=1.2", "--top-k=50", "--seed=7", PROMPT};
+    Run first = generate(arguments);
+    assertThat(first.out()).isEqualTo(generate(arguments).out());
     assertThat(first.err()).contains("seed 7").doesNotContain("note:");
   }
 
   @Test
   void pipedTextAndAFileArePromptsWithoutTheirLastLineBreak() throws IOException {
-    String typed = Run.of("generate", "--max-tokens=4", PROMPT).succeeds().out();
+    String[] start = {"generate", "--temperature=0", "--max-tokens=4"};
+    String typed = generate("--temperature=0", "--max-tokens=4", PROMPT).out();
     Path file = Files.writeString(folder.resolve("prompt.txt"), PROMPT + "\r\n");
-    assertThat(Run.withInput(PROMPT + "\n", "generate", "--max-tokens=4").out()).isEqualTo(typed);
-    assertThat(Run.withInput(PROMPT, "generate", "--max-tokens=4", "-").out()).isEqualTo(typed);
-    assertThat(Run.of("generate", "--max-tokens=4", "--prompt-file", file.toString()).out())
-        .isEqualTo(typed);
+    assertThat(Run.withInput(PROMPT + "\n", start).out()).isEqualTo(typed);
+    assertThat(Run.withInput(PROMPT, start[0], start[1], start[2], "-").out()).isEqualTo(typed);
+    assertThat(generate("-t=0", "-n=4", "--prompt-file", file.toString()).out()).isEqualTo(typed);
+  }
+
+  /** A page has 128 tokens, and as many stay in the window; bits are all-in. */
+  @Test
+  void bitsPerValueAreToldOnceMostTokensArePacked() {
+    assertThat(cacheAfter("fp16", 600)).matches("\\d.\\d MiB \\(fp16\\)");
+    assertThat(cacheAfter("kivi:2", 100)).isEqualTo("512.0 KiB (kivi:2, nothing packed yet)");
+    assertThat(cacheAfter("kivi:2", 300)).endsWith("(kivi:2, 128 of 300 tokens packed)");
+    assertThat(cacheAfter("kivi:2", 600)).matches(".*\\(kivi:2, \\d\\.\\d\\d bits per value\\)");
+  }
+
+  /** What is said of the cache of a text of so many tokens. */
+  private static String cacheAfter(String kind, int tokens) {
+    // A word with the space before it is a token; the last one generated is not in the cache.
+    Run run = generate("--kv", kind, "-t=0", "-n=1", " time".repeat(tokens));
+    assertThat(run.err()).startsWith("prompt %d tokens".formatted(tokens));
+    return run.err().replaceAll("(?s).*KV cache (.*?\\)).*", "$1");
   }
 
   @Test
-  void optionsThatNeedATemperatureSayThatTheyDoNothing() {
-    Run run = Run.of("generate", "--max-tokens=1", "--seed=3", "--top-k=5", PROMPT).succeeds();
-    assertThat(run.err()).startsWith("note: --top-k, --seed changes nothing without --temperature");
+  void optionsThatDoNothingWithTheLikeliestTokenAreNamed() {
+    assertThat(generate("--temperature=0", "-n=1", "--seed=3", "--top-k=5", PROMPT).err())
+        .startsWith("note: --temperature 0 leaves nothing to do for --top-k, --seed\n");
+    assertThat(generate("--temperature=0", "-n=1", PROMPT).err()).doesNotContain("note:");
+    assertThat(generate("-n=1", "--seed=3", "--top-k=5", PROMPT).err()).doesNotContain("note:");
+  }
+
+  private static Run generate(String... arguments) {
+    return Run.of(Stream.concat(Stream.of("generate"), Stream.of(arguments)).toArray(String[]::new))
+        .succeeds();
   }
 
   @Test

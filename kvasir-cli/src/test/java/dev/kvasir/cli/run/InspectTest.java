@@ -18,7 +18,8 @@ class InspectTest {
         .contains("qwen2", "8 for queries, 2 for keys and values", "byte-level BPE")
         .containsPattern("chat template +no")
         .containsPattern("Q8_0 +57 tensors")
-        .contains("4.0 MiB for 1,000 tokens, 64.0 MiB for 16,384 tokens")
+        .contains(
+            "fp16: 4.0 MiB for 1,000 tokens, 64.0 MiB for 16,384 tokens, 16.00 bits per value")
         .containsPattern("kernels +\\S+")
         .contains("Java ");
   }
@@ -27,6 +28,12 @@ class InspectTest {
   void tensorsAreListedAndAContextIsWorkedOut() {
     String out = Run.of("inspect", "--tensors", "--context", "2000").succeeds().out();
     assertThat(out).contains("token_embd.weight  8192 x 512").contains("for 2,000 tokens");
+  }
+
+  @Test
+  void aShortContextHasASizeAndNoBitsPerValue() {
+    assertThat(Run.of("inspect", "--context", "100").succeeds().out())
+        .containsPattern("KV cache +fp16: 512.0 KiB for 100 tokens\\R");
   }
 
   @Test

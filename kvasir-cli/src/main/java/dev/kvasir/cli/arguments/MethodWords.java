@@ -1,0 +1,103 @@
+package dev.kvasir.cli.arguments;
+
+import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.codec.Calibration.Command;
+import dev.kvasir.codec.Method;
+import dev.kvasir.codec.Methods;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Enumeration;
+import java.util.List;
+import java.util.Map;
+import java.util.ResourceBundle;
+import java.util.Set;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
+
+/**
+ * What help says of the methods in the registry. Annotations hold constants only, so they hold the
+ * name of a text, and this bundle has the text.
+ */
+public final class MethodWords extends ResourceBundle {
+  /** All methods with their keys, in lines that fit beside an option in 80 columns. */
+  public static final String ALL = "${bundle:methods.all}";
+
+  /** What {@code kvasir calibrate} can be asked for. */
+  public static final String CALIBRATED = "${bundle:methods.calibrated}";
+
+  private static final int COLUMNS = 46;
+  private static final String INDENT = "  ";
+
+  // No option is called like these: picocli takes a text by an option's name for its description.
+  private final Map<String, Supplier<String>> texts =
+      Map.of(
+          "methods.all", () -> all(Methods.all()),
+          "methods.calibrated", () -> calibrated(Methods.all()));
+
+  @Override
+  protected Object handleGetObject(String key) {
+    Supplier<String> text = texts.get(key);
+    return text == null ? null : text.get();
+  }
+
+  @Override
+  public Enumeration<String> getKeys() {
+    return Collections.enumeration(texts.keySet());
+  }
+
+  /** Without making the texts, as the inherited method would. */
+  @Override
+  protected Set<String> handleKeySet() {
+    return texts.keySet();
+  }
+
+  static String all(List<Method> methods) {
+    List<String> lines = new ArrayList<>();
+    methods.forEach(method -> lines.addAll(method.help()));
+    lines.addAll(wrapped(keysOfMany(methods)));
+    return """
+        How keys and values are kept: METHOD:BITS, and
+          keys of the method, as in kivi:2,group=64.
+        """
+        + lines.stream().map(line -> INDENT + line).collect(Collectors.joining("\n"));
+  }
+
+  private static String keysOfMany(List<Method> methods) {
+    String others =
+        methods.stream()
+            .filter(method -> packs(method) && !method.looksUp())
+            .flatMap(method -> method.names().stream())
+            .collect(Collectors.joining(", "));
+    return "All that pack: window, sinks (tokens). All of these%s: lookup (exact|fast)."
+        .formatted(others.isEmpty() ? "" : " but " + others);
+  }
+
+  /** Whether a method packs: all do, but the one that keeps floating-point numbers. */
+  public static boolean packs(Method method) {
+    return method != CacheSpec.DEFAULT.method();
+  }
+
+  private static List<String> wrapped(String text) {
+    List<String> lines = new ArrayList<>();
+    String line = "";
+    for (String word : text.split(" ")) {
+      if (!line.isEmpty() && line.length() + 1 + word.length() > COLUMNS) {
+        lines.add(line);
+        line = INDENT + word;
+      } else {
+        line = line.isEmpty() ? word : line + " " + word;
+      }
+    }
+    lines.add(line);
+    return lines;
+  }
+
+  static String calibrated(List<Method> methods) {
+    return methods.stream()
+        .filter(
+            method ->
+                method.calibration().filter(how -> how.command() == Command.CALIBRATE).isPresent())
+        .map(Method::typed)
+        .collect(Collectors.joining(" or "));
+  }
+}

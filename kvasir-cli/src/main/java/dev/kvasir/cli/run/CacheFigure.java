@@ -1,0 +1,46 @@
+package dev.kvasir.cli.run;
+
+import dev.kvasir.Session;
+import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.cache.KvCache;
+import dev.kvasir.cli.arguments.MethodWords;
+import dev.kvasir.cli.terminal.Units;
+
+/** What a session's cache takes, as lines of figures say it. */
+final class CacheFigure {
+  private CacheFigure() {}
+
+  static String of(Session session, CacheSpec kind) {
+    return "%s (%s%s)"
+        .formatted(Units.bytes(session.cache().bytes().total()), kind, packing(session, kind));
+  }
+
+  /**
+   * Memory is taken in blocks, so the bits per value of a short text tell how full its blocks are.
+   * They are said once most tokens are packed; of floating-point numbers, the name says them.
+   */
+  private static String packing(Session session, CacheSpec kind) {
+    if (!MethodWords.packs(kind.method())) {
+      return "";
+    }
+    int held = session.cache().length();
+    int packed = packedTokens(session.cache());
+    if (packed == 0) {
+      return ", nothing packed yet";
+    }
+    return 2 * packed < held
+        ? ", %s of %s packed".formatted(Units.count(packed), Units.tokens(held))
+        : ", " + Units.bitsPerValue(session.bitsPerValue());
+  }
+
+  private static int packedTokens(KvCache cache) {
+    int packed = 0;
+    int blocks = cache.length() == 0 ? 0 : cache.blockOf(cache.length() - 1) + 1;
+    for (int block = 0; block < blocks; block++) {
+      if (cache.page(0, block) != null) {
+        packed += cache.firstPosition(block + 1) - cache.firstPosition(block);
+      }
+    }
+    return packed;
+  }
+}

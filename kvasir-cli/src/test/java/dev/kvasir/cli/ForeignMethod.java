@@ -1,0 +1,37 @@
+package dev.kvasir.cli;
+
+import dev.kvasir.codec.CachePlan;
+import dev.kvasir.codec.CacheSettings;
+import dev.kvasir.codec.Method;
+import dev.kvasir.codec.SpecText;
+import dev.kvasir.kernel.DenseMatrix.Precision;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * A method that no module of Kvasir knows, in the registry by a file among the resources of these
+ * tests alone. It keeps 32-bit floats.
+ */
+public final class ForeignMethod implements Method {
+  @Override
+  public List<String> names() {
+    return List.of("foreign");
+  }
+
+  @Override
+  public String typed() {
+    return "foreign";
+  }
+
+  @Override
+  public List<String> help() {
+    return List.of("foreign: depth (1 to 9), up to 100% of it as", "  it was");
+  }
+
+  @Override
+  public CachePlan plan(SpecText spec) {
+    spec.requireKeys("depth");
+    spec.between("depth", 1, 1, 9);
+    return shape -> new CacheSettings(Precision.F32, 0, 0, Optional.empty());
+  }
+}

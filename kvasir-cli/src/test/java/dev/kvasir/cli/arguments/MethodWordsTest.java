@@ -1,0 +1,82 @@
+package dev.kvasir.cli.arguments;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.codec.CachePlan;
+import dev.kvasir.codec.Calibration;
+import dev.kvasir.codec.Calibration.Command;
+import dev.kvasir.codec.Method;
+import dev.kvasir.codec.SpecText;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+class MethodWordsTest {
+  private static final Method FLOATS = CacheSpec.DEFAULT.method();
+
+  @Test
+  void everyMethodSaysItsLinesInTheOrderOfTheRegistry() {
+    assertThat(MethodWords.all(List.of(FLOATS, method("b", true), method("a", true))))
+        .isEqualTo(
+            """
+            How keys and values are kept: METHOD:BITS, and
+              keys of the method, as in kivi:2,group=64.
+              fp16, bf16, fp32: not packed
+              b: some keys
+              a: some keys
+              All that pack: window, sinks (tokens). All of
+                these: lookup (exact|fast).""");
+  }
+
+  @Test
+  void methodsThatDoNotLookUpAreExceptedAndTheSentenceIsWrapped() {
+    List<Method> methods =
+        List.of(method("a", true), method("another", false), method("one-more", false));
+    assertThat(MethodWords.all(methods).lines().skip(5))
+        .containsExactly(
+            "  All that pack: window, sinks (tokens). All of",
+            "    these but another, one-more: lookup",
+            "    (exact|fast).");
+  }
+
+  @Test
+  void whatCanBeCalibratedIsTypedWithItsBits() {
+    assertThat(MethodWords.calibrated(List.of(FLOATS, method("a", true), method("b", false))))
+        .isEqualTo("a:BITS or b:BITS");
+  }
+
+  private static Method method(String name, boolean looksUp) {
+    return new Method() {
+      @Override
+      public List<String> names() {
+        return List.of(name);
+      }
+
+      @Override
+      public String typed() {
+        return name + ":BITS";
+      }
+
+      @Override
+      public List<String> help() {
+        return List.of(name + ": some keys");
+      }
+
+      @Override
+      public CachePlan plan(SpecText spec) {
+        throw new UnsupportedOperationException();
+      }
+
+      @Override
+      public boolean looksUp() {
+        return looksUp;
+      }
+
+      @Override
+      public Optional<Calibration> calibration() {
+        return Optional.of(new Calibration(Command.CALIBRATE, List.of(1, 2)));
+      }
+    };
+  }
+}
