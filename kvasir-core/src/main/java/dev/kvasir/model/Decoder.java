@@ -119,6 +119,7 @@ public final class Decoder implements AutoCloseable {
     if (batch.rows() == 0) {
       throw new IllegalArgumentException("the batch has no rows");
     }
+    SizeLimits.check(config, batch);
     for (int row = 0; row < batch.rows(); row++) {
       int token = batch.token(row);
       if (token < 0 || token >= config.vocabulary()) {
