@@ -5,6 +5,7 @@ import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPac
 import static com.tngtech.archunit.lang.conditions.ArchConditions.be;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noFields;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noMethods;
 import static com.tngtech.archunit.library.GeneralCodingRules.ACCESS_STANDARD_STREAMS;
 
@@ -14,6 +15,7 @@ import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
+import dev.kvasir.cache.PagedCache;
 import dev.kvasir.codec.CacheHost;
 import dev.kvasir.kernel.KernelChoice;
 import dev.kvasir.kernel.ScalarKernels;
@@ -140,6 +142,23 @@ class ArchitectureTest {
         .orShould()
         .dependOnClassesThat()
         .areAssignableTo(ScalarKernels.class)
+        .check(OURS);
+  }
+
+  /** Scratch belongs to who runs: a thread's own outlives the model, and never shrinks. */
+  @Test
+  void nothingKeepsMemoryOfThreads() {
+    noFields()
+        .that()
+        .areDeclaredInClassesThat()
+        // Kernels belong to no one; what they keep is a tile or a row. The cache is still to
+        // follow.
+        .areNotAssignableTo(ScalarKernels.class)
+        .and()
+        .areDeclaredInClassesThat()
+        .areNotAssignableTo(PagedCache.class)
+        .should()
+        .haveRawType(ThreadLocal.class)
         .check(OURS);
   }
 

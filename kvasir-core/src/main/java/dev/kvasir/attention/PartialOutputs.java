@@ -20,6 +20,11 @@ final class PartialOutputs {
 
   /** Makes room; what was there is lost. */
   void makeRoom(int slots) {
+    int most = Integer.MAX_VALUE / PageReader.MOST_ROWS / headDim;
+    if (slots > most) {
+      throw new IllegalArgumentException(
+          "a step of %d spans of pages in all heads; expected at most %d".formatted(slots, most));
+    }
     int rows = slots * PageReader.MOST_ROWS;
     if (maxima.length < rows) {
       mixed = new float[rows * headDim];

@@ -1,6 +1,7 @@
 package dev.kvasir.codec;
 
 import dev.kvasir.kernel.Kernels;
+import dev.kvasir.page.CodeRoom;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Supplier;
@@ -12,6 +13,7 @@ import java.util.function.Supplier;
  */
 public final class PageRoom {
   private final Kernels kernels;
+  private final CodeRoom codes = new CodeRoom();
   private final List<Object> rooms = new ArrayList<>(); // one of each class
 
   public PageRoom(Kernels kernels) {
@@ -20,6 +22,11 @@ public final class PageRoom {
 
   public Kernels kernels() {
     return kernels;
+  }
+
+  /** For blocks of codes. */
+  public CodeRoom codes() {
+    return codes;
   }
 
   /** The room of a class, made when it is first asked for. */

@@ -29,7 +29,9 @@ public final class Crew implements AutoCloseable {
 
   private static final int PART_BITS = 20;
   private static final long PART_MASK = (1L << PART_BITS) - 1;
-  private static final int MOST_PARTS = (int) PART_MASK;
+
+  /** Parts of a piece of work at the most. */
+  public static final int MOST_PARTS = (int) PART_MASK;
 
   private final Thread[] workers;
   private final ReentrantLock callers = new ReentrantLock();

@@ -1,5 +1,6 @@
 package dev.kvasir.kernel;
 
+import dev.kvasir.page.PlaneLayout;
 import java.util.Arrays;
 
 /**
@@ -73,6 +74,8 @@ public final class LookupTables {
   private final float[] units;
   private final float[] constants;
   private final float[] offsets;
+  private final int[] tileSums = new int[PlaneLayout.TILE];
+  private byte[] tileCodes = {};
   private int heads;
   private int quads;
   private boolean exact;
@@ -158,6 +161,19 @@ public final class LookupTables {
    */
   public int[] fixedPoint() {
     return fixedPoint;
+  }
+
+  /** Room for the one who looks up plainly: a tile's codes. */
+  byte[] tileCodes(int count) {
+    if (tileCodes.length < count) {
+      tileCodes = new byte[count];
+    }
+    return tileCodes;
+  }
+
+  /** And its sums for one head. */
+  int[] tileSums() {
+    return tileSums;
   }
 
   /**

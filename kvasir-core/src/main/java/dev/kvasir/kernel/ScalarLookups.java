@@ -11,15 +11,6 @@ final class ScalarLookups {
   private static final int SUMS = LookupTables.SUMS;
   private static final int ROUNDER_BITS = Float.floatToRawIntBits(LookupTables.ROUNDER);
 
-  /** A tile's codes, and its sums for one head. */
-  private record Scratch(byte[] codes, int[] sums) {
-    Scratch(int bytes) {
-      this(new byte[bytes], new int[PlaneLayout.TILE]);
-    }
-  }
-
-  private static final ThreadLocal<Scratch> SCRATCH = ThreadLocal.withInitial(() -> new Scratch(0));
-
   private ScalarLookups() {}
 
   static void build(
@@ -127,69 +118,59 @@ final class ScalarLookups {
       int outAt,
       int outStride) {
     tables.requireEntries(layout.entries());
-    Scratch scratch = scratch(layout);
+    byte[] tileCodes = tables.tileCodes(PlaneLayout.TILE * layout.bytesPerLane());
     for (int tile = firstTile; tile < endTile; tile++) {
       int lanes = layout.tileLanes(tile);
       int from = layout.tileOffset(tile);
       int bytes = lanes * layout.bytesPerLane();
-      MemorySegment.copy(codes, ValueLayout.JAVA_BYTE, offset + from, scratch.codes, 0, bytes);
+      MemorySegment.copy(codes, ValueLayout.JAVA_BYTE, offset + from, tileCodes, 0, bytes);
       for (int head = 0; head < tables.heads(); head++) {
-        sumTile(layout, lanes, head, tables, scratch);
+        sumTile(layout, lanes, head, tables, tileCodes);
         float constant = tables.constant(head, layout.bits());
         int to = outAt + head * outStride + (tile - firstTile) * PlaneLayout.TILE;
         for (int lane = 0; lane < lanes; lane++) {
-          float sum = scratch.sums[PlaneLayout.byteOfLane(lane)];
+          float sum = tables.tileSums()[PlaneLayout.byteOfLane(lane)];
           out[to + lane] += Math.fma(sum, tables.unit(head), constant);
         }
       }
     }
   }
 
-  private static Scratch scratch(PlaneLayout layout) {
-    int bytes = PlaneLayout.TILE * layout.bytesPerLane();
-    Scratch scratch = SCRATCH.get();
-    if (scratch.codes.length < bytes) {
-      scratch = new Scratch(bytes);
-      SCRATCH.set(scratch);
-    }
-    return scratch;
-  }
-
   /** The integer sums of one head, in the order of the bytes. */
   private static void sumTile(
-      PlaneLayout layout, int lanes, int head, LookupTables tables, Scratch scratch) {
-    Arrays.fill(scratch.sums, 0);
+      PlaneLayout layout, int lanes, int head, LookupTables tables, byte[] codes) {
+    Arrays.fill(tables.tileSums(), 0);
     if (tables.exact()) {
-      sumPlanes(layout, lanes, head, LookupTables.FINE_BITS, tables, scratch);
-      sumPlanes(layout, lanes, tables.heads() + head, 0, tables, scratch);
+      sumPlanes(layout, lanes, head, LookupTables.FINE_BITS, tables, codes);
+      sumPlanes(layout, lanes, tables.heads() + head, 0, tables, codes);
     } else {
-      sumPlanes(layout, lanes, head, 0, tables, scratch);
+      sumPlanes(layout, lanes, head, 0, tables, codes);
     }
   }
 
   private static void sumPlanes(
-      PlaneLayout layout, int lanes, int table, int shift, LookupTables tables, Scratch scratch) {
+      PlaneLayout layout, int lanes, int table, int shift, LookupTables tables, byte[] codes) {
     int quads = layout.quads();
     int pairs = layout.pairs();
+    int[] sums = tables.tileSums();
     for (int pair = 0; pair < pairs; pair++) {
       for (int quad = 0; quad < quads; quad++) {
         int row = (pair * quads + quad) * lanes;
-        addRow(scratch, row, lanes, tables.bytes(), tables.pairAt(table, quad), shift + 2 * pair);
+        int at = tables.pairAt(table, quad);
+        addRow(codes, row, lanes, tables.bytes(), at, shift + 2 * pair, sums);
       }
     }
     if (layout.hasSinglePlane()) {
       for (int quad = 0; quad < quads; quad += 2) {
         int row = (quads * pairs + quad / 2) * lanes;
         int at = tables.singleAt(table, quad);
-        addRow(scratch, row, lanes, tables.bytes(), at, shift + 2 * pairs);
+        addRow(codes, row, lanes, tables.bytes(), at, shift + 2 * pairs, sums);
       }
     }
   }
 
   private static void addRow(
-      Scratch scratch, int row, int lanes, byte[] tables, int low, int shift) {
-    byte[] codes = scratch.codes;
-    int[] sums = scratch.sums;
+      byte[] codes, int row, int lanes, byte[] tables, int low, int shift, int[] sums) {
     for (int b = 0; b < lanes; b++) {
       int nibbles = codes[row + b];
       int first = tables[low + (nibbles & 15)] & 0xFF;

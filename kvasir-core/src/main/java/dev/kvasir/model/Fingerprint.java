@@ -7,14 +7,15 @@ import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.HexFormat;
 import java.util.List;
 
 /**
- * A short name for a model's weights and shape: SHA-256 over every tensor's name, type and shape
- * and over samples of its bytes. All bytes of a large model would take minutes to hash; training
- * moves every tensor, so samples of each tell models apart.
+ * A short name for a model's weights and shape: SHA-256 over every tensor's name, type and shape,
+ * over samples of its bytes, and over how far positions turn keys. All bytes of a large model would
+ * take minutes to hash; training moves every tensor, so samples of each tell models apart.
  */
 final class Fingerprint {
   private static final int SAMPLES = 16;
@@ -26,6 +27,7 @@ final class Fingerprint {
   static String of(ModelConfig config, TensorSource file) {
     MessageDigest digest = sha256();
     add(digest, "%s %s".formatted(config.architecture(), config.rope().base()));
+    addStretching(digest, config.rope());
     List<Tensor> ordered =
         file.tensors().stream().sorted(Comparator.comparing(Tensor::name)).toList();
     for (Tensor tensor : ordered) {
@@ -33,6 +35,14 @@ final class Fingerprint {
       addSamples(digest, tensor.data());
     }
     return HexFormat.of().formatHex(digest.digest(), 0, SHOWN_BYTES);
+  }
+
+  /** Angles as they come out, where a rule changes them: files say the same in several ways. */
+  private static void addStretching(MessageDigest digest, ModelConfig.RopeSettings rope) {
+    float[] stretched = rope.frequencies().of(rope.base(), rope.dimensions());
+    if (!Arrays.equals(stretched, RopeFrequencies.plain(rope.base(), rope.dimensions()))) {
+      add(digest, Arrays.toString(stretched));
+    }
   }
 
   private static void add(MessageDigest digest, String text) {

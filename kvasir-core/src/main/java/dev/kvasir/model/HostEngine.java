@@ -185,6 +185,7 @@ public final class HostEngine implements Engine {
     if (batch.rows() == 0) {
       throw new IllegalArgumentException("the batch has no rows");
     }
+    SizeLimits.check(config, batch);
     for (int row = 0; row < batch.rows(); row++) {
       int token = batch.token(row);
       if (token < 0 || token >= config.vocabulary()) {

@@ -74,6 +74,7 @@ public record ModelConfig(
           "%s: has %d query heads of %d channels; expected at most %d in all"
               .formatted(fileName, queryHeads, headDim, Integer.MAX_VALUE));
     }
+    SizeLimits.check(fileName, this);
     int turned = rope.dimensions();
     if (turned < 2 || turned > headDim || turned % 2 != 0) {
       throw new InvalidInputException(

@@ -29,12 +29,12 @@ public sealed interface CodeBlock permits EntryScaledCodes, LaneScaledCodes, Hal
    *
    * @param x (entries, lanes)
    */
-  void pack(float[] x, MemorySegment target, long offset);
+  void pack(CodeRoom room, float[] x, MemorySegment target, long offset);
 
   /**
    * What {@link #pack} left, as numbers.
    *
    * @param x (entries, lanes), set
    */
-  void expand(MemorySegment source, long offset, float[] x);
+  void expand(CodeRoom room, MemorySegment source, long offset, float[] x);
 }

@@ -129,8 +129,8 @@ public final class EntryScaledCodes implements CodeBlock {
   }
 
   @Override
-  public void pack(float[] x, MemorySegment target, long offset) {
-    byte[] codes = PlaneCodes.scratch(layout);
+  public void pack(CodeRoom room, float[] x, MemorySegment target, long offset) {
+    byte[] codes = room.codes(layout.entries() * layout.lanes());
     Arrays.fill(codes, 0, layout.entries() * layout.lanes(), (byte) 0);
     for (int g = 0; g < groups(); g++) {
       int first = g * group;
@@ -143,13 +143,13 @@ public final class EntryScaledCodes implements CodeBlock {
         target.set(HALF, offset + zerosOffset(g) + 2L * entry, coded.zeroBits());
       }
     }
-    layout.pack(codes, target, offset);
+    layout.pack(room, codes, target, offset);
   }
 
   @Override
-  public void expand(MemorySegment source, long offset, float[] x) {
-    byte[] codes = PlaneCodes.scratch(layout);
-    layout.unpack(source, offset, codes);
+  public void expand(CodeRoom room, MemorySegment source, long offset, float[] x) {
+    byte[] codes = room.codes(layout.entries() * layout.lanes());
+    layout.unpack(room, source, offset, codes);
     for (int g = 0; g < groups(); g++) {
       int first = g * group;
       int end = Math.min(first + group, lanes);

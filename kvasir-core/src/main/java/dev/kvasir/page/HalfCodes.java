@@ -46,14 +46,14 @@ public record HalfCodes(int entries, int lanes) implements CodeBlock {
   }
 
   @Override
-  public void pack(float[] x, MemorySegment target, long offset) {
+  public void pack(CodeRoom room, float[] x, MemorySegment target, long offset) {
     for (int i = 0; i < entries * lanes; i++) {
       target.set(SHORT, offset + 2L * i, HalfRounding.brain(x[i]));
     }
   }
 
   @Override
-  public void expand(MemorySegment source, long offset, float[] x) {
+  public void expand(CodeRoom room, MemorySegment source, long offset, float[] x) {
     for (int i = 0; i < entries * lanes; i++) {
       x[i] = Float.intBitsToFloat(source.get(SHORT, offset + 2L * i) << 16);
     }

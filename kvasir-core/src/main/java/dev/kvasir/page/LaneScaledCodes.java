@@ -107,8 +107,8 @@ public final class LaneScaledCodes implements CodeBlock {
   }
 
   @Override
-  public void pack(float[] x, MemorySegment target, long offset) {
-    byte[] codes = PlaneCodes.scratch(layout);
+  public void pack(CodeRoom room, float[] x, MemorySegment target, long offset) {
+    byte[] codes = room.codes(layout.entries() * layout.lanes());
     Arrays.fill(codes, 0, layout.entries() * layout.lanes(), (byte) 0);
     for (int lane = 0; lane < lanes; lane++) {
       UniformGroup coded = UniformGroup.of(x, lane, lanes, entries, bits(), span);
@@ -116,13 +116,13 @@ public final class LaneScaledCodes implements CodeBlock {
       target.set(HALF, offset + scalesOffset() + 2L * lane, coded.scaleBits());
       target.set(HALF, offset + zerosOffset() + 2L * lane, coded.zeroBits());
     }
-    layout.pack(codes, target, offset);
+    layout.pack(room, codes, target, offset);
   }
 
   @Override
-  public void expand(MemorySegment source, long offset, float[] x) {
-    byte[] codes = PlaneCodes.scratch(layout);
-    layout.unpack(source, offset, codes);
+  public void expand(CodeRoom room, MemorySegment source, long offset, float[] x) {
+    byte[] codes = room.codes(layout.entries() * layout.lanes());
+    layout.unpack(room, source, offset, codes);
     for (int lane = 0; lane < lanes; lane++) {
       float step =
           unit() * Float.float16ToFloat(source.get(HALF, offset + scalesOffset() + 2L * lane));

@@ -39,8 +39,6 @@ public record PlaneLayout(int lanes, int entries, int bits) {
   /** Lanes that lie together, so that a table in registers serves two look-ups. */
   public static final int TILE = 32;
 
-  private static final ThreadLocal<byte[]> PACKED = ThreadLocal.withInitial(() -> new byte[0]);
-
   private static final int[] BYTE_OF_LANE =
       IntStream.range(0, TILE).map(PlaneLayout::byteOfLane).toArray();
 
@@ -139,8 +137,8 @@ public record PlaneLayout(int lanes, int entries, int bits) {
    *
    * @param codes (entries, lanes), each below {@code 2^bits}
    */
-  public void pack(byte[] codes, MemorySegment target, long offset) {
-    byte[] packed = scratch();
+  public void pack(CodeRoom room, byte[] codes, MemorySegment target, long offset) {
+    byte[] packed = room.packed(bytes());
     Arrays.fill(packed, 0, bytes(), (byte) 0);
     for (int tile = 0; tile < tiles(); tile++) {
       for (int quad = 0; quad < quads(); quad++) {
@@ -174,18 +172,9 @@ public record PlaneLayout(int lanes, int entries, int bits) {
     }
   }
 
-  private byte[] scratch() {
-    byte[] packed = PACKED.get();
-    if (packed.length < bytes()) {
-      packed = new byte[bytes()];
-      PACKED.set(packed);
-    }
-    return packed;
-  }
-
   /** The inverse of {@link #pack}. */
-  public void unpack(MemorySegment source, long offset, byte[] codes) {
-    byte[] packed = scratch();
+  public void unpack(CodeRoom room, MemorySegment source, long offset, byte[] codes) {
+    byte[] packed = room.packed(bytes());
     MemorySegment.copy(source, ValueLayout.JAVA_BYTE, offset, packed, 0, bytes());
     if (pairs() == 0) {
       Arrays.fill(codes, 0, entries * lanes, (byte) 0);

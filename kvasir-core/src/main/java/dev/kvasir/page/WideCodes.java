@@ -34,8 +34,6 @@ public record WideCodes(int entries, int lanes, boolean byLane, int group) imple
 
   private static final ValueLayout.OfShort SHORT =
       ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-  private static final ThreadLocal<short[]> CODES = ThreadLocal.withInitial(() -> new short[0]);
-  private static final ThreadLocal<float[]> ROWS = ThreadLocal.withInitial(() -> new float[0]);
 
   /** What is taken off a code to make it a signed number. */
   public static final int MIDDLE = 1 << 15;
@@ -97,9 +95,9 @@ public record WideCodes(int entries, int lanes, boolean byLane, int group) imple
   }
 
   @Override
-  public void pack(float[] x, MemorySegment target, long offset) {
-    float[] numbers = byLane ? turned(x, entries, lanes) : x;
-    short[] codes = scratch(entries * lanes);
+  public void pack(CodeRoom room, float[] x, MemorySegment target, long offset) {
+    float[] numbers = byLane ? turned(room, x, entries, lanes) : x;
+    short[] codes = room.wideCodes(entries * lanes);
     for (int row = 0; row < rows(); row++) {
       for (int g = 0; g < groups(); g++) {
         int at = row * columns() + g * group;
@@ -117,26 +115,26 @@ public record WideCodes(int entries, int lanes, boolean byLane, int group) imple
   }
 
   /** Codes as they lie, less 32768: (rows, columns). */
-  public short[] codes(MemorySegment source, long offset) {
-    short[] codes = scratch(entries * lanes);
+  public short[] codes(CodeRoom room, MemorySegment source, long offset) {
+    short[] codes = room.wideCodes(entries * lanes);
     MemorySegment.copy(source, SHORT, offset, codes, 0, entries * lanes);
     return codes;
   }
 
   @Override
-  public void expand(MemorySegment source, long offset, float[] x) {
+  public void expand(CodeRoom room, MemorySegment source, long offset, float[] x) {
     if (byLane) {
-      float[] rows = rowScratch(entries * lanes);
-      expandRows(source, offset, rows);
+      float[] rows = room.rows(entries * lanes);
+      expandRows(room, source, offset, rows);
       turn(rows, lanes, entries, x);
     } else {
-      expandRows(source, offset, x);
+      expandRows(room, source, offset, x);
     }
   }
 
   /** The numbers as they lie: (rows, columns). */
-  public void expandRows(MemorySegment source, long offset, float[] out) {
-    short[] codes = codes(source, offset);
+  public void expandRows(CodeRoom room, MemorySegment source, long offset, float[] out) {
+    short[] codes = codes(room, source, offset);
     float unit = ScaleSpan.THIRD.unit(bits());
     for (int row = 0; row < rows(); row++) {
       for (int g = 0; g < groups(); g++) {
@@ -156,26 +154,8 @@ public record WideCodes(int entries, int lanes, boolean byLane, int group) imple
     return Float.float16ToFloat(source.get(SHORT, offset));
   }
 
-  private static short[] scratch(int count) {
-    short[] codes = CODES.get();
-    if (codes.length < count) {
-      codes = new short[count];
-      CODES.set(codes);
-    }
-    return codes;
-  }
-
-  private static float[] rowScratch(int count) {
-    float[] rows = ROWS.get();
-    if (rows.length < count) {
-      rows = new float[count];
-      ROWS.set(rows);
-    }
-    return rows;
-  }
-
-  private static float[] turned(float[] x, int rows, int columns) {
-    float[] out = rowScratch(rows * columns);
+  private static float[] turned(CodeRoom room, float[] x, int rows, int columns) {
+    float[] out = room.rows(rows * columns);
     turn(x, rows, columns, out);
     return out;
   }

@@ -16,6 +16,7 @@ import java.util.Arrays;
 import java.util.Random;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -33,6 +34,11 @@ class DamagedFormContractTest {
 
   private long bytesBefore;
   private long arenasBefore;
+
+  @BeforeAll
+  static void makeWhatAllShare() {
+    assertThat(StoredSequences.specs()).isNotEmpty();
+  }
 
   @BeforeEach
   void count() {

@@ -143,7 +143,7 @@ class DenseCacheTest {
 
   @Test
   void memoryThatCannotBeHadLeavesTheCacheAsItWas() {
-    try (KvCache huge = CacheSpec.DEFAULT.newCache(new CacheShape(1 << 20, 1 << 12, 1 << 12))) {
+    try (KvCache huge = CacheSpec.DEFAULT.newCache(new CacheShape(1 << 11, 1 << 11, 1 << 12))) {
       assertThatThrownBy(() -> huge.reserve(1)).isInstanceOf(OutOfMemoryError.class);
       assertThat(huge.bytes().total()).isZero();
       assertThat(CountedArena.liveArenas()).isEqualTo(arenasBefore);

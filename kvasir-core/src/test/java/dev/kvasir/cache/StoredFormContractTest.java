@@ -20,6 +20,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -34,6 +35,11 @@ class StoredFormContractTest {
 
   private long bytesBefore;
   private long arenasBefore;
+
+  @BeforeAll
+  static void makeWhatAllShare() {
+    assertThat(StoredSequences.specs()).isNotEmpty();
+  }
 
   @BeforeEach
   void count() {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
+import dev.kvasir.page.CodeRoom;
 import dev.kvasir.page.PlaneLayout;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
@@ -162,7 +163,7 @@ class ScalarLookupsTest {
   void tilesOfARangeAreAddedToWhatIsThere() {
     PlaneLayout layout = new PlaneLayout(112, 64, 4);
     byte[] packed = new byte[layout.bytes() + 5];
-    layout.pack(randomCodes(layout), MemorySegment.ofArray(packed), 5);
+    layout.pack(new CodeRoom(), randomCodes(layout), MemorySegment.ofArray(packed), 5);
     LookupTables tables = tables(randomWeights(2 * 64), 2, true);
     float[] all = new float[2 * 112];
     kernels.lookup(layout, MemorySegment.ofArray(packed), 5, 0, 4, tables, all, 0, 112);
@@ -230,7 +231,7 @@ class ScalarLookupsTest {
   private float[] lookup(PlaneLayout layout, byte[] codes, float[] weights, boolean exact) {
     int heads = weights.length / layout.entries();
     MemorySegment packed = MemorySegment.ofArray(new byte[layout.bytes()]);
-    layout.pack(codes, packed, 0);
+    layout.pack(new CodeRoom(), codes, packed, 0);
     float[] out = new float[heads * layout.lanes()];
     LookupTables tables = tables(weights, heads, exact);
     kernels.lookup(layout, packed, 0, 0, layout.tiles(), tables, out, 0, layout.lanes());

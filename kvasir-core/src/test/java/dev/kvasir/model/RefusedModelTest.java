@@ -156,6 +156,28 @@ class RefusedModelTest {
     assertThat(refusalOfConfig(model)).isEqualTo(sentence);
   }
 
+  /** What is made of them would not fit an array, though they fit an int themselves. */
+  @ParameterizedTest
+  @CsvSource({"embedding_length, hidden_size", "feed_forward_length, intermediate_size"})
+  void vectorsWiderThanAnyPageHoldsAreRefused(String ggufKey, String jsonKey) throws IOException {
+    TinyModel model = tiny();
+    model.say(ggufKey, 1 << 24);
+    model.json.addProperty(jsonKey, 1 << 24);
+    String sentence = "has vectors of 16777216 channels; expected at most 16777215";
+    assertThat(refusalOfGguf(model)).isEqualTo(sentence);
+    assertThat(refusalOfConfig(model)).isEqualTo(sentence);
+  }
+
+  @Test
+  void moreHeadsThanABlockCountsAreRefused() throws IOException {
+    TinyModel model = tiny();
+    model.say("block_count", 1 << 22);
+    model.json.addProperty("num_hidden_layers", 1 << 22);
+    String sentence = "has 8388608 KV heads in all layers; expected at most 8388607";
+    assertThat(refusalOfGguf(model)).isEqualTo(sentence);
+    assertThat(refusalOfConfig(model)).isEqualTo(sentence);
+  }
+
   @Test
   void headsThatDoNotShareEvenlyAreRefused() throws IOException {
     TinyModel model = tiny();

@@ -25,11 +25,11 @@ class PlaneLayoutTest {
     byte[] canary = new byte[layout.bytes() + 2];
     canary[0] = 77;
     canary[canary.length - 1] = 78;
-    layout.pack(codes, MemorySegment.ofArray(canary), 1);
+    layout.pack(new CodeRoom(), codes, MemorySegment.ofArray(canary), 1);
     assertThat(canary[0]).isEqualTo((byte) 77);
     assertThat(canary[canary.length - 1]).isEqualTo((byte) 78);
     byte[] back = new byte[codes.length];
-    layout.unpack(MemorySegment.ofArray(canary), 1, back);
+    layout.unpack(new CodeRoom(), MemorySegment.ofArray(canary), 1, back);
     assertThat(back).isEqualTo(codes);
   }
 
@@ -49,7 +49,7 @@ class PlaneLayoutTest {
     byte[] codes = new byte[32 * 8];
     codes[5 * 32 + 18] = 0b101; // entry 5 is bit 2 of quad 1; lane 18 is lane 2 of the second half
     byte[] packed = new byte[layout.bytes()];
-    layout.pack(codes, MemorySegment.ofArray(packed), 0);
+    layout.pack(new CodeRoom(), codes, MemorySegment.ofArray(packed), 0);
     int lane = 16 + 8; // lane 2 of a vector lies at byte 2 * 4
     byte[] expected = new byte[layout.bytes()];
     expected[32 + lane] = 0b0000_0100; // quad 1, plane 0 low nibble; plane 1 is zero

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.LookupTables;
 import dev.kvasir.kernel.ScalarKernels;
+import dev.kvasir.page.CodeRoom;
 import dev.kvasir.page.PlaneLayout;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
@@ -118,7 +119,7 @@ class PlaneLookupsTest {
   /** From byte 5 on, up to the end. */
   private static MemorySegment pack(PlaneLayout layout, byte[] codes) {
     MemorySegment packed = MemorySegment.ofArray(new byte[5 + layout.bytes()]);
-    layout.pack(codes, packed, 5);
+    layout.pack(new CodeRoom(), codes, packed, 5);
     return packed;
   }
 

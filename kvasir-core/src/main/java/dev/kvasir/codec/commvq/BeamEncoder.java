@@ -15,40 +15,50 @@ public final class BeamEncoder {
   private static final int BATCH = 64;
 
   private final Kernels kernels;
-  private final AdditiveStages stages;
   private final int width;
-  private final int length;
-  private final float[] products; // (BATCH, width, 2, ROWS)
   private final StageSearch search;
-  private Beams beams;
-  private Beams next;
+  private float[] products = {}; // (BATCH, width, 2, ROWS)
+  private Beams beams = new Beams();
+  private Beams next = new Beams();
+  private AdditiveStages stages; // what is searched at present
+  private int length;
 
   /**
    * @param width sums that are carried on for each vector, at least 1
    */
-  public BeamEncoder(Kernels kernels, AdditiveStages stages, int width) {
+  public BeamEncoder(Kernels kernels, int width) {
     this.kernels = kernels;
-    this.stages = stages;
     this.width = width;
-    this.length = stages.length();
-    this.products = new float[BATCH * width * 2 * ROWS];
-    this.search = new StageSearch(stages, width);
-    this.beams = new Beams();
-    this.next = new Beams();
+    this.search = new StageSearch(width);
   }
 
   /** Sums of some stages for each vector of a batch. */
-  private final class Beams {
-    private final float[] residuals = new float[BATCH * width * length]; // what a sum leaves
-    private final float[] errors = new float[BATCH * width]; // squared lengths of residuals
-    private final short[] codes = new short[BATCH * width * stages.stages()];
+  private static final class Beams {
+    private float[] residuals = {}; // (BATCH, width, length), what a sum leaves
+    private float[] errors = {}; // (BATCH, width), squared lengths of residuals
+    private short[] codes = {}; // (BATCH, width, stages)
+
+    void makeRoom(int sums, int length, int stages) {
+      if (residuals.length < sums * length) {
+        residuals = new float[sums * length];
+      }
+      if (errors.length < sums) {
+        errors = new float[sums];
+      }
+      if (codes.length < sums * stages) {
+        codes = new short[sums * stages];
+      }
+    }
   }
 
   /**
    * @param x (count, length), means and scales taken out
    * @param codes (count, stages)
    */
-  public void encode(float[] x, int at, int count, short[] codes, int to) {
+  public void encode(AdditiveStages searched, float[] x, int at, int count, short[] codes, int to) {
+    stages = searched;
+    length = searched.length();
+    makeRoom(Math.min(BATCH, count));
     for (int from = 0; from < count; from += BATCH) {
       int batch = Math.min(BATCH, count - from);
       begin(x, at + from * length, batch);
@@ -61,6 +71,14 @@ public final class BeamEncoder {
         System.arraycopy(beams.codes, best, codes, place, stages.stages());
       }
     }
+  }
+
+  private void makeRoom(int batch) {
+    if (products.length < batch * width * 2 * ROWS) {
+      products = new float[batch * width * 2 * ROWS];
+    }
+    beams.makeRoom(batch * width, length, stages.stages());
+    next.makeRoom(batch * width, length, stages.stages());
   }
 
   private void begin(float[] x, int at, int batch) {
@@ -76,7 +94,7 @@ public final class BeamEncoder {
     int after = stage == stages.stages() - 1 ? 1 : width;
     multiply(stage, batch, before);
     for (int i = 0; i < batch; i++) {
-      search.begin(stage, after, products);
+      search.begin(stages, stage, after, products);
       for (int beam = i * width; beam < i * width + before; beam++) {
         search.offer(beams.errors[beam], beam * 2 * ROWS);
       }

@@ -15,6 +15,12 @@ import java.util.Optional;
 public final class CommvqCodec implements StatelessCodec {
   private static final int TOKENS = Page.TOKENS;
 
+  /** Parts differ in nothing but luck, so a few of them even it out. */
+  private static final int PARTS_PER_THREAD = 4;
+
+  /** Below this a codebook is read too often for what is done with it. */
+  private static final int FEWEST_TOGETHER = 4;
+
   private final CommvqShape shape;
   private final Optional<ModelCodebooks> codebooks;
   private final long sharedBytes;
@@ -52,23 +58,29 @@ public final class CommvqCodec implements StatelessCodec {
   public Page seal(SharedArena memory, int layer, int position, float[] keys, float[] values) {
     ModelCodebooks trained = codebooks.orElseThrow();
     LayerCodebooks books = trained.layers().get(layer);
-    for (int head = 0; head < shape.kvHeads(); head++) {
-      trained.order().turnBack(keys, head * TOKENS * shape.headDim(), TOKENS, position);
-    }
-    EncodedBlock[] sides = new EncodedBlock[2];
+    int headSize = TOKENS * shape.headDim();
     crew.run(
-        (side, worker) ->
-            sides[side] = side == 0 ? encode(books.keys(), keys) : encode(books.values(), values),
-        sides.length);
+        (head, worker) -> trained.order().turnBack(keys, head * headSize, TOKENS, position),
+        shape.kvHeads());
+    EncodedBlock ofKeys = EncodedBlock.room(shape);
+    EncodedBlock ofValues = EncodedBlock.room(shape);
+    // An encoder belongs to one thread, and its memory is large beside that of a sequence.
+    LayerEncoder[] keyEncoders = new LayerEncoder[crew.size()];
+    LayerEncoder[] valueEncoders = new LayerEncoder[crew.size()];
+    int stretches = Math.ceilDiv(TOKENS, stretch());
+    crew.run(
+        (part, worker) -> {
+          int from = part / 2 * stretch();
+          if (part % 2 == 0) {
+            encode(books.keys(), keyEncoders, worker, keys, from, ofKeys);
+          } else {
+            encode(books.values(), valueEncoders, worker, values, from, ofValues);
+          }
+        },
+        2 * stretches);
+    LayerRows rows = trained.rows().get(layer);
     return new CommvqPage(
-        memory,
-        shape,
-        trained.rows().get(layer),
-        reading,
-        trained.rotation(),
-        position,
-        sides[0],
-        sides[1]);
+        memory, shape, rows, reading, trained.rotation(), position, ofKeys, ofValues);
   }
 
   @Override
@@ -77,12 +89,23 @@ public final class CommvqCodec implements StatelessCodec {
     return CommvqPage.read(form, shape, trained.rows().get(layer), reading, trained.rotation());
   }
 
-  /** An encoder belongs to one thread, and its memory is large beside that of a sequence. */
-  private EncodedBlock encode(List<? extends Codebook> heads, float[] x) {
-    short[] codes = new short[shape.kvHeads() * TOKENS * shape.stages()];
-    short[] scales = new short[TOKENS];
-    new LayerEncoder(kernels, heads, beam).encode(x, TOKENS, codes, scales);
-    return new EncodedBlock(codes, scales);
+  /** Tokens that are searched in one go: as few as give every thread some parts to choose from. */
+  private int stretch() {
+    return Math.clamp(2 * TOKENS / (PARTS_PER_THREAD * crew.size()), FEWEST_TOGETHER, TOKENS);
+  }
+
+  private void encode(
+      List<? extends Codebook> heads,
+      LayerEncoder[] encoders,
+      int worker,
+      float[] x,
+      int from,
+      EncodedBlock out) {
+    if (encoders[worker] == null) {
+      encoders[worker] = new LayerEncoder(kernels, heads, beam);
+    }
+    int end = Math.min(from + stretch(), TOKENS);
+    encoders[worker].encode(x, TOKENS, from, end, out.codes(), out.scales());
   }
 
   @Override

@@ -18,7 +18,7 @@ public final class LayerEncoder {
   private static final float LARGEST_HALF = 65504;
 
   private final List<? extends Codebook> heads;
-  private final List<BeamEncoder> encoders;
+  private final BeamEncoder encoder;
   private final int headDim;
   private final float[] sum; // (headDim)
 
@@ -28,8 +28,7 @@ public final class LayerEncoder {
    */
   public LayerEncoder(Kernels kernels, List<? extends Codebook> heads, int width) {
     this.heads = List.copyOf(heads);
-    this.encoders =
-        heads.stream().map(head -> new BeamEncoder(kernels, head.stages(), width)).toList();
+    this.encoder = new BeamEncoder(kernels, width);
     this.headDim = heads.getFirst().headDim();
     this.sum = new float[headDim];
   }
@@ -41,14 +40,23 @@ public final class LayerEncoder {
    * @param scales (tokens) halves, set
    */
   public void encode(float[] x, int tokens, short[] codes, short[] scales) {
-    subtractMeans(x, tokens);
-    float[] lengths = lengths(x, tokens);
-    scale(x, tokens, lengths);
+    encode(x, tokens, 0, tokens, codes, scales);
+  }
+
+  /**
+   * The same for the tokens from {@code from} to {@code end}. Tokens know nothing of each other, so
+   * that several encoders may share the tokens of a block.
+   */
+  void encode(float[] x, int tokens, int from, int end, short[] codes, short[] scales) {
+    subtractMeans(x, tokens, from, end);
+    float[] lengths = lengths(x, tokens, from, end);
+    scale(x, tokens, from, lengths);
     for (int head = 0; head < heads.size(); head++) {
-      int row = head * tokens;
-      encoders.get(head).encode(x, row * headDim, tokens, codes, row * stages());
+      int row = head * tokens + from;
+      AdditiveStages stages = heads.get(head).stages();
+      encoder.encode(stages, x, row * headDim, end - from, codes, row * stages());
     }
-    fitScales(x, tokens, codes, lengths, scales);
+    fitScales(x, tokens, from, codes, lengths, scales);
   }
 
   /** Sets x, which has the shape that {@link #encode} takes, to what codes and scales stand for. */
@@ -67,47 +75,56 @@ public final class LayerEncoder {
     return heads.getFirst().stages().stages();
   }
 
-  private void subtractMeans(float[] x, int tokens) {
-    for (int row = 0; row < heads.size() * tokens; row++) {
-      float[] mean = heads.get(row / tokens).mean();
-      for (int i = 0; i < headDim; i++) {
-        x[row * headDim + i] -= mean[i];
+  private void subtractMeans(float[] x, int tokens, int from, int end) {
+    for (int head = 0; head < heads.size(); head++) {
+      float[] mean = heads.get(head).mean();
+      for (int row = head * tokens + from; row < head * tokens + end; row++) {
+        for (int i = 0; i < headDim; i++) {
+          x[row * headDim + i] -= mean[i];
+        }
       }
     }
   }
 
-  /** Of the vectors of each token, all heads together: (tokens). */
-  private float[] lengths(float[] x, int tokens) {
-    float[] lengths = new float[tokens];
-    for (int row = 0; row < heads.size() * tokens; row++) {
-      double square = 0;
-      for (int i = row * headDim; i < (row + 1) * headDim; i++) {
-        square += (double) x[i] * x[i];
+  /** Of the vectors of each token, all heads together: (end - from). */
+  private float[] lengths(float[] x, int tokens, int from, int end) {
+    float[] lengths = new float[end - from];
+    for (int head = 0; head < heads.size(); head++) {
+      for (int token = 0; token < lengths.length; token++) {
+        int at = (head * tokens + from + token) * headDim;
+        double square = 0;
+        for (int i = at; i < at + headDim; i++) {
+          square += (double) x[i] * x[i];
+        }
+        lengths[token] += (float) square;
       }
-      lengths[row % tokens] += (float) square;
     }
-    for (int token = 0; token < tokens; token++) {
+    for (int token = 0; token < lengths.length; token++) {
       lengths[token] = (float) Math.sqrt(lengths[token]);
     }
     return lengths;
   }
 
-  private void scale(float[] x, int tokens, float[] lengths) {
-    for (int row = 0; row < heads.size() * tokens; row++) {
-      float length = lengths[row % tokens];
-      float factor = length == 0 ? 0 : 1 / length;
-      for (int i = row * headDim; i < (row + 1) * headDim; i++) {
-        x[i] *= factor;
+  private void scale(float[] x, int tokens, int from, float[] lengths) {
+    for (int head = 0; head < heads.size(); head++) {
+      for (int token = 0; token < lengths.length; token++) {
+        int at = (head * tokens + from + token) * headDim;
+        float factor = lengths[token] == 0 ? 0 : 1 / lengths[token];
+        for (int i = at; i < at + headDim; i++) {
+          x[i] *= factor;
+        }
       }
     }
   }
 
-  private void fitScales(float[] x, int tokens, short[] codes, float[] lengths, short[] scales) {
-    for (int token = 0; token < tokens; token++) {
+  /** A token's sums run over all its heads, in their order. */
+  private void fitScales(
+      float[] x, int tokens, int from, short[] codes, float[] lengths, short[] scales) {
+    for (int token = 0; token < lengths.length; token++) {
       double product = 0;
       double square = 0;
       for (int head = 0; head < heads.size(); head++) {
-        int row = head * tokens + token;
+        int row = head * tokens + from + token;
         heads.get(head).stages().decode(codes, row * stages(), sum, 0);
         for (int i = 0; i < headDim; i++) {
           product += (double) x[row * headDim + i] * sum[i];
@@ -115,7 +132,7 @@ public final class LayerEncoder {
         }
       }
       double fit = square == 0 ? 0 : lengths[token] * product / square;
-      scales[token] = Float.floatToFloat16((float) Math.clamp(fit, 0, LARGEST_HALF));
+      scales[from + token] = Float.floatToFloat16((float) Math.clamp(fit, 0, LARGEST_HALF));
     }
   }
 }

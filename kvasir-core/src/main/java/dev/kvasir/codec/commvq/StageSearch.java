@@ -11,18 +11,17 @@ import java.util.Arrays;
 public final class StageSearch {
   private static final int ROWS = AdditiveStages.ROWS;
 
-  private final AdditiveStages stages;
   private final float[] doubled = new float[ROWS]; // 2 h
   private final Ranking rows;
   private final Ranking centres;
+  private AdditiveStages stages;
   private float[] products;
   private int stage;
 
   /**
    * @param most centres that {@link #begin} may ask for
    */
-  public StageSearch(AdditiveStages stages, int most) {
-    this.stages = stages;
+  public StageSearch(int most) {
     this.rows = new Ranking(most);
     this.centres = new Ranking(most);
   }
@@ -32,7 +31,8 @@ public final class StageSearch {
    *
    * @param products of residuals and the stage's rows
    */
-  public void begin(int stage, int wanted, float[] products) {
+  public void begin(AdditiveStages stages, int stage, int wanted, float[] products) {
+    this.stages = stages;
     this.stage = stage;
     this.products = products;
     rows.begin(wanted);

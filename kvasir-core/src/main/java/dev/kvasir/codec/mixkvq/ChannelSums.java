@@ -37,11 +37,8 @@ final class ChannelSums {
     return (long) Double.BYTES * channels;
   }
 
-  void add(double[] more) {
-    for (int i = 0; i < channels; i++) {
-      double sum = sums.get(ValueLayout.JAVA_DOUBLE, 8L * i);
-      sums.set(ValueLayout.JAVA_DOUBLE, 8L * i, sum + more[i]);
-    }
+  void add(int channel, double more) {
+    sums.set(ValueLayout.JAVA_DOUBLE, 8L * channel, of(channel) + more);
   }
 
   double of(int channel) {

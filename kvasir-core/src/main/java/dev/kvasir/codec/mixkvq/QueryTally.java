@@ -24,8 +24,6 @@ final class QueryTally {
   /** A sum with this has 2^-20 as its last digit. */
   private static final double ROUNDING = 0x1p32;
 
-  private static final ThreadLocal<double[]> TOKEN = ThreadLocal.withInitial(() -> new double[0]);
-
   private final int kvHeads;
   private final int headDim;
   private final QuerySpan span;
@@ -58,43 +56,29 @@ final class QueryTally {
    *
    * @param queries (kvHeads, heads that share it, headDim) from {@code at} on
    */
-  void add(int position, float[] queries, int at, int queriesPerKvHead) {
-    double[] token = magnitudes(queries, at, queriesPerKvHead);
-    synchronized (this) {
-      sums = sums.toWrite();
-      if (used && span == QuerySpan.WINDOW) {
-        clear();
-      }
-      used = false;
-      sums.add(token);
-      count += queriesPerKvHead;
-      firstPosition = Math.min(firstPosition, position);
+  synchronized void add(int position, float[] queries, int at, int queriesPerKvHead) {
+    sums = sums.toWrite();
+    if (used && span == QuerySpan.WINDOW) {
+      clear();
     }
-  }
-
-  private double[] magnitudes(float[] queries, int at, int queriesPerKvHead) {
-    double[] token = scratch();
-    int from = at;
+    used = false;
     for (int head = 0; head < kvHeads; head++) {
-      int to = head * headDim;
-      for (int shared = 0; shared < queriesPerKvHead; shared++) {
-        for (int i = 0; i < headDim; i++) {
-          double before = shared == 0 ? 0 : token[to + i];
-          token[to + i] = before + (Math.abs((double) queries[from + i]) + ROUNDING - ROUNDING);
-        }
-        from += headDim;
+      int from = at + head * queriesPerKvHead * headDim;
+      for (int i = 0; i < headDim; i++) {
+        sums.add(head * headDim + i, magnitude(queries, from + i, queriesPerKvHead));
       }
     }
-    return token;
+    count += queriesPerKvHead;
+    firstPosition = Math.min(firstPosition, position);
   }
 
-  private double[] scratch() {
-    double[] token = TOKEN.get();
-    if (token.length < kvHeads * headDim) {
-      token = new double[kvHeads * headDim];
-      TOKEN.set(token);
+  /** A channel's, over the heads that share its key. */
+  private double magnitude(float[] queries, int at, int queriesPerKvHead) {
+    double sum = 0;
+    for (int shared = 0; shared < queriesPerKvHead; shared++) {
+      sum += Math.abs((double) queries[at + shared * headDim]) + ROUNDING - ROUNDING;
     }
-    return token;
+    return sum;
   }
 
   static int storedBytes(int channels) {
@@ -122,7 +106,9 @@ final class QueryTally {
     if (!whole || !Arrays.stream(stored).allMatch(sum -> sum >= 0 && Double.isFinite(sum))) {
       throw Envelope.STATE.refused("counts queries by numbers that no count leads to");
     }
-    sums.add(stored);
+    for (int i = 0; i < stored.length; i++) {
+      sums.add(i, stored[i]);
+    }
   }
 
   /** A block is sealed by what was seen; the queries after it are the next window's. */

@@ -2,6 +2,7 @@ package dev.kvasir.codec.pmkvq;
 
 import dev.kvasir.codec.uniform.UniformPage;
 import dev.kvasir.page.CodeBlock;
+import dev.kvasir.page.CodeRoom;
 import dev.kvasir.page.EntryScaledCodes;
 import dev.kvasir.page.HeadShape;
 import dev.kvasir.page.LaneScaledCodes;
@@ -21,7 +22,6 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 final class Narrowing {
   private static final ValueLayout.OfShort HALF =
       ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-  private static final ThreadLocal<byte[]> CODES = ThreadLocal.withInitial(() -> new byte[0]);
   private static final int WIDTHS = HeadWidths.WIDEST + 1;
   private static final int MIDDLE = 1 << 15;
 
@@ -36,23 +36,25 @@ final class Narrowing {
   MemorySegment narrow(UniformPage page, List<HeadShape> shapes) {
     int bytes = shapes.stream().mapToInt(HeadShape::bytes).sum();
     MemorySegment target = MemorySegment.ofArray(new byte[bytes]);
+    CodeRoom room = new CodeRoom();
     long to = 0;
     for (int head = 0; head < shapes.size(); head++) {
       HeadShape wide = page.shape(head);
       HeadShape narrow = shapes.get(head);
       long from = page.keysOffset(head);
       for (int i = 0; i < narrow.keys().size(); i++) {
-        narrow(wide.keys().get(i), page.bytes(), from, narrow.keys().get(i), target, to);
+        narrow(room, wide.keys().get(i), page.bytes(), from, narrow.keys().get(i), target, to);
         from += wide.keys().get(i).bytes();
         to += narrow.keys().get(i).bytes();
       }
-      narrow(wide.values(), page.bytes(), from, narrow.values(), target, to);
+      narrow(room, wide.values(), page.bytes(), from, narrow.values(), target, to);
       to += narrow.values().bytes();
     }
     return target;
   }
 
   private void narrow(
+      CodeRoom room,
       CodeBlock wide,
       MemorySegment source,
       long from,
@@ -60,17 +62,17 @@ final class Narrowing {
       MemorySegment target,
       long to) {
     PlaneLayout layout = layout(narrow);
-    byte[] codes = scratch(layout.entries() * layout.lanes());
+    byte[] codes = room.codes(layout.entries() * layout.lanes());
     byte[] table = table(wide.bits(), narrow.bits());
     if (wide instanceof WideCodes rows) {
-      translate(rows, rows.codes(source, from), table, layout, codes);
+      translate(rows, rows.codes(room, source, from), table, layout, codes);
     } else {
-      layout(wide).unpack(source, from, codes);
+      layout(wide).unpack(room, source, from, codes);
       for (int i = 0; i < layout.entries() * layout.lanes(); i++) {
         codes[i] = table[codes[i] & 0xFF];
       }
     }
-    layout.pack(codes, target, to);
+    layout.pack(room, codes, target, to);
     long scales = narrow.bytes() - narrow.codeBytes();
     MemorySegment.copy(source, from + wide.codeBytes(), target, to + narrow.codeBytes(), scales);
     if (!shift.keepsScales()) {
@@ -84,15 +86,6 @@ final class Narrowing {
       case LaneScaledCodes codes -> codes.layout();
       default -> throw new IllegalArgumentException("%s has no bit planes".formatted(block));
     };
-  }
-
-  private static byte[] scratch(int count) {
-    byte[] codes = CODES.get();
-    if (codes.length < count) {
-      codes = new byte[count];
-      CODES.set(codes);
-    }
-    return codes;
   }
 
   /** Codes of 16 bits lie in rows that share scales; planes want (entries, lanes). */

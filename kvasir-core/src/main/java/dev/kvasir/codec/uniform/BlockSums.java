@@ -1,10 +1,12 @@
 package dev.kvasir.codec.uniform;
 
+import dev.kvasir.codec.PageRoom;
 import dev.kvasir.kernel.DenseMatrix;
 import dev.kvasir.kernel.DenseMatrix.Precision;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.LookupTables;
 import dev.kvasir.page.CodeBlock;
+import dev.kvasir.page.CodeRoom;
 import dev.kvasir.page.EntryScaledCodes;
 import dev.kvasir.page.HalfCodes;
 import dev.kvasir.page.LaneScaledCodes;
@@ -29,6 +31,7 @@ final class BlockSums {
   private static final int MOST_ENTRIES = LookupTables.MOST_ENTRIES;
 
   private final Kernels kernels;
+  private final CodeRoom room;
   private final LookupTables tables;
   private final KeptTables keptTables;
   private final float[] weights; // (rows, entries), filled up to quads
@@ -40,8 +43,9 @@ final class BlockSums {
   private float[] expanded = {}; // (lanes, entries) of codes too wide to look up
   private DenseMatrix halves; // (entries, lanes), once there are any
 
-  BlockSums(Kernels kernels, int mostRows) {
-    this.kernels = kernels;
+  BlockSums(PageRoom worker, int mostRows) {
+    this.kernels = worker.kernels();
+    this.room = worker.codes();
     this.tables = new LookupTables(mostRows, MOST_ENTRIES);
     this.keptTables = new KeptTables(kernels, mostRows);
     this.weights = new float[mostRows * MOST_ENTRIES];
@@ -142,7 +146,7 @@ final class BlockSums {
     if (expanded.length < entries * lanes) {
       expanded = new float[entries * lanes];
     }
-    codes.expandRows(bytes, offset, expanded);
+    codes.expandRows(room, bytes, offset, expanded);
     kernels.products(x, xAt, xStride, rows, expanded, 0, entries, lanes, entries, sums, 0, lanes);
     for (int row = 0; row < rows; row++) {
       kernels.add(out, row * outStride, sums, row * lanes, lanes);

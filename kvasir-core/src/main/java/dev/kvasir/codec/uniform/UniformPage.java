@@ -8,6 +8,7 @@ import dev.kvasir.codec.PageReaders;
 import dev.kvasir.codec.PageRoom;
 import dev.kvasir.memory.SharedArena;
 import dev.kvasir.page.CodeBlock;
+import dev.kvasir.page.CodeRoom;
 import dev.kvasir.page.HeadShape;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -22,8 +23,6 @@ import java.util.function.UnaryOperator;
 public final class UniformPage implements Page {
   /** Its number among stored pages. */
   private static final int KIND = 1;
-
-  private static final ThreadLocal<float[]> BLOCK = ThreadLocal.withInitial(() -> new float[0]);
 
   private final List<HeadShape> shapes;
   private final Lookups lookups;
@@ -82,6 +81,7 @@ public final class UniformPage implements Page {
       float[] keys,
       float[] values) {
     UniformPage page = new UniformPage(memory, shapes, lookups);
+    CodeRoom room = new CodeRoom();
     try {
       int at = 0;
       for (int head = 0; head < shapes.size(); head++) {
@@ -89,8 +89,8 @@ public final class UniformPage implements Page {
         if (shape.ordered()) {
           page.putOrder(head, orders[head]);
         }
-        page.packKeys(head, keys, at);
-        page.packValues(head, values, at);
+        page.packKeys(room, head, keys, at);
+        page.packValues(room, head, values, at);
         at += TOKENS * shape.headDim();
       }
       return page;
@@ -174,10 +174,10 @@ public final class UniformPage implements Page {
     MemorySegment.copy(bytes, ValueLayout.JAVA_BYTE, offsets[head], order, 0, count);
   }
 
-  private void packKeys(int head, float[] keys, int at) {
+  private void packKeys(CodeRoom room, int head, float[] keys, int at) {
     HeadShape shape = shapes.get(head);
     int headDim = shape.headDim();
-    float[] block = scratch(headDim * TOKENS);
+    float[] block = room.block(headDim * TOKENS);
     long offset = keysOffset(head);
     int place = 0;
     for (CodeBlock codes : shape.keys()) {
@@ -187,37 +187,28 @@ public final class UniformPage implements Page {
           block[entry * TOKENS + token] = keys[at + token * headDim + channel];
         }
       }
-      codes.pack(block, bytes, offset);
+      codes.pack(room, block, bytes, offset);
       place += codes.entries();
       offset += codes.bytes();
     }
   }
 
-  private void packValues(int head, float[] values, int at) {
+  private void packValues(CodeRoom room, int head, float[] values, int at) {
     int count = TOKENS * shapes.get(head).headDim();
-    float[] block = scratch(count);
+    float[] block = room.block(count);
     System.arraycopy(values, at, block, 0, count);
-    shapes.get(head).values().pack(block, bytes, valuesOffset(head));
-  }
-
-  private static float[] scratch(int count) {
-    float[] block = BLOCK.get();
-    if (block.length < count) {
-      block = new float[count];
-      BLOCK.set(block);
-    }
-    return block;
+    shapes.get(head).values().pack(room, block, bytes, valuesOffset(head));
   }
 
   @Override
   public void expandKeys(PageRoom room, int kvHead, int tokens, float[] out) {
     HeadShape shape = shapes.get(kvHead);
     int headDim = shape.headDim();
-    float[] block = scratch(headDim * TOKENS);
+    float[] block = room.codes().block(headDim * TOKENS);
     long offset = keysOffset(kvHead);
     int place = 0;
     for (CodeBlock codes : shape.keys()) {
-      codes.expand(bytes, offset, block);
+      codes.expand(room.codes(), bytes, offset, block);
       for (int entry = 0; entry < codes.entries(); entry++) {
         int channel = channelAt(kvHead, place + entry);
         for (int token = 0; token < tokens; token++) {
@@ -232,8 +223,8 @@ public final class UniformPage implements Page {
   @Override
   public void expandValues(PageRoom room, int kvHead, int tokens, float[] out) {
     HeadShape shape = shapes.get(kvHead);
-    float[] block = scratch(TOKENS * shape.headDim());
-    shape.values().expand(bytes, valuesOffset(kvHead), block);
+    float[] block = room.codes().block(TOKENS * shape.headDim());
+    shape.values().expand(room.codes(), bytes, valuesOffset(kvHead), block);
     System.arraycopy(block, 0, out, 0, tokens * shape.headDim());
   }
 

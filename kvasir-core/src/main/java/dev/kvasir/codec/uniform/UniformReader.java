@@ -3,7 +3,7 @@ package dev.kvasir.codec.uniform;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.PageReader;
 import dev.kvasir.codec.PageReaders;
-import dev.kvasir.kernel.Kernels;
+import dev.kvasir.codec.PageRoom;
 import dev.kvasir.page.CodeBlock;
 import dev.kvasir.page.HeadShape;
 import java.util.Arrays;
@@ -11,7 +11,7 @@ import java.util.Arrays;
 /** Attention on the packed bits of a page, for a few query rows that share its KV head. */
 public final class UniformReader implements PageReader {
   public static final PageReaders.Kind<UniformReader> KIND =
-      new PageReaders.Kind<>(readers -> new UniformReader(readers.kernels(), readers.headDim()));
+      new PageReaders.Kind<>(readers -> new UniformReader(readers.room(), readers.headDim()));
 
   private static final int TOKENS = Page.TOKENS;
 
@@ -20,9 +20,9 @@ public final class UniformReader implements PageReader {
   private final float[] ordered; // (rows, headDim)
   private final byte[] channels; // (headDim), as they are ordered
 
-  private UniformReader(Kernels kernels, int headDim) {
+  private UniformReader(PageRoom room, int headDim) {
     this.headDim = headDim;
-    this.sums = new BlockSums(kernels, PageReader.MOST_ROWS);
+    this.sums = new BlockSums(room, PageReader.MOST_ROWS);
     this.ordered = new float[PageReader.MOST_ROWS * headDim];
     this.channels = new byte[headDim];
   }

@@ -38,7 +38,7 @@ class BeamEncoderTest {
     AdditiveStages stages = stages(2);
     float[] x = gaussian(2 * LENGTH, 1);
     short[] codes = new short[2 * 2];
-    new BeamEncoder(new ScalarKernels(), stages, ROWS * ROWS).encode(x, 0, 2, codes, 0);
+    new BeamEncoder(new ScalarKernels(), ROWS * ROWS).encode(stages, x, 0, 2, codes, 0);
     for (int i = 0; i < 2; i++) {
       assertThat(error(stages, x, i, codes, i))
           .isCloseTo(nearestOfTwoStages(stages, x, i), within(1e-4));
@@ -50,7 +50,7 @@ class BeamEncoderTest {
     float[] second = new float[2 * ROWS * LENGTH];
     System.arraycopy(stages.rows(), 2 * ROWS * LENGTH, second, 0, second.length);
     AdditiveStages last = new AdditiveStages(1, LENGTH, second);
-    BeamEncoder greedy = new BeamEncoder(new ScalarKernels(), last, 1);
+    BeamEncoder greedy = new BeamEncoder(new ScalarKernels(), 1);
     double nearest = Double.POSITIVE_INFINITY;
     short[] codes = new short[2];
     float[] left = new float[LENGTH];
@@ -62,7 +62,7 @@ class BeamEncoderTest {
                 - stages.rows()[stages.firstAt(0, AdditiveStages.first(code)) + d]
                 - stages.rows()[stages.secondAt(0, AdditiveStages.second(code)) + d];
       }
-      greedy.encode(left, 0, 1, codes, 1);
+      greedy.encode(last, left, 0, 1, codes, 1);
       nearest = Math.min(nearest, error(stages, x, i, codes, 0));
     }
     return nearest;
@@ -103,8 +103,8 @@ class BeamEncoderTest {
     float[] x = gaussian(3 * LENGTH, 1);
     short[] all = new short[3 * 2];
     short[] two = new short[1 + 2 * 2];
-    new BeamEncoder(new ScalarKernels(), stages, 2).encode(x, 0, 3, all, 0);
-    new BeamEncoder(new ScalarKernels(), stages, 2).encode(x, LENGTH, 2, two, 1);
+    new BeamEncoder(new ScalarKernels(), 2).encode(stages, x, 0, 3, all, 0);
+    new BeamEncoder(new ScalarKernels(), 2).encode(stages, x, LENGTH, 2, two, 1);
     for (int i = 0; i < 4; i++) {
       assertThat(two[1 + i]).isEqualTo(all[2 + i]);
     }
@@ -130,7 +130,7 @@ class BeamEncoderTest {
 
   private static short[] encode(AdditiveStages stages, int width, float[] x) {
     short[] codes = new short[COUNT * stages.stages()];
-    new BeamEncoder(new ScalarKernels(), stages, width).encode(x, 0, COUNT, codes, 0);
+    new BeamEncoder(new ScalarKernels(), width).encode(stages, x, 0, COUNT, codes, 0);
     return codes;
   }
 

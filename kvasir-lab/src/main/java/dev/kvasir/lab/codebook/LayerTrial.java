@@ -148,7 +148,7 @@ public final class LayerTrial {
     }
     short[] codes = new short[test.count() * stages];
     Kernels kernels = KernelChoice.ofThisProcess().kernels();
-    new BeamEncoder(kernels, found.get(), BEAM).encode(test.x(), 0, test.count(), codes, 0);
+    new BeamEncoder(kernels, BEAM).encode(found.get(), test.x(), 0, test.count(), codes, 0);
     float[] sum = new float[test.length()];
     double error = 0;
     for (int i = 0; i < test.count(); i++) {

@@ -84,14 +84,14 @@ final class StageTrainer {
 
   private Step share(float[] rows, double temperature) {
     AdditiveStages stage = new AdditiveStages(1, set.length(), rows);
-    StageSearch search = new StageSearch(stage, settings.nearest());
+    StageSearch search = new StageSearch(settings.nearest());
     Moments moments = new Moments(1, set.length());
     double error = 0;
     for (int from = 0; from < set.count(); from += BATCH) {
       int batch = Math.min(BATCH, set.count() - from);
       multiply(rows, from, batch);
       for (int i = 0; i < batch; i++) {
-        search.begin(0, settings.nearest(), products);
+        search.begin(stage, 0, settings.nearest(), products);
         search.offer(squares[from + i], i * 2 * ROWS);
         search.rank();
         error += Math.max(0, search.error(0));

@@ -90,7 +90,7 @@ final class StagesTrainer {
   private short[] encode(AdditiveStages stages, float[] x, int width) {
     short[] codes = new short[set.count() * stages.stages()];
     Kernels kernels = KernelChoice.ofThisProcess().kernels();
-    new BeamEncoder(kernels, stages, width).encode(x, 0, set.count(), codes, 0);
+    new BeamEncoder(kernels, width).encode(stages, x, 0, set.count(), codes, 0);
     return codes;
   }
 

@@ -1,0 +1,52 @@
+package dev.kvasir.model;
+
+import dev.kvasir.codec.CacheShape;
+import dev.kvasir.engine.Batch;
+import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.kernel.Crew;
+
+/** What sizes may multiply to: arrays are counted in ints, and so are the rows of blocks. */
+final class SizeLimits {
+  /** Vectors that are held together at the most: a page of tokens, or a tile of weights. */
+  private static final int MOST_TOGETHER = 128;
+
+  private static final int MOST_WIDE = Integer.MAX_VALUE / MOST_TOGETHER;
+
+  private SizeLimits() {}
+
+  /** Refuses a model whose sizes no array could hold, naming the file they came from. */
+  static void check(String fileName, ModelConfig config) {
+    long wide = widest(config);
+    if (wide > MOST_WIDE) {
+      throw new InvalidInputException(
+          "%s: has vectors of %d channels; expected at most %d"
+              .formatted(fileName, wide, MOST_WIDE));
+    }
+    long heads = (long) config.layers() * config.kvHeads();
+    if (heads > CacheShape.MOST_HEADS) {
+      throw new InvalidInputException(
+          "%s: has %d KV heads in all layers; expected at most %d"
+              .formatted(fileName, heads, CacheShape.MOST_HEADS));
+    }
+  }
+
+  /** Refuses a step whose activations no array could hold. */
+  static void check(ModelConfig config, Batch batch) {
+    int mostRows = Math.min(Crew.MOST_PARTS, Math.toIntExact(Integer.MAX_VALUE / widest(config)));
+    if (batch.rows() > mostRows) {
+      throw new IllegalArgumentException(
+          "the batch has %d rows; expected at most %d".formatted(batch.rows(), mostRows));
+    }
+    int mostLogits = Integer.MAX_VALUE / config.vocabulary();
+    if (batch.logitRows() > mostLogits) {
+      throw new IllegalArgumentException(
+          "the batch wants logits of %d rows; expected at most %d"
+              .formatted(batch.logitRows(), mostLogits));
+    }
+  }
+
+  private static long widest(ModelConfig config) {
+    long heads = (long) config.queryHeads() * config.headDim();
+    return Math.max(heads, Math.max(config.hidden(), config.feedForward()));
+  }
+}

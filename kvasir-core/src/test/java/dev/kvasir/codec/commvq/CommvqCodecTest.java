@@ -1,0 +1,116 @@
+package dev.kvasir.codec.commvq;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kvasir.codec.CacheHost;
+import dev.kvasir.codec.CacheShape;
+import dev.kvasir.codec.ModelTables;
+import dev.kvasir.codec.Page;
+import dev.kvasir.codec.PageRoom;
+import dev.kvasir.codec.SequenceCodec;
+import dev.kvasir.codec.SpecText;
+import dev.kvasir.kernel.Crew;
+import dev.kvasir.kernel.Kernels;
+import dev.kvasir.kernel.ScalarKernels;
+import dev.kvasir.model.Rope;
+import dev.kvasir.model.RopeFrequencies;
+import dev.kvasir.model.RopeLayout;
+import dev.kvasir.profile.Profile;
+import java.lang.reflect.Proxy;
+import java.util.Optional;
+import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class CommvqCodecTest {
+  private static final CacheShape SHAPE = new CacheShape(1, 3, 24);
+  private static final int VECTORS = SHAPE.kvHeads() * Page.TOKENS * SHAPE.headDim();
+  private static final Profile PROFILE = MadeUpCodebooks.profile(SHAPE, 1, 2);
+
+  private final Random random = new Random(11);
+  private final float[] keys = gaussian();
+  private final float[] values = gaussian();
+  private final ModelTables tables = new ModelTables();
+
+  @AfterEach
+  void close() {
+    tables.close();
+  }
+
+  /** A thread waits at its first product for all others: had one no part, they would wait long. */
+  @Test
+  void allThreadsOfTheCrewSearch() {
+    int threads = 5;
+    Set<Thread> seen = ConcurrentHashMap.newKeySet();
+    CountDownLatch all = new CountDownLatch(threads);
+    Kernels scalar = new ScalarKernels();
+    Kernels waiting =
+        (Kernels)
+            Proxy.newProxyInstance(
+                Kernels.class.getClassLoader(),
+                new Class<?>[] {Kernels.class},
+                (proxy, method, arguments) -> {
+                  if (seen.add(Thread.currentThread())) {
+                    all.countDown();
+                    all.await(10, TimeUnit.SECONDS);
+                  }
+                  return method.invoke(scalar, arguments);
+                });
+    try (Crew crew = new Crew(threads)) {
+      sealed("commvq:1", waiting, crew);
+    }
+    assertThat(seen).hasSize(threads);
+  }
+
+  @Test
+  void codesAreTheSameHoweverManyThreadsSearch() {
+    for (String spec : new String[] {"commvq:1", "commvq:2", "commvq:2,beam=1"}) {
+      float[] alone = sealed(spec, new ScalarKernels(), new Crew(1));
+      for (int threads : new int[] {2, 3, 7, 16, 40}) {
+        try (Crew crew = new Crew(threads)) {
+          assertThat(sealed(spec, new ScalarKernels(), crew))
+              .as("%s, %d threads", spec, threads)
+              .isEqualTo(alone);
+        }
+      }
+    }
+  }
+
+  /** Keys and values of all heads as a page has them. */
+  private float[] sealed(String spec, Kernels kernels, Crew crew) {
+    CacheHost host =
+        CacheHost.unknown()
+            .withRotation(Optional.of(new Rope(RopeLayout.HALVES, RopeFrequencies.plain(100, 20))))
+            .withProfile(Optional.of(PROFILE))
+            .withTables(Optional.of(tables))
+            .withKernels(kernels)
+            .withCrew(crew);
+    PageRoom room = new PageRoom(new ScalarKernels());
+    float[] found = new float[2 * VECTORS];
+    int head = Page.TOKENS * SHAPE.headDim();
+    float[] out = new float[head];
+    try (SequenceCodec codec =
+            CommvqPlan.of(new SpecText(spec)).settings(SHAPE, host).codec().orElseThrow().begin();
+        Page page = codec.seal(0, 384, keys.clone(), values.clone())) {
+      for (int kvHead = 0; kvHead < SHAPE.kvHeads(); kvHead++) {
+        page.expandKeys(room, kvHead, Page.TOKENS, out);
+        System.arraycopy(out, 0, found, kvHead * head, head);
+        page.expandValues(room, kvHead, Page.TOKENS, out);
+        System.arraycopy(out, 0, found, VECTORS + kvHead * head, head);
+      }
+    }
+    return found;
+  }
+
+  private float[] gaussian() {
+    float[] x = new float[VECTORS];
+    for (int i = 0; i < x.length; i++) {
+      x[i] = (float) random.nextGaussian();
+    }
+    return x;
+  }
+}

@@ -1,0 +1,92 @@
+package dev.kvasir.model;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.google.gson.JsonObject;
+import dev.kvasir.format.GgufFile;
+import dev.kvasir.format.GgufValue;
+import dev.kvasir.kernel.Crew;
+import dev.kvasir.kernel.ScalarKernels;
+import dev.kvasir.memory.MemoryPool;
+import dev.kvasir.model.TinyModel.Sizes;
+import java.nio.file.Path;
+import java.util.HashSet;
+import java.util.Set;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Keys of the same weights that turn otherwise are other keys: what was learned of them is too. */
+class FingerprintTest {
+  @TempDir Path folder;
+
+  private final Crew crew = new Crew(1);
+
+  @AfterEach
+  void close() {
+    crew.close();
+  }
+
+  /** Profiles are made out to it, so it must stay what it is. */
+  @Test
+  void aModelWhoseAnglesAreNotStretchedKeepsItsName() {
+    String plain = ofGguf(tiny());
+    assertThat(plain).isEqualTo("aeb6d4f3454f3249a2042d1cd166c3bf");
+    for (float factor : new float[] {0, 1}) {
+      TinyModel model = tiny();
+      model.say("rope.scaling.type", GgufValue.string("linear"));
+      model.say("rope.scaling.factor", GgufValue.float32(factor));
+      assertThat(ofGguf(model)).isEqualTo(plain);
+    }
+    assertThat(ofFolder(tiny())).isEqualTo("ffb0ed3632c8f42e9938ccc5e5764cef");
+  }
+
+  @Test
+  void anotherScalingIsAnotherName() {
+    Set<String> names = new HashSet<>();
+    names.add(ofGguf(tiny()));
+    for (float factor : new float[] {2, 4}) {
+      TinyModel model = tiny();
+      model.say("rope.scaling.type", GgufValue.string("linear"));
+      model.say("rope.scaling.factor", GgufValue.float32(factor));
+      names.add(ofGguf(model));
+    }
+    assertThat(names).hasSize(3);
+    names.clear();
+    names.add(ofFolder(tiny()));
+    for (int factor : new int[] {2, 8}) {
+      TinyModel model = tiny();
+      JsonObject scaling = new JsonObject();
+      scaling.addProperty("rope_type", "llama3");
+      scaling.addProperty("factor", factor);
+      scaling.addProperty("low_freq_factor", 1);
+      scaling.addProperty("high_freq_factor", 4);
+      scaling.addProperty("original_max_position_embeddings", 64);
+      model.json.add("rope_scaling", scaling);
+      names.add(ofFolder(model));
+    }
+    assertThat(names).hasSize(3);
+  }
+
+  private static TinyModel tiny() {
+    return new TinyModel(Sizes.of("llama"), 43);
+  }
+
+  private String ofGguf(TinyModel model) {
+    GgufFile file = GgufFile.open(model.writeGguf(folder.resolve("tiny.gguf")));
+    try (HostEngine decoder =
+        HostEngine.load(
+            file, new ScalarKernels(), crew, MemoryPool.unlimited(), (done, inAll) -> {})) {
+      return decoder.fingerprint();
+    }
+  }
+
+  private String ofFolder(TinyModel model) {
+    Path written = model.writeFolder(folder.resolve("tiny"));
+    try (HostEngine decoder =
+        HostEngine.load(
+            written, new ScalarKernels(), crew, MemoryPool.unlimited(), (done, inAll) -> {})) {
+      return decoder.fingerprint();
+    }
+  }
+}
