@@ -1,6 +1,5 @@
 package dev.kvasir.sampling;
 
-import java.util.Arrays;
 import java.util.BitSet;
 import java.util.SplittableRandom;
 
@@ -18,6 +17,7 @@ public final class Sampler {
   private final SamplingOptions options;
   private final SplittableRandom random;
   private final BitSet seen = new BitSet();
+  private final CandidateOrder order = new CandidateOrder();
   private long[] candidates = {}; // likelihood, order-preserving, in the upper half; id below
   private double[] probabilities = {};
   private int count;
@@ -97,7 +97,7 @@ public final class Sampler {
     return Math.nextDown((float) (most - range * options.temperature()));
   }
 
-  /** Candidates above the threshold, the likeliest first, equal ones by id. */
+  /** Candidates above the threshold, the likeliest first, equal ones by id as they are gathered. */
   private void gather(float[] logits, int at, int vocabulary, float threshold) {
     if (candidates.length < vocabulary) {
       candidates = new long[vocabulary];
@@ -110,7 +110,7 @@ public final class Sampler {
         candidates[count++] = key(logit, i);
       }
     }
-    Arrays.sort(candidates, 0, count);
+    order.sort(candidates, count);
   }
 
   /** Draws among the candidates that come first within {@code mass} and pass min-p. */

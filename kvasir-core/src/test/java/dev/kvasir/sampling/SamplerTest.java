@@ -3,6 +3,8 @@ package dev.kvasir.sampling;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.sun.management.ThreadMXBean;
+import java.lang.management.ManagementFactory;
 import java.util.Arrays;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
@@ -197,6 +199,25 @@ class SamplerTest {
       likeliest += sampler.pick(logits, 0, logits.length) == 299_999 ? 1 : 0;
     }
     assertThat(likeliest).isGreaterThanOrEqualTo(19);
+  }
+
+  @Test
+  void aPickTakesNothingFromTheHeapOnceItsRoomIsThere() {
+    ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+    Random random = new Random(SEED);
+    float[] logits = new float[3000];
+    for (int i = 0; i < logits.length; i++) {
+      logits[i] = (float) random.nextGaussian();
+    }
+    Sampler sampler = new Sampler(RANDOM.withTopP(0.9));
+    sampler.see(logits.length - 1);
+    sampler.pick(logits, 0, logits.length);
+    threads.getCurrentThreadAllocatedBytes();
+    long before = threads.getCurrentThreadAllocatedBytes();
+    for (int i = 0; i < 50; i++) {
+      sampler.pick(logits, 0, logits.length);
+    }
+    assertThat(threads.getCurrentThreadAllocatedBytes() - before).isZero();
   }
 
   @Test
