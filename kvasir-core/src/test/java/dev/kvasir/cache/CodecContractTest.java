@@ -87,7 +87,9 @@ class CodecContractTest {
         "pmkvq:2,budget=260KiB",
         "commvq:1",
         "commvq:2,window=0,beam=1",
-        "commvq:2,window=40,sinks=130");
+        "commvq:2,window=40,sinks=130",
+        "toy",
+        "toy,window=0,sinks=5");
   }
 
   /** Without those that pack keys as they were before rotation, when they were no constants. */

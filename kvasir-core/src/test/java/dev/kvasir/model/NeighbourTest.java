@@ -65,7 +65,8 @@ class NeighbourTest {
         "mixkvq,high=2.8,mid=2,window=40",
         "pmkvq:2,budget=1600KiB",
         "commvq:1,window=40",
-        "commvq:2,scores=tables"
+        "commvq:2,scores=tables",
+        "toy,window=40"
       })
   void logitsAreTheSameBitsAloneAndInAnyBatch(String spec) {
     check(List.of(spec), 1);

@@ -22,9 +22,9 @@ public final class PmkvqMethod implements Method {
   @Override
   public List<String> help() {
     return List.of(
-        "pmkvq:2|4|8: budget (512MiB, 4bits), shrink",
-        "  (page|layer), keys (channel|token), widths,",
-        "  shift (equivalent|modified|direct)");
+        "pmkvq:2|4|8: budget (512MiB, 4bits, pool),",
+        "  shrink (page|layer), keys (channel|token),",
+        "  widths, shift (equivalent|modified|direct)");
   }
 
   @Override

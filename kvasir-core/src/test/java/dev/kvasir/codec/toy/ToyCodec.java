@@ -1,0 +1,32 @@
+package dev.kvasir.codec.toy;
+
+import dev.kvasir.codec.Page;
+import dev.kvasir.codec.StatelessCodec;
+import dev.kvasir.memory.SharedArena;
+
+/** Keeps nothing of a sequence, so one object serves all. */
+record ToyCodec(int kvHeads, int headDim) implements StatelessCodec {
+  @Override
+  public Page seal(SharedArena memory, int layer, int position, float[] keys, float[] values) {
+    return ToyPage.pack(memory, this, keys, values);
+  }
+
+  @Override
+  public Page read(int layer, byte[] form) {
+    return ToyPage.read(this, form);
+  }
+
+  int signBytes() {
+    return 2 * kvHeads * Page.TOKENS * Math.ceilDiv(headDim, Byte.SIZE);
+  }
+
+  @Override
+  public long pageBytes() {
+    return signBytes() + 2L * kvHeads * Page.TOKENS * Short.BYTES;
+  }
+
+  @Override
+  public long codeBytes() {
+    return signBytes();
+  }
+}
