@@ -66,6 +66,7 @@ class StoredFormContractTest {
     Map<Integer, Class<?>> pages = new HashMap<>();
     Map<Integer, Class<?>> states = new HashMap<>();
     StoredSequences.specs()
+        .filter(spec -> !spec.startsWith("toy")) // which is in no file
         .forEach(
             spec -> {
               try (SealedSequence sequence = StoredSequences.begin(spec)) {
