@@ -1,5 +1,6 @@
 package dev.kvasir.codec;
 
+import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.ServiceLoader;
@@ -16,10 +17,16 @@ public final class Methods {
     static final List<Method> ALL =
         ServiceLoader.load(Method.class, Method.class.getClassLoader()).stream()
             .map(Provider::get)
+            .sorted(Comparator.comparing(Methods::isForeign))
             .toList();
   }
 
   private Methods() {}
+
+  private static boolean isForeign(Method method) {
+    return method.getClass().getProtectionDomain().getCodeSource()
+        != Method.class.getProtectionDomain().getCodeSource();
+  }
 
   public static List<Method> all() {
     return Once.ALL;
