@@ -2,6 +2,7 @@ package dev.kvasir.codec;
 
 import java.util.Comparator;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.ServiceLoader;
 import java.util.ServiceLoader.Provider;
@@ -24,8 +25,9 @@ public final class Methods {
   private Methods() {}
 
   private static boolean isForeign(Method method) {
-    return method.getClass().getProtectionDomain().getCodeSource()
-        != Method.class.getProtectionDomain().getCodeSource();
+    return !Objects.equals(
+        method.getClass().getProtectionDomain().getCodeSource(),
+        Method.class.getProtectionDomain().getCodeSource());
   }
 
   public static List<Method> all() {
