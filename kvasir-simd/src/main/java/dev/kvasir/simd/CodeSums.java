@@ -1,5 +1,16 @@
 package dev.kvasir.simd;
 
+import static jdk.incubator.vector.VectorOperators.ADD;
+import static jdk.incubator.vector.VectorOperators.AND;
+import static jdk.incubator.vector.VectorOperators.FMA;
+import static jdk.incubator.vector.VectorOperators.LSHL;
+import static jdk.incubator.vector.VectorOperators.LSHR;
+import static jdk.incubator.vector.VectorOperators.MUL;
+import static jdk.incubator.vector.VectorOperators.NEG;
+import static jdk.incubator.vector.VectorOperators.OR;
+import static jdk.incubator.vector.VectorOperators.S2F;
+import static jdk.incubator.vector.VectorOperators.SUB;
+
 import dev.kvasir.kernel.FixedRows;
 import dev.kvasir.page.PageSize;
 import dev.kvasir.page.StageCodes;
@@ -8,7 +19,6 @@ import java.nio.ByteOrder;
 import jdk.incubator.vector.ByteVector;
 import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.ShortVector;
-import jdk.incubator.vector.VectorOperators;
 import jdk.incubator.vector.VectorShape;
 import jdk.incubator.vector.VectorSpecies;
 
@@ -39,6 +49,9 @@ final class CodeSums {
   private CodeSums() {}
 
   static void unpackStages(MemorySegment source, long offset, int stages, byte[] indices) {
+    ByteVector index = ByteVector.broadcast(SIXTEEN, INDEX);
+    ByteVector lowNibble = ByteVector.broadcast(SIXTEEN, (byte) 15);
+    ByteVector highIndex = ByteVector.broadcast(SIXTEEN, (byte) 60);
     for (int stage = 0; stage < stages; stage++) {
       long lowAt = offset + (long) stage * StageCodes.STAGE_BYTES;
       int to = 2 * stage * PageSize.TOKENS;
@@ -46,14 +59,14 @@ final class CodeSums {
         ByteVector high = load(source, lowAt + PageSize.TOKENS + u);
         ByteVector early = load(source, lowAt + u);
         ByteVector late = load(source, lowAt + HALF + u);
-        early.and(INDEX).intoArray(indices, to + u);
-        late.and(INDEX).intoArray(indices, to + HALF + u);
+        early.lanewise(AND, index).intoArray(indices, to + u);
+        late.lanewise(AND, index).intoArray(indices, to + HALF + u);
         early
-            .lanewise(VectorOperators.LSHR, StageCodes.INDEX_BITS)
-            .or(high.and((byte) 15).lanewise(VectorOperators.LSHL, 2))
+            .lanewise(LSHR, StageCodes.INDEX_BITS)
+            .lanewise(OR, high.lanewise(AND, lowNibble).lanewise(LSHL, 2))
             .intoArray(indices, to + PageSize.TOKENS + u);
-        late.lanewise(VectorOperators.LSHR, StageCodes.INDEX_BITS)
-            .or(high.lanewise(VectorOperators.LSHR, 2).and((byte) 60))
+        late.lanewise(LSHR, StageCodes.INDEX_BITS)
+            .lanewise(OR, high.lanewise(LSHR, 2).lanewise(AND, highIndex))
             .intoArray(indices, to + PageSize.TOKENS + HALF + u);
       }
     }
@@ -99,26 +112,26 @@ final class CodeSums {
           ByteVector.fromArray(BYTES, rows, from + 2 * BYTE_LANES).reinterpretAsShorts();
       ShortVector r3 =
           ByteVector.fromArray(BYTES, rows, from + 3 * BYTE_LANES).reinterpretAsShorts();
-      a0 = a0.add(r0);
-      b0 = b0.add(r0.lanewise(VectorOperators.LSHR, 8));
-      a1 = a1.add(r1);
-      b1 = b1.add(r1.lanewise(VectorOperators.LSHR, 8));
-      a2 = a2.add(r2);
-      b2 = b2.add(r2.lanewise(VectorOperators.LSHR, 8));
-      a3 = a3.add(r3);
-      b3 = b3.add(r3.lanewise(VectorOperators.LSHR, 8));
+      a0 = r0.lanewise(ADD, a0);
+      b0 = r0.lanewise(LSHR, 8).lanewise(ADD, b0);
+      a1 = r1.lanewise(ADD, a1);
+      b1 = r1.lanewise(LSHR, 8).lanewise(ADD, b1);
+      a2 = r2.lanewise(ADD, a2);
+      b2 = r2.lanewise(LSHR, 8).lanewise(ADD, b2);
+      a3 = r3.lanewise(ADD, a3);
+      b3 = r3.lanewise(LSHR, 8).lanewise(ADD, b3);
     }
-    short zero = (short) (FixedRows.ZERO * fixed.sets());
+    ShortVector zero = ShortVector.broadcast(SHORTS, (short) (FixedRows.ZERO * fixed.sets()));
     int x = token * width + pair;
     int y = x + fixed.pairs();
-    a0.sub(b0.lanewise(VectorOperators.LSHL, 8)).sub(zero).intoArray(sums, x);
-    b0.sub(zero).intoArray(sums, y);
-    a1.sub(b1.lanewise(VectorOperators.LSHL, 8)).sub(zero).intoArray(sums, x + SHORT_LANES);
-    b1.sub(zero).intoArray(sums, y + SHORT_LANES);
-    a2.sub(b2.lanewise(VectorOperators.LSHL, 8)).sub(zero).intoArray(sums, x + 2 * SHORT_LANES);
-    b2.sub(zero).intoArray(sums, y + 2 * SHORT_LANES);
-    a3.sub(b3.lanewise(VectorOperators.LSHL, 8)).sub(zero).intoArray(sums, x + 3 * SHORT_LANES);
-    b3.sub(zero).intoArray(sums, y + 3 * SHORT_LANES);
+    a0.lanewise(SUB, b0.lanewise(LSHL, 8)).lanewise(SUB, zero).intoArray(sums, x);
+    b0.lanewise(SUB, zero).intoArray(sums, y);
+    a1.lanewise(SUB, b1.lanewise(LSHL, 8)).lanewise(SUB, zero).intoArray(sums, x + SHORT_LANES);
+    b1.lanewise(SUB, zero).intoArray(sums, y + SHORT_LANES);
+    a2.lanewise(SUB, b2.lanewise(LSHL, 8)).lanewise(SUB, zero).intoArray(sums, x + 2 * SHORT_LANES);
+    b2.lanewise(SUB, zero).intoArray(sums, y + 2 * SHORT_LANES);
+    a3.lanewise(SUB, b3.lanewise(LSHL, 8)).lanewise(SUB, zero).intoArray(sums, x + 3 * SHORT_LANES);
+    b3.lanewise(SUB, zero).intoArray(sums, y + 3 * SHORT_LANES);
   }
 
   private static void two(FixedRows fixed, byte[] indices, int token, int pair, short[] sums) {
@@ -133,18 +146,18 @@ final class CodeSums {
       int from = (set * FixedRows.ROWS + indices[set * PageSize.TOKENS + token]) * width + at;
       ShortVector r0 = ByteVector.fromArray(BYTES, rows, from).reinterpretAsShorts();
       ShortVector r1 = ByteVector.fromArray(BYTES, rows, from + BYTE_LANES).reinterpretAsShorts();
-      a0 = a0.add(r0);
-      b0 = b0.add(r0.lanewise(VectorOperators.LSHR, 8));
-      a1 = a1.add(r1);
-      b1 = b1.add(r1.lanewise(VectorOperators.LSHR, 8));
+      a0 = r0.lanewise(ADD, a0);
+      b0 = r0.lanewise(LSHR, 8).lanewise(ADD, b0);
+      a1 = r1.lanewise(ADD, a1);
+      b1 = r1.lanewise(LSHR, 8).lanewise(ADD, b1);
     }
-    short zero = (short) (FixedRows.ZERO * fixed.sets());
+    ShortVector zero = ShortVector.broadcast(SHORTS, (short) (FixedRows.ZERO * fixed.sets()));
     int x = token * width + pair;
     int y = x + fixed.pairs();
-    a0.sub(b0.lanewise(VectorOperators.LSHL, 8)).sub(zero).intoArray(sums, x);
-    b0.sub(zero).intoArray(sums, y);
-    a1.sub(b1.lanewise(VectorOperators.LSHL, 8)).sub(zero).intoArray(sums, x + SHORT_LANES);
-    b1.sub(zero).intoArray(sums, y + SHORT_LANES);
+    a0.lanewise(SUB, b0.lanewise(LSHL, 8)).lanewise(SUB, zero).intoArray(sums, x);
+    b0.lanewise(SUB, zero).intoArray(sums, y);
+    a1.lanewise(SUB, b1.lanewise(LSHL, 8)).lanewise(SUB, zero).intoArray(sums, x + SHORT_LANES);
+    b1.lanewise(SUB, zero).intoArray(sums, y + SHORT_LANES);
   }
 
   private static void one(FixedRows fixed, byte[] indices, int token, int pair, short[] sums) {
@@ -156,14 +169,14 @@ final class CodeSums {
     for (int set = 0; set < fixed.sets(); set++) {
       int from = (set * FixedRows.ROWS + indices[set * PageSize.TOKENS + token]) * width + at;
       ShortVector r0 = ByteVector.fromArray(BYTES, rows, from).reinterpretAsShorts();
-      a0 = a0.add(r0);
-      b0 = b0.add(r0.lanewise(VectorOperators.LSHR, 8));
+      a0 = r0.lanewise(ADD, a0);
+      b0 = r0.lanewise(LSHR, 8).lanewise(ADD, b0);
     }
-    short zero = (short) (FixedRows.ZERO * fixed.sets());
+    ShortVector zero = ShortVector.broadcast(SHORTS, (short) (FixedRows.ZERO * fixed.sets()));
     int x = token * width + pair;
     int y = x + fixed.pairs();
-    a0.sub(b0.lanewise(VectorOperators.LSHL, 8)).sub(zero).intoArray(sums, x);
-    b0.sub(zero).intoArray(sums, y);
+    a0.lanewise(SUB, b0.lanewise(LSHL, 8)).lanewise(SUB, zero).intoArray(sums, x);
+    b0.lanewise(SUB, zero).intoArray(sums, y);
   }
 
   static void turnedSums(
@@ -181,21 +194,18 @@ final class CodeSums {
       FloatVector meanY = FloatVector.fromArray(FLOATS, rows.mean(), pairs + i);
       for (int token = 0; token < tokens; token++) {
         int at = token * 2 * pairs + i;
-        FloatVector factor = unit.mul(scales[token]);
+        FloatVector factor = unit.lanewise(MUL, FloatVector.broadcast(FLOATS, scales[token]));
         FloatVector sumX =
-            (FloatVector)
-                ShortVector.fromArray(HALF_SHORTS, sums, at)
-                    .convertShape(VectorOperators.S2F, FLOATS, 0);
+            (FloatVector) ShortVector.fromArray(HALF_SHORTS, sums, at).convertShape(S2F, FLOATS, 0);
         FloatVector sumY =
             (FloatVector)
-                ShortVector.fromArray(HALF_SHORTS, sums, at + pairs)
-                    .convertShape(VectorOperators.S2F, FLOATS, 0);
-        FloatVector x = sumX.fma(factor, meanX);
-        FloatVector y = sumY.fma(factor, meanY);
+                ShortVector.fromArray(HALF_SHORTS, sums, at + pairs).convertShape(S2F, FLOATS, 0);
+        FloatVector x = sumX.lanewise(FMA, factor, meanX);
+        FloatVector y = sumY.lanewise(FMA, factor, meanY);
         FloatVector cos = FloatVector.fromArray(FLOATS, cosines, token * pairs + i);
         FloatVector sin = FloatVector.fromArray(FLOATS, sines, token * pairs + i);
-        y.neg().fma(sin, x.mul(cos)).intoArray(out, at);
-        x.fma(sin, y.mul(cos)).intoArray(out, at + pairs);
+        y.lanewise(NEG).lanewise(FMA, sin, x.lanewise(MUL, cos)).intoArray(out, at);
+        x.lanewise(FMA, sin, y.lanewise(MUL, cos)).intoArray(out, at + pairs);
       }
     }
   }
@@ -227,10 +237,10 @@ final class CodeSums {
     FloatVector s3 = s0;
     for (int set = 0; set < sets; set++) {
       int from = at + (set * FixedRows.ROWS + indices[set * PageSize.TOKENS + token]) * width;
-      s0 = s0.add(FloatVector.fromArray(FLOATS, rows, from));
-      s1 = s1.add(FloatVector.fromArray(FLOATS, rows, from + LANES));
-      s2 = s2.add(FloatVector.fromArray(FLOATS, rows, from + 2 * LANES));
-      s3 = s3.add(FloatVector.fromArray(FLOATS, rows, from + 3 * LANES));
+      s0 = FloatVector.fromArray(FLOATS, rows, from).lanewise(ADD, s0);
+      s1 = FloatVector.fromArray(FLOATS, rows, from + LANES).lanewise(ADD, s1);
+      s2 = FloatVector.fromArray(FLOATS, rows, from + 2 * LANES).lanewise(ADD, s2);
+      s3 = FloatVector.fromArray(FLOATS, rows, from + 3 * LANES).lanewise(ADD, s3);
     }
     s0.intoArray(sums, to);
     s1.intoArray(sums, to + LANES);
@@ -252,7 +262,7 @@ final class CodeSums {
         FloatVector weight = FloatVector.fromArray(FOUR, weights, token * lanes + lane);
         for (int set = 0; set < sets; set++) {
           int bin = (set * FixedRows.ROWS + indices[set * PageSize.TOKENS + token]) * lanes + lane;
-          FloatVector.fromArray(FOUR, bins, bin).add(weight).intoArray(bins, bin);
+          FloatVector.fromArray(FOUR, bins, bin).lanewise(ADD, weight).intoArray(bins, bin);
         }
       }
     }

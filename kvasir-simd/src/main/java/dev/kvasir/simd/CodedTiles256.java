@@ -1,5 +1,14 @@
 package dev.kvasir.simd;
 
+import static jdk.incubator.vector.VectorOperators.ADD;
+import static jdk.incubator.vector.VectorOperators.ASHR;
+import static jdk.incubator.vector.VectorOperators.FMA;
+import static jdk.incubator.vector.VectorOperators.I2F;
+import static jdk.incubator.vector.VectorOperators.LSHL;
+import static jdk.incubator.vector.VectorOperators.LSHR;
+import static jdk.incubator.vector.VectorOperators.MUL;
+import static jdk.incubator.vector.VectorOperators.SUB;
+
 import dev.kvasir.kernel.CodedMatrix;
 import dev.kvasir.kernel.CodedRow;
 import java.lang.foreign.MemorySegment;
@@ -7,7 +16,6 @@ import java.nio.ByteOrder;
 import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.IntVector;
 import jdk.incubator.vector.ShortVector;
-import jdk.incubator.vector.VectorOperators;
 import jdk.incubator.vector.VectorSpecies;
 
 /**
@@ -69,25 +77,25 @@ final class CodedTiles256 {
         ShortVector x0 = ShortVector.fromMemorySegment(SHORTS, codes, c, ORDER);
         IntVector sum0 =
             start
-                .add(x0.mul(m0))
-                .add(x0.lanewise(VectorOperators.ASHR, 8).mul(m1))
+                .lanewise(ADD, x0.lanewise(MUL, m0))
+                .lanewise(ADD, x0.lanewise(ASHR, 8).lanewise(MUL, m1))
                 .reinterpretAsInts();
-        all0 = all0.add(sum0);
-        odd0 = odd0.add(sum0.lanewise(VectorOperators.LSHR, 16));
+        all0 = sum0.lanewise(ADD, all0);
+        odd0 = sum0.lanewise(LSHR, 16).lanewise(ADD, odd0);
       }
       multiplier += pairsPerGroup * 3 * LANES;
       code += (long) pairsPerGroup * LANE_BYTES;
-      float rowScale = rowScales[group / groupsPerScale];
+      FloatVector rowScale = FloatVector.broadcast(FLOATS, rowScales[group / groupsPerScale]);
       FloatVector even0 =
           (FloatVector)
-              all0.sub(odd0.lanewise(VectorOperators.LSHL, 16))
-                  .sub(lift)
-                  .convert(VectorOperators.I2F, 0);
+              all0.lanewise(SUB, odd0.lanewise(LSHL, 16))
+                  .lanewise(SUB, lift)
+                  .convertShape(I2F, FLOATS, 0);
       FloatVector evenScale0 = FloatVector.fromMemorySegment(FLOATS, scales, scale + 0, ORDER);
-      evenSum0 = even0.fma(evenScale0.mul(rowScale), evenSum0);
-      FloatVector odds0 = (FloatVector) odd0.sub(lift).convert(VectorOperators.I2F, 0);
+      evenSum0 = even0.lanewise(FMA, evenScale0.lanewise(MUL, rowScale), evenSum0);
+      FloatVector odds0 = (FloatVector) odd0.lanewise(SUB, lift).convertShape(I2F, FLOATS, 0);
       FloatVector oddScale0 = FloatVector.fromMemorySegment(FLOATS, scales, scale + 32, ORDER);
-      oddSum0 = odds0.fma(oddScale0.mul(rowScale), oddSum0);
+      oddSum0 = odds0.lanewise(FMA, oddScale0.lanewise(MUL, rowScale), oddSum0);
       scale += Float.BYTES * CodedMatrix.TILE_ROWS;
     }
     evenSum0.intoArray(out, at + 0);
@@ -124,28 +132,29 @@ final class CodedTiles256 {
           ShortVector m3 = ShortVector.fromArray(SHORTS, spread, m + 3 * LANES);
           ShortVector x0 = ShortVector.fromMemorySegment(SHORTS, codes, c, ORDER);
           sum0 =
-              sum0.add(x0.mul(m0))
-                  .add(x0.lanewise(VectorOperators.LSHR, 4).mul(m1))
-                  .add(x0.lanewise(VectorOperators.LSHR, 8).mul(m2))
-                  .add(x0.lanewise(VectorOperators.LSHR, 12).mul(m3));
+              x0.lanewise(MUL, m0)
+                  .lanewise(ADD, x0.lanewise(LSHR, 4).lanewise(MUL, m1))
+                  .lanewise(ADD, x0.lanewise(LSHR, 8).lanewise(MUL, m2))
+                  .lanewise(ADD, x0.lanewise(LSHR, 12).lanewise(MUL, m3))
+                  .lanewise(ADD, sum0);
         }
         multiplier += 4 * 4 * LANES;
         code += 4 * LANE_BYTES;
         IntVector lanes0 = sum0.reinterpretAsInts();
-        all0 = all0.add(lanes0);
-        odd0 = odd0.add(lanes0.lanewise(VectorOperators.LSHR, 16));
+        all0 = lanes0.lanewise(ADD, all0);
+        odd0 = lanes0.lanewise(LSHR, 16).lanewise(ADD, odd0);
       }
-      float rowScale = rowScales[group / groupsPerScale];
+      FloatVector rowScale = FloatVector.broadcast(FLOATS, rowScales[group / groupsPerScale]);
       FloatVector even0 =
           (FloatVector)
-              all0.sub(odd0.lanewise(VectorOperators.LSHL, 16))
-                  .sub(lift)
-                  .convert(VectorOperators.I2F, 0);
+              all0.lanewise(SUB, odd0.lanewise(LSHL, 16))
+                  .lanewise(SUB, lift)
+                  .convertShape(I2F, FLOATS, 0);
       FloatVector evenScale0 = FloatVector.fromMemorySegment(FLOATS, scales, scale + 0, ORDER);
-      evenSum0 = even0.fma(evenScale0.mul(rowScale), evenSum0);
-      FloatVector odds0 = (FloatVector) odd0.sub(lift).convert(VectorOperators.I2F, 0);
+      evenSum0 = even0.lanewise(FMA, evenScale0.lanewise(MUL, rowScale), evenSum0);
+      FloatVector odds0 = (FloatVector) odd0.lanewise(SUB, lift).convertShape(I2F, FLOATS, 0);
       FloatVector oddScale0 = FloatVector.fromMemorySegment(FLOATS, scales, scale + 32, ORDER);
-      oddSum0 = odds0.fma(oddScale0.mul(rowScale), oddSum0);
+      oddSum0 = odds0.lanewise(FMA, oddScale0.lanewise(MUL, rowScale), oddSum0);
       scale += Float.BYTES * CodedMatrix.TILE_ROWS;
     }
     evenSum0.intoArray(out, at + 0);
@@ -163,8 +172,12 @@ final class CodedTiles256 {
     for (int group = 0; group < matrix.groups(); group++) {
       float activations = sumsPerGroup == 1 ? sums[group] : sums[2 * group] + sums[2 * group + 1];
       FloatVector factor = FloatVector.broadcast(FLOATS, activations);
-      sum0 = FloatVector.fromMemorySegment(FLOATS, minimums, offset + 0, ORDER).fma(factor, sum0);
-      sum1 = FloatVector.fromMemorySegment(FLOATS, minimums, offset + 32, ORDER).fma(factor, sum1);
+      sum0 =
+          FloatVector.fromMemorySegment(FLOATS, minimums, offset + 0, ORDER)
+              .lanewise(FMA, factor, sum0);
+      sum1 =
+          FloatVector.fromMemorySegment(FLOATS, minimums, offset + 32, ORDER)
+              .lanewise(FMA, factor, sum1);
       offset += Float.BYTES * CodedMatrix.TILE_ROWS;
     }
     sum0.intoArray(out, at + 0);

@@ -1,5 +1,7 @@
 package dev.kvasir.simd;
 
+import static jdk.incubator.vector.VectorOperators.FMA;
+
 import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.VectorSpecies;
 
@@ -90,21 +92,21 @@ final class FloatProducts {
       FloatVector a1 = FloatVector.fromArray(SPECIES, a, aAt + aStride + k);
       FloatVector a2 = FloatVector.fromArray(SPECIES, a, aAt + 2 * aStride + k);
       FloatVector row = FloatVector.fromArray(SPECIES, b, bAt + k);
-      s00 = row.fma(a0, s00);
-      s10 = row.fma(a1, s10);
-      s20 = row.fma(a2, s20);
+      s00 = row.lanewise(FMA, a0, s00);
+      s10 = row.lanewise(FMA, a1, s10);
+      s20 = row.lanewise(FMA, a2, s20);
       row = FloatVector.fromArray(SPECIES, b, bAt + bStride + k);
-      s01 = row.fma(a0, s01);
-      s11 = row.fma(a1, s11);
-      s21 = row.fma(a2, s21);
+      s01 = row.lanewise(FMA, a0, s01);
+      s11 = row.lanewise(FMA, a1, s11);
+      s21 = row.lanewise(FMA, a2, s21);
       row = FloatVector.fromArray(SPECIES, b, bAt + 2 * bStride + k);
-      s02 = row.fma(a0, s02);
-      s12 = row.fma(a1, s12);
-      s22 = row.fma(a2, s22);
+      s02 = row.lanewise(FMA, a0, s02);
+      s12 = row.lanewise(FMA, a1, s12);
+      s22 = row.lanewise(FMA, a2, s22);
       row = FloatVector.fromArray(SPECIES, b, bAt + 3 * bStride + k);
-      s03 = row.fma(a0, s03);
-      s13 = row.fma(a1, s13);
-      s23 = row.fma(a2, s23);
+      s03 = row.lanewise(FMA, a0, s03);
+      s13 = row.lanewise(FMA, a1, s13);
+      s23 = row.lanewise(FMA, a2, s23);
     }
     s00.intoArray(sums, 0 * LANES);
     s01.intoArray(sums, 1 * LANES);
@@ -128,10 +130,10 @@ final class FloatProducts {
     FloatVector s3 = s0;
     for (int k = 0; k <= depth - LANES; k += LANES) {
       FloatVector row = FloatVector.fromArray(SPECIES, a, aAt + k);
-      s0 = row.fma(FloatVector.fromArray(SPECIES, b, bAt + k), s0);
-      s1 = row.fma(FloatVector.fromArray(SPECIES, b, bAt + bStride + k), s1);
-      s2 = row.fma(FloatVector.fromArray(SPECIES, b, bAt + 2 * bStride + k), s2);
-      s3 = row.fma(FloatVector.fromArray(SPECIES, b, bAt + 3 * bStride + k), s3);
+      s0 = row.lanewise(FMA, FloatVector.fromArray(SPECIES, b, bAt + k), s0);
+      s1 = row.lanewise(FMA, FloatVector.fromArray(SPECIES, b, bAt + bStride + k), s1);
+      s2 = row.lanewise(FMA, FloatVector.fromArray(SPECIES, b, bAt + 2 * bStride + k), s2);
+      s3 = row.lanewise(FMA, FloatVector.fromArray(SPECIES, b, bAt + 3 * bStride + k), s3);
     }
     s0.intoArray(sums, 0 * LANES);
     s1.intoArray(sums, 1 * LANES);
@@ -163,7 +165,7 @@ final class FloatProducts {
     FloatVector sum = FloatVector.zero(SPECIES);
     for (int k = 0; k <= depth - LANES; k += LANES) {
       FloatVector row = FloatVector.fromArray(SPECIES, a, aAt + k);
-      sum = row.fma(FloatVector.fromArray(SPECIES, b, bAt + k), sum);
+      sum = row.lanewise(FMA, FloatVector.fromArray(SPECIES, b, bAt + k), sum);
     }
     sum.intoArray(sums, 0);
     return tail(a, aAt, b, bAt, depth, LaneSums.sum(sums, 0));

@@ -1,8 +1,17 @@
 package dev.kvasir.simd;
 
+import static jdk.incubator.vector.VectorOperators.ADD;
+import static jdk.incubator.vector.VectorOperators.DIV;
+import static jdk.incubator.vector.VectorOperators.FMA;
+import static jdk.incubator.vector.VectorOperators.LSHL;
+import static jdk.incubator.vector.VectorOperators.MAX;
+import static jdk.incubator.vector.VectorOperators.MIN;
+import static jdk.incubator.vector.VectorOperators.MUL;
+import static jdk.incubator.vector.VectorOperators.NEG;
+import static jdk.incubator.vector.VectorOperators.SUB;
+
 import dev.kvasir.kernel.Exponential;
 import jdk.incubator.vector.FloatVector;
-import jdk.incubator.vector.VectorOperators;
 import jdk.incubator.vector.VectorSpecies;
 
 /** Work on one row: norms, exponentials, activations. */
@@ -16,9 +25,9 @@ final class FloatRows {
     FloatVector largest = FloatVector.broadcast(SPECIES, Float.NEGATIVE_INFINITY);
     int i = 0;
     for (; i <= count - LANES; i += LANES) {
-      largest = largest.max(FloatVector.fromArray(SPECIES, x, at + i));
+      largest = FloatVector.fromArray(SPECIES, x, at + i).lanewise(MAX, largest);
     }
-    float result = largest.reduceLanes(VectorOperators.MAX);
+    float result = largest.reduceLanes(MAX);
     for (; i < count; i++) {
       result = Math.max(result, x[at + i]);
     }
@@ -30,10 +39,10 @@ final class FloatRows {
     FloatVector sum = FloatVector.zero(SPECIES);
     int i = 0;
     for (; i <= count - LANES; i += LANES) {
-      FloatVector v = FloatVector.fromArray(SPECIES, x, at + i).sub(shift);
+      FloatVector v = FloatVector.fromArray(SPECIES, x, at + i).lanewise(SUB, all(shift));
       FloatVector e = exponential(v);
       e.intoArray(x, at + i);
-      sum = sum.add(e);
+      sum = e.lanewise(ADD, sum);
     }
     float[] sums = LaneSums.scratch();
     sum.intoArray(sums, 0);
@@ -52,8 +61,8 @@ final class FloatRows {
     int i = 0;
     for (; i <= count - LANES; i += LANES) {
       FloatVector.fromArray(SPECIES, x, at + i)
-          .mul(inverse)
-          .mul(FloatVector.fromArray(SPECIES, weight, i))
+          .lanewise(MUL, all(inverse))
+          .lanewise(MUL, FloatVector.fromArray(SPECIES, weight, i))
           .intoArray(out, outAt + i);
     }
     for (; i < count; i++) {
@@ -66,9 +75,11 @@ final class FloatRows {
     int end = at + count;
     for (; i <= end - LANES; i += LANES) {
       FloatVector g = FloatVector.fromArray(SPECIES, gate, i);
-      FloatVector v = g.neg();
+      FloatVector v = g.lanewise(NEG);
       FloatVector e = exponential(v);
-      g.div(e.add(1f)).mul(FloatVector.fromArray(SPECIES, up, i)).intoArray(gate, i);
+      g.lanewise(DIV, e.lanewise(ADD, all(1)))
+          .lanewise(MUL, FloatVector.fromArray(SPECIES, up, i))
+          .intoArray(gate, i);
     }
     for (; i < end; i++) {
       gate[i] = gate[i] / (Exponential.of(-gate[i]) + 1) * up[i];
@@ -77,19 +88,19 @@ final class FloatRows {
 
   /** {@link Exponential#of} on every lane. */
   private static FloatVector exponential(FloatVector x) {
-    FloatVector v = x.max(Exponential.LEAST).min(Exponential.MOST);
-    FloatVector lifted = v.fma(all(Exponential.LOG2_E), all(Exponential.ROUNDER));
-    FloatVector n = lifted.sub(Exponential.ROUNDER);
-    FloatVector r = n.fma(all(-Exponential.LN2_HIGH), v);
-    r = n.fma(all(-Exponential.LN2_LOW), r);
-    FloatVector p = all(Exponential.C6).fma(r, all(Exponential.C5));
-    p = p.fma(r, all(Exponential.C4));
-    p = p.fma(r, all(Exponential.C3));
-    p = p.fma(r, all(Exponential.C2));
-    p = p.fma(r, all(Exponential.C1));
-    p = p.fma(r.mul(r), r).add(1f);
+    FloatVector v = x.lanewise(MAX, all(Exponential.LEAST)).lanewise(MIN, all(Exponential.MOST));
+    FloatVector lifted = v.lanewise(FMA, all(Exponential.LOG2_E), all(Exponential.ROUNDER));
+    FloatVector n = lifted.lanewise(SUB, all(Exponential.ROUNDER));
+    FloatVector r = n.lanewise(FMA, all(-Exponential.LN2_HIGH), v);
+    r = n.lanewise(FMA, all(-Exponential.LN2_LOW), r);
+    FloatVector p = all(Exponential.C6).lanewise(FMA, r, all(Exponential.C5));
+    p = p.lanewise(FMA, r, all(Exponential.C4));
+    p = p.lanewise(FMA, r, all(Exponential.C3));
+    p = p.lanewise(FMA, r, all(Exponential.C2));
+    p = p.lanewise(FMA, r, all(Exponential.C1));
+    p = p.lanewise(FMA, r.lanewise(MUL, r), r).lanewise(ADD, all(1));
     return p.reinterpretAsInts()
-        .add(lifted.reinterpretAsInts().lanewise(VectorOperators.LSHL, 23))
+        .lanewise(ADD, lifted.reinterpretAsInts().lanewise(LSHL, 23))
         .reinterpretAsFloats();
   }
 
@@ -105,8 +116,8 @@ final class FloatRows {
         FloatVector sin = FloatVector.fromArray(SPECIES, sines, anglesAt + i);
         FloatVector x = FloatVector.fromArray(SPECIES, vectors, row + i);
         FloatVector y = FloatVector.fromArray(SPECIES, vectors, row + pairs + i);
-        y.neg().fma(sin, x.mul(cos)).intoArray(vectors, row + i);
-        x.fma(sin, y.mul(cos)).intoArray(vectors, row + pairs + i);
+        y.lanewise(NEG).lanewise(FMA, sin, x.lanewise(MUL, cos)).intoArray(vectors, row + i);
+        x.lanewise(FMA, sin, y.lanewise(MUL, cos)).intoArray(vectors, row + pairs + i);
       }
     }
   }

@@ -1,5 +1,7 @@
 package dev.kvasir.simd;
 
+import static jdk.incubator.vector.VectorOperators.FMA;
+
 import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.VectorSpecies;
 
@@ -97,17 +99,17 @@ final class FloatSums {
       FloatVector v0 = FloatVector.fromArray(SPECIES, v, value);
       FloatVector v1 = FloatVector.fromArray(SPECIES, v, value + LANES);
       FloatVector w = FloatVector.broadcast(SPECIES, weights[weightsAt + t]);
-      s00 = w.fma(v0, s00);
-      s01 = w.fma(v1, s01);
+      s00 = w.lanewise(FMA, v0, s00);
+      s01 = w.lanewise(FMA, v1, s01);
       w = FloatVector.broadcast(SPECIES, weights[weightsAt + weightsStride + t]);
-      s10 = w.fma(v0, s10);
-      s11 = w.fma(v1, s11);
+      s10 = w.lanewise(FMA, v0, s10);
+      s11 = w.lanewise(FMA, v1, s11);
       w = FloatVector.broadcast(SPECIES, weights[weightsAt + 2 * weightsStride + t]);
-      s20 = w.fma(v0, s20);
-      s21 = w.fma(v1, s21);
+      s20 = w.lanewise(FMA, v0, s20);
+      s21 = w.lanewise(FMA, v1, s21);
       w = FloatVector.broadcast(SPECIES, weights[weightsAt + 3 * weightsStride + t]);
-      s30 = w.fma(v0, s30);
-      s31 = w.fma(v1, s31);
+      s30 = w.lanewise(FMA, v0, s30);
+      s31 = w.lanewise(FMA, v1, s31);
       value += vStride;
     }
     s00.intoArray(out, outAt);
@@ -137,7 +139,7 @@ final class FloatSums {
       FloatVector sum = FloatVector.fromArray(SPECIES, out, outAt + d);
       for (int t = 0; t < tokens; t++) {
         FloatVector w = FloatVector.broadcast(SPECIES, weights[weightsAt + t]);
-        sum = w.fma(FloatVector.fromArray(SPECIES, v, vAt + t * vStride + d), sum);
+        sum = w.lanewise(FMA, FloatVector.fromArray(SPECIES, v, vAt + t * vStride + d), sum);
       }
       sum.intoArray(out, outAt + d);
     }

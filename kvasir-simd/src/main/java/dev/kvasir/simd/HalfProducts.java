@@ -1,5 +1,10 @@
 package dev.kvasir.simd;
 
+import static jdk.incubator.vector.VectorOperators.AND;
+import static jdk.incubator.vector.VectorOperators.ASHR;
+import static jdk.incubator.vector.VectorOperators.FMA;
+import static jdk.incubator.vector.VectorOperators.LSHL;
+
 import dev.kvasir.kernel.DenseMatrix;
 import dev.kvasir.kernel.DenseMatrix.Precision;
 import dev.kvasir.kernel.HalfQueries;
@@ -7,8 +12,6 @@ import java.lang.foreign.MemorySegment;
 import java.nio.ByteOrder;
 import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.IntVector;
-import jdk.incubator.vector.ShortVector;
-import jdk.incubator.vector.VectorOperators;
 import jdk.incubator.vector.VectorSpecies;
 
 /**
@@ -20,16 +23,16 @@ import jdk.incubator.vector.VectorSpecies;
  * block of 2 * LANES channels | query 0: even channels, odd channels | query 1: ... | query 3
  * </pre>
  *
- * A tile of four queries by four rows reads every key once for four query heads. Fewer queries than
+ * A tile of four queries by two rows reads every key once for four query heads. Fewer queries than
  * four are filled up with zeros, except a single one.
  */
 final class HalfProducts {
   private static final VectorSpecies<Float> FLOATS = FloatVector.SPECIES_PREFERRED;
-  private static final VectorSpecies<Short> SHORTS = ShortVector.SPECIES_PREFERRED;
+  private static final VectorSpecies<Integer> INTS = IntVector.SPECIES_PREFERRED;
   private static final ByteOrder ORDER = ByteOrder.LITTLE_ENDIAN;
   private static final int LANES = FLOATS.length();
-  private static final int HALF_BITS = HalfFloats.HALF_BITS;
-  private static final int UPPER_HALF = HalfFloats.UPPER_HALF;
+  private static final IntVector HALF_BITS = IntVector.broadcast(INTS, HalfFloats.HALF_BITS);
+  private static final IntVector UPPER_HALF = IntVector.broadcast(INTS, HalfFloats.UPPER_HALF);
   private static final int TILE = 4;
 
   /** Floats that a tile leaves. // (queries, rows, LANES) */
@@ -42,6 +45,30 @@ final class HalfProducts {
   private static final ThreadLocal<float[]> SUMS = ThreadLocal.withInitial(() -> new float[0]);
 
   private HalfProducts() {}
+
+  /**
+   * A kernel that leaves the sums of two rows; with four it would be more than the compiler takes
+   * in at once. Kernels are reached through this interface for the same reason: those that are
+   * called by name may be taken in together.
+   */
+  private interface RowPair {
+    void multiply(
+        MemorySegment rows,
+        long at0,
+        long at1,
+        int depth,
+        float[] queries,
+        int at,
+        float[] sums,
+        int to);
+  }
+
+  private static RowPair rowPair(Precision precision, int queries) {
+    if (precision == Precision.F16) {
+      return queries == 1 ? HalfProducts::oneHalfRows : HalfProducts::fourHalfRows;
+    }
+    return queries == 1 ? HalfProducts::oneBrainHalfRows : HalfProducts::fourBrainHalfRows;
+  }
 
   /** Rows of a tile that begins with row {@code first}: four, or one if it is the last. */
   private static int tileRows(int first, int rows) {
@@ -87,10 +114,11 @@ final class HalfProducts {
     float[] sums = scratch(Math.ceilDiv(bRows, TILE) * TILE_SUMS);
     for (int i = 0; i < queries.count(); i += TILE) {
       int count = Math.min(tileRows(i, queries.count()), queries.count() - i);
+      RowPair kernel = rowPair(b.precision(), count);
       for (int j = 0; j < bRows; j += TILE) {
         int rows = Math.min(TILE, bRows - j);
         int to = j / TILE * TILE_SUMS;
-        tile(b, firstRow + j, rows, queries.arranged(), i * b.columns(), count, sums, to);
+        tile(kernel, b, firstRow + j, rows, queries.arranged(), i * b.columns(), sums, to);
       }
       for (int row = 0; row < count; row++) {
         int at = cAt + (i + row) * cStride;
@@ -113,21 +141,19 @@ final class HalfProducts {
 
   /** Rows beyond the last are the last again: their sums are not looked at. */
   private static void tile(
-      DenseMatrix b, int row, int rows, float[] queries, int at, int count, float[] sums, int to) {
-    long at0 = b.offset(row);
-    long at1 = b.offset(row + Math.min(1, rows - 1));
-    long at2 = b.offset(row + Math.min(2, rows - 1));
-    long at3 = b.offset(row + rows - 1);
-    if (b.precision() == Precision.F16) {
-      if (count == 1) {
-        oneHalfRows(b.data(), at0, at1, at2, at3, b.columns(), queries, at, sums, to);
-      } else {
-        fourHalfRows(b.data(), at0, at1, at2, at3, b.columns(), queries, at, sums, to);
-      }
-    } else if (count == 1) {
-      oneBrainHalfRows(b.data(), at0, at1, at2, at3, b.columns(), queries, at, sums, to);
-    } else {
-      fourBrainHalfRows(b.data(), at0, at1, at2, at3, b.columns(), queries, at, sums, to);
+      RowPair kernel,
+      DenseMatrix b,
+      int row,
+      int rows,
+      float[] queries,
+      int at,
+      float[] sums,
+      int to) {
+    int last = row + rows - 1;
+    for (int r = 0; r < rows; r += 2) {
+      long at0 = b.offset(row + r);
+      long at1 = b.offset(Math.min(row + r + 1, last));
+      kernel.multiply(b.data(), at0, at1, b.columns(), queries, at, sums, to + r * LANES);
     }
   }
 
@@ -135,8 +161,6 @@ final class HalfProducts {
       MemorySegment rows,
       long at0,
       long at1,
-      long at2,
-      long at3,
       int depth,
       float[] queries,
       int at,
@@ -144,115 +168,60 @@ final class HalfProducts {
       int to) {
     FloatVector s00 = FloatVector.zero(FLOATS);
     FloatVector s01 = s00;
-    FloatVector s02 = s00;
-    FloatVector s03 = s00;
     FloatVector s10 = s00;
     FloatVector s11 = s00;
-    FloatVector s12 = s00;
-    FloatVector s13 = s00;
     FloatVector s20 = s00;
     FloatVector s21 = s00;
-    FloatVector s22 = s00;
-    FloatVector s23 = s00;
     FloatVector s30 = s00;
     FloatVector s31 = s00;
-    FloatVector s32 = s00;
-    FloatVector s33 = s00;
     for (int c = 0; c <= depth - 2 * LANES; c += 2 * LANES) {
-      IntVector x =
-          ShortVector.fromMemorySegment(SHORTS, rows, at0 + 2L * c, ORDER).reinterpretAsInts();
+      IntVector x0 = IntVector.fromMemorySegment(INTS, rows, at0 + 2L * c, ORDER);
       FloatVector even0 =
-          x.lanewise(VectorOperators.LSHL, 16)
-              .lanewise(VectorOperators.ASHR, 3)
-              .and(HALF_BITS)
-              .reinterpretAsFloats();
-      FloatVector odd0 = x.lanewise(VectorOperators.ASHR, 3).and(HALF_BITS).reinterpretAsFloats();
-      x = ShortVector.fromMemorySegment(SHORTS, rows, at1 + 2L * c, ORDER).reinterpretAsInts();
+          x0.lanewise(LSHL, 16).lanewise(ASHR, 3).lanewise(AND, HALF_BITS).reinterpretAsFloats();
+      FloatVector odd0 = x0.lanewise(ASHR, 3).lanewise(AND, HALF_BITS).reinterpretAsFloats();
+      IntVector x1 = IntVector.fromMemorySegment(INTS, rows, at1 + 2L * c, ORDER);
       FloatVector even1 =
-          x.lanewise(VectorOperators.LSHL, 16)
-              .lanewise(VectorOperators.ASHR, 3)
-              .and(HALF_BITS)
-              .reinterpretAsFloats();
-      FloatVector odd1 = x.lanewise(VectorOperators.ASHR, 3).and(HALF_BITS).reinterpretAsFloats();
-      x = ShortVector.fromMemorySegment(SHORTS, rows, at2 + 2L * c, ORDER).reinterpretAsInts();
-      FloatVector even2 =
-          x.lanewise(VectorOperators.LSHL, 16)
-              .lanewise(VectorOperators.ASHR, 3)
-              .and(HALF_BITS)
-              .reinterpretAsFloats();
-      FloatVector odd2 = x.lanewise(VectorOperators.ASHR, 3).and(HALF_BITS).reinterpretAsFloats();
-      x = ShortVector.fromMemorySegment(SHORTS, rows, at3 + 2L * c, ORDER).reinterpretAsInts();
-      FloatVector even3 =
-          x.lanewise(VectorOperators.LSHL, 16)
-              .lanewise(VectorOperators.ASHR, 3)
-              .and(HALF_BITS)
-              .reinterpretAsFloats();
-      FloatVector odd3 = x.lanewise(VectorOperators.ASHR, 3).and(HALF_BITS).reinterpretAsFloats();
+          x1.lanewise(LSHL, 16).lanewise(ASHR, 3).lanewise(AND, HALF_BITS).reinterpretAsFloats();
+      FloatVector odd1 = x1.lanewise(ASHR, 3).lanewise(AND, HALF_BITS).reinterpretAsFloats();
       FloatVector q = FloatVector.fromArray(FLOATS, queries, at + 4 * c);
-      s00 = q.fma(even0, s00);
-      s01 = q.fma(even1, s01);
-      s02 = q.fma(even2, s02);
-      s03 = q.fma(even3, s03);
+      s00 = q.lanewise(FMA, even0, s00);
+      s01 = q.lanewise(FMA, even1, s01);
       q = FloatVector.fromArray(FLOATS, queries, at + 4 * c + LANES);
-      s00 = q.fma(odd0, s00);
-      s01 = q.fma(odd1, s01);
-      s02 = q.fma(odd2, s02);
-      s03 = q.fma(odd3, s03);
+      s00 = q.lanewise(FMA, odd0, s00);
+      s01 = q.lanewise(FMA, odd1, s01);
       q = FloatVector.fromArray(FLOATS, queries, at + 4 * c + 2 * LANES);
-      s10 = q.fma(even0, s10);
-      s11 = q.fma(even1, s11);
-      s12 = q.fma(even2, s12);
-      s13 = q.fma(even3, s13);
+      s10 = q.lanewise(FMA, even0, s10);
+      s11 = q.lanewise(FMA, even1, s11);
       q = FloatVector.fromArray(FLOATS, queries, at + 4 * c + 3 * LANES);
-      s10 = q.fma(odd0, s10);
-      s11 = q.fma(odd1, s11);
-      s12 = q.fma(odd2, s12);
-      s13 = q.fma(odd3, s13);
+      s10 = q.lanewise(FMA, odd0, s10);
+      s11 = q.lanewise(FMA, odd1, s11);
       q = FloatVector.fromArray(FLOATS, queries, at + 4 * c + 4 * LANES);
-      s20 = q.fma(even0, s20);
-      s21 = q.fma(even1, s21);
-      s22 = q.fma(even2, s22);
-      s23 = q.fma(even3, s23);
+      s20 = q.lanewise(FMA, even0, s20);
+      s21 = q.lanewise(FMA, even1, s21);
       q = FloatVector.fromArray(FLOATS, queries, at + 4 * c + 5 * LANES);
-      s20 = q.fma(odd0, s20);
-      s21 = q.fma(odd1, s21);
-      s22 = q.fma(odd2, s22);
-      s23 = q.fma(odd3, s23);
+      s20 = q.lanewise(FMA, odd0, s20);
+      s21 = q.lanewise(FMA, odd1, s21);
       q = FloatVector.fromArray(FLOATS, queries, at + 4 * c + 6 * LANES);
-      s30 = q.fma(even0, s30);
-      s31 = q.fma(even1, s31);
-      s32 = q.fma(even2, s32);
-      s33 = q.fma(even3, s33);
+      s30 = q.lanewise(FMA, even0, s30);
+      s31 = q.lanewise(FMA, even1, s31);
       q = FloatVector.fromArray(FLOATS, queries, at + 4 * c + 7 * LANES);
-      s30 = q.fma(odd0, s30);
-      s31 = q.fma(odd1, s31);
-      s32 = q.fma(odd2, s32);
-      s33 = q.fma(odd3, s33);
+      s30 = q.lanewise(FMA, odd0, s30);
+      s31 = q.lanewise(FMA, odd1, s31);
     }
     s00.intoArray(sums, to);
-    s01.intoArray(sums, to + 1 * LANES);
-    s02.intoArray(sums, to + 2 * LANES);
-    s03.intoArray(sums, to + 3 * LANES);
+    s01.intoArray(sums, to + LANES);
     s10.intoArray(sums, to + 4 * LANES);
     s11.intoArray(sums, to + 5 * LANES);
-    s12.intoArray(sums, to + 6 * LANES);
-    s13.intoArray(sums, to + 7 * LANES);
     s20.intoArray(sums, to + 8 * LANES);
     s21.intoArray(sums, to + 9 * LANES);
-    s22.intoArray(sums, to + 10 * LANES);
-    s23.intoArray(sums, to + 11 * LANES);
     s30.intoArray(sums, to + 12 * LANES);
     s31.intoArray(sums, to + 13 * LANES);
-    s32.intoArray(sums, to + 14 * LANES);
-    s33.intoArray(sums, to + 15 * LANES);
   }
 
   private static void oneHalfRows(
       MemorySegment rows,
       long at0,
       long at1,
-      long at2,
-      long at3,
       int depth,
       float[] queries,
       int at,
@@ -260,61 +229,30 @@ final class HalfProducts {
       int to) {
     FloatVector s00 = FloatVector.zero(FLOATS);
     FloatVector s01 = s00;
-    FloatVector s02 = s00;
-    FloatVector s03 = s00;
     for (int c = 0; c <= depth - 2 * LANES; c += 2 * LANES) {
-      IntVector x =
-          ShortVector.fromMemorySegment(SHORTS, rows, at0 + 2L * c, ORDER).reinterpretAsInts();
+      IntVector x0 = IntVector.fromMemorySegment(INTS, rows, at0 + 2L * c, ORDER);
       FloatVector even0 =
-          x.lanewise(VectorOperators.LSHL, 16)
-              .lanewise(VectorOperators.ASHR, 3)
-              .and(HALF_BITS)
-              .reinterpretAsFloats();
-      FloatVector odd0 = x.lanewise(VectorOperators.ASHR, 3).and(HALF_BITS).reinterpretAsFloats();
-      x = ShortVector.fromMemorySegment(SHORTS, rows, at1 + 2L * c, ORDER).reinterpretAsInts();
+          x0.lanewise(LSHL, 16).lanewise(ASHR, 3).lanewise(AND, HALF_BITS).reinterpretAsFloats();
+      FloatVector odd0 = x0.lanewise(ASHR, 3).lanewise(AND, HALF_BITS).reinterpretAsFloats();
+      IntVector x1 = IntVector.fromMemorySegment(INTS, rows, at1 + 2L * c, ORDER);
       FloatVector even1 =
-          x.lanewise(VectorOperators.LSHL, 16)
-              .lanewise(VectorOperators.ASHR, 3)
-              .and(HALF_BITS)
-              .reinterpretAsFloats();
-      FloatVector odd1 = x.lanewise(VectorOperators.ASHR, 3).and(HALF_BITS).reinterpretAsFloats();
-      x = ShortVector.fromMemorySegment(SHORTS, rows, at2 + 2L * c, ORDER).reinterpretAsInts();
-      FloatVector even2 =
-          x.lanewise(VectorOperators.LSHL, 16)
-              .lanewise(VectorOperators.ASHR, 3)
-              .and(HALF_BITS)
-              .reinterpretAsFloats();
-      FloatVector odd2 = x.lanewise(VectorOperators.ASHR, 3).and(HALF_BITS).reinterpretAsFloats();
-      x = ShortVector.fromMemorySegment(SHORTS, rows, at3 + 2L * c, ORDER).reinterpretAsInts();
-      FloatVector even3 =
-          x.lanewise(VectorOperators.LSHL, 16)
-              .lanewise(VectorOperators.ASHR, 3)
-              .and(HALF_BITS)
-              .reinterpretAsFloats();
-      FloatVector odd3 = x.lanewise(VectorOperators.ASHR, 3).and(HALF_BITS).reinterpretAsFloats();
+          x1.lanewise(LSHL, 16).lanewise(ASHR, 3).lanewise(AND, HALF_BITS).reinterpretAsFloats();
+      FloatVector odd1 = x1.lanewise(ASHR, 3).lanewise(AND, HALF_BITS).reinterpretAsFloats();
       FloatVector q = FloatVector.fromArray(FLOATS, queries, at + c);
-      s00 = q.fma(even0, s00);
-      s01 = q.fma(even1, s01);
-      s02 = q.fma(even2, s02);
-      s03 = q.fma(even3, s03);
+      s00 = q.lanewise(FMA, even0, s00);
+      s01 = q.lanewise(FMA, even1, s01);
       q = FloatVector.fromArray(FLOATS, queries, at + c + LANES);
-      s00 = q.fma(odd0, s00);
-      s01 = q.fma(odd1, s01);
-      s02 = q.fma(odd2, s02);
-      s03 = q.fma(odd3, s03);
+      s00 = q.lanewise(FMA, odd0, s00);
+      s01 = q.lanewise(FMA, odd1, s01);
     }
     s00.intoArray(sums, to);
-    s01.intoArray(sums, to + 1 * LANES);
-    s02.intoArray(sums, to + 2 * LANES);
-    s03.intoArray(sums, to + 3 * LANES);
+    s01.intoArray(sums, to + LANES);
   }
 
   private static void fourBrainHalfRows(
       MemorySegment rows,
       long at0,
       long at1,
-      long at2,
-      long at3,
       int depth,
       float[] queries,
       int at,
@@ -322,99 +260,58 @@ final class HalfProducts {
       int to) {
     FloatVector s00 = FloatVector.zero(FLOATS);
     FloatVector s01 = s00;
-    FloatVector s02 = s00;
-    FloatVector s03 = s00;
     FloatVector s10 = s00;
     FloatVector s11 = s00;
-    FloatVector s12 = s00;
-    FloatVector s13 = s00;
     FloatVector s20 = s00;
     FloatVector s21 = s00;
-    FloatVector s22 = s00;
-    FloatVector s23 = s00;
     FloatVector s30 = s00;
     FloatVector s31 = s00;
-    FloatVector s32 = s00;
-    FloatVector s33 = s00;
     for (int c = 0; c <= depth - 2 * LANES; c += 2 * LANES) {
-      IntVector x =
-          ShortVector.fromMemorySegment(SHORTS, rows, at0 + 2L * c, ORDER).reinterpretAsInts();
-      FloatVector even0 = x.lanewise(VectorOperators.LSHL, 16).reinterpretAsFloats();
-      FloatVector odd0 = x.and(UPPER_HALF).reinterpretAsFloats();
-      x = ShortVector.fromMemorySegment(SHORTS, rows, at1 + 2L * c, ORDER).reinterpretAsInts();
-      FloatVector even1 = x.lanewise(VectorOperators.LSHL, 16).reinterpretAsFloats();
-      FloatVector odd1 = x.and(UPPER_HALF).reinterpretAsFloats();
-      x = ShortVector.fromMemorySegment(SHORTS, rows, at2 + 2L * c, ORDER).reinterpretAsInts();
-      FloatVector even2 = x.lanewise(VectorOperators.LSHL, 16).reinterpretAsFloats();
-      FloatVector odd2 = x.and(UPPER_HALF).reinterpretAsFloats();
-      x = ShortVector.fromMemorySegment(SHORTS, rows, at3 + 2L * c, ORDER).reinterpretAsInts();
-      FloatVector even3 = x.lanewise(VectorOperators.LSHL, 16).reinterpretAsFloats();
-      FloatVector odd3 = x.and(UPPER_HALF).reinterpretAsFloats();
+      IntVector x0 = IntVector.fromMemorySegment(INTS, rows, at0 + 2L * c, ORDER);
+      FloatVector even0 = x0.lanewise(LSHL, 16).reinterpretAsFloats();
+      FloatVector odd0 = x0.lanewise(AND, UPPER_HALF).reinterpretAsFloats();
+      IntVector x1 = IntVector.fromMemorySegment(INTS, rows, at1 + 2L * c, ORDER);
+      FloatVector even1 = x1.lanewise(LSHL, 16).reinterpretAsFloats();
+      FloatVector odd1 = x1.lanewise(AND, UPPER_HALF).reinterpretAsFloats();
       FloatVector q = FloatVector.fromArray(FLOATS, queries, at + 4 * c);
-      s00 = q.fma(even0, s00);
-      s01 = q.fma(even1, s01);
-      s02 = q.fma(even2, s02);
-      s03 = q.fma(even3, s03);
+      s00 = q.lanewise(FMA, even0, s00);
+      s01 = q.lanewise(FMA, even1, s01);
       q = FloatVector.fromArray(FLOATS, queries, at + 4 * c + LANES);
-      s00 = q.fma(odd0, s00);
-      s01 = q.fma(odd1, s01);
-      s02 = q.fma(odd2, s02);
-      s03 = q.fma(odd3, s03);
+      s00 = q.lanewise(FMA, odd0, s00);
+      s01 = q.lanewise(FMA, odd1, s01);
       q = FloatVector.fromArray(FLOATS, queries, at + 4 * c + 2 * LANES);
-      s10 = q.fma(even0, s10);
-      s11 = q.fma(even1, s11);
-      s12 = q.fma(even2, s12);
-      s13 = q.fma(even3, s13);
+      s10 = q.lanewise(FMA, even0, s10);
+      s11 = q.lanewise(FMA, even1, s11);
       q = FloatVector.fromArray(FLOATS, queries, at + 4 * c + 3 * LANES);
-      s10 = q.fma(odd0, s10);
-      s11 = q.fma(odd1, s11);
-      s12 = q.fma(odd2, s12);
-      s13 = q.fma(odd3, s13);
+      s10 = q.lanewise(FMA, odd0, s10);
+      s11 = q.lanewise(FMA, odd1, s11);
       q = FloatVector.fromArray(FLOATS, queries, at + 4 * c + 4 * LANES);
-      s20 = q.fma(even0, s20);
-      s21 = q.fma(even1, s21);
-      s22 = q.fma(even2, s22);
-      s23 = q.fma(even3, s23);
+      s20 = q.lanewise(FMA, even0, s20);
+      s21 = q.lanewise(FMA, even1, s21);
       q = FloatVector.fromArray(FLOATS, queries, at + 4 * c + 5 * LANES);
-      s20 = q.fma(odd0, s20);
-      s21 = q.fma(odd1, s21);
-      s22 = q.fma(odd2, s22);
-      s23 = q.fma(odd3, s23);
+      s20 = q.lanewise(FMA, odd0, s20);
+      s21 = q.lanewise(FMA, odd1, s21);
       q = FloatVector.fromArray(FLOATS, queries, at + 4 * c + 6 * LANES);
-      s30 = q.fma(even0, s30);
-      s31 = q.fma(even1, s31);
-      s32 = q.fma(even2, s32);
-      s33 = q.fma(even3, s33);
+      s30 = q.lanewise(FMA, even0, s30);
+      s31 = q.lanewise(FMA, even1, s31);
       q = FloatVector.fromArray(FLOATS, queries, at + 4 * c + 7 * LANES);
-      s30 = q.fma(odd0, s30);
-      s31 = q.fma(odd1, s31);
-      s32 = q.fma(odd2, s32);
-      s33 = q.fma(odd3, s33);
+      s30 = q.lanewise(FMA, odd0, s30);
+      s31 = q.lanewise(FMA, odd1, s31);
     }
     s00.intoArray(sums, to);
-    s01.intoArray(sums, to + 1 * LANES);
-    s02.intoArray(sums, to + 2 * LANES);
-    s03.intoArray(sums, to + 3 * LANES);
+    s01.intoArray(sums, to + LANES);
     s10.intoArray(sums, to + 4 * LANES);
     s11.intoArray(sums, to + 5 * LANES);
-    s12.intoArray(sums, to + 6 * LANES);
-    s13.intoArray(sums, to + 7 * LANES);
     s20.intoArray(sums, to + 8 * LANES);
     s21.intoArray(sums, to + 9 * LANES);
-    s22.intoArray(sums, to + 10 * LANES);
-    s23.intoArray(sums, to + 11 * LANES);
     s30.intoArray(sums, to + 12 * LANES);
     s31.intoArray(sums, to + 13 * LANES);
-    s32.intoArray(sums, to + 14 * LANES);
-    s33.intoArray(sums, to + 15 * LANES);
   }
 
   private static void oneBrainHalfRows(
       MemorySegment rows,
       long at0,
       long at1,
-      long at2,
-      long at3,
       int depth,
       float[] queries,
       int at,
@@ -422,37 +319,22 @@ final class HalfProducts {
       int to) {
     FloatVector s00 = FloatVector.zero(FLOATS);
     FloatVector s01 = s00;
-    FloatVector s02 = s00;
-    FloatVector s03 = s00;
     for (int c = 0; c <= depth - 2 * LANES; c += 2 * LANES) {
-      IntVector x =
-          ShortVector.fromMemorySegment(SHORTS, rows, at0 + 2L * c, ORDER).reinterpretAsInts();
-      FloatVector even0 = x.lanewise(VectorOperators.LSHL, 16).reinterpretAsFloats();
-      FloatVector odd0 = x.and(UPPER_HALF).reinterpretAsFloats();
-      x = ShortVector.fromMemorySegment(SHORTS, rows, at1 + 2L * c, ORDER).reinterpretAsInts();
-      FloatVector even1 = x.lanewise(VectorOperators.LSHL, 16).reinterpretAsFloats();
-      FloatVector odd1 = x.and(UPPER_HALF).reinterpretAsFloats();
-      x = ShortVector.fromMemorySegment(SHORTS, rows, at2 + 2L * c, ORDER).reinterpretAsInts();
-      FloatVector even2 = x.lanewise(VectorOperators.LSHL, 16).reinterpretAsFloats();
-      FloatVector odd2 = x.and(UPPER_HALF).reinterpretAsFloats();
-      x = ShortVector.fromMemorySegment(SHORTS, rows, at3 + 2L * c, ORDER).reinterpretAsInts();
-      FloatVector even3 = x.lanewise(VectorOperators.LSHL, 16).reinterpretAsFloats();
-      FloatVector odd3 = x.and(UPPER_HALF).reinterpretAsFloats();
+      IntVector x0 = IntVector.fromMemorySegment(INTS, rows, at0 + 2L * c, ORDER);
+      FloatVector even0 = x0.lanewise(LSHL, 16).reinterpretAsFloats();
+      FloatVector odd0 = x0.lanewise(AND, UPPER_HALF).reinterpretAsFloats();
+      IntVector x1 = IntVector.fromMemorySegment(INTS, rows, at1 + 2L * c, ORDER);
+      FloatVector even1 = x1.lanewise(LSHL, 16).reinterpretAsFloats();
+      FloatVector odd1 = x1.lanewise(AND, UPPER_HALF).reinterpretAsFloats();
       FloatVector q = FloatVector.fromArray(FLOATS, queries, at + c);
-      s00 = q.fma(even0, s00);
-      s01 = q.fma(even1, s01);
-      s02 = q.fma(even2, s02);
-      s03 = q.fma(even3, s03);
+      s00 = q.lanewise(FMA, even0, s00);
+      s01 = q.lanewise(FMA, even1, s01);
       q = FloatVector.fromArray(FLOATS, queries, at + c + LANES);
-      s00 = q.fma(odd0, s00);
-      s01 = q.fma(odd1, s01);
-      s02 = q.fma(odd2, s02);
-      s03 = q.fma(odd3, s03);
+      s00 = q.lanewise(FMA, odd0, s00);
+      s01 = q.lanewise(FMA, odd1, s01);
     }
     s00.intoArray(sums, to);
-    s01.intoArray(sums, to + 1 * LANES);
-    s02.intoArray(sums, to + 2 * LANES);
-    s03.intoArray(sums, to + 3 * LANES);
+    s01.intoArray(sums, to + LANES);
   }
 
   /** Adds up the lanes of one query. */

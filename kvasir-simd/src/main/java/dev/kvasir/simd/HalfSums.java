@@ -1,13 +1,16 @@
 package dev.kvasir.simd;
 
+import static jdk.incubator.vector.VectorOperators.AND;
+import static jdk.incubator.vector.VectorOperators.ASHR;
+import static jdk.incubator.vector.VectorOperators.FMA;
+import static jdk.incubator.vector.VectorOperators.LSHL;
+
 import dev.kvasir.kernel.DenseMatrix;
 import dev.kvasir.kernel.DenseMatrix.Precision;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteOrder;
 import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.IntVector;
-import jdk.incubator.vector.ShortVector;
-import jdk.incubator.vector.VectorOperators;
 import jdk.incubator.vector.VectorSpecies;
 
 /**
@@ -17,13 +20,25 @@ import jdk.incubator.vector.VectorSpecies;
  */
 final class HalfSums {
   private static final VectorSpecies<Float> FLOATS = FloatVector.SPECIES_PREFERRED;
-  private static final VectorSpecies<Short> SHORTS = ShortVector.SPECIES_PREFERRED;
+  private static final VectorSpecies<Integer> INTS = IntVector.SPECIES_PREFERRED;
   private static final ByteOrder ORDER = ByteOrder.LITTLE_ENDIAN;
   private static final int LANES = FLOATS.length();
-  private static final int HALF_BITS = HalfFloats.HALF_BITS;
-  private static final int UPPER_HALF = HalfFloats.UPPER_HALF;
+  private static final IntVector HALF_BITS = IntVector.broadcast(INTS, HalfFloats.HALF_BITS);
+  private static final IntVector UPPER_HALF = IntVector.broadcast(INTS, HalfFloats.UPPER_HALF);
 
   private HalfSums() {}
+
+  /** A kernel that leaves the sums of a tile; {@link HalfProducts} says why it is an interface. */
+  private interface TileSums {
+    void sum(MemorySegment rows, long at, long rowBytes, int tokens, float[] weights, float[] sums);
+  }
+
+  private static TileSums tileSums(Precision precision, int rows) {
+    if (precision == Precision.F16) {
+      return rows == 1 ? HalfSums::oneHalfSums : HalfSums::fourHalfSums;
+    }
+    return rows == 1 ? HalfSums::oneBrainHalfSums : HalfSums::fourBrainHalfSums;
+  }
 
   static void weightedSums(
       float[] weights,
@@ -39,37 +54,21 @@ final class HalfSums {
     SumTile scratch = SumTile.ofThread(tokens);
     // What is stored is 2^-112 of a half's value; the weights make up for it.
     float lift = HalfFloats.lift(v.precision());
+    long rowBytes = 2L * v.columns();
     for (int i = 0; i < rows; ) {
       int count = SumTile.rows(rows - i);
       int from = weightsAt + i * weightsStride;
       int to = outAt + i * outStride;
       scratch.arrange(weights, from, weightsStride, count, tokens, lift);
+      TileSums kernel = tileSums(v.precision(), count);
       int channel = 0;
       for (; channel <= v.columns() - SumTile.LANES; channel += SumTile.LANES) {
-        tile(v, firstRow, channel, tokens, count, scratch);
+        long at = v.offset(firstRow) + 2L * channel;
+        kernel.sum(v.data(), at, rowBytes, tokens, scratch.weights, scratch.sums);
         scratch.addInOrder(count, out, to + channel, outStride);
       }
       rest(weights, from, weightsStride, count, v, firstRow, tokens, channel, out, to, outStride);
       i += count;
-    }
-  }
-
-  private static void tile(
-      DenseMatrix v, int firstRow, int channel, int tokens, int count, SumTile scratch) {
-    long at = v.offset(firstRow) + 2L * channel;
-    long rowBytes = 2L * v.columns();
-    float[] weights = scratch.weights;
-    float[] sums = scratch.sums;
-    if (v.precision() == Precision.F16) {
-      if (count == 1) {
-        oneHalfSums(v.data(), at, rowBytes, tokens, weights, sums);
-      } else {
-        fourHalfSums(v.data(), at, rowBytes, tokens, weights, sums);
-      }
-    } else if (count == 1) {
-      oneBrainHalfSums(v.data(), at, rowBytes, tokens, weights, sums);
-    } else {
-      fourBrainHalfSums(v.data(), at, rowBytes, tokens, weights, sums);
     }
   }
 
@@ -93,40 +92,34 @@ final class HalfSums {
     FloatVector s33 = s00;
     for (int t = 0; t < tokens; t++) {
       long row = at + t * rowBytes;
-      IntVector x = ShortVector.fromMemorySegment(SHORTS, rows, row, ORDER).reinterpretAsInts();
+      IntVector x = IntVector.fromMemorySegment(INTS, rows, row, ORDER);
       FloatVector even0 =
-          x.lanewise(VectorOperators.LSHL, 16)
-              .lanewise(VectorOperators.ASHR, 3)
-              .and(HALF_BITS)
-              .reinterpretAsFloats();
-      FloatVector odd0 = x.lanewise(VectorOperators.ASHR, 3).and(HALF_BITS).reinterpretAsFloats();
-      x = ShortVector.fromMemorySegment(SHORTS, rows, row + 4L * LANES, ORDER).reinterpretAsInts();
+          x.lanewise(LSHL, 16).lanewise(ASHR, 3).lanewise(AND, HALF_BITS).reinterpretAsFloats();
+      FloatVector odd0 = x.lanewise(ASHR, 3).lanewise(AND, HALF_BITS).reinterpretAsFloats();
+      x = IntVector.fromMemorySegment(INTS, rows, row + 4L * LANES, ORDER);
       FloatVector even1 =
-          x.lanewise(VectorOperators.LSHL, 16)
-              .lanewise(VectorOperators.ASHR, 3)
-              .and(HALF_BITS)
-              .reinterpretAsFloats();
-      FloatVector odd1 = x.lanewise(VectorOperators.ASHR, 3).and(HALF_BITS).reinterpretAsFloats();
+          x.lanewise(LSHL, 16).lanewise(ASHR, 3).lanewise(AND, HALF_BITS).reinterpretAsFloats();
+      FloatVector odd1 = x.lanewise(ASHR, 3).lanewise(AND, HALF_BITS).reinterpretAsFloats();
       FloatVector w = FloatVector.broadcast(FLOATS, weights[t]);
-      s00 = w.fma(even0, s00);
-      s01 = w.fma(odd0, s01);
-      s02 = w.fma(even1, s02);
-      s03 = w.fma(odd1, s03);
+      s00 = w.lanewise(FMA, even0, s00);
+      s01 = w.lanewise(FMA, odd0, s01);
+      s02 = w.lanewise(FMA, even1, s02);
+      s03 = w.lanewise(FMA, odd1, s03);
       w = FloatVector.broadcast(FLOATS, weights[tokens + t]);
-      s10 = w.fma(even0, s10);
-      s11 = w.fma(odd0, s11);
-      s12 = w.fma(even1, s12);
-      s13 = w.fma(odd1, s13);
+      s10 = w.lanewise(FMA, even0, s10);
+      s11 = w.lanewise(FMA, odd0, s11);
+      s12 = w.lanewise(FMA, even1, s12);
+      s13 = w.lanewise(FMA, odd1, s13);
       w = FloatVector.broadcast(FLOATS, weights[2 * tokens + t]);
-      s20 = w.fma(even0, s20);
-      s21 = w.fma(odd0, s21);
-      s22 = w.fma(even1, s22);
-      s23 = w.fma(odd1, s23);
+      s20 = w.lanewise(FMA, even0, s20);
+      s21 = w.lanewise(FMA, odd0, s21);
+      s22 = w.lanewise(FMA, even1, s22);
+      s23 = w.lanewise(FMA, odd1, s23);
       w = FloatVector.broadcast(FLOATS, weights[3 * tokens + t]);
-      s30 = w.fma(even0, s30);
-      s31 = w.fma(odd0, s31);
-      s32 = w.fma(even1, s32);
-      s33 = w.fma(odd1, s33);
+      s30 = w.lanewise(FMA, even0, s30);
+      s31 = w.lanewise(FMA, odd0, s31);
+      s32 = w.lanewise(FMA, even1, s32);
+      s33 = w.lanewise(FMA, odd1, s33);
     }
     s00.intoArray(sums, 0 * LANES);
     s01.intoArray(sums, 1 * LANES);
@@ -154,25 +147,19 @@ final class HalfSums {
     FloatVector s03 = s00;
     for (int t = 0; t < tokens; t++) {
       long row = at + t * rowBytes;
-      IntVector x = ShortVector.fromMemorySegment(SHORTS, rows, row, ORDER).reinterpretAsInts();
+      IntVector x = IntVector.fromMemorySegment(INTS, rows, row, ORDER);
       FloatVector even0 =
-          x.lanewise(VectorOperators.LSHL, 16)
-              .lanewise(VectorOperators.ASHR, 3)
-              .and(HALF_BITS)
-              .reinterpretAsFloats();
-      FloatVector odd0 = x.lanewise(VectorOperators.ASHR, 3).and(HALF_BITS).reinterpretAsFloats();
-      x = ShortVector.fromMemorySegment(SHORTS, rows, row + 4L * LANES, ORDER).reinterpretAsInts();
+          x.lanewise(LSHL, 16).lanewise(ASHR, 3).lanewise(AND, HALF_BITS).reinterpretAsFloats();
+      FloatVector odd0 = x.lanewise(ASHR, 3).lanewise(AND, HALF_BITS).reinterpretAsFloats();
+      x = IntVector.fromMemorySegment(INTS, rows, row + 4L * LANES, ORDER);
       FloatVector even1 =
-          x.lanewise(VectorOperators.LSHL, 16)
-              .lanewise(VectorOperators.ASHR, 3)
-              .and(HALF_BITS)
-              .reinterpretAsFloats();
-      FloatVector odd1 = x.lanewise(VectorOperators.ASHR, 3).and(HALF_BITS).reinterpretAsFloats();
+          x.lanewise(LSHL, 16).lanewise(ASHR, 3).lanewise(AND, HALF_BITS).reinterpretAsFloats();
+      FloatVector odd1 = x.lanewise(ASHR, 3).lanewise(AND, HALF_BITS).reinterpretAsFloats();
       FloatVector w = FloatVector.broadcast(FLOATS, weights[t]);
-      s00 = w.fma(even0, s00);
-      s01 = w.fma(odd0, s01);
-      s02 = w.fma(even1, s02);
-      s03 = w.fma(odd1, s03);
+      s00 = w.lanewise(FMA, even0, s00);
+      s01 = w.lanewise(FMA, odd0, s01);
+      s02 = w.lanewise(FMA, even1, s02);
+      s03 = w.lanewise(FMA, odd1, s03);
     }
     s00.intoArray(sums, 0 * LANES);
     s01.intoArray(sums, 1 * LANES);
@@ -200,32 +187,32 @@ final class HalfSums {
     FloatVector s33 = s00;
     for (int t = 0; t < tokens; t++) {
       long row = at + t * rowBytes;
-      IntVector x = ShortVector.fromMemorySegment(SHORTS, rows, row, ORDER).reinterpretAsInts();
-      FloatVector even0 = x.lanewise(VectorOperators.LSHL, 16).reinterpretAsFloats();
-      FloatVector odd0 = x.and(UPPER_HALF).reinterpretAsFloats();
-      x = ShortVector.fromMemorySegment(SHORTS, rows, row + 4L * LANES, ORDER).reinterpretAsInts();
-      FloatVector even1 = x.lanewise(VectorOperators.LSHL, 16).reinterpretAsFloats();
-      FloatVector odd1 = x.and(UPPER_HALF).reinterpretAsFloats();
+      IntVector x = IntVector.fromMemorySegment(INTS, rows, row, ORDER);
+      FloatVector even0 = x.lanewise(LSHL, 16).reinterpretAsFloats();
+      FloatVector odd0 = x.lanewise(AND, UPPER_HALF).reinterpretAsFloats();
+      x = IntVector.fromMemorySegment(INTS, rows, row + 4L * LANES, ORDER);
+      FloatVector even1 = x.lanewise(LSHL, 16).reinterpretAsFloats();
+      FloatVector odd1 = x.lanewise(AND, UPPER_HALF).reinterpretAsFloats();
       FloatVector w = FloatVector.broadcast(FLOATS, weights[t]);
-      s00 = w.fma(even0, s00);
-      s01 = w.fma(odd0, s01);
-      s02 = w.fma(even1, s02);
-      s03 = w.fma(odd1, s03);
+      s00 = w.lanewise(FMA, even0, s00);
+      s01 = w.lanewise(FMA, odd0, s01);
+      s02 = w.lanewise(FMA, even1, s02);
+      s03 = w.lanewise(FMA, odd1, s03);
       w = FloatVector.broadcast(FLOATS, weights[tokens + t]);
-      s10 = w.fma(even0, s10);
-      s11 = w.fma(odd0, s11);
-      s12 = w.fma(even1, s12);
-      s13 = w.fma(odd1, s13);
+      s10 = w.lanewise(FMA, even0, s10);
+      s11 = w.lanewise(FMA, odd0, s11);
+      s12 = w.lanewise(FMA, even1, s12);
+      s13 = w.lanewise(FMA, odd1, s13);
       w = FloatVector.broadcast(FLOATS, weights[2 * tokens + t]);
-      s20 = w.fma(even0, s20);
-      s21 = w.fma(odd0, s21);
-      s22 = w.fma(even1, s22);
-      s23 = w.fma(odd1, s23);
+      s20 = w.lanewise(FMA, even0, s20);
+      s21 = w.lanewise(FMA, odd0, s21);
+      s22 = w.lanewise(FMA, even1, s22);
+      s23 = w.lanewise(FMA, odd1, s23);
       w = FloatVector.broadcast(FLOATS, weights[3 * tokens + t]);
-      s30 = w.fma(even0, s30);
-      s31 = w.fma(odd0, s31);
-      s32 = w.fma(even1, s32);
-      s33 = w.fma(odd1, s33);
+      s30 = w.lanewise(FMA, even0, s30);
+      s31 = w.lanewise(FMA, odd0, s31);
+      s32 = w.lanewise(FMA, even1, s32);
+      s33 = w.lanewise(FMA, odd1, s33);
     }
     s00.intoArray(sums, 0 * LANES);
     s01.intoArray(sums, 1 * LANES);
@@ -253,17 +240,17 @@ final class HalfSums {
     FloatVector s03 = s00;
     for (int t = 0; t < tokens; t++) {
       long row = at + t * rowBytes;
-      IntVector x = ShortVector.fromMemorySegment(SHORTS, rows, row, ORDER).reinterpretAsInts();
-      FloatVector even0 = x.lanewise(VectorOperators.LSHL, 16).reinterpretAsFloats();
-      FloatVector odd0 = x.and(UPPER_HALF).reinterpretAsFloats();
-      x = ShortVector.fromMemorySegment(SHORTS, rows, row + 4L * LANES, ORDER).reinterpretAsInts();
-      FloatVector even1 = x.lanewise(VectorOperators.LSHL, 16).reinterpretAsFloats();
-      FloatVector odd1 = x.and(UPPER_HALF).reinterpretAsFloats();
+      IntVector x = IntVector.fromMemorySegment(INTS, rows, row, ORDER);
+      FloatVector even0 = x.lanewise(LSHL, 16).reinterpretAsFloats();
+      FloatVector odd0 = x.lanewise(AND, UPPER_HALF).reinterpretAsFloats();
+      x = IntVector.fromMemorySegment(INTS, rows, row + 4L * LANES, ORDER);
+      FloatVector even1 = x.lanewise(LSHL, 16).reinterpretAsFloats();
+      FloatVector odd1 = x.lanewise(AND, UPPER_HALF).reinterpretAsFloats();
       FloatVector w = FloatVector.broadcast(FLOATS, weights[t]);
-      s00 = w.fma(even0, s00);
-      s01 = w.fma(odd0, s01);
-      s02 = w.fma(even1, s02);
-      s03 = w.fma(odd1, s03);
+      s00 = w.lanewise(FMA, even0, s00);
+      s01 = w.lanewise(FMA, odd0, s01);
+      s02 = w.lanewise(FMA, even1, s02);
+      s03 = w.lanewise(FMA, odd1, s03);
     }
     s00.intoArray(sums, 0 * LANES);
     s01.intoArray(sums, 1 * LANES);

@@ -35,21 +35,22 @@ final class LaneSums {
     return sum;
   }
 
-  /** The sums of four vectors that lie one after another, without a loop where lanes are four. */
+  /** The sums of four vectors that lie one after another, side by side to hide their latency. */
   static void sumFour(float[] scratch, int firstVector, float[] out, int at) {
-    if (LANES == 4) {
-      int from = 4 * firstVector;
-      out[at] = 0 + scratch[from] + scratch[from + 1] + scratch[from + 2] + scratch[from + 3];
-      out[at + 1] =
-          0 + scratch[from + 4] + scratch[from + 5] + scratch[from + 6] + scratch[from + 7];
-      out[at + 2] =
-          0 + scratch[from + 8] + scratch[from + 9] + scratch[from + 10] + scratch[from + 11];
-      out[at + 3] =
-          0 + scratch[from + 12] + scratch[from + 13] + scratch[from + 14] + scratch[from + 15];
-    } else {
-      for (int i = 0; i < 4; i++) {
-        out[at + i] = sum(scratch, firstVector + i);
-      }
+    int from = firstVector * LANES;
+    float sum0 = 0;
+    float sum1 = 0;
+    float sum2 = 0;
+    float sum3 = 0;
+    for (int lane = from; lane < from + LANES; lane++) {
+      sum0 += scratch[lane];
+      sum1 += scratch[lane + LANES];
+      sum2 += scratch[lane + 2 * LANES];
+      sum3 += scratch[lane + 3 * LANES];
     }
+    out[at] = sum0;
+    out[at + 1] = sum1;
+    out[at + 2] = sum2;
+    out[at + 3] = sum3;
   }
 }

@@ -1,5 +1,7 @@
 package dev.kvasir.simd;
 
+import static jdk.incubator.vector.VectorOperators.FMA;
+
 import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.VectorSpecies;
 
@@ -79,25 +81,25 @@ final class PickedProducts {
       FloatVector a2 = FloatVector.fromArray(SPECIES, a, aAt + 2 * depth + k);
       FloatVector a3 = FloatVector.fromArray(SPECIES, a, aAt + 3 * depth + k);
       FloatVector row = FloatVector.fromArray(SPECIES, b, b0 + k);
-      s00 = row.fma(a0, s00);
-      s10 = row.fma(a1, s10);
-      s20 = row.fma(a2, s20);
-      s30 = row.fma(a3, s30);
+      s00 = row.lanewise(FMA, a0, s00);
+      s10 = row.lanewise(FMA, a1, s10);
+      s20 = row.lanewise(FMA, a2, s20);
+      s30 = row.lanewise(FMA, a3, s30);
       row = FloatVector.fromArray(SPECIES, b, b1 + k);
-      s01 = row.fma(a0, s01);
-      s11 = row.fma(a1, s11);
-      s21 = row.fma(a2, s21);
-      s31 = row.fma(a3, s31);
+      s01 = row.lanewise(FMA, a0, s01);
+      s11 = row.lanewise(FMA, a1, s11);
+      s21 = row.lanewise(FMA, a2, s21);
+      s31 = row.lanewise(FMA, a3, s31);
       row = FloatVector.fromArray(SPECIES, b, b2 + k);
-      s02 = row.fma(a0, s02);
-      s12 = row.fma(a1, s12);
-      s22 = row.fma(a2, s22);
-      s32 = row.fma(a3, s32);
+      s02 = row.lanewise(FMA, a0, s02);
+      s12 = row.lanewise(FMA, a1, s12);
+      s22 = row.lanewise(FMA, a2, s22);
+      s32 = row.lanewise(FMA, a3, s32);
       row = FloatVector.fromArray(SPECIES, b, b3 + k);
-      s03 = row.fma(a0, s03);
-      s13 = row.fma(a1, s13);
-      s23 = row.fma(a2, s23);
-      s33 = row.fma(a3, s33);
+      s03 = row.lanewise(FMA, a0, s03);
+      s13 = row.lanewise(FMA, a1, s13);
+      s23 = row.lanewise(FMA, a2, s23);
+      s33 = row.lanewise(FMA, a3, s33);
     }
     s00.intoArray(sums, 0 * LANES);
     s01.intoArray(sums, 1 * LANES);

@@ -1,12 +1,19 @@
 package dev.kvasir.simd;
 
+import static jdk.incubator.vector.VectorOperators.ADD;
+import static jdk.incubator.vector.VectorOperators.AND;
+import static jdk.incubator.vector.VectorOperators.FMA;
+import static jdk.incubator.vector.VectorOperators.I2F;
+import static jdk.incubator.vector.VectorOperators.LSHL;
+import static jdk.incubator.vector.VectorOperators.LSHR;
+import static jdk.incubator.vector.VectorOperators.SUB;
+
 import dev.kvasir.kernel.LookupTables;
 import dev.kvasir.page.PlaneLayout;
 import java.lang.foreign.MemorySegment;
 import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.IntVector;
 import jdk.incubator.vector.ShortVector;
-import jdk.incubator.vector.VectorOperators;
 import jdk.incubator.vector.VectorSpecies;
 
 /**
@@ -17,6 +24,8 @@ import jdk.incubator.vector.VectorSpecies;
 final class PlaneLookups {
   private static final VectorSpecies<Short> SHORTS = ShortVector.SPECIES_128;
   private static final VectorSpecies<Float> FLOATS = FloatVector.SPECIES_128;
+  private static final VectorSpecies<Integer> INTS = IntVector.SPECIES_128;
+  private static final IntVector LOW_HALF = IntVector.broadcast(INTS, 0xFFFF);
   private static final int LEFT = PlaneSums.LEFT;
 
   /** Pairs of planes, or those and a single one, that eight bits can have. */
@@ -95,176 +104,72 @@ final class PlaneLookups {
       float[] out,
       int outAt,
       int outStride) {
-    int stride = tables.tables() * LEFT;
-    int highest = (Math.ceilDiv(layout.bits(), 2) - 1) * stride;
     int bits = layout.bits();
+    int planes = Math.ceilDiv(bits, 2);
     int lanes = layout.tileLanes(tile);
-    if (tables.exact()) {
-      finishBoth(tables, bits, lanes, scratch, highest, stride, out, outAt, outStride);
-    } else {
-      finish(tables, bits, lanes, scratch, highest, stride, out, outAt, outStride);
+    for (int head = 0; head < tables.heads(); head++) {
+      float constant = tables.constant(head, bits);
+      int at = outAt + head * outStride;
+      finish(tables, head, planes, lanes, constant, scratch, out, at);
     }
   }
 
   /**
-   * Sums of sixteen lanes at a time, from the highest planes down. The 32-bit lane i of a vector of
-   * sums holds, from its lowest byte up, lanes i, 4 + i, 8 + i and 12 + i.
+   * Sums of sixteen lanes at a time, over planes and digits. The 32-bit lane i of a vector of sums
+   * holds, from its lowest byte up, lanes i, 4 + i, 8 + i and 12 + i.
    */
   private static void finish(
       LookupTables tables,
-      int bits,
+      int head,
+      int planes,
       int lanes,
+      float constant,
       short[] scratch,
-      int highest,
-      int stride,
       float[] out,
-      int outAt,
-      int outStride) {
-    int heads = tables.heads();
-    for (int head = 0; head < heads; head++) {
-      FloatVector units = FloatVector.broadcast(FLOATS, tables.unit(head));
-      FloatVector constants = FloatVector.broadcast(FLOATS, tables.constant(head, bits));
-      for (int lane = 0; lane < lanes; lane += PlaneLayout.VECTOR) {
-        int from = head * LEFT + lane;
-        int at = outAt + head * outStride + lane;
-        ShortVector odd = ShortVector.fromArray(SHORTS, scratch, from + highest + 8);
-        IntVector odds = odd.reinterpretAsInts();
-        IntVector evens =
-            ShortVector.fromArray(SHORTS, scratch, from + highest)
-                .sub(odd.lanewise(VectorOperators.LSHL, 8))
-                .reinterpretAsInts();
-        IntVector sum0 = evens.and(0xFFFF);
-        IntVector sum1 = odds.and(0xFFFF);
-        IntVector sum2 = evens.lanewise(VectorOperators.LSHR, 16);
-        IntVector sum3 = odds.lanewise(VectorOperators.LSHR, 16);
-        for (int plane = highest - stride; plane >= 0; plane -= stride) {
-          odd = ShortVector.fromArray(SHORTS, scratch, from + plane + 8);
-          odds = odd.reinterpretAsInts();
-          evens =
-              ShortVector.fromArray(SHORTS, scratch, from + plane)
-                  .sub(odd.lanewise(VectorOperators.LSHL, 8))
-                  .reinterpretAsInts();
-          sum0 = sum0.lanewise(VectorOperators.LSHL, 2).add(evens.and(0xFFFF));
-          sum1 = sum1.lanewise(VectorOperators.LSHL, 2).add(odds.and(0xFFFF));
-          sum2 =
-              sum2.lanewise(VectorOperators.LSHL, 2).add(evens.lanewise(VectorOperators.LSHR, 16));
-          sum3 =
-              sum3.lanewise(VectorOperators.LSHL, 2).add(odds.lanewise(VectorOperators.LSHR, 16));
-        }
-        FloatVector.fromArray(FLOATS, out, at)
-            .add(((FloatVector) sum0.convert(VectorOperators.I2F, 0)).fma(units, constants))
-            .intoArray(out, at);
-        FloatVector.fromArray(FLOATS, out, at + 4)
-            .add(((FloatVector) sum1.convert(VectorOperators.I2F, 0)).fma(units, constants))
-            .intoArray(out, at + 4);
-        FloatVector.fromArray(FLOATS, out, at + 8)
-            .add(((FloatVector) sum2.convert(VectorOperators.I2F, 0)).fma(units, constants))
-            .intoArray(out, at + 8);
-        FloatVector.fromArray(FLOATS, out, at + 12)
-            .add(((FloatVector) sum3.convert(VectorOperators.I2F, 0)).fma(units, constants))
-            .intoArray(out, at + 12);
-      }
-    }
-  }
-
-  /** The same of two digits. */
-  private static void finishBoth(
-      LookupTables tables,
-      int bits,
-      int lanes,
-      short[] scratch,
-      int highest,
-      int stride,
-      float[] out,
-      int outAt,
-      int outStride) {
+      int outAt) {
+    FloatVector units = FloatVector.broadcast(FLOATS, tables.unit(head));
+    FloatVector constants = FloatVector.broadcast(FLOATS, constant);
     int fine = tables.heads() * LEFT;
-    int heads = tables.heads();
-    for (int head = 0; head < heads; head++) {
-      FloatVector units = FloatVector.broadcast(FLOATS, tables.unit(head));
-      FloatVector constants = FloatVector.broadcast(FLOATS, tables.constant(head, bits));
-      for (int lane = 0; lane < lanes; lane += PlaneLayout.VECTOR) {
-        int from = head * LEFT + lane;
-        int at = outAt + head * outStride + lane;
-        ShortVector odd = ShortVector.fromArray(SHORTS, scratch, from + highest + 8);
-        IntVector odds = odd.reinterpretAsInts();
-        IntVector evens =
-            ShortVector.fromArray(SHORTS, scratch, from + highest)
-                .sub(odd.lanewise(VectorOperators.LSHL, 8))
-                .reinterpretAsInts();
-        IntVector sum0 = evens.and(0xFFFF);
-        IntVector sum1 = odds.and(0xFFFF);
-        IntVector sum2 = evens.lanewise(VectorOperators.LSHR, 16);
-        IntVector sum3 = odds.lanewise(VectorOperators.LSHR, 16);
-        odd = ShortVector.fromArray(SHORTS, scratch, from + fine + highest + 8);
-        odds = odd.reinterpretAsInts();
-        evens =
-            ShortVector.fromArray(SHORTS, scratch, from + fine + highest)
-                .sub(odd.lanewise(VectorOperators.LSHL, 8))
-                .reinterpretAsInts();
-        IntVector rest0 = evens.and(0xFFFF);
-        IntVector rest1 = odds.and(0xFFFF);
-        IntVector rest2 = evens.lanewise(VectorOperators.LSHR, 16);
-        IntVector rest3 = odds.lanewise(VectorOperators.LSHR, 16);
-        for (int plane = highest - stride; plane >= 0; plane -= stride) {
-          odd = ShortVector.fromArray(SHORTS, scratch, from + plane + 8);
-          odds = odd.reinterpretAsInts();
-          evens =
-              ShortVector.fromArray(SHORTS, scratch, from + plane)
-                  .sub(odd.lanewise(VectorOperators.LSHL, 8))
+    int digits = tables.tables() * LEFT;
+    for (int lane = 0; lane < lanes; lane += PlaneLayout.VECTOR) {
+      IntVector sum0 = IntVector.zero(INTS);
+      IntVector sum1 = IntVector.zero(INTS);
+      IntVector sum2 = IntVector.zero(INTS);
+      IntVector sum3 = IntVector.zero(INTS);
+      for (int plane = 0; plane < planes; plane++) {
+        int shift = 2 * plane;
+        for (int digit = digits - fine; digit >= 0; digit -= fine) {
+          int from = plane * digits + digit + head * LEFT + lane;
+          ShortVector odd = ShortVector.fromArray(SHORTS, scratch, from + SHORTS.length());
+          IntVector odds = odd.reinterpretAsInts();
+          IntVector evens =
+              ShortVector.fromArray(SHORTS, scratch, from)
+                  .lanewise(SUB, odd.lanewise(LSHL, 8))
                   .reinterpretAsInts();
-          sum0 = sum0.lanewise(VectorOperators.LSHL, 2).add(evens.and(0xFFFF));
-          sum1 = sum1.lanewise(VectorOperators.LSHL, 2).add(odds.and(0xFFFF));
-          sum2 =
-              sum2.lanewise(VectorOperators.LSHL, 2).add(evens.lanewise(VectorOperators.LSHR, 16));
-          sum3 =
-              sum3.lanewise(VectorOperators.LSHL, 2).add(odds.lanewise(VectorOperators.LSHR, 16));
-          odd = ShortVector.fromArray(SHORTS, scratch, from + fine + plane + 8);
-          odds = odd.reinterpretAsInts();
-          evens =
-              ShortVector.fromArray(SHORTS, scratch, from + fine + plane)
-                  .sub(odd.lanewise(VectorOperators.LSHL, 8))
-                  .reinterpretAsInts();
-          rest0 = rest0.lanewise(VectorOperators.LSHL, 2).add(evens.and(0xFFFF));
-          rest1 = rest1.lanewise(VectorOperators.LSHL, 2).add(odds.and(0xFFFF));
-          rest2 =
-              rest2.lanewise(VectorOperators.LSHL, 2).add(evens.lanewise(VectorOperators.LSHR, 16));
-          rest3 =
-              rest3.lanewise(VectorOperators.LSHL, 2).add(odds.lanewise(VectorOperators.LSHR, 16));
+          sum0 = evens.lanewise(AND, LOW_HALF).lanewise(LSHL, shift).lanewise(ADD, sum0);
+          sum1 = odds.lanewise(AND, LOW_HALF).lanewise(LSHL, shift).lanewise(ADD, sum1);
+          sum2 = evens.lanewise(LSHR, 16).lanewise(LSHL, shift).lanewise(ADD, sum2);
+          sum3 = odds.lanewise(LSHR, 16).lanewise(LSHL, shift).lanewise(ADD, sum3);
+          shift += LookupTables.FINE_BITS;
         }
-        FloatVector.fromArray(FLOATS, out, at)
-            .add(
-                ((FloatVector)
-                        sum0.lanewise(VectorOperators.LSHL, LookupTables.FINE_BITS)
-                            .add(rest0)
-                            .convert(VectorOperators.I2F, 0))
-                    .fma(units, constants))
-            .intoArray(out, at);
-        FloatVector.fromArray(FLOATS, out, at + 4)
-            .add(
-                ((FloatVector)
-                        sum1.lanewise(VectorOperators.LSHL, LookupTables.FINE_BITS)
-                            .add(rest1)
-                            .convert(VectorOperators.I2F, 0))
-                    .fma(units, constants))
-            .intoArray(out, at + 4);
-        FloatVector.fromArray(FLOATS, out, at + 8)
-            .add(
-                ((FloatVector)
-                        sum2.lanewise(VectorOperators.LSHL, LookupTables.FINE_BITS)
-                            .add(rest2)
-                            .convert(VectorOperators.I2F, 0))
-                    .fma(units, constants))
-            .intoArray(out, at + 8);
-        FloatVector.fromArray(FLOATS, out, at + 12)
-            .add(
-                ((FloatVector)
-                        sum3.lanewise(VectorOperators.LSHL, LookupTables.FINE_BITS)
-                            .add(rest3)
-                            .convert(VectorOperators.I2F, 0))
-                    .fma(units, constants))
-            .intoArray(out, at + 12);
       }
+      int at = outAt + lane;
+      FloatVector result0 = (FloatVector) sum0.convertShape(I2F, FLOATS, 0);
+      FloatVector result1 = (FloatVector) sum1.convertShape(I2F, FLOATS, 0);
+      FloatVector result2 = (FloatVector) sum2.convertShape(I2F, FLOATS, 0);
+      FloatVector result3 = (FloatVector) sum3.convertShape(I2F, FLOATS, 0);
+      FloatVector.fromArray(FLOATS, out, at)
+          .lanewise(ADD, result0.lanewise(FMA, units, constants))
+          .intoArray(out, at);
+      FloatVector.fromArray(FLOATS, out, at + 4)
+          .lanewise(ADD, result1.lanewise(FMA, units, constants))
+          .intoArray(out, at + 4);
+      FloatVector.fromArray(FLOATS, out, at + 8)
+          .lanewise(ADD, result2.lanewise(FMA, units, constants))
+          .intoArray(out, at + 8);
+      FloatVector.fromArray(FLOATS, out, at + 12)
+          .lanewise(ADD, result3.lanewise(FMA, units, constants))
+          .intoArray(out, at + 12);
     }
   }
 }

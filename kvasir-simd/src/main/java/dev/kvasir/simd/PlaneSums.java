@@ -1,12 +1,14 @@
 package dev.kvasir.simd;
 
+import static jdk.incubator.vector.VectorOperators.ADD;
+import static jdk.incubator.vector.VectorOperators.LSHR;
+
 import dev.kvasir.kernel.LookupTables;
 import dev.kvasir.page.PlaneLayout;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteOrder;
 import jdk.incubator.vector.ByteVector;
 import jdk.incubator.vector.ShortVector;
-import jdk.incubator.vector.VectorOperators;
 import jdk.incubator.vector.VectorSpecies;
 
 /**
@@ -112,42 +114,52 @@ final class PlaneSums {
     for (int row = 0; row < rows; row++) {
       long c = codesAt + (long) row * TILE;
       int t = row * TABLE_ROW;
-      ByteVector x0 = ByteVector.fromMemorySegment(BYTES, codes, c, ORDER);
-      ByteVector x1 = ByteVector.fromMemorySegment(BYTES, codes, c + HALF_TILE, ORDER);
-      ByteVector y0 = x0.lanewise(VectorOperators.LSHR, 4);
-      ByteVector y1 = x1.lanewise(VectorOperators.LSHR, 4);
+      ShortVector codes0 = ShortVector.fromMemorySegment(SHORTS, codes, c, ORDER);
+      ByteVector x0 = codes0.reinterpretAsBytes();
+      ShortVector codes1 = ShortVector.fromMemorySegment(SHORTS, codes, c + HALF_TILE, ORDER);
+      ByteVector x1 = codes1.reinterpretAsBytes();
+      ByteVector y0 = codes0.lanewise(LSHR, 4).reinterpretAsBytes();
+      ByteVector y1 = codes1.lanewise(LSHR, 4).reinterpretAsBytes();
       ByteVector low0 = ByteVector.fromArray(BYTES, tables, tablesAt + t);
       ByteVector high0 = ByteVector.fromArray(BYTES, tables, tablesAt + SUMS + t);
-      ShortVector sum00 = x0.selectFrom(low0).add(y0.selectFrom(high0)).reinterpretAsShorts();
-      both00 = both00.add(sum00);
-      odd00 = odd00.add(sum00.lanewise(VectorOperators.LSHR, 8));
-      ShortVector sum01 = x1.selectFrom(low0).add(y1.selectFrom(high0)).reinterpretAsShorts();
-      both01 = both01.add(sum01);
-      odd01 = odd01.add(sum01.lanewise(VectorOperators.LSHR, 8));
+      ShortVector sum00 =
+          x0.selectFrom(low0).lanewise(ADD, y0.selectFrom(high0)).reinterpretAsShorts();
+      both00 = sum00.lanewise(ADD, both00);
+      odd00 = sum00.lanewise(LSHR, 8).lanewise(ADD, odd00);
+      ShortVector sum01 =
+          x1.selectFrom(low0).lanewise(ADD, y1.selectFrom(high0)).reinterpretAsShorts();
+      both01 = sum01.lanewise(ADD, both01);
+      odd01 = sum01.lanewise(LSHR, 8).lanewise(ADD, odd01);
       ByteVector low1 = ByteVector.fromArray(BYTES, tables, table1 + t);
       ByteVector high1 = ByteVector.fromArray(BYTES, tables, table1 + SUMS + t);
-      ShortVector sum10 = x0.selectFrom(low1).add(y0.selectFrom(high1)).reinterpretAsShorts();
-      both10 = both10.add(sum10);
-      odd10 = odd10.add(sum10.lanewise(VectorOperators.LSHR, 8));
-      ShortVector sum11 = x1.selectFrom(low1).add(y1.selectFrom(high1)).reinterpretAsShorts();
-      both11 = both11.add(sum11);
-      odd11 = odd11.add(sum11.lanewise(VectorOperators.LSHR, 8));
+      ShortVector sum10 =
+          x0.selectFrom(low1).lanewise(ADD, y0.selectFrom(high1)).reinterpretAsShorts();
+      both10 = sum10.lanewise(ADD, both10);
+      odd10 = sum10.lanewise(LSHR, 8).lanewise(ADD, odd10);
+      ShortVector sum11 =
+          x1.selectFrom(low1).lanewise(ADD, y1.selectFrom(high1)).reinterpretAsShorts();
+      both11 = sum11.lanewise(ADD, both11);
+      odd11 = sum11.lanewise(LSHR, 8).lanewise(ADD, odd11);
       ByteVector low2 = ByteVector.fromArray(BYTES, tables, table2 + t);
       ByteVector high2 = ByteVector.fromArray(BYTES, tables, table2 + SUMS + t);
-      ShortVector sum20 = x0.selectFrom(low2).add(y0.selectFrom(high2)).reinterpretAsShorts();
-      both20 = both20.add(sum20);
-      odd20 = odd20.add(sum20.lanewise(VectorOperators.LSHR, 8));
-      ShortVector sum21 = x1.selectFrom(low2).add(y1.selectFrom(high2)).reinterpretAsShorts();
-      both21 = both21.add(sum21);
-      odd21 = odd21.add(sum21.lanewise(VectorOperators.LSHR, 8));
+      ShortVector sum20 =
+          x0.selectFrom(low2).lanewise(ADD, y0.selectFrom(high2)).reinterpretAsShorts();
+      both20 = sum20.lanewise(ADD, both20);
+      odd20 = sum20.lanewise(LSHR, 8).lanewise(ADD, odd20);
+      ShortVector sum21 =
+          x1.selectFrom(low2).lanewise(ADD, y1.selectFrom(high2)).reinterpretAsShorts();
+      both21 = sum21.lanewise(ADD, both21);
+      odd21 = sum21.lanewise(LSHR, 8).lanewise(ADD, odd21);
       ByteVector low3 = ByteVector.fromArray(BYTES, tables, table3 + t);
       ByteVector high3 = ByteVector.fromArray(BYTES, tables, table3 + SUMS + t);
-      ShortVector sum30 = x0.selectFrom(low3).add(y0.selectFrom(high3)).reinterpretAsShorts();
-      both30 = both30.add(sum30);
-      odd30 = odd30.add(sum30.lanewise(VectorOperators.LSHR, 8));
-      ShortVector sum31 = x1.selectFrom(low3).add(y1.selectFrom(high3)).reinterpretAsShorts();
-      both31 = both31.add(sum31);
-      odd31 = odd31.add(sum31.lanewise(VectorOperators.LSHR, 8));
+      ShortVector sum30 =
+          x0.selectFrom(low3).lanewise(ADD, y0.selectFrom(high3)).reinterpretAsShorts();
+      both30 = sum30.lanewise(ADD, both30);
+      odd30 = sum30.lanewise(LSHR, 8).lanewise(ADD, odd30);
+      ShortVector sum31 =
+          x1.selectFrom(low3).lanewise(ADD, y1.selectFrom(high3)).reinterpretAsShorts();
+      both31 = sum31.lanewise(ADD, both31);
+      odd31 = sum31.lanewise(LSHR, 8).lanewise(ADD, odd31);
     }
     both00.intoArray(scratch, to);
     odd00.intoArray(scratch, to + 8);
@@ -188,26 +200,32 @@ final class PlaneSums {
     for (int row = 0; row < rows; row++) {
       long c = codesAt + (long) row * TILE;
       int t = row * TABLE_ROW;
-      ByteVector x0 = ByteVector.fromMemorySegment(BYTES, codes, c, ORDER);
-      ByteVector x1 = ByteVector.fromMemorySegment(BYTES, codes, c + HALF_TILE, ORDER);
-      ByteVector y0 = x0.lanewise(VectorOperators.LSHR, 4);
-      ByteVector y1 = x1.lanewise(VectorOperators.LSHR, 4);
+      ShortVector codes0 = ShortVector.fromMemorySegment(SHORTS, codes, c, ORDER);
+      ByteVector x0 = codes0.reinterpretAsBytes();
+      ShortVector codes1 = ShortVector.fromMemorySegment(SHORTS, codes, c + HALF_TILE, ORDER);
+      ByteVector x1 = codes1.reinterpretAsBytes();
+      ByteVector y0 = codes0.lanewise(LSHR, 4).reinterpretAsBytes();
+      ByteVector y1 = codes1.lanewise(LSHR, 4).reinterpretAsBytes();
       ByteVector low0 = ByteVector.fromArray(BYTES, tables, tablesAt + t);
       ByteVector high0 = ByteVector.fromArray(BYTES, tables, tablesAt + SUMS + t);
-      ShortVector sum00 = x0.selectFrom(low0).add(y0.selectFrom(high0)).reinterpretAsShorts();
-      both00 = both00.add(sum00);
-      odd00 = odd00.add(sum00.lanewise(VectorOperators.LSHR, 8));
-      ShortVector sum01 = x1.selectFrom(low0).add(y1.selectFrom(high0)).reinterpretAsShorts();
-      both01 = both01.add(sum01);
-      odd01 = odd01.add(sum01.lanewise(VectorOperators.LSHR, 8));
+      ShortVector sum00 =
+          x0.selectFrom(low0).lanewise(ADD, y0.selectFrom(high0)).reinterpretAsShorts();
+      both00 = sum00.lanewise(ADD, both00);
+      odd00 = sum00.lanewise(LSHR, 8).lanewise(ADD, odd00);
+      ShortVector sum01 =
+          x1.selectFrom(low0).lanewise(ADD, y1.selectFrom(high0)).reinterpretAsShorts();
+      both01 = sum01.lanewise(ADD, both01);
+      odd01 = sum01.lanewise(LSHR, 8).lanewise(ADD, odd01);
       ByteVector low1 = ByteVector.fromArray(BYTES, tables, table1 + t);
       ByteVector high1 = ByteVector.fromArray(BYTES, tables, table1 + SUMS + t);
-      ShortVector sum10 = x0.selectFrom(low1).add(y0.selectFrom(high1)).reinterpretAsShorts();
-      both10 = both10.add(sum10);
-      odd10 = odd10.add(sum10.lanewise(VectorOperators.LSHR, 8));
-      ShortVector sum11 = x1.selectFrom(low1).add(y1.selectFrom(high1)).reinterpretAsShorts();
-      both11 = both11.add(sum11);
-      odd11 = odd11.add(sum11.lanewise(VectorOperators.LSHR, 8));
+      ShortVector sum10 =
+          x0.selectFrom(low1).lanewise(ADD, y0.selectFrom(high1)).reinterpretAsShorts();
+      both10 = sum10.lanewise(ADD, both10);
+      odd10 = sum10.lanewise(LSHR, 8).lanewise(ADD, odd10);
+      ShortVector sum11 =
+          x1.selectFrom(low1).lanewise(ADD, y1.selectFrom(high1)).reinterpretAsShorts();
+      both11 = sum11.lanewise(ADD, both11);
+      odd11 = sum11.lanewise(LSHR, 8).lanewise(ADD, odd11);
     }
     both00.intoArray(scratch, to);
     odd00.intoArray(scratch, to + 8);
@@ -234,18 +252,22 @@ final class PlaneSums {
     for (int row = 0; row < rows; row++) {
       long c = codesAt + (long) row * TILE;
       int t = row * TABLE_ROW;
-      ByteVector x0 = ByteVector.fromMemorySegment(BYTES, codes, c, ORDER);
-      ByteVector x1 = ByteVector.fromMemorySegment(BYTES, codes, c + HALF_TILE, ORDER);
-      ByteVector y0 = x0.lanewise(VectorOperators.LSHR, 4);
-      ByteVector y1 = x1.lanewise(VectorOperators.LSHR, 4);
+      ShortVector codes0 = ShortVector.fromMemorySegment(SHORTS, codes, c, ORDER);
+      ByteVector x0 = codes0.reinterpretAsBytes();
+      ShortVector codes1 = ShortVector.fromMemorySegment(SHORTS, codes, c + HALF_TILE, ORDER);
+      ByteVector x1 = codes1.reinterpretAsBytes();
+      ByteVector y0 = codes0.lanewise(LSHR, 4).reinterpretAsBytes();
+      ByteVector y1 = codes1.lanewise(LSHR, 4).reinterpretAsBytes();
       ByteVector low0 = ByteVector.fromArray(BYTES, tables, tablesAt + t);
       ByteVector high0 = ByteVector.fromArray(BYTES, tables, tablesAt + SUMS + t);
-      ShortVector sum00 = x0.selectFrom(low0).add(y0.selectFrom(high0)).reinterpretAsShorts();
-      both00 = both00.add(sum00);
-      odd00 = odd00.add(sum00.lanewise(VectorOperators.LSHR, 8));
-      ShortVector sum01 = x1.selectFrom(low0).add(y1.selectFrom(high0)).reinterpretAsShorts();
-      both01 = both01.add(sum01);
-      odd01 = odd01.add(sum01.lanewise(VectorOperators.LSHR, 8));
+      ShortVector sum00 =
+          x0.selectFrom(low0).lanewise(ADD, y0.selectFrom(high0)).reinterpretAsShorts();
+      both00 = sum00.lanewise(ADD, both00);
+      odd00 = sum00.lanewise(LSHR, 8).lanewise(ADD, odd00);
+      ShortVector sum01 =
+          x1.selectFrom(low0).lanewise(ADD, y1.selectFrom(high0)).reinterpretAsShorts();
+      both01 = sum01.lanewise(ADD, both01);
+      odd01 = sum01.lanewise(LSHR, 8).lanewise(ADD, odd01);
     }
     both00.intoArray(scratch, to);
     odd00.intoArray(scratch, to + 8);
@@ -266,13 +288,15 @@ final class PlaneSums {
     for (int row = 0; row < rows; row++) {
       long c = codesAt + (long) row * HALF_TILE;
       int t = row * TABLE_ROW;
-      ByteVector x0 = ByteVector.fromMemorySegment(BYTES, codes, c, ORDER);
-      ByteVector y0 = x0.lanewise(VectorOperators.LSHR, 4);
+      ShortVector codes0 = ShortVector.fromMemorySegment(SHORTS, codes, c, ORDER);
+      ByteVector x0 = codes0.reinterpretAsBytes();
+      ByteVector y0 = codes0.lanewise(LSHR, 4).reinterpretAsBytes();
       ByteVector low0 = ByteVector.fromArray(BYTES, tables, tablesAt + t);
       ByteVector high0 = ByteVector.fromArray(BYTES, tables, tablesAt + SUMS + t);
-      ShortVector sum00 = x0.selectFrom(low0).add(y0.selectFrom(high0)).reinterpretAsShorts();
-      both00 = both00.add(sum00);
-      odd00 = odd00.add(sum00.lanewise(VectorOperators.LSHR, 8));
+      ShortVector sum00 =
+          x0.selectFrom(low0).lanewise(ADD, y0.selectFrom(high0)).reinterpretAsShorts();
+      both00 = sum00.lanewise(ADD, both00);
+      odd00 = sum00.lanewise(LSHR, 8).lanewise(ADD, odd00);
     }
     both00.intoArray(scratch, to);
     odd00.intoArray(scratch, to + 8);

@@ -1,11 +1,21 @@
 package dev.kvasir.simd;
 
+import static jdk.incubator.vector.VectorOperators.ABS;
+import static jdk.incubator.vector.VectorOperators.ADD;
+import static jdk.incubator.vector.VectorOperators.AND;
+import static jdk.incubator.vector.VectorOperators.LSHL;
+import static jdk.incubator.vector.VectorOperators.LSHR;
+import static jdk.incubator.vector.VectorOperators.MAX;
+import static jdk.incubator.vector.VectorOperators.MIN;
+import static jdk.incubator.vector.VectorOperators.MUL;
+import static jdk.incubator.vector.VectorOperators.OR;
+import static jdk.incubator.vector.VectorOperators.SUB;
+
 import dev.kvasir.kernel.LookupTables;
 import jdk.incubator.vector.ByteVector;
 import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.IntVector;
 import jdk.incubator.vector.ShortVector;
-import jdk.incubator.vector.VectorOperators;
 import jdk.incubator.vector.VectorSpecies;
 
 /**
@@ -28,6 +38,10 @@ final class PlaneTables {
   private static final int FIXED_NUMBERS = 5;
 
   private static final int ROUNDER_BITS = Float.floatToRawIntBits(LookupTables.ROUNDER);
+  private static final FloatVector ROUNDER = FloatVector.broadcast(FLOATS, LookupTables.ROUNDER);
+  private static final IntVector ROUNDERS = IntVector.broadcast(INTS, ROUNDER_BITS);
+  private static final IntVector LOW_HALF = IntVector.broadcast(INTS, 0xFFFF);
+  private static final IntVector ZERO = IntVector.zero(INTS);
 
   /**
    * Bytes of a vector of four quads' numbers, zero in their high halves, that spread the number of
@@ -37,9 +51,11 @@ final class PlaneTables {
   private static final byte[] SPREAD = spread();
 
   private static final int FINE_SHIFT = LookupTables.FIXED_BITS - LookupTables.FINE_BITS;
-  private static final short FINE_LOW = (1 << LookupTables.FINE_BITS) - 1;
-  private static final short FINE_HIGH = FINE_LOW << 8;
-  private static final short HIGH_BYTE = (short) 0xFF00;
+  private static final ShortVector FINE_LOW =
+      ShortVector.broadcast(SHORTS, (1 << LookupTables.FINE_BITS) - 1);
+  private static final ShortVector FINE_HIGH =
+      ShortVector.broadcast(SHORTS, (1 << LookupTables.FINE_BITS) - 1 << 8);
+  private static final ShortVector HIGH_BYTE = ShortVector.broadcast(SHORTS, (short) 0xFF00);
 
   /**
    * What tables are completed by.
@@ -114,8 +130,12 @@ final class PlaneTables {
       FloatVector w1 = FloatVector.fromArray(FLOATS, w, at + c + quads);
       FloatVector w2 = FloatVector.fromArray(FLOATS, w, at + c + 2 * quads);
       FloatVector w3 = FloatVector.fromArray(FLOATS, w, at + c + 3 * quads);
-      sums = sums.add(w0.add(w1).add(w2.add(w3)));
-      largest = largest.max(w0.abs().add(w1.abs()).add(w2.abs().add(w3.abs())));
+      sums = w0.lanewise(ADD, w1).lanewise(ADD, w2.lanewise(ADD, w3)).lanewise(ADD, sums);
+      largest =
+          w0.lanewise(ABS)
+              .lanewise(ADD, w1.lanewise(ABS))
+              .lanewise(ADD, w2.lanewise(ABS).lanewise(ADD, w3.lanewise(ABS)))
+              .lanewise(MAX, largest);
     }
     sums.intoArray(lanes, 0);
     largest.intoArray(lanes, LANES);
@@ -148,50 +168,56 @@ final class PlaneTables {
   /** As many quads as fill vectors, those beyond the last with weights of zero. */
   private static void fix(
       float[] w, int at, int quads, float scale, int rounding, int[] fixed, int fixedAt) {
+    FloatVector scales = FloatVector.broadcast(FLOATS, scale);
+    IntVector start = IntVector.broadcast(INTS, rounding);
     int c = 0;
     for (; c <= quads - LANES; c += LANES) {
       int to = fixedAt + FIXED_NUMBERS * c;
       IntVector steps0 =
           FloatVector.fromArray(FLOATS, w, at + c)
-              .mul(scale)
-              .add(LookupTables.ROUNDER)
+              .lanewise(MUL, scales)
+              .lanewise(ADD, ROUNDER)
               .reinterpretAsInts()
-              .sub(ROUNDER_BITS);
+              .lanewise(SUB, ROUNDERS);
       IntVector steps1 =
           FloatVector.fromArray(FLOATS, w, at + c + quads)
-              .mul(scale)
-              .add(LookupTables.ROUNDER)
+              .lanewise(MUL, scales)
+              .lanewise(ADD, ROUNDER)
               .reinterpretAsInts()
-              .sub(ROUNDER_BITS);
+              .lanewise(SUB, ROUNDERS);
       IntVector steps2 =
           FloatVector.fromArray(FLOATS, w, at + c + 2 * quads)
-              .mul(scale)
-              .add(LookupTables.ROUNDER)
+              .lanewise(MUL, scales)
+              .lanewise(ADD, ROUNDER)
               .reinterpretAsInts()
-              .sub(ROUNDER_BITS);
+              .lanewise(SUB, ROUNDERS);
       IntVector steps3 =
           FloatVector.fromArray(FLOATS, w, at + c + 3 * quads)
-              .mul(scale)
-              .add(LookupTables.ROUNDER)
+              .lanewise(MUL, scales)
+              .lanewise(ADD, ROUNDER)
               .reinterpretAsInts()
-              .sub(ROUNDER_BITS);
-      steps0.and(0xFFFF).intoArray(fixed, to);
-      steps1.and(0xFFFF).intoArray(fixed, to + LANES);
-      steps2.and(0xFFFF).intoArray(fixed, to + 2 * LANES);
-      steps3.and(0xFFFF).intoArray(fixed, to + 3 * LANES);
-      IntVector below = steps0.min(0).add(steps1.min(0)).add(steps2.min(0).add(steps3.min(0)));
-      IntVector.broadcast(INTS, rounding).sub(below).intoArray(fixed, to + 4 * LANES);
+              .lanewise(SUB, ROUNDERS);
+      steps0.lanewise(AND, LOW_HALF).intoArray(fixed, to);
+      steps1.lanewise(AND, LOW_HALF).intoArray(fixed, to + LANES);
+      steps2.lanewise(AND, LOW_HALF).intoArray(fixed, to + 2 * LANES);
+      steps3.lanewise(AND, LOW_HALF).intoArray(fixed, to + 3 * LANES);
+      IntVector below =
+          steps0
+              .lanewise(MIN, ZERO)
+              .lanewise(ADD, steps1.lanewise(MIN, ZERO))
+              .lanewise(ADD, steps2.lanewise(MIN, ZERO).lanewise(ADD, steps3.lanewise(MIN, ZERO)));
+      start.lanewise(SUB, below).intoArray(fixed, to + 4 * LANES);
     }
     for (int lane = 0; c + lane < Math.ceilDiv(quads, LANES) * LANES; lane++) {
       int to = fixedAt + FIXED_NUMBERS * c + lane;
-      int start = rounding;
+      int begin = rounding;
       for (int k = 0; k < 4; k++) {
         float weight = c + lane < quads ? w[at + c + lane + k * quads] : 0;
         int steps = Float.floatToRawIntBits(weight * scale + LookupTables.ROUNDER) - ROUNDER_BITS;
         fixed[to + k * LANES] = steps & 0xFFFF;
-        start -= Math.min(steps, 0);
+        begin -= Math.min(steps, 0);
       }
-      fixed[to + 4 * LANES] = start;
+      fixed[to + 4 * LANES] = begin;
     }
   }
 
@@ -203,22 +229,6 @@ final class PlaneTables {
       int tableBytes,
       int singles,
       Totals totals) {
-    ByteVector all0 = ByteVector.fromArray(BYTES, SPREAD, 0 * SUMS);
-    ByteVector some01 = ByteVector.fromArray(BYTES, SPREAD, 1 * SUMS);
-    ByteVector some02 = ByteVector.fromArray(BYTES, SPREAD, 2 * SUMS);
-    ByteVector some03 = ByteVector.fromArray(BYTES, SPREAD, 3 * SUMS);
-    ByteVector all1 = ByteVector.fromArray(BYTES, SPREAD, 4 * SUMS);
-    ByteVector some11 = ByteVector.fromArray(BYTES, SPREAD, 5 * SUMS);
-    ByteVector some12 = ByteVector.fromArray(BYTES, SPREAD, 6 * SUMS);
-    ByteVector some13 = ByteVector.fromArray(BYTES, SPREAD, 7 * SUMS);
-    ByteVector all2 = ByteVector.fromArray(BYTES, SPREAD, 8 * SUMS);
-    ByteVector some21 = ByteVector.fromArray(BYTES, SPREAD, 9 * SUMS);
-    ByteVector some22 = ByteVector.fromArray(BYTES, SPREAD, 10 * SUMS);
-    ByteVector some23 = ByteVector.fromArray(BYTES, SPREAD, 11 * SUMS);
-    ByteVector all3 = ByteVector.fromArray(BYTES, SPREAD, 12 * SUMS);
-    ByteVector some31 = ByteVector.fromArray(BYTES, SPREAD, 13 * SUMS);
-    ByteVector some32 = ByteVector.fromArray(BYTES, SPREAD, 14 * SUMS);
-    ByteVector some33 = ByteVector.fromArray(BYTES, SPREAD, 15 * SUMS);
     int blocks = fixedLength / (FIXED_NUMBERS * LANES);
     for (int head = 0; head < heads; head++) {
       int fixedAt = head * fixedLength;
@@ -228,71 +238,41 @@ final class PlaneTables {
       ShortVector odd = ShortVector.zero(SHORTS);
       for (int block = 0; block < blocks; block++) {
         int from = fixedAt + block * FIXED_NUMBERS * LANES;
-        ByteVector w0 = IntVector.fromArray(INTS, fixed, from).reinterpretAsBytes();
-        ByteVector w1 = IntVector.fromArray(INTS, fixed, from + LANES).reinterpretAsBytes();
-        ByteVector w2 = IntVector.fromArray(INTS, fixed, from + 2 * LANES).reinterpretAsBytes();
-        ByteVector w3 = IntVector.fromArray(INTS, fixed, from + 3 * LANES).reinterpretAsBytes();
-        ByteVector start = IntVector.fromArray(INTS, fixed, from + 4 * LANES).reinterpretAsBytes();
-        int pair = pairsAt + block * 4 * LookupTables.ROW_BYTES;
-        int single = singlesAt + block * 4 * SUMS;
-        ShortVector without0 =
-            all0.selectFrom(start)
-                .reinterpretAsShorts()
-                .add(some01.selectFrom(w1).reinterpretAsShorts())
-                .add(some02.selectFrom(w2).reinterpretAsShorts())
-                .add(some03.selectFrom(w3).reinterpretAsShorts());
-        ShortVector with0 = without0.add(all0.selectFrom(w0).reinterpretAsShorts());
-        ShortVector sums0 = without0.lanewise(VectorOperators.LSHR, 8).or(with0.and(HIGH_BYTE));
-        both = both.add(sums0);
-        odd = odd.add(sums0.lanewise(VectorOperators.LSHR, 8));
-        sums0.reinterpretAsBytes().intoArray(bytes, pair);
-        sums0.reinterpretAsBytes().intoArray(bytes, single);
-        sums0.add(sums0).reinterpretAsBytes().intoArray(bytes, pair + SUMS);
-        ShortVector without1 =
-            all1.selectFrom(start)
-                .reinterpretAsShorts()
-                .add(some11.selectFrom(w1).reinterpretAsShorts())
-                .add(some12.selectFrom(w2).reinterpretAsShorts())
-                .add(some13.selectFrom(w3).reinterpretAsShorts());
-        ShortVector with1 = without1.add(all1.selectFrom(w0).reinterpretAsShorts());
-        ShortVector sums1 = without1.lanewise(VectorOperators.LSHR, 8).or(with1.and(HIGH_BYTE));
-        both = both.add(sums1);
-        odd = odd.add(sums1.lanewise(VectorOperators.LSHR, 8));
-        sums1.reinterpretAsBytes().intoArray(bytes, pair + 2 * SUMS);
-        sums1.reinterpretAsBytes().intoArray(bytes, single + SUMS);
-        sums1.add(sums1).reinterpretAsBytes().intoArray(bytes, pair + 3 * SUMS);
-        ShortVector without2 =
-            all2.selectFrom(start)
-                .reinterpretAsShorts()
-                .add(some21.selectFrom(w1).reinterpretAsShorts())
-                .add(some22.selectFrom(w2).reinterpretAsShorts())
-                .add(some23.selectFrom(w3).reinterpretAsShorts());
-        ShortVector with2 = without2.add(all2.selectFrom(w0).reinterpretAsShorts());
-        ShortVector sums2 = without2.lanewise(VectorOperators.LSHR, 8).or(with2.and(HIGH_BYTE));
-        both = both.add(sums2);
-        odd = odd.add(sums2.lanewise(VectorOperators.LSHR, 8));
-        sums2.reinterpretAsBytes().intoArray(bytes, pair + 4 * SUMS);
-        sums2.reinterpretAsBytes().intoArray(bytes, single + 2 * SUMS);
-        sums2.add(sums2).reinterpretAsBytes().intoArray(bytes, pair + 5 * SUMS);
-        ShortVector without3 =
-            all3.selectFrom(start)
-                .reinterpretAsShorts()
-                .add(some31.selectFrom(w1).reinterpretAsShorts())
-                .add(some32.selectFrom(w2).reinterpretAsShorts())
-                .add(some33.selectFrom(w3).reinterpretAsShorts());
-        ShortVector with3 = without3.add(all3.selectFrom(w0).reinterpretAsShorts());
-        ShortVector sums3 = without3.lanewise(VectorOperators.LSHR, 8).or(with3.and(HIGH_BYTE));
-        both = both.add(sums3);
-        odd = odd.add(sums3.lanewise(VectorOperators.LSHR, 8));
-        sums3.reinterpretAsBytes().intoArray(bytes, pair + 6 * SUMS);
-        sums3.reinterpretAsBytes().intoArray(bytes, single + 3 * SUMS);
-        sums3.add(sums3).reinterpretAsBytes().intoArray(bytes, pair + 7 * SUMS);
+        for (int quad = 0; quad < LANES; quad++) {
+          ByteVector all = ByteVector.fromArray(BYTES, SPREAD, 4 * quad * SUMS);
+          ByteVector some1 = ByteVector.fromArray(BYTES, SPREAD, 4 * quad * SUMS + SUMS);
+          ByteVector some2 = ByteVector.fromArray(BYTES, SPREAD, 4 * quad * SUMS + 2 * SUMS);
+          ByteVector some3 = ByteVector.fromArray(BYTES, SPREAD, 4 * quad * SUMS + 3 * SUMS);
+          ByteVector w0 = IntVector.fromArray(INTS, fixed, from).reinterpretAsBytes();
+          ByteVector w1 = IntVector.fromArray(INTS, fixed, from + LANES).reinterpretAsBytes();
+          ByteVector w2 = IntVector.fromArray(INTS, fixed, from + 2 * LANES).reinterpretAsBytes();
+          ByteVector w3 = IntVector.fromArray(INTS, fixed, from + 3 * LANES).reinterpretAsBytes();
+          ByteVector start =
+              IntVector.fromArray(INTS, fixed, from + 4 * LANES).reinterpretAsBytes();
+          ShortVector without =
+              all.selectFrom(start)
+                  .reinterpretAsShorts()
+                  .lanewise(ADD, some1.selectFrom(w1).reinterpretAsShorts())
+                  .lanewise(ADD, some2.selectFrom(w2).reinterpretAsShorts())
+                  .lanewise(ADD, some3.selectFrom(w3).reinterpretAsShorts());
+          ShortVector with = without.lanewise(ADD, all.selectFrom(w0).reinterpretAsShorts());
+          ShortVector sums = without.lanewise(LSHR, 8).lanewise(OR, with.lanewise(AND, HIGH_BYTE));
+          int pair = pairsAt + (4 * block + quad) * LookupTables.ROW_BYTES;
+          int single = singlesAt + (4 * block + quad) * SUMS;
+          both = sums.lanewise(ADD, both);
+          odd = sums.lanewise(LSHR, 8).lanewise(ADD, odd);
+          ByteVector table = sums.reinterpretAsBytes();
+          table.intoArray(bytes, pair);
+          table.intoArray(bytes, single);
+          sums.lanewise(ADD, sums).reinterpretAsBytes().intoArray(bytes, pair + SUMS);
+        }
       }
       both.intoArray(totals.digits, 4 * head * SHORTS.length());
       odd.intoArray(totals.digits, (4 * head + 1) * SHORTS.length());
     }
   }
 
+  /** The same with second digits. */
   private static void fillBoth(
       int[] fixed,
       int fixedLength,
@@ -301,24 +281,8 @@ final class PlaneTables {
       int tableBytes,
       int singles,
       Totals totals) {
-    ByteVector all0 = ByteVector.fromArray(BYTES, SPREAD, 0 * SUMS);
-    ByteVector some01 = ByteVector.fromArray(BYTES, SPREAD, 1 * SUMS);
-    ByteVector some02 = ByteVector.fromArray(BYTES, SPREAD, 2 * SUMS);
-    ByteVector some03 = ByteVector.fromArray(BYTES, SPREAD, 3 * SUMS);
-    ByteVector all1 = ByteVector.fromArray(BYTES, SPREAD, 4 * SUMS);
-    ByteVector some11 = ByteVector.fromArray(BYTES, SPREAD, 5 * SUMS);
-    ByteVector some12 = ByteVector.fromArray(BYTES, SPREAD, 6 * SUMS);
-    ByteVector some13 = ByteVector.fromArray(BYTES, SPREAD, 7 * SUMS);
-    ByteVector all2 = ByteVector.fromArray(BYTES, SPREAD, 8 * SUMS);
-    ByteVector some21 = ByteVector.fromArray(BYTES, SPREAD, 9 * SUMS);
-    ByteVector some22 = ByteVector.fromArray(BYTES, SPREAD, 10 * SUMS);
-    ByteVector some23 = ByteVector.fromArray(BYTES, SPREAD, 11 * SUMS);
-    ByteVector all3 = ByteVector.fromArray(BYTES, SPREAD, 12 * SUMS);
-    ByteVector some31 = ByteVector.fromArray(BYTES, SPREAD, 13 * SUMS);
-    ByteVector some32 = ByteVector.fromArray(BYTES, SPREAD, 14 * SUMS);
-    ByteVector some33 = ByteVector.fromArray(BYTES, SPREAD, 15 * SUMS);
-    int blocks = fixedLength / (FIXED_NUMBERS * LANES);
     int fine = heads * tableBytes;
+    int blocks = fixedLength / (FIXED_NUMBERS * LANES);
     for (int head = 0; head < heads; head++) {
       int fixedAt = head * fixedLength;
       int pairsAt = head * tableBytes;
@@ -329,105 +293,45 @@ final class PlaneTables {
       ShortVector oddFine = ShortVector.zero(SHORTS);
       for (int block = 0; block < blocks; block++) {
         int from = fixedAt + block * FIXED_NUMBERS * LANES;
-        ByteVector w0 = IntVector.fromArray(INTS, fixed, from).reinterpretAsBytes();
-        ByteVector w1 = IntVector.fromArray(INTS, fixed, from + LANES).reinterpretAsBytes();
-        ByteVector w2 = IntVector.fromArray(INTS, fixed, from + 2 * LANES).reinterpretAsBytes();
-        ByteVector w3 = IntVector.fromArray(INTS, fixed, from + 3 * LANES).reinterpretAsBytes();
-        ByteVector start = IntVector.fromArray(INTS, fixed, from + 4 * LANES).reinterpretAsBytes();
-        int pair = pairsAt + block * 4 * LookupTables.ROW_BYTES;
-        int single = singlesAt + block * 4 * SUMS;
-        ShortVector without0 =
-            all0.selectFrom(start)
-                .reinterpretAsShorts()
-                .add(some01.selectFrom(w1).reinterpretAsShorts())
-                .add(some02.selectFrom(w2).reinterpretAsShorts())
-                .add(some03.selectFrom(w3).reinterpretAsShorts());
-        ShortVector with0 = without0.add(all0.selectFrom(w0).reinterpretAsShorts());
-        ShortVector sums0 = without0.lanewise(VectorOperators.LSHR, 8).or(with0.and(HIGH_BYTE));
-        both = both.add(sums0);
-        odd = odd.add(sums0.lanewise(VectorOperators.LSHR, 8));
-        sums0.reinterpretAsBytes().intoArray(bytes, pair);
-        sums0.reinterpretAsBytes().intoArray(bytes, single);
-        sums0.add(sums0).reinterpretAsBytes().intoArray(bytes, pair + SUMS);
-        ShortVector rests0 =
-            without0
-                .lanewise(VectorOperators.LSHR, FINE_SHIFT)
-                .and(FINE_LOW)
-                .or(with0.lanewise(VectorOperators.LSHL, 8 - FINE_SHIFT).and(FINE_HIGH));
-        bothFine = bothFine.add(rests0);
-        oddFine = oddFine.add(rests0.lanewise(VectorOperators.LSHR, 8));
-        rests0.reinterpretAsBytes().intoArray(bytes, pair + fine);
-        rests0.reinterpretAsBytes().intoArray(bytes, single + fine);
-        rests0.add(rests0).reinterpretAsBytes().intoArray(bytes, pair + fine + 1 * SUMS);
-        ShortVector without1 =
-            all1.selectFrom(start)
-                .reinterpretAsShorts()
-                .add(some11.selectFrom(w1).reinterpretAsShorts())
-                .add(some12.selectFrom(w2).reinterpretAsShorts())
-                .add(some13.selectFrom(w3).reinterpretAsShorts());
-        ShortVector with1 = without1.add(all1.selectFrom(w0).reinterpretAsShorts());
-        ShortVector sums1 = without1.lanewise(VectorOperators.LSHR, 8).or(with1.and(HIGH_BYTE));
-        both = both.add(sums1);
-        odd = odd.add(sums1.lanewise(VectorOperators.LSHR, 8));
-        sums1.reinterpretAsBytes().intoArray(bytes, pair + 2 * SUMS);
-        sums1.reinterpretAsBytes().intoArray(bytes, single + SUMS);
-        sums1.add(sums1).reinterpretAsBytes().intoArray(bytes, pair + 3 * SUMS);
-        ShortVector rests1 =
-            without1
-                .lanewise(VectorOperators.LSHR, FINE_SHIFT)
-                .and(FINE_LOW)
-                .or(with1.lanewise(VectorOperators.LSHL, 8 - FINE_SHIFT).and(FINE_HIGH));
-        bothFine = bothFine.add(rests1);
-        oddFine = oddFine.add(rests1.lanewise(VectorOperators.LSHR, 8));
-        rests1.reinterpretAsBytes().intoArray(bytes, pair + fine + 2 * SUMS);
-        rests1.reinterpretAsBytes().intoArray(bytes, single + fine + SUMS);
-        rests1.add(rests1).reinterpretAsBytes().intoArray(bytes, pair + fine + 3 * SUMS);
-        ShortVector without2 =
-            all2.selectFrom(start)
-                .reinterpretAsShorts()
-                .add(some21.selectFrom(w1).reinterpretAsShorts())
-                .add(some22.selectFrom(w2).reinterpretAsShorts())
-                .add(some23.selectFrom(w3).reinterpretAsShorts());
-        ShortVector with2 = without2.add(all2.selectFrom(w0).reinterpretAsShorts());
-        ShortVector sums2 = without2.lanewise(VectorOperators.LSHR, 8).or(with2.and(HIGH_BYTE));
-        both = both.add(sums2);
-        odd = odd.add(sums2.lanewise(VectorOperators.LSHR, 8));
-        sums2.reinterpretAsBytes().intoArray(bytes, pair + 4 * SUMS);
-        sums2.reinterpretAsBytes().intoArray(bytes, single + 2 * SUMS);
-        sums2.add(sums2).reinterpretAsBytes().intoArray(bytes, pair + 5 * SUMS);
-        ShortVector rests2 =
-            without2
-                .lanewise(VectorOperators.LSHR, FINE_SHIFT)
-                .and(FINE_LOW)
-                .or(with2.lanewise(VectorOperators.LSHL, 8 - FINE_SHIFT).and(FINE_HIGH));
-        bothFine = bothFine.add(rests2);
-        oddFine = oddFine.add(rests2.lanewise(VectorOperators.LSHR, 8));
-        rests2.reinterpretAsBytes().intoArray(bytes, pair + fine + 4 * SUMS);
-        rests2.reinterpretAsBytes().intoArray(bytes, single + fine + 2 * SUMS);
-        rests2.add(rests2).reinterpretAsBytes().intoArray(bytes, pair + fine + 5 * SUMS);
-        ShortVector without3 =
-            all3.selectFrom(start)
-                .reinterpretAsShorts()
-                .add(some31.selectFrom(w1).reinterpretAsShorts())
-                .add(some32.selectFrom(w2).reinterpretAsShorts())
-                .add(some33.selectFrom(w3).reinterpretAsShorts());
-        ShortVector with3 = without3.add(all3.selectFrom(w0).reinterpretAsShorts());
-        ShortVector sums3 = without3.lanewise(VectorOperators.LSHR, 8).or(with3.and(HIGH_BYTE));
-        both = both.add(sums3);
-        odd = odd.add(sums3.lanewise(VectorOperators.LSHR, 8));
-        sums3.reinterpretAsBytes().intoArray(bytes, pair + 6 * SUMS);
-        sums3.reinterpretAsBytes().intoArray(bytes, single + 3 * SUMS);
-        sums3.add(sums3).reinterpretAsBytes().intoArray(bytes, pair + 7 * SUMS);
-        ShortVector rests3 =
-            without3
-                .lanewise(VectorOperators.LSHR, FINE_SHIFT)
-                .and(FINE_LOW)
-                .or(with3.lanewise(VectorOperators.LSHL, 8 - FINE_SHIFT).and(FINE_HIGH));
-        bothFine = bothFine.add(rests3);
-        oddFine = oddFine.add(rests3.lanewise(VectorOperators.LSHR, 8));
-        rests3.reinterpretAsBytes().intoArray(bytes, pair + fine + 6 * SUMS);
-        rests3.reinterpretAsBytes().intoArray(bytes, single + fine + 3 * SUMS);
-        rests3.add(rests3).reinterpretAsBytes().intoArray(bytes, pair + fine + 7 * SUMS);
+        for (int quad = 0; quad < LANES; quad++) {
+          ByteVector all = ByteVector.fromArray(BYTES, SPREAD, 4 * quad * SUMS);
+          ByteVector some1 = ByteVector.fromArray(BYTES, SPREAD, 4 * quad * SUMS + SUMS);
+          ByteVector some2 = ByteVector.fromArray(BYTES, SPREAD, 4 * quad * SUMS + 2 * SUMS);
+          ByteVector some3 = ByteVector.fromArray(BYTES, SPREAD, 4 * quad * SUMS + 3 * SUMS);
+          ByteVector w0 = IntVector.fromArray(INTS, fixed, from).reinterpretAsBytes();
+          ByteVector w1 = IntVector.fromArray(INTS, fixed, from + LANES).reinterpretAsBytes();
+          ByteVector w2 = IntVector.fromArray(INTS, fixed, from + 2 * LANES).reinterpretAsBytes();
+          ByteVector w3 = IntVector.fromArray(INTS, fixed, from + 3 * LANES).reinterpretAsBytes();
+          ByteVector start =
+              IntVector.fromArray(INTS, fixed, from + 4 * LANES).reinterpretAsBytes();
+          ShortVector without =
+              all.selectFrom(start)
+                  .reinterpretAsShorts()
+                  .lanewise(ADD, some1.selectFrom(w1).reinterpretAsShorts())
+                  .lanewise(ADD, some2.selectFrom(w2).reinterpretAsShorts())
+                  .lanewise(ADD, some3.selectFrom(w3).reinterpretAsShorts());
+          ShortVector with = without.lanewise(ADD, all.selectFrom(w0).reinterpretAsShorts());
+          ShortVector sums = without.lanewise(LSHR, 8).lanewise(OR, with.lanewise(AND, HIGH_BYTE));
+          int pair = pairsAt + (4 * block + quad) * LookupTables.ROW_BYTES;
+          int single = singlesAt + (4 * block + quad) * SUMS;
+          both = sums.lanewise(ADD, both);
+          odd = sums.lanewise(LSHR, 8).lanewise(ADD, odd);
+          ByteVector table = sums.reinterpretAsBytes();
+          table.intoArray(bytes, pair);
+          table.intoArray(bytes, single);
+          sums.lanewise(ADD, sums).reinterpretAsBytes().intoArray(bytes, pair + SUMS);
+          ShortVector rests =
+              without
+                  .lanewise(LSHR, FINE_SHIFT)
+                  .lanewise(AND, FINE_LOW)
+                  .lanewise(OR, with.lanewise(LSHL, 8 - FINE_SHIFT).lanewise(AND, FINE_HIGH));
+          bothFine = rests.lanewise(ADD, bothFine);
+          oddFine = rests.lanewise(LSHR, 8).lanewise(ADD, oddFine);
+          ByteVector fineTable = rests.reinterpretAsBytes();
+          fineTable.intoArray(bytes, pair + fine);
+          fineTable.intoArray(bytes, single + fine);
+          rests.lanewise(ADD, rests).reinterpretAsBytes().intoArray(bytes, pair + fine + SUMS);
+        }
       }
       both.intoArray(totals.digits, 4 * head * SHORTS.length());
       odd.intoArray(totals.digits, (4 * head + 1) * SHORTS.length());

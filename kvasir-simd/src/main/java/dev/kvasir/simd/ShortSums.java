@@ -1,12 +1,15 @@
 package dev.kvasir.simd;
 
+import static jdk.incubator.vector.VectorOperators.ASHR;
+import static jdk.incubator.vector.VectorOperators.FMA;
+import static jdk.incubator.vector.VectorOperators.I2F;
+import static jdk.incubator.vector.VectorOperators.LSHL;
+
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.IntVector;
-import jdk.incubator.vector.ShortVector;
-import jdk.incubator.vector.VectorOperators;
 import jdk.incubator.vector.VectorSpecies;
 
 /**
@@ -16,7 +19,7 @@ import jdk.incubator.vector.VectorSpecies;
  */
 final class ShortSums {
   private static final VectorSpecies<Float> FLOATS = FloatVector.SPECIES_PREFERRED;
-  private static final VectorSpecies<Short> SHORTS = ShortVector.SPECIES_PREFERRED;
+  private static final VectorSpecies<Integer> INTS = IntVector.SPECIES_PREFERRED;
   private static final ByteOrder ORDER = ByteOrder.LITTLE_ENDIAN;
   private static final ValueLayout.OfShort SHORT =
       ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ORDER);
@@ -79,42 +82,34 @@ final class ShortSums {
     FloatVector s33 = s00;
     for (int e = 0; e < entries; e++) {
       long row = at + e * rowBytes;
-      IntVector x = ShortVector.fromMemorySegment(SHORTS, codes, row, ORDER).reinterpretAsInts();
+      IntVector x = IntVector.fromMemorySegment(INTS, codes, row, ORDER);
       FloatVector even0 =
-          (FloatVector)
-              x.lanewise(VectorOperators.LSHL, 16)
-                  .lanewise(VectorOperators.ASHR, 16)
-                  .convert(VectorOperators.I2F, 0);
-      FloatVector odd0 =
-          (FloatVector) x.lanewise(VectorOperators.ASHR, 16).convert(VectorOperators.I2F, 0);
-      x = ShortVector.fromMemorySegment(SHORTS, codes, row + 4L * LANES, ORDER).reinterpretAsInts();
+          (FloatVector) x.lanewise(LSHL, 16).lanewise(ASHR, 16).convertShape(I2F, FLOATS, 0);
+      FloatVector odd0 = (FloatVector) x.lanewise(ASHR, 16).convertShape(I2F, FLOATS, 0);
+      x = IntVector.fromMemorySegment(INTS, codes, row + 4L * LANES, ORDER);
       FloatVector even1 =
-          (FloatVector)
-              x.lanewise(VectorOperators.LSHL, 16)
-                  .lanewise(VectorOperators.ASHR, 16)
-                  .convert(VectorOperators.I2F, 0);
-      FloatVector odd1 =
-          (FloatVector) x.lanewise(VectorOperators.ASHR, 16).convert(VectorOperators.I2F, 0);
+          (FloatVector) x.lanewise(LSHL, 16).lanewise(ASHR, 16).convertShape(I2F, FLOATS, 0);
+      FloatVector odd1 = (FloatVector) x.lanewise(ASHR, 16).convertShape(I2F, FLOATS, 0);
       FloatVector w = FloatVector.broadcast(FLOATS, weights[e]);
-      s00 = w.fma(even0, s00);
-      s01 = w.fma(odd0, s01);
-      s02 = w.fma(even1, s02);
-      s03 = w.fma(odd1, s03);
+      s00 = w.lanewise(FMA, even0, s00);
+      s01 = w.lanewise(FMA, odd0, s01);
+      s02 = w.lanewise(FMA, even1, s02);
+      s03 = w.lanewise(FMA, odd1, s03);
       w = FloatVector.broadcast(FLOATS, weights[entries + e]);
-      s10 = w.fma(even0, s10);
-      s11 = w.fma(odd0, s11);
-      s12 = w.fma(even1, s12);
-      s13 = w.fma(odd1, s13);
+      s10 = w.lanewise(FMA, even0, s10);
+      s11 = w.lanewise(FMA, odd0, s11);
+      s12 = w.lanewise(FMA, even1, s12);
+      s13 = w.lanewise(FMA, odd1, s13);
       w = FloatVector.broadcast(FLOATS, weights[2 * entries + e]);
-      s20 = w.fma(even0, s20);
-      s21 = w.fma(odd0, s21);
-      s22 = w.fma(even1, s22);
-      s23 = w.fma(odd1, s23);
+      s20 = w.lanewise(FMA, even0, s20);
+      s21 = w.lanewise(FMA, odd0, s21);
+      s22 = w.lanewise(FMA, even1, s22);
+      s23 = w.lanewise(FMA, odd1, s23);
       w = FloatVector.broadcast(FLOATS, weights[3 * entries + e]);
-      s30 = w.fma(even0, s30);
-      s31 = w.fma(odd0, s31);
-      s32 = w.fma(even1, s32);
-      s33 = w.fma(odd1, s33);
+      s30 = w.lanewise(FMA, even0, s30);
+      s31 = w.lanewise(FMA, odd0, s31);
+      s32 = w.lanewise(FMA, even1, s32);
+      s33 = w.lanewise(FMA, odd1, s33);
     }
     s00.intoArray(sums, 0 * LANES);
     s01.intoArray(sums, 1 * LANES);
@@ -142,27 +137,19 @@ final class ShortSums {
     FloatVector s03 = s00;
     for (int e = 0; e < entries; e++) {
       long row = at + e * rowBytes;
-      IntVector x = ShortVector.fromMemorySegment(SHORTS, codes, row, ORDER).reinterpretAsInts();
+      IntVector x = IntVector.fromMemorySegment(INTS, codes, row, ORDER);
       FloatVector even0 =
-          (FloatVector)
-              x.lanewise(VectorOperators.LSHL, 16)
-                  .lanewise(VectorOperators.ASHR, 16)
-                  .convert(VectorOperators.I2F, 0);
-      FloatVector odd0 =
-          (FloatVector) x.lanewise(VectorOperators.ASHR, 16).convert(VectorOperators.I2F, 0);
-      x = ShortVector.fromMemorySegment(SHORTS, codes, row + 4L * LANES, ORDER).reinterpretAsInts();
+          (FloatVector) x.lanewise(LSHL, 16).lanewise(ASHR, 16).convertShape(I2F, FLOATS, 0);
+      FloatVector odd0 = (FloatVector) x.lanewise(ASHR, 16).convertShape(I2F, FLOATS, 0);
+      x = IntVector.fromMemorySegment(INTS, codes, row + 4L * LANES, ORDER);
       FloatVector even1 =
-          (FloatVector)
-              x.lanewise(VectorOperators.LSHL, 16)
-                  .lanewise(VectorOperators.ASHR, 16)
-                  .convert(VectorOperators.I2F, 0);
-      FloatVector odd1 =
-          (FloatVector) x.lanewise(VectorOperators.ASHR, 16).convert(VectorOperators.I2F, 0);
+          (FloatVector) x.lanewise(LSHL, 16).lanewise(ASHR, 16).convertShape(I2F, FLOATS, 0);
+      FloatVector odd1 = (FloatVector) x.lanewise(ASHR, 16).convertShape(I2F, FLOATS, 0);
       FloatVector w = FloatVector.broadcast(FLOATS, weights[e]);
-      s00 = w.fma(even0, s00);
-      s01 = w.fma(odd0, s01);
-      s02 = w.fma(even1, s02);
-      s03 = w.fma(odd1, s03);
+      s00 = w.lanewise(FMA, even0, s00);
+      s01 = w.lanewise(FMA, odd0, s01);
+      s02 = w.lanewise(FMA, even1, s02);
+      s03 = w.lanewise(FMA, odd1, s03);
     }
     s00.intoArray(sums, 0 * LANES);
     s01.intoArray(sums, 1 * LANES);

@@ -78,6 +78,18 @@ final class WarmUp implements AutoCloseable {
     return true;
   }
 
+  /**
+   * Several kernels as one trial. Each is a step of its own, or the compiler would take them all
+   * for one method, too large for its vectors to stay in registers.
+   */
+  private static Trial inTurn(Trial... steps) {
+    return kernels -> {
+      for (Trial step : steps) {
+        step.run(kernels);
+      }
+    };
+  }
+
   private static void runSome(Trial trial, Kernels kernels) {
     for (int i = 0; i < RUNS_TIMED_TOGETHER; i++) {
       trial.run(kernels);
@@ -173,16 +185,15 @@ final class WarmUp implements AutoCloseable {
     float[] floats = new float[numbers.length];
     float[] products = new float[tokens];
     float[] bins = new float[sets * FixedRows.ROWS * 8];
-    return kernels -> {
-      kernels.unpackStages(codes, 0, stages, indices);
-      kernels.rowSums(fixed, indices, tokens, rowSums);
-      kernels.turnedSums(rowSums, tokens, fixed, x, x, y, z);
-      kernels.collect(indices, sets, tokens, x, 4, bins);
-      kernels.collect(indices, sets, tokens, x, 8, bins);
-      kernels.pickedSums(floats, 0, indices, sets, tokens, 2 * pairs, z);
-      kernels.rowProducts(z, y, tokens, 2 * pairs, products);
-      kernels.scale(bins, 0, bins.length, 0); // or they would grow without bound
-    };
+    return inTurn(
+        kernels -> kernels.unpackStages(codes, 0, stages, indices),
+        kernels -> kernels.rowSums(fixed, indices, tokens, rowSums),
+        kernels -> kernels.turnedSums(rowSums, tokens, fixed, x, x, y, z),
+        kernels -> kernels.collect(indices, sets, tokens, x, 4, bins),
+        kernels -> kernels.collect(indices, sets, tokens, x, 8, bins),
+        kernels -> kernels.pickedSums(floats, 0, indices, sets, tokens, 2 * pairs, z),
+        kernels -> kernels.rowProducts(z, y, tokens, 2 * pairs, products),
+        kernels -> kernels.scale(bins, 0, bins.length, 0)); // or they would grow without bound
   }
 
   void products(Kernels kernels) {
@@ -194,13 +205,14 @@ final class WarmUp implements AutoCloseable {
     kernels.scale(z, 0, 5 * HEAD, 0); // or they would grow without bound
   }
 
-  void rows(Kernels kernels) {
-    kernels.rmsNorm(x, 0, y, 1e-6f, z, 0, COLUMNS);
-    kernels.gatedSilu(z, y, 0, COLUMNS);
-    kernels.exponentiate(z, 0, COLUMNS, kernels.maximum(z, 0, COLUMNS));
-    kernels.add(z, 0, y, 0, COLUMNS);
-    kernels.multiply(z, 0, y, 0, z, 0, COLUMNS);
-    kernels.scale(z, 0, COLUMNS, 0.5f);
+  Trial rows() {
+    return inTurn(
+        kernels -> kernels.rmsNorm(x, 0, y, 1e-6f, z, 0, COLUMNS),
+        kernels -> kernels.gatedSilu(z, y, 0, COLUMNS),
+        kernels -> kernels.exponentiate(z, 0, COLUMNS, kernels.maximum(z, 0, COLUMNS)),
+        kernels -> kernels.add(z, 0, y, 0, COLUMNS),
+        kernels -> kernels.multiply(z, 0, y, 0, z, 0, COLUMNS),
+        kernels -> kernels.scale(z, 0, COLUMNS, 0.5f));
   }
 
   void halves(Kernels kernels) {
