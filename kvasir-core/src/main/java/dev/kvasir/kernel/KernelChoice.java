@@ -1,6 +1,7 @@
 package dev.kvasir.kernel;
 
 import dev.kvasir.error.InvalidInputException;
+import java.lang.System.Logger.Level;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -19,7 +20,16 @@ public record KernelChoice(Kernels kernels, String reason) {
   private static final String SCALAR = "scalar";
 
   private static final class Once {
-    static final KernelChoice CHOICE = choose(System.getProperty(PROPERTY));
+    static final KernelChoice CHOICE = warned(choose(System.getProperty(PROPERTY)));
+
+    /** Whoever did not ask for it should know that all is many times slower, and what to do. */
+    private static KernelChoice warned(KernelChoice choice) {
+      if (choice.kernels() instanceof ScalarKernels && System.getProperty(PROPERTY) == null) {
+        System.getLogger("dev.kvasir.kernel")
+            .log(Level.WARNING, "scalar kernels serve, which are slow: {0}", choice.reason());
+      }
+      return choice;
+    }
   }
 
   public static KernelChoice ofThisProcess() {

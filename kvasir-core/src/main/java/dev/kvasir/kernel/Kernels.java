@@ -3,6 +3,7 @@ package dev.kvasir.kernel;
 import dev.kvasir.kernel.DenseMatrix.Precision;
 import dev.kvasir.page.PlaneLayout;
 import java.lang.foreign.MemorySegment;
+import java.util.List;
 
 /**
  * The arithmetic of the engine. Every method works on plain arrays and segments, allocates nothing,
@@ -12,6 +13,17 @@ import java.lang.foreign.MemorySegment;
 public interface Kernels {
   /** A short name for people: what it runs on and how wide. */
   String name();
+
+  /**
+   * For people: which arithmetic serves for what, and why, a line each. May take seconds where that
+   * has to be found out.
+   */
+  default List<String> report() {
+    return List.of();
+  }
+
+  /** Packed bits are being expanded for a prompt: tokens after it will look up on them. */
+  default void expectLookups() {}
 
   /** Makes {@code row} ready for products with codes of that width. */
   void prepare(CodedRow row, float[] x, int at, int columns, int codeBits);

@@ -12,8 +12,11 @@ import dev.kvasir.kernel.Matrix;
 import dev.kvasir.kernel.ScalarKernels;
 import dev.kvasir.page.PlaneLayout;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.PriorityBlockingQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
 
 /**
@@ -24,63 +27,43 @@ import java.util.function.Function;
  * same bits, so nobody can tell from the results when that was.
  */
 final class WarmingKernels implements Kernels {
+  private static final long REPORT_PAUSE_NANOS = 20_000_000;
+
   private final ScalarKernels scalar;
   private final VectorKernels vector;
-  private final PriorityBlockingQueue<Family> waiting = new PriorityBlockingQueue<>();
+  private final PriorityBlockingQueue<KernelFamily> waiting = new PriorityBlockingQueue<>();
   private final AtomicBoolean begun = new AtomicBoolean();
+  private final List<KernelFamily> families = new ArrayList<>();
 
   // In the order in which they are tried where several wait: products with weights matter most.
-  private final Family bytes = new Family(0, trials -> trials.codedProduct(8));
-  private final Family nibbles = new Family(1, trials -> trials.codedProduct(4));
-  private final Family products = new Family(2, trials -> trials::products);
-  private final Family sums = new Family(3, trials -> trials::weightedSums);
-  private final Family rows = new Family(4, trials -> trials::rows);
-  private final Family halves = new Family(5, trials -> trials::halves);
-  private final Family halfRows = new Family(6, WarmUp::halfRows);
-  private final Family lookups = new Family(7, WarmUp::lookup);
-  private final Family picks = new Family(8, WarmUp::picks);
-  private final Family shortSums = new Family(9, WarmUp::shortSums);
-  private final Family codeSums = new Family(10, WarmUp::codeSums);
+  private final KernelFamily bytes =
+      family("products with weights of bytes", trials -> trials.codedProduct(8));
+  private final KernelFamily nibbles =
+      family("products with weights of nibbles", trials -> trials.codedProduct(4));
+  private final KernelFamily products = family("products of floats", trials -> trials::products);
+  private final KernelFamily sums =
+      family("weighted sums of floats", trials -> trials::weightedSums);
+  private final KernelFamily rows = family("norms and exponentials", WarmUp::rows);
+  private final KernelFamily halves = family("halves to floats", trials -> trials::halves);
+  private final KernelFamily halfRows = family("attention on halves", WarmUp::halfRows);
+  private final KernelFamily lookups = family("attention on packed bits", WarmUp::lookup);
+  private final KernelFamily picks = family("patterns that turn", WarmUp::picks);
+  private final KernelFamily shortSums = family("sums of 16-bit codes", WarmUp::shortSums);
+  private final KernelFamily codeSums = family("sums of codebook rows", WarmUp::codeSums);
 
   WarmingKernels(ScalarKernels scalar, VectorKernels vector) {
     this.scalar = scalar;
     this.vector = vector;
   }
 
-  /**
-   * Kernels that are tried together, and not before one of them is asked for: compiling takes the
-   * processors from who waits for words.
-   */
-  private final class Family implements Comparable<Family> {
-    private final int place;
-    private final Function<WarmUp, WarmUp.Trial> trial;
-    private final AtomicBoolean asked = new AtomicBoolean();
-    private volatile boolean warm;
+  private KernelFamily family(String familyName, Function<WarmUp, WarmUp.Trial> trial) {
+    KernelFamily family = new KernelFamily(familyName, families.size(), trial, waiting::add);
+    families.add(family);
+    return family;
+  }
 
-    Family(int place, Function<WarmUp, WarmUp.Trial> trial) {
-      this.place = place;
-      this.trial = trial;
-    }
-
-    boolean isWarm() {
-      if (!warm && !asked.get() && asked.compareAndSet(false, true)) {
-        waiting.add(this);
-      }
-      return warm;
-    }
-
-    Kernels kernels() {
-      return isWarm() ? vector : scalar;
-    }
-
-    void warmUp(WarmUp trials) {
-      warm = trials.vectorWins(trial.apply(trials));
-    }
-
-    @Override
-    public int compareTo(Family other) {
-      return Integer.compare(place, other.place);
-    }
+  private Kernels of(KernelFamily family) {
+    return family.isWarm() ? vector : scalar;
   }
 
   /** Not before the first product is asked for: loading a model needs the processors itself. */
@@ -93,7 +76,7 @@ final class WarmingKernels implements Kernels {
   private void warmUp() {
     try (WarmUp trials = new WarmUp(scalar, vector)) {
       while (true) {
-        waiting.take().warmUp(trials);
+        waiting.take().tryOut(trials);
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
@@ -103,6 +86,22 @@ final class WarmingKernels implements Kernels {
   @Override
   public String name() {
     return vector.name();
+  }
+
+  /** Tries all that has not been tried. */
+  @Override
+  public List<String> report() {
+    beginOnce();
+    families.forEach(KernelFamily::isWarm);
+    while (!families.stream().allMatch(KernelFamily::isDecided)) {
+      LockSupport.parkNanos(REPORT_PAUSE_NANOS);
+    }
+    return families.stream().map(KernelFamily::report).toList();
+  }
+
+  @Override
+  public void expectLookups() {
+    lookups.isWarm();
   }
 
   /** Prepares for both, since the vector kernel may take over before the row is multiplied. */
@@ -118,18 +117,27 @@ final class WarmingKernels implements Kernels {
   @Override
   public void codedProduct(
       CodedMatrix matrix, int firstTile, int endTile, CodedRow row, float[] out, int outAt) {
-    Kernels kernels = coded(matrix.codeBits()).kernels();
+    Kernels kernels = of(coded(matrix.codeBits()));
     beginOnce();
     kernels.codedProduct(matrix, firstTile, endTile, row, out, outAt);
   }
 
-  private Family coded(int codeBits) {
+  /** Weights are expanded for a prompt: what a token after it needs is tried meanwhile. */
+  private void expectTokens(int codeBits) {
+    coded(codeBits).isWarm();
+    halfRows.isWarm();
+  }
+
+  private KernelFamily coded(int codeBits) {
     return codeBits == 8 ? bytes : nibbles;
   }
 
   @Override
   public void expand(Matrix matrix, int firstRow, int count, float[] out, int outAt) {
-    Kernels kernels = matrix instanceof DenseMatrix ? halves.kernels() : scalar;
+    if (matrix instanceof CodedMatrix weights) {
+      expectTokens(weights.codeBits());
+    }
+    Kernels kernels = matrix instanceof DenseMatrix ? of(halves) : scalar;
     kernels.expand(matrix, firstRow, count, out, outAt);
   }
 
@@ -148,7 +156,7 @@ final class WarmingKernels implements Kernels {
       int cAt,
       int cStride) {
     beginOnce();
-    Kernels kernels = products.kernels();
+    Kernels kernels = of(products);
     kernels.products(a, aAt, aStride, aRows, b, bAt, bStride, bRows, depth, c, cAt, cStride);
   }
 
@@ -166,7 +174,7 @@ final class WarmingKernels implements Kernels {
       float[] out,
       int outAt,
       int outStride) {
-    Kernels kernels = sums.kernels();
+    Kernels kernels = of(sums);
     kernels.weightedSums(
         weights,
         weightsAt,
@@ -199,7 +207,7 @@ final class WarmingKernels implements Kernels {
       int cAt,
       int cStride) {
     beginOnce();
-    Kernels kernels = halfRows.kernels();
+    Kernels kernels = of(halfRows);
     kernels.halfProducts(queries, b, firstRow, bRows, c, cAt, cStride);
   }
 
@@ -215,7 +223,7 @@ final class WarmingKernels implements Kernels {
       float[] out,
       int outAt,
       int outStride) {
-    Kernels kernels = halfRows.kernels();
+    Kernels kernels = of(halfRows);
     kernels.halfSums(
         weights, weightsAt, weightsStride, rowCount, v, firstRow, tokens, out, outAt, outStride);
   }
@@ -234,8 +242,7 @@ final class WarmingKernels implements Kernels {
       float[] out,
       int outAt,
       int outStride) {
-    shortSums
-        .kernels()
+    of(shortSums)
         .shortSums(
             weights,
             weightsAt,
@@ -253,33 +260,33 @@ final class WarmingKernels implements Kernels {
 
   @Override
   public void expandHalf(MemorySegment source, long offset, float[] out, int outAt, int count) {
-    halves.kernels().expandHalf(source, offset, out, outAt, count);
+    of(halves).expandHalf(source, offset, out, outAt, count);
   }
 
   @Override
   public float maximum(float[] x, int at, int count) {
-    return rows.kernels().maximum(x, at, count);
+    return of(rows).maximum(x, at, count);
   }
 
   @Override
   public float exponentiate(float[] x, int at, int count, float shift) {
-    return rows.kernels().exponentiate(x, at, count, shift);
+    return of(rows).exponentiate(x, at, count, shift);
   }
 
   @Override
   public void rmsNorm(
       float[] x, int at, float[] weight, float epsilon, float[] out, int outAt, int count) {
-    rows.kernels().rmsNorm(x, at, weight, epsilon, out, outAt, count);
+    of(rows).rmsNorm(x, at, weight, epsilon, out, outAt, count);
   }
 
   @Override
   public void gatedSilu(float[] gate, float[] up, int at, int count) {
-    rows.kernels().gatedSilu(gate, up, at, count);
+    of(rows).gatedSilu(gate, up, at, count);
   }
 
   @Override
   public void add(float[] x, int at, float[] y, int yAt, int count) {
-    rows.kernels().add(x, at, y, yAt, count);
+    of(rows).add(x, at, y, yAt, count);
   }
 
   @Override
@@ -294,23 +301,23 @@ final class WarmingKernels implements Kernels {
       float[] c,
       int cAt,
       int cStride) {
-    picks.kernels().pickedProducts(a, aRows, b, picked, pickedAt, count, depth, c, cAt, cStride);
+    of(picks).pickedProducts(a, aRows, b, picked, pickedAt, count, depth, c, cAt, cStride);
   }
 
   @Override
   public void turn(
       float[] vectors, int at, int count, int pairs, float[] cosines, float[] sines, int anglesAt) {
-    picks.kernels().turn(vectors, at, count, pairs, cosines, sines, anglesAt);
+    of(picks).turn(vectors, at, count, pairs, cosines, sines, anglesAt);
   }
 
   @Override
   public void unpackStages(MemorySegment source, long offset, int stages, byte[] indices) {
-    codeSums.kernels().unpackStages(source, offset, stages, indices);
+    of(codeSums).unpackStages(source, offset, stages, indices);
   }
 
   @Override
   public void rowSums(FixedRows rows, byte[] indices, int tokens, short[] sums) {
-    codeSums.kernels().rowSums(rows, indices, tokens, sums);
+    of(codeSums).rowSums(rows, indices, tokens, sums);
   }
 
   @Override
@@ -322,34 +329,34 @@ final class WarmingKernels implements Kernels {
       float[] cosines,
       float[] sines,
       float[] out) {
-    codeSums.kernels().turnedSums(sums, tokens, rows, scales, cosines, sines, out);
+    of(codeSums).turnedSums(sums, tokens, rows, scales, cosines, sines, out);
   }
 
   @Override
   public void pickedSums(
       float[] rows, int at, byte[] indices, int sets, int tokens, int width, float[] sums) {
-    codeSums.kernels().pickedSums(rows, at, indices, sets, tokens, width, sums);
+    of(codeSums).pickedSums(rows, at, indices, sets, tokens, width, sums);
   }
 
   @Override
   public void rowProducts(float[] a, float[] b, int count, int width, float[] out) {
-    codeSums.kernels().rowProducts(a, b, count, width, out);
+    of(codeSums).rowProducts(a, b, count, width, out);
   }
 
   @Override
   public void collect(
       byte[] indices, int sets, int tokens, float[] weights, int lanes, float[] bins) {
-    codeSums.kernels().collect(indices, sets, tokens, weights, lanes, bins);
+    of(codeSums).collect(indices, sets, tokens, weights, lanes, bins);
   }
 
   @Override
   public void multiply(float[] x, int at, float[] y, int yAt, float[] out, int outAt, int count) {
-    rows.kernels().multiply(x, at, y, yAt, out, outAt, count);
+    of(rows).multiply(x, at, y, yAt, out, outAt, count);
   }
 
   @Override
   public void scale(float[] x, int at, int count, float factor) {
-    rows.kernels().scale(x, at, count, factor);
+    of(rows).scale(x, at, count, factor);
   }
 
   @Override
@@ -361,7 +368,7 @@ final class WarmingKernels implements Kernels {
       int entries,
       boolean exact,
       LookupTables tables) {
-    lookups.kernels().buildTables(weights, at, stride, heads, entries, exact, tables);
+    of(lookups).buildTables(weights, at, stride, heads, entries, exact, tables);
   }
 
   @Override
@@ -375,7 +382,7 @@ final class WarmingKernels implements Kernels {
       float[] out,
       int outAt,
       int outStride) {
-    Kernels kernels = lookups.kernels();
+    Kernels kernels = of(lookups);
     kernels.lookup(layout, codes, offset, firstTile, endTile, tables, out, outAt, outStride);
   }
 }

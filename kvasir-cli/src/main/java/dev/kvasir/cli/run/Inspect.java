@@ -220,6 +220,7 @@ public final class Inspect implements Callable<Integer> {
   private static void describeKernels(FactSheet sheet) {
     KernelChoice choice = KernelChoice.ofThisProcess();
     sheet.line("kernels", "%s; %s".formatted(choice.kernels().name(), choice.reason()));
+    choice.kernels().report().forEach(line -> sheet.line("", line));
     sheet.line(
         "processors",
         "%d, %s, %s"

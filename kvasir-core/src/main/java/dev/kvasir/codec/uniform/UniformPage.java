@@ -202,6 +202,7 @@ public final class UniformPage implements Page {
 
   @Override
   public void expandKeys(PageRoom room, int kvHead, int tokens, float[] out) {
+    room.kernels().expectLookups();
     HeadShape shape = shapes.get(kvHead);
     int headDim = shape.headDim();
     float[] block = room.codes().block(headDim * TOKENS);
