@@ -42,7 +42,7 @@ public record CacheSpec(String text, Method method, CachePlan plan) {
 
   /** What {@code tokens} positions will take. */
   public CacheBytes bytesFor(CacheShape shape, CacheHost host, int tokens) {
-    return PagedCache.bytesFor(shape, plan.foretelling(shape, host), tokens);
+    return ForetoldBytes.of(shape, plan.foretelling(shape, host), tokens);
   }
 
   /** What all sequences of a model share, beside their own bytes. */

@@ -11,7 +11,6 @@ import dev.kvasir.memory.MemoryFullException;
 import dev.kvasir.memory.MemoryPool;
 import dev.kvasir.memory.SharedArena;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
 
 /**
@@ -56,10 +55,6 @@ final class HostBlocks {
 
   int count() {
     return blocks.size();
-  }
-
-  List<Block> all() {
-    return Collections.unmodifiableList(blocks);
   }
 
   Block get(int index) {
@@ -201,5 +196,34 @@ final class HostBlocks {
   /** Makes a page narrower. */
   void shrink(int block, int layer, ShrinkingSequence codec, int level) {
     ((SealedBlock) blocks.get(block)).shrink(codec, layer, level, pool);
+  }
+
+  /** Bytes of blocks that are not packed, sinks included. */
+  long denseBytes() {
+    long bytes = 0;
+    for (int i = 0; i < blocks.size(); i++) {
+      bytes += blocks.get(i) instanceof DenseBlock dense ? dense.bytes() : 0;
+    }
+    return bytes;
+  }
+
+  /**
+   * @param sinkBlocks blocks from the first on that are never packed
+   * @param tables bytes of what a method keeps beside pages
+   */
+  CacheBytes bytes(int sinkBlocks, long tables) {
+    long codes = 0;
+    long scales = 0;
+    long sinks = 0;
+    for (int i = 0; i < blocks.size(); i++) {
+      switch (blocks.get(i)) {
+        case SealedBlock sealed -> {
+          codes += sealed.codeBytes();
+          scales += sealed.scaleBytes();
+        }
+        case DenseBlock dense -> sinks += i < sinkBlocks ? dense.bytes() : 0;
+      }
+    }
+    return new CacheBytes(codes, scales, denseBytes() - sinks, sinks, tables);
   }
 }

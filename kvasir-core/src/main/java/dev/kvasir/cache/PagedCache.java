@@ -103,28 +103,6 @@ public final class PagedCache implements KvCache {
     }
   }
 
-  /** What {@code tokens} positions will take once they are all held. */
-  public static CacheBytes bytesFor(CacheShape shape, CacheSettings settings, int tokens) {
-    if (settings.budget().isPresent()) {
-      return new PageBudget(shape, settings).requireRoom().bytesFor(tokens);
-    }
-    int sinks = Math.min(settings.sinks(), Math.ceilDiv(tokens, TOKENS_PER_PAGE) * TOKENS_PER_PAGE);
-    int rest = Math.max(0, tokens - settings.sinks());
-    int together = blocksTogether(settings);
-    int passed = Math.max(0, rest - settings.window()) / TOKENS_PER_PAGE;
-    int sealed = settings.codec().isEmpty() ? 0 : passed / together * together;
-    long dense = Math.ceilDiv(rest - sealed * TOKENS_PER_PAGE, TOKENS_PER_PAGE);
-    int layers = shape.layers();
-    long blockBytes = settings.codec().map(codec -> codec.blockBytes(layers)).orElse(0L);
-    long codeBytes = settings.codec().map(codec -> codec.blockCodeBytes(layers)).orElse(0L);
-    return new CacheBytes(
-        sealed * codeBytes,
-        sealed * (blockBytes - codeBytes),
-        DenseBlock.bytesFor(shape, dense * TOKENS_PER_PAGE, settings.precision()),
-        DenseBlock.bytesFor(shape, sinks, settings.precision()),
-        settings.codec().map(codec -> codec.tableBytes(sealed)).orElse(0L));
-  }
-
   private static int blocksTogether(CacheSettings settings) {
     return settings.codec().map(PageCodec::blocksTogether).orElse(1);
   }
@@ -208,22 +186,14 @@ public final class PagedCache implements KvCache {
     }
     int added = firstPosition(blockOf(wanted - 1) + 1) - firstPosition(blocks.count());
     long room = budget.denseBytes(added);
-    if (sealingHeld && shrinker.mustShrinkFor(sealedBlocks(), denseBytes() + room)) {
+    if (sealingHeld && shrinker.mustShrinkFor(sealedBlocks(), blocks.denseBytes() + room)) {
       sealBehindWindow();
     }
-    shrinker.fit(sealedBlocks(), denseBytes() + room);
+    shrinker.fit(sealedBlocks(), blocks.denseBytes() + room);
   }
 
   private int sealedBlocks() {
     return sealedEnd - sinkBlocks;
-  }
-
-  private long denseBytes() {
-    long bytes = 0;
-    for (int i = 0; i < blocks.count(); i++) {
-      bytes += blocks.get(i) instanceof DenseBlock dense ? dense.bytes() : 0;
-    }
-    return bytes;
   }
 
   @Override
@@ -240,7 +210,7 @@ public final class PagedCache implements KvCache {
     PageBudget budget = shrinker.budget();
     int sealable = sealingHeld ? endBehindWindow() - sealedEnd : 0;
     int reserved = firstPosition(blocks.count());
-    long dense = denseBytes() - budget.denseBytes((long) sealable * TOKENS_PER_PAGE);
+    long dense = blocks.denseBytes() - budget.denseBytes((long) sealable * TOKENS_PER_PAGE);
     int end = blocks.count();
     while (firstPosition(end) < length + (long) tokens
         && budget.holds(
@@ -322,7 +292,7 @@ public final class PagedCache implements KvCache {
       blocks.seal(sealedEnd, firstPosition(sealedEnd), codec);
       sealedEnd++;
       if (shrinker != null) {
-        shrinker.fit(sealedBlocks(), denseBytes());
+        shrinker.fit(sealedBlocks(), blocks.denseBytes());
       }
     }
   }
@@ -397,7 +367,7 @@ public final class PagedCache implements KvCache {
     if (shrinker != null) {
       int sealed = unseals ? sealedBlocks() - 1 : sealedBlocks();
       long added = unseals ? shrinker.budget().denseBytes(TOKENS_PER_PAGE) : 0;
-      shrinker.begin(sealed, denseBytes() + added);
+      shrinker.begin(sealed, blocks.denseBytes() + added);
     }
     if (unseals) {
       unseal(kept - 1);
@@ -478,27 +448,7 @@ public final class PagedCache implements KvCache {
 
   @Override
   public CacheBytes bytes() {
-    long codes = 0;
-    long scales = 0;
-    long window = 0;
-    long sinks = 0;
-    for (int i = 0; i < blocks.count(); i++) {
-      switch (blocks.get(i)) {
-        case SealedBlock sealed -> {
-          codes += sealed.codeBytes();
-          scales += sealed.scaleBytes();
-        }
-        case DenseBlock dense -> {
-          if (i < sinkBlocks) {
-            sinks += dense.bytes();
-          } else {
-            window += dense.bytes();
-          }
-        }
-      }
-    }
-    long tables = codec == null ? 0 : codec.tableBytes();
-    return new CacheBytes(codes, scales, window, sinks, tables);
+    return blocks.bytes(sinkBlocks, codec == null ? 0 : codec.tableBytes());
   }
 
   private void checkOpen() {

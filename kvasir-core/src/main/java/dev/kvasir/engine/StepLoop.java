@@ -48,17 +48,33 @@ public final class StepLoop {
   public void run(Sequence sequence, Sequence.Request request, SequenceListener listener) {
     sequence.begin(request, listener.stopped());
     try {
-      if (sequence.finish() == null) {
-        admit(sequence);
-        do {
-          awaitToken(sequence);
-        } while (goesOn(sequence, listener));
-      }
-      rethrow(sequence.failure());
-      sequence.tellRest(listener);
-    } finally {
+      generate(sequence, listener);
+    } catch (RuntimeException | Error e) {
       retire(sequence);
+      endAfter(e, sequence);
+      throw e;
+    }
+    retire(sequence);
+    sequence.end();
+  }
+
+  private void generate(Sequence sequence, SequenceListener listener) {
+    if (sequence.finish() == null) {
+      admit(sequence);
+      do {
+        awaitToken(sequence);
+      } while (goesOn(sequence, listener));
+    }
+    rethrow(sequence.failure());
+    sequence.tellRest(listener);
+  }
+
+  /** What comes on top of a failure must not hide it. */
+  private static void endAfter(Throwable failure, Sequence sequence) {
+    try {
       sequence.end();
+    } catch (RuntimeException e) {
+      failure.addSuppressed(e);
     }
   }
 

@@ -80,7 +80,12 @@ class PackedAttentionTest {
         "commvq:1,window=10      | 20 | 5",
         "commvq:1,scores=tables  | 64 | 4",
         "commvq:2,scores=tables,sinks=0 | 80 | 1",
-        "commvq:1,scores=decoded | 64 | 2"
+        "commvq:1,scores=decoded | 64 | 2",
+        "kivi:2                  | 64 | 9",
+        "patternkv:2             | 64 | 16",
+        "mixkvq,high=1.9,mid=1.6 | 64 | 12",
+        "commvq:1                | 64 | 20",
+        "bf16                    | 80 | 11"
       })
   void oneTokenSeesWhatThePackedVectorsSay(String spec, int headDim, int group) {
     assertThat(error(spec, headDim, group)).as("%s, seed %d", spec, SEED).isLessThan(1e-3);

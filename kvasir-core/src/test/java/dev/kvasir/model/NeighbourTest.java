@@ -70,11 +70,10 @@ class NeighbourTest {
       })
   void logitsAreTheSameBitsAloneAndInAnyBatch(String spec) {
     check(List.of(spec), 1);
-    check(List.of(spec), 2);
   }
 
   @ParameterizedTest
-  @ValueSource(longs = {3, 4, 5})
+  @ValueSource(longs = {3, 4})
   void kindsOfCachesMayBeMixedInABatch(long seed) {
     check(List.of("kivi:2,window=40", "patternkv:2", "commvq:1", "fp16", "pmkvq:2"), seed);
   }
@@ -85,7 +84,7 @@ class NeighbourTest {
     TinyModel tiny = new TinyModel(Sizes.of("llama").withType(GgmlType.Q8_0), seed);
     tiny.say("context_length", CONTEXT);
     List<Life> lives = lives(specs, random);
-    try (Crew crew = new Crew(3);
+    try (Crew crew = new Crew(2);
         HostEngine engine =
             HostEngine.load(
                 GgufFile.open(tiny.writeGguf(folder.resolve("tiny-%d.gguf".formatted(seed)))),
