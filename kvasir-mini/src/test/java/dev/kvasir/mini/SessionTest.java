@@ -29,6 +29,8 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What an application does with a model, on the bundled one. */
 class SessionTest {
@@ -89,25 +91,37 @@ class SessionTest {
     assertThat(together.stream().map(CompletableFuture::join)).isEqualTo(alone);
   }
 
-  @Test
-  void aStepOverSeveralSessionsGivesEachTheLogitsItHasAlone() {
+  /** With pages that are packed and some that are not. */
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "fp16",
+        "kivi:2,window=0",
+        "patternkv:2,window=0",
+        "mixkvq,window=0,sinks=0",
+        "pmkvq:2,budget=2MiB,window=0",
+        "commvq:1,window=0,sinks=0"
+      })
+  void aStepOverSeveralSessionsGivesEachTheLogitsItHasAlone(String spec) {
     List<int[]> texts = new ArrayList<>();
-    for (String text : List.of(PROMPT, "The sea was calm and", "No one")) {
+    for (String text : List.of(PROMPT.repeat(20), "The sea was calm and", "No one")) {
       texts.add(model.tokenizer().encode(text));
     }
-    List<float[]> alone = texts.stream().map(ids -> lastLogits(List.of(ids)).getFirst()).toList();
-    List<float[]> together = lastLogits(texts);
+    CacheSpec cache = CacheSpec.parse(spec);
+    List<float[]> alone =
+        texts.stream().map(ids -> lastLogits(cache, List.of(ids)).getFirst()).toList();
+    List<float[]> together = lastLogits(cache, texts);
     for (int i = 0; i < texts.size(); i++) {
       assertThat(together.get(i)).isEqualTo(alone.get(i));
     }
   }
 
   /** All but the last token of each text in steps of its own, the last ones in one step. */
-  private static List<float[]> lastLogits(List<int[]> texts) {
+  private static List<float[]> lastLogits(CacheSpec spec, List<int[]> texts) {
     List<KvCache> caches = new ArrayList<>();
     Batch batch = new Batch();
     for (int[] ids : texts) {
-      KvCache cache = CacheSpec.DEFAULT.newCache(model.config().cacheShape());
+      KvCache cache = model.newCache(spec);
       caches.add(cache);
       batch.clear();
       for (int id : Arrays.copyOf(ids, ids.length - 1)) {
