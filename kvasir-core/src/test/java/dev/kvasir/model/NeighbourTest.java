@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
+import dev.kvasir.codec.Methods;
 import dev.kvasir.codec.commvq.MadeUpCodebooks;
 import dev.kvasir.engine.Batch;
 import dev.kvasir.format.GgmlType;
@@ -21,8 +22,11 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Random;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
@@ -53,9 +57,8 @@ class NeighbourTest {
    */
   private record Life(String spec, int parent, int parentDeeds, List<Deed> deeds) {}
 
-  @ParameterizedTest
-  @ValueSource(
-      strings = {
+  static Stream<String> specs() {
+    return Stream.of(
         "fp16",
         "fp32",
         "kivi:2,window=40",
@@ -66,8 +69,17 @@ class NeighbourTest {
         "pmkvq:2,budget=1600KiB",
         "commvq:1,window=40",
         "commvq:2,scores=tables",
-        "toy,window=40"
-      })
+        "toy,window=40");
+  }
+
+  @Test
+  void everyRegisteredMethodIsTried() {
+    assertThat(specs().map(spec -> CacheSpec.parse(spec).method()).distinct())
+        .containsExactlyInAnyOrderElementsOf(Methods.all());
+  }
+
+  @ParameterizedTest
+  @MethodSource("specs")
   void logitsAreTheSameBitsAloneAndInAnyBatch(String spec) {
     check(List.of(spec), 1);
   }
