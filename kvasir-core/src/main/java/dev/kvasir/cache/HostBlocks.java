@@ -10,6 +10,7 @@ import dev.kvasir.kernel.ScalarKernels;
 import dev.kvasir.memory.MemoryFullException;
 import dev.kvasir.memory.MemoryPool;
 import dev.kvasir.memory.SharedArena;
+import dev.kvasir.memory.Spares;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -22,6 +23,7 @@ import java.util.List;
  */
 final class HostBlocks {
   private static final Kernels KERNELS = new ScalarKernels();
+  private static final Spares<LayerVectors> ROOMS = new Spares<>(LayerVectors::new);
 
   private final CacheShape shape;
   private final Precision precision;
@@ -29,10 +31,6 @@ final class HostBlocks {
   private final long pageBytes; // of a block's pages at the most; 0 where nothing is packed
   private final List<Block> blocks = new ArrayList<>();
   private long setAside;
-
-  // Room for the vectors of a block and layer while they are packed.
-  private float[] keys = {};
-  private float[] values = {};
 
   HostBlocks(CacheShape shape, Precision precision, MemoryPool pool, long pageBytes) {
     this.shape = shape;
@@ -136,15 +134,16 @@ final class HostBlocks {
 
   /** Pages lie together in one arena, but for those that are replaced one by one. */
   private SealedBlock sealed(DenseBlock dense, int position, SequenceCodec codec) {
-    makeRoom();
+    LayerVectors room = ROOMS.take();
+    room.makeRoom(Math.multiplyExact(shape.kvHeads() * Page.TOKENS, shape.headDim()));
     long prepaid = Math.min(setAside, pageBytes);
     setAside -= prepaid;
     List<Page> pages = new ArrayList<>();
     SharedArena memory = new SharedArena(pool, prepaid);
     try {
       for (int layer = 0; layer < shape.layers(); layer++) {
-        dense.expandLayer(KERNELS, layer, keys, values);
-        pages.add(codec.seal(memory, layer, position, keys, values));
+        dense.expandLayer(KERNELS, layer, room.keys, room.values);
+        pages.add(codec.seal(memory, layer, position, room.keys, room.values));
         memory = codec instanceof ShrinkingSequence ? memory.next() : memory;
       }
       memory.settle();
@@ -155,14 +154,21 @@ final class HostBlocks {
       memory.release();
       setAside += pool.tryTake(prepaid) ? prepaid : 0;
       throw e;
+    } finally {
+      ROOMS.giveBack(room);
     }
   }
 
-  private void makeRoom() {
-    int count = Math.multiplyExact(shape.kvHeads() * Page.TOKENS, shape.headDim());
-    if (keys.length < count) {
-      keys = new float[count];
-      values = new float[count];
+  /** Room for the vectors of a block and layer while they are packed. */
+  private static final class LayerVectors {
+    private float[] keys = {}; // (kvHeads, tokens, headDim), as the values
+    private float[] values = {};
+
+    void makeRoom(int count) {
+      if (keys.length < count) {
+        keys = new float[count];
+        values = new float[count];
+      }
     }
   }
 

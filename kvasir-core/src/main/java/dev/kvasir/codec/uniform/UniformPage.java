@@ -7,6 +7,7 @@ import dev.kvasir.codec.PageReader;
 import dev.kvasir.codec.PageReaders;
 import dev.kvasir.codec.PageRoom;
 import dev.kvasir.memory.SharedArena;
+import dev.kvasir.memory.Spares;
 import dev.kvasir.page.CodeBlock;
 import dev.kvasir.page.CodeRoom;
 import dev.kvasir.page.HeadShape;
@@ -23,6 +24,9 @@ import java.util.function.UnaryOperator;
 public final class UniformPage implements Page {
   /** Its number among stored pages. */
   private static final int KIND = 1;
+
+  /** Rooms to pack in. */
+  private static final Spares<CodeRoom> ROOMS = new Spares<>(CodeRoom::new);
 
   private final List<HeadShape> shapes;
   private final Lookups lookups;
@@ -81,7 +85,7 @@ public final class UniformPage implements Page {
       float[] keys,
       float[] values) {
     UniformPage page = new UniformPage(memory, shapes, lookups);
-    CodeRoom room = new CodeRoom();
+    CodeRoom room = ROOMS.take();
     try {
       int at = 0;
       for (int head = 0; head < shapes.size(); head++) {
@@ -97,6 +101,8 @@ public final class UniformPage implements Page {
     } catch (RuntimeException | Error e) {
       page.close();
       throw e;
+    } finally {
+      ROOMS.giveBack(room);
     }
   }
 
