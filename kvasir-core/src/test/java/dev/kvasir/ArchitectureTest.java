@@ -15,7 +15,6 @@ import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
-import dev.kvasir.cache.PagedCache;
 import dev.kvasir.codec.CacheHost;
 import dev.kvasir.kernel.KernelChoice;
 import dev.kvasir.kernel.ScalarKernels;
@@ -151,12 +150,8 @@ class ArchitectureTest {
     noFields()
         .that()
         .areDeclaredInClassesThat()
-        // Kernels belong to no one; what they keep is a tile or a row. The cache is still to
-        // follow.
+        // Kernels belong to no one; what they keep is a tile or a row.
         .areNotAssignableTo(ScalarKernels.class)
-        .and()
-        .areDeclaredInClassesThat()
-        .areNotAssignableTo(PagedCache.class)
         .should()
         .haveRawType(ThreadLocal.class)
         .check(OURS);
