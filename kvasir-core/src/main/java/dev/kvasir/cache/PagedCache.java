@@ -158,19 +158,12 @@ public final class PagedCache implements KvCache {
     if (!copies && missing == 0) {
       return;
     }
+    int held = blocks.count();
     int[] tokens = new int[missing];
-    int packable = 0;
     for (int i = 0; i < missing; i++) {
-      int block = blocks.count() + i;
-      tokens[i] = firstPosition(block + 1) - firstPosition(block);
-      packable += isPackable(block) ? 1 : 0;
+      tokens[i] = firstPosition(held + i + 1) - firstPosition(held + i);
     }
-    blocks.take(copies ? next : -1, tokens, packable);
-  }
-
-  /** Whether a block, once it is full and has left the window, is packed. */
-  private boolean isPackable(int block) {
-    return codec != null && block >= sinkBlocks;
+    blocks.take(copies ? next : -1, tokens, packable(held + missing) - packable(held));
   }
 
   /** Dense blocks of the first so many that will be packed. */

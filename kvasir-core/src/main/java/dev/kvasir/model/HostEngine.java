@@ -57,7 +57,7 @@ public final class HostEngine implements Engine {
   }
 
   /**
-   * Takes over an open GGUF file, which is closed with the decoder or when it is refused.
+   * Takes over an open GGUF file, which is closed with the engine or when it is refused.
    *
    * @param memory that keys and values of all sequences are taken from
    * @param progress told after each layer that is loaded
