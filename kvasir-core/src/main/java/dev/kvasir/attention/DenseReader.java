@@ -3,6 +3,7 @@ package dev.kvasir.attention;
 import dev.kvasir.cache.DenseRows;
 import dev.kvasir.codec.PageReader;
 import dev.kvasir.kernel.DenseMatrix.Precision;
+import dev.kvasir.kernel.HalfKernels;
 import dev.kvasir.kernel.HalfQueries;
 import dev.kvasir.kernel.Kernels;
 
@@ -17,6 +18,7 @@ final class DenseReader {
   private final int headDim;
   private final HalfQueries prepared;
   private final float[] vectors; // (PAGE, headDim), keys or values
+  private HalfKernels preparing; // null until there were queries to prepare
   private boolean isPrepared;
 
   DenseReader(Kernels kernels, int headDim) {
@@ -53,15 +55,18 @@ final class DenseReader {
     int first = dense.firstKey(kvHead);
     if (!isComputedOn(dense, few)) {
       kernels.expand(dense.matrix(), first, tokens, vectors, 0);
-      kernels.products(
-          queries, 0, headDim, rows, vectors, 0, headDim, tokens, headDim, scores, 0, PAGE);
+      kernels
+          .floats()
+          .products(
+              queries, 0, headDim, rows, vectors, 0, headDim, tokens, headDim, scores, 0, PAGE);
       return;
     }
     if (!isPrepared) {
-      kernels.prepare(prepared, queries, 0, rows, headDim, dense.matrix().precision());
+      preparing = kernels.halves();
+      preparing.prepare(prepared, queries, 0, rows, headDim, dense.matrix().precision());
       isPrepared = true;
     }
-    kernels.halfProducts(prepared, dense.matrix(), first, tokens, scores, 0, PAGE);
+    preparing.products(prepared, dense.matrix(), first, tokens, scores, 0, PAGE);
   }
 
   /**
@@ -81,11 +86,15 @@ final class DenseReader {
       float[] mixed) {
     int first = dense.firstValue(kvHead);
     if (isComputedOn(dense, few)) {
-      kernels.halfSums(weights, 0, PAGE, rows, dense.matrix(), first, tokens, mixed, 0, headDim);
+      kernels
+          .halves()
+          .weightedSums(weights, 0, PAGE, rows, dense.matrix(), first, tokens, mixed, 0, headDim);
       return;
     }
     kernels.expand(dense.matrix(), first, tokens, vectors, 0);
-    kernels.weightedSums(
-        weights, 0, PAGE, rows, vectors, 0, headDim, tokens, headDim, mixed, 0, headDim);
+    kernels
+        .floats()
+        .weightedSums(
+            weights, 0, PAGE, rows, vectors, 0, headDim, tokens, headDim, mixed, 0, headDim);
   }
 }

@@ -64,7 +64,7 @@ final class PageWalk {
     int length = heads * shape.headDim();
     int to = token * length;
     System.arraycopy(source, at, queries, to, length);
-    kernels.scale(queries, to, length, (float) (1 / Math.sqrt(shape.headDim())));
+    kernels.rows().scale(queries, to, length, (float) (1 / Math.sqrt(shape.headDim())));
   }
 
   /**
@@ -121,13 +121,13 @@ final class PageWalk {
     Arrays.fill(scores, at, at + from, 0);
     Arrays.fill(scores, at + to, at + tokens, 0);
     float before = maxima[row];
-    float now = Math.max(before, kernels.maximum(scores, at + from, to - from));
-    float sum = kernels.exponentiate(scores, at + from, to - from, now);
+    float now = Math.max(before, kernels.rows().maximum(scores, at + from, to - from));
+    float sum = kernels.rows().exponentiate(scores, at + from, to - from, now);
     if (now > before) {
       float shrink = (float) Math.exp(before - now);
       maxima[row] = now;
       sums[row] *= shrink;
-      kernels.scale(mixed, row * shape.headDim(), shape.headDim(), shrink);
+      kernels.rows().scale(mixed, row * shape.headDim(), shape.headDim(), shrink);
       readers.shrink(row, shrink);
     }
     sums[row] += sum;
@@ -143,7 +143,7 @@ final class PageWalk {
     int headDim = shape.headDim();
     int first = token * heads;
     for (int row = first; row < first + heads; row++) {
-      kernels.scale(mixed, row * headDim, headDim, 1 / sums[row]);
+      kernels.rows().scale(mixed, row * headDim, headDim, 1 / sums[row]);
     }
     System.arraycopy(mixed, first * headDim, out, at, heads * headDim);
   }

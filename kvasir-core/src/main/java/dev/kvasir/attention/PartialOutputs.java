@@ -55,9 +55,9 @@ final class PartialOutputs {
       int from = slot * PageReader.MOST_ROWS + row;
       float shrink = (float) Math.exp(maxima[from] - largest);
       total += sums[from] * shrink;
-      kernels.scale(mixed, from * headDim, headDim, shrink);
-      kernels.add(out, at, mixed, from * headDim, headDim);
+      kernels.rows().scale(mixed, from * headDim, headDim, shrink);
+      kernels.rows().add(out, at, mixed, from * headDim, headDim);
     }
-    kernels.scale(out, at, headDim, 1 / total);
+    kernels.rows().scale(out, at, headDim, 1 / total);
   }
 }

@@ -24,14 +24,18 @@ public final class ExpandedReader implements PageReader {
   @Override
   public void score(Page page, int kvHead, float[] queries, int rows, float[] scores) {
     page.expandKeys(room, kvHead, TOKENS, vectors);
-    kernels.products(
-        queries, 0, headDim, rows, vectors, 0, headDim, TOKENS, headDim, scores, 0, TOKENS);
+    kernels
+        .floats()
+        .products(
+            queries, 0, headDim, rows, vectors, 0, headDim, TOKENS, headDim, scores, 0, TOKENS);
   }
 
   @Override
   public void mix(Page page, int kvHead, float[] weights, int rows, float[] mixed) {
     page.expandValues(room, kvHead, TOKENS, vectors);
-    kernels.weightedSums(
-        weights, 0, TOKENS, rows, vectors, 0, headDim, TOKENS, headDim, mixed, 0, headDim);
+    kernels
+        .floats()
+        .weightedSums(
+            weights, 0, TOKENS, rows, vectors, 0, headDim, TOKENS, headDim, mixed, 0, headDim);
   }
 }

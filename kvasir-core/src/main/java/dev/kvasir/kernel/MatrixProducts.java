@@ -21,6 +21,10 @@ public final class MatrixProducts implements Crew.Work {
   private CodedRow[] codedRows = {}; // one for each of the few rows, in their order
   private final float[][] expanded; // (worker, TILE * mostColumns)
 
+  // Taken once a product: what one has prepared, the same one multiplies.
+  private CodedKernels bytes;
+  private CodedKernels nibbles;
+
   private final Matrix[] matrices = new Matrix[3];
   private final float[][] outputs = new float[3][];
   private int matrixCount;
@@ -80,30 +84,37 @@ public final class MatrixProducts implements Crew.Work {
     runs = rows;
     columns = matrices[0].columns();
     tiles = 0;
-    boolean bytes = false;
-    boolean nibbles = false;
+    bytes = null;
+    nibbles = null;
     for (int m = 0; m < matrixCount; m++) {
       tiles += tilesOf(matrices[m]);
       if (matrices[m] instanceof CodedMatrix coded) {
-        bytes |= coded.codeBits() == 8;
-        nibbles |= coded.codeBits() == 4;
+        takeKernels(coded.codeBits());
       }
     }
-    codeFewRows(bytes, nibbles);
+    codeFewRows();
     tilesPerPart = Math.max(1, tiles / (crew.size() * PARTS_PER_WORKER));
     crew.run(this, Math.ceilDiv(tiles, tilesPerPart));
   }
 
-  private void codeFewRows(boolean bytes, boolean nibbles) {
+  private void takeKernels(int codeBits) {
+    if (codeBits == 8) {
+      bytes = kernels.coded(8);
+    } else {
+      nibbles = kernels.coded(4);
+    }
+  }
+
+  private void codeFewRows() {
     int coded = 0;
     for (int run = 0; run < runs.runs(); run++) {
       for (int row = runs.first(run); runs.isFew(run) && row < runs.end(run); row++) {
         CodedRow codes = codedRow(coded++);
-        if (bytes) {
-          kernels.prepare(codes, x, row * columns, columns, 8);
+        if (bytes != null) {
+          bytes.prepare(codes, x, row * columns, columns);
         }
-        if (nibbles) {
-          kernels.prepare(codes, x, row * columns, columns, 4);
+        if (nibbles != null) {
+          nibbles.prepare(codes, x, row * columns, columns);
         }
       }
     }
@@ -159,10 +170,11 @@ public final class MatrixProducts implements Crew.Work {
 
   /** Answers how many coded rows there have been by now. */
   private int multiplyCoded(CodedMatrix matrix, int from, int to, int run, int coded, float[] out) {
+    CodedKernels serving = matrix.codeBits() == 8 ? bytes : nibbles;
     int index = coded;
     for (int row = runs.first(run); row < runs.end(run); row++) {
       int outAt = row * matrix.rows() + from * TILE;
-      kernels.codedProduct(matrix, from, to, codedRows[index++], out, outAt);
+      serving.product(matrix, from, to, codedRows[index++], out, outAt);
     }
     return index;
   }
@@ -178,19 +190,21 @@ public final class MatrixProducts implements Crew.Work {
           continue;
         }
         int row = runs.first(run);
-        kernels.products(
-            x,
-            row * columns,
-            columns,
-            runs.end(run) - row,
-            weights,
-            0,
-            columns,
-            count,
-            columns,
-            out,
-            row * matrix.rows() + firstRow,
-            matrix.rows());
+        kernels
+            .floats()
+            .products(
+                x,
+                row * columns,
+                columns,
+                runs.end(run) - row,
+                weights,
+                0,
+                columns,
+                count,
+                columns,
+                out,
+                row * matrix.rows() + firstRow,
+                matrix.rows());
       }
     }
   }

@@ -3,17 +3,20 @@ package dev.kvasir.kernel;
 import dev.kvasir.page.PlaneLayout;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
 import java.util.Arrays;
 
 /** Sums over packed codes by table look-ups, in plain Java: the definition, to the last bit. */
-final class ScalarLookups {
+final class ScalarLookups implements LookupKernels {
+  private static final ValueLayout.OfShort SHORT =
+      ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+
   private static final int PARTIAL_SUMS = 4;
   private static final int SUMS = LookupTables.SUMS;
   private static final int ROUNDER_BITS = Float.floatToRawIntBits(LookupTables.ROUNDER);
 
-  private ScalarLookups() {}
-
-  static void build(
+  @Override
+  public void buildTables(
       float[] weights,
       int at,
       int stride,
@@ -107,7 +110,8 @@ final class ScalarLookups {
   }
 
   /** A tile's codes are copied first, as for products: segments are slow until compiled. */
-  static void lookup(
+  @Override
+  public void lookup(
       PlaneLayout layout,
       MemorySegment codes,
       long offset,
@@ -176,6 +180,41 @@ final class ScalarLookups {
       int first = tables[low + (nibbles & 15)] & 0xFF;
       int second = tables[low + SUMS + (nibbles >> 4 & 15)] & 0xFF;
       sums[b] += first + second << shift;
+    }
+  }
+
+  /** The sum of all entries is made first and added as a whole. */
+  @Override
+  public void shortSums(
+      float[] weights,
+      int weightsAt,
+      int weightsStride,
+      int rows,
+      MemorySegment codes,
+      long offset,
+      int codesStride,
+      int entries,
+      int lanes,
+      float[] out,
+      int outAt,
+      int outStride) {
+    float[] scratch = RowScratch.of((rows + 1) * lanes);
+    Arrays.fill(scratch, lanes, (rows + 1) * lanes, 0);
+    for (int e = 0; e < entries; e++) {
+      long at = offset + 2L * e * codesStride;
+      for (int lane = 0; lane < lanes; lane++) {
+        scratch[lane] = codes.get(SHORT, at + 2L * lane);
+      }
+      for (int i = 0; i < rows; i++) {
+        float weight = weights[weightsAt + i * weightsStride + e];
+        int sums = (i + 1) * lanes;
+        for (int lane = 0; lane < lanes; lane++) {
+          scratch[sums + lane] = Math.fma(weight, scratch[lane], scratch[sums + lane]);
+        }
+      }
+    }
+    for (int i = 0; i < rows; i++) {
+      RowScratch.add(scratch, (i + 1) * lanes, out, outAt + i * outStride, lanes);
     }
   }
 }

@@ -83,7 +83,7 @@ public final class TurnTable {
    * @param rows (count, width) from {@code at} on
    */
   public void turn(Kernels kernels, float[] rows, int at, int count, int tokens) {
-    kernels.turn(rows, at, count, pairs, cosines, sines, tokens * pairs);
+    kernels.patterns().turn(rows, at, count, pairs, cosines, sines, tokens * pairs);
   }
 
   /**
@@ -100,12 +100,12 @@ public final class TurnTable {
     rotation.turn(inModel, 0, order.length, 1, position);
     arrange(inModel, 0, 1, one, 0);
     float[] turnedSines = Arrays.copyOfRange(one, pairs, 2 * pairs);
-    kernels.turn(rows, 0, count, pairs, one, turnedSines, 0);
+    kernels.patterns().turn(rows, 0, count, pairs, one, turnedSines, 0);
   }
 
   /** The inverse of {@link #turn}. */
   public void turnBack(Kernels kernels, float[] rows, int at, int count, int tokens) {
-    kernels.turn(rows, at, count, pairs, cosines, negatedSines, tokens * pairs);
+    kernels.patterns().turn(rows, at, count, pairs, cosines, negatedSines, tokens * pairs);
   }
 
   /**
@@ -117,7 +117,7 @@ public final class TurnTable {
    */
   public void turnAlong(
       Kernels kernels, short[] sums, int tokens, FixedRows rows, float[] scales, float[] out) {
-    kernels.turnedSums(sums, tokens, rows, scales, cosines, sines, out);
+    kernels.codebooks().turnedSums(sums, tokens, rows, scales, cosines, sines, out);
   }
 
   /**

@@ -206,7 +206,7 @@ final class ForwardPass {
     int at = row * config.feedForward();
     layer.gate().addBias(kernels, gate, at);
     layer.up().addBias(kernels, up, at);
-    kernels.gatedSilu(gate, up, at, config.feedForward());
+    kernels.rows().gatedSilu(gate, up, at, config.feedForward());
   }
 
   private void addFeedForward(int row, int worker) {
@@ -216,12 +216,12 @@ final class ForwardPass {
 
   private void addUpdate(int row) {
     int at = row * config.hidden();
-    kernels.add(x, at, update, at, config.hidden());
+    kernels.rows().add(x, at, update, at, config.hidden());
   }
 
   private void normalize(int row, float[] weight) {
     int at = row * config.hidden();
-    kernels.rmsNorm(x, at, weight, config.normEpsilon(), normed, at, config.hidden());
+    kernels.rows().rmsNorm(x, at, weight, config.normEpsilon(), normed, at, config.hidden());
   }
 
   private void computeLogits() {
@@ -234,8 +234,9 @@ final class ForwardPass {
     cutLogitRuns(wanted);
     for (int i = 0; i < wanted; i++) {
       int at = batch.rowWithLogits(i) * hidden;
-      kernels.rmsNorm(
-          x, at, weights.outputNorm(), config.normEpsilon(), normed, i * hidden, hidden);
+      kernels
+          .rows()
+          .rmsNorm(x, at, weights.outputNorm(), config.normEpsilon(), normed, i * hidden, hidden);
     }
     products.multiply(normed, logitRuns, weights.output(), logits);
   }

@@ -25,7 +25,7 @@ public sealed interface HeadNorm {
     public void apply(Kernels kernels, float[] x, int at, int heads, int headDim) {
       for (int head = 0; head < heads; head++) {
         int headAt = at + head * headDim;
-        kernels.rmsNorm(x, headAt, weight, epsilon, x, headAt, headDim);
+        kernels.rows().rmsNorm(x, headAt, weight, epsilon, x, headAt, headDim);
       }
     }
 

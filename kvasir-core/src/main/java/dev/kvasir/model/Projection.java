@@ -13,7 +13,7 @@ public record Projection(Matrix matrix, float[] bias) {
 
   /** Adds the bias to one row of outputs. */
   void addBias(Kernels kernels, float[] out, int at) {
-    kernels.add(out, at, bias, 0, bias.length);
+    kernels.rows().add(out, at, bias, 0, bias.length);
   }
 
   long bytes() {

@@ -19,7 +19,7 @@ class ScalarLookupsTest {
   private static final double EXACT = 2e-4;
 
   private final Random random = new Random(SEED);
-  private final Kernels kernels = new ScalarKernels();
+  private final LookupKernels kernels = new ScalarLookups();
 
   @ParameterizedTest
   @ValueSource(ints = {4, 20, 64, 80, 96, 128, 256})

@@ -2,7 +2,6 @@ package dev.kvasir.simd;
 
 import dev.kvasir.kernel.CodedMatrix;
 import dev.kvasir.kernel.CodedRow;
-import java.util.Arrays;
 import jdk.incubator.vector.ShortVector;
 
 /**
@@ -22,74 +21,50 @@ final class Spread {
   private Spread() {}
 
   static void over(boolean wideLanes, CodedRow row, int columns, int codeBits) {
-    if (wideLanes) {
-      spread(row, columns, codeBits, Fill.WIDE_VECTOR);
-    } else {
-      spread(row, columns, codeBits, Fill.NARROW_VECTOR);
-    }
-  }
-
-  /** The same without a vector. */
-  static void slowly(boolean wideLanes, CodedRow row, int columns, int codeBits) {
-    spread(row, columns, codeBits, wideLanes ? Fill.WIDE_LOOP : Fill.NARROW_LOOP);
-  }
-
-  /** How one multiplier is written to all lanes. */
-  private enum Fill {
-    NARROW_VECTOR(8),
-    WIDE_VECTOR(16),
-    NARROW_LOOP(8),
-    WIDE_LOOP(16);
-
-    private final int lanes;
-
-    Fill(int lanes) {
-      this.lanes = lanes;
-    }
-  }
-
-  private static void spread(CodedRow row, int columns, int codeBits, Fill fill) {
     short[] spread = row.spread(codeBits);
     if (codeBits == 8) {
-      pairs(row.codes(), columns, spread, fill);
+      pairs(row.codes(), columns, spread, wideLanes);
     } else {
-      quads(row.codes(), columns, spread, fill);
+      quads(row.codes(), columns, spread, wideLanes);
     }
   }
 
-  private static void pairs(byte[] codes, int columns, short[] spread, Fill fill) {
-    int lanes = fill.lanes;
+  private static void pairs(byte[] codes, int columns, short[] spread, boolean wide) {
+    int lanes = lanes(wide);
     int at = 0;
     for (int column = 0; column < columns; column += 2) {
       int a0 = codes[column];
       int a1 = codes[column + 1];
-      fill(spread, at, fill, a0);
-      fill(spread, at + lanes, fill, a1 - 256 * a0);
-      fill(spread, at + 2 * lanes, fill, 32768 - 128 * a0);
+      fill(spread, at, wide, a0);
+      fill(spread, at + lanes, wide, a1 - 256 * a0);
+      fill(spread, at + 2 * lanes, wide, 32768 - 128 * a0);
       at += 3 * lanes;
     }
   }
 
-  private static void quads(byte[] codes, int columns, short[] spread, Fill fill) {
+  private static void quads(byte[] codes, int columns, short[] spread, boolean wide) {
     int at = 0;
     for (int column = 0; column < columns; column += 4) {
       int below = 0;
       for (int i = 0; i < 4; i++) {
         int a = codes[column + i];
-        fill(spread, at, fill, a - 16 * below);
+        fill(spread, at, wide, a - 16 * below);
         below = a;
-        at += fill.lanes;
+        at += lanes(wide);
       }
     }
   }
 
-  private static void fill(short[] spread, int at, Fill fill, int value) {
-    switch (fill) {
-      case NARROW_VECTOR ->
-          ShortVector.broadcast(ShortVector.SPECIES_128, (short) value).intoArray(spread, at);
-      case WIDE_VECTOR ->
-          ShortVector.broadcast(ShortVector.SPECIES_256, (short) value).intoArray(spread, at);
-      default -> Arrays.fill(spread, at, at + fill.lanes, (short) value);
+  private static int lanes(boolean wide) {
+    return wide ? 16 : 8;
+  }
+
+  /** Writes one multiplier to all lanes. */
+  private static void fill(short[] spread, int at, boolean wide, int value) {
+    if (wide) {
+      ShortVector.broadcast(ShortVector.SPECIES_256, (short) value).intoArray(spread, at);
+    } else {
+      ShortVector.broadcast(ShortVector.SPECIES_128, (short) value).intoArray(spread, at);
     }
   }
 

@@ -1,5 +1,6 @@
 package dev.kvasir.simd;
 
+import dev.kvasir.kernel.CodedKernels;
 import dev.kvasir.kernel.CodedMatrix;
 import dev.kvasir.kernel.CodedRow;
 import dev.kvasir.kernel.DenseMatrix;
@@ -45,8 +46,6 @@ final class WarmUp implements AutoCloseable {
   /** Of the kind that weights live in, or the compiler would have seen the wrong one. */
   private final Arena arena = Arena.ofShared();
 
-  private final DenseMatrix brainHalves =
-      new DenseMatrix(DenseMatrix.Precision.BF16, 1, COLUMNS, arena.allocate(2 * COLUMNS));
   private final float[] x = new float[16 * COLUMNS];
   private final float[] y = new float[16 * COLUMNS];
   private final float[] z = new float[16 * COLUMNS];
@@ -96,7 +95,7 @@ final class WarmUp implements AutoCloseable {
     }
   }
 
-  Trial codedProduct(int codeBits) {
+  Trial coded(int codeBits) {
     boolean minimums = codeBits == 4;
     CodedMatrix matrix =
         new CodedMatrix(arena, CodedMatrix.TILE_ROWS, COLUMNS, codeBits, CodedRow.GROUP, minimums);
@@ -108,9 +107,14 @@ final class WarmUp implements AutoCloseable {
     }
     CodedRow row = new CodedRow(COLUMNS);
     return kernels -> {
-      kernels.prepare(row, x, 0, COLUMNS, codeBits);
-      kernels.codedProduct(matrix, 0, 1, row, z, 0);
+      CodedKernels coded = kernels.coded(codeBits);
+      coded.prepare(row, x, 0, COLUMNS);
+      coded.product(matrix, 0, 1, row, z, 0);
     };
+  }
+
+  Trial lookups() {
+    return inTurn(planes(), shortSums());
   }
 
   /**
@@ -118,61 +122,70 @@ final class WarmUp implements AutoCloseable {
    * planes and a single one, 48 lanes a whole tile and a half. A path that the compiler has not
    * seen would throw its work away when it comes.
    */
-  Trial lookup() {
+  private Trial planes() {
     PlaneLayout pair = new PlaneLayout(48, HEAD, 2);
     PlaneLayout several = new PlaneLayout(48, HEAD, 5);
     MemorySegment codes = arena.allocate(several.bytes());
     LookupTables fast = new LookupTables(7, HEAD);
     LookupTables exact = new LookupTables(2, HEAD);
     return kernels -> {
-      kernels.buildTables(x, 0, HEAD, 7, HEAD, false, fast);
-      kernels.buildTables(x, 0, HEAD, 2, HEAD, true, exact);
-      kernels.lookup(pair, codes, 0, 0, pair.tiles(), fast, z, 0, HEAD);
-      kernels.lookup(several, codes, 0, 0, several.tiles(), fast, z, 0, HEAD);
-      kernels.lookup(pair, codes, 0, 0, pair.tiles(), exact, z, 0, HEAD);
-      kernels.lookup(several, codes, 0, 0, several.tiles(), exact, z, 0, HEAD);
-      kernels.scale(z, 0, 7 * HEAD, 0); // or they would grow without bound
+      kernels.lookups().buildTables(x, 0, HEAD, 7, HEAD, false, fast);
+      kernels.lookups().buildTables(x, 0, HEAD, 2, HEAD, true, exact);
+      kernels.lookups().lookup(pair, codes, 0, 0, pair.tiles(), fast, z, 0, HEAD);
+      kernels.lookups().lookup(several, codes, 0, 0, several.tiles(), fast, z, 0, HEAD);
+      kernels.lookups().lookup(pair, codes, 0, 0, pair.tiles(), exact, z, 0, HEAD);
+      kernels.lookups().lookup(several, codes, 0, 0, several.tiles(), exact, z, 0, HEAD);
+      kernels.rows().scale(z, 0, 7 * HEAD, 0); // or they would grow without bound
     };
   }
 
+  Trial halves() {
+    DenseMatrix row =
+        new DenseMatrix(DenseMatrix.Precision.BF16, 1, COLUMNS, arena.allocate(2 * COLUMNS));
+    return inTurn(
+        kernels -> kernels.halves().expand(row.data(), 0, z, 0, COLUMNS),
+        kernels -> kernels.halves().expand(row, 0, 1, z, 0),
+        halfRows());
+  }
+
   /** Both kinds of halves, four rows at a time and one. */
-  Trial halfRows() {
+  private Trial halfRows() {
     MemorySegment data = arena.allocate(2L * TOKENS * HEAD);
     HalfQueries queries = new HalfQueries(5, HEAD);
     DenseMatrix halves = new DenseMatrix(DenseMatrix.Precision.F16, TOKENS, HEAD, data);
     DenseMatrix brains = new DenseMatrix(DenseMatrix.Precision.BF16, TOKENS, HEAD, data);
     return kernels -> {
       for (DenseMatrix rows : List.of(halves, brains)) {
-        kernels.prepare(queries, x, 0, 5, HEAD, rows.precision());
-        kernels.halfProducts(queries, rows, 0, TOKENS, z, 0, TOKENS);
-        kernels.halfSums(x, 0, TOKENS, 5, rows, 0, TOKENS, z, 0, HEAD);
+        kernels.halves().prepare(queries, x, 0, 5, HEAD, rows.precision());
+        kernels.halves().products(queries, rows, 0, TOKENS, z, 0, TOKENS);
+        kernels.halves().weightedSums(x, 0, TOKENS, 5, rows, 0, TOKENS, z, 0, HEAD);
       }
-      kernels.scale(z, 0, 5 * HEAD, 0); // or they would grow without bound
+      kernels.rows().scale(z, 0, 5 * HEAD, 0); // or they would grow without bound
     };
   }
 
   /** Rows four at a time and one. */
-  Trial shortSums() {
+  private Trial shortSums() {
     MemorySegment codes = arena.allocate(2L * TOKENS * HEAD);
     return kernels -> {
-      kernels.shortSums(x, 0, TOKENS, 5, codes, 0, HEAD, TOKENS, HEAD, z, 0, HEAD);
-      kernels.scale(z, 0, 5 * HEAD, 0); // or they would grow without bound
+      kernels.lookups().shortSums(x, 0, TOKENS, 5, codes, 0, HEAD, TOKENS, HEAD, z, 0, HEAD);
+      kernels.rows().scale(z, 0, 5 * HEAD, 0); // or they would grow without bound
     };
   }
 
   /** Rows four at a time and one, and vectors that turn. */
-  Trial picks() {
+  Trial patterns() {
     int[] picked = new int[7];
     float[] still = new float[HEAD];
     return kernels -> {
-      kernels.pickedProducts(x, 5, y, picked, 0, picked.length, HEAD, z, 0, TOKENS);
-      kernels.turn(z, 0, 2, HEAD, y, still, 0);
-      kernels.scale(z, 0, 5 * TOKENS, 0); // or they would grow without bound
+      kernels.patterns().pickedProducts(x, 5, y, picked, 0, picked.length, HEAD, z, 0, TOKENS);
+      kernels.patterns().turn(z, 0, 2, HEAD, y, still, 0);
+      kernels.rows().scale(z, 0, 5 * TOKENS, 0); // or they would grow without bound
     };
   }
 
   /** Codes of two stages, rows of as many pairs as every tile needs, and weights of few rows. */
-  Trial codeSums() {
+  Trial codebooks() {
     int stages = 2;
     int sets = 2 * stages;
     int pairs = 112;
@@ -186,38 +199,34 @@ final class WarmUp implements AutoCloseable {
     float[] products = new float[tokens];
     float[] bins = new float[sets * FixedRows.ROWS * 8];
     return inTurn(
-        kernels -> kernels.unpackStages(codes, 0, stages, indices),
-        kernels -> kernels.rowSums(fixed, indices, tokens, rowSums),
-        kernels -> kernels.turnedSums(rowSums, tokens, fixed, x, x, y, z),
-        kernels -> kernels.collect(indices, sets, tokens, x, 4, bins),
-        kernels -> kernels.collect(indices, sets, tokens, x, 8, bins),
-        kernels -> kernels.pickedSums(floats, 0, indices, sets, tokens, 2 * pairs, z),
-        kernels -> kernels.rowProducts(z, y, tokens, 2 * pairs, products),
-        kernels -> kernels.scale(bins, 0, bins.length, 0)); // or they would grow without bound
+        kernels -> kernels.codebooks().unpackStages(codes, 0, stages, indices),
+        kernels -> kernels.codebooks().rowSums(fixed, indices, tokens, rowSums),
+        kernels -> kernels.codebooks().turnedSums(rowSums, tokens, fixed, x, x, y, z),
+        kernels -> kernels.codebooks().collect(indices, sets, tokens, x, 4, bins),
+        kernels -> kernels.codebooks().collect(indices, sets, tokens, x, 8, bins),
+        kernels -> kernels.codebooks().pickedSums(floats, 0, indices, sets, tokens, 2 * pairs, z),
+        kernels -> kernels.codebooks().rowProducts(z, y, tokens, 2 * pairs, products),
+        kernels ->
+            kernels.rows().scale(bins, 0, bins.length, 0)); // or they would grow without bound
   }
 
-  void products(Kernels kernels) {
-    kernels.products(x, 0, COLUMNS, 4, y, 0, COLUMNS, 5, COLUMNS, z, 0, 8);
-  }
-
-  void weightedSums(Kernels kernels) {
-    kernels.weightedSums(x, 0, TOKENS, 5, y, 0, HEAD, TOKENS, HEAD, z, 0, HEAD);
-    kernels.scale(z, 0, 5 * HEAD, 0); // or they would grow without bound
+  Trial floats() {
+    return inTurn(
+        kernels -> kernels.floats().products(x, 0, COLUMNS, 4, y, 0, COLUMNS, 5, COLUMNS, z, 0, 8),
+        kernels ->
+            kernels.floats().weightedSums(x, 0, TOKENS, 5, y, 0, HEAD, TOKENS, HEAD, z, 0, HEAD),
+        kernels -> kernels.rows().scale(z, 0, 5 * HEAD, 0)); // or they would grow without bound
   }
 
   Trial rows() {
     return inTurn(
-        kernels -> kernels.rmsNorm(x, 0, y, 1e-6f, z, 0, COLUMNS),
-        kernels -> kernels.gatedSilu(z, y, 0, COLUMNS),
-        kernels -> kernels.exponentiate(z, 0, COLUMNS, kernels.maximum(z, 0, COLUMNS)),
-        kernels -> kernels.add(z, 0, y, 0, COLUMNS),
-        kernels -> kernels.multiply(z, 0, y, 0, z, 0, COLUMNS),
-        kernels -> kernels.scale(z, 0, COLUMNS, 0.5f));
-  }
-
-  void halves(Kernels kernels) {
-    kernels.expandHalf(brainHalves.data(), 0, z, 0, COLUMNS);
-    kernels.expand(brainHalves, 0, 1, z, 0);
+        kernels -> kernels.rows().rmsNorm(x, 0, y, 1e-6f, z, 0, COLUMNS),
+        kernels -> kernels.rows().gatedSilu(z, y, 0, COLUMNS),
+        kernels ->
+            kernels.rows().exponentiate(z, 0, COLUMNS, kernels.rows().maximum(z, 0, COLUMNS)),
+        kernels -> kernels.rows().add(z, 0, y, 0, COLUMNS),
+        kernels -> kernels.rows().multiply(z, 0, y, 0, z, 0, COLUMNS),
+        kernels -> kernels.rows().scale(z, 0, COLUMNS, 0.5f));
   }
 
   @Override

@@ -46,8 +46,8 @@ class PlaneLookupsTest {
     for (boolean exact : new boolean[] {false, true}) {
       LookupTables expected = new LookupTables(HEADS, 256);
       LookupTables found = new LookupTables(HEADS, 256);
-      scalar.buildTables(weights, 2, entries + 3, heads, entries, exact, expected);
-      vector.buildTables(weights, 2, entries + 3, heads, entries, exact, found);
+      scalar.lookups().buildTables(weights, 2, entries + 3, heads, entries, exact, expected);
+      vector.lookups().buildTables(weights, 2, entries + 3, heads, entries, exact, found);
       assertThat(found.bytes()).as("seed %d", SEED).isEqualTo(expected.bytes());
       for (int head = 0; head < heads; head++) {
         assertThat(found.step(head)).isEqualTo(expected.step(head)).isFinite();
@@ -105,11 +105,11 @@ class PlaneLookupsTest {
     int stride = layout.lanes() + 3;
     for (boolean exact : new boolean[] {false, true}) {
       LookupTables tables = new LookupTables(heads, entries);
-      scalar.buildTables(weights, 0, entries, heads, entries, exact, tables);
+      scalar.lookups().buildTables(weights, 0, entries, heads, entries, exact, tables);
       float[] expected = randomWeights(heads * stride + 1);
       float[] found = expected.clone();
-      scalar.lookup(layout, codes, 5, first, end, tables, expected, 1, stride);
-      vector.lookup(layout, codes, 5, first, end, tables, found, 1, stride);
+      scalar.lookups().lookup(layout, codes, 5, first, end, tables, expected, 1, stride);
+      vector.lookups().lookup(layout, codes, 5, first, end, tables, found, 1, stride);
       assertThat(found)
           .as("seed %d, %s, %d heads, exact %b", SEED, layout, heads, exact)
           .isEqualTo(expected);

@@ -3,6 +3,7 @@ package dev.kvasir.simd;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
+import dev.kvasir.kernel.CodedKernels;
 import dev.kvasir.kernel.CodedMatrix;
 import dev.kvasir.kernel.CodedRow;
 import dev.kvasir.kernel.DenseMatrix;
@@ -98,17 +99,21 @@ class VectorKernelsTest {
     HalfQueries queries = new HalfQueries(8, columns);
     float[] expected = new float[heads * (tokens + 1) + 1];
     float[] found = expected.clone();
-    scalar.prepare(queries, a, 1, heads, columns, rows.precision());
-    scalar.halfProducts(queries, rows, 1, tokens, expected, 1, tokens + 1);
-    vector.prepare(queries, a, 1, heads, columns, rows.precision());
-    vector.halfProducts(queries, rows, 1, tokens, found, 1, tokens + 1);
+    scalar.halves().prepare(queries, a, 1, heads, columns, rows.precision());
+    scalar.halves().products(queries, rows, 1, tokens, expected, 1, tokens + 1);
+    vector.halves().prepare(queries, a, 1, heads, columns, rows.precision());
+    vector.halves().products(queries, rows, 1, tokens, found, 1, tokens + 1);
     assertThat(found).as("seed %d", SEED).isEqualTo(expected);
 
     float[] weights = randomFloats(1 + heads * (tokens + 2));
     float[] expectedSums = randomFloats(1 + heads * (columns + 1));
     float[] foundSums = expectedSums.clone();
-    scalar.halfSums(weights, 1, tokens + 2, heads, rows, 1, tokens, expectedSums, 1, columns + 1);
-    vector.halfSums(weights, 1, tokens + 2, heads, rows, 1, tokens, foundSums, 1, columns + 1);
+    scalar
+        .halves()
+        .weightedSums(weights, 1, tokens + 2, heads, rows, 1, tokens, expectedSums, 1, columns + 1);
+    vector
+        .halves()
+        .weightedSums(weights, 1, tokens + 2, heads, rows, 1, tokens, foundSums, 1, columns + 1);
     assertThat(foundSums).as("seed %d", SEED).isEqualTo(expectedSums);
   }
 
@@ -128,8 +133,12 @@ class VectorKernelsTest {
           float[] found = expected.clone();
           int w = entries + 2;
           int o = lanes + 1;
-          scalar.shortSums(weights, 1, w, heads, codes, 2, stride, entries, lanes, expected, 1, o);
-          vector.shortSums(weights, 1, w, heads, codes, 2, stride, entries, lanes, found, 1, o);
+          scalar
+              .lookups()
+              .shortSums(weights, 1, w, heads, codes, 2, stride, entries, lanes, expected, 1, o);
+          vector
+              .lookups()
+              .shortSums(weights, 1, w, heads, codes, 2, stride, entries, lanes, found, 1, o);
           assertThat(found).as("seed %d", SEED).isEqualTo(expected);
         }
       }
@@ -153,13 +162,14 @@ class VectorKernelsTest {
   private void assertProductsAgree(CodedMatrix matrix, float[] x) {
     CodedRow row = new CodedRow(x.length);
     float[] expected = new float[matrix.rows() + 2];
-    scalar.prepare(row, x, 0, x.length, matrix.codeBits());
-    scalar.codedProduct(matrix, 0, matrix.tiles(), row, expected, 1);
+    CodedKernels plain = scalar.coded(matrix.codeBits());
+    plain.prepare(row, x, 0, x.length);
+    plain.product(matrix, 0, matrix.tiles(), row, expected, 1);
     for (boolean wideLanes : new boolean[] {false, true}) {
-      Kernels kernels = new VectorKernels(wideLanes);
+      CodedKernels kernels = new VectorKernels(wideLanes).coded(matrix.codeBits());
       float[] found = new float[matrix.rows() + 2];
-      kernels.prepare(row, x, 0, x.length, matrix.codeBits());
-      kernels.codedProduct(matrix, 0, matrix.tiles(), row, found, 1);
+      kernels.prepare(row, x, 0, x.length);
+      kernels.product(matrix, 0, matrix.tiles(), row, found, 1);
       assertThat(found).as("seed %d", SEED).isEqualTo(expected);
     }
   }
@@ -174,11 +184,13 @@ class VectorKernelsTest {
       vector.expand(matrix, 0, rows, weights, 0);
       float[] x = randomFloats(columns);
       float[] expected = new float[rows];
-      scalar.products(x, 0, columns, 1, weights, 0, columns, rows, columns, expected, 0, rows);
+      scalar
+          .floats()
+          .products(x, 0, columns, 1, weights, 0, columns, rows, columns, expected, 0, rows);
       CodedRow row = new CodedRow(columns);
       float[] found = new float[rows];
-      vector.prepare(row, x, 0, columns, bits);
-      vector.codedProduct(matrix, 0, matrix.tiles(), row, found, 0);
+      vector.coded(bits).prepare(row, x, 0, columns);
+      vector.coded(bits).product(matrix, 0, matrix.tiles(), row, found, 0);
       for (int r = 0; r < rows; r++) {
         float bound = roundingBound(weights, r * columns, x);
         assertThat(found[r]).as("row %d", r).isCloseTo(expected[r], within(bound));
@@ -210,9 +222,13 @@ class VectorKernelsTest {
         float[] b = randomFloats(bRows * (depth + 2) + 1);
         float[] expected = new float[aRows * (bRows + 1) + 2];
         float[] found = expected.clone();
-        scalar.products(
-            a, 3, depth + 1, aRows, b, 1, depth + 2, bRows, depth, expected, 2, bRows + 1);
-        vector.products(a, 3, depth + 1, aRows, b, 1, depth + 2, bRows, depth, found, 2, bRows + 1);
+        scalar
+            .floats()
+            .products(
+                a, 3, depth + 1, aRows, b, 1, depth + 2, bRows, depth, expected, 2, bRows + 1);
+        vector
+            .floats()
+            .products(a, 3, depth + 1, aRows, b, 1, depth + 2, bRows, depth, found, 2, bRows + 1);
         assertThat(found).as("seed %d", SEED).isEqualTo(expected);
       }
     }
@@ -227,10 +243,25 @@ class VectorKernelsTest {
         float[] values = randomFloats(tokens * (length + 1) + 2);
         float[] expected = randomFloats(rows * (length + 3) + 1);
         float[] found = expected.clone();
-        scalar.weightedSums(
-            weights, 1, 130, rows, values, 2, length + 1, tokens, length, expected, 1, length + 3);
-        vector.weightedSums(
-            weights, 1, 130, rows, values, 2, length + 1, tokens, length, found, 1, length + 3);
+        scalar
+            .floats()
+            .weightedSums(
+                weights,
+                1,
+                130,
+                rows,
+                values,
+                2,
+                length + 1,
+                tokens,
+                length,
+                expected,
+                1,
+                length + 3);
+        vector
+            .floats()
+            .weightedSums(
+                weights, 1, 130, rows, values, 2, length + 1, tokens, length, found, 1, length + 3);
         assertThat(found).as("seed %d", SEED).isEqualTo(expected);
       }
     }
@@ -246,8 +277,8 @@ class VectorKernelsTest {
       for (int count = 0; count <= 9; count++) {
         float[] expected = randomFloats(rows * 10 + 1);
         float[] actual = expected.clone();
-        scalar.pickedProducts(a, rows, b, picked, 1, count, depth, expected, 1, 10);
-        vector.pickedProducts(a, rows, b, picked, 1, count, depth, actual, 1, 10);
+        scalar.patterns().pickedProducts(a, rows, b, picked, 1, count, depth, expected, 1, 10);
+        vector.patterns().pickedProducts(a, rows, b, picked, 1, count, depth, actual, 1, 10);
         assertThat(actual).containsExactly(expected);
       }
     }
@@ -259,15 +290,15 @@ class VectorKernelsTest {
     float[] cosines = randomFloats(2 * pairs);
     float[] sines = randomFloats(2 * pairs);
     float[] negated = sines.clone();
-    scalar.scale(negated, 0, negated.length, -1);
+    scalar.rows().scale(negated, 0, negated.length, -1);
     for (int count = 0; count <= 5; count++) {
       float[] expected = randomFloats(1 + count * 2 * pairs);
       float[] actual = expected.clone();
-      scalar.turn(expected, 1, count, pairs, cosines, sines, pairs);
-      vector.turn(actual, 1, count, pairs, cosines, sines, pairs);
+      scalar.patterns().turn(expected, 1, count, pairs, cosines, sines, pairs);
+      vector.patterns().turn(actual, 1, count, pairs, cosines, sines, pairs);
       assertThat(actual).containsExactly(expected);
-      scalar.turn(expected, 1, count, pairs, cosines, negated, pairs);
-      vector.turn(actual, 1, count, pairs, cosines, negated, pairs);
+      scalar.patterns().turn(expected, 1, count, pairs, cosines, negated, pairs);
+      vector.patterns().turn(actual, 1, count, pairs, cosines, negated, pairs);
       assertThat(actual).containsExactly(expected);
     }
   }
@@ -285,8 +316,8 @@ class VectorKernelsTest {
       layout.pack(codes, 0, packed, 3);
       byte[] expected = new byte[2 * stages * PageSize.TOKENS];
       byte[] actual = new byte[expected.length];
-      scalar.unpackStages(packed, 3, stages, expected);
-      vector.unpackStages(packed, 3, stages, actual);
+      scalar.codebooks().unpackStages(packed, 3, stages, expected);
+      vector.codebooks().unpackStages(packed, 3, stages, actual);
       assertThat(actual).containsExactly(expected);
       for (int i = 0; i < codes.length; i++) {
         int first = 2 * (i % stages) * PageSize.TOKENS + i / stages;
@@ -312,26 +343,26 @@ class VectorKernelsTest {
     for (int tokens : new int[] {0, 1, 3, 8, 100, PageSize.TOKENS}) {
       short[] expected = new short[tokens * width];
       short[] actual = new short[tokens * width];
-      scalar.rowSums(rows, indices, tokens, expected);
-      vector.rowSums(rows, indices, tokens, actual);
+      scalar.codebooks().rowSums(rows, indices, tokens, expected);
+      vector.codebooks().rowSums(rows, indices, tokens, actual);
       assertThat(actual).containsExactly(expected);
 
       float[] turned = new float[tokens * width];
       float[] found = new float[tokens * width];
-      scalar.turnedSums(expected, tokens, rows, scales, angles, angles, turned);
-      vector.turnedSums(expected, tokens, rows, scales, angles, angles, found);
+      scalar.codebooks().turnedSums(expected, tokens, rows, scales, angles, angles, turned);
+      vector.codebooks().turnedSums(expected, tokens, rows, scales, angles, angles, found);
       assertThat(found).containsExactly(turned);
 
       float[] floats = randomFloats(1 + numbers.length);
       int any = width - 5;
-      scalar.pickedSums(floats, 1, indices, sets, tokens, any, turned);
-      vector.pickedSums(floats, 1, indices, sets, tokens, any, found);
+      scalar.codebooks().pickedSums(floats, 1, indices, sets, tokens, any, turned);
+      vector.codebooks().pickedSums(floats, 1, indices, sets, tokens, any, found);
       assertThat(found).containsExactly(turned);
 
       float[] dots = new float[tokens];
       float[] foundDots = new float[tokens];
-      scalar.rowProducts(turned, floats, tokens, Math.min(width, 64), dots);
-      vector.rowProducts(turned, floats, tokens, Math.min(width, 64), foundDots);
+      scalar.codebooks().rowProducts(turned, floats, tokens, Math.min(width, 64), dots);
+      vector.codebooks().rowProducts(turned, floats, tokens, Math.min(width, 64), foundDots);
       assertThat(foundDots).containsExactly(dots);
     }
   }
@@ -347,8 +378,8 @@ class VectorKernelsTest {
     float[] weights = randomFloats(PageSize.TOKENS * lanes);
     float[] expected = randomFloats(sets * FixedRows.ROWS * lanes);
     float[] actual = expected.clone();
-    scalar.collect(indices, sets, PageSize.TOKENS, weights, lanes, expected);
-    vector.collect(indices, sets, PageSize.TOKENS, weights, lanes, actual);
+    scalar.codebooks().collect(indices, sets, PageSize.TOKENS, weights, lanes, expected);
+    vector.codebooks().collect(indices, sets, PageSize.TOKENS, weights, lanes, actual);
     assertThat(actual).containsExactly(expected);
   }
 
@@ -357,29 +388,29 @@ class VectorKernelsTest {
   void rowWork(int count) {
     float[] x = randomFloats(count + 2);
     float[] y = randomFloats(count + 2);
-    assertThat(vector.maximum(x, 1, count)).isEqualTo(scalar.maximum(x, 1, count));
+    assertThat(vector.rows().maximum(x, 1, count)).isEqualTo(scalar.rows().maximum(x, 1, count));
 
     float[] expected = x.clone();
     float[] found = x.clone();
-    scalar.add(expected, 1, y, 2, count);
-    vector.add(found, 1, y, 2, count);
+    scalar.rows().add(expected, 1, y, 2, count);
+    vector.rows().add(found, 1, y, 2, count);
     assertThat(found).as("seed %d", SEED).isEqualTo(expected);
 
-    scalar.multiply(expected, 1, y, 2, expected, 1, count);
-    vector.multiply(found, 1, y, 2, found, 1, count);
+    scalar.rows().multiply(expected, 1, y, 2, expected, 1, count);
+    vector.rows().multiply(found, 1, y, 2, found, 1, count);
     assertThat(found).as("seed %d", SEED).isEqualTo(expected);
 
-    scalar.scale(expected, 1, count, 0.3f);
-    vector.scale(found, 1, count, 0.3f);
+    scalar.rows().scale(expected, 1, count, 0.3f);
+    vector.rows().scale(found, 1, count, 0.3f);
     assertThat(found).as("seed %d", SEED).isEqualTo(expected);
 
-    scalar.gatedSilu(expected, y, 1, count);
-    vector.gatedSilu(found, y, 1, count);
+    scalar.rows().gatedSilu(expected, y, 1, count);
+    vector.rows().gatedSilu(found, y, 1, count);
     assertThat(found).as("seed %d", SEED).isEqualTo(expected);
 
     if (count > 0) {
-      scalar.rmsNorm(x, 1, y, 1e-6f, expected, 2, count);
-      vector.rmsNorm(x, 1, y, 1e-6f, found, 2, count);
+      scalar.rows().rmsNorm(x, 1, y, 1e-6f, expected, 2, count);
+      vector.rows().rmsNorm(x, 1, y, 1e-6f, found, 2, count);
       assertThat(found).as("seed %d", SEED).isEqualTo(expected);
     }
   }
@@ -392,8 +423,8 @@ class VectorKernelsTest {
       expected[i] = -(float) (random.nextDouble() * 80);
     }
     float[] found = expected.clone();
-    float expectedSum = scalar.exponentiate(expected, 0, count, 0.5f);
-    float foundSum = vector.exponentiate(found, 0, count, 0.5f);
+    float expectedSum = scalar.rows().exponentiate(expected, 0, count, 0.5f);
+    float foundSum = vector.rows().exponentiate(found, 0, count, 0.5f);
     assertThat(found).isEqualTo(expected);
     assertThat(foundSum).isEqualTo(expectedSum);
   }
@@ -411,7 +442,7 @@ class VectorKernelsTest {
     float[] x = new float[16];
     Arrays.fill(x, -1e30f);
     x[3] = Float.NEGATIVE_INFINITY;
-    assertThat(vector.exponentiate(x, 0, x.length, 0)).isLessThan(1e-36f);
+    assertThat(vector.rows().exponentiate(x, 0, x.length, 0)).isLessThan(1e-36f);
   }
 
   @Test
@@ -420,8 +451,8 @@ class VectorKernelsTest {
     float[] up = new float[gate.length];
     Arrays.fill(up, 1);
     float[] expected = gate.clone();
-    scalar.gatedSilu(expected, up, 0, gate.length);
-    vector.gatedSilu(gate, up, 0, gate.length);
+    scalar.rows().gatedSilu(expected, up, 0, gate.length);
+    vector.rows().gatedSilu(gate, up, 0, gate.length);
     assertThat(gate).isEqualTo(expected);
     for (float value : gate) {
       assertThat(value).isFinite();
@@ -441,8 +472,8 @@ class VectorKernelsTest {
     float[] found = new float[halves.length];
     for (int skip = 0; skip < 9; skip++) {
       int count = halves.length - skip;
-      scalar.expandHalf(source, 2L * skip, expected, 0, count);
-      vector.expandHalf(source, 2L * skip, found, 0, count);
+      scalar.halves().expand(source, 2L * skip, expected, 0, count);
+      vector.halves().expand(source, 2L * skip, found, 0, count);
       assertThat(found).isEqualTo(expected);
     }
   }

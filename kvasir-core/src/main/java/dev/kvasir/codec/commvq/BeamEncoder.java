@@ -110,19 +110,21 @@ public final class BeamEncoder {
 
   private void multiply(int stage, int batch, int before) {
     int stride = before == 1 ? width : 1;
-    kernels.products(
-        beams.residuals,
-        0,
-        stride * length,
-        batch * before,
-        stages.rows(),
-        stages.firstAt(stage, 0),
-        length,
-        2 * ROWS,
-        length,
-        products,
-        0,
-        stride * 2 * ROWS);
+    kernels
+        .floats()
+        .products(
+            beams.residuals,
+            0,
+            stride * length,
+            batch * before,
+            stages.rows(),
+            stages.firstAt(stage, 0),
+            length,
+            2 * ROWS,
+            length,
+            products,
+            0,
+            stride * 2 * ROWS);
   }
 
   /** Makes a sum of the next stage from what the search has found. */

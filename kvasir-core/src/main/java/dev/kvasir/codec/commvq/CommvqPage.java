@@ -146,28 +146,28 @@ public final class CommvqPage implements Page {
    * @param indices // (sets, TOKENS), set
    */
   public void readKeys(Kernels kernels, int kvHead, byte[] indices) {
-    kernels.unpackStages(data, shape.keyCodesAt(kvHead), shape.stages(), indices);
+    kernels.codebooks().unpackStages(data, shape.keyCodesAt(kvHead), shape.stages(), indices);
   }
 
   /**
    * @param indices // (sets, TOKENS), set
    */
   public void readValues(Kernels kernels, int kvHead, byte[] indices) {
-    kernels.unpackStages(data, shape.valueCodesAt(kvHead), shape.stages(), indices);
+    kernels.codebooks().unpackStages(data, shape.valueCodesAt(kvHead), shape.stages(), indices);
   }
 
   /**
    * @param scales // (TOKENS), set
    */
   public void readKeyScales(Kernels kernels, float[] scales) {
-    kernels.expandHalf(data, shape.keyScalesAt(), scales, 0, TOKENS);
+    kernels.halves().expand(data, shape.keyScalesAt(), scales, 0, TOKENS);
   }
 
   /**
    * @param scales // (TOKENS), set
    */
   public void readValueScales(Kernels kernels, float[] scales) {
-    kernels.expandHalf(data, shape.valueScalesAt(), scales, 0, TOKENS);
+    kernels.halves().expand(data, shape.valueScalesAt(), scales, 0, TOKENS);
   }
 
   @Override
@@ -185,7 +185,7 @@ public final class CommvqPage implements Page {
     TurnTable table = rows.table();
     readKeys(kernels, kvHead, room.indices);
     readKeyScales(kernels, room.scales);
-    kernels.rowSums(fixed, room.indices, tokens, room.sums);
+    kernels.codebooks().rowSums(fixed, room.indices, tokens, room.sums);
     table.turnAlong(kernels, room.sums, tokens, fixed, room.scales, room.vectors);
     table.turn(kernels, room.vectors, tokens, rotation, position);
     table.restore(room.vectors, tokens, out);
@@ -199,11 +199,11 @@ public final class CommvqPage implements Page {
     float[] numbers = room.floats(kernels, rows.values().get(kvHead));
     readValues(kernels, kvHead, room.indices);
     readValueScales(kernels, room.scales);
-    kernels.pickedSums(numbers, 0, room.indices, rows.sets(), tokens, headDim, out);
+    kernels.codebooks().pickedSums(numbers, 0, room.indices, rows.sets(), tokens, headDim, out);
     float[] mean = rows.valueMeans().get(kvHead);
     for (int token = 0; token < tokens; token++) {
-      kernels.scale(out, token * headDim, headDim, room.scales[token]);
-      kernels.add(out, token * headDim, mean, 0, headDim);
+      kernels.rows().scale(out, token * headDim, headDim, room.scales[token]);
+      kernels.rows().add(out, token * headDim, mean, 0, headDim);
     }
   }
 

@@ -82,7 +82,7 @@ final class CommvqReader implements PageReader {
       }
       totals[row] += total;
     }
-    kernels.collect(indices, coded.rows().sets(), PAGE, weights, lanes, bins);
+    kernels.codebooks().collect(indices, coded.rows().sets(), PAGE, weights, lanes, bins);
   }
 
   private void beginMixing(LayerRows layerRows, int kvHead, int rows) {
@@ -149,6 +149,8 @@ final class CommvqReader implements PageReader {
     }
     Arrays.fill(lowered, 0, rows * headDim, 0);
     DenseMatrix halves = mixedRows.values().get(mixedHead);
-    kernels.halfSums(turnedBins, 0, count, rows, halves, 0, count, lowered, 0, headDim);
+    kernels
+        .halves()
+        .weightedSums(turnedBins, 0, count, rows, halves, 0, count, lowered, 0, headDim);
   }
 }

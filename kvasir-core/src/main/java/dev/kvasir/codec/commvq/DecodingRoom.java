@@ -36,7 +36,7 @@ final class DecodingRoom {
       if (floats.length < count) {
         floats = new float[count];
       }
-      kernels.expandHalf(matrix.data(), 0, floats, 0, count);
+      kernels.halves().expand(matrix.data(), 0, floats, 0, count);
       expanded = matrix;
     }
     return floats;

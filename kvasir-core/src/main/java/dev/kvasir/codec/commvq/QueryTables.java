@@ -50,13 +50,15 @@ final class QueryTables implements KeyScores {
     turnAngles(page, table);
     page.readKeys(kernels, kvHead, indices);
     page.readKeyScales(kernels, scales);
-    kernels.products(means, 0, width, rows, angles, 0, width, PAGE, width, scores, 0, PAGE);
+    kernels
+        .floats()
+        .products(means, 0, width, rows, angles, 0, width, PAGE, width, scores, 0, PAGE);
     for (int row = 0; row < rows; row++) {
       int at = row * fixed.sets() * FixedRows.ROWS * width;
-      kernels.pickedSums(tables, at, indices, fixed.sets(), PAGE, width, sums);
-      kernels.rowProducts(sums, angles, PAGE, width, products);
-      kernels.multiply(products, 0, scales, 0, products, 0, PAGE);
-      kernels.add(scores, row * PAGE, products, 0, PAGE);
+      kernels.codebooks().pickedSums(tables, at, indices, fixed.sets(), PAGE, width, sums);
+      kernels.codebooks().rowProducts(sums, angles, PAGE, width, products);
+      kernels.rows().multiply(products, 0, scales, 0, products, 0, PAGE);
+      kernels.rows().add(scores, row * PAGE, products, 0, PAGE);
     }
   }
 

@@ -37,9 +37,11 @@ final class SummedKeys implements KeyScores {
     turnBack(page, queries, rows);
     page.readKeys(kernels, kvHead, indices);
     page.readKeyScales(kernels, scales);
-    kernels.rowSums(fixed, indices, PAGE, sums);
+    kernels.codebooks().rowSums(fixed, indices, PAGE, sums);
     table.turnAlong(kernels, sums, PAGE, fixed, scales, keys);
-    kernels.products(arrangedQueries, 0, width, rows, keys, 0, width, PAGE, width, scores, 0, PAGE);
+    kernels
+        .floats()
+        .products(arrangedQueries, 0, width, rows, keys, 0, width, PAGE, width, scores, 0, PAGE);
   }
 
   private void turnBack(CommvqPage page, float[] queries, int rows) {

@@ -79,19 +79,21 @@ final class Clusters {
     double sum = 0;
     for (int from = 0; from < count; from += BATCH) {
       int batch = Math.min(BATCH, count - from);
-      kernels.products(
-          vectors,
-          from * depth,
-          depth,
-          batch,
-          centres,
-          centre * depth,
-          depth,
-          1,
-          depth,
-          products,
-          0,
-          1);
+      kernels
+          .floats()
+          .products(
+              vectors,
+              from * depth,
+              depth,
+              batch,
+              centres,
+              centre * depth,
+              depth,
+              1,
+              depth,
+              products,
+              0,
+              1);
       for (int i = 0; i < batch; i++) {
         double distance = vectorSquares[from + i] - 2.0 * products[i] + centreSquares[centre];
         distances[from + i] = Math.min(distances[from + i], Math.max(0, distance));
@@ -117,19 +119,21 @@ final class Clusters {
     boolean changed = false;
     for (int from = 0; from < count; from += BATCH) {
       int batch = Math.min(BATCH, count - from);
-      kernels.products(
-          vectors,
-          from * depth,
-          depth,
-          batch,
-          centres,
-          0,
-          depth,
-          wanted,
-          depth,
-          products,
-          0,
-          wanted);
+      kernels
+          .floats()
+          .products(
+              vectors,
+              from * depth,
+              depth,
+              batch,
+              centres,
+              0,
+              depth,
+              wanted,
+              depth,
+              products,
+              0,
+              wanted);
       for (int i = 0; i < batch; i++) {
         int found = nearest(i * wanted);
         changed |= found != nearest[from + i];

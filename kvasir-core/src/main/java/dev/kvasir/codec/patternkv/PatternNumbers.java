@@ -28,19 +28,21 @@ final class PatternNumbers {
   /** Sets the products of queries with the patterns from {@code first} to {@code end}. */
   void multiply(
       Kernels kernels, float[] queries, int rows, float[] patterns, int first, int end, int depth) {
-    kernels.products(
-        patterns,
-        first * depth,
-        depth,
-        end - first,
-        queries,
-        0,
-        depth,
-        rows,
-        depth,
-        numbers,
-        first * ROWS,
-        ROWS);
+    kernels
+        .floats()
+        .products(
+            patterns,
+            first * depth,
+            depth,
+            end - first,
+            queries,
+            0,
+            depth,
+            rows,
+            depth,
+            numbers,
+            first * ROWS,
+            ROWS);
     Arrays.fill(numbers, Patterns.NONE * ROWS, (Patterns.NONE + 1) * ROWS, 0);
   }
 
@@ -116,7 +118,8 @@ final class PatternNumbers {
         turned[row * INDICES + i] = numbers[i * ROWS + row];
       }
     }
-    kernels.weightedSums(
-        turned, 0, INDICES, rows, patterns, 0, depth, count, depth, mixed, 0, depth);
+    kernels
+        .floats()
+        .weightedSums(turned, 0, INDICES, rows, patterns, 0, depth, count, depth, mixed, 0, depth);
   }
 }

@@ -160,7 +160,7 @@ public final class PatternkvPage implements Page {
     labels.read(kvHead, indices);
     labels.patterns().expand(kernels, layer, kvHead, 0, patterns);
     rows(indices, tokens, patterns, headDim, turned, position, rows);
-    kernels.add(out, 0, rows, 0, rows.length);
+    kernels.rows().add(out, 0, rows, 0, rows.length);
   }
 
   /**

@@ -116,8 +116,19 @@ final class PatternkvReader implements PageReader {
     }
     int fan = ExpandedBank.FAN;
     for (int token = 0; token < PAGE; token += fan) {
-      kernels.pickedProducts(
-          arrangedQueries, rows, keyBank.fans(), fanRows, token, fan, width, scores, token, PAGE);
+      kernels
+          .patterns()
+          .pickedProducts(
+              arrangedQueries,
+              rows,
+              keyBank.fans(),
+              fanRows,
+              token,
+              fan,
+              width,
+              scores,
+              token,
+              PAGE);
       table.turnBack(kernels, arrangedQueries, 0, rows, fan);
     }
   }

@@ -117,8 +117,10 @@ final class BlockSums {
       addConstants(rows, count, out, first, outStride);
       long at = offset + 2L * first;
       int stride = codes.lanes();
-      kernels.shortSums(
-          weights, 0, entries, rows, bytes, at, stride, entries, count, out, first, outStride);
+      kernels
+          .lookups()
+          .shortSums(
+              weights, 0, entries, rows, bytes, at, stride, entries, count, out, first, outStride);
     }
   }
 
@@ -147,9 +149,11 @@ final class BlockSums {
       expanded = new float[entries * lanes];
     }
     codes.expandRows(room, bytes, offset, expanded);
-    kernels.products(x, xAt, xStride, rows, expanded, 0, entries, lanes, entries, sums, 0, lanes);
+    kernels
+        .floats()
+        .products(x, xAt, xStride, rows, expanded, 0, entries, lanes, entries, sums, 0, lanes);
     for (int row = 0; row < rows; row++) {
-      kernels.add(out, row * outStride, sums, row * lanes, lanes);
+      kernels.rows().add(out, row * outStride, sums, row * lanes, lanes);
     }
   }
 
@@ -168,7 +172,9 @@ final class BlockSums {
       halves = roomForHalves(codes);
     }
     MemorySegment.copy(bytes, offset, halves.data(), 0, codes.bytes());
-    kernels.halfSums(x, xAt, xStride, rows, halves, 0, codes.entries(), out, 0, outStride);
+    kernels
+        .halves()
+        .weightedSums(x, xAt, xStride, rows, halves, 0, codes.entries(), out, 0, outStride);
   }
 
   /** Outside the heap, as blocks are, so that kernels meet one kind of memory. */
@@ -197,7 +203,7 @@ final class BlockSums {
       readScales(bytes, scalesAt, zerosAt, codes.span(), codes.bits(), entries);
       weigh(x, xAt, xStride, rows, entries, layout.entries());
       int count = layout.entries();
-      kernels.buildTables(weights, 0, count, rows, count, exact, tables);
+      kernels.lookups().buildTables(weights, 0, count, rows, count, exact, tables);
       for (int row = 0; row < rows; row++) {
         tables.offset(row, constants[row]);
       }
@@ -227,20 +233,22 @@ final class BlockSums {
     long scalesAt = offset + codes.scalesOffset();
     readScales(bytes, scalesAt, offset + codes.zerosOffset(), codes.span(), codes.bits(), lanes);
     for (int row = 0; row < rows; row++) {
-      kernels.multiply(sums, row * lanes, scales, 0, sums, row * lanes, lanes);
-      kernels.add(out, row * outStride, sums, row * lanes, lanes);
+      kernels.rows().multiply(sums, row * lanes, scales, 0, sums, row * lanes, lanes);
+      kernels.rows().add(out, row * outStride, sums, row * lanes, lanes);
     }
-    kernels.weightedSums(kept.sums(), 0, 1, rows, zeros, 0, lanes, 1, lanes, out, 0, outStride);
+    kernels
+        .floats()
+        .weightedSums(kept.sums(), 0, 1, rows, zeros, 0, lanes, 1, lanes, out, 0, outStride);
   }
 
   /** Scales as steps from a code to the next, and zeros. */
   private void readScales(
       MemorySegment bytes, long scalesAt, long zerosAt, ScaleSpan span, int bits, int count) {
-    kernels.expandHalf(bytes, scalesAt, scales, 0, count);
+    kernels.halves().expand(bytes, scalesAt, scales, 0, count);
     if (span != ScaleSpan.STEP) {
-      kernels.scale(scales, 0, count, span.unit(bits));
+      kernels.rows().scale(scales, 0, count, span.unit(bits));
     }
-    kernels.expandHalf(bytes, zerosAt, zeros, 0, count);
+    kernels.halves().expand(bytes, zerosAt, zeros, 0, count);
   }
 
   /**
@@ -251,10 +259,12 @@ final class BlockSums {
   private void weigh(float[] x, int xAt, int xStride, int rows, int entries, int stride) {
     for (int row = 0; row < rows; row++) {
       int to = row * stride;
-      kernels.multiply(x, xAt + row * xStride, scales, 0, weights, to, entries);
+      kernels.rows().multiply(x, xAt + row * xStride, scales, 0, weights, to, entries);
       Arrays.fill(weights, to + entries, to + stride, 0);
     }
-    kernels.products(x, xAt, xStride, rows, zeros, 0, entries, 1, entries, constants, 0, 1);
+    kernels
+        .floats()
+        .products(x, xAt, xStride, rows, zeros, 0, entries, 1, entries, constants, 0, 1);
   }
 
   /**
@@ -275,14 +285,16 @@ final class BlockSums {
     int firstTile = first / PlaneLayout.TILE;
     int endTile = Math.ceilDiv(end, PlaneLayout.TILE);
     if (end % PlaneLayout.VECTOR == 0) {
-      kernels.lookup(layout, bytes, offset, firstTile, endTile, filled, out, outAt, outStride);
+      kernels
+          .lookups()
+          .lookup(layout, bytes, offset, firstTile, endTile, filled, out, outAt, outStride);
       return;
     }
     int lanes = Math.ceilDiv(end - first, PlaneLayout.VECTOR) * PlaneLayout.VECTOR;
     Arrays.fill(beside, 0, rows * lanes, 0);
-    kernels.lookup(layout, bytes, offset, firstTile, endTile, filled, beside, 0, lanes);
+    kernels.lookups().lookup(layout, bytes, offset, firstTile, endTile, filled, beside, 0, lanes);
     for (int row = 0; row < rows; row++) {
-      kernels.add(out, outAt + row * outStride, beside, row * lanes, end - first);
+      kernels.rows().add(out, outAt + row * outStride, beside, row * lanes, end - first);
     }
   }
 }

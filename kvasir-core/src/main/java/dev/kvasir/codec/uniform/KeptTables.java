@@ -69,8 +69,8 @@ final class KeptTables {
       System.arraycopy(x, xAt + row * xStride, weights, row * padded, entries);
       Arrays.fill(weights, row * padded + entries, (row + 1) * padded, 0);
     }
-    kernels.buildTables(weights, 0, padded, rows, padded, exact, free.tables);
-    kernels.products(x, xAt, xStride, rows, ones, 0, entries, 1, entries, free.sums, 0, 1);
+    kernels.lookups().buildTables(weights, 0, padded, rows, padded, exact, free.tables);
+    kernels.floats().products(x, xAt, xStride, rows, ones, 0, entries, 1, entries, free.sums, 0, 1);
     free.at = xAt;
     free.entries = entries;
     free.exact = exact;

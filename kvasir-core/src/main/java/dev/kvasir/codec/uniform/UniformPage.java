@@ -208,7 +208,7 @@ public final class UniformPage implements Page {
 
   @Override
   public void expandKeys(PageRoom room, int kvHead, int tokens, float[] out) {
-    room.kernels().expectLookups();
+    room.kernels().lookups(); // what tokens after the prompt need is tried meanwhile
     HeadShape shape = shapes.get(kvHead);
     int headDim = shape.headDim();
     float[] block = room.codes().block(headDim * TOKENS);

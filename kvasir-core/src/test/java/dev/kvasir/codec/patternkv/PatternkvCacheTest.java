@@ -164,7 +164,7 @@ class PatternkvCacheTest {
       for (int position = 0; position < given.length; position++) {
         given[position] = gaussian(random, VECTOR, 0.05);
         float[] centre = centres[random.nextInt(centres.length)];
-        kernels.add(given[position], 0, centre, 0, VECTOR);
+        kernels.rows().add(given[position], 0, centre, 0, VECTOR);
         for (int layer = 0; layer < SHAPE.layers(); layer++) {
           cache.append(layer, position, given[position], 0, given[position], 0);
         }

@@ -103,19 +103,21 @@ final class StageTrainer {
 
   private void multiply(float[] rows, int from, int batch) {
     int length = set.length();
-    KERNELS.products(
-        set.x(),
-        from * length,
-        length,
-        batch,
-        rows,
-        0,
-        length,
-        2 * ROWS,
-        length,
-        products,
-        0,
-        2 * ROWS);
+    KERNELS
+        .floats()
+        .products(
+            set.x(),
+            from * length,
+            length,
+            batch,
+            rows,
+            0,
+            length,
+            2 * ROWS,
+            length,
+            products,
+            0,
+            2 * ROWS);
   }
 
   private void add(Moments moments, int i, StageSearch search, double temperature) {

@@ -62,8 +62,8 @@ final class AttentionTile {
       int from = Math.clamp((long) position - window + 1 - firstKey, 0, keys);
       int to = Math.clamp((long) position + 1 - firstKey, from, keys);
       int at = row * SIZE;
-      kernels.scale(weights, at + from, to - from, scale);
-      kernels.exponentiate(weights, at + from, to - from, logSums[sumsAt + position]);
+      kernels.rows().scale(weights, at + from, to - from, scale);
+      kernels.rows().exponentiate(weights, at + from, to - from, logSums[sumsAt + position]);
       Arrays.fill(weights, at, at + from, 0);
       Arrays.fill(weights, at + to, at + keys, 0);
     }
@@ -83,35 +83,39 @@ final class AttentionTile {
   }
 
   private void multiply(float[] byQuery, float[] byKey, int headDim, float[] out) {
-    kernels.products(
-        byQuery,
-        queryAt,
-        queryStride,
-        queries,
-        byKey,
-        keyAt,
-        keyStride,
-        keys,
-        headDim,
-        out,
-        0,
-        SIZE);
+    kernels
+        .floats()
+        .products(
+            byQuery,
+            queryAt,
+            queryStride,
+            queries,
+            byKey,
+            keyAt,
+            keyStride,
+            keys,
+            headDim,
+            out,
+            0,
+            SIZE);
   }
 
   void addQueryGradients(int headDim, float[] dQueries) {
-    kernels.weightedSums(
-        gradients,
-        0,
-        SIZE,
-        queries,
-        vectors.keys(),
-        keyAt,
-        keyStride,
-        keys,
-        headDim,
-        dQueries,
-        queryAt,
-        queryStride);
+    kernels
+        .floats()
+        .weightedSums(
+            gradients,
+            0,
+            SIZE,
+            queries,
+            vectors.keys(),
+            keyAt,
+            keyStride,
+            keys,
+            headDim,
+            dQueries,
+            queryAt,
+            queryStride);
   }
 
   /**
@@ -134,18 +138,20 @@ final class AttentionTile {
         turned[key * SIZE + query] = tile[query * SIZE + key];
       }
     }
-    kernels.weightedSums(
-        turned,
-        0,
-        SIZE,
-        keys,
-        byQuery,
-        queryAt,
-        queryStride,
-        queries,
-        headDim,
-        out,
-        outAt,
-        queryStride);
+    kernels
+        .floats()
+        .weightedSums(
+            turned,
+            0,
+            SIZE,
+            keys,
+            byQuery,
+            queryAt,
+            queryStride,
+            queries,
+            headDim,
+            out,
+            outAt,
+            queryStride);
   }
 }

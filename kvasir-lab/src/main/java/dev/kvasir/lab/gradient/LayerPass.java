@@ -98,7 +98,7 @@ final class LayerPass {
         (token, worker) -> {
           int at = token * length;
           System.arraycopy(gate, at, activated, at, length);
-          kernels.gatedSilu(activated, up, at, length);
+          kernels.rows().gatedSilu(activated, up, at, length);
         },
         tokens);
     float[] out = new float[x.length];
@@ -111,8 +111,16 @@ final class LayerPass {
     int hidden = config.hidden();
     crew.run(
         (token, worker) ->
-            kernels.rmsNorm(
-                from, token * hidden, weight, config.normEpsilon(), normed, token * hidden, hidden),
+            kernels
+                .rows()
+                .rmsNorm(
+                    from,
+                    token * hidden,
+                    weight,
+                    config.normEpsilon(),
+                    normed,
+                    token * hidden,
+                    hidden),
         tokens);
   }
 
@@ -120,13 +128,15 @@ final class LayerPass {
     products.forward(from, tokens, projection.matrix(), to);
     float[] bias = projection.bias();
     int stride = projection.matrix().rows();
-    crew.run((token, worker) -> kernels.add(to, token * stride, bias, 0, bias.length), tokens);
+    crew.run(
+        (token, worker) -> kernels.rows().add(to, token * stride, bias, 0, bias.length), tokens);
   }
 
   private void addRows(float[] to, float[] from) {
     int hidden = config.hidden();
     crew.run(
-        (token, worker) -> kernels.add(to, token * hidden, from, token * hidden, hidden), tokens);
+        (token, worker) -> kernels.rows().add(to, token * hidden, from, token * hidden, hidden),
+        tokens);
   }
 
   private void normalizeAndRotate(float[] from, HeadNorm norm, int heads, float[] to) {

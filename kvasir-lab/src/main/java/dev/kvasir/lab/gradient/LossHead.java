@@ -88,9 +88,9 @@ final class LossHead {
         (row, worker) -> {
           int at = row * vocabulary;
           float wanted = logits[at + tokens[first + row + 1]];
-          float most = kernels.maximum(logits, at, vocabulary);
-          float sum = kernels.exponentiate(logits, at, vocabulary, most);
-          kernels.scale(logits, at, vocabulary, 1 / sum);
+          float most = kernels.rows().maximum(logits, at, vocabulary);
+          float sum = kernels.rows().exponentiate(logits, at, vocabulary, most);
+          kernels.rows().scale(logits, at, vocabulary, 1 / sum);
           losses[first + row] = Math.log(sum) + most - wanted;
         },
         rows);
@@ -101,14 +101,16 @@ final class LossHead {
     int hidden = config.hidden();
     crew.run(
         (row, worker) ->
-            kernels.rmsNorm(
-                x,
-                (first + row) * hidden,
-                weights.outputNorm(),
-                config.normEpsilon(),
-                normed,
-                row * hidden,
-                hidden),
+            kernels
+                .rows()
+                .rmsNorm(
+                    x,
+                    (first + row) * hidden,
+                    weights.outputNorm(),
+                    config.normEpsilon(),
+                    normed,
+                    row * hidden,
+                    hidden),
         rows);
     products.forward(normed, rows, weights.output(), logits);
     return logits;
@@ -117,6 +119,6 @@ final class LossHead {
   private void turnIntoGradients(int row, int wanted, int predictions) {
     int at = row * config.vocabulary();
     logits[at + wanted] -= 1;
-    kernels.scale(logits, at, config.vocabulary(), 1f / predictions);
+    kernels.rows().scale(logits, at, config.vocabulary(), 1f / predictions);
   }
 }

@@ -25,10 +25,10 @@ public final class SeenWeights {
       int endSeen,
       int end) {
     int seen = endSeen - firstSeen;
-    kernels.scale(scores, at + firstSeen, seen, scale);
-    float most = kernels.maximum(scores, at + firstSeen, seen);
-    float sum = kernels.exponentiate(scores, at + firstSeen, seen, most);
-    kernels.scale(scores, at + firstSeen, seen, 1 / sum);
+    kernels.rows().scale(scores, at + firstSeen, seen, scale);
+    float most = kernels.rows().maximum(scores, at + firstSeen, seen);
+    float sum = kernels.rows().exponentiate(scores, at + firstSeen, seen, most);
+    kernels.rows().scale(scores, at + firstSeen, seen, 1 / sum);
     Arrays.fill(scores, at + begin, at + firstSeen, 0);
     Arrays.fill(scores, at + endSeen, at + end, 0);
     return most + (float) Math.log(sum);

@@ -56,19 +56,21 @@ final class TextAttention {
     int end = first + rows;
     int query = first * queryStride + head * shape.headDim();
     for (int key = begin; key < end; key += TILE) {
-      kernels.products(
-          vectors.queries(),
-          query,
-          queryStride,
-          rows,
-          vectors.keys(),
-          kvAt(head, key),
-          kvStride,
-          Math.min(TILE, end - key),
-          shape.headDim(),
-          weights,
-          key,
-          tokens);
+      kernels
+          .floats()
+          .products(
+              vectors.queries(),
+              query,
+              queryStride,
+              rows,
+              vectors.keys(),
+              kvAt(head, key),
+              kvStride,
+              Math.min(TILE, end - key),
+              shape.headDim(),
+              weights,
+              key,
+              tokens);
     }
     for (int row = 0; row < rows; row++) {
       int position = first + row;
@@ -78,19 +80,21 @@ final class TextAttention {
               kernels, weights, row * tokens, scale, begin, firstSeen, position + 1, end);
     }
     for (int key = begin; key < end; key += TILE) {
-      kernels.weightedSums(
-          weights,
-          key,
-          tokens,
-          rows,
-          vectors.values(),
-          kvAt(head, key),
-          kvStride,
-          Math.min(TILE, end - key),
-          shape.headDim(),
-          out,
-          query,
-          queryStride);
+      kernels
+          .floats()
+          .weightedSums(
+              weights,
+              key,
+              tokens,
+              rows,
+              vectors.values(),
+              kvAt(head, key),
+              kvStride,
+              Math.min(TILE, end - key),
+              shape.headDim(),
+              out,
+              query,
+              queryStride);
     }
   }
 
@@ -170,7 +174,7 @@ final class TextAttention {
           for (int head = 0; head < shape.queryHeads(); head++) {
             int target = token * kvStride + head / group * headDim;
             int source = from + token * queryStride + head * headDim;
-            kernels.add(to, target, gradientsByHead, source, headDim);
+            kernels.rows().add(to, target, gradientsByHead, source, headDim);
           }
         },
         tokens);

@@ -43,8 +43,21 @@ final class WeightProducts {
           int count = Math.min(FORWARD_ROWS, matrix.rows() - first);
           float[] weights = expanded[worker];
           kernels.expand(matrix, first, count, weights, 0);
-          kernels.products(
-              x, 0, columns, rows, weights, 0, columns, count, columns, out, first, matrix.rows());
+          kernels
+              .floats()
+              .products(
+                  x,
+                  0,
+                  columns,
+                  rows,
+                  weights,
+                  0,
+                  columns,
+                  count,
+                  columns,
+                  out,
+                  first,
+                  matrix.rows());
         },
         Math.ceilDiv(matrix.rows(), FORWARD_ROWS));
   }
@@ -70,19 +83,21 @@ final class WeightProducts {
       float[] dy, int first, int count, Matrix matrix, int row, int depth, float[] w, float[] dx) {
     int columns = matrix.columns();
     for (int column = 0; column < columns; column += BACKWARD_COLUMNS) {
-      kernels.weightedSums(
-          dy,
-          first * matrix.rows() + row,
-          matrix.rows(),
-          count,
-          w,
-          column,
-          columns,
-          depth,
-          Math.min(BACKWARD_COLUMNS, columns - column),
-          dx,
-          first * columns + column,
-          columns);
+      kernels
+          .floats()
+          .weightedSums(
+              dy,
+              first * matrix.rows() + row,
+              matrix.rows(),
+              count,
+              w,
+              column,
+              columns,
+              depth,
+              Math.min(BACKWARD_COLUMNS, columns - column),
+              dx,
+              first * columns + column,
+              columns);
     }
   }
 }

@@ -139,19 +139,21 @@ final class AttentionProbe {
     int head = part / blocks;
     int queryAt = firstPosition(part) * queryStride + head * shape.headDim();
     for (int key = begin; key < end; key += KEYS) {
-      kernels.products(
-          vectors.queries(),
-          queryAt,
-          step * queryStride,
-          rows(part),
-          keys,
-          kvAt(head, key),
-          kvStride,
-          Math.min(KEYS, end - key),
-          shape.headDim(),
-          out,
-          key,
-          tokens);
+      kernels
+          .floats()
+          .products(
+              vectors.queries(),
+              queryAt,
+              step * queryStride,
+              rows(part),
+              keys,
+              kvAt(head, key),
+              kvStride,
+              Math.min(KEYS, end - key),
+              shape.headDim(),
+              out,
+              key,
+              tokens);
     }
   }
 
@@ -169,19 +171,21 @@ final class AttentionProbe {
     }
     Arrays.fill(out, 0);
     for (int key = begin; key < end; key += KEYS) {
-      kernels.weightedSums(
-          weights,
-          key,
-          tokens,
-          rows(part),
-          vectors.values(),
-          kvAt(part / blocks, key),
-          kvStride,
-          Math.min(KEYS, end - key),
-          shape.headDim(),
-          out,
-          0,
-          shape.headDim());
+      kernels
+          .floats()
+          .weightedSums(
+              weights,
+              key,
+              tokens,
+              rows(part),
+              vectors.values(),
+              kvAt(part / blocks, key),
+              kvStride,
+              Math.min(KEYS, end - key),
+              shape.headDim(),
+              out,
+              0,
+              shape.headDim());
     }
   }
 }

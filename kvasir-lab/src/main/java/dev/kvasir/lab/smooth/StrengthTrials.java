@@ -72,7 +72,7 @@ final class StrengthTrials implements TextVisitor {
             coded[at + i] = vectors.keys()[at + i] / factors[i];
           }
           codes.roundTrip(coded, at, config.kvHeads(), coded, at);
-          kernels.multiply(coded, at, factors, 0, coded, at, factors.length);
+          kernels.rows().multiply(coded, at, factors, 0, coded, at, factors.length);
         },
         vectors.tokens());
     return coded;

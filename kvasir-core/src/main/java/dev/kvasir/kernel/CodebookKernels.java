@@ -1,0 +1,61 @@
+package dev.kvasir.kernel;
+
+import java.lang.foreign.MemorySegment;
+
+/** Sums of the rows that codes of a codebook pick. */
+public interface CodebookKernels {
+  /**
+   * Takes the codes of a page apart; {@link dev.kvasir.page.StageCodes} says where they lie.
+   *
+   * @param indices // (stages, 2, page tokens), set
+   */
+  void unpackStages(MemorySegment source, long offset, int stages, byte[] indices);
+
+  /**
+   * Adds up the rows that tokens have picked, one of each set.
+   *
+   * @param indices // (sets, page tokens)
+   * @param sums // (tokens, x and y, pairs), set
+   */
+  void rowSums(FixedRows rows, byte[] indices, int tokens, short[] sums);
+
+  /**
+   * Makes vectors of sums and turns the i-th token's by the i-th row of angles.
+   *
+   * @param sums // (tokens, x and y, pairs)
+   * @param scales // (tokens)
+   * @param cosines // (tokens, pairs), as the sines
+   * @param out // (tokens, x and y, pairs), set
+   */
+  void turnedSums(
+      short[] sums,
+      int tokens,
+      FixedRows rows,
+      float[] scales,
+      float[] cosines,
+      float[] sines,
+      float[] out);
+
+  /**
+   * Adds up the rows of floats that tokens have picked, one of each set.
+   *
+   * @param rows // (sets, {@link FixedRows#ROWS}, width) from {@code at} on
+   * @param indices // (sets, page tokens)
+   * @param sums // (tokens, width), set
+   */
+  void pickedSums(
+      float[] rows, int at, byte[] indices, int sets, int tokens, int width, float[] sums);
+
+  /** {@code out[i] = a[i] . b[i]}. // (count, width) */
+  void rowProducts(float[] a, float[] b, int count, int width, float[] out);
+
+  /**
+   * Adds the weights of tokens to the bins that they have picked, one of each set.
+   *
+   * @param indices // (sets, page tokens)
+   * @param weights // (tokens, lanes)
+   * @param lanes a multiple of 4
+   * @param bins // (sets, {@link FixedRows#ROWS}, lanes), added to
+   */
+  void collect(byte[] indices, int sets, int tokens, float[] weights, int lanes, float[] bins);
+}

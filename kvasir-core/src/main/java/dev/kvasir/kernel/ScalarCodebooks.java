@@ -1,0 +1,95 @@
+package dev.kvasir.kernel;
+
+import dev.kvasir.page.PageSize;
+import dev.kvasir.page.StageCodes;
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+
+/** Sums of picked rows in plain Java: the definition, to the last bit. */
+final class ScalarCodebooks implements CodebookKernels {
+  private final PartialSums partial;
+
+  ScalarCodebooks(PartialSums partial) {
+    this.partial = partial;
+  }
+
+  @Override
+  public void unpackStages(MemorySegment source, long offset, int stages, byte[] indices) {
+    new StageCodes(stages).unpack(source, offset, indices);
+  }
+
+  @Override
+  public void rowSums(FixedRows rows, byte[] indices, int tokens, short[] sums) {
+    int pairs = rows.pairs();
+    for (int token = 0; token < tokens; token++) {
+      int to = token * 2 * pairs;
+      Arrays.fill(sums, to, to + 2 * pairs, (short) (-FixedRows.ZERO * rows.sets()));
+      for (int set = 0; set < rows.sets(); set++) {
+        int from = (set * FixedRows.ROWS + indices[set * PageSize.TOKENS + token]) * 2 * pairs;
+        for (int i = 0; i < pairs; i++) {
+          sums[to + i] += (short) (rows.rows()[from + 2 * i] & 0xFF);
+          sums[to + pairs + i] += (short) (rows.rows()[from + 2 * i + 1] & 0xFF);
+        }
+      }
+    }
+  }
+
+  @Override
+  public void turnedSums(
+      short[] sums,
+      int tokens,
+      FixedRows rows,
+      float[] scales,
+      float[] cosines,
+      float[] sines,
+      float[] out) {
+    int pairs = rows.pairs();
+    for (int token = 0; token < tokens; token++) {
+      int at = token * 2 * pairs;
+      for (int i = 0; i < pairs; i++) {
+        float factor = rows.units()[i] * scales[token];
+        float x = Math.fma(sums[at + i], factor, rows.mean()[i]);
+        float y = Math.fma(sums[at + pairs + i], factor, rows.mean()[pairs + i]);
+        float cos = cosines[token * pairs + i];
+        float sin = sines[token * pairs + i];
+        out[at + i] = Math.fma(-y, sin, x * cos);
+        out[at + pairs + i] = Math.fma(x, sin, y * cos);
+      }
+    }
+  }
+
+  @Override
+  public void pickedSums(
+      float[] rows, int at, byte[] indices, int sets, int tokens, int width, float[] sums) {
+    for (int token = 0; token < tokens; token++) {
+      int to = token * width;
+      Arrays.fill(sums, to, to + width, 0);
+      for (int set = 0; set < sets; set++) {
+        int from = at + (set * FixedRows.ROWS + indices[set * PageSize.TOKENS + token]) * width;
+        for (int i = 0; i < width; i++) {
+          sums[to + i] += rows[from + i];
+        }
+      }
+    }
+  }
+
+  @Override
+  public void rowProducts(float[] a, float[] b, int count, int width, float[] out) {
+    for (int i = 0; i < count; i++) {
+      out[i] = partial.dot(a, i * width, b, i * width, width);
+    }
+  }
+
+  @Override
+  public void collect(
+      byte[] indices, int sets, int tokens, float[] weights, int lanes, float[] bins) {
+    for (int token = 0; token < tokens; token++) {
+      for (int set = 0; set < sets; set++) {
+        int bin = (set * FixedRows.ROWS + indices[set * PageSize.TOKENS + token]) * lanes;
+        for (int lane = 0; lane < lanes; lane++) {
+          bins[bin + lane] += weights[token * lanes + lane];
+        }
+      }
+    }
+  }
+}

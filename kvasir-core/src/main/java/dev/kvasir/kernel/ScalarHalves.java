@@ -1,0 +1,103 @@
+package dev.kvasir.kernel;
+
+import dev.kvasir.kernel.DenseMatrix.Precision;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+import java.util.Arrays;
+
+/** Rows of 16-bit floats in plain Java: the definition, to the last bit. */
+final class ScalarHalves implements HalfKernels {
+  private static final ValueLayout.OfShort SHORT =
+      ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+  private static final ValueLayout.OfFloat FLOAT =
+      ValueLayout.JAVA_FLOAT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+
+  private final PartialSums sums;
+
+  ScalarHalves(PartialSums sums) {
+    this.sums = sums;
+  }
+
+  @Override
+  public void expand(DenseMatrix matrix, int firstRow, int count, float[] out, int outAt) {
+    int values = count * matrix.columns();
+    long offset = matrix.offset(firstRow);
+    switch (matrix.precision()) {
+      case F32 -> MemorySegment.copy(matrix.data(), FLOAT, offset, out, outAt, values);
+      case F16 -> expand(matrix.data(), offset, out, outAt, values);
+      case BF16 -> expandBrainHalf(matrix.data(), offset, out, outAt, values);
+    }
+  }
+
+  private static void expandBrainHalf(
+      MemorySegment source, long offset, float[] out, int outAt, int count) {
+    for (int i = 0; i < count; i++) {
+      out[outAt + i] = Float.intBitsToFloat(source.get(SHORT, offset + 2L * i) << 16);
+    }
+  }
+
+  @Override
+  public void expand(MemorySegment source, long offset, float[] out, int outAt, int count) {
+    for (int i = 0; i < count; i++) {
+      out[outAt + i] = Float.float16ToFloat(source.get(SHORT, offset + 2L * i));
+    }
+  }
+
+  @Override
+  public void prepare(
+      HalfQueries queries, float[] a, int at, int rows, int columns, Precision precision) {
+    queries.take(a, at, rows, columns);
+  }
+
+  @Override
+  public void products(
+      HalfQueries queries,
+      DenseMatrix b,
+      int firstRow,
+      int bRows,
+      float[] c,
+      int cAt,
+      int cStride) {
+    queries.requireColumns(b);
+    int columns = b.columns();
+    float[] row = RowScratch.of(columns);
+    for (int j = 0; j < bRows; j++) {
+      expand(b, firstRow + j, 1, row, 0);
+      for (int i = 0; i < queries.count(); i++) {
+        c[cAt + i * cStride + j] = sums.pairedDot(queries.rows(), i * columns, row, columns);
+      }
+    }
+  }
+
+  /** The sum of all tokens is made first and added as a whole. */
+  @Override
+  public void weightedSums(
+      float[] weights,
+      int weightsAt,
+      int weightsStride,
+      int rows,
+      DenseMatrix v,
+      int firstRow,
+      int tokens,
+      float[] out,
+      int outAt,
+      int outStride) {
+    int columns = v.columns();
+    float[] scratch = RowScratch.of((rows + 1) * columns);
+    Arrays.fill(scratch, columns, (rows + 1) * columns, 0);
+    for (int t = 0; t < tokens; t++) {
+      expand(v, firstRow + t, 1, scratch, 0);
+      for (int i = 0; i < rows; i++) {
+        float weight = weights[weightsAt + i * weightsStride + t];
+        int to = (i + 1) * columns;
+        for (int d = 0; d < columns; d++) {
+          scratch[to + d] = Math.fma(weight, scratch[d], scratch[to + d]);
+        }
+      }
+    }
+    for (int i = 0; i < rows; i++) {
+      RowScratch.add(scratch, (i + 1) * columns, out, outAt + i * outStride, columns);
+    }
+  }
+}

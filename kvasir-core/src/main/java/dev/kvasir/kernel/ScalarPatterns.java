@@ -1,0 +1,44 @@
+package dev.kvasir.kernel;
+
+/** Rows that are picked, in plain Java: the definition, to the last bit. */
+final class ScalarPatterns implements PatternKernels {
+  private final PartialSums sums;
+
+  ScalarPatterns(PartialSums sums) {
+    this.sums = sums;
+  }
+
+  @Override
+  public void pickedProducts(
+      float[] a,
+      int aRows,
+      float[] b,
+      int[] picked,
+      int pickedAt,
+      int count,
+      int depth,
+      float[] c,
+      int cAt,
+      int cStride) {
+    for (int i = 0; i < aRows; i++) {
+      for (int j = 0; j < count; j++) {
+        c[cAt + i * cStride + j] += sums.dot(a, i * depth, b, picked[pickedAt + j] * depth, depth);
+      }
+    }
+  }
+
+  @Override
+  public void turn(
+      float[] vectors, int at, int count, int pairs, float[] cosines, float[] sines, int anglesAt) {
+    for (int row = at; row < at + count * 2 * pairs; row += 2 * pairs) {
+      for (int i = 0; i < pairs; i++) {
+        float cos = cosines[anglesAt + i];
+        float sin = sines[anglesAt + i];
+        float x = vectors[row + i];
+        float y = vectors[row + pairs + i];
+        vectors[row + i] = Math.fma(-y, sin, x * cos);
+        vectors[row + pairs + i] = Math.fma(x, sin, y * cos);
+      }
+    }
+  }
+}

@@ -1,0 +1,27 @@
+package dev.kvasir.simd;
+
+import dev.kvasir.kernel.PatternKernels;
+
+/** Rows that are picked, and vectors that turn, on the Vector API. */
+final class VectorPatterns implements PatternKernels {
+  @Override
+  public void pickedProducts(
+      float[] a,
+      int aRows,
+      float[] b,
+      int[] picked,
+      int pickedAt,
+      int count,
+      int depth,
+      float[] c,
+      int cAt,
+      int cStride) {
+    PickedProducts.products(a, aRows, b, picked, pickedAt, count, depth, c, cAt, cStride);
+  }
+
+  @Override
+  public void turn(
+      float[] vectors, int at, int count, int pairs, float[] cosines, float[] sines, int anglesAt) {
+    FloatRows.turn(vectors, at, count, pairs, cosines, sines, anglesAt);
+  }
+}
