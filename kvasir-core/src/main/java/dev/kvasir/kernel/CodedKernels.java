@@ -3,19 +3,30 @@ package dev.kvasir.kernel;
 /**
  * Products with weights that are integer codes of one width. What one of these has prepared, the
  * same one multiplies.
+ *
+ * <p>With a code w, an activation's code a, and the scales and minimums of their groups, a product
+ * is {@code fma(sum of w * a in a group, weight scale * activation scale, ...)} over the groups in
+ * order, from zero on, and then {@code fma(minimum, sum of the group's activations, ...)} over the
+ * groups again. Sums within a group are integers, so that their order does not matter.
  */
 public interface CodedKernels {
-  /** Makes {@code row} ready for products with codes of this width. */
-  void prepare(CodedRow row, float[] x, int at, int columns);
+  /** How these want the codes of a matrix to lie; they can multiply no other. */
+  CodedLayout layout();
+
+  /** Makes room for rows of activations; each is to be prepared. */
+  void begin(CodedRows rows, int count, int columns);
+
+  /** Codes rows {@code first} to {@code end}; different rows may be prepared by several threads. */
+  void prepare(CodedRows rows, float[] x, int first, int end); // x: (rows, columns)
 
   /**
-   * {@code out[outAt + r - firstTile * 16] = row r of the matrix . row}, for the rows of tiles
+   * {@code out[i][r] = row r of the matrix . row i of the activations}, for the rows of tiles
    * {@code firstTile} to {@code endTile}, the last of which may be partial.
    *
-   * @param row prepared for the matrix's width
+   * @param out // (rows, matrix.rows)
    */
-  void product(
-      CodedMatrix matrix, int firstTile, int endTile, CodedRow row, float[] out, int outAt);
+  void products(
+      CodedMatrix matrix, int firstTile, int endTile, CodedRows rows, float[] out, TileRoom room);
 
   /** Rows {@code firstRow} to {@code firstRow + count} of a matrix as floats. */
   void expand(CodedMatrix matrix, int firstRow, int count, float[] out, int outAt);

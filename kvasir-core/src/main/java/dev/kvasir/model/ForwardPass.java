@@ -6,7 +6,6 @@ import dev.kvasir.engine.Batch;
 import dev.kvasir.kernel.Crew;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.MatrixProducts;
-import dev.kvasir.kernel.RowRuns;
 import java.util.Arrays;
 
 /**
@@ -34,8 +33,6 @@ final class ForwardPass {
   private float[] cosines = {}; // (rows, pairs)
   private float[] sines = {}; // (rows, pairs)
   private int[] sequenceOfRow = {};
-  private final RowRuns runs = new RowRuns();
-  private final RowRuns logitRuns = new RowRuns();
   private int room;
 
   private Batch batch;
@@ -55,11 +52,7 @@ final class ForwardPass {
     this.rope = rope;
     this.kernels = kernels;
     this.crew = crew;
-    int mostColumns =
-        Math.max(
-            Math.max(config.hidden(), config.feedForward()),
-            config.queryHeads() * config.headDim());
-    this.products = new MatrixProducts(kernels, crew, mostColumns);
+    this.products = new MatrixProducts(kernels, crew);
     this.attention = new Attention(config.attentionShape(), kernels, crew);
   }
 
@@ -72,7 +65,7 @@ final class ForwardPass {
       crew.run(normalizeForAttention, rows);
       products.multiply(
           normed,
-          runs,
+          rows,
           layer.query().matrix(),
           queries,
           layer.key().matrix(),
@@ -81,11 +74,11 @@ final class ForwardPass {
           values);
       crew.run(rotateAndRemember, rows);
       attention.attend(layerIndex, layer.window(), queries, mixed);
-      products.multiply(mixed, runs, layer.output().matrix(), update);
+      products.multiply(mixed, rows, layer.output().matrix(), update);
       crew.run(addAndNormalize, rows);
-      products.multiply(normed, runs, layer.gate().matrix(), gate, layer.up().matrix(), up);
+      products.multiply(normed, rows, layer.gate().matrix(), gate, layer.up().matrix(), up);
       crew.run(activate, rows);
-      products.multiply(gate, runs, layer.down().matrix(), update);
+      products.multiply(gate, rows, layer.down().matrix(), update);
       crew.run(addFeedForward, rows);
     }
     computeLogits();
@@ -96,14 +89,12 @@ final class ForwardPass {
     batch = step;
     makeRoom(batch.rows());
     attention.begin();
-    runs.clear();
     for (int s = 0; s < batch.sequences(); s++) {
       int first = batch.firstRow(s);
       int count = batch.endRow(s) - first;
       int stepBegin = batch.stepBegin(s);
       int stepEnd = batch.stepEnd(s);
       Arrays.fill(sequenceOfRow, first, first + count, s);
-      runs.add(count, stepEnd - stepBegin <= RowRuns.MOST_FEW);
       if (reserve(s, stepEnd)) {
         KvCache cache = batch.cache(s);
         attention.add(cache, first, count, batch.position(first), stepBegin, stepEnd);
@@ -231,28 +222,12 @@ final class ForwardPass {
       return;
     }
     int hidden = config.hidden();
-    cutLogitRuns(wanted);
     for (int i = 0; i < wanted; i++) {
       int at = batch.rowWithLogits(i) * hidden;
       kernels
           .rows()
           .rmsNorm(x, at, weights.outputNorm(), config.normEpsilon(), normed, i * hidden, hidden);
     }
-    products.multiply(normed, logitRuns, weights.output(), logits);
-  }
-
-  /** As for other rows, how many there are is a sequence's own. */
-  private void cutLogitRuns(int wanted) {
-    logitRuns.clear();
-    int from = 0;
-    while (from < wanted) {
-      int sequence = sequenceOfRow[batch.rowWithLogits(from)];
-      int to = from;
-      while (to < wanted && sequenceOfRow[batch.rowWithLogits(to)] == sequence) {
-        to++;
-      }
-      logitRuns.add(to - from, to - from <= RowRuns.MOST_FEW);
-      from = to;
-    }
+    products.multiply(normed, wanted, weights.output(), logits);
   }
 }

@@ -96,7 +96,7 @@ public final class HostEngine implements Engine {
       LoadProgress progress) {
     // Loading closes a file that no weights are used from where it is mapped.
     String fingerprint = Fingerprint.of(config, file);
-    Weights weights = WeightsLoader.load(config, file, names, progress);
+    Weights weights = WeightsLoader.load(config, file, names, kernels, progress);
     return new HostEngine(config, fingerprint, weights, kernels, crew, memory);
   }
 

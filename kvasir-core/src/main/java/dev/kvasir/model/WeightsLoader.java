@@ -8,6 +8,7 @@ import dev.kvasir.format.TensorSource;
 import dev.kvasir.kernel.CodedMatrix;
 import dev.kvasir.kernel.DenseMatrix;
 import dev.kvasir.kernel.DenseMatrix.Precision;
+import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.Matrix;
 import dev.kvasir.memory.CountedArena;
 import dev.kvasir.model.TensorNames.Part;
@@ -24,22 +25,32 @@ final class WeightsLoader {
   private final TensorSource file;
   private final TensorNames names;
   private final TensorPlan plan;
+  private final Kernels kernels;
   private final LoadProgress progress;
   private final CountedArena arena = new CountedArena();
   private boolean readsMapping;
 
   private WeightsLoader(
-      ModelConfig config, TensorSource file, TensorNames names, LoadProgress progress) {
+      ModelConfig config,
+      TensorSource file,
+      TensorNames names,
+      Kernels kernels,
+      LoadProgress progress) {
     this.config = config;
     this.file = file;
     this.names = names;
     this.plan = new TensorPlan(config, file, names);
+    this.kernels = kernels;
     this.progress = progress;
   }
 
   static Weights load(
-      ModelConfig config, TensorSource file, TensorNames names, LoadProgress progress) {
-    WeightsLoader loader = new WeightsLoader(config, file, names, progress);
+      ModelConfig config,
+      TensorSource file,
+      TensorNames names,
+      Kernels kernels,
+      LoadProgress progress) {
+    WeightsLoader loader = new WeightsLoader(config, file, names, kernels, progress);
     try {
       return loader.weights();
     } catch (RuntimeException | Error e) {
@@ -117,7 +128,13 @@ final class WeightsLoader {
     BlockLayout layout = type.layout();
     CodedMatrix matrix =
         new CodedMatrix(
-            arena, rows, columns, layout.codeBits(), layout.groupLength(), layout.hasMinimums());
+            arena,
+            kernels.coded(layout.codeBits()).layout(),
+            rows,
+            columns,
+            layout.codeBits(),
+            layout.groupLength(),
+            layout.hasMinimums());
     IntStream.range(0, matrix.tiles()).parallel().forEach(tile -> setTile(matrix, tile, tensor));
     return matrix;
   }

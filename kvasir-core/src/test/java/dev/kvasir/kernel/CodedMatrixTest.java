@@ -10,6 +10,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 
 class CodedMatrixTest {
   private static final long SEED = 11;
@@ -23,13 +24,13 @@ class CodedMatrixTest {
 
   @ParameterizedTest
   @CsvSource({
-    "4, 16, true", "4, 16, false", "4, 32, true", "4, 32, false",
-    "8, 16, true", "8, 16, false", "8, 32, true", "8, 32, false"
+    "LANES, 4, 16, true", "LANES, 4, 32, false", "LANES, 8, 16, true", "LANES, 8, 32, false",
+    "DOTS, 4, 16, true", "DOTS, 4, 32, false", "DOTS, 8, 16, true", "DOTS, 8, 32, false"
   })
-  void whatIsSetIsReadBack(int bits, int group, boolean hasMinimums) {
+  void whatIsSetIsReadBack(CodedLayout layout, int bits, int group, boolean hasMinimums) {
     for (int rows : new int[] {1, 15, 16, 17, 33}) {
-      CodedMatrix matrix = new CodedMatrix(arena, rows, 96, bits, group, hasMinimums);
-      CodedRows expected = CodedRows.random(matrix, new Random(SEED));
+      CodedMatrix matrix = new CodedMatrix(arena, layout, rows, 96, bits, group, hasMinimums);
+      LaidRows expected = LaidRows.random(matrix, new Random(SEED));
       for (int row = 0; row < rows; row++) {
         for (int column = 0; column < 96; column++) {
           assertThat(matrix.code(row, column))
@@ -46,48 +47,25 @@ class CodedMatrixTest {
   }
 
   @ParameterizedTest
-  @CsvSource({"4, 16, true", "4, 32, false", "8, 16, true", "8, 32, false"})
-  void aTileLaidDownAtOnceIsItsRowsOneByOne(int bits, int group, boolean hasMinimums) {
-    CodedMatrix byRow = new CodedMatrix(arena, 37, 64, bits, group, hasMinimums);
-    CodedRows rows = CodedRows.random(byRow, new Random(SEED));
-    CodedMatrix byTile = new CodedMatrix(arena, 37, 64, bits, group, hasMinimums);
-    for (int tile = 0; tile < byTile.tiles(); tile++) {
-      int first = tile * CodedMatrix.TILE_ROWS;
-      int count = Math.min(CodedMatrix.TILE_ROWS, 37 - first);
-      byte[] codes = new byte[count * 64];
-      float[] scales = new float[count * byTile.groups()];
-      float[] minimums = new float[count * byTile.groups()];
-      for (int row = 0; row < count; row++) {
-        System.arraycopy(rows.codes()[first + row], 0, codes, row * 64, 64);
-        int at = row * byTile.groups();
-        System.arraycopy(rows.scales()[first + row], 0, scales, at, byTile.groups());
-        System.arraycopy(rows.minimums()[first + row], 0, minimums, at, byTile.groups());
+  @EnumSource(CodedLayout.class)
+  void theCodesAtTheEndsOfTheRangeLeaveTheirNeighboursAlone(CodedLayout layout) {
+    for (int bits : new int[] {4, 8}) {
+      for (int extreme : bits == 4 ? new int[] {0, 15} : new int[] {-128, 127}) {
+        for (int place = 0; place < 32; place++) {
+          assertNeighboursAreLeftAlone(layout, bits, (byte) extreme, place);
+        }
       }
-      byTile.setTile(tile, count, codes, scales, minimums);
-    }
-    assertThat(byTile.codes().mismatch(byRow.codes())).isEqualTo(-1);
-    assertThat(byTile.scales().mismatch(byRow.scales())).isEqualTo(-1);
-    if (hasMinimums) {
-      assertThat(byTile.minimums().mismatch(byRow.minimums())).isEqualTo(-1);
     }
   }
 
-  @ParameterizedTest
-  @CsvSource({"4, 0", "4, 15", "8, -128", "8, 127"})
-  void theCodesAtTheEndsOfTheRangeLeaveTheirNeighboursAlone(int bits, byte extreme) {
-    CodedMatrix matrix = new CodedMatrix(arena, 2, 32, bits, 32, false);
-    float[] scales = {1};
-    byte[] neighbours = new byte[32];
-    Arrays.fill(neighbours, (byte) 3);
-    matrix.setRow(0, neighbours, scales, null);
-    for (int place = 0; place < 32; place++) {
-      byte[] codes = neighbours.clone();
-      codes[place] = extreme;
-      matrix.setRow(1, codes, scales, null);
-      for (int column = 0; column < 32; column++) {
-        assertThat(matrix.code(1, column)).isEqualTo(codes[column]);
-        assertThat(matrix.code(0, column)).isEqualTo(3);
-      }
+  private void assertNeighboursAreLeftAlone(CodedLayout layout, int bits, byte extreme, int place) {
+    CodedMatrix matrix = new CodedMatrix(arena, layout, 2, 32, bits, 32, false);
+    byte[] codes = new byte[2 * 32];
+    Arrays.fill(codes, (byte) 3);
+    codes[32 + place] = extreme;
+    matrix.setTile(0, 2, codes, new float[] {1, 1}, null);
+    for (int i = 0; i < codes.length; i++) {
+      assertThat(matrix.code(i / 32, i % 32)).isEqualTo(codes[i]);
     }
   }
 
@@ -98,7 +76,8 @@ class CodedMatrixTest {
         for (int group : new int[] {16, 32}) {
           for (int floats : new int[] {1, 2}) {
             long before = arena.bytes();
-            CodedMatrix matrix = new CodedMatrix(arena, rows, 256, bits, group, floats == 2);
+            CodedMatrix matrix =
+                new CodedMatrix(arena, CodedLayout.DOTS, rows, 256, bits, group, floats == 2);
             long formula =
                 16L * Math.ceilDiv(rows, 16) * (256 * bits / 8 + 256 / group * 4 * floats);
             assertThat(matrix.bytes()).isEqualTo(formula).isEqualTo(arena.bytes() - before);
@@ -122,18 +101,10 @@ class CodedMatrixTest {
       })
   void sizesThatItCannotHaveAreRefused(
       int rows, int columns, int bits, int group, String sentence) {
-    assertThatThrownBy(() -> new CodedMatrix(arena, rows, columns, bits, group, false))
+    assertThatThrownBy(
+            () -> new CodedMatrix(arena, CodedLayout.LANES, rows, columns, bits, group, false))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessage(sentence);
     assertThat(arena.bytes()).isZero();
-  }
-
-  @Test
-  void aRowBeyondTheLastIsRefused() {
-    CodedMatrix matrix = new CodedMatrix(arena, 17, 32, 8, 32, false);
-    for (int row : new int[] {-1, 17, 31, 32}) {
-      assertThatThrownBy(() -> matrix.setRow(row, new byte[32], new float[1], null))
-          .isInstanceOf(IndexOutOfBoundsException.class);
-    }
   }
 }

@@ -47,7 +47,7 @@ class MatrixProductsTest {
             dense(Precision.F16, 48),
             coded(1, 4, 16, true));
     try (Crew crew = new Crew(crewSize)) {
-      MatrixProducts products = new MatrixProducts(new ScalarKernels(), crew, COLUMNS + 32);
+      MatrixProducts products = new MatrixProducts(new ScalarKernels(), crew);
       for (int rows = 1; rows <= 20; rows++) {
         float[] x = gaussian(rows * COLUMNS);
         for (int i = 0; i < kinds.size(); i++) {
@@ -69,14 +69,13 @@ class MatrixProductsTest {
       out[m] = new float[rows * matrices[m].matrix().rows()];
     }
     switch (matrices.length) {
-      case 1 -> products.multiply(x, RowRuns.of(rows), matrices[0].matrix(), out[0]);
+      case 1 -> products.multiply(x, rows, matrices[0].matrix(), out[0]);
       case 2 ->
-          products.multiply(
-              x, RowRuns.of(rows), matrices[0].matrix(), out[0], matrices[1].matrix(), out[1]);
+          products.multiply(x, rows, matrices[0].matrix(), out[0], matrices[1].matrix(), out[1]);
       default ->
           products.multiply(
               x,
-              RowRuns.of(rows),
+              rows,
               matrices[0].matrix(),
               out[0],
               matrices[1].matrix(),
@@ -112,17 +111,18 @@ class MatrixProductsTest {
 
   /** Half the step that the activations of a column's group are coded in. */
   private static double halfStep(float[] x, int at, int column) {
-    int start = column / CodedRow.GROUP * CodedRow.GROUP;
+    int start = column / CodedRows.GROUP * CodedRows.GROUP;
     double largest = 0;
-    for (int i = start; i < start + CodedRow.GROUP; i++) {
+    for (int i = start; i < start + CodedRows.GROUP; i++) {
       largest = Math.max(largest, Math.abs(x[at + i]));
     }
     return largest / 127 / 2;
   }
 
   private Known coded(int rows, int bits, int group, boolean hasMinimums) {
-    CodedMatrix matrix = new CodedMatrix(arena, rows, COLUMNS, bits, group, hasMinimums);
-    CodedRows laid = CodedRows.random(matrix, random);
+    CodedMatrix matrix =
+        new CodedMatrix(arena, CodedLayout.LANES, rows, COLUMNS, bits, group, hasMinimums);
+    LaidRows laid = LaidRows.random(matrix, random);
     double[][] values = new double[rows][COLUMNS];
     for (int row = 0; row < rows; row++) {
       for (int column = 0; column < COLUMNS; column++) {

@@ -89,10 +89,10 @@ class HostEngineTest {
     TinyModel model = new TinyModel(Sizes.of("llama").withType(type), SEED);
     double[][] expected = new NaiveDecoder(model).logits(TOKENS);
     try (HostEngine decoder = gguf(model)) {
-      // Twelve rows at once are multiplied by weights expanded to floats.
-      assertClose(inOneStep(decoder, TOKENS), expected, CLOSE);
-      // One row at a time is coded to bytes where the weights are: 1/254 of the largest of 32.
-      assertClose(tokenByToken(decoder, TOKENS), expected, type.isFloat() ? CLOSE : 0.2);
+      // An activation near the middle of two steps may be rounded to the other one.
+      double bound = type.isFloat() ? CLOSE : 10 * CLOSE;
+      assertClose(inOneStep(decoder, TOKENS), expected, bound);
+      assertClose(tokenByToken(decoder, TOKENS), expected, bound);
     }
     if (type.isFloat()) {
       assertClose(logits(huggingFace(model)), expected, CLOSE);

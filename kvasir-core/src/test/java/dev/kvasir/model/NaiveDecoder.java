@@ -4,7 +4,8 @@ import dev.kvasir.attention.NaiveAttention;
 
 /**
  * A decoder as the papers define it: a whole sequence at once, in double precision, with no thought
- * of speed. Only what a cache does to numbers is copied: keys and values are rounded to halves.
+ * of speed. Only what is done to numbers on purpose is copied: a cache rounds keys and values to
+ * halves, and activations are rounded to 127 steps a side where weights are codes.
  */
 final class NaiveDecoder {
   private final TinyModel model;
@@ -114,6 +115,7 @@ final class NaiveDecoder {
   /** Every row through a matrix, and its bias where there is one. */
   private double[][] project(String name, double[][] x) {
     double[] matrix = weights(name + ".weight");
+    double[][] rounded = sizes.type().isFloat() ? x : coded(x);
     int columns = x[0].length;
     int rows = matrix.length / columns;
     double[] bias =
@@ -123,12 +125,28 @@ final class NaiveDecoder {
       for (int row = 0; row < rows; row++) {
         double sum = bias[row];
         for (int i = 0; i < columns; i++) {
-          sum += matrix[row * columns + i] * x[t][i];
+          sum += matrix[row * columns + i] * rounded[t][i];
         }
         out[t][row] = sum;
       }
     }
     return out;
+  }
+
+  private static double[][] coded(double[][] x) {
+    double[][] coded = new double[x.length][x[0].length];
+    for (int t = 0; t < x.length; t++) {
+      for (int start = 0; start < x[t].length; start += 32) {
+        double largest = 0;
+        for (int i = start; i < start + 32; i++) {
+          largest = Math.max(largest, Math.abs(x[t][i]));
+        }
+        for (int i = start; i < start + 32; i++) {
+          coded[t][i] = Math.rint(x[t][i] * 127 / largest) * largest / 127;
+        }
+      }
+    }
+    return coded;
   }
 
   private double[] weights(String name) {

@@ -10,7 +10,7 @@ import static jdk.incubator.vector.VectorOperators.MUL;
 import static jdk.incubator.vector.VectorOperators.SUB;
 
 import dev.kvasir.kernel.CodedMatrix;
-import dev.kvasir.kernel.CodedRow;
+import dev.kvasir.kernel.CodedRows;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteOrder;
 import jdk.incubator.vector.FloatVector;
@@ -40,31 +40,33 @@ final class CodedTiles256 {
   private CodedTiles256() {}
 
   /** Leaves the sums as rows 0 2 4 .. 14, then 1 3 5 .. 15. */
-  static void multiply(CodedMatrix matrix, int tile, CodedRow row, float[] out, int at) {
+  static void multiply(CodedMatrix matrix, int tile, CodedRows rows, int row, float[] out, int at) {
     if (matrix.codeBits() == 8) {
-      pairs(matrix, tile, row, out, at);
+      pairs(matrix, tile, rows, row, out, at);
     } else {
-      quads(matrix, tile, row, out, at);
+      quads(matrix, tile, rows, row, out, at);
     }
     if (matrix.hasMinimums()) {
-      addMinimums(matrix, tile, row, out, at);
+      addMinimums(matrix, tile, rows, row, out, at);
     }
   }
 
-  private static void pairs(CodedMatrix matrix, int tile, CodedRow row, float[] out, int at) {
+  private static void pairs(
+      CodedMatrix matrix, int tile, CodedRows rows, int row, float[] out, int at) {
     MemorySegment codes = matrix.codes();
     MemorySegment scales = matrix.scales();
-    short[] spread = row.spread(8);
-    float[] rowScales = row.scales();
+    short[] spread = rows.spread(8);
+    float[] rowScales = rows.scales();
     long code = matrix.codesOffset(tile);
     long scale = matrix.scalesOffset(tile);
     int groups = matrix.groups();
     int pairsPerGroup = matrix.groupLength() / 2;
-    int groupsPerScale = CodedRow.GROUP / matrix.groupLength();
+    int groupsPerScale = CodedRows.GROUP / matrix.groupLength();
     IntVector lift = IntVector.broadcast(INTS, pairsPerGroup * LIFT);
     FloatVector evenSum0 = FloatVector.zero(FLOATS);
     FloatVector oddSum0 = FloatVector.zero(FLOATS);
-    int multiplier = 0;
+    int multiplier = rows.spreadAt(row);
+    int rowScalesAt = rows.scalesAt(row);
     for (int group = 0; group < groups; group++) {
       IntVector all0 = IntVector.zero(INTS);
       IntVector odd0 = IntVector.zero(INTS);
@@ -85,7 +87,8 @@ final class CodedTiles256 {
       }
       multiplier += pairsPerGroup * 3 * LANES;
       code += (long) pairsPerGroup * LANE_BYTES;
-      FloatVector rowScale = FloatVector.broadcast(FLOATS, rowScales[group / groupsPerScale]);
+      FloatVector rowScale =
+          FloatVector.broadcast(FLOATS, rowScales[rowScalesAt + group / groupsPerScale]);
       FloatVector even0 =
           (FloatVector)
               all0.lanewise(SUB, odd0.lanewise(LSHL, 16))
@@ -102,22 +105,24 @@ final class CodedTiles256 {
     oddSum0.intoArray(out, at + 8);
   }
 
-  private static void quads(CodedMatrix matrix, int tile, CodedRow row, float[] out, int at) {
+  private static void quads(
+      CodedMatrix matrix, int tile, CodedRows rows, int row, float[] out, int at) {
     MemorySegment codes = matrix.codes();
     MemorySegment scales = matrix.scales();
-    short[] spread = row.spread(4);
-    float[] rowScales = row.scales();
+    short[] spread = rows.spread(4);
+    float[] rowScales = rows.scales();
     long code = matrix.codesOffset(tile);
     long scale = matrix.scalesOffset(tile);
     int groups = matrix.groups();
     // Sixteen products of at most 15 * 127 fit a signed 16-bit lane; then they must be widened.
     int runsPerGroup = matrix.groupLength() / 16;
-    int groupsPerScale = CodedRow.GROUP / matrix.groupLength();
+    int groupsPerScale = CodedRows.GROUP / matrix.groupLength();
     IntVector lift = IntVector.broadcast(INTS, runsPerGroup * LIFT);
     ShortVector start = ShortVector.broadcast(SHORTS, (short) LIFT);
     FloatVector evenSum0 = FloatVector.zero(FLOATS);
     FloatVector oddSum0 = FloatVector.zero(FLOATS);
-    int multiplier = 0;
+    int multiplier = rows.spreadAt(row);
+    int rowScalesAt = rows.scalesAt(row);
     for (int group = 0; group < groups; group++) {
       IntVector all0 = IntVector.zero(INTS);
       IntVector odd0 = IntVector.zero(INTS);
@@ -144,7 +149,8 @@ final class CodedTiles256 {
         all0 = lanes0.lanewise(ADD, all0);
         odd0 = lanes0.lanewise(LSHR, 16).lanewise(ADD, odd0);
       }
-      FloatVector rowScale = FloatVector.broadcast(FLOATS, rowScales[group / groupsPerScale]);
+      FloatVector rowScale =
+          FloatVector.broadcast(FLOATS, rowScales[rowScalesAt + group / groupsPerScale]);
       FloatVector even0 =
           (FloatVector)
               all0.lanewise(SUB, odd0.lanewise(LSHL, 16))
@@ -162,15 +168,20 @@ final class CodedTiles256 {
   }
 
   /** Adds minimum times the sum of the activations, group by group. */
-  private static void addMinimums(CodedMatrix matrix, int tile, CodedRow row, float[] out, int at) {
+  private static void addMinimums(
+      CodedMatrix matrix, int tile, CodedRows rows, int row, float[] out, int at) {
     MemorySegment minimums = matrix.minimums();
     long offset = matrix.scalesOffset(tile);
-    int sumsPerGroup = matrix.groupLength() / CodedRow.SUM_GROUP;
-    float[] sums = row.sums();
+    int sumsPerGroup = matrix.groupLength() / CodedRows.SUM_GROUP;
+    float[] sums = rows.sums();
+    int sumsAt = rows.sumsAt(row);
     FloatVector sum0 = FloatVector.fromArray(FLOATS, out, at + 0);
     FloatVector sum1 = FloatVector.fromArray(FLOATS, out, at + 8);
     for (int group = 0; group < matrix.groups(); group++) {
-      float activations = sumsPerGroup == 1 ? sums[group] : sums[2 * group] + sums[2 * group + 1];
+      float activations =
+          sumsPerGroup == 1
+              ? sums[sumsAt + group]
+              : sums[sumsAt + 2 * group] + sums[sumsAt + 2 * group + 1];
       FloatVector factor = FloatVector.broadcast(FLOATS, activations);
       sum0 =
           FloatVector.fromMemorySegment(FLOATS, minimums, offset + 0, ORDER)

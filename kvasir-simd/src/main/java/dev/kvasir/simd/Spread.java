@@ -1,7 +1,7 @@
 package dev.kvasir.simd;
 
 import dev.kvasir.kernel.CodedMatrix;
-import dev.kvasir.kernel.CodedRow;
+import dev.kvasir.kernel.CodedRows;
 import jdk.incubator.vector.ShortVector;
 
 /**
@@ -20,19 +20,22 @@ import jdk.incubator.vector.ShortVector;
 final class Spread {
   private Spread() {}
 
-  static void over(boolean wideLanes, CodedRow row, int columns, int codeBits) {
-    short[] spread = row.spread(codeBits);
+  static void over(boolean wideLanes, CodedRows rows, int row, int codeBits) {
+    short[] spread = rows.spread(codeBits);
+    int from = rows.codesAt(row);
+    int at = rows.spreadAt(row);
     if (codeBits == 8) {
-      pairs(row.codes(), columns, spread, wideLanes);
+      pairs(rows.codes(), from, rows.columns(), spread, at, wideLanes);
     } else {
-      quads(row.codes(), columns, spread, wideLanes);
+      quads(rows.codes(), from, rows.columns(), spread, at, wideLanes);
     }
   }
 
-  private static void pairs(byte[] codes, int columns, short[] spread, boolean wide) {
+  private static void pairs(
+      byte[] codes, int from, int columns, short[] spread, int to, boolean wide) {
     int lanes = lanes(wide);
-    int at = 0;
-    for (int column = 0; column < columns; column += 2) {
+    int at = to;
+    for (int column = from; column < from + columns; column += 2) {
       int a0 = codes[column];
       int a1 = codes[column + 1];
       fill(spread, at, wide, a0);
@@ -42,9 +45,10 @@ final class Spread {
     }
   }
 
-  private static void quads(byte[] codes, int columns, short[] spread, boolean wide) {
-    int at = 0;
-    for (int column = 0; column < columns; column += 4) {
+  private static void quads(
+      byte[] codes, int from, int columns, short[] spread, int to, boolean wide) {
+    int at = to;
+    for (int column = from; column < from + columns; column += 4) {
       int below = 0;
       for (int i = 0; i < 4; i++) {
         int a = codes[column + i];

@@ -1,11 +1,21 @@
 package dev.kvasir.simd;
 
 import dev.kvasir.kernel.CodedKernels;
+import dev.kvasir.kernel.CodedLayout;
 import dev.kvasir.kernel.CodedMatrix;
-import dev.kvasir.kernel.CodedRow;
+import dev.kvasir.kernel.CodedRows;
+import dev.kvasir.kernel.TileRoom;
 
 /** Products with weights of one width on the Vector API. */
 final class VectorCoded implements CodedKernels {
+  private static final int TILE_ROWS = CodedMatrix.TILE_ROWS;
+
+  /**
+   * Rows up to which codes are multiplied as they lie. Making floats of a tile costs about as much
+   * as ten such products with it.
+   */
+  private static final int MOST_FEW = 8;
+
   /** 16-bit products fill 16 rows with one vector of 256 bits, or two of 128. */
   private final boolean wideLanes;
 
@@ -19,32 +29,69 @@ final class VectorCoded implements CodedKernels {
   }
 
   @Override
-  public void prepare(CodedRow row, float[] x, int at, int columns) {
-    row.code(x, at, columns);
-    Spread.over(wideLanes, row, columns, codeBits);
+  public CodedLayout layout() {
+    return CodedLayout.LANES;
   }
 
   @Override
-  public void product(
-      CodedMatrix matrix, int firstTile, int endTile, CodedRow row, float[] out, int outAt) {
-    for (int tile = firstTile; tile < endTile; tile++) {
-      int at = outAt + (tile - firstTile) * CodedMatrix.TILE_ROWS;
-      int count = Math.min(CodedMatrix.TILE_ROWS, matrix.rows() - tile * CodedMatrix.TILE_ROWS);
-      if (count == CodedMatrix.TILE_ROWS) {
-        tileProduct(matrix, tile, row, out, at);
+  public void begin(CodedRows rows, int count, int columns) {
+    rows.begin(count, columns);
+    if (isFew(rows)) {
+      rows.makeSpread(codeBits);
+    } else {
+      rows.makeFloats();
+    }
+  }
+
+  private static boolean isFew(CodedRows rows) {
+    return rows.rows() <= MOST_FEW;
+  }
+
+  @Override
+  public void prepare(CodedRows rows, float[] x, int first, int end) {
+    for (int row = first; row < end; row++) {
+      rows.code(row, x, row * rows.columns());
+      if (isFew(rows)) {
+        Spread.over(wideLanes, rows, row, codeBits);
       } else {
-        float[] whole = new float[CodedMatrix.TILE_ROWS];
-        tileProduct(matrix, tile, row, whole, 0);
-        System.arraycopy(whole, 0, out, at, count);
+        ManyProducts.prepare(rows, row);
       }
     }
   }
 
-  private void tileProduct(CodedMatrix matrix, int tile, CodedRow row, float[] out, int at) {
+  @Override
+  public void products(
+      CodedMatrix matrix, int firstTile, int endTile, CodedRows rows, float[] out, TileRoom room) {
+    for (int tile = firstTile; tile < endTile; tile++) {
+      if (isFew(rows)) {
+        fewProducts(matrix, tile, rows, out, room.sums(TILE_ROWS));
+      } else {
+        ManyProducts.multiply(matrix, tile, rows, out, room);
+      }
+    }
+  }
+
+  private void fewProducts(
+      CodedMatrix matrix, int tile, CodedRows rows, float[] out, float[] partial) {
+    int first = tile * TILE_ROWS;
+    int count = Math.min(TILE_ROWS, matrix.rows() - first);
+    for (int row = 0; row < rows.rows(); row++) {
+      int at = row * matrix.rows() + first;
+      if (count == TILE_ROWS) {
+        tileProduct(matrix, tile, rows, row, out, at);
+      } else {
+        tileProduct(matrix, tile, rows, row, partial, 0);
+        System.arraycopy(partial, 0, out, at, count);
+      }
+    }
+  }
+
+  private void tileProduct(
+      CodedMatrix matrix, int tile, CodedRows rows, int row, float[] out, int at) {
     if (wideLanes) {
-      CodedTiles256.multiply(matrix, tile, row, out, at);
+      CodedTiles256.multiply(matrix, tile, rows, row, out, at);
     } else {
-      CodedTiles128.multiply(matrix, tile, row, out, at);
+      CodedTiles128.multiply(matrix, tile, rows, row, out, at);
     }
     Spread.sortRows(out, at);
   }

@@ -1,20 +1,21 @@
 package dev.kvasir.simd;
 
 import dev.kvasir.kernel.CodedKernels;
+import dev.kvasir.kernel.CodedLayout;
 import dev.kvasir.kernel.CodedMatrix;
-import dev.kvasir.kernel.CodedRow;
+import dev.kvasir.kernel.CodedRows;
 import dev.kvasir.kernel.DenseMatrix;
 import dev.kvasir.kernel.FixedRows;
 import dev.kvasir.kernel.HalfQueries;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.LookupTables;
 import dev.kvasir.kernel.ScalarKernels;
+import dev.kvasir.kernel.TileRoom;
 import dev.kvasir.page.PageSize;
 import dev.kvasir.page.PlaneLayout;
 import dev.kvasir.page.StageCodes;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.util.Arrays;
 import java.util.List;
 
 /**
@@ -95,22 +96,31 @@ final class WarmUp implements AutoCloseable {
     }
   }
 
+  /** One row, and many: four at a time and one. */
   Trial coded(int codeBits) {
     boolean minimums = codeBits == 4;
     CodedMatrix matrix =
-        new CodedMatrix(arena, CodedMatrix.TILE_ROWS, COLUMNS, codeBits, CodedRow.GROUP, minimums);
-    byte[] codes = new byte[COLUMNS];
-    float[] scales = new float[COLUMNS / CodedRow.GROUP];
-    Arrays.fill(scales, 1);
-    for (int row = 0; row < matrix.rows(); row++) {
-      matrix.setRow(row, codes, scales, scales);
-    }
-    CodedRow row = new CodedRow(COLUMNS);
-    return kernels -> {
-      CodedKernels coded = kernels.coded(codeBits);
-      coded.prepare(row, x, 0, COLUMNS);
-      coded.product(matrix, 0, 1, row, z, 0);
-    };
+        new CodedMatrix(
+            arena,
+            CodedLayout.LANES,
+            CodedMatrix.TILE_ROWS,
+            COLUMNS,
+            codeBits,
+            CodedRows.GROUP,
+            minimums);
+    CodedRows row = new CodedRows();
+    CodedRows rows = new CodedRows();
+    TileRoom room = new TileRoom();
+    return inTurn(
+        kernels -> multiply(kernels.coded(codeBits), matrix, row, 1, room),
+        kernels -> multiply(kernels.coded(codeBits), matrix, rows, 13, room));
+  }
+
+  private void multiply(
+      CodedKernels kernels, CodedMatrix matrix, CodedRows rows, int count, TileRoom room) {
+    kernels.begin(rows, count, COLUMNS);
+    kernels.prepare(rows, x, 0, count);
+    kernels.products(matrix, 0, 1, rows, z, room);
   }
 
   Trial lookups() {

@@ -1,4 +1,4 @@
-package dev.kvasir.simd;
+package dev.kvasir.contract;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -14,14 +14,18 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Look-ups in vectors give the bits that the scalar ones give, and so do their tables. */
-class PlaneLookupsTest {
+/** Sums over packed codes have the bits that the scalar ones give, and so have their tables. */
+public abstract class LookupContract {
   private static final long SEED = 13;
   private static final int HEADS = LookupTables.MOST_HEADS;
 
   private final Random random = new Random(SEED);
   private final Kernels scalar = new ScalarKernels();
-  private final Kernels vector = new VectorKernels();
+  private final Kernels tested;
+
+  protected LookupContract(Kernels tested) {
+    this.tested = tested;
+  }
 
   @ParameterizedTest
   @ValueSource(ints = {4, 20, 64, 80, 96, 124, 128, 256})
@@ -47,7 +51,7 @@ class PlaneLookupsTest {
       LookupTables expected = new LookupTables(HEADS, 256);
       LookupTables found = new LookupTables(HEADS, 256);
       scalar.lookups().buildTables(weights, 2, entries + 3, heads, entries, exact, expected);
-      vector.lookups().buildTables(weights, 2, entries + 3, heads, entries, exact, found);
+      tested.lookups().buildTables(weights, 2, entries + 3, heads, entries, exact, found);
       assertThat(found.bytes()).as("seed %d", SEED).isEqualTo(expected.bytes());
       for (int head = 0; head < heads; head++) {
         assertThat(found.step(head)).isEqualTo(expected.step(head)).isFinite();
@@ -109,7 +113,7 @@ class PlaneLookupsTest {
       float[] expected = randomWeights(heads * stride + 1);
       float[] found = expected.clone();
       scalar.lookups().lookup(layout, codes, 5, first, end, tables, expected, 1, stride);
-      vector.lookups().lookup(layout, codes, 5, first, end, tables, found, 1, stride);
+      tested.lookups().lookup(layout, codes, 5, first, end, tables, found, 1, stride);
       assertThat(found)
           .as("seed %d, %s, %d heads, exact %b", SEED, layout, heads, exact)
           .isEqualTo(expected);

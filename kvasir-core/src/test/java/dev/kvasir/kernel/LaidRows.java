@@ -3,19 +3,19 @@ package dev.kvasir.kernel;
 import java.util.Random;
 
 /** What was laid into a coded matrix, in plain arrays. */
-record CodedRows(
+record LaidRows(
     byte[][] codes, // (rows, columns)
     float[][] scales, // (rows, groups)
     float[][] minimums) { // (rows, groups)
 
-  /** Fills every row of a matrix, the last one first. */
-  static CodedRows random(CodedMatrix matrix, Random random) {
-    CodedRows all =
-        new CodedRows(
+  /** Fills every row of a matrix. */
+  static LaidRows random(CodedMatrix matrix, Random random) {
+    LaidRows all =
+        new LaidRows(
             new byte[matrix.rows()][matrix.columns()],
             new float[matrix.rows()][matrix.groups()],
             new float[matrix.rows()][matrix.groups()]);
-    for (int row = matrix.rows() - 1; row >= 0; row--) {
+    for (int row = 0; row < matrix.rows(); row++) {
       for (int i = 0; i < matrix.columns(); i++) {
         all.codes[row][i] =
             (byte) (matrix.codeBits() == 8 ? random.nextInt(-128, 128) : random.nextInt(16));
@@ -24,9 +24,27 @@ record CodedRows(
         all.scales[row][group] = random.nextFloat(-0.1f, 0.1f);
         all.minimums[row][group] = random.nextFloat(-1, 1);
       }
-      matrix.setRow(row, all.codes[row], all.scales[row], all.minimums[row]);
     }
+    all.layInto(matrix);
     return all;
+  }
+
+  private void layInto(CodedMatrix matrix) {
+    int columns = matrix.columns();
+    int groups = matrix.groups();
+    for (int tile = 0; tile < matrix.tiles(); tile++) {
+      int first = tile * CodedMatrix.TILE_ROWS;
+      int count = Math.min(CodedMatrix.TILE_ROWS, matrix.rows() - first);
+      byte[] tileCodes = new byte[count * columns];
+      float[] tileScales = new float[count * groups];
+      float[] tileMinimums = new float[count * groups];
+      for (int row = 0; row < count; row++) {
+        System.arraycopy(codes[first + row], 0, tileCodes, row * columns, columns);
+        System.arraycopy(scales[first + row], 0, tileScales, row * groups, groups);
+        System.arraycopy(minimums[first + row], 0, tileMinimums, row * groups, groups);
+      }
+      matrix.setTile(tile, count, tileCodes, tileScales, tileMinimums);
+    }
   }
 
   /** The value that a code stands for. */

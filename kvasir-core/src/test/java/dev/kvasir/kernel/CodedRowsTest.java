@@ -9,20 +9,26 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-class CodedRowTest {
+class CodedRowsTest {
   private static final long SEED = 3;
   private static final int COLUMNS = 128;
 
   private final Random random = new Random(SEED);
-  private final CodedRow row = new CodedRow(COLUMNS);
+  private final CodedRows row = oneRow();
+
+  private static CodedRows oneRow() {
+    CodedRows rows = new CodedRows();
+    rows.begin(1, COLUMNS);
+    return rows;
+  }
 
   @ParameterizedTest
   @ValueSource(floats = {1e-35f, 1e-10f, 1, 1e10f, 1e35f})
   void aCodeIsTheNearestStep(float size) {
     float[] x = gaussian(COLUMNS, size);
-    row.code(x, 0, COLUMNS);
+    row.code(0, x, 0);
     for (int i = 0; i < COLUMNS; i++) {
-      double step = row.scales()[i / CodedRow.GROUP];
+      double step = row.scales()[i / CodedRows.GROUP];
       // The sum of a code and 128.5 has 16 bits after the point: a tie may fall either way.
       assertThat(row.codes()[i] * step)
           .as("seed %d, column %d", SEED, i)
@@ -35,7 +41,7 @@ class CodedRowTest {
     for (int sign : new int[] {-1, 1}) {
       float[] x = gaussian(COLUMNS, 1);
       x[40] = 100f * sign;
-      row.code(x, 0, COLUMNS);
+      row.code(0, x, 0);
       assertThat(row.codes()[40]).isEqualTo((byte) (127 * sign));
       assertThat(row.scales()[1]).isEqualTo(100f / 127);
       assertThat(row.scales()[0]).isLessThan(0.1f);
@@ -44,11 +50,11 @@ class CodedRowTest {
 
   @Test
   void aGroupOfZerosHasScaleZeroAndCodesZero() {
-    row.code(gaussian(COLUMNS, 1), 0, COLUMNS);
+    row.code(0, gaussian(COLUMNS, 1), 0);
     float[] x = gaussian(COLUMNS, 1);
     Arrays.fill(x, 32, 64, 0);
     x[50] = -0f;
-    row.code(x, 0, COLUMNS);
+    row.code(0, x, 0);
     assertThat(row.scales()[1]).isZero();
     assertThat(Arrays.copyOfRange(row.codes(), 32, 64)).containsOnly(0);
     assertThat(row.sums()[2]).isZero();
@@ -58,13 +64,13 @@ class CodedRowTest {
 
   @Test
   void sumsAreThoseOfTheCodesTimesTheirScale() {
-    row.code(gaussian(COLUMNS, 1), 0, COLUMNS);
-    for (int group = 0; group < COLUMNS / CodedRow.SUM_GROUP; group++) {
+    row.code(0, gaussian(COLUMNS, 1), 0);
+    for (int group = 0; group < COLUMNS / CodedRows.SUM_GROUP; group++) {
       int sum = 0;
-      for (int i = 0; i < CodedRow.SUM_GROUP; i++) {
-        sum += row.codes()[group * CodedRow.SUM_GROUP + i];
+      for (int i = 0; i < CodedRows.SUM_GROUP; i++) {
+        sum += row.codes()[group * CodedRows.SUM_GROUP + i];
       }
-      float scale = row.scales()[group * CodedRow.SUM_GROUP / CodedRow.GROUP];
+      float scale = row.scales()[group * CodedRows.SUM_GROUP / CodedRows.GROUP];
       assertThat(row.sums()[group]).isEqualTo(scale * sum);
     }
   }
@@ -72,10 +78,10 @@ class CodedRowTest {
   @Test
   void activationsAreReadFromTheirOffset() {
     float[] x = gaussian(COLUMNS + 5, 1);
-    row.code(x, 5, COLUMNS);
+    row.code(0, x, 5);
     byte[] codes = row.codes().clone();
-    CodedRow other = new CodedRow(COLUMNS);
-    other.code(Arrays.copyOfRange(x, 5, 5 + COLUMNS), 0, COLUMNS);
+    CodedRows other = oneRow();
+    other.code(0, Arrays.copyOfRange(x, 5, 5 + COLUMNS), 0);
     assertThat(codes).isEqualTo(other.codes());
   }
 
@@ -87,7 +93,7 @@ class CodedRowTest {
     for (int i = 0; i < 32; i++) {
       x[i] = tiny * (i % 3 - 1);
     }
-    row.code(x, 0, COLUMNS);
+    row.code(0, x, 0);
     for (int i = 0; i < 32; i++) {
       assertThat(row.codes()[i]).isBetween((byte) -127, (byte) 127);
       assertThat((double) row.codes()[i] * row.scales()[0]).isCloseTo(x[i], within((double) tiny));
@@ -100,7 +106,7 @@ class CodedRowTest {
     float[] x = new float[COLUMNS];
     x[3] = Float.MAX_VALUE;
     x[4] = -Float.MAX_VALUE;
-    row.code(x, 0, COLUMNS);
+    row.code(0, x, 0);
     assertThat(row.codes()[3]).isEqualTo((byte) 127);
     assertThat(row.codes()[4]).isEqualTo((byte) -127);
     assertThat(row.codes()[5]).isZero();
@@ -113,8 +119,8 @@ class CodedRowTest {
   void aNumberThatIsNotFiniteSpoilsItsGroupAndNoOther(float bad) {
     float[] x = gaussian(COLUMNS, 1);
     x[33] = bad;
-    row.code(x, 0, COLUMNS);
-    assertThat(row.scales()[1]).isNotFinite();
+    row.code(0, x, 0);
+    assertThat(row.scales()[1]).isNaN();
     assertThat(row.scales()[0]).isFinite();
     assertThat(row.scales()[2]).isFinite();
   }

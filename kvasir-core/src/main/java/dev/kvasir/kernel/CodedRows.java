@@ -1,0 +1,170 @@
+package dev.kvasir.kernel;
+
+import java.util.Arrays;
+
+/**
+ * Rows of activations as signed bytes, each group of 32 with its own scale, so that products with
+ * coded weights are integer products. A row's codes do not depend on the rows beside it, so a
+ * prompt read in one step is multiplied as its tokens would be one by one. Room is kept for the
+ * forms that vector kernels want.
+ */
+public final class CodedRows {
+  /** Columns that share a scale. */
+  public static final int GROUP = 32;
+
+  /** Columns that share a sum: the shortest group of weights that has a minimum. */
+  public static final int SUM_GROUP = 16;
+
+  /** Below this, 127 divided by a number is near the largest float or infinite. */
+  private static final float SMALLEST_CODED = 1e-36f;
+
+  /** 16-bit multipliers a column at the most, for lanes of 256 bits and 8-bit codes. */
+  private static final int MOST_SPREAD = 24;
+
+  private int rows;
+  private int columns;
+  private byte[] codes = {}; // (rows, columns)
+  private float[] scales = {}; // (rows, columns / GROUP)
+  private int[] codeSums = {}; // (rows, columns / SUM_GROUP)
+  private float[] sums = {}; // (rows, columns / SUM_GROUP)
+  private float[] floats = {}; // (rows, columns)
+  private short[] spreadForBytes = {};
+  private short[] spreadForNibbles = {};
+
+  /** Makes room for other rows; each of them is to be coded. */
+  public void begin(int newRows, int newColumns) {
+    if (newColumns % GROUP != 0) {
+      throw new IllegalArgumentException(
+          "columns is %d; expected a multiple of %d".formatted(newColumns, GROUP));
+    }
+    rows = newRows;
+    columns = newColumns;
+    int values = Math.multiplyExact(rows, columns);
+    if (codes.length < values) {
+      codes = new byte[values];
+      scales = new float[values / GROUP];
+      codeSums = new int[values / SUM_GROUP];
+      sums = new float[values / SUM_GROUP];
+    }
+  }
+
+  public int rows() {
+    return rows;
+  }
+
+  public int columns() {
+    return columns;
+  }
+
+  /** Codes of -127 to 127. */
+  public byte[] codes() {
+    return codes;
+  }
+
+  /** One scale for every {@link #GROUP} columns. */
+  public float[] scales() {
+    return scales;
+  }
+
+  /** The sum of the codes of every {@link #SUM_GROUP} columns. */
+  public int[] codeSums() {
+    return codeSums;
+  }
+
+  /**
+   * {@code scale * sum of codes} for every {@link #SUM_GROUP} columns: what a minimum multiplies.
+   */
+  public float[] sums() {
+    return sums;
+  }
+
+  /** Where a row's codes begin. */
+  public int codesAt(int row) {
+    return row * columns;
+  }
+
+  /** Where a row's scales begin. */
+  public int scalesAt(int row) {
+    return row * columns / GROUP;
+  }
+
+  /** Where a row's sums begin, of both kinds. */
+  public int sumsAt(int row) {
+    return row * columns / SUM_GROUP;
+  }
+
+  /** Room for the codes as floats. // (rows, columns) */
+  public float[] floats() {
+    return floats;
+  }
+
+  /** Makes that room; not while rows are being coded. */
+  public void makeFloats() {
+    if (floats.length < rows * columns) {
+      floats = new float[rows * columns];
+    }
+  }
+
+  /** Room for multipliers that are spread over lanes already. // (rows, spread of a row) */
+  public short[] spread(int codeBits) {
+    return codeBits == 8 ? spreadForBytes : spreadForNibbles;
+  }
+
+  /** Makes that room; not while rows are being coded. */
+  public void makeSpread(int codeBits) {
+    int size = rows * columns * MOST_SPREAD;
+    if (codeBits == 8 && spreadForBytes.length < size) {
+      spreadForBytes = new short[size];
+    } else if (codeBits == 4 && spreadForNibbles.length < size) {
+      spreadForNibbles = new short[size];
+    }
+  }
+
+  /** Where a row's multipliers begin. */
+  public int spreadAt(int row) {
+    return row * columns * MOST_SPREAD;
+  }
+
+  /**
+   * Codes the activations of a row and their sums. Rounding is to the nearest, and a group of zeros
+   * has scale zero; so has one below 1e-36, whose steps no float can divide by. A group with a
+   * number that is not finite has no scale, so that no product hides it.
+   */
+  public void code(int row, float[] x, int at) {
+    for (int start = 0; start < columns; start += GROUP) {
+      codeGroup(x, at + start, row * columns + start);
+    }
+  }
+
+  private void codeGroup(float[] x, int from, int to) {
+    float largest = 0;
+    for (int i = from; i < from + GROUP; i++) {
+      largest = Math.max(largest, Math.abs(x[i]));
+    }
+    if (!Float.isFinite(largest) || largest < SMALLEST_CODED) {
+      setEmpty(to, Float.isFinite(largest) ? 0 : Float.NaN);
+      return;
+    }
+    float scale = largest / 127;
+    float inverse = 127 / largest;
+    scales[to / GROUP] = scale;
+    for (int half = 0; half < GROUP; half += SUM_GROUP) {
+      int sum = 0;
+      for (int i = half; i < half + SUM_GROUP; i++) {
+        // Adding 128 first makes the truncation a rounding to the nearest, also below zero.
+        int code = (int) (x[from + i] * inverse + 128.5f) - 128;
+        codes[to + i] = (byte) code;
+        sum += code;
+      }
+      codeSums[(to + half) / SUM_GROUP] = sum;
+      sums[(to + half) / SUM_GROUP] = scale * sum;
+    }
+  }
+
+  private void setEmpty(int to, float scale) {
+    scales[to / GROUP] = scale;
+    Arrays.fill(codes, to, to + GROUP, (byte) 0);
+    Arrays.fill(codeSums, to / SUM_GROUP, (to + GROUP) / SUM_GROUP, 0);
+    Arrays.fill(sums, to / SUM_GROUP, (to + GROUP) / SUM_GROUP, scale);
+  }
+}

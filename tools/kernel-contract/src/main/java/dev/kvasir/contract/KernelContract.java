@@ -1,0 +1,607 @@
+package dev.kvasir.contract;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import dev.kvasir.kernel.CodedKernels;
+import dev.kvasir.kernel.CodedMatrix;
+import dev.kvasir.kernel.CodedRows;
+import dev.kvasir.kernel.DenseMatrix;
+import dev.kvasir.kernel.DenseMatrix.Precision;
+import dev.kvasir.kernel.Exponential;
+import dev.kvasir.kernel.FixedRows;
+import dev.kvasir.kernel.HalfQueries;
+import dev.kvasir.kernel.Kernels;
+import dev.kvasir.kernel.ScalarKernels;
+import dev.kvasir.kernel.TileRoom;
+import dev.kvasir.memory.CountedArena;
+import dev.kvasir.page.PageSize;
+import dev.kvasir.page.StageCodes;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Kernels give the bits that the scalar ones give, at every awkward size. */
+public abstract class KernelContract {
+  private static final long SEED = 7;
+
+  private final Random random = new Random(SEED);
+  private final Kernels scalar;
+  private final Kernels tested;
+
+  /**
+   * @param lanes partial sums that the tested kernels keep of a long sum
+   */
+  protected KernelContract(int lanes, Kernels tested) {
+    this.scalar = new ScalarKernels(lanes);
+    this.tested = tested;
+  }
+
+  static IntStream awkwardSizes() {
+    return IntStream.of(
+        0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 48, 63, 64, 80, 127, 130);
+  }
+
+  static Stream<Arguments> codedShapes() {
+    return Stream.of(4, 8)
+        .flatMap(
+            bits ->
+                Stream.of(16, 32)
+                    .flatMap(
+                        group ->
+                            Stream.of(false, true)
+                                .flatMap(
+                                    minimums ->
+                                        Stream.of(
+                                            Arguments.of(bits, group, minimums, 1, 32),
+                                            Arguments.of(bits, group, minimums, 15, 64),
+                                            Arguments.of(bits, group, minimums, 16, 96),
+                                            Arguments.of(bits, group, minimums, 33, 512),
+                                            Arguments.of(bits, group, minimums, 64, 1536)))));
+  }
+
+  @ParameterizedTest
+  @MethodSource("codedShapes")
+  void codedProducts(int bits, int group, boolean minimums, int rows, int columns) {
+    try (CountedArena arena = new CountedArena()) {
+      CodedMatrix matrix = randomMatrix(arena, bits, group, minimums, rows, columns);
+      for (int count : new int[] {1, 2, 3, 5, 8, 9, 12, 23}) {
+        assertProductsAgree(matrix, randomFloats(count * columns), count);
+      }
+      // Every sum at its largest: nothing may overflow.
+      float[] x = new float[9 * columns];
+      for (int count : new int[] {1, 9}) {
+        for (float sign : new float[] {1, -1}) {
+          Arrays.fill(x, sign);
+          for (boolean highest : new boolean[] {true, false}) {
+            CodedMatrix extreme =
+                extremeMatrix(arena, bits, group, minimums, rows, columns, highest);
+            assertProductsAgree(extreme, x, count);
+          }
+        }
+      }
+    }
+  }
+
+  /** Zeros, what is too small to be coded, and what is not finite and must stay so. */
+  @ParameterizedTest
+  @ValueSource(
+      floats = {
+        0,
+        -0f,
+        1e-44f,
+        1e-37f,
+        3e38f,
+        Float.NaN,
+        Float.NEGATIVE_INFINITY,
+        Float.POSITIVE_INFINITY
+      })
+  void productsWithOddActivations(float odd) {
+    try (CountedArena arena = new CountedArena()) {
+      for (int bits : new int[] {4, 8}) {
+        CodedMatrix matrix = randomMatrix(arena, bits, 32, true, 20, 96);
+        for (int count : new int[] {1, 11}) {
+          float[] x = randomFloats(count * 96);
+          Arrays.fill(x, 0, 32, odd);
+          x[(count - 1) * 96 + 70] = odd;
+          assertProductsAgree(matrix, x, count);
+        }
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("awkwardSizes")
+  void productsAndSumsOfHalves(int size) {
+    int columns = size + 1;
+    try (CountedArena arena = new CountedArena()) {
+      for (Precision precision : List.of(Precision.F16, Precision.BF16)) {
+        for (int tokens : new int[] {1, 2, 3, 4, 6, 37}) {
+          DenseMatrix rows = randomHalves(arena, precision, tokens + 1, columns);
+          for (int heads = 1; heads <= 8; heads++) {
+            assertHalvesAgree(rows, tokens, heads);
+          }
+        }
+      }
+    }
+  }
+
+  private void assertHalvesAgree(DenseMatrix rows, int tokens, int heads) {
+    int columns = rows.columns();
+    float[] a = randomFloats(1 + heads * columns);
+    HalfQueries queries = new HalfQueries(8, columns);
+    float[] expected = new float[heads * (tokens + 1) + 1];
+    float[] found = expected.clone();
+    scalar.halves().prepare(queries, a, 1, heads, columns, rows.precision());
+    scalar.halves().products(queries, rows, 1, tokens, expected, 1, tokens + 1);
+    tested.halves().prepare(queries, a, 1, heads, columns, rows.precision());
+    tested.halves().products(queries, rows, 1, tokens, found, 1, tokens + 1);
+    assertThat(found).as("seed %d", SEED).isEqualTo(expected);
+
+    float[] weights = randomFloats(1 + heads * (tokens + 2));
+    float[] expectedSums = randomFloats(1 + heads * (columns + 1));
+    float[] foundSums = expectedSums.clone();
+    scalar
+        .halves()
+        .weightedSums(weights, 1, tokens + 2, heads, rows, 1, tokens, expectedSums, 1, columns + 1);
+    tested
+        .halves()
+        .weightedSums(weights, 1, tokens + 2, heads, rows, 1, tokens, foundSums, 1, columns + 1);
+    assertThat(foundSums).as("seed %d", SEED).isEqualTo(expectedSums);
+  }
+
+  @ParameterizedTest
+  @MethodSource("awkwardSizes")
+  void sumsOfShorts(int lanes) {
+    int stride = lanes + 3;
+    try (CountedArena arena = new CountedArena()) {
+      for (int entries : new int[] {1, 2, 37}) {
+        MemorySegment codes = arena.allocate(2L * entries * stride + 2);
+        for (int i = 0; i <= entries * stride; i++) {
+          codes.setAtIndex(ValueLayout.JAVA_SHORT_UNALIGNED, i, (short) random.nextInt());
+        }
+        for (int heads = 1; heads <= 8; heads++) {
+          float[] weights = randomFloats(1 + heads * (entries + 2));
+          float[] expected = randomFloats(1 + heads * (lanes + 1));
+          float[] found = expected.clone();
+          int w = entries + 2;
+          int o = lanes + 1;
+          scalar
+              .lookups()
+              .shortSums(weights, 1, w, heads, codes, 2, stride, entries, lanes, expected, 1, o);
+          tested
+              .lookups()
+              .shortSums(weights, 1, w, heads, codes, 2, stride, entries, lanes, found, 1, o);
+          assertThat(found).as("seed %d", SEED).isEqualTo(expected);
+        }
+      }
+    }
+  }
+
+  private DenseMatrix randomHalves(CountedArena arena, Precision precision, int rows, int columns) {
+    MemorySegment data = arena.allocate(2L * rows * columns);
+    for (int i = 0; i < rows * columns; i++) {
+      // Some are below the smallest normal half.
+      float value = (float) (random.nextGaussian() * (random.nextInt(8) == 0 ? 1e-6 : 1));
+      short bits =
+          precision == Precision.F16
+              ? Float.floatToFloat16(value)
+              : (short) (Float.floatToRawIntBits(value) >>> 16);
+      data.setAtIndex(ValueLayout.JAVA_SHORT_UNALIGNED, i, bits);
+    }
+    return new DenseMatrix(precision, rows, columns, data);
+  }
+
+  private void assertProductsAgree(CodedMatrix matrix, float[] x, int rows) {
+    assertThat(products(tested, matrix, x, rows))
+        .as("seed %d, %d rows", SEED, rows)
+        .isEqualTo(products(scalar, matrix, x, rows));
+  }
+
+  private static float[] products(Kernels kernels, CodedMatrix matrix, float[] x, int count) {
+    CodedKernels coded = kernels.coded(matrix.codeBits());
+    CodedRows rows = new CodedRows();
+    coded.begin(rows, count, matrix.columns());
+    coded.prepare(rows, x, 0, count / 2);
+    coded.prepare(rows, x, count / 2, count);
+    float[] out = new float[count * matrix.rows() + 1];
+    TileRoom room = new TileRoom();
+    int middle = matrix.tiles() / 2;
+    coded.products(matrix, 0, middle, rows, out, room);
+    coded.products(matrix, middle, matrix.tiles(), rows, out, room);
+    return out;
+  }
+
+  /** Products of the codes themselves agree with products of the floats they stand for. */
+  @ParameterizedTest
+  @MethodSource("codedShapes")
+  void codedProductsAreFloatProducts(int bits, int group, boolean minimums, int rows, int columns) {
+    try (CountedArena arena = new CountedArena()) {
+      CodedMatrix matrix = randomMatrix(arena, bits, group, minimums, rows, columns);
+      float[] weights = new float[rows * columns];
+      tested.expand(matrix, 0, rows, weights, 0);
+      float[] x = randomFloats(columns);
+      float[] expected = new float[rows];
+      scalar
+          .floats()
+          .products(x, 0, columns, 1, weights, 0, columns, rows, columns, expected, 0, rows);
+      float[] found = products(tested, matrix, x, 1);
+      for (int r = 0; r < rows; r++) {
+        float bound = roundingBound(weights, r * columns, x);
+        assertThat(found[r]).as("row %d", r).isCloseTo(expected[r], within(bound));
+      }
+    }
+  }
+
+  /** An activation is off by at most 1/254 of its group's largest; floats add a little. */
+  private static float roundingBound(float[] weights, int at, float[] x) {
+    double bound = 1e-3;
+    for (int group = 0; group < x.length; group += CodedRows.GROUP) {
+      float largest = 0;
+      double sum = 0;
+      for (int i = group; i < group + CodedRows.GROUP; i++) {
+        largest = Math.max(largest, Math.abs(x[i]));
+        sum += Math.abs(weights[at + i]);
+      }
+      bound += sum * largest / 254;
+    }
+    return (float) bound;
+  }
+
+  @ParameterizedTest
+  @MethodSource("awkwardSizes")
+  void products(int depth) {
+    for (int aRows : new int[] {1, 2, 3, 4, 7}) {
+      for (int bRows : new int[] {1, 3, 4, 5, 16}) {
+        float[] a = randomFloats(aRows * (depth + 1) + 3);
+        float[] b = randomFloats(bRows * (depth + 2) + 1);
+        float[] expected = new float[aRows * (bRows + 1) + 2];
+        float[] found = expected.clone();
+        scalar
+            .floats()
+            .products(
+                a, 3, depth + 1, aRows, b, 1, depth + 2, bRows, depth, expected, 2, bRows + 1);
+        tested
+            .floats()
+            .products(a, 3, depth + 1, aRows, b, 1, depth + 2, bRows, depth, found, 2, bRows + 1);
+        assertThat(found).as("seed %d", SEED).isEqualTo(expected);
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("awkwardSizes")
+  void weightedSums(int length) {
+    for (int rows : new int[] {1, 3, 4, 5, 9}) {
+      for (int tokens : new int[] {0, 1, 5, 128}) {
+        float[] weights = randomFloats(rows * 130 + 1);
+        float[] values = randomFloats(tokens * (length + 1) + 2);
+        float[] expected = randomFloats(rows * (length + 3) + 1);
+        float[] found = expected.clone();
+        scalar
+            .floats()
+            .weightedSums(
+                weights,
+                1,
+                130,
+                rows,
+                values,
+                2,
+                length + 1,
+                tokens,
+                length,
+                expected,
+                1,
+                length + 3);
+        tested
+            .floats()
+            .weightedSums(
+                weights, 1, 130, rows, values, 2, length + 1, tokens, length, found, 1, length + 3);
+        assertThat(found).as("seed %d", SEED).isEqualTo(expected);
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {16, 32, 48, 64, 128})
+  void productsWithPickedRows(int depth) {
+    float[] b = randomFloats(9 * depth);
+    int[] picked = {8, 0, 3, 3, 7, 1, 0, 5, 2, 8};
+    for (int rows = 1; rows <= 9; rows++) {
+      float[] a = randomFloats(rows * depth);
+      for (int count = 0; count <= 9; count++) {
+        float[] expected = randomFloats(rows * 10 + 1);
+        float[] actual = expected.clone();
+        scalar.patterns().pickedProducts(a, rows, b, picked, 1, count, depth, expected, 1, 10);
+        tested.patterns().pickedProducts(a, rows, b, picked, 1, count, depth, actual, 1, 10);
+        assertThat(actual).containsExactly(expected);
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {16, 32, 48, 64, 128})
+  void turns(int pairs) {
+    float[] cosines = randomFloats(2 * pairs);
+    float[] sines = randomFloats(2 * pairs);
+    float[] negated = sines.clone();
+    scalar.rows().scale(negated, 0, negated.length, -1);
+    for (int count = 0; count <= 5; count++) {
+      float[] expected = randomFloats(1 + count * 2 * pairs);
+      float[] actual = expected.clone();
+      scalar.patterns().turn(expected, 1, count, pairs, cosines, sines, pairs);
+      tested.patterns().turn(actual, 1, count, pairs, cosines, sines, pairs);
+      assertThat(actual).containsExactly(expected);
+      scalar.patterns().turn(expected, 1, count, pairs, cosines, negated, pairs);
+      tested.patterns().turn(actual, 1, count, pairs, cosines, negated, pairs);
+      assertThat(actual).containsExactly(expected);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {1, 2, 5, 11})
+  void codesComeApart(int stages) {
+    StageCodes layout = new StageCodes(stages);
+    short[] codes = new short[PageSize.TOKENS * stages];
+    for (int i = 0; i < codes.length; i++) {
+      codes[i] = (short) random.nextInt(1 << 12);
+    }
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment packed = arena.allocate(layout.bytes() + 3);
+      layout.pack(codes, 0, packed, 3);
+      byte[] expected = new byte[2 * stages * PageSize.TOKENS];
+      byte[] actual = new byte[expected.length];
+      scalar.codebooks().unpackStages(packed, 3, stages, expected);
+      tested.codebooks().unpackStages(packed, 3, stages, actual);
+      assertThat(actual).containsExactly(expected);
+      for (int i = 0; i < codes.length; i++) {
+        int first = 2 * (i % stages) * PageSize.TOKENS + i / stages;
+        assertThat(expected[first] | expected[first + PageSize.TOKENS] << 6).isEqualTo(codes[i]);
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {16, 32, 48, 64, 80, 128})
+  void sumsOfPickedRows(int pairs) {
+    int sets = 30;
+    int width = 2 * pairs;
+    byte[] numbers = new byte[sets * FixedRows.ROWS * width];
+    random.nextBytes(numbers);
+    byte[] indices = new byte[sets * PageSize.TOKENS];
+    for (int i = 0; i < indices.length; i++) {
+      indices[i] = (byte) random.nextInt(FixedRows.ROWS);
+    }
+    FixedRows rows = new FixedRows(sets, pairs, numbers, randomFloats(pairs), randomFloats(width));
+    float[] angles = randomFloats(PageSize.TOKENS * pairs);
+    float[] scales = randomFloats(PageSize.TOKENS);
+    for (int tokens : new int[] {0, 1, 3, 8, 100, PageSize.TOKENS}) {
+      short[] expected = new short[tokens * width];
+      short[] actual = new short[tokens * width];
+      scalar.codebooks().rowSums(rows, indices, tokens, expected);
+      tested.codebooks().rowSums(rows, indices, tokens, actual);
+      assertThat(actual).containsExactly(expected);
+
+      float[] turned = new float[tokens * width];
+      float[] found = new float[tokens * width];
+      scalar.codebooks().turnedSums(expected, tokens, rows, scales, angles, angles, turned);
+      tested.codebooks().turnedSums(expected, tokens, rows, scales, angles, angles, found);
+      assertThat(found).containsExactly(turned);
+
+      float[] floats = randomFloats(1 + numbers.length);
+      int any = width - 5;
+      scalar.codebooks().pickedSums(floats, 1, indices, sets, tokens, any, turned);
+      tested.codebooks().pickedSums(floats, 1, indices, sets, tokens, any, found);
+      assertThat(found).containsExactly(turned);
+
+      float[] dots = new float[tokens];
+      float[] foundDots = new float[tokens];
+      scalar.codebooks().rowProducts(turned, floats, tokens, Math.min(width, 64), dots);
+      tested.codebooks().rowProducts(turned, floats, tokens, Math.min(width, 64), foundDots);
+      assertThat(foundDots).containsExactly(dots);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {4, 8})
+  void weightsGoIntoBins(int lanes) {
+    int sets = 3;
+    byte[] indices = new byte[sets * PageSize.TOKENS];
+    for (int i = 0; i < indices.length; i++) {
+      indices[i] = (byte) random.nextInt(4); // the same ones again and again
+    }
+    float[] weights = randomFloats(PageSize.TOKENS * lanes);
+    float[] expected = randomFloats(sets * FixedRows.ROWS * lanes);
+    float[] actual = expected.clone();
+    scalar.codebooks().collect(indices, sets, PageSize.TOKENS, weights, lanes, expected);
+    tested.codebooks().collect(indices, sets, PageSize.TOKENS, weights, lanes, actual);
+    assertThat(actual).containsExactly(expected);
+  }
+
+  @ParameterizedTest
+  @MethodSource("awkwardSizes")
+  void rowWork(int count) {
+    float[] x = randomFloats(count + 2);
+    float[] y = randomFloats(count + 2);
+    assertThat(tested.rows().maximum(x, 1, count)).isEqualTo(scalar.rows().maximum(x, 1, count));
+
+    float[] expected = x.clone();
+    float[] found = x.clone();
+    scalar.rows().add(expected, 1, y, 2, count);
+    tested.rows().add(found, 1, y, 2, count);
+    assertThat(found).as("seed %d", SEED).isEqualTo(expected);
+
+    scalar.rows().multiply(expected, 1, y, 2, expected, 1, count);
+    tested.rows().multiply(found, 1, y, 2, found, 1, count);
+    assertThat(found).as("seed %d", SEED).isEqualTo(expected);
+
+    scalar.rows().scale(expected, 1, count, 0.3f);
+    tested.rows().scale(found, 1, count, 0.3f);
+    assertThat(found).as("seed %d", SEED).isEqualTo(expected);
+
+    scalar.rows().gatedSilu(expected, y, 1, count);
+    tested.rows().gatedSilu(found, y, 1, count);
+    assertThat(found).as("seed %d", SEED).isEqualTo(expected);
+
+    if (count > 0) {
+      scalar.rows().rmsNorm(x, 1, y, 1e-6f, expected, 2, count);
+      tested.rows().rmsNorm(x, 1, y, 1e-6f, found, 2, count);
+      assertThat(found).as("seed %d", SEED).isEqualTo(expected);
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("awkwardSizes")
+  void exponentials(int count) {
+    float[] expected = new float[count];
+    for (int i = 0; i < count; i++) {
+      expected[i] = -(float) (random.nextDouble() * 80);
+    }
+    float[] found = expected.clone();
+    float expectedSum = scalar.rows().exponentiate(expected, 0, count, 0.5f);
+    float foundSum = tested.rows().exponentiate(found, 0, count, 0.5f);
+    assertThat(found).isEqualTo(expected);
+    assertThat(foundSum).isEqualTo(expectedSum);
+  }
+
+  @Test
+  void exponentialsAreRight() {
+    for (float x = -87; x < 88; x += 0.01f) {
+      double expected = Math.exp(x);
+      assertThat((double) Exponential.of(x)).isCloseTo(expected, within(3e-7 * expected));
+    }
+  }
+
+  @Test
+  void exponentialsOfFarAwayScoresVanish() {
+    float[] x = new float[16];
+    Arrays.fill(x, -1e30f);
+    x[3] = Float.NEGATIVE_INFINITY;
+    assertThat(tested.rows().exponentiate(x, 0, x.length, 0)).isLessThan(1e-36f);
+  }
+
+  @Test
+  void silusOfExtremesStayFinite() {
+    float[] gate = {-1e30f, 1e30f, -100, 100, 0, -0f, 88, -88};
+    float[] up = new float[gate.length];
+    Arrays.fill(up, 1);
+    float[] expected = gate.clone();
+    scalar.rows().gatedSilu(expected, up, 0, gate.length);
+    tested.rows().gatedSilu(gate, up, 0, gate.length);
+    assertThat(gate).isEqualTo(expected);
+    for (float value : gate) {
+      assertThat(value).isFinite();
+    }
+  }
+
+  /** Every finite half, at every offset from a vector's edge. */
+  @Test
+  void halfFloats() {
+    short[] halves = new short[65536];
+    for (int i = 0; i < halves.length; i++) {
+      boolean finite = (i & 0x7C00) != 0x7C00;
+      halves[i] = finite ? (short) i : 0;
+    }
+    MemorySegment source = MemorySegment.ofArray(halves);
+    float[] expected = new float[halves.length];
+    float[] found = new float[halves.length];
+    for (int skip = 0; skip < 9; skip++) {
+      int count = halves.length - skip;
+      scalar.halves().expand(source, 2L * skip, expected, 0, count);
+      tested.halves().expand(source, 2L * skip, found, 0, count);
+      assertThat(found).isEqualTo(expected);
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("awkwardSizes")
+  void denseRowsExpandAlike(int columns) {
+    if (columns == 0) {
+      return;
+    }
+    for (DenseMatrix.Precision precision : DenseMatrix.Precision.values()) {
+      byte[] bytes = new byte[3 * columns * precision.bytes()];
+      random.nextBytes(bytes);
+      for (int i = precision.bytes() - 1; i < bytes.length; i += precision.bytes()) {
+        bytes[i] &= 0x3F; // keeps every pattern finite
+      }
+      DenseMatrix matrix = new DenseMatrix(precision, 3, columns, MemorySegment.ofArray(bytes));
+      float[] expected = new float[2 * columns];
+      float[] found = new float[2 * columns];
+      scalar.expand(matrix, 1, 2, expected, 0);
+      tested.expand(matrix, 1, 2, found, 0);
+      assertThat(found).isEqualTo(expected);
+    }
+  }
+
+  private CodedMatrix randomMatrix(
+      CountedArena arena, int bits, int group, boolean minimums, int rows, int columns) {
+    byte[] codes = new byte[rows * columns];
+    for (int i = 0; i < codes.length; i++) {
+      codes[i] = (byte) (bits == 4 ? random.nextInt(16) : random.nextInt(256) - 128);
+    }
+    float[] scales = randomFloats(codes.length / group);
+    float[] lowest = randomFloats(codes.length / group);
+    return matrix(arena, bits, group, minimums, rows, columns, codes, scales, lowest);
+  }
+
+  private CodedMatrix extremeMatrix(
+      CountedArena arena,
+      int bits,
+      int group,
+      boolean minimums,
+      int rows,
+      int columns,
+      boolean highest) {
+    byte[] codes = new byte[rows * columns];
+    Arrays.fill(codes, (byte) (bits == 4 ? 15 : highest ? 127 : -128));
+    float[] ones = new float[codes.length / group];
+    Arrays.fill(ones, 1);
+    return matrix(arena, bits, group, minimums, rows, columns, codes, ones, ones);
+  }
+
+  private CodedMatrix matrix(
+      CountedArena arena,
+      int bits,
+      int group,
+      boolean hasMinimums,
+      int rows,
+      int columns,
+      byte[] codes,
+      float[] scales,
+      float[] minimums) {
+    CodedMatrix matrix =
+        new CodedMatrix(
+            arena, tested.coded(bits).layout(), rows, columns, bits, group, hasMinimums);
+    int groups = columns / group;
+    for (int tile = 0; tile < matrix.tiles(); tile++) {
+      int first = tile * CodedMatrix.TILE_ROWS;
+      int end = Math.min(first + CodedMatrix.TILE_ROWS, rows);
+      matrix.setTile(
+          tile,
+          end - first,
+          Arrays.copyOfRange(codes, first * columns, end * columns),
+          Arrays.copyOfRange(scales, first * groups, end * groups),
+          Arrays.copyOfRange(minimums, first * groups, end * groups));
+    }
+    return matrix;
+  }
+
+  private float[] randomFloats(int count) {
+    float[] floats = new float[count];
+    for (int i = 0; i < count; i++) {
+      floats[i] = (float) random.nextGaussian();
+    }
+    return floats;
+  }
+}
