@@ -58,7 +58,7 @@ public final class Model implements AutoCloseable {
     this.loop = new StepLoop(engine);
   }
 
-  /** Loads a GGUF file, or a folder as Hugging Face lays it out. */
+  /** Loads a GGUF file, any of several that a model is split into, or a folder of Hugging Face. */
   public static Model load(Path fileOrFolder) {
     return load(fileOrFolder, LoadOptions.defaults());
   }

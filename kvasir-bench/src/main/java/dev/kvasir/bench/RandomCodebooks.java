@@ -4,7 +4,9 @@ import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.commvq.AdditiveStages;
 import dev.kvasir.codec.commvq.CommvqProfile;
 import dev.kvasir.profile.Profile;
+import java.util.Arrays;
 import java.util.SplittableRandom;
+import java.util.stream.Stream;
 
 /** Codebooks of random rows, which cost what trained ones cost to read. */
 final class RandomCodebooks {
@@ -41,14 +43,17 @@ final class RandomCodebooks {
     all[0] = shape.layers();
     all[1] = shape.kvHeads();
     System.arraycopy(ofHead, 0, all, 2, ofHead.length);
-    long count = 1;
-    for (long size : all) {
-      count *= size;
-    }
-    float[] numbers = new float[Math.toIntExact(count)];
-    for (int i = 0; i < numbers.length; i++) {
+    long length = Arrays.stream(ofHead).reduce(1, Math::multiplyExact);
+    Stream<float[]> heads =
+        Stream.generate(() -> numbers((int) length)).limit((long) shape.layers() * shape.kvHeads());
+    return profile.withHalves(key, heads, all);
+  }
+
+  private float[] numbers(int count) {
+    float[] numbers = new float[count];
+    for (int i = 0; i < count; i++) {
       numbers[i] = (float) random.nextDouble(-0.1, 0.1);
     }
-    return profile.withHalves(key, numbers, all);
+    return numbers;
   }
 }

@@ -1,5 +1,6 @@
 package dev.kvasir.format;
 
+import dev.kvasir.error.InvalidInputException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
@@ -7,32 +8,58 @@ import java.util.Collection;
 import java.util.Collections;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Supplier;
 
-/** An open GGUF file: metadata read, tensors mapped, every offset and size checked. */
+/**
+ * An open GGUF file, or all files of a model that is split into several: metadata read, tensors
+ * mapped, every offset and size checked.
+ */
 public final class GgufFile implements TensorSource {
   private final String name;
   private final GgufMetadata metadata;
   private final Map<String, Tensor> tensors;
   private final Arena arena;
 
-  private GgufFile(String name, GgufMetadata metadata, Map<String, Tensor> tensors, Arena arena) {
-    this.name = name;
-    this.metadata = metadata;
-    this.tensors = Collections.unmodifiableMap(tensors);
+  private GgufFile(GgufHeader header, Arena arena) {
+    this.name = header.fileName();
+    this.metadata = header.metadata();
+    this.tensors = Collections.unmodifiableMap(header.tensors());
     this.arena = arena;
   }
 
-  /** Maps the file; nothing but its head is read. */
+  /**
+   * Maps the file; nothing but its head is read. The other parts of a split model are found beside
+   * it, and the whole has the name of the first.
+   */
   public static GgufFile open(Path file) {
-    MappedFile mapped = MappedFile.open(file);
-    return of(mapped.name(), mapped.bytes(), mapped.arena());
+    Arena arena = Arena.ofShared();
+    return closingOnFailure(
+        arena,
+        () -> {
+          GgufHeader header =
+              GgufHeader.read(file.toString(), MappedFile.open(file, arena).bytes());
+          return GgufParts.has(header) ? GgufParts.join(file, header, arena) : header;
+        });
   }
 
   /** A GGUF file that already lies in memory; closing the result closes the arena. */
   public static GgufFile of(String name, MemorySegment bytes, Arena arena) {
+    return closingOnFailure(
+        arena,
+        () -> {
+          GgufHeader header = GgufHeader.read(name, bytes);
+          if (GgufParts.has(header)) {
+            throw new InvalidInputException(
+                "%s: is one of %d parts; in memory, one file was expected"
+                    .formatted(name, header.metadata().requireInteger("split.count")));
+          }
+          return header;
+        });
+  }
+
+  private static GgufFile closingOnFailure(Arena arena, Supplier<GgufHeader> header) {
     try {
-      GgufHeader header = GgufHeader.read(name, bytes);
-      return new GgufFile(name, header.metadata(), header.tensors(), arena);
+      return new GgufFile(header.get(), arena);
     } catch (RuntimeException | Error e) {
       arena.close();
       throw e;

@@ -15,7 +15,7 @@ import java.util.Map;
  * data, each tensor at its offset from here
  * </pre>
  */
-record GgufHeader(GgufMetadata metadata, Map<String, Tensor> tensors) {
+record GgufHeader(String fileName, GgufMetadata metadata, Map<String, Tensor> tensors) {
   /**
    * Four times what the largest vocabularies take. A sparse file of many gigabytes costs its author
    * nothing, and could otherwise ask for an array that fills the heap: a byte on disk becomes at
@@ -51,10 +51,6 @@ record GgufHeader(GgufMetadata metadata, Map<String, Tensor> tensors) {
       }
     }
     GgufMetadata metadata = new GgufMetadata(fileName, values);
-    int parts = metadata.integer("split.count").orElse(1);
-    if (parts > 1) {
-      throw cursor.malformed("is one of %d parts; join them into one file first".formatted(parts));
-    }
 
     Map<String, Placement> placements = new LinkedHashMap<>();
     for (int i = 0; i < tensorCount; i++) {
@@ -67,7 +63,7 @@ record GgufHeader(GgufMetadata metadata, Map<String, Tensor> tensors) {
     MemorySegment data = fromNextMultiple(bytes, cursor.position(), alignment);
     Map<String, Tensor> tensors = new LinkedHashMap<>();
     placements.forEach((name, at) -> tensors.put(name, place(cursor, at, data, alignment)));
-    return new GgufHeader(metadata, tensors);
+    return new GgufHeader(fileName, metadata, tensors);
   }
 
   private static void checkMagicAndVersion(ByteCursor cursor) {

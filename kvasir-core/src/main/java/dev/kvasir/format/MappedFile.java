@@ -13,7 +13,19 @@ import java.nio.file.StandardOpenOption;
 
 /** A whole file mapped read-only into the address space, with the arena that unmaps it. */
 record MappedFile(String name, MemorySegment bytes, Arena arena) {
+  /** Maps it in an arena of its own. */
   static MappedFile open(Path file) {
+    Arena arena = Arena.ofShared();
+    try {
+      return open(file, arena);
+    } catch (RuntimeException | Error e) {
+      arena.close();
+      throw e;
+    }
+  }
+
+  /** Maps it for as long as an arena lives, beside what else it holds. */
+  static MappedFile open(Path file, Arena arena) {
     if (Files.isDirectory(file)) {
       throw new InvalidInputException(file + ": is a folder; a file was expected");
     }
@@ -22,24 +34,14 @@ record MappedFile(String name, MemorySegment bytes, Arena arena) {
       throw new InvalidInputException(file + ": is a pipe or a device; a file was expected");
     }
     try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
-      return map(file, channel);
+      MemorySegment bytes = channel.map(FileChannel.MapMode.READ_ONLY, 0, channel.size(), arena);
+      return new MappedFile(file.toString(), bytes, arena);
     } catch (NoSuchFileException e) {
       throw new InvalidInputException(file + ": no such file", e);
     } catch (AccessDeniedException e) {
       throw new InvalidInputException(file + ": this user may not read it", e);
     } catch (IOException | UnsupportedOperationException e) {
       throw new InvalidInputException(file + ": cannot be mapped: " + e.getMessage(), e);
-    }
-  }
-
-  private static MappedFile map(Path file, FileChannel channel) throws IOException {
-    Arena arena = Arena.ofShared();
-    try {
-      MemorySegment bytes = channel.map(FileChannel.MapMode.READ_ONLY, 0, channel.size(), arena);
-      return new MappedFile(file.toString(), bytes, arena);
-    } catch (IOException | RuntimeException | Error e) {
-      arena.close();
-      throw e;
     }
   }
 }

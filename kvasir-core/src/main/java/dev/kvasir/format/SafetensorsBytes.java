@@ -2,8 +2,11 @@ package dev.kvasir.format;
 
 import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
+import java.io.IOException;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.WritableByteChannel;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Collection;
@@ -12,29 +15,39 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The bytes of a safetensors file, for tensors that fit in memory. The same tensors and notes give
- * the same bytes, in whatever order they come.
+ * The bytes of a safetensors file, of any length. The same tensors and notes give the same bytes,
+ * in whatever order they come.
  */
 public final class SafetensorsBytes {
   /** The header is padded to this, so that data begin aligned. */
   private static final int ALIGNMENT = 8;
 
+  /** Data on the heap are copied by the channel, so it gets no more at a time. */
+  private static final long PIECE_BYTES = 1 << 20;
+
   private SafetensorsBytes() {}
 
-  public static byte[] of(Collection<Tensor> tensors, Map<String, String> metadata) {
+  public static void write(
+      Collection<Tensor> tensors, Map<String, String> metadata, WritableByteChannel out)
+      throws IOException {
     List<Tensor> ordered = tensors.stream().sorted(Comparator.comparing(Tensor::name)).toList();
     byte[] head = head(ordered, metadata);
-    long dataBytes = ordered.stream().mapToLong(tensor -> tensor.data().byteSize()).sum();
-    byte[] file = new byte[Math.toIntExact(Long.BYTES + head.length + dataBytes)];
-    MemorySegment all = MemorySegment.ofArray(file);
-    all.set(ValueLayout.JAVA_LONG_UNALIGNED, 0, head.length);
-    System.arraycopy(head, 0, file, Long.BYTES, head.length);
-    long at = Long.BYTES + head.length;
+    ByteBuffer length = ByteBuffer.allocate(Long.BYTES).order(ByteOrder.LITTLE_ENDIAN);
+    writeFully(length.putLong(head.length).flip(), out);
+    writeFully(ByteBuffer.wrap(head), out);
     for (Tensor tensor : ordered) {
-      MemorySegment.copy(tensor.data(), 0, all, at, tensor.data().byteSize());
-      at += tensor.data().byteSize();
+      MemorySegment data = tensor.data();
+      for (long at = 0; at < data.byteSize(); at += PIECE_BYTES) {
+        long piece = Math.min(PIECE_BYTES, data.byteSize() - at);
+        writeFully(data.asSlice(at, piece).asByteBuffer(), out);
+      }
     }
-    return file;
+  }
+
+  private static void writeFully(ByteBuffer bytes, WritableByteChannel out) throws IOException {
+    while (bytes.hasRemaining()) {
+      out.write(bytes);
+    }
   }
 
   private static byte[] head(List<Tensor> tensors, Map<String, String> metadata) {

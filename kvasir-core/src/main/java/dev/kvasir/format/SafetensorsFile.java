@@ -17,9 +17,9 @@ public final class SafetensorsFile implements TensorSource {
   private final Map<String, Tensor> tensors;
   private final Map<String, String> unsupported;
   private final Map<String, String> metadata;
-  private final Arena arena;
+  private final Optional<Arena> arena; // none where the bytes go with their last user
 
-  private SafetensorsFile(String name, SafetensorsHeader header, Arena arena) {
+  private SafetensorsFile(String name, SafetensorsHeader header, Optional<Arena> arena) {
     this.name = name;
     this.tensors = Collections.unmodifiableMap(header.tensors());
     this.unsupported = header.unsupported();
@@ -33,10 +33,17 @@ public final class SafetensorsFile implements TensorSource {
     return of(mapped.name(), mapped.bytes(), mapped.arena());
   }
 
+  /** Maps the file for as long as a tensor of it is in use; closing it does nothing. */
+  public static SafetensorsFile openLasting(Path file) {
+    MappedFile mapped = MappedFile.open(file, Arena.ofAuto());
+    SafetensorsHeader header = SafetensorsHeader.read(mapped.name(), mapped.bytes());
+    return new SafetensorsFile(mapped.name(), header, Optional.empty());
+  }
+
   /** A safetensors file that already lies in memory; closing the result closes the arena. */
   public static SafetensorsFile of(String name, MemorySegment bytes, Arena arena) {
     try {
-      return new SafetensorsFile(name, SafetensorsHeader.read(name, bytes), arena);
+      return new SafetensorsFile(name, SafetensorsHeader.read(name, bytes), Optional.of(arena));
     } catch (RuntimeException | Error e) {
       arena.close();
       throw e;
@@ -58,6 +65,11 @@ public final class SafetensorsFile implements TensorSource {
     return tensors.values();
   }
 
+  /** Bytes of all tensors. */
+  public long dataBytes() {
+    return tensors.values().stream().mapToLong(tensor -> tensor.data().byteSize()).sum();
+  }
+
   /** The names of all tensors, also of those whose dtype is not supported. */
   Set<String> names() {
     Set<String> names = new LinkedHashSet<>(tensors.keySet());
@@ -77,8 +89,6 @@ public final class SafetensorsFile implements TensorSource {
 
   @Override
   public void close() {
-    if (arena.scope().isAlive()) {
-      arena.close();
-    }
+    arena.filter(open -> open.scope().isAlive()).ifPresent(Arena::close);
   }
 }

@@ -1,8 +1,13 @@
 package dev.kvasir.format;
 
+import static java.nio.file.StandardOpenOption.CREATE;
+import static java.nio.file.StandardOpenOption.TRUNCATE_EXISTING;
+import static java.nio.file.StandardOpenOption.WRITE;
+
 import dev.kvasir.error.InvalidInputException;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
+import java.nio.channels.FileChannel;
+import java.nio.channels.WritableByteChannel;
 import java.nio.file.AtomicMoveNotSupportedException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -10,20 +15,41 @@ import java.nio.file.StandardCopyOption;
 
 /** A file that is either all there or as it was before. */
 public final class WholeFile {
+  /** What a file is to hold, however long it is. */
+  @FunctionalInterface
+  public interface Content {
+    void writeTo(WritableByteChannel out) throws IOException;
+  }
+
+  private interface Writing {
+    void to(Path file) throws IOException;
+  }
+
   private WholeFile() {}
 
   /** Writes beside the file and then gives it its name. */
   public static void write(Path file, String text) {
-    write(file, text.getBytes(StandardCharsets.UTF_8));
+    writeBeside(file, beside -> Files.writeString(beside, text));
   }
 
-  public static void write(Path file, byte[] bytes) {
+  /** The same for what may be too long for memory. */
+  public static void write(Path file, Content content) {
+    writeBeside(
+        file,
+        beside -> {
+          try (FileChannel out = FileChannel.open(beside, CREATE, TRUNCATE_EXISTING, WRITE)) {
+            content.writeTo(out);
+          }
+        });
+  }
+
+  private static void writeBeside(Path file, Writing writing) {
     try {
       // Not a temporary file of the system's making, which only its owner could read.
       String name = ".%s.%d.part".formatted(file.getFileName(), ProcessHandle.current().pid());
       Path beside = folderOf(file).resolve(name);
       try {
-        Files.write(beside, bytes);
+        writing.to(beside);
         move(beside, file);
       } finally {
         Files.deleteIfExists(beside);
@@ -60,7 +86,10 @@ public final class WholeFile {
     }
   }
 
+  /** A plain exception has the words of the system: no space is left. */
   private static String reason(IOException e) {
-    return e.getClass().getSimpleName().replace("Exception", "");
+    return e.getClass() == IOException.class
+        ? e.getMessage()
+        : e.getClass().getSimpleName().replace("Exception", "");
   }
 }

@@ -9,8 +9,6 @@ import dev.kvasir.format.WholeFile;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -19,6 +17,8 @@ import java.util.Optional;
 import java.util.SortedSet;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
 
 /**
  * Numbers that methods learned of one model: thresholds, widths, codebooks. A profile never
@@ -32,6 +32,12 @@ public final class Profile {
   private static final String FORMAT = "kvasir.profile";
   private static final String VERSION = "1";
   private static final String MODEL = "kvasir.model";
+
+  /**
+   * Files up to here are copied, so that they can be replaced or removed on every system while they
+   * are in use; larger ones are read where they are mapped.
+   */
+  private static final long MOST_COPIED_BYTES = 64L << 20;
 
   /** What numbers were called in files that are about; they are read by the names of today. */
   private static final Map<String, String> FORMER_NAMES = Map.of("pmkvq/widths", "layers/widths");
@@ -57,7 +63,12 @@ public final class Profile {
   }
 
   public static Profile open(Path file) {
-    return of(SafetensorsFile.open(file));
+    try (SafetensorsFile opened = SafetensorsFile.open(file)) {
+      if (opened.dataBytes() <= MOST_COPIED_BYTES) {
+        return of(opened, Profile::copy);
+      }
+    }
+    return of(SafetensorsFile.openLasting(file), UnaryOperator.identity());
   }
 
   /**
@@ -72,29 +83,30 @@ public final class Profile {
 
   /** A profile's bytes, as a resource holds them. */
   public static Profile of(String name, byte[] bytes) {
-    return of(SafetensorsFile.of(name, MemorySegment.ofArray(bytes), Arena.ofShared()));
-  }
-
-  private static Profile of(SafetensorsFile file) {
-    try (file) {
-      String version = file.metadata().get(FORMAT);
-      if (!VERSION.equals(version) || file.metadata().get(MODEL) == null) {
-        throw new InvalidInputException(
-            "%s: is no profile of version %s; its metadata says %s=%s"
-                .formatted(file.name(), VERSION, FORMAT, version));
-      }
-      Map<String, Tensor> tensors = new TreeMap<>();
-      for (Tensor mapped : file.tensors()) {
-        byte[] copy = mapped.data().toArray(ValueLayout.JAVA_BYTE);
-        String key = FORMER_NAMES.getOrDefault(mapped.name(), mapped.name());
-        tensors.put(key, tensor(key, mapped.type(), mapped.shape(), copy));
-      }
-      return new Profile(file.name(), tensors, new TreeMap<>(file.metadata()));
+    try (SafetensorsFile file =
+        SafetensorsFile.of(name, MemorySegment.ofArray(bytes), Arena.ofShared())) {
+      return of(file, Profile::copy);
     }
   }
 
-  private static Tensor tensor(String name, GgmlType type, long[] shape, byte[] bytes) {
-    return new Tensor(name, type, shape, MemorySegment.ofArray(bytes).asReadOnly());
+  private static Profile of(SafetensorsFile file, UnaryOperator<MemorySegment> kept) {
+    String version = file.metadata().get(FORMAT);
+    if (!VERSION.equals(version) || file.metadata().get(MODEL) == null) {
+      throw new InvalidInputException(
+          "%s: is no profile of version %s; its metadata says %s=%s"
+              .formatted(file.name(), VERSION, FORMAT, version));
+    }
+    Map<String, Tensor> tensors = new TreeMap<>();
+    for (Tensor mapped : file.tensors()) {
+      String key = FORMER_NAMES.getOrDefault(mapped.name(), mapped.name());
+      MemorySegment data = kept.apply(mapped.data());
+      tensors.put(key, new Tensor(key, mapped.type(), mapped.shape(), data));
+    }
+    return new Profile(file.name(), tensors, new TreeMap<>(file.metadata()));
+  }
+
+  private static MemorySegment copy(MemorySegment data) {
+    return MemorySegment.ofArray(data.toArray(ValueLayout.JAVA_BYTE)).asReadOnly();
   }
 
   /** The file, as messages name it. */
@@ -139,7 +151,17 @@ public final class Profile {
    * @param key {@code part/name}
    */
   public float[] floats(String key, long... shape) {
-    return numbers(key, shape).toFloats();
+    Tensor all = numbers(key, shape);
+    return Numbers.some(name, all, 0, all.values());
+  }
+
+  /**
+   * Some of the numbers under a name, for those that are too many for an array.
+   *
+   * @param first of them, counted through all dimensions
+   */
+  public float[] slice(String key, long first, long count, long... shape) {
+    return Numbers.some(name, numbers(key, shape), first, count);
   }
 
   /** Refuses it unless it has numbers of that shape under a name. */
@@ -171,30 +193,29 @@ public final class Profile {
   }
 
   public Profile with(String key, float[] values, long... shape) {
-    ByteBuffer bytes = littleEndian(Float.BYTES * values.length);
-    bytes.asFloatBuffer().put(values);
-    return with(tensor(key, GgmlType.F32, shape, bytes.array()));
+    return with(key, Stream.of(values), shape);
+  }
+
+  /**
+   * The same with numbers that may be too many for an array.
+   *
+   * @param pieces one after another
+   */
+  public Profile with(String key, Stream<float[]> pieces, long... shape) {
+    return with(Numbers.joined(key, GgmlType.F32, pieces, shape));
   }
 
   /** Rounded to halves, for what is large. */
   public Profile withHalves(String key, float[] values, long... shape) {
-    ByteBuffer bytes = littleEndian(Short.BYTES * values.length);
-    for (float value : values) {
-      bytes.putShort(Float.floatToFloat16(value));
-    }
-    return with(tensor(key, GgmlType.F16, shape, bytes.array()));
+    return withHalves(key, Stream.of(values), shape);
   }
 
-  private static ByteBuffer littleEndian(int bytes) {
-    return ByteBuffer.allocate(bytes).order(ByteOrder.LITTLE_ENDIAN);
+  /** The same with numbers that may be too many for an array. */
+  public Profile withHalves(String key, Stream<float[]> pieces, long... shape) {
+    return with(Numbers.joined(key, GgmlType.F16, pieces, shape));
   }
 
   private Profile with(Tensor tensor) {
-    if (tensor.type().bytesFor(tensor.values()) != tensor.data().byteSize()) {
-      throw new IllegalArgumentException(
-          "'%s' of shape %s has %d bytes"
-              .formatted(tensor.name(), tensor.shapeText(), tensor.data().byteSize()));
-    }
     Map<String, Tensor> more = new TreeMap<>(tensors);
     more.put(tensor.name(), tensor);
     return new Profile(name, more, notes);
@@ -217,6 +238,6 @@ public final class Profile {
 
   /** Writes it whole or not at all. */
   public void write(Path file) {
-    WholeFile.write(file, SafetensorsBytes.of(tensors.values(), notes));
+    WholeFile.write(file, out -> SafetensorsBytes.write(tensors.values(), notes, out));
   }
 }

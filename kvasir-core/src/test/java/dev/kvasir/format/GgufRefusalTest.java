@@ -150,9 +150,9 @@ class GgufRefusalTest {
   }
 
   @Test
-  void onePartOfASplitModelIsRefused() {
+  void onePartOfASplitModelIsRefusedInMemory() {
     assertThat(refusalOfGguf(new GgufWriter().put("split.count", GgufValue.uint16(3)).bytes()))
-        .isEqualTo("is one of 3 parts; join them into one file first");
+        .isEqualTo("is one of 3 parts; in memory, one file was expected");
   }
 
   @Test

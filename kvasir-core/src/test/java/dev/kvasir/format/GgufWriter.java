@@ -56,6 +56,18 @@ public final class GgufWriter {
     return put(key, GgufValue.bool(value));
   }
 
+  /** Says that it is one of several files, with the types that real ones use. */
+  public GgufWriter part(int index, int count, int tensorsInAll) {
+    return put("split.no", GgufValue.uint16(index))
+        .put("split.count", GgufValue.uint16(count))
+        .put("split.tensors.count", GgufValue.int32(tensorsInAll));
+  }
+
+  /** The file's name among several: {@code tiny-00002-of-00003.gguf} for index 1. */
+  public static String partName(int index, int count) {
+    return "tiny-%05d-of-%05d.gguf".formatted(index + 1, count);
+  }
+
   /** A tensor whose shape is told outermost first, as {@link Tensor#shape()} tells it. */
   public GgufWriter tensor(String name, GgmlType type, byte[] bytes, long... shape) {
     long[] sizes = new long[shape.length];

@@ -9,7 +9,9 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Random;
 
@@ -183,12 +185,31 @@ final class TinyModel {
       }
       writer.floats("rope_freqs.weight", divisors, divisors.length);
     }
-    tensors.forEach(
-        (name, tensor) -> {
-          TinyTensor laid = asConverted(name, tensor);
-          writer.tensor(ggufName(name), laid.type(), laid.bytes(), laid.shape());
-        });
+    tensors.keySet().forEach(name -> put(name, writer));
     return writer.writeTo(file);
+  }
+
+  /** As so many files, the first of which has the metadata. */
+  List<Path> writeParts(Path folder, int count) {
+    List<String> names = List.copyOf(tensors.keySet());
+    List<Path> files = new ArrayList<>();
+    for (int index = 0; index < count; index++) {
+      GgufWriter writer = new GgufWriter();
+      if (index == 0) {
+        metadata.forEach(writer::put);
+      }
+      writer.part(index, count, names.size());
+      int from = index * names.size() / count;
+      int to = (index + 1) * names.size() / count;
+      names.subList(from, to).forEach(name -> put(name, writer));
+      files.add(writer.writeTo(folder.resolve(GgufWriter.partName(index, count))));
+    }
+    return files;
+  }
+
+  private void put(String name, GgufWriter writer) {
+    TinyTensor laid = asConverted(name, tensors.get(name));
+    writer.tensor(ggufName(name), laid.type(), laid.bytes(), laid.shape());
   }
 
   private TinyTensor asConverted(String name, TinyTensor tensor) {

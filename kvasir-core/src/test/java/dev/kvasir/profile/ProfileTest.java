@@ -5,11 +5,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.SafetensorsBytes;
+import dev.kvasir.format.WholeFile;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -69,7 +70,26 @@ class ProfileTest {
   }
 
   @Test
-  void refusesWhatDoesNotFit() throws IOException {
+  void numbersComeAndGoInPieces() {
+    float[][] pieces = {{1, 2}, {}, {3, 1e-3f, 0, -7}};
+    Profile profile =
+        Profile.empty("abc")
+            .with("a/floats", Stream.of(pieces), 2, 3)
+            .withHalves("a/halves", Stream.of(pieces), 2, 3);
+    float half = Float.float16ToFloat(Float.floatToFloat16(1e-3f));
+    assertThat(profile.floats("a/floats", 2, 3)).containsExactly(1, 2, 3, 1e-3f, 0, -7);
+    assertThat(profile.floats("a/halves", 2, 3)).containsExactly(1, 2, 3, half, 0, -7);
+    assertThat(profile.slice("a/floats", 1, 3, 2, 3)).containsExactly(2, 3, 1e-3f);
+    assertThat(profile.slice("a/halves", 3, 3, 2, 3)).containsExactly(half, 0, -7);
+    for (long columns : new long[] {2, 4}) {
+      assertThatThrownBy(() -> profile.with("a/floats", Stream.of(pieces), 2, columns))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessage("'a/floats' of shape 2 x %d has other than %d numbers", columns, 2 * columns);
+    }
+  }
+
+  @Test
+  void refusesWhatDoesNotFit() {
     assertThatThrownBy(() -> PROFILE.requireModel("xyz", "some-model"))
         .isInstanceOf(InvalidInputException.class)
         .hasMessage("profile: belongs to a model with fingerprint abc; some-model has xyz");
@@ -78,7 +98,7 @@ class ProfileTest {
     assertThatThrownBy(() -> PROFILE.floats("mixkvq/nothing", 3))
         .hasMessage("profile: has no 'mixkvq/nothing'");
     Path file = folder.resolve("model.safetensors");
-    Files.write(file, SafetensorsBytes.of(List.of(), Map.of("format", "pt")));
+    WholeFile.write(file, out -> SafetensorsBytes.write(List.of(), Map.of("format", "pt"), out));
     assertThatThrownBy(() -> Profile.open(file))
         .isInstanceOf(InvalidInputException.class)
         .hasMessageEndingWith("is no profile of version 1; its metadata says kvasir.profile=null");

@@ -19,6 +19,7 @@ public final class ModelArguments {
       paramLabel = "FILE|DIR",
       description = {
         "A GGUF file, or a folder with config.json, tokenizer.json and safetensors files.",
+        "  Of a GGUF model in several files, any one: the others are found beside it.",
         "  Default: the small model that comes with kvasir."
       })
   private Path path;

@@ -31,7 +31,7 @@ public final class AdditiveStages {
    * @param rows (stages, 2, ROWS, length), kept as it is
    */
   public AdditiveStages(int stages, int length, float[] rows) {
-    if (rows.length != 2 * stages * ROWS * length) {
+    if (rows.length != 2L * stages * ROWS * length) {
       throw new IllegalArgumentException(
           "%d numbers for %d stages of %d channels".formatted(rows.length, stages, length));
     }

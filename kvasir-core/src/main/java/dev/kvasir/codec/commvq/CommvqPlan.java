@@ -56,17 +56,20 @@ record CommvqPlan(String spec, int bits, int window, int sinks, int beam, KeyRea
   /** Enough to foretell bytes. */
   @Override
   public CacheSettings settings(CacheShape shape) {
+    requireShape(shape);
     return settings(shape, CacheHost.unknown(), Optional.empty());
   }
 
   @Override
   public CacheSettings foretelling(CacheShape shape, CacheHost host) {
+    requireShape(shape);
     trained(host).ifPresent(origin -> CommvqProfile.require(origin.profile, bits, shape));
     return settings(shape, host, Optional.empty());
   }
 
   @Override
   public CacheSettings settings(CacheShape shape, CacheHost host) {
+    requireShape(shape);
     if (host.rotation().isEmpty()) {
       throw new InvalidInputException(
           "the cache '%s' must know how keys are rotated; it needs a model".formatted(spec));
@@ -83,8 +86,8 @@ record CommvqPlan(String spec, int bits, int window, int sinks, int beam, KeyRea
     return settings(shape, host, Optional.of(codebooks(tables, origin, shape)));
   }
 
-  private CacheSettings settings(
-      CacheShape shape, CacheHost host, Optional<ModelCodebooks> codebooks) {
+  /** Before codebooks are read: their arrays grow with the square of a head's channels. */
+  private void requireShape(CacheShape shape) {
     if (shape.headDim() % 2 != 0) {
       throw new InvalidInputException(
           "the cache '%s' codes channels in pairs; heads have %d channels"
@@ -96,6 +99,11 @@ record CommvqPlan(String spec, int bits, int window, int sinks, int beam, KeyRea
           "the cache '%s' needs %d stages for heads of %d channels; at most %d can be added up"
               .formatted(spec, stages, shape.headDim(), FixedRows.MOST_SETS / 2));
     }
+  }
+
+  private CacheSettings settings(
+      CacheShape shape, CacheHost host, Optional<ModelCodebooks> codebooks) {
+    int stages = CommvqProfile.stages(bits, shape.headDim());
     CommvqShape pages = new CommvqShape(shape.kvHeads(), shape.headDim(), stages);
     long shared =
         trained(host)

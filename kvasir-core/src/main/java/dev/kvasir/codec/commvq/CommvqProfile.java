@@ -82,7 +82,9 @@ public record CommvqProfile(int bits, List<LayerCodebooks> layers) {
     }
 
     Heads heads(String name, long... ofHead) {
-      return new Heads(profile.floats(part + "/" + name, ofAll(ofHead)), shape);
+      require(name, ofHead);
+      long length = Arrays.stream(ofHead).reduce(1, Math::multiplyExact);
+      return new Heads(profile, part + "/" + name, shape.kvHeads(), length, ofAll(ofHead));
     }
 
     private long[] ofAll(long[] ofHead) {
@@ -94,12 +96,13 @@ public record CommvqProfile(int bits, List<LayerCodebooks> layers) {
     }
   }
 
-  /** Numbers of which every head of every layer has as many. */
-  private record Heads(float[] all, CacheShape shape) {
+  /**
+   * Numbers of which every head of every layer has as many. Those of a head fit an array; those of
+   * all need not.
+   */
+  private record Heads(Profile profile, String key, int kvHeads, long length, long[] all) {
     float[] of(int layer, int head) {
-      int length = all.length / (shape.layers() * shape.kvHeads());
-      int at = (layer * shape.kvHeads() + head) * length;
-      return Arrays.copyOfRange(all, at, at + length);
+      return profile.slice(key, ((long) layer * kvHeads + head) * length, length, all);
     }
   }
 
@@ -117,21 +120,16 @@ public record CommvqProfile(int bits, List<LayerCodebooks> layers) {
         .without(part)
         .withHalves(
             part + "/keys",
-            joined(keys.stream().map(KeyCodebook::numbers).toList()),
+            keys.stream().map(KeyCodebook::numbers),
             count,
             kvHeads,
             stages,
             ROWS,
             headDim)
-        .with(
-            part + "/key-means",
-            joined(keys.stream().map(KeyCodebook::mean).toList()),
-            count,
-            kvHeads,
-            headDim)
+        .with(part + "/key-means", keys.stream().map(KeyCodebook::mean), count, kvHeads, headDim)
         .withHalves(
             part + "/values",
-            joined(values.stream().map(book -> book.stages().rows()).toList()),
+            values.stream().map(book -> book.stages().rows()),
             count,
             kvHeads,
             stages,
@@ -140,18 +138,9 @@ public record CommvqProfile(int bits, List<LayerCodebooks> layers) {
             headDim)
         .with(
             part + "/value-means",
-            joined(values.stream().map(ValueCodebook::mean).toList()),
+            values.stream().map(ValueCodebook::mean),
             count,
             kvHeads,
             headDim);
-  }
-
-  private static float[] joined(List<float[]> parts) {
-    int length = parts.getFirst().length;
-    float[] all = new float[parts.size() * length];
-    for (int i = 0; i < parts.size(); i++) {
-      System.arraycopy(parts.get(i), 0, all, i * length, length);
-    }
-    return all;
   }
 }

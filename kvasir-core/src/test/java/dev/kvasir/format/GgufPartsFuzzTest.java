@@ -1,0 +1,123 @@
+package dev.kvasir.format;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kvasir.error.InvalidInputException;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import net.jqwik.api.Arbitraries;
+import net.jqwik.api.Arbitrary;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.Provide;
+import net.jqwik.api.constraints.IntRange;
+import net.jqwik.api.lifecycle.AfterContainer;
+import net.jqwik.api.lifecycle.BeforeContainer;
+
+/**
+ * Whatever one part of a split model holds, the whole is refused with a sentence that names a part,
+ * or all of its tensors can be read.
+ */
+class GgufPartsFuzzTest {
+  private static final int PARTS = 3;
+  private static final long MOST_ALLOCATED_BYTES = 1 << 20;
+  private static final List<byte[]> HONEST =
+      IntStream.range(0, PARTS).mapToObj(GgufPartsFuzzTest::honest).toList();
+
+  private static Path folder;
+
+  @BeforeContainer
+  static void makeFolder() throws IOException {
+    folder = Files.createTempDirectory("parts");
+    writeAll();
+    GgufFile.open(part(0)).close(); // loads classes, which is not the files' fault
+  }
+
+  @AfterContainer
+  static void deleteFolder() throws IOException {
+    for (int index = 0; index < PARTS; index++) {
+      Files.deleteIfExists(part(index));
+    }
+    Files.delete(folder);
+  }
+
+  @Property(seed = "4721", tries = 1_500)
+  void anEditedPartIsReadOrRefused(
+      @ForAll @IntRange(max = PARTS - 1) int given,
+      @ForAll @IntRange(max = PARTS - 1) int edited,
+      @ForAll("edits") List<Edit> edits)
+      throws IOException {
+    writeAll();
+    Files.write(part(edited), Edit.all(edits, HONEST.get(edited)));
+    readOrRefuse(part(given));
+  }
+
+  @Property(seed = "4722", tries = 500)
+  void partsInAnyPlaceAreReadOrRefused(
+      @ForAll @IntRange(max = PARTS - 1) int given,
+      @ForAll @IntRange(max = PARTS) int first,
+      @ForAll @IntRange(max = PARTS) int second,
+      @ForAll @IntRange(max = PARTS) int third)
+      throws IOException {
+    int[] places = {first, second, third};
+    for (int index = 0; index < PARTS; index++) {
+      Files.deleteIfExists(part(index));
+      if (places[index] < PARTS) {
+        Files.write(part(index), HONEST.get(places[index]));
+      }
+    }
+    boolean honest = first == 0 && second == 1 && third == 2;
+    assertThat(readOrRefuse(part(given))).isEqualTo(honest);
+  }
+
+  @Provide
+  Arbitrary<List<Edit>> edits() {
+    Arbitrary<Edit> any =
+        Arbitraries.oneOf(
+            Edit.flips(),
+            Edit.truncations(),
+            Edit.insertions(),
+            Edit.deletions(),
+            Edit.overwrites());
+    return any.list().ofMinSize(1).ofMaxSize(4);
+  }
+
+  private static boolean readOrRefuse(Path given) {
+    long before = Allocation.bytes();
+    try (GgufFile opened = GgufFile.open(given)) {
+      assertThat(Allocation.bytes() - before).isLessThan(MOST_ALLOCATED_BYTES);
+      for (Tensor tensor : opened.tensors()) {
+        assertThat(tensor.toFloats()).hasSize((int) tensor.values());
+      }
+      return true;
+    } catch (InvalidInputException refusal) {
+      assertThat(Allocation.bytes() - before).isLessThan(MOST_ALLOCATED_BYTES);
+      assertThat(refusal.getMessage()).hasSizeLessThan(1_000);
+      assertThat(refusal.getMessage().chars().anyMatch(Character::isISOControl)).isFalse();
+      assertThat(Stream.of(0, 1, 2)).anyMatch(i -> refusal.getMessage().startsWith(part(i) + ": "));
+      return false;
+    }
+  }
+
+  private static void writeAll() throws IOException {
+    for (int index = 0; index < PARTS; index++) {
+      Files.write(part(index), HONEST.get(index));
+    }
+  }
+
+  private static Path part(int index) {
+    return folder.resolve(GgufWriter.partName(index, PARTS));
+  }
+
+  private static byte[] honest(int index) {
+    return new GgufWriter()
+        .part(index, PARTS, 2 * PARTS)
+        .floats("a" + index, new float[] {1, 2, 3, 4}, 2, 2)
+        .tensor("b" + index, GgmlType.Q8_0, new byte[34], 32)
+        .bytes();
+  }
+}
