@@ -1,0 +1,73 @@
+// AVX-512 with VNNI: the sixteen rows of a tile are the lanes of one vector, and VPDPBUSD multiplies four columns.
+// It takes unsigned by signed bytes: weights are lifted by 128, and 128 times the sum of the activations' codes
+// is taken off before they are added.
+#include <immintrin.h>
+
+#define MOST_ROWS 8
+
+typedef struct {
+  __m512 totals[MOST_ROWS];
+} Block;
+
+INLINE __m512i four_columns(const i8 *x) {
+  i32 four;
+  __builtin_memcpy(&four, x, 4);
+  return _mm512_set1_epi32(four);
+}
+
+INLINE void block_clear(Block *block, const int rows) {
+  UNROLL for (int r = 0; r < rows; r++) block->totals[r] = _mm512_setzero_ps();
+}
+
+INLINE void add_scaled(Block *block, __m512i *sums, const float *scales, const Activations *x, const int rows,
+                       i32 column) {
+  __m512 weight_scale = _mm512_loadu_ps(scales);
+  UNROLL for (int r = 0; r < rows; r++) {
+    __m512 scale = _mm512_mul_ps(weight_scale, _mm512_set1_ps(scale_of(x, r, column)));
+    block->totals[r] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(sums[r]), scale, block->totals[r]);
+  }
+}
+
+INLINE void block_group8(Block *block, const i8 *codes, const float *scales, const Activations *x, const int rows,
+                         i32 group, const int length) {
+  __m512i sums[MOST_ROWS], lift = _mm512_set1_epi8((char)0x80);
+  UNROLL for (int r = 0; r < rows; r++) sums[r] = _mm512_set1_epi32(-128 * code_sum(x, r, group, length));
+  UNROLL for (int quad = 0; quad < length / 4; quad++) {
+    __m512i w = _mm512_xor_si512(_mm512_loadu_si512(codes + 64 * quad), lift);
+    UNROLL for (int r = 0; r < rows; r++) {
+      const i8 *at = x->codes + (i64)r * x->columns + group * length + 4 * quad;
+      sums[r] = _mm512_dpbusd_epi32(sums[r], w, four_columns(at));
+    }
+  }
+  add_scaled(block, sums, scales, x, rows, group * length);
+}
+
+INLINE void block_group4(Block *block, const i8 *codes, const float *scales, const Activations *x, const int rows,
+                         i32 group, const int length) {
+  __m512i sums[MOST_ROWS], low = _mm512_set1_epi8(15);
+  UNROLL for (int r = 0; r < rows; r++) sums[r] = _mm512_setzero_si512();
+  UNROLL for (int eight = 0; eight < length / 8; eight++) {
+    __m512i both = _mm512_loadu_si512(codes + 64 * eight);
+    __m512i first = _mm512_and_si512(both, low);
+    __m512i second = _mm512_and_si512(_mm512_srli_epi16(both, 4), low);
+    UNROLL for (int r = 0; r < rows; r++) {
+      const i8 *at = x->codes + (i64)r * x->columns + group * length + 8 * eight;
+      sums[r] = _mm512_dpbusd_epi32(sums[r], first, four_columns(at));
+      sums[r] = _mm512_dpbusd_epi32(sums[r], second, four_columns(at + 4));
+    }
+  }
+  add_scaled(block, sums, scales, x, rows, group * length);
+}
+
+INLINE void block_minimum(Block *block, const float *minimums, const Activations *x, const int rows, i32 group,
+                          const int length) {
+  __m512 minimum = _mm512_loadu_ps(minimums);
+  UNROLL for (int r = 0; r < rows; r++) {
+    block->totals[r] = _mm512_fmadd_ps(minimum, _mm512_set1_ps(sum_of(x, r, group, length)), block->totals[r]);
+  }
+}
+
+INLINE void block_store(Block *block, const int rows, float *out, i64 stride, i32 lanes) {
+  __mmask16 mask = (__mmask16)((1u << lanes) - 1);
+  UNROLL for (int r = 0; r < rows; r++) _mm512_mask_storeu_ps(out + r * stride, mask, block->totals[r]);
+}

@@ -1,0 +1,104 @@
+// NEON: the sixteen rows of a tile are the lanes of four vectors. With the dot product instructions four columns
+// are one SDOT; without, two widening multiplications and two additions of pairs.
+#include <arm_neon.h>
+
+#define MOST_ROWS 4
+
+typedef struct {
+  float32x4_t totals[MOST_ROWS][4];
+} Block;
+
+INLINE void block_clear(Block *block, const int rows) {
+  UNROLL for (int r = 0; r < rows; r++) {
+    UNROLL for (int part = 0; part < 4; part++) block->totals[r][part] = vdupq_n_f32(0);
+  }
+}
+
+INLINE int8x16_t four_columns(const i8 *x) {
+  i32 four;
+  __builtin_memcpy(&four, x, 4);
+  return vreinterpretq_s8_s32(vdupq_n_s32(four));
+}
+
+#ifdef __ARM_FEATURE_DOTPROD
+INLINE int32x4_t dot(int32x4_t sum, int8x16_t w, int8x16_t x) { return vdotq_s32(sum, w, x); }
+#else
+INLINE int32x4_t dot(int32x4_t sum, int8x16_t w, int8x16_t x) {
+  int32x4_t low = vpaddlq_s16(vmull_s8(vget_low_s8(w), vget_low_s8(x)));
+  int32x4_t high = vpaddlq_s16(vmull_high_s8(w, x));
+  return vaddq_s32(sum, vpaddq_s32(low, high));
+}
+#endif
+
+// Half a tile at a time: two vectors of sums for each of four rows, which leaves registers for what they multiply.
+INLINE void add_scaled(Block *block, int32x4_t sums[][2], const int half, const float *scales, const Activations *x,
+                       const int rows, i32 column) {
+  float32x4_t scale0 = vld1q_f32(scales + 8 * half), scale1 = vld1q_f32(scales + 8 * half + 4);
+  UNROLL for (int r = 0; r < rows; r++) {
+    float scale = scale_of(x, r, column);
+    float32x4_t *totals = block->totals[r] + 2 * half;
+    totals[0] = vfmaq_f32(totals[0], vcvtq_f32_s32(sums[r][0]), vmulq_n_f32(scale0, scale));
+    totals[1] = vfmaq_f32(totals[1], vcvtq_f32_s32(sums[r][1]), vmulq_n_f32(scale1, scale));
+  }
+}
+
+INLINE void block_group8(Block *block, const i8 *codes, const float *scales, const Activations *x, const int rows,
+                         i32 group, const int length) {
+  UNROLL for (int half = 0; half < 2; half++) {
+    int32x4_t sums[MOST_ROWS][2];
+    UNROLL for (int r = 0; r < rows; r++) sums[r][0] = sums[r][1] = vdupq_n_s32(0);
+    UNROLL for (int quad = 0; quad < length / 4; quad++) {
+      int8x16_t w0 = vld1q_s8(codes + 64 * quad + 32 * half), w1 = vld1q_s8(codes + 64 * quad + 32 * half + 16);
+      UNROLL for (int r = 0; r < rows; r++) {
+        int8x16_t four = four_columns(x->codes + (i64)r * x->columns + group * length + 4 * quad);
+        sums[r][0] = dot(sums[r][0], w0, four);
+        sums[r][1] = dot(sums[r][1], w1, four);
+      }
+    }
+    add_scaled(block, sums, half, scales, x, rows, group * length);
+  }
+}
+
+INLINE void block_group4(Block *block, const i8 *codes, const float *scales, const Activations *x, const int rows,
+                         i32 group, const int length) {
+  int8x16_t low = vdupq_n_s8(15);
+  UNROLL for (int half = 0; half < 2; half++) {
+    int32x4_t sums[MOST_ROWS][2];
+    UNROLL for (int r = 0; r < rows; r++) sums[r][0] = sums[r][1] = vdupq_n_s32(0);
+    UNROLL for (int eight = 0; eight < length / 8; eight++) {
+      int8x16_t both0 = vld1q_s8(codes + 64 * eight + 32 * half);
+      int8x16_t both1 = vld1q_s8(codes + 64 * eight + 32 * half + 16);
+      int8x16_t high0 = vreinterpretq_s8_u8(vshrq_n_u8(vreinterpretq_u8_s8(both0), 4));
+      int8x16_t high1 = vreinterpretq_s8_u8(vshrq_n_u8(vreinterpretq_u8_s8(both1), 4));
+      UNROLL for (int r = 0; r < rows; r++) {
+        const i8 *at = x->codes + (i64)r * x->columns + group * length + 8 * eight;
+        int8x16_t first = four_columns(at), second = four_columns(at + 4);
+        sums[r][0] = dot(dot(sums[r][0], vandq_s8(both0, low), first), high0, second);
+        sums[r][1] = dot(dot(sums[r][1], vandq_s8(both1, low), first), high1, second);
+      }
+    }
+    add_scaled(block, sums, half, scales, x, rows, group * length);
+  }
+}
+
+INLINE void block_minimum(Block *block, const float *minimums, const Activations *x, const int rows, i32 group,
+                          const int length) {
+  UNROLL for (int part = 0; part < 4; part++) {
+    float32x4_t minimum = vld1q_f32(minimums + 4 * part);
+    UNROLL for (int r = 0; r < rows; r++) {
+      block->totals[r][part] = vfmaq_n_f32(block->totals[r][part], minimum, sum_of(x, r, group, length));
+    }
+  }
+}
+
+INLINE void block_store(Block *block, const int rows, float *out, i64 stride, i32 lanes) {
+  UNROLL for (int r = 0; r < rows; r++) {
+    if (lanes == TILE) {
+      UNROLL for (int part = 0; part < 4; part++) vst1q_f32(out + r * stride + 4 * part, block->totals[r][part]);
+    } else {
+      float all[TILE];
+      UNROLL for (int part = 0; part < 4; part++) vst1q_f32(all + 4 * part, block->totals[r][part]);
+      for (i32 lane = 0; lane < lanes; lane++) out[r * stride + lane] = all[lane];
+    }
+  }
+}
