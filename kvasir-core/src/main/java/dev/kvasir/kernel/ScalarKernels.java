@@ -279,7 +279,7 @@ public final class ScalarKernels implements Kernels {
 
   @Override
   public void unpackStages(MemorySegment source, long offset, int stages, byte[] indices) {
-    new StageCodes(stages).unpack(source, offset, indices);
+    StageCodes.unpack(source, offset, stages, indices);
   }
 
   @Override
