@@ -34,6 +34,7 @@ public final class PagedCache implements KvCache {
   private final PageShrinker shrinker; // null without a budget
   private final YieldingPages yielding; // null where pages do not shrink for others
   private final MemoryPool pool;
+  private final int blocksTogether;
   private int length;
   private int sealedEnd; // blocks before this one are sinks or sealed
   private boolean sealingHeld;
@@ -77,6 +78,7 @@ public final class PagedCache implements KvCache {
     this.codec = codec;
     this.blocks = blocks;
     this.sinkBlocks = Math.ceilDiv(settings.sinks(), TOKENS_PER_PAGE);
+    this.blocksTogether = settings.codec().map(PageCodec::blocksTogether).orElse(1);
     this.sealedEnd = sinkBlocks;
     this.shrinker =
         budget == null ? null : new PageShrinker(budget, (ShrinkingSequence) codec, blocks);
@@ -101,10 +103,6 @@ public final class PagedCache implements KvCache {
     if (yielding != null) {
       yielding.leave();
     }
-  }
-
-  private static int blocksTogether(CacheSettings settings) {
-    return settings.codec().map(PageCodec::blocksTogether).orElse(1);
   }
 
   @Override
@@ -254,10 +252,9 @@ public final class PagedCache implements KvCache {
 
   /** The first block that may not be packed yet. */
   private int endBehindWindow() {
-    int together = blocksTogether(settings);
     int end = sealedEnd;
-    while (firstPosition(end + together) + (long) settings.window() <= length) {
-      end += together;
+    while (firstPosition(end + blocksTogether) + (long) settings.window() <= length) {
+      end += blocksTogether;
     }
     return end;
   }

@@ -15,7 +15,7 @@ final class ScalarCodebooks implements CodebookKernels {
 
   @Override
   public void unpackStages(MemorySegment source, long offset, int stages, byte[] indices) {
-    new StageCodes(stages).unpack(source, offset, indices);
+    StageCodes.unpack(source, offset, stages, indices);
   }
 
   @Override

@@ -1,6 +1,5 @@
 package dev.kvasir.kernel;
 
-import java.util.Arrays;
 import java.util.stream.IntStream;
 
 /**
@@ -49,6 +48,11 @@ public final class TurnTable {
     }
   }
 
+  /** Channels of a vector. */
+  public int headDim() {
+    return order.length;
+  }
+
   /** Pairs of a row, those included that pad it. */
   public int pairs() {
     return pairs;
@@ -84,23 +88,6 @@ public final class TurnTable {
    */
   public void turn(Kernels kernels, float[] rows, int at, int count, int tokens) {
     kernels.patterns().turn(rows, at, count, pairs, cosines, sines, tokens * pairs);
-  }
-
-  /**
-   * Turns rows to a position, in place.
-   *
-   * @param rows (count, width)
-   * @param rotation whose table this is
-   */
-  public void turn(Kernels kernels, float[] rows, int count, Rotation rotation, int position) {
-    float[] one = new float[width()]; // turned, it is the cosines and then the sines
-    Arrays.fill(one, 0, pairs, 1);
-    float[] inModel = new float[order.length];
-    restore(one, 1, inModel);
-    rotation.turn(inModel, 0, order.length, 1, position);
-    arrange(inModel, 0, 1, one, 0);
-    float[] turnedSines = Arrays.copyOfRange(one, pairs, 2 * pairs);
-    kernels.patterns().turn(rows, 0, count, pairs, one, turnedSines, 0);
   }
 
   /** The inverse of {@link #turn}. */

@@ -4,19 +4,14 @@ import dev.kvasir.cache.KvCache;
 import dev.kvasir.kernel.Rotation;
 import dev.kvasir.kernel.TurnTable;
 import java.util.Arrays;
-import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
 
 /** Rotary position embedding of a model: which channels turn together, and by how much. */
 public final class Rope implements Rotation {
   private static final int FAN = KvCache.TOKENS_PER_PAGE;
 
-  /** Positions whose angles are kept: pages of half a million tokens. */
-  private static final int MOST_KNOWN = 4096;
-
   private final RopeLayout layout;
   private final float[] frequencies;
-  private final Map<Integer, Angles> knownAngles = new ConcurrentHashMap<>();
+  private final KnownAngles knownAngles = new KnownAngles();
   private volatile Fan fan; // null until it is asked for
   private volatile TurnTable table; // null until it is asked for
 
@@ -52,47 +47,35 @@ public final class Rope implements Rotation {
     }
   }
 
-  /** Room for the angles of some positions: (positions, pairs). */
-  private final class Angles {
-    private final float[] cosines;
-    private final float[] sines;
-
-    Angles(int positions) {
-      this.cosines = new float[positions * pairs()];
-      this.sines = new float[positions * pairs()];
-    }
-  }
-
   /** The angles of the first positions, forwards and backwards, worked out once for all pages. */
   private record Fan(float[] cosines, float[] sines, float[] backSines) {}
 
   private Fan fan() {
     Fan found = fan;
     if (found == null) {
-      Angles first = new Angles(FAN);
+      float[] cosines = new float[FAN * pairs()];
+      float[] sines = new float[FAN * pairs()];
       for (int position = 0; position < FAN; position++) {
-        angles(position, first.cosines, first.sines, position * pairs());
+        angles(position, cosines, sines, position * pairs());
       }
-      float[] back = new float[first.sines.length];
+      float[] back = new float[sines.length];
       for (int i = 0; i < back.length; i++) {
-        back[i] = -first.sines[i];
+        back[i] = -sines[i];
       }
-      found = new Fan(first.cosines, first.sines, back);
+      found = new Fan(cosines, sines, back);
       fan = found;
     }
     return found;
   }
 
   /** Pages begin at the same positions in every layer and head, step after step. */
-  private Angles anglesOf(int position) {
-    Angles known = knownAngles.get(position);
+  private KnownAngles.Angles anglesOf(int position) {
+    KnownAngles.Angles known = knownAngles.of(position);
     if (known == null) {
-      if (knownAngles.size() >= MOST_KNOWN) {
-        knownAngles.clear();
-      }
-      known = new Angles(1);
-      angles(position, known.cosines, known.sines, 0);
-      knownAngles.put(position, known);
+      float[] cosines = new float[pairs()];
+      float[] sines = new float[pairs()];
+      angles(position, cosines, sines, 0);
+      known = knownAngles.add(position, cosines, sines);
     }
     return known;
   }
@@ -121,9 +104,9 @@ public final class Rope implements Rotation {
 
   @Override
   public void turn(float[] x, int at, int stride, int count, int position) {
-    Angles one = anglesOf(position);
+    KnownAngles.Angles one = anglesOf(position);
     for (int i = 0; i < count; i++) {
-      layout.rotate(x, at + i * stride, pairs(), one.cosines, one.sines, 0);
+      layout.rotate(x, at + i * stride, pairs(), one.cosines(), one.sines(), 0);
     }
   }
 

@@ -46,9 +46,11 @@ public record StageCodes(int stages) {
   }
 
   /**
+   * What {@link #pack} left of so many stages, without an object for each page that is read.
+   *
    * @param indices (stages, first and second, tokens), set
    */
-  public void unpack(MemorySegment source, long offset, byte[] indices) {
+  public static void unpack(MemorySegment source, long offset, int stages, byte[] indices) {
     for (int stage = 0; stage < stages; stage++) {
       long stageAt = offset + (long) stage * STAGE_BYTES;
       int first = 2 * stage * PageSize.TOKENS;

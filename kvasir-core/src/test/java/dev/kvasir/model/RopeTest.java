@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
+import dev.kvasir.kernel.PositionTurn;
 import dev.kvasir.kernel.ScalarKernels;
 import dev.kvasir.kernel.TurnTable;
 import java.util.Random;
@@ -73,6 +74,43 @@ class RopeTest {
     table.arrange(x, 0, 2, expected, 0);
     for (int i = 0; i < rows.length; i++) {
       assertThat(rows[i]).isCloseTo(expected[i], within(1e-5f));
+    }
+  }
+
+  /** Room for a turn is used again and again, and what lay there counts for nothing. */
+  @ParameterizedTest
+  @EnumSource(RopeLayout.class)
+  void rowsTurnToAPositionAsTheRopeDoes(RopeLayout layout) {
+    int headDim = 40;
+    Rope rope = new Rope(layout, new RopeFrequencies.Plain().of(BASE, 24));
+    TurnTable table = rope.table(headDim);
+    PositionTurn turn = new PositionTurn(table);
+    for (int position : new int[] {512, 128, -384}) {
+      float[] x = gaussian(2 * headDim);
+      float[] rows = new float[2 * table.width()];
+      table.arrange(x, 0, 2, rows, 0);
+      turn.turn(new ScalarKernels(), rows, 2, rope, position);
+      float[] turned = rotate(rope, x, 0, 2, headDim, position);
+      float[] expected = new float[rows.length];
+      table.arrange(turned, 0, 2, expected, 0);
+      for (int i = 0; i < rows.length; i++) {
+        assertThat(rows[i]).isCloseTo(expected[i], within(1e-5f));
+      }
+    }
+  }
+
+  /** More positions than a rope keeps the angles of. */
+  @Test
+  void aPositionTurnsAlikeHoweverManyOthersWereTurnedTo() {
+    int headDim = 8;
+    Rope rope = new Rope(RopeLayout.HALVES, new RopeFrequencies.Plain().of(BASE, headDim));
+    for (int round = 0; round < 2; round++) {
+      for (int position = -128 * 3000; position <= 128 * 3000; position += 128) {
+        float[] x = gaussian(headDim);
+        float[] expected = rotate(rope, x, 0, 1, headDim, position);
+        rope.turn(x, 0, headDim, 1, position);
+        assertThat(x).isEqualTo(expected);
+      }
     }
   }
 

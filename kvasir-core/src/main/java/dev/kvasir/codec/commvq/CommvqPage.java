@@ -187,7 +187,7 @@ public final class CommvqPage implements Page {
     readKeyScales(kernels, room.scales);
     kernels.codebooks().rowSums(fixed, room.indices, tokens, room.sums);
     table.turnAlong(kernels, room.sums, tokens, fixed, room.scales, room.vectors);
-    table.turn(kernels, room.vectors, tokens, rotation, position);
+    room.turn(table).turn(kernels, room.vectors, tokens, rotation, position);
     table.restore(room.vectors, tokens, out);
   }
 

@@ -23,8 +23,13 @@ public record CommvqShape(int kvHeads, int headDim, int stages) {
     return 2L * SIDE_SCALE_BYTES;
   }
 
+  /** Codes of a head's keys, or of its values. */
+  private int sideCodeBytes() {
+    return stages * StageCodes.STAGE_BYTES;
+  }
+
   long codeBytes() {
-    return 2L * kvHeads * codes().bytes();
+    return 2L * kvHeads * sideCodeBytes();
   }
 
   long bytes() {
@@ -40,11 +45,11 @@ public record CommvqShape(int kvHeads, int headDim, int stages) {
   }
 
   long keyCodesAt(int kvHead) {
-    return scaleBytes() + 2L * kvHead * codes().bytes();
+    return scaleBytes() + 2L * kvHead * sideCodeBytes();
   }
 
   long valueCodesAt(int kvHead) {
-    return keyCodesAt(kvHead) + codes().bytes();
+    return keyCodesAt(kvHead) + sideCodeBytes();
   }
 
   @Override

@@ -4,6 +4,8 @@ import dev.kvasir.codec.Page;
 import dev.kvasir.codec.PageRoom;
 import dev.kvasir.kernel.DenseMatrix;
 import dev.kvasir.kernel.Kernels;
+import dev.kvasir.kernel.PositionTurn;
+import dev.kvasir.kernel.TurnTable;
 
 /** A worker's room for what becomes of a page's codes; a prompt decodes many pages of a head. */
 final class DecodingRoom {
@@ -13,6 +15,7 @@ final class DecodingRoom {
   float[] vectors = {}; // (TOKENS, width)
   private float[] floats = {};
   private DenseMatrix expanded; // what floats hold; null until there is any
+  private PositionTurn turn; // null until there is a table
 
   private DecodingRoom() {}
 
@@ -26,6 +29,13 @@ final class DecodingRoom {
       room.vectors = new float[Page.TOKENS * width];
     }
     return room;
+  }
+
+  PositionTurn turn(TurnTable table) {
+    if (turn == null || turn.table() != table) {
+      turn = new PositionTurn(table);
+    }
+    return turn;
   }
 
   /** A matrix as floats, kept for the next page of the same head. */

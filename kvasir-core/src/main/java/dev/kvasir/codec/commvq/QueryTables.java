@@ -4,6 +4,7 @@ import dev.kvasir.codec.Page;
 import dev.kvasir.codec.PageReader;
 import dev.kvasir.kernel.FixedRows;
 import dev.kvasir.kernel.Kernels;
+import dev.kvasir.kernel.PositionTurn;
 import dev.kvasir.kernel.TurnTable;
 import java.util.Arrays;
 
@@ -28,6 +29,9 @@ final class QueryTables implements KeyScores {
   private float[] means = {}; // (rows, width), as tables
   private float[] angles = {}; // (PAGE, width): cosines, then sines
   private float[] sums = {}; // (PAGE, width)
+  private float[] arranged = {}; // (rows, width), queries
+  private float[] fixedRow = {}; // (width)
+  private PositionTurn turn; // null until there is a table
   private boolean isMade;
 
   QueryTables(Kernels kernels) {
@@ -65,14 +69,12 @@ final class QueryTables implements KeyScores {
   private void makeTables(FixedRows fixed, TurnTable table, float[] queries, int rows) {
     int width = table.width();
     int count = fixed.sets() * FixedRows.ROWS;
-    makeRoom(fixed.sets(), width);
-    float[] arranged = new float[rows * width];
-    float[] row = new float[width];
+    makeRoom(fixed.sets(), table);
     table.arrange(queries, 0, rows, arranged, 0);
     for (int query = 0; query < rows; query++) {
       for (int i = 0; i < count; i++) {
-        fixed.expand(i, row);
-        multiply(arranged, query * width, row, tables, (query * count + i) * width, width / 2);
+        fixed.expand(i, fixedRow);
+        multiply(arranged, query * width, fixedRow, tables, (query * count + i) * width, width / 2);
       }
       multiply(arranged, query * width, fixed.mean(), means, query * width, width / 2);
     }
@@ -98,11 +100,15 @@ final class QueryTables implements KeyScores {
       Arrays.fill(angles, at + width / 2, at + width, 0);
       table.turn(kernels, angles, at, 1, token);
     }
-    table.turn(kernels, angles, PAGE, page.rotation(), page.position());
+    turn.turn(kernels, angles, PAGE, page.rotation(), page.position());
   }
 
-  private void makeRoom(int sets, int width) {
+  private void makeRoom(int sets, TurnTable table) {
     int most = PageReader.MOST_ROWS;
+    int width = table.width();
+    if (turn == null || turn.table() != table) {
+      turn = new PositionTurn(table);
+    }
     if (tables.length < most * sets * FixedRows.ROWS * width) {
       tables = new float[most * sets * FixedRows.ROWS * width];
       indices = new byte[sets * PAGE];
@@ -111,6 +117,8 @@ final class QueryTables implements KeyScores {
       means = new float[most * width];
       angles = new float[PAGE * width];
       sums = new float[PAGE * width];
+      arranged = new float[most * width];
+      fixedRow = new float[width];
     }
   }
 }

@@ -7,7 +7,6 @@ import dev.kvasir.codec.PageReaders;
 import dev.kvasir.codec.PageRoom;
 import dev.kvasir.codec.uniform.UniformForm;
 import dev.kvasir.codec.uniform.UniformPage;
-import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.Rotation;
 import dev.kvasir.memory.SharedArena;
 import java.lang.foreign.MemorySegment;
@@ -136,31 +135,32 @@ public final class PatternkvPage implements Page {
   @Override
   public void expandKeys(PageRoom room, int kvHead, int tokens, float[] out) {
     residuals.expandKeys(room, kvHead, tokens, out);
-    keys.ifPresent(labels -> addPatterns(room.kernels(), labels, rotation, kvHead, tokens, out));
+    if (keys.isPresent()) {
+      addPatterns(room, keys.get(), rotation, kvHead, tokens, out);
+    }
   }
 
   @Override
   public void expandValues(PageRoom room, int kvHead, int tokens, float[] out) {
     residuals.expandValues(room, kvHead, tokens, out);
-    values.ifPresent(
-        labels -> addPatterns(room.kernels(), labels, Optional.empty(), kvHead, tokens, out));
+    if (values.isPresent()) {
+      addPatterns(room, values.get(), Optional.empty(), kvHead, tokens, out);
+    }
   }
 
   private void addPatterns(
-      Kernels kernels,
+      PageRoom worker,
       Labels labels,
       Optional<Rotation> turned,
       int kvHead,
       int tokens,
       float[] out) {
     int headDim = residuals.shape(kvHead).headDim();
-    byte[] indices = new byte[TOKENS];
-    float[] patterns = new float[labels.patterns().count() * headDim];
-    float[] rows = new float[tokens * headDim];
-    labels.read(kvHead, indices);
-    labels.patterns().expand(kernels, layer, kvHead, 0, patterns);
-    rows(indices, tokens, patterns, headDim, turned, position, rows);
-    kernels.rows().add(out, 0, rows, 0, rows.length);
+    LabelRoom room = LabelRoom.of(worker, headDim);
+    labels.read(kvHead, room.indices);
+    labels.patterns().expand(worker.kernels(), layer, kvHead, 0, room.patterns);
+    rows(room.indices, tokens, room.patterns, headDim, turned, position, room.rows);
+    worker.kernels().rows().add(out, 0, room.rows, 0, tokens * headDim);
   }
 
   /**

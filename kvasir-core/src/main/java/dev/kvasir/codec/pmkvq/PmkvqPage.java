@@ -98,7 +98,9 @@ public final class PmkvqPage implements Page {
   @Override
   public void expandKeys(PageRoom room, int kvHead, int tokens, float[] out) {
     codes.expandKeys(room, kvHead, tokens, out);
-    smoothing.ifPresent(factors -> factors.multiply(kvHead, out, tokens));
+    if (smoothing.isPresent()) {
+      smoothing.get().multiply(kvHead, out, tokens);
+    }
   }
 
   @Override

@@ -214,7 +214,8 @@ public final class UniformPage implements Page {
     float[] block = room.codes().block(headDim * TOKENS);
     long offset = keysOffset(kvHead);
     int place = 0;
-    for (CodeBlock codes : shape.keys()) {
+    for (int i = 0; i < shape.keys().size(); i++) {
+      CodeBlock codes = shape.keys().get(i);
       codes.expand(room.codes(), bytes, offset, block);
       for (int entry = 0; entry < codes.entries(); entry++) {
         int channel = channelAt(kvHead, place + entry);
@@ -264,7 +265,7 @@ public final class UniformPage implements Page {
 
   /** Where a head's block of values begins. */
   public long valuesOffset(int kvHead) {
-    return keysOffset(kvHead) + shapes.get(kvHead).keyBytes();
+    return offsets[kvHead + 1] - shapes.get(kvHead).values().bytes();
   }
 
   /** All of it, to compute on. */

@@ -1,0 +1,237 @@
+package dev.kvasir.model;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.sun.management.ThreadMXBean;
+import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.cache.KvCache;
+import dev.kvasir.codec.CacheShape;
+import dev.kvasir.codec.Methods;
+import dev.kvasir.codec.commvq.MadeUpCodebooks;
+import dev.kvasir.engine.Batch;
+import dev.kvasir.format.GgmlType;
+import dev.kvasir.format.GgufFile;
+import dev.kvasir.kernel.Crew;
+import dev.kvasir.kernel.ScalarKernels;
+import dev.kvasir.memory.MemoryPool;
+import dev.kvasir.model.TinyModel.Sizes;
+import dev.kvasir.profile.Profile;
+import java.lang.management.ManagementFactory;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.Optional;
+import java.util.Random;
+import java.util.concurrent.CyclicBarrier;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** A step that packs nothing takes nothing from the heap, in any of the threads that work on it. */
+class StepAllocationTest {
+  private static final Sizes FEW_HEADS = Sizes.of("llama");
+  private static final int CONTEXT = 2304;
+
+  /** Behind the window of every method lies a packed page, and no block ends soon after it. */
+  private static final int PROMPT = 300;
+
+  /** More than a span of pages, so that walks are merged. */
+  private static final int LONG_PROMPT = 2200;
+
+  private static final int PROMPT_STEP = 64;
+  private static final int STEPS = 4;
+
+  /**
+   * What is not linked or compiled yet may allocate, and so may a room when it is first needed. The
+   * best of many rounds counts.
+   */
+  private static final int MOST_ROUNDS = 200;
+
+  @TempDir Path folder;
+
+  private final Crew crew = new Crew(2);
+  private final Random random = new Random(17);
+  private final ThreadMXBean meter = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+  private final long[] threads = new long[crew.size()];
+  private HostEngine engine;
+
+  static Stream<String> specs() {
+    return Stream.of(
+        "fp16",
+        "bf16",
+        "fp32",
+        "kivi:1",
+        "kivi:2,sinks=5",
+        "kivi:4,group=32,lookup=fast",
+        "patternkv:2",
+        "patternkv:2,rope=static",
+        "mixkvq,high=1.2,mid=0.8",
+        "pmkvq:2,budget=pool",
+        "pmkvq:2,budget=1MiB,keys=token",
+        "pmkvq:2,budget=60KiB",
+        "pmkvq:2,budget=60KiB,keys=token,shrink=layer",
+        "commvq:1",
+        "commvq:1,scores=tables",
+        "commvq:1,scores=decoded",
+        "toy");
+  }
+
+  @Test
+  void everyRegisteredMethodIsMeasured() {
+    assertThat(specs().map(spec -> CacheSpec.parse(spec).method()).distinct())
+        .containsExactlyInAnyOrderElementsOf(Methods.all());
+  }
+
+  @AfterEach
+  void close() {
+    if (engine != null) {
+      engine.close();
+    }
+    crew.close();
+  }
+
+  @ParameterizedTest
+  @MethodSource("specs")
+  void aTokenOfOneSequenceTakesNothingFromTheHeap(String spec) {
+    load(FEW_HEADS);
+    try (KvCache cache = newCache(spec, PROMPT)) {
+      assertThat(leastBytes(1, cache)).as(spec).isZero();
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("specs")
+  void tokensOfForksTakeNothingFromTheHeap(String spec) {
+    load(FEW_HEADS);
+    try (KvCache cache = newCache(spec, PROMPT);
+        KvCache fork = cache.fork();
+        KvCache other = cache.fork()) {
+      assertThat(leastBytes(1, cache, fork, other)).as(spec).isZero();
+    }
+  }
+
+  /** Pages and weights are expanded for so many rows. */
+  @ParameterizedTest
+  @MethodSource("specs")
+  void aPromptThatGoesOnTakesNothingFromTheHeap(String spec) {
+    load(FEW_HEADS);
+    try (KvCache cache = newCache(spec, PROMPT)) {
+      assertThat(leastBytes(10, cache)).as(spec).isZero();
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"fp16", "kivi:2", "patternkv:2", "commvq:1"})
+  void aTokenAfterALongPastTakesNothingFromTheHeap(String spec) {
+    load(FEW_HEADS);
+    try (KvCache cache = newCache(spec, LONG_PROMPT)) {
+      assertThat(leastBytes(1, cache)).as(spec).isZero();
+    }
+  }
+
+  @Test
+  void queryHeadsThatWalkInGroupsTakeNothingFromTheHeap() {
+    load(FEW_HEADS.withHeads(16, 1, 8));
+    try (KvCache cache = newCache("kivi:2", PROMPT)) {
+      assertThat(leastBytes(1, cache)).isZero();
+    }
+  }
+
+  @Test
+  void weightsOfCodesTakeNothingFromTheHeap() {
+    load(FEW_HEADS.withType(GgmlType.Q8_0));
+    try (KvCache cache = newCache("kivi:2", PROMPT)) {
+      assertThat(leastBytes(1, cache)).as("a token").isZero();
+      assertThat(leastBytes(10, cache)).as("a prompt").isZero();
+    }
+  }
+
+  private void load(Sizes sizes) {
+    TinyModel model = new TinyModel(sizes, 41);
+    model.say("context_length", CONTEXT);
+    GgufFile file = GgufFile.open(model.writeGguf(folder.resolve("tiny.gguf")));
+    engine =
+        HostEngine.load(
+            file, new ScalarKernels(), crew, MemoryPool.unlimited(), (done, inAll) -> {});
+    nameThreads();
+  }
+
+  /** Each waits for all others, so that none does two of the parts. */
+  private void nameThreads() {
+    CyclicBarrier all = new CyclicBarrier(crew.size());
+    crew.run(
+        (part, worker) -> {
+          threads[worker] = Thread.currentThread().threadId();
+          try {
+            all.await();
+          } catch (Exception e) {
+            throw new IllegalStateException(e);
+          }
+        },
+        crew.size());
+    assertThat(threads).doesNotContain(0);
+  }
+
+  private KvCache newCache(String spec, int prompt) {
+    KvCache cache = engine.newCache(CacheSpec.parse(spec), Optional.of(profile()), CONTEXT);
+    Batch batch = new Batch();
+    for (int read = 0; read < prompt; read += PROMPT_STEP) {
+      batch.clear();
+      for (int i = read; i < Math.min(prompt, read + PROMPT_STEP); i++) {
+        batch.add(cache, random.nextInt(FEW_HEADS.vocabulary()), false);
+      }
+      engine.forward(batch);
+    }
+    boolean isDense = spec.startsWith("fp") || spec.startsWith("bf");
+    assertThat(cache.bytes().codes() == 0).as("nothing is packed").isEqualTo(isDense);
+    return cache;
+  }
+
+  private Profile profile() {
+    CacheShape shape = engine.config().cacheShape();
+    float[] factors = new float[shape.layers() * shape.kvHeads() * shape.headDim()];
+    Arrays.fill(factors, 1.5f);
+    return MadeUpCodebooks.profile(shape, 1)
+        .with("pmkvq/smoothing", factors, shape.layers(), shape.kvHeads(), shape.headDim());
+  }
+
+  /** What some steps take, in the best round. */
+  private long leastBytes(int tokens, KvCache... caches) {
+    int length = caches[0].length();
+    Batch batch = new Batch();
+    step(batch, tokens, caches); // a fork takes a block of its own
+    long least = Long.MAX_VALUE;
+    for (int round = 0; round < MOST_ROUNDS && least > 0; round++) {
+      for (KvCache cache : caches) {
+        cache.truncate(length);
+      }
+      long before = allocated();
+      for (int i = 0; i < STEPS; i++) {
+        step(batch, tokens, caches);
+      }
+      least = Math.min(least, allocated() - before);
+    }
+    return least;
+  }
+
+  private void step(Batch batch, int tokens, KvCache[] caches) {
+    batch.clear();
+    for (KvCache cache : caches) {
+      for (int i = 1; i <= tokens; i++) {
+        batch.add(cache, i, i == tokens);
+      }
+    }
+    engine.forward(batch);
+  }
+
+  private long allocated() {
+    long sum = 0;
+    for (long thread : threads) {
+      sum += meter.getThreadAllocatedBytes(thread);
+    }
+    return sum;
+  }
+}
