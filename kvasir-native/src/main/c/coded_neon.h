@@ -21,9 +21,9 @@ INLINE int8x16_t four_columns(const i8 *x) {
 }
 
 #ifdef __ARM_FEATURE_DOTPROD
-INLINE int32x4_t dot(int32x4_t sum, int8x16_t w, int8x16_t x) { return vdotq_s32(sum, w, x); }
+INLINE int32x4_t dot_columns(int32x4_t sum, int8x16_t w, int8x16_t x) { return vdotq_s32(sum, w, x); }
 #else
-INLINE int32x4_t dot(int32x4_t sum, int8x16_t w, int8x16_t x) {
+INLINE int32x4_t dot_columns(int32x4_t sum, int8x16_t w, int8x16_t x) {
   int32x4_t low = vpaddlq_s16(vmull_s8(vget_low_s8(w), vget_low_s8(x)));
   int32x4_t high = vpaddlq_s16(vmull_high_s8(w, x));
   return vaddq_s32(sum, vpaddq_s32(low, high));
@@ -51,8 +51,8 @@ INLINE void block_group8(Block *block, const i8 *codes, const float *scales, con
       int8x16_t w0 = vld1q_s8(codes + 64 * quad + 32 * half), w1 = vld1q_s8(codes + 64 * quad + 32 * half + 16);
       UNROLL for (int r = 0; r < rows; r++) {
         int8x16_t four = four_columns(x->codes + (i64)r * x->columns + group * length + 4 * quad);
-        sums[r][0] = dot(sums[r][0], w0, four);
-        sums[r][1] = dot(sums[r][1], w1, four);
+        sums[r][0] = dot_columns(sums[r][0], w0, four);
+        sums[r][1] = dot_columns(sums[r][1], w1, four);
       }
     }
     add_scaled(block, sums, half, scales, x, rows, group * length);
@@ -73,8 +73,8 @@ INLINE void block_group4(Block *block, const i8 *codes, const float *scales, con
       UNROLL for (int r = 0; r < rows; r++) {
         const i8 *at = x->codes + (i64)r * x->columns + group * length + 8 * eight;
         int8x16_t first = four_columns(at), second = four_columns(at + 4);
-        sums[r][0] = dot(dot(sums[r][0], vandq_s8(both0, low), first), high0, second);
-        sums[r][1] = dot(dot(sums[r][1], vandq_s8(both1, low), first), high1, second);
+        sums[r][0] = dot_columns(dot_columns(sums[r][0], vandq_s8(both0, low), first), high0, second);
+        sums[r][1] = dot_columns(dot_columns(sums[r][1], vandq_s8(both1, low), first), high1, second);
       }
     }
     add_scaled(block, sums, half, scales, x, rows, group * length);

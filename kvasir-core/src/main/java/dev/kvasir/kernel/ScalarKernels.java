@@ -19,7 +19,7 @@ public final class ScalarKernels implements Kernels {
   }
 
   /**
-   * @param lanes partial sums of a long sum, a multiple of four: those of the vectors to agree with
+   * @param lanes partial sums of a long sum, a power of two: those of the vectors to agree with
    */
   public ScalarKernels(int lanes) {
     PartialSums sums = new PartialSums(lanes);

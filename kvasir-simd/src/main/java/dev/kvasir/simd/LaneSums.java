@@ -28,29 +28,28 @@ final class LaneSums {
 
   /** The sum of the vector that lies at index {@code vector} of the scratch. */
   static float sum(float[] scratch, int vector) {
-    float sum = 0;
-    for (int lane = vector * LANES; lane < (vector + 1) * LANES; lane++) {
-      sum += scratch[lane];
-    }
-    return sum;
+    return neighbours(scratch, vector * LANES, LANES);
   }
 
-  /** The sums of four vectors that lie one after another, side by side to hide their latency. */
+  /** The sums of four vectors that lie one after another. */
   static void sumFour(float[] scratch, int firstVector, float[] out, int at) {
-    int from = firstVector * LANES;
-    float sum0 = 0;
-    float sum1 = 0;
-    float sum2 = 0;
-    float sum3 = 0;
-    for (int lane = from; lane < from + LANES; lane++) {
-      sum0 += scratch[lane];
-      sum1 += scratch[lane + LANES];
-      sum2 += scratch[lane + 2 * LANES];
-      sum3 += scratch[lane + 3 * LANES];
+    out[at] = sum(scratch, firstVector);
+    out[at + 1] = sum(scratch, firstVector + 1);
+    out[at + 2] = sum(scratch, firstVector + 2);
+    out[at + 3] = sum(scratch, firstVector + 3);
+  }
+
+  /** Neighbours are added until one is left. */
+  private static float neighbours(float[] x, int at, int count) {
+    if (count == 4) {
+      return (x[at] + x[at + 1]) + (x[at + 2] + x[at + 3]);
     }
-    out[at] = sum0;
-    out[at + 1] = sum1;
-    out[at + 2] = sum2;
-    out[at + 3] = sum3;
+    return count == 8 ? eight(x, at) : eight(x, at) + eight(x, at + 8);
+  }
+
+  private static float eight(float[] x, int at) {
+    float lower = (x[at] + x[at + 1]) + (x[at + 2] + x[at + 3]);
+    float upper = (x[at + 4] + x[at + 5]) + (x[at + 6] + x[at + 7]);
+    return lower + upper;
   }
 }

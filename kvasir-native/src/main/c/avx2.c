@@ -1,0 +1,4 @@
+#define ISA avx2
+#define CODED_BLOCK "coded_avx2.h"
+#include "coded.h"
+#include "floats.h"

@@ -1,0 +1,4 @@
+#define ISA avx512
+#define CODED_BLOCK "coded_avx512.h"
+#include "coded.h"
+#include "floats.h"

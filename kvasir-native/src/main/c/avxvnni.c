@@ -1,0 +1,3 @@
+#define ISA avxvnni
+#define CODED_BLOCK "coded_avx2.h"
+#include "coded.h"

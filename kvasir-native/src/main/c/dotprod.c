@@ -1,0 +1,3 @@
+#define ISA dotprod
+#define CODED_BLOCK "coded_neon.h"
+#include "coded.h"

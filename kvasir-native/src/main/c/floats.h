@@ -1,0 +1,422 @@
+// Products, sums and what is done to rows of floats. Each function's twin has the same name in
+// ScalarFloats, ScalarRows and ScalarHalves; long sums are kept in as many parts as a vector has lanes.
+#include "vectors.h"
+
+INLINE float fused1(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+
+// ---- products of rows: c[i][j] = a[i] . b[j]
+
+INLINE float dot(const float *a, const float *b, i32 depth) {
+  Floats partial = all(0);
+  i32 k = 0;
+  for (; k + LANES <= depth; k += LANES) partial = fused(load(a + k), load(b + k), partial);
+  float sum = total(partial);
+  for (; k < depth; k++) sum = fused1(a[k], b[k], sum);
+  return sum;
+}
+
+// A register tile: rows of a by four rows of b.
+INLINE void dots_by_four(const float *a, i64 a_stride, const int rows, const float *b, i64 b_stride, i32 depth,
+                         float *c, i64 c_stride) {
+  Floats partial[4][4];
+  UNROLL for (int i = 0; i < rows; i++) {
+    UNROLL for (int j = 0; j < 4; j++) partial[i][j] = all(0);
+  }
+  i32 k = 0;
+  for (; k + LANES <= depth; k += LANES) {
+    Floats b0 = load(b + k), b1 = load(b + b_stride + k);
+    Floats b2 = load(b + 2 * b_stride + k), b3 = load(b + 3 * b_stride + k);
+    UNROLL for (int i = 0; i < rows; i++) {
+      Floats x = load(a + i * a_stride + k);
+      partial[i][0] = fused(x, b0, partial[i][0]);
+      partial[i][1] = fused(x, b1, partial[i][1]);
+      partial[i][2] = fused(x, b2, partial[i][2]);
+      partial[i][3] = fused(x, b3, partial[i][3]);
+    }
+  }
+  UNROLL for (int i = 0; i < rows; i++) {
+    float *to = c + i * c_stride;
+    totals(partial[i][0], partial[i][1], partial[i][2], partial[i][3], to);
+    for (i32 rest = k; rest < depth; rest++) {
+      UNROLL for (int j = 0; j < 4; j++) to[j] = fused1(a[i * a_stride + rest], b[j * b_stride + rest], to[j]);
+    }
+  }
+}
+
+// AVX2 has sixteen registers: two rows by four leave room for what they multiply.
+#if LANES == 8
+#define PRODUCT_ROWS 2
+#else
+#define PRODUCT_ROWS 4
+#endif
+
+INLINE void products(const float *a, i64 a_stride, i32 a_rows, const float *b, i64 b_stride, i32 b_rows, i32 depth,
+                     float *c, i64 c_stride) {
+  i32 j = 0;
+  for (; j + 4 <= b_rows; j += 4) {
+    const float *from = b + j * b_stride;
+    i32 i = 0;
+    for (; i + PRODUCT_ROWS <= a_rows; i += PRODUCT_ROWS) {
+      dots_by_four(a + i * a_stride, a_stride, PRODUCT_ROWS, from, b_stride, depth, c + i * c_stride + j, c_stride);
+    }
+    for (; i < a_rows; i++) {
+      dots_by_four(a + i * a_stride, a_stride, 1, from, b_stride, depth, c + i * c_stride + j, c_stride);
+    }
+  }
+  for (; j < b_rows; j++) {
+    for (i32 i = 0; i < a_rows; i++) c[i * c_stride + j] = dot(a + i * a_stride, b + j * b_stride, depth);
+  }
+}
+
+EXPORT void KERNEL(products)(const float *a, i32 a_at, i32 a_stride, i32 a_rows, const float *b, i32 b_at,
+                             i32 b_stride, i32 b_rows, i32 depth, float *c, i32 c_at, i32 c_stride) {
+  products(a + a_at, a_stride, a_rows, b + b_at, b_stride, b_rows, depth, c + c_at, c_stride);
+}
+
+// ---- weighted sums: out[i] += sum over t of weights[i][t] * v[t]
+
+#define SUM_VECTORS 2
+
+INLINE void sums_by_four(const float *w, i64 w_stride, const int rows, const float *v, i64 v_stride, i32 tokens,
+                         float *out, i64 out_stride, const int vectors) {
+  Floats sums[4][SUM_VECTORS];
+  UNROLL for (int i = 0; i < rows; i++) {
+    UNROLL for (int d = 0; d < vectors; d++) sums[i][d] = load(out + i * out_stride + d * LANES);
+  }
+  for (i32 t = 0; t < tokens; t++) {
+    Floats x[SUM_VECTORS];
+    UNROLL for (int d = 0; d < vectors; d++) x[d] = load(v + t * v_stride + d * LANES);
+    UNROLL for (int i = 0; i < rows; i++) {
+      Floats weight = all(w[i * w_stride + t]);
+      UNROLL for (int d = 0; d < vectors; d++) sums[i][d] = fused(weight, x[d], sums[i][d]);
+    }
+  }
+  UNROLL for (int i = 0; i < rows; i++) {
+    UNROLL for (int d = 0; d < vectors; d++) store(out + i * out_stride + d * LANES, sums[i][d]);
+  }
+}
+
+INLINE void sums_of_rows(const float *w, i64 w_stride, const int rows, const float *v, i64 v_stride, i32 tokens,
+                         i32 length, float *out, i64 out_stride) {
+  i32 d = 0;
+  for (; d + SUM_VECTORS * LANES <= length; d += SUM_VECTORS * LANES) {
+    sums_by_four(w, w_stride, rows, v + d, v_stride, tokens, out + d, out_stride, SUM_VECTORS);
+  }
+  for (; d + LANES <= length; d += LANES) {
+    sums_by_four(w, w_stride, rows, v + d, v_stride, tokens, out + d, out_stride, 1);
+  }
+  for (; d < length; d++) {
+    for (int i = 0; i < rows; i++) {
+      float sum = out[i * out_stride + d];
+      for (i32 t = 0; t < tokens; t++) sum = fused1(w[i * w_stride + t], v[t * v_stride + d], sum);
+      out[i * out_stride + d] = sum;
+    }
+  }
+}
+
+INLINE void weighted_sums(const float *w, i64 w_stride, i32 rows, const float *v, i64 v_stride, i32 tokens, i32 length,
+                          float *out, i64 out_stride) {
+  i32 i = 0;
+  for (; i + 4 <= rows; i += 4) {
+    sums_of_rows(w + i * w_stride, w_stride, 4, v, v_stride, tokens, length, out + i * out_stride, out_stride);
+  }
+  for (; i < rows; i++) {
+    sums_of_rows(w + i * w_stride, w_stride, 1, v, v_stride, tokens, length, out + i * out_stride, out_stride);
+  }
+}
+
+EXPORT void KERNEL(weighted_sums)(const float *w, i32 w_at, i32 w_stride, i32 rows, const float *v, i32 v_at,
+                                  i32 v_stride, i32 tokens, i32 length, float *out, i32 out_at, i32 out_stride) {
+  weighted_sums(w + w_at, w_stride, rows, v + v_at, v_stride, tokens, length, out + out_at, out_stride);
+}
+
+// ---- rows
+
+EXPORT float KERNEL(maximum)(const float *x, i32 at, i32 count) {
+  const float *from = x + at;
+  float largest = -__builtin_inff();
+  Floats most = all(largest);
+  int unordered = 0;
+  i32 i = 0;
+  for (; i + LANES <= count; i += LANES) {
+    Floats values = load(from + i);
+    most = larger(most, values);
+    unordered |= any_unordered(values);
+  }
+  float lanes[LANES];
+  store(lanes, most);
+  UNROLL for (int lane = 0; lane < LANES; lane++) largest = lanes[lane] > largest ? lanes[lane] : largest;
+  for (; i < count; i++) {
+    unordered |= from[i] != from[i];
+    largest = from[i] > largest ? from[i] : largest;
+  }
+  if (unordered) return __builtin_nanf("");
+  if (largest == 0) {
+    // Comparisons take -0 and 0 for equal, Java's maximum does not.
+    largest = -0.0f;
+    for (i = 0; i < count; i++) {
+      if (from[i] == 0 && !__builtin_signbit(from[i])) largest = 0;
+    }
+  }
+  return largest;
+}
+
+// e^x as Exponential defines it; what is not a number stays so.
+INLINE Floats exponential(Floats x) {
+  const Floats rounder = all(12582912.0f);
+  Floats v = smaller(all(88), larger(all(-87), x));
+  Floats lifted = fused(v, all(1.4426950409f), rounder);
+  Floats n = subtract(lifted, rounder);
+  Floats r = fused(n, all(2.12194440e-4f), fused(n, all(-0.693359375f), v));
+  Floats p = fused(all(1.9875691500e-4f), r, all(1.3981999507e-3f));
+  p = fused(p, r, all(8.3334519073e-3f));
+  p = fused(p, r, all(4.1665795894e-2f));
+  p = fused(p, r, all(1.6666665459e-1f));
+  p = fused(p, r, all(5.0000001201e-1f));
+  p = add(fused(p, multiply(r, r), r), all(1));
+  return scaled_by_power(p, lifted);
+}
+
+// A vector that is filled up with zeros.
+INLINE Floats load_some(const float *at, i32 count) {
+  float some[LANES] = {0};
+  for (i32 i = 0; i < count; i++) some[i] = at[i];
+  return load(some);
+}
+
+INLINE void store_some(float *at, Floats x, i32 count) {
+  float some[LANES];
+  store(some, x);
+  for (i32 i = 0; i < count; i++) at[i] = some[i];
+}
+
+EXPORT float KERNEL(exponentiate)(float *x, i32 at, i32 count, float shift) {
+  float *to = x + at;
+  Floats partial = all(0), shifts = all(shift);
+  i32 i = 0;
+  for (; i + LANES <= count; i += LANES) {
+    Floats powers = exponential(subtract(load(to + i), shifts));
+    store(to + i, powers);
+    partial = add(partial, powers);
+  }
+  float sum = total(partial);
+  if (i < count) {
+    store_some(to + i, exponential(subtract(load_some(to + i, count - i), shifts)), count - i);
+    for (; i < count; i++) sum += to[i];
+  }
+  return sum;
+}
+
+EXPORT void KERNEL(rms_norm)(const float *x, i32 at, const float *weight, float epsilon, float *out, i32 out_at,
+                             i32 count) {
+  const float *from = x + at;
+  float *to = out + out_at;
+  float mean = dot(from, from, count) / (float)count + epsilon;
+  float inverse = (float)(1 / __builtin_sqrt((double)mean));
+  Floats factor = all(inverse);
+  i32 i = 0;
+  for (; i + LANES <= count; i += LANES) store(to + i, multiply(multiply(load(from + i), factor), load(weight + i)));
+  for (; i < count; i++) to[i] = from[i] * inverse * weight[i];
+}
+
+INLINE Floats silu(Floats gate, Floats up) {
+  Floats negated = subtract(all(-0.0f), gate);
+  return multiply(divide(gate, add(exponential(negated), all(1))), up);
+}
+
+EXPORT void KERNEL(gated_silu)(float *gate, const float *up, i32 at, i32 count) {
+  float *to = gate + at;
+  const float *from = up + at;
+  i32 i = 0;
+  for (; i + LANES <= count; i += LANES) store(to + i, silu(load(to + i), load(from + i)));
+  if (i < count) store_some(to + i, silu(load_some(to + i, count - i), load_some(from + i, count - i)), count - i);
+}
+
+EXPORT void KERNEL(add)(float *x, i32 at, const float *y, i32 y_at, i32 count) {
+  float *to = x + at;
+  const float *from = y + y_at;
+  i32 i = 0;
+  for (; i + LANES <= count; i += LANES) store(to + i, add(load(to + i), load(from + i)));
+  for (; i < count; i++) to[i] += from[i];
+}
+
+EXPORT void KERNEL(multiply)(const float *x, i32 at, const float *y, i32 y_at, float *out, i32 out_at, i32 count) {
+  i32 i = 0;
+  for (; i + LANES <= count; i += LANES) store(out + out_at + i, multiply(load(x + at + i), load(y + y_at + i)));
+  for (; i < count; i++) out[out_at + i] = x[at + i] * y[y_at + i];
+}
+
+EXPORT void KERNEL(scale)(float *x, i32 at, i32 count, float factor) {
+  float *to = x + at;
+  Floats factors = all(factor);
+  i32 i = 0;
+  for (; i + LANES <= count; i += LANES) store(to + i, multiply(load(to + i), factors));
+  for (; i < count; i++) to[i] *= factor;
+}
+
+// ---- rows of 16-bit floats: halves, or brain halves, which are the upper half of a float
+
+INLINE Floats load_16(const uint16_t *at, const int brains) { return brains ? load_brains(at) : load_halves(at); }
+
+INLINE float load_one(const uint16_t *at, const int brains) {
+  uint16_t some[LANES] = {0};
+  some[0] = *at;
+  float wide[LANES];
+  store(wide, load_16(some, brains));
+  return wide[0];
+}
+
+INLINE void expand(const uint16_t *from, float *to, i64 count, const int brains) {
+  i64 i = 0;
+  for (; i + LANES <= count; i += LANES) store(to + i, load_16(from + i, brains));
+  for (; i < count; i++) to[i] = load_one(from + i, brains);
+}
+
+EXPORT void KERNEL(expand)(const uint8_t *source, i64 offset, float *out, i32 out_at, i32 count, i32 brains) {
+  const uint16_t *from = (const uint16_t *)(source + offset);
+  if (brains) {
+    expand(from, out + out_at, count, 1);
+  } else {
+    expand(from, out + out_at, count, 0);
+  }
+}
+
+// A part of a sum takes two neighbouring channels in turn, as PartialSums.pairedDot says: one vector holds even
+// channels, the other odd ones. Rows of halves are separated once for all queries.
+INLINE void paired_dots(const float *q, i64 q_stride, const int rows, const uint16_t *b, i64 b_stride, const int tokens,
+                        i32 depth, float *c, i64 c_stride, const int brains) {
+  Floats partial[4][4];
+  UNROLL for (int i = 0; i < rows; i++) {
+    UNROLL for (int j = 0; j < 4; j++) partial[i][j] = all(0);
+  }
+  i32 k = 0;
+  for (; k + 2 * LANES <= depth; k += 2 * LANES) {
+    Floats even[4], odd[4];
+    UNROLL for (int j = 0; j < tokens; j++) {
+      Floats low = load_16(b + j * b_stride + k, brains), high = load_16(b + j * b_stride + k + LANES, brains);
+      even[j] = evens(low, high);
+      odd[j] = odds(low, high);
+    }
+    UNROLL for (int i = 0; i < rows; i++) {
+      Floats low = load(q + i * q_stride + k), high = load(q + i * q_stride + k + LANES);
+      Floats q_even = evens(low, high), q_odd = odds(low, high);
+      UNROLL for (int j = 0; j < tokens; j++) {
+        partial[i][j] = fused(q_odd, odd[j], fused(q_even, even[j], partial[i][j]));
+      }
+    }
+  }
+  UNROLL for (int i = 0; i < rows; i++) {
+    float sums[4];
+    totals(partial[i][0], partial[i][1], partial[i][2], partial[i][3], sums);
+    for (int j = 0; j < tokens; j++) {
+      for (i32 rest = k; rest < depth; rest++) {
+        sums[j] = fused1(q[i * q_stride + rest], load_one(b + j * b_stride + rest, brains), sums[j]);
+      }
+      c[i * c_stride + j] = sums[j];
+    }
+  }
+}
+
+#if LANES == 8
+#define HALF_TOKENS 2
+#else
+#define HALF_TOKENS 4
+#endif
+
+INLINE void half_products(const float *q, i32 rows, const uint16_t *b, i32 b_rows, i32 columns, float *c, i64 c_stride,
+                          const int brains) {
+  i32 j = 0;
+  for (; j + HALF_TOKENS <= b_rows; j += HALF_TOKENS) {
+    const uint16_t *from = b + (i64)j * columns;
+    i32 i = 0;
+    for (; i + 4 <= rows; i += 4) {
+      paired_dots(q + (i64)i * columns, columns, 4, from, columns, HALF_TOKENS, columns, c + i * c_stride + j,
+                  c_stride, brains);
+    }
+    for (; i < rows; i++) {
+      paired_dots(q + (i64)i * columns, columns, 1, from, columns, HALF_TOKENS, columns, c + i * c_stride + j,
+                  c_stride, brains);
+    }
+  }
+  for (; j < b_rows; j++) {
+    for (i32 i = 0; i < rows; i++) {
+      paired_dots(q + (i64)i * columns, columns, 1, b + (i64)j * columns, columns, 1, columns, c + i * c_stride + j,
+                  c_stride, brains);
+    }
+  }
+}
+
+// c[i][j] = query i . row j; queries (rows, columns)
+EXPORT void KERNEL(half_products)(const float *q, i32 rows, const uint8_t *b, i64 b_offset, i32 b_rows, i32 columns,
+                                  float *c, i32 c_at, i32 c_stride, i32 brains) {
+  const uint16_t *from = (const uint16_t *)(b + b_offset);
+  if (brains) {
+    half_products(q, rows, from, b_rows, columns, c + c_at, c_stride, 1);
+  } else {
+    half_products(q, rows, from, b_rows, columns, c + c_at, c_stride, 0);
+  }
+}
+
+// The sum of all tokens is made first and added as a whole.
+INLINE void half_sums_of(const float *w, i64 w_stride, const int rows, const uint16_t *v, i64 v_stride, i32 tokens,
+                         float *out, i64 out_stride, const int vectors, const int brains) {
+  Floats sums[4][SUM_VECTORS];
+  UNROLL for (int i = 0; i < rows; i++) {
+    UNROLL for (int d = 0; d < vectors; d++) sums[i][d] = all(0);
+  }
+  for (i32 t = 0; t < tokens; t++) {
+    Floats x[SUM_VECTORS];
+    UNROLL for (int d = 0; d < vectors; d++) x[d] = load_16(v + t * v_stride + d * LANES, brains);
+    UNROLL for (int i = 0; i < rows; i++) {
+      Floats weight = all(w[i * w_stride + t]);
+      UNROLL for (int d = 0; d < vectors; d++) sums[i][d] = fused(weight, x[d], sums[i][d]);
+    }
+  }
+  UNROLL for (int i = 0; i < rows; i++) {
+    UNROLL for (int d = 0; d < vectors; d++) {
+      float *to = out + i * out_stride + d * LANES;
+      store(to, add(load(to), sums[i][d]));
+    }
+  }
+}
+
+INLINE void half_sums_of_rows(const float *w, i64 w_stride, const int rows, const uint16_t *v, i32 tokens, i32 columns,
+                              float *out, i64 out_stride, const int brains) {
+  i32 d = 0;
+  for (; d + SUM_VECTORS * LANES <= columns; d += SUM_VECTORS * LANES) {
+    half_sums_of(w, w_stride, rows, v + d, columns, tokens, out + d, out_stride, SUM_VECTORS, brains);
+  }
+  for (; d + LANES <= columns; d += LANES) {
+    half_sums_of(w, w_stride, rows, v + d, columns, tokens, out + d, out_stride, 1, brains);
+  }
+  for (; d < columns; d++) {
+    for (int i = 0; i < rows; i++) {
+      float sum = 0;
+      for (i32 t = 0; t < tokens; t++) {
+        sum = fused1(w[i * w_stride + t], load_one(v + (i64)t * columns + d, brains), sum);
+      }
+      out[i * out_stride + d] += sum;
+    }
+  }
+}
+
+INLINE void half_sums(const float *w, i64 w_stride, i32 rows, const uint16_t *v, i32 tokens, i32 columns, float *out,
+                      i64 out_stride, const int brains) {
+  i32 i = 0;
+  for (; i + 4 <= rows; i += 4) {
+    half_sums_of_rows(w + i * w_stride, w_stride, 4, v, tokens, columns, out + i * out_stride, out_stride, brains);
+  }
+  for (; i < rows; i++) {
+    half_sums_of_rows(w + i * w_stride, w_stride, 1, v, tokens, columns, out + i * out_stride, out_stride, brains);
+  }
+}
+
+EXPORT void KERNEL(half_sums)(const float *w, i32 w_at, i32 w_stride, i32 rows, const uint8_t *v, i64 v_offset,
+                              i32 tokens, i32 columns, float *out, i32 out_at, i32 out_stride, i32 brains) {
+  const uint16_t *from = (const uint16_t *)(v + v_offset);
+  if (brains) {
+    half_sums(w + w_at, w_stride, rows, from, tokens, columns, out + out_at, out_stride, 1);
+  } else {
+    half_sums(w + w_at, w_stride, rows, from, tokens, columns, out + out_at, out_stride, 0);
+  }
+}

@@ -1,0 +1,4 @@
+#define ISA neon
+#define CODED_BLOCK "coded_neon.h"
+#include "coded.h"
+#include "floats.h"
