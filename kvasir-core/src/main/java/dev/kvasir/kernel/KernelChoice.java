@@ -3,6 +3,7 @@ package dev.kvasir.kernel;
 import dev.kvasir.error.InvalidInputException;
 import java.lang.System.Logger.Level;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.ServiceLoader;
@@ -14,17 +15,39 @@ import java.util.ServiceLoader.Provider;
  * @param reason a sentence that says why this one, and what was refused
  */
 public record KernelChoice(Kernels kernels, String reason) {
-  /** Forces a choice: {@code scalar}, or the name of a provider. */
+  /** Forces a choice: {@code java}, or the name of a provider. */
   public static final String PROPERTY = "kvasir.kernels";
 
-  private static final String SCALAR = "scalar";
+  /** The same for whoever cannot set properties. */
+  public static final String VARIABLE = "KVASIR_KERNELS";
+
+  /** What plain Java is called. */
+  private static final String PLAIN = "java";
+
+  /**
+   * What was asked for, and how.
+   *
+   * @param how such as {@code -Dkvasir.kernels=vector}
+   */
+  record Wanted(String name, String how) {
+    static Optional<Wanted> ofThisProcess() {
+      String property = System.getProperty(PROPERTY);
+      if (property != null) {
+        return Optional.of(new Wanted(property, "-D%s=%s".formatted(PROPERTY, property)));
+      }
+      return Optional.ofNullable(System.getenv(VARIABLE))
+          .filter(value -> !value.isEmpty())
+          .map(value -> new Wanted(value, "%s=%s".formatted(VARIABLE, value)));
+    }
+  }
 
   private static final class Once {
-    static final KernelChoice CHOICE = warned(choose(System.getProperty(PROPERTY)));
+    static final KernelChoice CHOICE = warned(Wanted.ofThisProcess());
 
     /** Whoever did not ask for it should know that all is many times slower, and what to do. */
-    private static KernelChoice warned(KernelChoice choice) {
-      if (choice.kernels() instanceof ScalarKernels && System.getProperty(PROPERTY) == null) {
+    private static KernelChoice warned(Optional<Wanted> wanted) {
+      KernelChoice choice = choose(wanted);
+      if (choice.kernels() instanceof ScalarKernels && wanted.isEmpty()) {
         System.getLogger("dev.kvasir.kernel")
             .log(Level.WARNING, "scalar kernels serve, which are slow: {0}", choice.reason());
       }
@@ -36,44 +59,82 @@ public record KernelChoice(Kernels kernels, String reason) {
     return Once.CHOICE;
   }
 
-  static KernelChoice choose(String wanted) {
-    if (SCALAR.equals(wanted)) {
-      return new KernelChoice(
-          new ScalarKernels(), "chosen because -D%s=scalar was given".formatted(PROPERTY));
-    }
+  static KernelChoice choose(Optional<Wanted> wanted) {
+    List<KernelProvider> known = providers();
+    wanted.ifPresent(asked -> requireKnown(asked, known));
+    List<KernelProvider> able = new ArrayList<>();
     List<String> refusals = new ArrayList<>();
-    List<String> known = new ArrayList<>(List.of(SCALAR));
-    for (Provider<KernelProvider> found : providers()) {
-      KernelProvider provider = found.get();
-      known.add(provider.name());
-      if (wanted != null && !provider.name().equals(wanted)) {
-        continue;
-      }
+    for (KernelProvider provider : known) {
       Optional<String> refusal = provider.refusal();
       if (refusal.isEmpty()) {
-        return new KernelChoice(
-            provider.create(),
-            wanted == null
-                ? "the fastest that this Java virtual machine can run"
-                : "chosen because -D%s=%s was given".formatted(PROPERTY, wanted));
+        able.add(provider);
+      } else {
+        String sentence = "%s refused: %s".formatted(provider.name(), refusal.get());
+        requireOther(wanted, provider, sentence);
+        refusals.add(sentence);
       }
-      refusals.add("%s refused: %s".formatted(provider.name(), refusal.get()));
     }
-    if (wanted != null) {
-      throw new InvalidInputException(
-          refusals.isEmpty()
-              ? "-D%s=%s is unknown; known are %s"
-                  .formatted(PROPERTY, wanted, String.join(", ", known))
-              : "-D%s=%s cannot be had: %s".formatted(PROPERTY, wanted, refusals.getFirst()));
-    }
-    String reason =
-        refusals.isEmpty()
-            ? "the module kvasir-simd is not on the class path"
-            : String.join("; ", refusals);
-    return new KernelChoice(new ScalarKernels(), reason);
+    return new KernelChoice(stack(wanted, able), reason(wanted, known, able, refusals));
   }
 
-  private static List<Provider<KernelProvider>> providers() {
-    return ServiceLoader.load(KernelProvider.class).stream().toList();
+  private static void requireKnown(Wanted wanted, List<KernelProvider> providers) {
+    List<String> names = new ArrayList<>(List.of(PLAIN));
+    providers.forEach(provider -> names.add(provider.name()));
+    if (!names.contains(wanted.name())) {
+      throw new InvalidInputException(
+          "%s is unknown; known are %s".formatted(wanted.how(), String.join(", ", names)));
+    }
+  }
+
+  private static void requireOther(
+      Optional<Wanted> wanted, KernelProvider provider, String sentence) {
+    if (wanted.isPresent() && wanted.get().name().equals(provider.name())) {
+      throw new InvalidInputException(
+          "%s cannot be had: %s".formatted(wanted.get().how(), sentence));
+    }
+  }
+
+  /** Each on top of those beneath it, up to the one that is wanted. */
+  private static Kernels stack(Optional<Wanted> wanted, List<KernelProvider> able) {
+    int lanes = able.isEmpty() ? PartialSums.LEAST_LANES : able.getFirst().lanes();
+    Kernels kernels = new ScalarKernels(lanes);
+    String last = wanted.map(Wanted::name).orElse("");
+    if (last.equals(PLAIN)) {
+      return kernels;
+    }
+    for (KernelProvider provider : able) {
+      kernels = provider.create(kernels, lanes);
+      if (provider.name().equals(last)) {
+        break;
+      }
+    }
+    return kernels;
+  }
+
+  private static String reason(
+      Optional<Wanted> wanted,
+      List<KernelProvider> known,
+      List<KernelProvider> able,
+      List<String> refusals) {
+    if (wanted.isPresent()) {
+      return "chosen because %s was given".formatted(wanted.get().how());
+    }
+    if (known.isEmpty()) {
+      return "neither kvasir-simd nor kvasir-native is on the class path";
+    }
+    String refused = String.join("; ", refusals);
+    if (able.isEmpty()) {
+      return refused;
+    }
+    String fastest = "the fastest that can run here";
+    return refused.isEmpty() ? fastest : "%s; %s".formatted(fastest, refused);
+  }
+
+  /** From the lowest rank on. */
+  private static List<KernelProvider> providers() {
+    return ServiceLoader.load(KernelProvider.class).stream()
+        .map(Provider::get)
+        .sorted(Comparator.comparingInt(KernelProvider::rank))
+        .toList();
   }
 }

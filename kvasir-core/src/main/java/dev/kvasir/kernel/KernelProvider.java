@@ -10,8 +10,21 @@ public interface KernelProvider {
   /** What {@code -Dkvasir.kernels=} calls it. */
   String name();
 
+  /** Of those that can run, the highest serves, on top of the others. */
+  int rank();
+
   /** Why it cannot run here and what would change that, as a sentence; empty if it can. */
   Optional<String> refusal();
 
-  Kernels create();
+  /**
+   * Partial sums that it keeps of a long sum. All kernels of a process keep as many, so that they
+   * agree to the last bit: the lowest that can run says how many.
+   */
+  int lanes();
+
+  /**
+   * @param beneath serves what this one leaves
+   * @param lanes partial sums of a long sum, at most {@link #lanes()}
+   */
+  Kernels create(Kernels beneath, int lanes);
 }

@@ -1,7 +1,5 @@
 package dev.kvasir.kernel;
 
-import java.util.List;
-
 /**
  * The arithmetic of the engine, in families. Every method of a family works on plain arrays and
  * segments, allocates nothing, and may be called from any number of threads on different outputs.
@@ -13,13 +11,8 @@ public interface Kernels {
   /** A short name for people: what it runs on and how wide. */
   String name();
 
-  /**
-   * For people: which arithmetic serves for what, and why, a line each. May take seconds where that
-   * has to be found out.
-   */
-  default List<String> report() {
-    return List.of();
-  }
+  /** For people: what serves a family, and why. May take seconds where that has to be found out. */
+  String serving(Family family);
 
   /**
    * @param codeBits 4 or 8

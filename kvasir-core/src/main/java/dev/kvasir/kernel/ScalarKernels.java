@@ -37,6 +37,11 @@ public final class ScalarKernels implements Kernels {
   }
 
   @Override
+  public String serving(Family family) {
+    return "plain Java";
+  }
+
+  @Override
   public CodedKernels coded(int codeBits) {
     return coded;
   }

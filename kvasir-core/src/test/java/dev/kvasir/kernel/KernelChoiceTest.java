@@ -4,7 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.kernel.KernelChoice.Wanted;
 import java.io.IOException;
+import java.lang.reflect.Proxy;
 import java.net.URL;
 import java.net.URLClassLoader;
 import java.nio.file.Files;
@@ -17,6 +19,15 @@ class KernelChoiceTest {
   private static final String SERVICES = "META-INF/services/dev.kvasir.kernel.KernelProvider";
 
   @TempDir Path folder;
+
+  /** Kernels that can tell their name and nothing else. */
+  private static Kernels named(String name) {
+    return (Kernels)
+        Proxy.newProxyInstance(
+            Kernels.class.getClassLoader(),
+            new Class<?>[] {Kernels.class},
+            (proxy, method, arguments) -> name);
+  }
 
   /** Offers kernels that can run. */
   public static final class Willing implements KernelProvider {
@@ -31,8 +42,46 @@ class KernelChoiceTest {
     }
 
     @Override
-    public Kernels create() {
-      return new ScalarKernels();
+    public int rank() {
+      return 2;
+    }
+
+    @Override
+    public int lanes() {
+      return 8;
+    }
+
+    @Override
+    public Kernels create(Kernels beneath, int lanes) {
+      return named("willing, %d lanes, on %s".formatted(lanes, beneath.name()));
+    }
+  }
+
+  /** Offers kernels of a lower rank. */
+  public static final class Lowly implements KernelProvider {
+    @Override
+    public String name() {
+      return "lowly";
+    }
+
+    @Override
+    public int rank() {
+      return 1;
+    }
+
+    @Override
+    public Optional<String> refusal() {
+      return Optional.empty();
+    }
+
+    @Override
+    public int lanes() {
+      return 4;
+    }
+
+    @Override
+    public Kernels create(Kernels beneath, int lanes) {
+      return named("lowly, %d lanes, on %s".formatted(lanes, beneath.name()));
     }
   }
 
@@ -49,16 +98,27 @@ class KernelChoiceTest {
     }
 
     @Override
-    public Kernels create() {
+    public int rank() {
+      return 3;
+    }
+
+    @Override
+    public int lanes() {
+      throw new AssertionError("a provider that refuses is not asked");
+    }
+
+    @Override
+    public Kernels create(Kernels beneath, int lanes) {
       throw new AssertionError("a provider that refuses is not asked");
     }
   }
 
   @Test
   void withoutProvidersItIsScalarAndSaysWhy() {
-    KernelChoice choice = KernelChoice.choose(null);
+    KernelChoice choice = KernelChoice.choose(Optional.empty());
     assertThat(choice.kernels()).isInstanceOf(ScalarKernels.class);
-    assertThat(choice.reason()).isEqualTo("the module kvasir-simd is not on the class path");
+    assertThat(choice.reason())
+        .isEqualTo("neither kvasir-simd nor kvasir-native is on the class path");
   }
 
   @Test
@@ -67,18 +127,27 @@ class KernelChoiceTest {
   }
 
   @Test
-  void scalarCanBeAskedForThoughOthersAreThere() throws Exception {
-    KernelChoice choice = choose("scalar", Willing.class);
+  void plainJavaCanBeAskedForThoughOthersAreThere() throws Exception {
+    KernelChoice choice = choose("java", Willing.class);
     assertThat(choice.kernels()).isInstanceOf(ScalarKernels.class);
-    assertThat(choice.reason()).isEqualTo("chosen because -Dkvasir.kernels=scalar was given");
+    assertThat(choice.reason()).isEqualTo("chosen because -Dkvasir.kernels=java was given");
   }
 
   @Test
-  void theFirstProviderThatCanRunIsTaken() throws Exception {
-    assertThat(choose(null, Refusing.class, Willing.class).reason())
-        .isEqualTo("the fastest that this Java virtual machine can run");
-    assertThat(choose("willing", Refusing.class, Willing.class).reason())
-        .isEqualTo("chosen because -Dkvasir.kernels=willing was given");
+  void theHighestThatCanRunIsTakenOnTopOfTheOthers() throws Exception {
+    KernelChoice choice = choose(null, Refusing.class, Willing.class, Lowly.class);
+    assertThat(choice.kernels().name())
+        .isEqualTo("willing, 4 lanes, on lowly, 4 lanes, on scalar Java");
+    assertThat(choice.reason())
+        .isEqualTo(
+            "the fastest that can run here; refusing refused: a flag is missing; add --flag");
+  }
+
+  @Test
+  void oneThatIsAskedForServesThoughAHigherOneCouldRun() throws Exception {
+    KernelChoice choice = choose("lowly", Willing.class, Lowly.class);
+    assertThat(choice.kernels().name()).isEqualTo("lowly, 4 lanes, on scalar Java");
+    assertThat(choice.reason()).isEqualTo("chosen because -Dkvasir.kernels=lowly was given");
   }
 
   @Test
@@ -101,10 +170,10 @@ class KernelChoiceTest {
   void askingForTheUnknownIsRefusedWithTheKnown() {
     assertThatThrownBy(() -> choose("cuda", Willing.class, Refusing.class))
         .isInstanceOf(InvalidInputException.class)
-        .hasMessage("-Dkvasir.kernels=cuda is unknown; known are scalar, willing, refusing");
-    assertThatThrownBy(() -> KernelChoice.choose(""))
+        .hasMessage("-Dkvasir.kernels=cuda is unknown; known are java, willing, refusing");
+    assertThatThrownBy(() -> choose(""))
         .isInstanceOf(InvalidInputException.class)
-        .hasMessage("-Dkvasir.kernels= is unknown; known are scalar");
+        .hasMessage("-Dkvasir.kernels= is unknown; known are java");
   }
 
   /** Chooses while the class path offers these providers, in this order. */
@@ -121,7 +190,8 @@ class KernelChoiceTest {
     URL[] path = {folder.toUri().toURL()};
     try (URLClassLoader loader = new URLClassLoader(path, getClass().getClassLoader())) {
       thread.setContextClassLoader(loader);
-      return KernelChoice.choose(wanted);
+      return KernelChoice.choose(
+          Optional.ofNullable(wanted).map(name -> new Wanted(name, "-Dkvasir.kernels=" + name)));
     } finally {
       thread.setContextClassLoader(before);
     }

@@ -1,5 +1,6 @@
 package dev.kvasir.simd;
 
+import dev.kvasir.kernel.Family;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -16,8 +17,7 @@ final class KernelFamily implements Comparable<KernelFamily> {
   /** A busy machine may be slow to compile; one that never does is not asked for ever. */
   private static final int MOST_TRIES = 3;
 
-  private final String name;
-  private final int place;
+  private final Family family;
   private final Function<WarmUp, WarmUp.Trial> trial;
   private final Consumer<KernelFamily> queue;
   private final AtomicBoolean asked = new AtomicBoolean();
@@ -27,13 +27,10 @@ final class KernelFamily implements Comparable<KernelFamily> {
   private int tries;
 
   /**
-   * @param place of two that wait, the lower is tried first
    * @param queue takes it once it is asked for
    */
-  KernelFamily(
-      String name, int place, Function<WarmUp, WarmUp.Trial> trial, Consumer<KernelFamily> queue) {
-    this.name = name;
-    this.place = place;
+  KernelFamily(Family family, Function<WarmUp, WarmUp.Trial> trial, Consumer<KernelFamily> queue) {
+    this.family = family;
     this.trial = trial;
     this.queue = queue;
   }
@@ -78,7 +75,7 @@ final class KernelFamily implements Comparable<KernelFamily> {
 
   private void refuse(String why) {
     decide(why);
-    LOGGER.log(Level.WARNING, "scalar kernels serve for {0}: {1}", name, why);
+    LOGGER.log(Level.WARNING, "scalar kernels serve for {0}: {1}", family.words(), why);
   }
 
   private void decide(String why) {
@@ -88,14 +85,17 @@ final class KernelFamily implements Comparable<KernelFamily> {
 
   /** For people: which kernels serve, and why. */
   String report() {
-    return "%s: %s, %s".formatted(name, warm ? "vector" : "scalar", reason);
+    return "%s, %s".formatted(warm ? "vectors" : "plain Java", reason);
   }
 
-  /** Those that failed before come after all that wait for their first trial. */
+  /**
+   * Those that failed before come after all that wait for their first trial; of the others, in the
+   * order of the families.
+   */
   @Override
   public int compareTo(KernelFamily other) {
     return tries == other.tries
-        ? Integer.compare(place, other.place)
+        ? family.compareTo(other.family)
         : Integer.compare(tries, other.tries);
   }
 }

@@ -2,7 +2,6 @@ package dev.kvasir.simd;
 
 import dev.kvasir.kernel.KernelProvider;
 import dev.kvasir.kernel.Kernels;
-import dev.kvasir.kernel.ScalarKernels;
 import java.util.Optional;
 
 /**
@@ -16,6 +15,11 @@ public final class VectorKernelProvider implements KernelProvider {
   @Override
   public String name() {
     return "vector";
+  }
+
+  @Override
+  public int rank() {
+    return 1;
   }
 
   @Override
@@ -36,7 +40,12 @@ public final class VectorKernelProvider implements KernelProvider {
   }
 
   @Override
-  public Kernels create() {
-    return new WarmingKernels(new ScalarKernels(VectorWidth.lanes()), new VectorKernels());
+  public int lanes() {
+    return VectorWidth.lanes();
+  }
+
+  @Override
+  public Kernels create(Kernels beneath, int lanes) {
+    return new WarmingKernels(beneath, new VectorKernels());
   }
 }

@@ -2,6 +2,7 @@ package dev.kvasir.simd;
 
 import dev.kvasir.kernel.CodebookKernels;
 import dev.kvasir.kernel.CodedKernels;
+import dev.kvasir.kernel.Family;
 import dev.kvasir.kernel.FloatKernels;
 import dev.kvasir.kernel.HalfKernels;
 import dev.kvasir.kernel.Kernels;
@@ -36,6 +37,11 @@ final class VectorKernels implements Kernels {
   @Override
   public String name() {
     return "Vector API, %d bits".formatted(VectorWidth.bits());
+  }
+
+  @Override
+  public String serving(Family family) {
+    return "vectors";
   }
 
   @Override

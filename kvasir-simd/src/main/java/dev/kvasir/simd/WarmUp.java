@@ -5,11 +5,11 @@ import dev.kvasir.kernel.CodedLayout;
 import dev.kvasir.kernel.CodedMatrix;
 import dev.kvasir.kernel.CodedRows;
 import dev.kvasir.kernel.DenseMatrix;
+import dev.kvasir.kernel.Family;
 import dev.kvasir.kernel.FixedRows;
 import dev.kvasir.kernel.HalfQueries;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.LookupTables;
-import dev.kvasir.kernel.ScalarKernels;
 import dev.kvasir.kernel.TileRoom;
 import dev.kvasir.page.PageSize;
 import dev.kvasir.page.PlaneLayout;
@@ -41,8 +41,8 @@ final class WarmUp implements AutoCloseable {
   private static final int TOKENS = 32;
   private static final int HEAD = 64;
 
-  private final ScalarKernels scalar;
-  private final VectorKernels vector;
+  private final Kernels scalar;
+  private final Kernels vector;
 
   /** Of the kind that weights live in, or the compiler would have seen the wrong one. */
   private final Arena arena = Arena.ofShared();
@@ -51,13 +51,26 @@ final class WarmUp implements AutoCloseable {
   private final float[] y = new float[16 * COLUMNS];
   private final float[] z = new float[16 * COLUMNS];
 
-  WarmUp(ScalarKernels scalar, VectorKernels vector) {
+  WarmUp(Kernels scalar, Kernels vector) {
     this.scalar = scalar;
     this.vector = vector;
     for (int i = 0; i < x.length; i++) {
       x[i] = (i % 7 - 3) * 0.25f;
       y[i] = (i % 5 - 2) * 0.5f;
     }
+  }
+
+  Trial of(Family family) {
+    return switch (family) {
+      case BYTES -> coded(8);
+      case NIBBLES -> coded(4);
+      case FLOATS -> floats();
+      case ROWS -> rows();
+      case HALVES -> halves();
+      case LOOKUPS -> lookups();
+      case PATTERNS -> patterns();
+      case CODEBOOKS -> codebooks();
+    };
   }
 
   /** Tries both until the vector kernel wins for good; false if it never does. */
@@ -97,7 +110,7 @@ final class WarmUp implements AutoCloseable {
   }
 
   /** One row, and many: four at a time and one. */
-  Trial coded(int codeBits) {
+  private Trial coded(int codeBits) {
     boolean minimums = codeBits == 4;
     CodedMatrix matrix =
         new CodedMatrix(
@@ -123,7 +136,7 @@ final class WarmUp implements AutoCloseable {
     kernels.products(matrix, 0, 1, rows, z, room);
   }
 
-  Trial lookups() {
+  private Trial lookups() {
     return inTurn(planes(), shortSums());
   }
 
@@ -149,7 +162,7 @@ final class WarmUp implements AutoCloseable {
     };
   }
 
-  Trial halves() {
+  private Trial halves() {
     DenseMatrix row =
         new DenseMatrix(DenseMatrix.Precision.BF16, 1, COLUMNS, arena.allocate(2 * COLUMNS));
     return inTurn(
@@ -184,7 +197,7 @@ final class WarmUp implements AutoCloseable {
   }
 
   /** Rows four at a time and one, and vectors that turn. */
-  Trial patterns() {
+  private Trial patterns() {
     int[] picked = new int[7];
     float[] still = new float[HEAD];
     return kernels -> {
@@ -195,7 +208,7 @@ final class WarmUp implements AutoCloseable {
   }
 
   /** Codes of two stages, rows of as many pairs as every tile needs, and weights of few rows. */
-  Trial codebooks() {
+  private Trial codebooks() {
     int stages = 2;
     int sets = 2 * stages;
     int pairs = 112;
@@ -220,7 +233,7 @@ final class WarmUp implements AutoCloseable {
             kernels.rows().scale(bins, 0, bins.length, 0)); // or they would grow without bound
   }
 
-  Trial floats() {
+  private Trial floats() {
     return inTurn(
         kernels -> kernels.floats().products(x, 0, COLUMNS, 4, y, 0, COLUMNS, 5, COLUMNS, z, 0, 8),
         kernels ->
@@ -228,7 +241,7 @@ final class WarmUp implements AutoCloseable {
         kernels -> kernels.rows().scale(z, 0, 5 * HEAD, 0)); // or they would grow without bound
   }
 
-  Trial rows() {
+  private Trial rows() {
     return inTurn(
         kernels -> kernels.rows().rmsNorm(x, 0, y, 1e-6f, z, 0, COLUMNS),
         kernels -> kernels.rows().gatedSilu(z, y, 0, COLUMNS),

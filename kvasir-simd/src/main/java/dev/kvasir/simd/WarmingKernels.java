@@ -2,19 +2,18 @@ package dev.kvasir.simd;
 
 import dev.kvasir.kernel.CodebookKernels;
 import dev.kvasir.kernel.CodedKernels;
+import dev.kvasir.kernel.Family;
 import dev.kvasir.kernel.FloatKernels;
 import dev.kvasir.kernel.HalfKernels;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.LookupKernels;
 import dev.kvasir.kernel.PatternKernels;
 import dev.kvasir.kernel.RowKernels;
-import dev.kvasir.kernel.ScalarKernels;
-import java.util.ArrayList;
-import java.util.List;
+import java.util.EnumMap;
+import java.util.Map;
 import java.util.concurrent.PriorityBlockingQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
-import java.util.function.Function;
 
 /**
  * Vector kernels that begin as scalar ones. Vector code that is not yet compiled boxes every vector
@@ -26,39 +25,24 @@ import java.util.function.Function;
 final class WarmingKernels implements Kernels {
   private static final long REPORT_PAUSE_NANOS = 20_000_000;
 
-  private final ScalarKernels scalar;
+  private final Kernels scalar;
   private final VectorKernels vector;
   private final PriorityBlockingQueue<KernelFamily> waiting = new PriorityBlockingQueue<>();
   private final AtomicBoolean begun = new AtomicBoolean();
-  private final List<KernelFamily> families = new ArrayList<>();
+  private final Map<Family, KernelFamily> families = new EnumMap<>(Family.class);
 
-  // In the order in which they are tried where several wait: products with weights matter most.
-  private final KernelFamily bytes =
-      family("products with weights of bytes", trials -> trials.coded(8));
-  private final KernelFamily nibbles =
-      family("products with weights of nibbles", trials -> trials.coded(4));
-  private final KernelFamily floats = family("products and sums of floats", WarmUp::floats);
-  private final KernelFamily rows = family("norms and exponentials", WarmUp::rows);
-  private final KernelFamily halves = family("rows of halves", WarmUp::halves);
-  private final KernelFamily lookups = family("attention on packed bits", WarmUp::lookups);
-  private final KernelFamily patterns = family("patterns that turn", WarmUp::patterns);
-  private final KernelFamily codebooks = family("sums of codebook rows", WarmUp::codebooks);
-
-  WarmingKernels(ScalarKernels scalar, VectorKernels vector) {
+  WarmingKernels(Kernels scalar, VectorKernels vector) {
     this.scalar = scalar;
     this.vector = vector;
-  }
-
-  private KernelFamily family(String familyName, Function<WarmUp, WarmUp.Trial> trial) {
-    KernelFamily family = new KernelFamily(familyName, families.size(), trial, waiting::add);
-    families.add(family);
-    return family;
+    for (Family family : Family.values()) {
+      families.put(family, new KernelFamily(family, trials -> trials.of(family), waiting::add));
+    }
   }
 
   /** Where the family is served from; asking for it has it tried. */
-  private Kernels of(KernelFamily family) {
+  private Kernels of(Family family) {
     beginOnce();
-    return family.isWarm() ? vector : scalar;
+    return families.get(family).isWarm() ? vector : scalar;
   }
 
   /** Not before arithmetic is asked for: loading a model needs the processors itself. */
@@ -83,49 +67,50 @@ final class WarmingKernels implements Kernels {
     return vector.name();
   }
 
-  /** Tries all that has not been tried. */
+  /** Tries it if that has not been done. */
   @Override
-  public List<String> report() {
+  public String serving(Family family) {
     beginOnce();
-    families.forEach(KernelFamily::isWarm);
-    while (!families.stream().allMatch(KernelFamily::isDecided)) {
+    KernelFamily tried = families.get(family);
+    tried.isWarm();
+    while (!tried.isDecided()) {
       LockSupport.parkNanos(REPORT_PAUSE_NANOS);
     }
-    return families.stream().map(KernelFamily::report).toList();
+    return tried.report();
   }
 
   @Override
   public CodedKernels coded(int codeBits) {
-    return of(codeBits == 8 ? bytes : nibbles).coded(codeBits);
+    return of(codeBits == 8 ? Family.BYTES : Family.NIBBLES).coded(codeBits);
   }
 
   @Override
   public FloatKernels floats() {
-    return of(floats).floats();
+    return of(Family.FLOATS).floats();
   }
 
   @Override
   public RowKernels rows() {
-    return of(rows).rows();
+    return of(Family.ROWS).rows();
   }
 
   @Override
   public HalfKernels halves() {
-    return of(halves).halves();
+    return of(Family.HALVES).halves();
   }
 
   @Override
   public LookupKernels lookups() {
-    return of(lookups).lookups();
+    return of(Family.LOOKUPS).lookups();
   }
 
   @Override
   public PatternKernels patterns() {
-    return of(patterns).patterns();
+    return of(Family.PATTERNS).patterns();
   }
 
   @Override
   public CodebookKernels codebooks() {
-    return of(codebooks).codebooks();
+    return of(Family.CODEBOOKS).codebooks();
   }
 }

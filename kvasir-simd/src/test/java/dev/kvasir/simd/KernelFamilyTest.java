@@ -2,6 +2,7 @@ package dev.kvasir.simd;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kvasir.kernel.Family;
 import dev.kvasir.kernel.ScalarKernels;
 import java.util.ArrayList;
 import java.util.List;
@@ -11,7 +12,7 @@ class KernelFamilyTest {
   private final List<KernelFamily> waiting = new ArrayList<>();
 
   private KernelFamily family(WarmUp.Trial trial) {
-    return new KernelFamily("made-up kernels", 0, trials -> trial, waiting::add);
+    return new KernelFamily(Family.ROWS, trials -> trial, waiting::add);
   }
 
   private static WarmUp trials() {
@@ -21,12 +22,12 @@ class KernelFamilyTest {
   @Test
   void itWaitsForItsTrialOnceItIsAskedFor() {
     KernelFamily family = family(kernels -> {});
-    assertThat(family.report()).isEqualTo("made-up kernels: scalar, not asked for yet");
+    assertThat(family.report()).isEqualTo("plain Java, not asked for yet");
     assertThat(family.isWarm()).isFalse();
     assertThat(family.isWarm()).isFalse();
     assertThat(waiting).containsExactly(family);
     assertThat(family.isDecided()).isFalse();
-    assertThat(family.report()).isEqualTo("made-up kernels: scalar, waits for its trial");
+    assertThat(family.report()).isEqualTo("plain Java, waits for its trial");
   }
 
   @Test
@@ -44,7 +45,7 @@ class KernelFamilyTest {
     assertThat(family.isDecided()).isTrue();
     assertThat(family.report())
         .isEqualTo(
-            "made-up kernels: scalar, the trial of vector kernels failed:"
+            "plain Java, the trial of vector kernels failed:"
                 + " java.lang.IllegalStateException: made up");
   }
 
@@ -62,7 +63,7 @@ class KernelFamilyTest {
       family.tryOut(trials);
     }
     assertThat(family.isWarm()).isTrue();
-    assertThat(family.report()).isEqualTo("made-up kernels: vector, they are the faster ones");
+    assertThat(family.report()).isEqualTo("vectors, they are the faster ones");
   }
 
   private static void busy() {
@@ -74,8 +75,8 @@ class KernelFamilyTest {
 
   @Test
   void oneThatGaveUpComesAfterAllThatWaitForTheirFirstTrial() {
-    KernelFamily first = new KernelFamily("first", 0, trials -> kernels -> {}, waiting::add);
-    KernelFamily second = new KernelFamily("second", 1, trials -> kernels -> {}, waiting::add);
+    KernelFamily first = new KernelFamily(Family.BYTES, trials -> kernels -> {}, waiting::add);
+    KernelFamily second = new KernelFamily(Family.ROWS, trials -> kernels -> {}, waiting::add);
     assertThat(first).isLessThan(second);
     first.gaveUp();
     assertThat(first).isGreaterThan(second);
@@ -84,6 +85,6 @@ class KernelFamilyTest {
     first.gaveUp();
     assertThat(first.isDecided()).isTrue();
     assertThat(first.report())
-        .isEqualTo("first: scalar, vector kernels stayed the slower ones in 3 trials");
+        .isEqualTo("plain Java, vector kernels stayed the slower ones in 3 trials");
   }
 }
