@@ -1,0 +1,61 @@
+package dev.kvasir.natives;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
+import java.util.Map;
+import java.util.stream.Collectors;
+
+/**
+ * What the libraries were when they were built, a line each: {@code SHA-256 name}. The line of
+ * {@code sources} is the hash of all C files in the order of their names, {@code *.c} and then
+ * {@code *.h}.
+ */
+record Hashes(Map<String, String> byName) {
+  private static final String RESOURCE = "hashes";
+
+  static Hashes read() {
+    String text = new String(resource(RESOURCE), StandardCharsets.UTF_8);
+    return new Hashes(
+        text.lines()
+            .map(line -> line.split(" +"))
+            .collect(Collectors.toMap(parts -> parts[1], parts -> parts[0])));
+  }
+
+  /**
+   * The bytes of a library.
+   *
+   * @throws NativeRefusal if it is missing, or is not what was built
+   */
+  byte[] verified(String library) {
+    byte[] bytes = resource(library);
+    String found = of(bytes);
+    if (!found.equals(byName.get(library))) {
+      throw new NativeRefusal(
+          "%s has the hash %s; expected %s".formatted(library, found, byName.get(library)));
+    }
+    return bytes;
+  }
+
+  static String of(byte[] bytes) {
+    try {
+      return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(bytes));
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException(e); // every Java has it
+    }
+  }
+
+  private static byte[] resource(String name) {
+    try (InputStream in = Hashes.class.getResourceAsStream(name)) {
+      if (in == null) {
+        throw new NativeRefusal("%s is missing from the jar of kvasir-native".formatted(name));
+      }
+      return in.readAllBytes();
+    } catch (IOException e) {
+      throw new NativeRefusal("%s cannot be read: %s".formatted(name, e.getMessage()), e);
+    }
+  }
+}

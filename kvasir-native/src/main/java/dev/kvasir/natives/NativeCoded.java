@@ -1,0 +1,139 @@
+package dev.kvasir.natives;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+
+import dev.kvasir.kernel.CodedKernels;
+import dev.kvasir.kernel.CodedLayout;
+import dev.kvasir.kernel.CodedMatrix;
+import dev.kvasir.kernel.CodedRows;
+import dev.kvasir.kernel.TileRoom;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
+
+/** Products with coded weights by dot products of four bytes. */
+final class NativeCoded implements CodedKernels {
+  /** Products of bytes in a call at the most, some 40 microseconds of them. */
+  private static final long MOST_PRODUCTS = 2 << 20;
+
+  /** Bytes of weights in a call at the most, some 40 microseconds of reading memory. */
+  private static final long MOST_BYTES = 512 << 10;
+
+  private static final MethodHandle CODE_ROWS =
+      Calls.code(
+          "code_rows", ADDRESS, ADDRESS, ADDRESS, ADDRESS, ADDRESS, JAVA_INT, JAVA_INT, JAVA_INT);
+
+  private static final MethodHandle PRODUCTS =
+      Calls.code(
+          "coded_products",
+          ADDRESS,
+          ADDRESS,
+          ADDRESS,
+          JAVA_INT,
+          JAVA_INT,
+          JAVA_INT,
+          JAVA_INT,
+          JAVA_INT,
+          JAVA_INT,
+          JAVA_INT,
+          ADDRESS,
+          ADDRESS,
+          ADDRESS,
+          ADDRESS,
+          JAVA_INT,
+          JAVA_INT,
+          ADDRESS);
+
+  private final CodedKernels scalar;
+
+  NativeCoded(CodedKernels scalar) {
+    this.scalar = scalar;
+  }
+
+  @Override
+  public CodedLayout layout() {
+    return CodedLayout.DOTS;
+  }
+
+  @Override
+  public void begin(CodedRows rows, int count, int columns) {
+    rows.begin(count, columns);
+  }
+
+  @Override
+  public void prepare(CodedRows rows, float[] x, int first, int end) {
+    Bounds.check(x.length, rows.columns() * end);
+    try {
+      CODE_ROWS.invokeExact(
+          MemorySegment.ofArray(x),
+          MemorySegment.ofArray(rows.codes()),
+          MemorySegment.ofArray(rows.scales()),
+          MemorySegment.ofArray(rows.codeSums()),
+          MemorySegment.ofArray(rows.sums()),
+          rows.columns(),
+          first,
+          end);
+    } catch (Throwable e) {
+      throw Calls.unexpected(e);
+    }
+  }
+
+  @Override
+  public void products(
+      CodedMatrix matrix, int firstTile, int endTile, CodedRows rows, float[] out, TileRoom room) {
+    if (matrix.layout() != CodedLayout.DOTS || matrix.columns() != rows.columns()) {
+      throw new IllegalArgumentException(
+          "a matrix of %d columns in layout %s; expected %d in layout DOTS"
+              .formatted(matrix.columns(), matrix.layout(), rows.columns()));
+    }
+    Bounds.check(out.length, rows.rows() * matrix.rows());
+    Bounds.check(matrix.tiles(), endTile);
+    long tileProducts = (long) CodedMatrix.TILE_ROWS * matrix.columns();
+    int rowsTogether = Math.clamp(MOST_PRODUCTS / tileProducts, 8, rows.rows() + 8);
+    long tiles =
+        Math.min(
+            MOST_BYTES / matrix.codesOffset(1),
+            MOST_PRODUCTS / (tileProducts * Math.min(rowsTogether, rows.rows())));
+    int tilesTogether = Math.clamp(tiles, 1, endTile + 1);
+    for (int tile = firstTile; tile < endTile; tile += tilesTogether) {
+      int end = Math.min(tile + tilesTogether, endTile);
+      for (int row = 0; row < rows.rows(); row += rowsTogether) {
+        int count = Math.min(rowsTogether, rows.rows() - row);
+        call(matrix, tile, end, rows, row, count, out);
+      }
+    }
+  }
+
+  private static void call(
+      CodedMatrix matrix, int tile, int end, CodedRows rows, int row, int count, float[] out) {
+    boolean hasMinimums = matrix.hasMinimums();
+    MemorySegment minimums = hasMinimums ? matrix.minimums() : MemorySegment.NULL;
+    try {
+      PRODUCTS.invokeExact(
+          matrix.codes(),
+          matrix.scales(),
+          minimums,
+          hasMinimums ? 1 : 0,
+          matrix.codeBits(),
+          matrix.groupLength(),
+          matrix.columns(),
+          matrix.rows(),
+          tile,
+          end,
+          MemorySegment.ofArray(rows.codes()),
+          MemorySegment.ofArray(rows.scales()),
+          MemorySegment.ofArray(rows.codeSums()),
+          MemorySegment.ofArray(rows.sums()),
+          row,
+          count,
+          MemorySegment.ofArray(out));
+    } catch (Throwable e) {
+      throw Calls.unexpected(e);
+    }
+  }
+
+  @Override
+  public void expand(CodedMatrix matrix, int firstRow, int count, float[] out, int outAt) {
+    scalar.expand(matrix, firstRow, count, out, outAt);
+  }
+}

@@ -1,0 +1,107 @@
+package dev.kvasir.natives;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+
+import dev.kvasir.kernel.FloatKernels;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
+
+/** Products and sums of floats; a call takes as many rows as stay within its time. */
+final class NativeFloats implements FloatKernels {
+  /** Multiplications in a call at the most, some 40 microseconds of them. */
+  private static final long MOST_PRODUCTS = 1 << 19;
+
+  private static final MethodHandle PRODUCTS = rowsAndRows("products");
+  private static final MethodHandle WEIGHTED_SUMS = rowsAndRows("weighted_sums");
+
+  private static MethodHandle rowsAndRows(String name) {
+    return Calls.floats(
+        name, ADDRESS, JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT, JAVA_INT, JAVA_INT,
+        JAVA_INT, ADDRESS, JAVA_INT, JAVA_INT);
+  }
+
+  private static int rowsTogether(long productsOfARow, int rows) {
+    return Math.clamp(MOST_PRODUCTS / Math.max(1, productsOfARow), 4, rows + 4);
+  }
+
+  @Override
+  public void products(
+      float[] a,
+      int aAt,
+      int aStride,
+      int aRows,
+      float[] b,
+      int bAt,
+      int bStride,
+      int bRows,
+      int depth,
+      float[] c,
+      int cAt,
+      int cStride) {
+    Bounds.check(a.length, aAt, aRows, aStride, depth);
+    Bounds.check(b.length, bAt, bRows, bStride, depth);
+    Bounds.check(c.length, cAt, aRows, cStride, bRows);
+    int together = rowsTogether((long) bRows * depth, aRows);
+    for (int row = 0; row < aRows; row += together) {
+      int count = Math.min(together, aRows - row);
+      try {
+        PRODUCTS.invokeExact(
+            MemorySegment.ofArray(a),
+            aAt + row * aStride,
+            aStride,
+            count,
+            MemorySegment.ofArray(b),
+            bAt,
+            bStride,
+            bRows,
+            depth,
+            MemorySegment.ofArray(c),
+            cAt + row * cStride,
+            cStride);
+      } catch (Throwable e) {
+        throw Calls.unexpected(e);
+      }
+    }
+  }
+
+  @Override
+  public void weightedSums(
+      float[] weights,
+      int weightsAt,
+      int weightsStride,
+      int rows,
+      float[] v,
+      int vAt,
+      int vStride,
+      int tokens,
+      int length,
+      float[] out,
+      int outAt,
+      int outStride) {
+    Bounds.check(weights.length, weightsAt, rows, weightsStride, tokens);
+    Bounds.check(v.length, vAt, tokens, vStride, length);
+    Bounds.check(out.length, outAt, rows, outStride, length);
+    int together = rowsTogether((long) tokens * length, rows);
+    for (int row = 0; row < rows; row += together) {
+      int count = Math.min(together, rows - row);
+      try {
+        WEIGHTED_SUMS.invokeExact(
+            MemorySegment.ofArray(weights),
+            weightsAt + row * weightsStride,
+            weightsStride,
+            count,
+            MemorySegment.ofArray(v),
+            vAt,
+            vStride,
+            tokens,
+            length,
+            MemorySegment.ofArray(out),
+            outAt + row * outStride,
+            outStride);
+      } catch (Throwable e) {
+        throw Calls.unexpected(e);
+      }
+    }
+  }
+}

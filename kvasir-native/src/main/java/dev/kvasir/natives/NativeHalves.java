@@ -1,0 +1,154 @@
+package dev.kvasir.natives;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import dev.kvasir.kernel.DenseMatrix;
+import dev.kvasir.kernel.DenseMatrix.Precision;
+import dev.kvasir.kernel.HalfKernels;
+import dev.kvasir.kernel.HalfQueries;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
+
+/** Rows of 16-bit floats. */
+final class NativeHalves implements HalfKernels {
+  private static final MethodHandle EXPAND =
+      Calls.floats("expand", ADDRESS, JAVA_LONG, ADDRESS, JAVA_INT, JAVA_INT, JAVA_INT);
+  private static final MethodHandle PRODUCTS =
+      Calls.floats(
+          "half_products",
+          ADDRESS,
+          JAVA_INT,
+          ADDRESS,
+          JAVA_LONG,
+          JAVA_INT,
+          JAVA_INT,
+          ADDRESS,
+          JAVA_INT,
+          JAVA_INT,
+          JAVA_INT);
+  private static final MethodHandle SUMS =
+      Calls.floats(
+          "half_sums",
+          ADDRESS,
+          JAVA_INT,
+          JAVA_INT,
+          JAVA_INT,
+          ADDRESS,
+          JAVA_LONG,
+          JAVA_INT,
+          JAVA_INT,
+          ADDRESS,
+          JAVA_INT,
+          JAVA_INT,
+          JAVA_INT);
+
+  private final HalfKernels scalar;
+
+  NativeHalves(HalfKernels scalar) {
+    this.scalar = scalar;
+  }
+
+  @Override
+  public void expand(DenseMatrix matrix, int firstRow, int count, float[] out, int outAt) {
+    int values = count * matrix.columns();
+    long offset = matrix.offset(firstRow);
+    switch (matrix.precision()) {
+      case F32 -> scalar.expand(matrix, firstRow, count, out, outAt);
+      case F16 -> expand(matrix.data(), offset, out, outAt, values, 0);
+      case BF16 -> expand(matrix.data(), offset, out, outAt, values, 1);
+    }
+  }
+
+  @Override
+  public void expand(MemorySegment source, long offset, float[] out, int outAt, int count) {
+    expand(source, offset, out, outAt, count, 0);
+  }
+
+  private static void expand(
+      MemorySegment source, long offset, float[] out, int outAt, int count, int brains) {
+    Bounds.check(source.byteSize(), offset, 2L * count);
+    Bounds.check(out.length, outAt, count);
+    try {
+      EXPAND.invokeExact(source, offset, MemorySegment.ofArray(out), outAt, count, brains);
+    } catch (Throwable e) {
+      throw Calls.unexpected(e);
+    }
+  }
+
+  @Override
+  public void prepare(
+      HalfQueries queries, float[] a, int at, int rows, int columns, Precision precision) {
+    scalar.prepare(queries, a, at, rows, columns, precision);
+  }
+
+  @Override
+  public void products(
+      HalfQueries queries,
+      DenseMatrix b,
+      int firstRow,
+      int bRows,
+      float[] c,
+      int cAt,
+      int cStride) {
+    queries.requireColumns(b);
+    long offset = b.offset(firstRow);
+    Bounds.check(b.data().byteSize(), offset, 2L * bRows * b.columns());
+    Bounds.check(c.length, cAt, queries.count(), cStride, bRows);
+    try {
+      PRODUCTS.invokeExact(
+          MemorySegment.ofArray(queries.rows()),
+          queries.count(),
+          b.data(),
+          offset,
+          bRows,
+          b.columns(),
+          MemorySegment.ofArray(c),
+          cAt,
+          cStride,
+          isBrain(b));
+    } catch (Throwable e) {
+      throw Calls.unexpected(e);
+    }
+  }
+
+  private static int isBrain(DenseMatrix matrix) {
+    return matrix.precision() == Precision.BF16 ? 1 : 0;
+  }
+
+  @Override
+  public void weightedSums(
+      float[] weights,
+      int weightsAt,
+      int weightsStride,
+      int rows,
+      DenseMatrix v,
+      int firstRow,
+      int tokens,
+      float[] out,
+      int outAt,
+      int outStride) {
+    long offset = v.offset(firstRow);
+    Bounds.check(v.data().byteSize(), offset, 2L * tokens * v.columns());
+    Bounds.check(weights.length, weightsAt, rows, weightsStride, tokens);
+    Bounds.check(out.length, outAt, rows, outStride, v.columns());
+    try {
+      SUMS.invokeExact(
+          MemorySegment.ofArray(weights),
+          weightsAt,
+          weightsStride,
+          rows,
+          v.data(),
+          offset,
+          tokens,
+          v.columns(),
+          MemorySegment.ofArray(out),
+          outAt,
+          outStride,
+          isBrain(v));
+    } catch (Throwable e) {
+      throw Calls.unexpected(e);
+    }
+  }
+}

@@ -1,0 +1,79 @@
+package dev.kvasir.natives;
+
+import dev.kvasir.kernel.CodebookKernels;
+import dev.kvasir.kernel.CodedKernels;
+import dev.kvasir.kernel.Family;
+import dev.kvasir.kernel.FloatKernels;
+import dev.kvasir.kernel.HalfKernels;
+import dev.kvasir.kernel.Kernels;
+import dev.kvasir.kernel.LookupKernels;
+import dev.kvasir.kernel.PatternKernels;
+import dev.kvasir.kernel.RowKernels;
+import dev.kvasir.kernel.ScalarKernels;
+
+/**
+ * The arithmetic in C, compiled beforehand: fast from the first call on, and with instructions that
+ * Java cannot name. What it leaves is served by the kernels beneath.
+ */
+final class NativeKernels implements Kernels {
+  private static final ScalarKernels SCALAR = new ScalarKernels();
+
+  private final Kernels beneath;
+  private final CodedKernels coded = new NativeCoded(SCALAR.coded(8));
+  private final FloatKernels floats = new NativeFloats();
+  private final RowKernels rows = new NativeRows();
+  private final HalfKernels halves = new NativeHalves(SCALAR.halves());
+
+  NativeKernels(Kernels beneath) {
+    this.beneath = beneath;
+  }
+
+  @Override
+  public String name() {
+    return "native, %s".formatted(Calls.forCodes().words());
+  }
+
+  @Override
+  public String serving(Family family) {
+    return switch (family) {
+      case BYTES, NIBBLES -> "native, %s".formatted(Calls.forCodes().words());
+      case FLOATS, ROWS, HALVES -> "native, %s".formatted(Calls.forFloats().words());
+      case LOOKUPS, PATTERNS, CODEBOOKS -> beneath.serving(family);
+    };
+  }
+
+  @Override
+  public CodedKernels coded(int codeBits) {
+    return coded;
+  }
+
+  @Override
+  public FloatKernels floats() {
+    return floats;
+  }
+
+  @Override
+  public RowKernels rows() {
+    return rows;
+  }
+
+  @Override
+  public HalfKernels halves() {
+    return halves;
+  }
+
+  @Override
+  public LookupKernels lookups() {
+    return beneath.lookups();
+  }
+
+  @Override
+  public PatternKernels patterns() {
+    return beneath.patterns();
+  }
+
+  @Override
+  public CodebookKernels codebooks() {
+    return beneath.codebooks();
+  }
+}

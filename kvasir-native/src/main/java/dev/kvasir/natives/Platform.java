@@ -1,0 +1,50 @@
+package dev.kvasir.natives;
+
+import java.util.Locale;
+
+/** An operating system and a processor that libraries are built for. */
+enum Platform {
+  LINUX_AARCH64("linux", "aarch64", "linux-aarch64.so"),
+  LINUX_X86_64("linux", "x86_64", "linux-x86_64.so"),
+  MACOS_AARCH64("macos", "aarch64", "macos-aarch64.dylib"),
+  WINDOWS_X86_64("windows", "x86_64", "windows-x86_64.dll");
+
+  private final String system;
+  private final String processor;
+  private final String library;
+
+  Platform(String system, String processor, String library) {
+    this.system = system;
+    this.processor = processor;
+    this.library = library;
+  }
+
+  /** The file among this package's resources. */
+  String library() {
+    return library;
+  }
+
+  boolean isX86() {
+    return processor.equals("x86_64");
+  }
+
+  /**
+   * @throws NativeRefusal if there is no library for it
+   */
+  static Platform ofThisProcess() {
+    return of(System.getProperty("os.name"), System.getProperty("os.arch"));
+  }
+
+  static Platform of(String osName, String osArch) {
+    String name = osName.toLowerCase(Locale.ROOT);
+    String system = name.startsWith("mac") ? "macos" : name.startsWith("win") ? "windows" : name;
+    String processor =
+        osArch.equals("amd64") ? "x86_64" : osArch.equals("arm64") ? "aarch64" : osArch;
+    for (Platform platform : values()) {
+      if (platform.system.equals(system) && platform.processor.equals(processor)) {
+        return platform;
+      }
+    }
+    throw new NativeRefusal("there is no library for %s on %s".formatted(osName, osArch));
+  }
+}

@@ -1,0 +1,104 @@
+package dev.kvasir.natives;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
+import java.util.EnumSet;
+import java.util.Set;
+
+/** Finds out which instructions the processor has and the operating system lets a process use. */
+final class Processor {
+  private Processor() {}
+
+  /**
+   * @throws NativeRefusal if it has not even the least
+   */
+  static Set<Instructions> instructions(Platform platform, NativeLibrary library) {
+    return switch (platform) {
+      case LINUX_X86_64, WINDOWS_X86_64 -> x86(library);
+      case LINUX_AARCH64 -> linuxArm();
+      case MACOS_AARCH64 -> EnumSet.of(Instructions.NEON, Instructions.DOTPROD);
+    };
+  }
+
+  /** Bits of getauxval(AT_HWCAP), from the kernel's header for aarch64. */
+  private static Set<Instructions> linuxArm() {
+    long features = auxiliaryValue(16);
+    Set<Instructions> found = EnumSet.of(Instructions.NEON);
+    if ((features >> 20 & 1) == 1) {
+      found.add(Instructions.DOTPROD);
+    }
+    return found;
+  }
+
+  @SuppressWarnings("restricted") // a function of the C library that only reads
+  private static long auxiliaryValue(long type) {
+    Linker linker = Linker.nativeLinker();
+    MemorySegment address = linker.defaultLookup().find("getauxval").orElseThrow();
+    MethodHandle function =
+        linker.downcallHandle(address, FunctionDescriptor.of(JAVA_LONG, JAVA_LONG));
+    try {
+      return (long) function.invokeExact(type);
+    } catch (Throwable e) {
+      throw Calls.unexpected(e);
+    }
+  }
+
+  private static Set<Instructions> x86(NativeLibrary library) {
+    MethodHandle cpuid =
+        library.function("kv_cpuid", FunctionDescriptor.ofVoid(JAVA_INT, JAVA_INT, ADDRESS));
+    int[] first = registers(cpuid, 1, 0);
+    boolean savesAsked = bit(first[2], 27);
+    long saved = savesAsked ? savedRegisters(library) : 0;
+    // Bits 1 and 2: the registers of SSE and AVX. Bits 5 to 7: masks, and the rest of AVX-512.
+    boolean savesAvx = (saved & 0b110) == 0b110;
+    boolean saves512 = savesAvx && (saved & 0b1110_0000) == 0b1110_0000;
+    int[] seventh = registers(cpuid, 7, 0);
+    int[] more = registers(cpuid, 7, 1);
+    boolean halves = bit(first[2], 29);
+    boolean fused = bit(first[2], 12);
+    if (!(savesAvx && bit(seventh[1], 5) && halves && fused)) {
+      throw new NativeRefusal("this processor has no AVX2, which is the least they need");
+    }
+    Set<Instructions> found = EnumSet.of(Instructions.AVX2);
+    if (bit(more[0], 4)) {
+      found.add(Instructions.AVXVNNI);
+    }
+    boolean foundation = bit(seventh[1], 16) && bit(seventh[1], 17);
+    boolean bytesAndShorter = bit(seventh[1], 30) && bit(seventh[1], 31);
+    if (saves512 && foundation && bytesAndShorter && bit(seventh[2], 11)) {
+      found.add(Instructions.AVX512);
+    }
+    return found;
+  }
+
+  private static boolean bit(int register, int bit) {
+    return (register >> bit & 1) == 1;
+  }
+
+  /** eax, ebx, ecx, edx. */
+  private static int[] registers(MethodHandle cpuid, int leaf, int part) {
+    int[] registers = new int[4];
+    MemorySegment out = MemorySegment.ofArray(registers);
+    try {
+      cpuid.invokeExact(leaf, part, out);
+      return registers;
+    } catch (Throwable e) {
+      throw Calls.unexpected(e);
+    }
+  }
+
+  private static long savedRegisters(NativeLibrary library) {
+    MethodHandle xgetbv = library.function("kv_xgetbv", FunctionDescriptor.of(JAVA_LONG));
+    try {
+      return (long) xgetbv.invokeExact();
+    } catch (Throwable e) {
+      throw Calls.unexpected(e);
+    }
+  }
+}
