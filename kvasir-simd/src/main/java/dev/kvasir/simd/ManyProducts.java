@@ -1,12 +1,12 @@
 package dev.kvasir.simd;
 
 import static jdk.incubator.vector.VectorOperators.FMA;
-import static jdk.incubator.vector.VectorOperators.MUL;
 
 import dev.kvasir.kernel.CodedMatrix;
 import dev.kvasir.kernel.CodedRows;
 import dev.kvasir.kernel.TileRoom;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 import java.util.Arrays;
 import jdk.incubator.vector.FloatVector;
@@ -22,7 +22,8 @@ final class ManyProducts {
   private static final VectorSpecies<Float> SPECIES =
       VectorWidth.bits() >= 256 ? FloatVector.SPECIES_256 : FloatVector.SPECIES_128;
   private static final int LANES = SPECIES.length();
-  private static final ByteOrder ORDER = ByteOrder.LITTLE_ENDIAN;
+  private static final ValueLayout.OfFloat FLOAT =
+      ValueLayout.JAVA_FLOAT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
   private static final int TILE = CodedMatrix.TILE_ROWS;
   private static final int ROWS = 4;
 
@@ -39,25 +40,26 @@ final class ManyProducts {
   }
 
   static void multiply(CodedMatrix matrix, int tile, CodedRows rows, float[] out, TileRoom room) {
-    float[] weights = room.weights(matrix.columns() * TILE);
+    int codes = matrix.columns() * TILE;
+    int groups = matrix.groups() * TILE;
+    float[] weights = room.weights(codes + 2 * groups); // codes, scales, minimums
     expand(matrix, tile, room, weights);
-    float[] sums = room.sums(rows.rows() * TILE);
+    copyFloats(matrix.scales(), matrix.scalesOffset(tile), groups, weights, codes);
+    // Totals of all rows, then the sums of a group for four.
+    float[] sums = room.sums((rows.rows() + ROWS) * TILE);
     Arrays.fill(sums, 0, rows.rows() * TILE, 0);
-    int row = 0;
-    for (; row + ROWS <= rows.rows(); row += ROWS) {
-      for (int lane = 0; lane < TILE; lane += 2 * LANES) {
-        addFour(matrix, tile, rows, row, lane, weights, sums);
-      }
-    }
-    for (; row < rows.rows(); row++) {
-      for (int lane = 0; lane < TILE; lane += LANES) {
-        addOne(matrix, tile, rows, row, lane, weights, sums);
-      }
+    for (int row = 0; row < rows.rows(); row += ROWS) {
+      addRows(matrix, rows, row, Math.min(ROWS, rows.rows() - row), weights, sums);
     }
     if (matrix.hasMinimums()) {
-      addMinimums(matrix, tile, rows, sums);
+      copyFloats(matrix.minimums(), matrix.scalesOffset(tile), groups, weights, codes + groups);
+      addMinimums(matrix, rows, weights, codes + groups, sums);
     }
     place(matrix, tile, rows.rows(), sums, out);
+  }
+
+  private static void copyFloats(MemorySegment from, long offset, int count, float[] to, int toAt) {
+    MemorySegment.copy(from, FLOAT, offset, to, toAt, count);
   }
 
   /** Lanes lie as the scales do, so that a vector of sums meets a vector of scales. */
@@ -86,111 +88,118 @@ final class ManyProducts {
     }
   }
 
-  private static void addFour(
-      CodedMatrix matrix,
-      int tile,
-      CodedRows rows,
-      int row,
-      int lane,
-      float[] weights,
-      float[] sums) {
+  private static void addRows(
+      CodedMatrix matrix, CodedRows rows, int row, int count, float[] weights, float[] sums) {
     int length = matrix.groupLength();
-    int columns = rows.columns();
-    float[] x = rows.floats();
-    int from = rows.codesAt(row);
+    int part = rows.rows() * TILE;
     for (int group = 0; group < matrix.groups(); group++) {
-      FloatVector s00 = FloatVector.zero(SPECIES);
-      FloatVector s01 = FloatVector.zero(SPECIES);
-      FloatVector s10 = FloatVector.zero(SPECIES);
-      FloatVector s11 = FloatVector.zero(SPECIES);
-      FloatVector s20 = FloatVector.zero(SPECIES);
-      FloatVector s21 = FloatVector.zero(SPECIES);
-      FloatVector s30 = FloatVector.zero(SPECIES);
-      FloatVector s31 = FloatVector.zero(SPECIES);
-      for (int c = group * length; c < (group + 1) * length; c++) {
-        FloatVector w0 = FloatVector.fromArray(SPECIES, weights, c * TILE + lane);
-        FloatVector w1 = FloatVector.fromArray(SPECIES, weights, c * TILE + lane + LANES);
-        FloatVector a = FloatVector.broadcast(SPECIES, x[from + c]);
-        s00 = a.lanewise(FMA, w0, s00);
-        s01 = a.lanewise(FMA, w1, s01);
-        a = FloatVector.broadcast(SPECIES, x[from + columns + c]);
-        s10 = a.lanewise(FMA, w0, s10);
-        s11 = a.lanewise(FMA, w1, s11);
-        a = FloatVector.broadcast(SPECIES, x[from + 2 * columns + c]);
-        s20 = a.lanewise(FMA, w0, s20);
-        s21 = a.lanewise(FMA, w1, s21);
-        a = FloatVector.broadcast(SPECIES, x[from + 3 * columns + c]);
-        s30 = a.lanewise(FMA, w0, s30);
-        s31 = a.lanewise(FMA, w1, s31);
+      int column = group * length;
+      if (count == ROWS) {
+        for (int lane = 0; lane < TILE; lane += 2 * LANES) {
+          sumFour(rows, row, column, length, lane, weights, sums, part + lane);
+        }
+      } else {
+        for (int i = 0; i < count; i++) {
+          sumOne(rows, row + i, column, length, weights, sums, part + i * TILE);
+        }
       }
-      MemorySegment scales = matrix.scales();
-      long at = matrix.scalesOffset(tile) + Float.BYTES * ((long) group * TILE + lane);
-      FloatVector w0 = FloatVector.fromMemorySegment(SPECIES, scales, at, ORDER);
-      at += (long) Float.BYTES * LANES;
-      FloatVector w1 = FloatVector.fromMemorySegment(SPECIES, scales, at, ORDER);
-      int scale = rows.scalesAt(row) + group * length / CodedRows.GROUP;
-      int stride = columns / CodedRows.GROUP;
-      int to = row * TILE + lane;
-      addScaled(s00, w0, rows.scales()[scale], sums, to);
-      addScaled(s01, w1, rows.scales()[scale], sums, to + LANES);
-      addScaled(s10, w0, rows.scales()[scale + stride], sums, to + TILE);
-      addScaled(s11, w1, rows.scales()[scale + stride], sums, to + TILE + LANES);
-      addScaled(s20, w0, rows.scales()[scale + 2 * stride], sums, to + 2 * TILE);
-      addScaled(s21, w1, rows.scales()[scale + 2 * stride], sums, to + 2 * TILE + LANES);
-      addScaled(s30, w0, rows.scales()[scale + 3 * stride], sums, to + 3 * TILE);
-      addScaled(s31, w1, rows.scales()[scale + 3 * stride], sums, to + 3 * TILE + LANES);
+      int scales = matrix.columns() * TILE + group * TILE;
+      for (int i = 0; i < count; i++) {
+        float scale = rows.scales()[rows.scalesAt(row + i) + column / CodedRows.GROUP];
+        addScaled(sums, part + i * TILE, weights, scales, scale, (row + i) * TILE);
+      }
     }
   }
 
   private static void addScaled(
-      FloatVector sum, FloatVector weightScale, float scale, float[] sums, int at) {
-    sum.lanewise(FMA, weightScale.lanewise(MUL, scale), FloatVector.fromArray(SPECIES, sums, at))
-        .intoArray(sums, at);
-  }
-
-  private static void addOne(
-      CodedMatrix matrix,
-      int tile,
-      CodedRows rows,
-      int row,
-      int lane,
-      float[] weights,
-      float[] sums) {
-    int length = matrix.groupLength();
-    float[] x = rows.floats();
-    int from = rows.codesAt(row);
-    for (int group = 0; group < matrix.groups(); group++) {
-      FloatVector sum = FloatVector.zero(SPECIES);
-      for (int c = group * length; c < (group + 1) * length; c++) {
-        sum =
-            FloatVector.fromArray(SPECIES, weights, c * TILE + lane)
-                .lanewise(FMA, FloatVector.broadcast(SPECIES, x[from + c]), sum);
-      }
-      long at = matrix.scalesOffset(tile) + Float.BYTES * ((long) group * TILE + lane);
-      FloatVector scale = FloatVector.fromMemorySegment(SPECIES, matrix.scales(), at, ORDER);
-      float rowScale = rows.scales()[rows.scalesAt(row) + group * length / CodedRows.GROUP];
-      addScaled(sum, scale, rowScale, sums, row * TILE + lane);
+      float[] sums, int from, float[] scales, int scalesAt, float scale, int to) {
+    for (int lane = 0; lane < TILE; lane++) {
+      sums[to + lane] =
+          Math.fma(sums[from + lane], scales[scalesAt + lane] * scale, sums[to + lane]);
     }
   }
 
-  private static void addMinimums(CodedMatrix matrix, int tile, CodedRows rows, float[] sums) {
-    int sumsPerGroup = matrix.groupLength() / CodedRows.SUM_GROUP;
+  private static void sumFour(
+      CodedRows rows,
+      int row,
+      int column,
+      int length,
+      int lane,
+      float[] weights,
+      float[] sums,
+      int to) {
+    float[] x = rows.floats();
+    int x0 = rows.codesAt(row) + column;
+    int x1 = x0 + rows.columns();
+    int x2 = x1 + rows.columns();
+    int x3 = x2 + rows.columns();
+    int w = column * TILE + lane;
+    FloatVector s00 = FloatVector.zero(SPECIES);
+    FloatVector s01 = FloatVector.zero(SPECIES);
+    FloatVector s10 = FloatVector.zero(SPECIES);
+    FloatVector s11 = FloatVector.zero(SPECIES);
+    FloatVector s20 = FloatVector.zero(SPECIES);
+    FloatVector s21 = FloatVector.zero(SPECIES);
+    FloatVector s30 = FloatVector.zero(SPECIES);
+    FloatVector s31 = FloatVector.zero(SPECIES);
+    for (int c = 0; c < length; c++) {
+      FloatVector w0 = FloatVector.fromArray(SPECIES, weights, w);
+      FloatVector w1 = FloatVector.fromArray(SPECIES, weights, w + LANES);
+      FloatVector a = FloatVector.broadcast(SPECIES, x[x0 + c]);
+      s00 = a.lanewise(FMA, w0, s00);
+      s01 = a.lanewise(FMA, w1, s01);
+      a = FloatVector.broadcast(SPECIES, x[x1 + c]);
+      s10 = a.lanewise(FMA, w0, s10);
+      s11 = a.lanewise(FMA, w1, s11);
+      a = FloatVector.broadcast(SPECIES, x[x2 + c]);
+      s20 = a.lanewise(FMA, w0, s20);
+      s21 = a.lanewise(FMA, w1, s21);
+      a = FloatVector.broadcast(SPECIES, x[x3 + c]);
+      s30 = a.lanewise(FMA, w0, s30);
+      s31 = a.lanewise(FMA, w1, s31);
+      w += TILE;
+    }
+    s00.intoArray(sums, to);
+    s01.intoArray(sums, to + LANES);
+    s10.intoArray(sums, to + TILE);
+    s11.intoArray(sums, to + TILE + LANES);
+    s20.intoArray(sums, to + 2 * TILE);
+    s21.intoArray(sums, to + 2 * TILE + LANES);
+    s30.intoArray(sums, to + 3 * TILE);
+    s31.intoArray(sums, to + 3 * TILE + LANES);
+  }
+
+  private static void sumOne(
+      CodedRows rows, int row, int column, int length, float[] weights, float[] sums, int to) {
+    float[] x = rows.floats();
+    int from = rows.codesAt(row) + column;
+    for (int lane = 0; lane < TILE; lane += LANES) {
+      FloatVector sum = FloatVector.zero(SPECIES);
+      for (int c = 0; c < length; c++) {
+        FloatVector w = FloatVector.fromArray(SPECIES, weights, (column + c) * TILE + lane);
+        sum = FloatVector.broadcast(SPECIES, x[from + c]).lanewise(FMA, w, sum);
+      }
+      sum.intoArray(sums, to + lane);
+    }
+  }
+
+  private static void addMinimums(
+      CodedMatrix matrix, CodedRows rows, float[] minimums, int at, float[] sums) {
+    boolean isShort = matrix.groupLength() == CodedRows.SUM_GROUP;
+    float[] known = rows.sums();
     for (int row = 0; row < rows.rows(); row++) {
       int from = rows.sumsAt(row);
-      for (int lane = 0; lane < TILE; lane += LANES) {
-        FloatVector sum = FloatVector.fromArray(SPECIES, sums, row * TILE + lane);
-        for (int group = 0; group < matrix.groups(); group++) {
-          float activations =
-              sumsPerGroup == 1
-                  ? rows.sums()[from + group]
-                  : rows.sums()[from + 2 * group] + rows.sums()[from + 2 * group + 1];
-          long at = matrix.scalesOffset(tile) + Float.BYTES * ((long) group * TILE + lane);
-          sum =
-              FloatVector.fromMemorySegment(SPECIES, matrix.minimums(), at, ORDER)
-                  .lanewise(FMA, FloatVector.broadcast(SPECIES, activations), sum);
-        }
-        sum.intoArray(sums, row * TILE + lane);
+      for (int group = 0; group < matrix.groups(); group++) {
+        float sum =
+            isShort ? known[from + group] : known[from + 2 * group] + known[from + 2 * group + 1];
+        addTimes(minimums, at + group * TILE, sum, sums, row * TILE);
       }
+    }
+  }
+
+  private static void addTimes(float[] x, int at, float factor, float[] sums, int to) {
+    for (int lane = 0; lane < TILE; lane++) {
+      sums[to + lane] = Math.fma(x[at + lane], factor, sums[to + lane]);
     }
   }
 
