@@ -109,7 +109,7 @@ class TracedDecoderTest {
   }
 
   @Test
-  void logitsOfTheBundledModelAreTheDecodersOwn() {
+  void logitsOfTheBundledModelAreTheDecodersOwnButForRoundedActivations() {
     try (Model model = Model.bundled();
         KvCache cache = model.newCache(CacheSpec.parse("fp32"))) {
       int[] tokens = Arrays.copyOf(model.tokenizer().encode(BundledText.stream()), 24);
@@ -122,10 +122,16 @@ class TracedDecoderTest {
       float[] x = traced.lastOutput(tokens, TextVisitor.NONE);
       float[] logits = traced.head().computeLogits(x, 0, tokens.length);
       double farthest = 0;
-      for (int i = 0; i < tokens.length * batch.vocabulary(); i++) {
-        farthest = Math.max(farthest, Math.abs(logits[i] - batch.logits()[i]));
+      double sum = 0;
+      int count = tokens.length * batch.vocabulary();
+      for (int i = 0; i < count; i++) {
+        double distance = Math.abs(logits[i] - batch.logits()[i]);
+        farthest = Math.max(farthest, distance);
+        sum += distance;
       }
-      assertThat(farthest).isLessThan(2e-3);
+      // The decoder rounds activations to 127 steps a side; logits spread over some 20.
+      assertThat(farthest).isLessThan(0.5);
+      assertThat(sum / count).isLessThan(0.05);
       assertThat(traced.head().loss(x, tokens)).isBetween(1.0, 5.0);
     }
   }
