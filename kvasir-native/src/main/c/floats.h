@@ -2,8 +2,6 @@
 // ScalarFloats, ScalarRows and ScalarHalves; long sums are kept in as many parts as a vector has lanes.
 #include "vectors.h"
 
-INLINE float fused1(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
-
 // ---- products of rows: c[i][j] = a[i] . b[j]
 
 INLINE float dot(const float *a, const float *b, i32 depth) {

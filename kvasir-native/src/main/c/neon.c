@@ -2,3 +2,4 @@
 #define CODED_BLOCK "coded_neon.h"
 #include "coded.h"
 #include "floats.h"
+#include "lookups.h"

@@ -1,4 +1,6 @@
 // Vectors of floats of the width of an instruction set, under one set of names.
+#ifndef KVASIR_VECTORS_H
+#define KVASIR_VECTORS_H
 #include "kernels.h"
 
 #if defined(__AVX512F__)
@@ -20,6 +22,9 @@ INLINE Floats load_halves(const uint16_t *at) {
 INLINE Floats load_brains(const uint16_t *at) {
   __m256i halves = _mm256_loadu_si256((const __m256i *)at);
   return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(halves), 16));
+}
+INLINE Floats load_shorts(const int16_t *at) {
+  return _mm512_cvtepi32_ps(_mm512_cvtepi16_epi32(_mm256_loadu_si256((const __m256i *)at)));
 }
 // Those of a and then those of b: every second one, from the first on or from the second on.
 INLINE Floats evens(Floats a, Floats b) {
@@ -57,6 +62,9 @@ INLINE Floats load_brains(const uint16_t *at) {
   __m128i halves = _mm_loadu_si128((const __m128i *)at);
   return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(halves), 16));
 }
+INLINE Floats load_shorts(const int16_t *at) {
+  return _mm256_cvtepi32_ps(_mm256_cvtepi16_epi32(_mm_loadu_si128((const __m128i *)at)));
+}
 INLINE Floats in_order(Floats mixed) {
   return _mm256_castpd_ps(_mm256_permute4x64_pd(_mm256_castps_pd(mixed), 0xD8));
 }
@@ -84,6 +92,7 @@ INLINE Floats divide(Floats a, Floats b) { return vdivq_f32(a, b); }
 INLINE Floats fused(Floats a, Floats b, Floats c) { return vfmaq_f32(c, a, b); }
 INLINE Floats load_halves(const uint16_t *at) { return vcvt_f32_f16(vreinterpret_f16_u16(vld1_u16(at))); }
 INLINE Floats load_brains(const uint16_t *at) { return vreinterpretq_f32_u32(vshll_n_u16(vld1_u16(at), 16)); }
+INLINE Floats load_shorts(const int16_t *at) { return vcvtq_f32_s32(vmovl_s16(vld1_s16(at))); }
 INLINE Floats evens(Floats a, Floats b) { return vuzp1q_f32(a, b); }
 INLINE Floats odds(Floats a, Floats b) { return vuzp2q_f32(a, b); }
 INLINE Floats larger(Floats a, Floats b) { return vmaxq_f32(a, b); }
@@ -94,6 +103,8 @@ INLINE Floats scaled_by_power(Floats p, Floats lifted) {
   return vreinterpretq_f32_s32(vaddq_s32(vreinterpretq_s32_f32(p), power));
 }
 #endif
+
+INLINE float fused1(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 
 // Neighbours are added until one is left: (0 + 1) + (2 + 3) ... The twin is PartialSums.total.
 INLINE float total(Floats partial) {
@@ -121,3 +132,5 @@ INLINE void totals(Floats a, Floats b, Floats c, Floats d, float *out) {
   vst1q_f32(out, vpaddq_f32(vpaddq_f32(a, b), vpaddq_f32(c, d)));
 #endif
 }
+
+#endif
