@@ -14,16 +14,18 @@ final class DenseReader {
   private static final int PAGE = PageWalk.PAGE;
 
   private final Kernels kernels;
-  private final int headDim;
+  private final int keyDim;
+  private final int valueDim;
   private final HalfQueries prepared;
-  private final float[] vectors; // (PAGE, headDim), keys or values
+  private final float[] vectors; // (PAGE, keyDim) or (PAGE, valueDim)
   private boolean isPrepared;
 
-  DenseReader(Kernels kernels, int headDim) {
+  DenseReader(Kernels kernels, AttentionShape shape) {
     this.kernels = kernels;
-    this.headDim = headDim;
-    this.prepared = new HalfQueries(PageReader.MOST_ROWS, headDim);
-    this.vectors = new float[PAGE * headDim];
+    this.keyDim = shape.keyDim();
+    this.valueDim = shape.valueDim();
+    this.prepared = new HalfQueries(PageReader.MOST_ROWS, keyDim);
+    this.vectors = new float[PAGE * Math.max(keyDim, valueDim)];
   }
 
   /** A walk begins: queries are other ones. */
@@ -32,14 +34,14 @@ final class DenseReader {
   }
 
   private static boolean isComputedOn(DenseRows dense, boolean few) {
-    return few && dense.matrix().precision() != Precision.F32;
+    return few && dense.keys().precision() != Precision.F32;
   }
 
   /**
    * Scores of the first {@code tokens} tokens.
    *
    * @param few whether rows compute on what is stored
-   * @param queries (rows, headDim)
+   * @param queries (rows, keyDim)
    * @param scores (rows, PAGE), set
    */
   void score(
@@ -50,18 +52,18 @@ final class DenseReader {
       float[] queries,
       int rows,
       float[] scores) {
-    int first = dense.firstKey(kvHead);
+    int first = dense.firstRow(kvHead);
     if (!isComputedOn(dense, few)) {
-      kernels.expand(dense.matrix(), first, tokens, vectors, 0);
+      kernels.expand(dense.keys(), first, tokens, vectors, 0);
       kernels.products(
-          queries, 0, headDim, rows, vectors, 0, headDim, tokens, headDim, scores, 0, PAGE);
+          queries, 0, keyDim, rows, vectors, 0, keyDim, tokens, keyDim, scores, 0, PAGE);
       return;
     }
     if (!isPrepared) {
-      kernels.prepare(prepared, queries, 0, rows, headDim, dense.matrix().precision());
+      kernels.prepare(prepared, queries, 0, rows, keyDim, dense.keys().precision());
       isPrepared = true;
     }
-    kernels.halfProducts(prepared, dense.matrix(), first, tokens, scores, 0, PAGE);
+    kernels.halfProducts(prepared, dense.keys(), first, tokens, scores, 0, PAGE);
   }
 
   /**
@@ -69,7 +71,7 @@ final class DenseReader {
    *
    * @param few whether rows compute on what is stored
    * @param weights (rows, PAGE)
-   * @param mixed (rows, headDim), added to
+   * @param mixed (rows, valueDim), added to
    */
   void mix(
       DenseRows dense,
@@ -79,13 +81,13 @@ final class DenseReader {
       float[] weights,
       int rows,
       float[] mixed) {
-    int first = dense.firstValue(kvHead);
+    int first = dense.firstRow(kvHead);
     if (isComputedOn(dense, few)) {
-      kernels.halfSums(weights, 0, PAGE, rows, dense.matrix(), first, tokens, mixed, 0, headDim);
+      kernels.halfSums(weights, 0, PAGE, rows, dense.values(), first, tokens, mixed, 0, valueDim);
       return;
     }
-    kernels.expand(dense.matrix(), first, tokens, vectors, 0);
+    kernels.expand(dense.values(), first, tokens, vectors, 0);
     kernels.weightedSums(
-        weights, 0, PAGE, rows, vectors, 0, headDim, tokens, headDim, mixed, 0, headDim);
+        weights, 0, PAGE, rows, vectors, 0, valueDim, tokens, valueDim, mixed, 0, valueDim);
   }
 }

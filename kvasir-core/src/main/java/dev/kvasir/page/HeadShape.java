@@ -10,9 +10,9 @@ import java.util.List;
  * one byte each, in front of the blocks.
  *
  * <pre>
- * order   (headDim) bytes, where keys are in an order of their own
+ * order   (keyDim) bytes, where keys are in an order of their own
  * keys    blocks of (channels, 128 tokens), one after another
- * values  a block of (128 tokens, headDim channels)
+ * values  a block of (128 tokens, valueDim channels)
  * </pre>
  *
  * A stored page says of it:
@@ -29,22 +29,28 @@ public record HeadShape(List<CodeBlock> keys, boolean ordered, CodeBlock values)
   public HeadShape {
     keys = List.copyOf(keys);
     int channels = keys.stream().mapToInt(CodeBlock::entries).sum();
-    if (channels != values.lanes()) {
-      throw new IllegalArgumentException(
-          "keys have %d channels; values have %d".formatted(channels, values.lanes()));
-    }
     if (channels > 256) {
-      throw new IllegalArgumentException("headDim is %d; expected 1 to 256".formatted(channels));
+      throw new IllegalArgumentException("keyDim is %d; expected 1 to 256".formatted(channels));
     }
   }
 
-  public int headDim() {
+  /** Channels of a key. */
+  public int keyDim() {
+    int channels = 0;
+    for (int i = 0; i < keys.size(); i++) {
+      channels += keys.get(i).entries();
+    }
+    return channels;
+  }
+
+  /** Channels of a value. */
+  public int valueDim() {
     return values.lanes();
   }
 
   /** Bytes of the order of channels. */
   public int orderBytes() {
-    return ordered ? headDim() : 0;
+    return ordered ? keyDim() : 0;
   }
 
   /** Bytes of all blocks of keys. */
@@ -63,14 +69,20 @@ public record HeadShape(List<CodeBlock> keys, boolean ordered, CodeBlock values)
   /** Keys by channel and values by token, each of one width. */
   public static HeadShape uniform(
       int headDim, int keyBits, int keyGroup, int valueBits, int valueGroup) {
+    return uniform(headDim, headDim, keyBits, keyGroup, valueBits, valueGroup);
+  }
+
+  /** The same with values of another width. */
+  public static HeadShape uniform(
+      int keyDim, int valueDim, int keyBits, int keyGroup, int valueBits, int valueGroup) {
     if (PageSize.TOKENS % keyGroup != 0) {
       throw new IllegalArgumentException(
           "keyGroup is %d; expected a divisor of %d".formatted(keyGroup, PageSize.TOKENS));
     }
     return new HeadShape(
-        List.of(new EntryScaledCodes(headDim, PageSize.TOKENS, keyBits, keyGroup)),
+        List.of(new EntryScaledCodes(keyDim, PageSize.TOKENS, keyBits, keyGroup)),
         false,
-        new EntryScaledCodes(PageSize.TOKENS, headDim, valueBits, valueGroup));
+        new EntryScaledCodes(PageSize.TOKENS, valueDim, valueBits, valueGroup));
   }
 
   /** Bytes of what a stored page says of it. */

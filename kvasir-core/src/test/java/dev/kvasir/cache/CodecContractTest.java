@@ -18,7 +18,10 @@ import dev.kvasir.memory.CountedArena;
 import dev.kvasir.model.Rope;
 import dev.kvasir.model.RopeFrequencies;
 import dev.kvasir.model.RopeLayout;
+import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
 import java.util.stream.Stream;
@@ -34,14 +37,13 @@ import org.junit.jupiter.params.provider.MethodSource;
 class CodecContractTest {
   private static final long SEED = 23;
   private static final CacheShape SHAPE = new CacheShape(2, 2, 20);
-  private static final ModelTables TABLES = new ModelTables();
-  private static final CacheHost HOST =
-      CacheHost.unknown()
-          .withTables(Optional.of(TABLES))
-          .withQueryHeads(SHAPE.kvHeads())
-          .withRotation(Optional.of(new Rope(RopeLayout.HALVES, RopeFrequencies.plain(10_000, 16))))
-          .withProfile(Optional.of(MadeUpCodebooks.profile(SHAPE, 1, 2)));
-  private static final int VECTOR = SHAPE.kvHeads() * SHAPE.headDim();
+
+  /** Values that are narrower than keys, and wider. */
+  private static final List<CacheShape> OTHER_SHAPES =
+      List.of(new CacheShape(2, 2, 24, 12), new CacheShape(1, 3, 20, 36));
+
+  private static final int LONGEST = 1200;
+  private static final Map<CacheShape, CacheHost> HOSTS = new HashMap<>();
 
   private final Kernels kernels = new ScalarKernels();
   private long bytesBefore;
@@ -96,38 +98,85 @@ class CodecContractTest {
         "toy,window=0,sinks=5");
   }
 
+  /** A few of every method, for heads of other shapes. */
+  static Stream<String> fewSpecs() {
+    return Stream.of(
+        "fp32",
+        "fp16",
+        "bf16",
+        "kivi:2",
+        "kivi:3,k=4,group=32,window=0,sinks=5",
+        "patternkv:2,window=40",
+        "patternkv:4,rope=static,patterns=4,sinks=5",
+        "patternkv:2,k-patterns=off",
+        "patternkv:1,v-patterns=off",
+        "mixkvq,high=2.8,mid=2",
+        "mixkvq,high=1.9,mid=1.7,salience=error,residual=256",
+        "pmkvq:2,budget=20bits",
+        "pmkvq:2,budget=10bits,keys=token",
+        "pmkvq:2,budget=10bits,shrink=layer,sinks=5",
+        "commvq:1,beam=1",
+        "commvq:2,beam=1,window=0",
+        "toy,sinks=5");
+  }
+
+  /** All specs, and some of every method where keys and values differ in width. */
+  static Stream<ShapedSpec> kinds() {
+    return Stream.concat(
+        specs().map(spec -> new ShapedSpec(SHAPE, spec)),
+        OTHER_SHAPES.stream()
+            .flatMap(shape -> fewSpecs().map(spec -> new ShapedSpec(shape, spec))));
+  }
+
   /** Without those that pack keys as they were before rotation, when they were no constants. */
-  static Stream<String> specsThatKeepConstants() {
-    return specs()
-        .filter(spec -> !spec.startsWith("commvq"))
+  static Stream<ShapedSpec> kindsThatKeepConstants() {
+    return kinds()
+        .filter(kind -> !kind.spec().startsWith("commvq"))
         .filter(
-            spec ->
-                !spec.startsWith("patternkv")
-                    || spec.contains("rope=static")
-                    || spec.contains("k-patterns=off"));
+            kind ->
+                !kind.spec().startsWith("patternkv")
+                    || kind.spec().contains("rope=static")
+                    || kind.spec().contains("k-patterns=off"));
   }
 
   /**
    * Without those that learn from the first tokens that are packed or from the queries of a step,
    * however many there are, and those that shrink: the tokens of a long step need room at once.
    */
-  static Stream<String> specsThatLearnNothing() {
-    return specs()
-        .filter(spec -> !spec.startsWith("patternkv"))
-        .filter(spec -> !spec.startsWith("mixkvq") || spec.contains("salience=error"))
-        .filter(spec -> !spec.startsWith("pmkvq") || spec.contains("1MiB"));
+  static Stream<ShapedSpec> kindsThatLearnNothing() {
+    return kinds()
+        .filter(kind -> !kind.spec().startsWith("patternkv"))
+        .filter(kind -> !kind.spec().startsWith("mixkvq") || kind.spec().contains("salience=error"))
+        .filter(
+            kind ->
+                !kind.spec().startsWith("pmkvq")
+                    || kind.spec().contains("1MiB")
+                    || kind.spec().contains("20bits"));
   }
 
   /** What sequences share is made with the first of them, and no test's own. */
   @BeforeAll
   static void makeTables() {
-    open("commvq:1").close();
-    open("commvq:2").close();
+    kinds().filter(kind -> kind.spec().startsWith("commvq")).forEach(kind -> open(kind).close());
   }
 
   @AfterAll
   static void closeTables() {
-    TABLES.close();
+    HOSTS.values().forEach(host -> host.tables().orElseThrow().close());
+    HOSTS.clear();
+  }
+
+  private static CacheHost host(CacheShape shape) {
+    return HOSTS.computeIfAbsent(
+        shape,
+        any ->
+            CacheHost.unknown()
+                .withTables(Optional.of(new ModelTables()))
+                .withQueryHeads(shape.kvHeads())
+                .withRotation(
+                    Optional.of(new Rope(RopeLayout.HALVES, RopeFrequencies.plain(10_000, 16))))
+                .withProfile(Optional.of(MadeUpCodebooks.profile(shape, 1, 2)))
+                .withContextLimit(LONGEST));
   }
 
   @BeforeEach
@@ -143,104 +192,109 @@ class CodecContractTest {
   }
 
   @ParameterizedTest
-  @MethodSource("specs")
-  void bytesAreForetoldAndAllocated(String spec) {
-    try (KvCache cache = open(spec)) {
+  @MethodSource("kinds")
+  void bytesAreForetoldAndAllocated(ShapedSpec kind) {
+    try (KvCache cache = open(kind)) {
       Random random = new Random(SEED);
       for (int length = 1; length <= 600; length++) {
-        append(cache, 1, random);
+        append(kind, cache, 1, random);
         CacheBytes bytes = cache.bytes();
         assertThat(bytes.total()).isEqualTo(CountedArena.liveBytes() - bytesBefore);
-        assertForetold(spec, length, bytes);
+        assertForetold(kind, length, bytes);
       }
     }
   }
 
   /** Codes that depend on the vectors are foretold as what they cannot exceed. */
-  private static void assertForetold(String spec, int length, CacheBytes bytes) {
-    CacheBytes foretold = CacheSpec.parse(spec).bytesFor(SHAPE, HOST, length);
-    if (CacheSpec.parse(spec).sizes(SHAPE, HOST) == PageCodec.Sizes.EXACT) {
-      assertThat(bytes).as("%s at length %d", spec, length).isEqualTo(foretold);
+  private static void assertForetold(ShapedSpec kind, int length, CacheBytes bytes) {
+    CacheSpec spec = CacheSpec.parse(kind.spec());
+    CacheHost host = host(kind.shape());
+    CacheBytes foretold = spec.bytesFor(kind.shape(), host, length);
+    if (spec.sizes(kind.shape(), host) == PageCodec.Sizes.EXACT) {
+      assertThat(bytes).as("%s at length %d", kind, length).isEqualTo(foretold);
       return;
     }
     assertThat(bytes.codes()).isLessThanOrEqualTo(foretold.codes());
     assertThat(bytes.codes() + bytes.scales())
-        .as("%s at length %d", spec, length)
+        .as("%s at length %d", kind, length)
         .isLessThanOrEqualTo(foretold.codes() + foretold.scales());
     assertThat(new CacheBytes(0, 0, bytes.window(), bytes.sinks(), bytes.tables()))
-        .as("%s at length %d", spec, length)
+        .as("%s at length %d", kind, length)
         .isEqualTo(new CacheBytes(0, 0, foretold.window(), foretold.sinks(), foretold.tables()));
   }
 
   /** However the tokens come, the same ones are packed and into the same bits. */
   @ParameterizedTest
-  @MethodSource("specsThatLearnNothing")
-  void stepsOfAnySizeLeaveTheSameCache(String spec) {
-    try (KvCache oneByOne = open(spec);
-        KvCache inSteps = open(spec)) {
-      append(oneByOne, 700, new Random(SEED), 1);
-      append(inSteps, 700, new Random(SEED), 256);
+  @MethodSource("kindsThatLearnNothing")
+  void stepsOfAnySizeLeaveTheSameCache(ShapedSpec kind) {
+    try (KvCache oneByOne = open(kind);
+        KvCache inSteps = open(kind)) {
+      append(kind, oneByOne, 700, new Random(SEED), 1);
+      append(kind, inSteps, 700, new Random(SEED), 256);
       assertThat(inSteps.bytes()).isEqualTo(oneByOne.bytes());
-      assertSame(inSteps, oneByOne, 700);
+      assertSame(kind, inSteps, oneByOne, 700);
     }
   }
 
   @ParameterizedTest
-  @MethodSource("specsThatKeepConstants")
-  void constantVectorsComeBackAsTheyAre(String spec) {
-    try (KvCache cache = open(spec)) {
+  @MethodSource("kindsThatKeepConstants")
+  void constantVectorsComeBackAsTheyAre(ShapedSpec kind) {
+    try (KvCache cache = open(kind)) {
       cache.reserve(400);
-      float[] vector = new float[VECTOR];
-      java.util.Arrays.fill(vector, -1.25f);
+      float[] vector = new float[Math.max(kind.keyVector(), kind.valueVector())];
+      Arrays.fill(vector, -1.25f);
       for (int position = 0; position < 400; position++) {
-        for (int layer = 0; layer < SHAPE.layers(); layer++) {
+        for (int layer = 0; layer < kind.shape().layers(); layer++) {
           cache.append(layer, position, vector, 0, vector, 0);
         }
       }
       cache.advance(400);
-      for (float value : keys(cache, 1, 1, 400)) {
-        assertThat(value).isEqualTo(-1.25f);
-      }
+      int last = kind.shape().layers() - 1;
+      int head = kind.shape().kvHeads() - 1;
+      assertThat(keys(kind, cache, last, head, 400)).containsOnly(-1.25f);
+      assertThat(values(kind, cache, last, head, 400)).containsOnly(-1.25f);
     }
   }
 
   @Test
   void everyRegisteredMethodIsHeldToIt() {
-    List<Method> held = specs().map(spec -> CacheSpec.parse(spec).method()).distinct().toList();
-    assertThat(held).containsExactlyInAnyOrderElementsOf(Methods.all());
+    for (Stream<String> specs : List.of(specs(), fewSpecs())) {
+      List<Method> held = specs.map(spec -> CacheSpec.parse(spec).method()).distinct().toList();
+      assertThat(held).containsExactlyInAnyOrderElementsOf(Methods.all());
+    }
   }
 
   /** Both hold what they would hold had there been no other. */
   @ParameterizedTest
-  @MethodSource("specs")
-  void forksShareThePastAndPartAfterIt(String spec) {
-    try (KvCache parent = open(spec);
-        KvCache parentAlone = open(spec);
-        KvCache forkAlone = open(spec)) {
+  @MethodSource("kinds")
+  void forksShareThePastAndPartAfterIt(ShapedSpec kind) {
+    try (KvCache parent = open(kind);
+        KvCache parentAlone = open(kind);
+        KvCache forkAlone = open(kind)) {
       for (KvCache cache : List.of(parent, parentAlone, forkAlone)) {
-        append(cache, 500, new Random(SEED), 100);
+        append(kind, cache, 500, new Random(SEED), 100);
       }
       long held = CountedArena.liveBytes();
       try (KvCache fork = parent.fork()) {
         assertThat(CountedArena.liveBytes()).as("nothing is copied").isEqualTo(held);
-        assertSame(fork, parent, 500);
-        growAsFork(fork);
-        growAsFork(forkAlone);
-        assertSame(parent, parentAlone, 500);
-        append(parent, 150, new Random(SEED + 2), 150);
-        append(parentAlone, 150, new Random(SEED + 2), 150);
-        assertSame(fork, forkAlone, 700);
+        assertSame(kind, fork, parent, 500);
+        growAsFork(kind, fork);
+        growAsFork(kind, forkAlone);
+        assertSame(kind, parent, parentAlone, 500);
+        append(kind, parent, 150, new Random(SEED + 2), 150);
+        append(kind, parentAlone, 150, new Random(SEED + 2), 150);
+        assertSame(kind, fork, forkAlone, 700);
         assertSameBytes(fork.bytes(), forkAlone.bytes());
         for (KvCache cache : List.of(fork, forkAlone)) {
           cache.truncate(300);
-          append(cache, 10, new Random(SEED + 3), 1);
+          append(kind, cache, 10, new Random(SEED + 3), 1);
         }
-        assertSame(fork, forkAlone, 310);
-        assertSame(parent, parentAlone, 650);
+        assertSame(kind, fork, forkAlone, 310);
+        assertSame(kind, parent, parentAlone, 650);
       }
       parent.truncate(500);
       parentAlone.truncate(500);
-      assertSame(parent, parentAlone, 500);
+      assertSame(kind, parent, parentAlone, 500);
       assertSameBytes(parent.bytes(), parentAlone.bytes());
     }
   }
@@ -251,68 +305,77 @@ class CodecContractTest {
     assertThat(found.tables()).isGreaterThanOrEqualTo(alone.tables());
   }
 
-  private static void growAsFork(KvCache cache) {
-    append(cache, 200, new Random(SEED + 1), 7);
+  private static void growAsFork(ShapedSpec kind, KvCache cache) {
+    append(kind, cache, 200, new Random(SEED + 1), 7);
     assertThat(cache.length()).isEqualTo(700);
   }
 
   @ParameterizedTest
-  @MethodSource("specs")
-  void truncationKeepsWhatAttentionSaw(String spec) {
+  @MethodSource("kinds")
+  void truncationKeepsWhatAttentionSaw(ShapedSpec kind) {
     for (int kept : new int[] {699, 600, 513, 512, 400, 257, 256, 128, 129, 17, 5, 1, 0}) {
-      try (KvCache cache = open(spec)) {
-        append(cache, 700, new Random(SEED), 100);
-        float[] before = keys(cache, 1, 0, kept);
+      try (KvCache cache = open(kind)) {
+        append(kind, cache, 700, new Random(SEED), 100);
+        int last = kind.shape().layers() - 1;
+        float[] keys = keys(kind, cache, last, 0, kept);
+        float[] values = values(kind, cache, last, 0, kept);
         cache.truncate(kept);
         assertThat(cache.length()).isEqualTo(kept);
         assertThat(cache.bytes().total()).isEqualTo(CountedArena.liveBytes() - bytesBefore);
-        float[] after = keys(cache, 1, 0, kept);
-        for (int i = 0; i < before.length; i++) {
-          // What was packed is kept in half precision once its page is cut.
-          assertThat(after[i]).isCloseTo(before[i], within(1e-3f * Math.abs(before[i]) + 1e-6f));
-        }
-        append(cache, 300, new Random(SEED + 1), 50);
+        assertClose(keys(kind, cache, last, 0, kept), keys);
+        assertClose(values(kind, cache, last, 0, kept), values);
+        append(kind, cache, 300, new Random(SEED + 1), 50);
         assertThat(cache.length()).isEqualTo(kept + 300);
       }
     }
   }
 
+  /** What was packed is kept in half precision once its page is cut. */
+  private static void assertClose(float[] after, float[] before) {
+    for (int i = 0; i < before.length; i++) {
+      assertThat(after[i]).isCloseTo(before[i], within(1e-3f * Math.abs(before[i]) + 1e-6f));
+    }
+  }
+
   @ParameterizedTest
-  @MethodSource("specs")
-  void numbersThatAreNotFiniteAreRefusedByName(String spec) {
-    try (KvCache cache = open(spec)) {
-      append(cache, 3, new Random(SEED), 1);
+  @MethodSource("kinds")
+  void numbersThatAreNotFiniteAreRefusedByName(ShapedSpec kind) {
+    try (KvCache cache = open(kind)) {
+      append(kind, cache, 3, new Random(SEED), 1);
       cache.reserve(4);
+      int last = kind.shape().layers() - 1;
       for (float bad : new float[] {Float.NaN, Float.POSITIVE_INFINITY, Float.NEGATIVE_INFINITY}) {
-        float[] vector = new float[VECTOR];
-        vector[SHAPE.headDim() + 3] = bad;
-        assertThatThrownBy(() -> cache.append(1, 3, new float[VECTOR], 0, vector, 0))
+        float[] keys = new float[kind.keyVector()];
+        float[] vector = new float[kind.valueVector()];
+        vector[kind.shape().valueDim() + 3] = bad;
+        assertThatThrownBy(() -> cache.append(last, 3, keys, 0, vector, 0))
             .isInstanceOf(InvalidInputException.class)
-            .hasMessageContaining("value of layer 1, head 1, position 3")
+            .hasMessageContaining("value of layer %d, head 1, position 3".formatted(last))
             .hasMessageContaining(Float.toString(bad));
       }
     }
   }
 
-  private static KvCache open(String spec) {
-    return CacheSpec.parse(spec).newCache(SHAPE, HOST);
+  private static KvCache open(ShapedSpec kind) {
+    return CacheSpec.parse(kind.spec()).newCache(kind.shape(), host(kind.shape()));
   }
 
-  private static void append(KvCache cache, int tokens, Random random) {
-    append(cache, tokens, random, 1);
+  private static void append(ShapedSpec kind, KvCache cache, int tokens, Random random) {
+    append(kind, cache, tokens, random, 1);
   }
 
   /** Appends random vectors, the same ones whatever the size of a step. */
-  private static void append(KvCache cache, int tokens, Random random, int step) {
+  private static void append(ShapedSpec kind, KvCache cache, int tokens, Random random, int step) {
     for (int done = 0; done < tokens; done += step) {
       int count = Math.min(step, tokens - done);
       int first = cache.length();
       cache.reserve(first + count);
       for (int i = 0; i < count; i++) {
-        for (int layer = 0; layer < SHAPE.layers(); layer++) {
-          cache.append(layer, first + i, vector(random), 0, vector(random), 0);
+        for (int layer = 0; layer < kind.shape().layers(); layer++) {
+          float[] keys = vector(random, kind.keyVector());
+          cache.append(layer, first + i, keys, 0, vector(random, kind.valueVector()), 0);
           if (cache.seesQueries()) {
-            cache.see(layer, first + i, vector(random), 0);
+            cache.see(layer, first + i, vector(random, kind.keyVector()), 0);
           }
         }
       }
@@ -320,8 +383,8 @@ class CodecContractTest {
     }
   }
 
-  private static float[] vector(Random random) {
-    float[] vector = new float[VECTOR];
+  private static float[] vector(Random random, int channels) {
+    float[] vector = new float[channels];
     for (int i = 0; i < vector.length; i++) {
       vector[i] = (float) random.nextGaussian() + i % 3;
     }
@@ -329,28 +392,32 @@ class CodecContractTest {
   }
 
   /** Keys and values of all layers and heads, bit by bit. */
-  private void assertSame(KvCache a, KvCache b, int tokens) {
-    for (int layer = 0; layer < SHAPE.layers(); layer++) {
-      for (int head = 0; head < SHAPE.kvHeads(); head++) {
-        assertThat(keys(a, layer, head, tokens)).isEqualTo(keys(b, layer, head, tokens));
-        assertThat(values(a, layer, head, tokens)).isEqualTo(values(b, layer, head, tokens));
+  private void assertSame(ShapedSpec kind, KvCache a, KvCache b, int tokens) {
+    for (int layer = 0; layer < kind.shape().layers(); layer++) {
+      for (int head = 0; head < kind.shape().kvHeads(); head++) {
+        assertThat(keys(kind, a, layer, head, tokens))
+            .isEqualTo(keys(kind, b, layer, head, tokens));
+        assertThat(values(kind, a, layer, head, tokens))
+            .isEqualTo(values(kind, b, layer, head, tokens));
       }
     }
   }
 
-  /** (tokens, headDim). */
-  private float[] keys(KvCache cache, int layer, int head, int tokens) {
+  /** (tokens, keyDim). */
+  private float[] keys(ShapedSpec kind, KvCache cache, int layer, int head, int tokens) {
     return vectors(
         cache,
         tokens,
+        kind.shape().keyDim(),
         (block, count, out) -> cache.expandKeys(kernels, layer, head, block, count, out));
   }
 
-  /** (tokens, headDim). */
-  private float[] values(KvCache cache, int layer, int head, int tokens) {
+  /** (tokens, valueDim). */
+  private float[] values(ShapedSpec kind, KvCache cache, int layer, int head, int tokens) {
     return vectors(
         cache,
         tokens,
+        kind.shape().valueDim(),
         (block, count, out) -> cache.expandValues(kernels, layer, head, block, count, out));
   }
 
@@ -358,14 +425,14 @@ class CodecContractTest {
     void expand(int block, int tokens, float[] out);
   }
 
-  private static float[] vectors(KvCache cache, int tokens, Expansion expansion) {
-    float[] all = new float[tokens * SHAPE.headDim()];
-    float[] block = new float[KvCache.TOKENS_PER_PAGE * 3 * SHAPE.headDim()];
+  private static float[] vectors(KvCache cache, int tokens, int width, Expansion expansion) {
+    float[] all = new float[tokens * width];
+    float[] block = new float[KvCache.TOKENS_PER_PAGE * 3 * width];
     for (int b = 0; cache.firstPosition(b) < tokens; b++) {
       int first = cache.firstPosition(b);
       int count = Math.min(cache.firstPosition(b + 1), tokens) - first;
       expansion.expand(b, count, block);
-      System.arraycopy(block, 0, all, first * SHAPE.headDim(), count * SHAPE.headDim());
+      System.arraycopy(block, 0, all, first * width, count * width);
     }
     return all;
   }

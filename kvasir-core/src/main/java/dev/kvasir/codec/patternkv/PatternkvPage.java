@@ -136,24 +136,28 @@ public final class PatternkvPage implements Page {
   @Override
   public void expandKeys(PageRoom room, int kvHead, int tokens, float[] out) {
     residuals.expandKeys(room, kvHead, tokens, out);
-    keys.ifPresent(labels -> addPatterns(room.kernels(), labels, rotation, kvHead, tokens, out));
+    int width = residuals.shape(kvHead).keyDim();
+    keys.ifPresent(
+        labels -> addPatterns(room.kernels(), labels, width, rotation, kvHead, tokens, out));
   }
 
   @Override
   public void expandValues(PageRoom room, int kvHead, int tokens, float[] out) {
     residuals.expandValues(room, kvHead, tokens, out);
+    int width = residuals.shape(kvHead).valueDim();
+    Optional<Rotation> none = Optional.empty();
     values.ifPresent(
-        labels -> addPatterns(room.kernels(), labels, Optional.empty(), kvHead, tokens, out));
+        labels -> addPatterns(room.kernels(), labels, width, none, kvHead, tokens, out));
   }
 
   private void addPatterns(
       Kernels kernels,
       Labels labels,
+      int headDim,
       Optional<Rotation> turned,
       int kvHead,
       int tokens,
       float[] out) {
-    int headDim = residuals.shape(kvHead).headDim();
     byte[] indices = new byte[TOKENS];
     float[] patterns = new float[labels.patterns().count() * headDim];
     float[] rows = new float[tokens * headDim];

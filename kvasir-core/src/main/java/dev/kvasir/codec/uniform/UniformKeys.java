@@ -54,15 +54,20 @@ public record UniformKeys(
 
   public HeadShape head(CacheShape shape) {
     requirePackable(method, shape);
-    return HeadShape.uniform(shape.headDim(), keyBits, group, valueBits, group);
+    return HeadShape.uniform(shape.keyDim(), shape.valueDim(), keyBits, group, valueBits, group);
   }
 
   /** Refuses heads that the codes cannot hold. */
   public static void requirePackable(String cache, CacheShape shape) {
-    if (shape.headDim() % 4 != 0 || shape.headDim() > MOST_CHANNELS) {
+    requirePackable(cache, shape.keyDim());
+    requirePackable(cache, shape.valueDim());
+  }
+
+  private static void requirePackable(String cache, int channels) {
+    if (channels % 4 != 0 || channels > MOST_CHANNELS) {
       throw new InvalidInputException(
           "the cache '%s' cannot pack heads of %d channels; expected a multiple of 4 up to %d"
-              .formatted(cache, shape.headDim(), MOST_CHANNELS));
+              .formatted(cache, channels, MOST_CHANNELS));
     }
   }
 

@@ -48,8 +48,8 @@ public final class UniformPage implements Page {
   /**
    * Packs a layer's vectors with their channels in order, in memory of the page's own.
    *
-   * @param keys (kvHeads, 128, headDim)
-   * @param values (kvHeads, 128, headDim)
+   * @param keys (kvHeads, 128, keyDim)
+   * @param values (kvHeads, 128, valueDim)
    */
   public static UniformPage pack(
       List<HeadShape> shapes, Lookups lookups, float[] keys, float[] values) {
@@ -74,8 +74,8 @@ public final class UniformPage implements Page {
    * @param lookups how attention is to read it
    * @param orders the channels of each head in the order of its blocks of keys; null for heads
    *     whose shape has none
-   * @param keys (kvHeads, 128, headDim)
-   * @param values (kvHeads, 128, headDim)
+   * @param keys (kvHeads, 128, keyDim)
+   * @param values (kvHeads, 128, valueDim)
    */
   public static UniformPage pack(
       SharedArena memory,
@@ -87,15 +87,17 @@ public final class UniformPage implements Page {
     UniformPage page = new UniformPage(memory, shapes, lookups);
     CodeRoom room = ROOMS.take();
     try {
-      int at = 0;
+      int keysAt = 0;
+      int valuesAt = 0;
       for (int head = 0; head < shapes.size(); head++) {
         HeadShape shape = shapes.get(head);
         if (shape.ordered()) {
           page.putOrder(head, orders[head]);
         }
-        page.packKeys(room, head, keys, at);
-        page.packValues(room, head, values, at);
-        at += TOKENS * shape.headDim();
+        page.packKeys(room, head, keys, keysAt);
+        page.packValues(room, head, values, valuesAt);
+        keysAt += TOKENS * shape.keyDim();
+        valuesAt += TOKENS * shape.valueDim();
       }
       return page;
     } catch (RuntimeException | Error e) {
@@ -141,7 +143,7 @@ public final class UniformPage implements Page {
   }
 
   private void putOrder(int head, int[] order) {
-    if (order.length != shapes.get(head).headDim()
+    if (order.length != shapes.get(head).keyDim()
         || !isPermutation(order.length, place -> order[place])) {
       throw new IllegalArgumentException("the order of channels is no permutation");
     }
@@ -152,7 +154,7 @@ public final class UniformPage implements Page {
 
   /** Whether a head's order of channels, as stored, names each of them once. */
   boolean hasWholeOrder(int head) {
-    return isPermutation(shapes.get(head).headDim(), place -> channelAt(head, place));
+    return isPermutation(shapes.get(head).keyDim(), place -> channelAt(head, place));
   }
 
   private static boolean isPermutation(int count, IntUnaryOperator channelAt) {
@@ -174,23 +176,23 @@ public final class UniformPage implements Page {
         : place;
   }
 
-  /** The order of a head's keys, where its shape has one. // (headDim), unsigned */
+  /** The order of a head's keys, where its shape has one. // (keyDim), unsigned */
   public void copyOrder(int head, byte[] order) {
-    int count = shapes.get(head).headDim();
+    int count = shapes.get(head).keyDim();
     MemorySegment.copy(bytes, ValueLayout.JAVA_BYTE, offsets[head], order, 0, count);
   }
 
   private void packKeys(CodeRoom room, int head, float[] keys, int at) {
     HeadShape shape = shapes.get(head);
-    int headDim = shape.headDim();
-    float[] block = room.block(headDim * TOKENS);
+    int keyDim = shape.keyDim();
+    float[] block = room.block(keyDim * TOKENS);
     long offset = keysOffset(head);
     int place = 0;
     for (CodeBlock codes : shape.keys()) {
       for (int entry = 0; entry < codes.entries(); entry++) {
         int channel = channelAt(head, place + entry);
         for (int token = 0; token < TOKENS; token++) {
-          block[entry * TOKENS + token] = keys[at + token * headDim + channel];
+          block[entry * TOKENS + token] = keys[at + token * keyDim + channel];
         }
       }
       codes.pack(room, block, bytes, offset);
@@ -200,7 +202,7 @@ public final class UniformPage implements Page {
   }
 
   private void packValues(CodeRoom room, int head, float[] values, int at) {
-    int count = TOKENS * shapes.get(head).headDim();
+    int count = TOKENS * shapes.get(head).valueDim();
     float[] block = room.block(count);
     System.arraycopy(values, at, block, 0, count);
     shapes.get(head).values().pack(room, block, bytes, valuesOffset(head));
@@ -210,8 +212,8 @@ public final class UniformPage implements Page {
   public void expandKeys(PageRoom room, int kvHead, int tokens, float[] out) {
     room.kernels().expectLookups();
     HeadShape shape = shapes.get(kvHead);
-    int headDim = shape.headDim();
-    float[] block = room.codes().block(headDim * TOKENS);
+    int keyDim = shape.keyDim();
+    float[] block = room.codes().block(keyDim * TOKENS);
     long offset = keysOffset(kvHead);
     int place = 0;
     for (CodeBlock codes : shape.keys()) {
@@ -219,7 +221,7 @@ public final class UniformPage implements Page {
       for (int entry = 0; entry < codes.entries(); entry++) {
         int channel = channelAt(kvHead, place + entry);
         for (int token = 0; token < tokens; token++) {
-          out[token * headDim + channel] = block[entry * TOKENS + token];
+          out[token * keyDim + channel] = block[entry * TOKENS + token];
         }
       }
       place += codes.entries();
@@ -230,9 +232,9 @@ public final class UniformPage implements Page {
   @Override
   public void expandValues(PageRoom room, int kvHead, int tokens, float[] out) {
     HeadShape shape = shapes.get(kvHead);
-    float[] block = room.codes().block(TOKENS * shape.headDim());
+    float[] block = room.codes().block(TOKENS * shape.valueDim());
     shape.values().expand(room.codes(), bytes, valuesOffset(kvHead), block);
-    System.arraycopy(block, 0, out, 0, tokens * shape.headDim());
+    System.arraycopy(block, 0, out, 0, tokens * shape.valueDim());
   }
 
   @Override

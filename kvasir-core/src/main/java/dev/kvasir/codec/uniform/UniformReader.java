@@ -3,7 +3,6 @@ package dev.kvasir.codec.uniform;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.PageReader;
 import dev.kvasir.codec.PageReaders;
-import dev.kvasir.codec.PageRoom;
 import dev.kvasir.page.CodeBlock;
 import dev.kvasir.page.HeadShape;
 import java.util.Arrays;
@@ -11,20 +10,22 @@ import java.util.Arrays;
 /** Attention on the packed bits of a page, for a few query rows that share its KV head. */
 public final class UniformReader implements PageReader {
   public static final PageReaders.Kind<UniformReader> KIND =
-      new PageReaders.Kind<>(readers -> new UniformReader(readers.room(), readers.headDim()));
+      new PageReaders.Kind<>(UniformReader::new);
 
   private static final int TOKENS = Page.TOKENS;
 
-  private final int headDim;
+  private final int keyDim;
+  private final int valueDim;
   private final BlockSums sums;
-  private final float[] ordered; // (rows, headDim)
-  private final byte[] channels; // (headDim), as they are ordered
+  private final float[] ordered; // (rows, keyDim)
+  private final byte[] channels; // (keyDim), as they are ordered
 
-  private UniformReader(PageRoom room, int headDim) {
-    this.headDim = headDim;
-    this.sums = new BlockSums(room, PageReader.MOST_ROWS);
-    this.ordered = new float[PageReader.MOST_ROWS * headDim];
-    this.channels = new byte[headDim];
+  private UniformReader(PageReaders readers) {
+    this.keyDim = readers.keyDim();
+    this.valueDim = readers.valueDim();
+    this.sums = new BlockSums(readers.room(), PageReader.MOST_ROWS);
+    this.ordered = new float[PageReader.MOST_ROWS * keyDim];
+    this.channels = new byte[keyDim];
   }
 
   @Override
@@ -46,7 +47,7 @@ public final class UniformReader implements PageReader {
     for (int i = 0; i < shape.keys().size(); i++) {
       CodeBlock codes = shape.keys().get(i);
       sums.add(
-          codes, coded.bytes(), offset, x, place, headDim, rows, coded.isExact(), scores, TOKENS);
+          codes, coded.bytes(), offset, x, place, keyDim, rows, coded.isExact(), scores, TOKENS);
       place += codes.entries();
       offset += codes.bytes();
     }
@@ -55,8 +56,8 @@ public final class UniformReader implements PageReader {
   private float[] order(UniformPage page, int kvHead, float[] queries, int rows) {
     page.copyOrder(kvHead, channels);
     for (int row = 0; row < rows; row++) {
-      int at = row * headDim;
-      for (int place = 0; place < headDim; place++) {
+      int at = row * keyDim;
+      for (int place = 0; place < keyDim; place++) {
         ordered[at + place] = queries[at + (channels[place] & 0xFF)];
       }
     }
@@ -78,6 +79,6 @@ public final class UniformReader implements PageReader {
         rows,
         coded.isExact(),
         out,
-        headDim);
+        valueDim);
   }
 }
