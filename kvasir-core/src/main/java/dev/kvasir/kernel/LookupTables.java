@@ -10,7 +10,7 @@ import java.util.Arrays;
  *
  * <p>A subset sum is measured from the quad's lowest, in steps of the head's largest sum of
  * magnitudes / 85, so that the sums of two planes, {@code T[i0] + 2 T[i1] <= 3 * 85 = 255}, add up
- * within a byte, and those of 64 quads within 16 bits. In exact mode a sum has two digits, and the
+ * within a byte, and those of 256 quads within 16 bits. In exact mode a sum has two digits, and the
  * second counts steps of 1/64; in fast mode it is rounded to the nearest step.
  *
  * <pre>
@@ -38,7 +38,9 @@ import java.util.Arrays;
  */
 public final class LookupTables {
   public static final int MOST_HEADS = 8;
-  public static final int MOST_ENTRIES = 256;
+
+  /** Sums of bytes fit 16 bits: 256 quads * 255 is 65280. */
+  public static final int MOST_ENTRIES = 1024;
 
   /** The largest entry: three of them fit a byte. */
   public static final int LIMIT = 85;

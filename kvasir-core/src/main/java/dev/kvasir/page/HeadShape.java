@@ -6,11 +6,11 @@ import java.util.List;
 
 /**
  * What a KV head's keys and values on a page are made of. Keys may be cut into blocks of channels,
- * each with a width of its own; which channels a block has is then said by an order of channels,
- * one byte each, in front of the blocks.
+ * each with a width of its own; which channels a block has is then said by an order of channels in
+ * front of the blocks.
  *
  * <pre>
- * order   (keyDim) bytes, where keys are in an order of their own
+ * order   (keyDim) u8, or u16 where there are more than 256, where keys are in an order of their own
  * keys    blocks of (channels, 128 tokens), one after another
  * values  a block of (128 tokens, valueDim channels)
  * </pre>
@@ -26,11 +26,23 @@ import java.util.List;
  * @param ordered whether an order of channels is stored
  */
 public record HeadShape(List<CodeBlock> keys, boolean ordered, CodeBlock values) {
+  /** Channels of a key, or of a value, at the most: what look-ups can add up. */
+  public static final int MOST_CHANNELS = 1024;
+
+  /** Channels that a byte tells apart. */
+  private static final int BYTE_CHANNELS = 256;
+
   public HeadShape {
     keys = List.copyOf(keys);
     int channels = keys.stream().mapToInt(CodeBlock::entries).sum();
-    if (channels > 256) {
-      throw new IllegalArgumentException("keyDim is %d; expected 1 to 256".formatted(channels));
+    requireChannels("keyDim", channels);
+    requireChannels("valueDim", values.lanes());
+  }
+
+  private static void requireChannels(String what, int channels) {
+    if (channels < 1 || channels > MOST_CHANNELS) {
+      throw new IllegalArgumentException(
+          "%s is %d; expected 1 to %d".formatted(what, channels, MOST_CHANNELS));
     }
   }
 
@@ -50,7 +62,12 @@ public record HeadShape(List<CodeBlock> keys, boolean ordered, CodeBlock values)
 
   /** Bytes of the order of channels. */
   public int orderBytes() {
-    return ordered ? keyDim() : 0;
+    return !ordered ? 0 : hasWideOrder() ? Short.BYTES * keyDim() : keyDim();
+  }
+
+  /** Whether a place in the order of channels takes two bytes. */
+  public boolean hasWideOrder() {
+    return ordered && keyDim() > BYTE_CHANNELS;
   }
 
   /** Bytes of all blocks of keys. */

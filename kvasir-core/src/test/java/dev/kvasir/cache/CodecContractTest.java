@@ -36,12 +36,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** What every kind of cache promises, whatever it does to the bits. */
 class CodecContractTest {
   private static final long SEED = 23;
-  private static final CacheShape SHAPE = new CacheShape(2, 2, 20);
-
-  /** Values that are narrower than keys, and wider. */
-  private static final List<CacheShape> OTHER_SHAPES =
-      List.of(new CacheShape(2, 2, 24, 12), new CacheShape(1, 3, 20, 36));
-
+  private static final String KINDS = "dev.kvasir.cache.ContractSpecs#";
   private static final int LONGEST = 1200;
   private static final Map<CacheShape, CacheHost> HOSTS = new HashMap<>();
 
@@ -49,115 +44,12 @@ class CodecContractTest {
   private long bytesBefore;
   private long arenasBefore;
 
-  static Stream<String> specs() {
-    return Stream.of(
-        "fp32",
-        "fp16",
-        "bf16",
-        "kivi:8",
-        "kivi:4",
-        "kivi:3,group=64",
-        "kivi:2",
-        "kivi:2,group=32,window=0",
-        "kivi:1,sinks=5",
-        "kivi:2,k=4,v=1,window=40,sinks=16",
-        "kivi:4,window=300,sinks=130",
-        "kivi:2,sinks=256,lookup=fast",
-        "patternkv:2",
-        "patternkv:4,sinks=5,window=40",
-        "patternkv:2,rope=static",
-        "patternkv:4,rope=static,window=0",
-        "patternkv:2,rope=static,patterns=4,sinks=5",
-        "patternkv:3,rope=static,k=4,v=2,group=32,patterns=255,window=40",
-        "patternkv:2,rope=static,new-patterns=off,v-threshold=off",
-        "patternkv:2,k-patterns=off",
-        "patternkv:2,rope=static,v-patterns=off,window=300,sinks=130",
-        "patternkv:1,k-patterns=off,v-patterns=off",
-        "mixkvq,high=2.8,mid=2",
-        "mixkvq,high=3.2,mid=2.6,queries=sequence,sinks=0,window=0",
-        "mixkvq,high=2.6,mid=3,group=64,window=40,lookup=fast",
-        "mixkvq,high=2.8,mid=2,residual=256,sinks=5",
-        "mixkvq,high=1.9,mid=1.7,salience=error,group=128",
-        "mixkvq,high=1.9,mid=1.7,salience=error,residual=384,sinks=130",
-        "mixkvq,high=1000,mid=1000",
-        "mixkvq,high=0.0001,mid=0.0001",
-        "pmkvq:2,budget=1MiB,keys=token", // all 16 bits
-        "pmkvq:2,budget=260KiB,keys=token,shrink=layer",
-        "pmkvq:2,budget=200KiB,shift=direct,keys=token,shrink=layer",
-        "pmkvq:2,budget=200KiB,shift=modified,window=40,sinks=16",
-        "pmkvq:4,budget=240KiB,window=0,sinks=0",
-        "pmkvq:8,budget=360KiB,sinks=130",
-        "pmkvq:2,budget=1MiB",
-        "pmkvq:2,budget=220KiB,shrink=layer",
-        "pmkvq:2,budget=260KiB,keys=token",
-        "pmkvq:2,budget=260KiB",
-        "commvq:1",
-        "commvq:2,window=0,beam=1",
-        "commvq:2,window=40,sinks=130",
-        "toy",
-        "toy,window=0,sinks=5");
-  }
-
-  /** A few of every method, for heads of other shapes. */
-  static Stream<String> fewSpecs() {
-    return Stream.of(
-        "fp32",
-        "fp16",
-        "bf16",
-        "kivi:2",
-        "kivi:3,k=4,group=32,window=0,sinks=5",
-        "patternkv:2,window=40",
-        "patternkv:4,rope=static,patterns=4,sinks=5",
-        "patternkv:2,k-patterns=off",
-        "patternkv:1,v-patterns=off",
-        "mixkvq,high=2.8,mid=2",
-        "mixkvq,high=1.9,mid=1.7,salience=error,residual=256",
-        "pmkvq:2,budget=20bits",
-        "pmkvq:2,budget=10bits,keys=token",
-        "pmkvq:2,budget=10bits,shrink=layer,sinks=5",
-        "commvq:1,beam=1",
-        "commvq:2,beam=1,window=0",
-        "toy,sinks=5");
-  }
-
-  /** All specs, and some of every method where keys and values differ in width. */
-  static Stream<ShapedSpec> kinds() {
-    return Stream.concat(
-        specs().map(spec -> new ShapedSpec(SHAPE, spec)),
-        OTHER_SHAPES.stream()
-            .flatMap(shape -> fewSpecs().map(spec -> new ShapedSpec(shape, spec))));
-  }
-
-  /** Without those that pack keys as they were before rotation, when they were no constants. */
-  static Stream<ShapedSpec> kindsThatKeepConstants() {
-    return kinds()
-        .filter(kind -> !kind.spec().startsWith("commvq"))
-        .filter(
-            kind ->
-                !kind.spec().startsWith("patternkv")
-                    || kind.spec().contains("rope=static")
-                    || kind.spec().contains("k-patterns=off"));
-  }
-
-  /**
-   * Without those that learn from the first tokens that are packed or from the queries of a step,
-   * however many there are, and those that shrink: the tokens of a long step need room at once.
-   */
-  static Stream<ShapedSpec> kindsThatLearnNothing() {
-    return kinds()
-        .filter(kind -> !kind.spec().startsWith("patternkv"))
-        .filter(kind -> !kind.spec().startsWith("mixkvq") || kind.spec().contains("salience=error"))
-        .filter(
-            kind ->
-                !kind.spec().startsWith("pmkvq")
-                    || kind.spec().contains("1MiB")
-                    || kind.spec().contains("20bits"));
-  }
-
   /** What sequences share is made with the first of them, and no test's own. */
   @BeforeAll
   static void makeTables() {
-    kinds().filter(kind -> kind.spec().startsWith("commvq")).forEach(kind -> open(kind).close());
+    ContractSpecs.kinds()
+        .filter(kind -> kind.spec().startsWith("commvq"))
+        .forEach(kind -> open(kind).close());
   }
 
   @AfterAll
@@ -192,7 +84,7 @@ class CodecContractTest {
   }
 
   @ParameterizedTest
-  @MethodSource("kinds")
+  @MethodSource(KINDS + "kinds")
   void bytesAreForetoldAndAllocated(ShapedSpec kind) {
     try (KvCache cache = open(kind)) {
       Random random = new Random(SEED);
@@ -225,7 +117,7 @@ class CodecContractTest {
 
   /** However the tokens come, the same ones are packed and into the same bits. */
   @ParameterizedTest
-  @MethodSource("kindsThatLearnNothing")
+  @MethodSource(KINDS + "kindsThatLearnNothing")
   void stepsOfAnySizeLeaveTheSameCache(ShapedSpec kind) {
     try (KvCache oneByOne = open(kind);
         KvCache inSteps = open(kind)) {
@@ -237,7 +129,7 @@ class CodecContractTest {
   }
 
   @ParameterizedTest
-  @MethodSource("kindsThatKeepConstants")
+  @MethodSource(KINDS + "kindsThatKeepConstants")
   void constantVectorsComeBackAsTheyAre(ShapedSpec kind) {
     try (KvCache cache = open(kind)) {
       cache.reserve(400);
@@ -258,7 +150,8 @@ class CodecContractTest {
 
   @Test
   void everyRegisteredMethodIsHeldToIt() {
-    for (Stream<String> specs : List.of(specs(), fewSpecs())) {
+    for (Stream<String> specs :
+        List.of(ContractSpecs.specs(), ContractSpecs.fewSpecs(), ContractSpecs.quickSpecs())) {
       List<Method> held = specs.map(spec -> CacheSpec.parse(spec).method()).distinct().toList();
       assertThat(held).containsExactlyInAnyOrderElementsOf(Methods.all());
     }
@@ -266,7 +159,7 @@ class CodecContractTest {
 
   /** Both hold what they would hold had there been no other. */
   @ParameterizedTest
-  @MethodSource("kinds")
+  @MethodSource(KINDS + "kindsThatPackQuickly")
   void forksShareThePastAndPartAfterIt(ShapedSpec kind) {
     try (KvCache parent = open(kind);
         KvCache parentAlone = open(kind);
@@ -311,7 +204,7 @@ class CodecContractTest {
   }
 
   @ParameterizedTest
-  @MethodSource("kinds")
+  @MethodSource(KINDS + "kindsThatPackQuickly")
   void truncationKeepsWhatAttentionSaw(ShapedSpec kind) {
     for (int kept : new int[] {699, 600, 513, 512, 400, 257, 256, 128, 129, 17, 5, 1, 0}) {
       try (KvCache cache = open(kind)) {
@@ -338,19 +231,20 @@ class CodecContractTest {
   }
 
   @ParameterizedTest
-  @MethodSource("kinds")
+  @MethodSource(KINDS + "kinds")
   void numbersThatAreNotFiniteAreRefusedByName(ShapedSpec kind) {
     try (KvCache cache = open(kind)) {
       append(kind, cache, 3, new Random(SEED), 1);
       cache.reserve(4);
       int last = kind.shape().layers() - 1;
+      int head = kind.shape().kvHeads() - 1;
       for (float bad : new float[] {Float.NaN, Float.POSITIVE_INFINITY, Float.NEGATIVE_INFINITY}) {
         float[] keys = new float[kind.keyVector()];
         float[] vector = new float[kind.valueVector()];
-        vector[kind.shape().valueDim() + 3] = bad;
+        vector[head * kind.shape().valueDim() + 3] = bad;
         assertThatThrownBy(() -> cache.append(last, 3, keys, 0, vector, 0))
             .isInstanceOf(InvalidInputException.class)
-            .hasMessageContaining("value of layer %d, head 1, position 3".formatted(last))
+            .hasMessageContaining("value of layer %d, head %d, position 3".formatted(last, head))
             .hasMessageContaining(Float.toString(bad));
       }
     }

@@ -55,7 +55,7 @@ class StoredFormContractTest {
   @Test
   void everyMethodIsHeldToThis() {
     Set<Method> held = new HashSet<>();
-    CodecContractTest.specs().forEach(spec -> held.add(CacheSpec.parse(spec).method()));
+    ContractSpecs.specs().forEach(spec -> held.add(CacheSpec.parse(spec).method()));
     assertThat(held).containsExactlyInAnyOrderElementsOf(Methods.all());
   }
 

@@ -29,6 +29,9 @@ final class StoredSequences {
   /** Values that are narrower than keys. */
   private static final CacheShape TWO_WIDTHS = new CacheShape(2, 2, 24, 12);
 
+  /** More channels than a byte of an order tells apart. */
+  private static final CacheShape LARGE = new CacheShape(2, 1, 272, 256);
+
   /** Sequences may be as long where a budget asks for it. */
   private static final int LONGEST = 1200;
 
@@ -47,7 +50,7 @@ final class StoredSequences {
   /** All that pack, and what needs a profile. */
   static Stream<String> specs() {
     return Stream.concat(
-        CodecContractTest.specs().filter(spec -> packs(new ShapedSpec(SHAPE, spec))),
+        ContractSpecs.specs().filter(spec -> packs(new ShapedSpec(SHAPE, spec))),
         Stream.of(
             "kivi:2,widths=profile",
             "pmkvq:2,budget=1MiB,keys=token,smoothing=off",
@@ -55,13 +58,14 @@ final class StoredSequences {
             "commvq:2,scores=decoded"));
   }
 
-  /** The same, and some of every method where keys and values differ in width. */
+  /** The same, and some of every method on heads of other shapes. */
   static Stream<ShapedSpec> kinds() {
-    return Stream.concat(
-        specs().map(spec -> new ShapedSpec(SHAPE, spec)),
-        CodecContractTest.fewSpecs()
-            .map(spec -> new ShapedSpec(TWO_WIDTHS, spec))
-            .filter(StoredSequences::packs));
+    return Stream.of(
+            specs().map(spec -> new ShapedSpec(SHAPE, spec)),
+            ContractSpecs.fewSpecs().map(spec -> new ShapedSpec(TWO_WIDTHS, spec)),
+            ContractSpecs.quickSpecs().map(spec -> new ShapedSpec(LARGE, spec)))
+        .flatMap(some -> some)
+        .filter(StoredSequences::packs);
   }
 
   private static boolean packs(ShapedSpec kind) {

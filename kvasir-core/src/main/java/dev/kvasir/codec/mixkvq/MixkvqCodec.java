@@ -30,7 +30,7 @@ public final class MixkvqCodec implements PageCodec {
   private final SalienceWatch watch;
   private final CodeBlock values;
 
-  /** Pages with tiers of the same sizes share a shape, by high * 1024 + mid. */
+  /** Pages with tiers of the same sizes share a shape, by high << 16 | mid. */
   private final Map<Integer, HeadShape> heads = new ConcurrentHashMap<>();
 
   /**
@@ -81,7 +81,7 @@ public final class MixkvqCodec implements PageCodec {
 
   /** What a head with tiers of these sizes is packed to. */
   HeadShape head(int high, int mid) {
-    return heads.computeIfAbsent(high * 1024 + mid, sizes -> newHead(high, mid));
+    return heads.computeIfAbsent(high << 16 | mid, sizes -> newHead(high, mid));
   }
 
   private HeadShape newHead(int high, int mid) {

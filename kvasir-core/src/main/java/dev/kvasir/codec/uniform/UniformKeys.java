@@ -24,7 +24,7 @@ public record UniformKeys(
     String method, int keyBits, int valueBits, int group, int window, int sinks, Lookups lookups) {
   public static final SortedSet<Integer> BITS = new TreeSet<>(Set.of(1, 2, 3, 4, 8));
   public static final SortedSet<Integer> GROUPS = new TreeSet<>(Set.of(32, 64, 128));
-  private static final int MOST_CHANNELS = 256;
+  private static final int MOST_CHANNELS = HeadShape.MOST_CHANNELS;
   private static final int DEFAULT_GROUP = 128;
   private static final int DEFAULT_WINDOW = 128;
 

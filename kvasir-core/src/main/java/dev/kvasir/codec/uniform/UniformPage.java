@@ -13,6 +13,7 @@ import dev.kvasir.page.CodeRoom;
 import dev.kvasir.page.HeadShape;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
 import java.util.List;
 import java.util.function.IntUnaryOperator;
 import java.util.function.UnaryOperator;
@@ -24,6 +25,9 @@ import java.util.function.UnaryOperator;
 public final class UniformPage implements Page {
   /** Its number among stored pages. */
   private static final int KIND = 1;
+
+  private static final ValueLayout.OfShort SHORT =
+      ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
   /** Rooms to pack in. */
   private static final Spares<CodeRoom> ROOMS = new Spares<>(CodeRoom::new);
@@ -147,8 +151,13 @@ public final class UniformPage implements Page {
         || !isPermutation(order.length, place -> order[place])) {
       throw new IllegalArgumentException("the order of channels is no permutation");
     }
+    boolean wide = shapes.get(head).hasWideOrder();
     for (int i = 0; i < order.length; i++) {
-      bytes.set(ValueLayout.JAVA_BYTE, offsets[head] + i, (byte) order[i]);
+      if (wide) {
+        bytes.set(SHORT, offsets[head] + (long) Short.BYTES * i, (short) order[i]);
+      } else {
+        bytes.set(ValueLayout.JAVA_BYTE, offsets[head] + i, (byte) order[i]);
+      }
     }
   }
 
@@ -171,15 +180,21 @@ public final class UniformPage implements Page {
 
   /** The channel that stands at a place in the order of a head's keys. */
   public int channelAt(int head, int place) {
-    return shapes.get(head).ordered()
-        ? bytes.get(ValueLayout.JAVA_BYTE, offsets[head] + place) & 0xFF
-        : place;
+    HeadShape shape = shapes.get(head);
+    if (!shape.ordered()) {
+      return place;
+    }
+    return shape.hasWideOrder()
+        ? Short.toUnsignedInt(bytes.get(SHORT, offsets[head] + (long) Short.BYTES * place))
+        : Byte.toUnsignedInt(bytes.get(ValueLayout.JAVA_BYTE, offsets[head] + place));
   }
 
-  /** The order of a head's keys, where its shape has one. // (keyDim), unsigned */
-  public void copyOrder(int head, byte[] order) {
+  /** The order of a head's keys. // (keyDim), set */
+  void copyOrder(int head, int[] order) {
     int count = shapes.get(head).keyDim();
-    MemorySegment.copy(bytes, ValueLayout.JAVA_BYTE, offsets[head], order, 0, count);
+    for (int place = 0; place < count; place++) {
+      order[place] = channelAt(head, place);
+    }
   }
 
   private void packKeys(CodeRoom room, int head, float[] keys, int at) {

@@ -18,14 +18,14 @@ public final class UniformReader implements PageReader {
   private final int valueDim;
   private final BlockSums sums;
   private final float[] ordered; // (rows, keyDim)
-  private final byte[] channels; // (keyDim), as they are ordered
+  private final int[] channels; // (keyDim), as they are ordered
 
   private UniformReader(PageReaders readers) {
     this.keyDim = readers.keyDim();
     this.valueDim = readers.valueDim();
-    this.sums = new BlockSums(readers.room(), PageReader.MOST_ROWS);
+    this.sums = new BlockSums(readers.room(), PageReader.MOST_ROWS, Math.max(keyDim, valueDim));
     this.ordered = new float[PageReader.MOST_ROWS * keyDim];
-    this.channels = new byte[keyDim];
+    this.channels = new int[keyDim];
   }
 
   @Override
@@ -58,7 +58,7 @@ public final class UniformReader implements PageReader {
     for (int row = 0; row < rows; row++) {
       int at = row * keyDim;
       for (int place = 0; place < keyDim; place++) {
-        ordered[at + place] = queries[at + (channels[place] & 0xFF)];
+        ordered[at + place] = queries[at + channels[place]];
       }
     }
     return ordered;
