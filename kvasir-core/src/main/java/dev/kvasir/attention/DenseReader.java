@@ -5,6 +5,7 @@ import dev.kvasir.codec.PageReader;
 import dev.kvasir.kernel.DenseMatrix.Precision;
 import dev.kvasir.kernel.HalfQueries;
 import dev.kvasir.kernel.Kernels;
+import java.util.Arrays;
 
 /**
  * Attends on tokens that are not packed. A few query rows compute on 16-bit floats where they lie;
@@ -18,6 +19,7 @@ final class DenseReader {
   private final int valueDim;
   private final HalfQueries prepared;
   private final float[] vectors; // (PAGE, keyDim) or (PAGE, valueDim)
+  private float[] wide = {}; // (MOST_ROWS, keyDim), where values are the first channels of keys
   private boolean isPrepared;
 
   DenseReader(Kernels kernels, AttentionShape shape) {
@@ -82,12 +84,33 @@ final class DenseReader {
       int rows,
       float[] mixed) {
     int first = dense.firstRow(kvHead);
+    int columns = dense.values().columns();
+    if (isComputedOn(dense, few) && columns > valueDim) {
+      mixWide(dense, first, tokens, weights, rows, mixed);
+      return;
+    }
     if (isComputedOn(dense, few)) {
       kernels.halfSums(weights, 0, PAGE, rows, dense.values(), first, tokens, mixed, 0, valueDim);
       return;
     }
     kernels.expand(dense.values(), first, tokens, vectors, 0);
     kernels.weightedSums(
-        weights, 0, PAGE, rows, vectors, 0, valueDim, tokens, valueDim, mixed, 0, valueDim);
+        weights, 0, PAGE, rows, vectors, 0, columns, tokens, valueDim, mixed, 0, valueDim);
+  }
+
+  /** Channels know nothing of each other: those of a key that are no value are summed and left. */
+  private void mixWide(
+      DenseRows dense, int first, int tokens, float[] weights, int rows, float[] mixed) {
+    if (wide.length == 0) {
+      wide = new float[PageReader.MOST_ROWS * keyDim];
+    }
+    for (int row = 0; row < rows; row++) {
+      System.arraycopy(mixed, row * valueDim, wide, row * keyDim, valueDim);
+      Arrays.fill(wide, row * keyDim + valueDim, (row + 1) * keyDim, 0);
+    }
+    kernels.halfSums(weights, 0, PAGE, rows, dense.values(), first, tokens, wide, 0, keyDim);
+    for (int row = 0; row < rows; row++) {
+      System.arraycopy(wide, row * keyDim, mixed, row * valueDim, valueDim);
+    }
   }
 }

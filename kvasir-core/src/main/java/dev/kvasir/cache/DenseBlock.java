@@ -19,6 +19,8 @@ import java.nio.ByteOrder;
  * keys, then values: layer | KV head | token | channel
  * bytes = layers * kvHeads * capacity * (keyDim + valueDim) * (2 or 4)
  * </pre>
+ *
+ * Where values are the first channels of keys, there are keys alone.
  */
 final class DenseBlock implements Block {
   private static final ValueLayout.OfShort SHORT =
@@ -31,7 +33,7 @@ final class DenseBlock implements Block {
   private final MemoryPool pool;
   private final CountedArena arena;
   private final DenseMatrix keys; // one row a vector
-  private final DenseMatrix values; // the same rows
+  private final DenseMatrix values; // the same rows, or the keys
   private final DenseRows[] layers;
   private final Holders holders = new Holders();
 
@@ -48,7 +50,10 @@ final class DenseBlock implements Block {
       MemorySegment bytes = arena.allocate(bytesFor(shape, capacity, precision));
       long keyBytes = (long) count * shape.keyDim() * precision.bytes();
       this.keys = new DenseMatrix(precision, count, shape.keyDim(), bytes.asSlice(0, keyBytes));
-      this.values = new DenseMatrix(precision, count, shape.valueDim(), bytes.asSlice(keyBytes));
+      this.values =
+          shape.hasValuesInKeys()
+              ? keys
+              : new DenseMatrix(precision, count, shape.valueDim(), bytes.asSlice(keyBytes));
     } catch (RuntimeException | Error e) {
       arena.close();
       throw e;
@@ -73,7 +78,7 @@ final class DenseBlock implements Block {
       MemoryPool pool) {
     DenseBlock dense = new DenseBlock(shape, KvCache.TOKENS_PER_PAGE, precision, pool);
     int keyDim = shape.keyDim();
-    int valueDim = shape.valueDim();
+    int valueDim = shape.storedValueDim();
     int keyStride = shape.kvHeads() * keyDim;
     int valueStride = shape.kvHeads() * valueDim;
     float[] head = new float[KvCache.TOKENS_PER_PAGE * Math.max(keyDim, valueDim)];
@@ -83,8 +88,10 @@ final class DenseBlock implements Block {
       for (int h = 0; h < shape.kvHeads(); h++) {
         block.expandKeys(kernels, layer, h, tokens, head);
         spread(head, keyDim, tokens, keys, h * keyDim, keyStride);
-        block.expandValues(kernels, layer, h, tokens, head);
-        spread(head, valueDim, tokens, values, h * valueDim, valueStride);
+        if (valueDim > 0) {
+          block.expandValues(kernels, layer, h, tokens, head);
+          spread(head, valueDim, tokens, values, h * valueDim, valueStride);
+        }
       }
       for (int token = 0; token < tokens; token++) {
         dense.store(layer, token, token, keys, token * keyStride, values, token * valueStride);
@@ -120,13 +127,14 @@ final class DenseBlock implements Block {
       int valuesAt) {
     for (int head = 0; head < shape.kvHeads(); head++) {
       int row = row(layer, head, token);
-      int bad = store(keys, row, keyVectors, keysAt + head * shape.keyDim());
-      if (bad >= 0) {
-        throw notFinite("key", layer, head, position, keyVectors[bad]);
+      int badKey = store(keys, row, keyVectors, keysAt + head * shape.keyDim());
+      if (badKey >= 0) {
+        throw notFinite("key", layer, head, position, keyVectors[badKey]);
       }
-      bad = store(values, row, valueVectors, valuesAt + head * shape.valueDim());
-      if (bad >= 0) {
-        throw notFinite("value", layer, head, position, valueVectors[bad]);
+      int at = valuesAt + head * shape.valueDim();
+      int badValue = shape.hasValuesInKeys() ? -1 : store(values, row, valueVectors, at);
+      if (badValue >= 0) {
+        throw notFinite("value", layer, head, position, valueVectors[badValue]);
       }
     }
   }
@@ -180,21 +188,33 @@ final class DenseBlock implements Block {
 
   @Override
   public void expandValues(Kernels kernels, int layer, int kvHead, int tokens, float[] out) {
-    kernels.expand(values, row(layer, kvHead, 0), tokens, out, 0);
+    if (!shape.hasValuesInKeys()) {
+      kernels.expand(values, row(layer, kvHead, 0), tokens, out, 0);
+      return;
+    }
+    float[] key = new float[shape.keyDim()];
+    for (int token = 0; token < tokens; token++) {
+      kernels.expand(keys, row(layer, kvHead, token), 1, key, 0);
+      System.arraycopy(key, 0, out, token * shape.valueDim(), shape.valueDim());
+    }
   }
 
   /** All vectors of a layer: (kvHeads, capacity, keyDim) and (kvHeads, capacity, valueDim). */
   void expandLayer(Kernels kernels, int layer, float[] keyVectors, float[] valueVectors) {
     int count = shape.kvHeads() * capacity;
     kernels.expand(keys, row(layer, 0, 0), count, keyVectors, 0);
-    kernels.expand(values, row(layer, 0, 0), count, valueVectors, 0);
+    if (!shape.hasValuesInKeys()) {
+      kernels.expand(values, row(layer, 0, 0), count, valueVectors, 0);
+    }
   }
 
   /** A block of the same, whose bytes have been taken from the pool. */
   DenseBlock copy() {
     DenseBlock copy = new DenseBlock(shape, capacity, keys.precision(), pool);
     copy.keys.data().copyFrom(keys.data());
-    copy.values.data().copyFrom(values.data());
+    if (!shape.hasValuesInKeys()) {
+      copy.values.data().copyFrom(values.data());
+    }
     return copy;
   }
 

@@ -7,7 +7,7 @@ import dev.kvasir.kernel.DenseMatrix;
  * that its key has.
  *
  * @param keys the keys of all layers
- * @param values the values of all layers
+ * @param values the values of all layers; the keys, where values are their first channels
  * @param first the row of the first KV head's first token
  * @param capacity rows from a KV head to the next
  */

@@ -162,11 +162,12 @@ final class HostBlocks {
   /** Room for the vectors of a block and layer while they are packed. */
   private static final class LayerVectors {
     private float[] keys = {}; // (kvHeads, tokens, keyDim)
-    private float[] values = {}; // (kvHeads, tokens, valueDim)
+    private float[] values = {}; // (kvHeads, tokens, valueDim), where they are stored
 
     void makeRoom(CacheShape shape) {
       keys = ofSize(keys, Math.multiplyExact(shape.kvHeads() * Page.TOKENS, shape.keyDim()));
-      values = ofSize(values, Math.multiplyExact(shape.kvHeads() * Page.TOKENS, shape.valueDim()));
+      values =
+          ofSize(values, Math.multiplyExact(shape.kvHeads() * Page.TOKENS, shape.storedValueDim()));
     }
 
     private static float[] ofSize(float[] room, int count) {

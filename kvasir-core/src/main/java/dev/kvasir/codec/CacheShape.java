@@ -8,8 +8,9 @@ import dev.kvasir.error.InvalidInputException;
  *
  * @param keyDim channels of a key, and of a query
  * @param valueDim channels of a value, and of what attention makes of values
+ * @param values where values come from
  */
-public record CacheShape(int layers, int kvHeads, int keyDim, int valueDim) {
+public record CacheShape(int layers, int kvHeads, int keyDim, int valueDim, ValueOrigin values) {
   /** KV heads of all layers at the most: each has a key and a value for every token of a block. */
   public static final int MOST_HEADS = Integer.MAX_VALUE / (2 * Page.TOKENS);
 
@@ -28,6 +29,16 @@ public record CacheShape(int layers, int kvHeads, int keyDim, int valueDim) {
           "a cache of %d KV heads with %d channels each; expected at most %d channels in all"
               .formatted(kvHeads, widest, MOST_CHANNELS));
     }
+    if (values == ValueOrigin.IN_KEYS && valueDim > keyDim) {
+      throw new InvalidInputException(
+          "values of %d channels in keys of %d; expected at most as many"
+              .formatted(valueDim, keyDim));
+    }
+  }
+
+  /** Values that are stored. */
+  public CacheShape(int layers, int kvHeads, int keyDim, int valueDim) {
+    this(layers, kvHeads, keyDim, valueDim, ValueOrigin.STORED);
   }
 
   /** Values as wide as keys. */
@@ -54,8 +65,18 @@ public record CacheShape(int layers, int kvHeads, int keyDim, int valueDim) {
     return keyDim;
   }
 
-  /** Values of one position: keys and values of every layer and KV head. */
+  /** Whether values are the first channels of their keys, and nothing is stored of them. */
+  public boolean hasValuesInKeys() {
+    return values == ValueOrigin.IN_KEYS;
+  }
+
+  /** Channels of a value that are stored beside its key. */
+  public int storedValueDim() {
+    return hasValuesInKeys() ? 0 : valueDim;
+  }
+
+  /** Values of one position: what is stored of keys and values of every layer and KV head. */
   public long valuesPerToken() {
-    return (long) layers * kvHeads * (keyDim + valueDim);
+    return (long) layers * kvHeads * (keyDim + storedValueDim());
   }
 }

@@ -19,7 +19,7 @@ public interface SequenceCodec extends AutoCloseable {
    * @param position of the first of them: a method that packs keys as they were before rotation
    *     turns them back by it
    * @param keys (kvHeads, tokens, keyDim), rotated to their positions
-   * @param values (kvHeads, tokens, valueDim)
+   * @param values (kvHeads, tokens, valueDim); of any length where they are part of keys
    */
   Page seal(SharedArena memory, int layer, int position, float[] keys, float[] values);
 

@@ -12,7 +12,7 @@ import java.util.List;
  * <pre>
  * order   (keyDim) u8, or u16 where there are more than 256, where keys are in an order of their own
  * keys    blocks of (channels, 128 tokens), one after another
- * values  a block of (128 tokens, valueDim channels)
+ * values  a block of (128 tokens, valueDim channels), KeyChannels where they are part of keys
  * </pre>
  *
  * A stored page says of it:
@@ -37,6 +37,13 @@ public record HeadShape(List<CodeBlock> keys, boolean ordered, CodeBlock values)
     int channels = keys.stream().mapToInt(CodeBlock::entries).sum();
     requireChannels("keyDim", channels);
     requireChannels("valueDim", values.lanes());
+    if (values instanceof KeyChannels && values.lanes() > channels) {
+      throw new IllegalArgumentException(
+          "values have %d channels of keys that have %d".formatted(values.lanes(), channels));
+    }
+    if (keys.stream().anyMatch(KeyChannels.class::isInstance)) {
+      throw new IllegalArgumentException("keys are no part of themselves");
+    }
   }
 
   private static void requireChannels(String what, int channels) {
@@ -58,6 +65,16 @@ public record HeadShape(List<CodeBlock> keys, boolean ordered, CodeBlock values)
   /** Channels of a value. */
   public int valueDim() {
     return values.lanes();
+  }
+
+  /** Whether values are the first channels of their keys. */
+  public boolean hasValuesInKeys() {
+    return values instanceof KeyChannels;
+  }
+
+  /** The same keys, which values are the first channels of. */
+  public HeadShape withValuesInKeys() {
+    return new HeadShape(keys, ordered, new KeyChannels(PageSize.TOKENS, valueDim()));
   }
 
   /** Bytes of the order of channels. */

@@ -132,6 +132,17 @@ class CacheSpecTest {
   }
 
   @Test
+  void whatIsMadeForHeadsOfOneWidthRefusesTwo() {
+    assertThat(SHAPE.headDim()).isEqualTo(64);
+    CacheShape two = new CacheShape(1, 1, 192, 128);
+    assertThatThrownBy(two::headDim)
+        .isInstanceOf(InvalidInputException.class)
+        .hasMessage(
+            "keys have 192 channels and values 128; this is made for heads where both have as"
+                + " many");
+  }
+
+  @Test
   void patternsThatTurnMustKnowTheRotation() {
     CacheSpec spec = CacheSpec.parse("patternkv:2,rope=rotate");
     assertThat(spec.bytesFor(SHAPE, 1000))

@@ -1,6 +1,7 @@
 package dev.kvasir.cache;
 
 import dev.kvasir.codec.CacheShape;
+import dev.kvasir.codec.ValueOrigin;
 import java.util.List;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
@@ -20,6 +21,13 @@ final class ContractSpecs {
           new CacheShape(1, 1, 96),
           new CacheShape(1, 2, 192, 128),
           new CacheShape(1, 1, 576, 512));
+
+  /** Latent attention: values are the first channels of keys. */
+  private static final List<CacheShape> LATENT =
+      List.of(
+          new CacheShape(2, 1, 36, 28, ValueOrigin.IN_KEYS),
+          new CacheShape(1, 2, 24, 24, ValueOrigin.IN_KEYS),
+          new CacheShape(1, 1, 576, 512, ValueOrigin.IN_KEYS));
 
   private ContractSpecs() {}
 
@@ -109,12 +117,28 @@ final class ContractSpecs {
         "toy");
   }
 
+  /** Some of the methods that read values from keys. */
+  static Stream<String> latentSpecs() {
+    return Stream.of(
+        "fp32",
+        "fp16",
+        "bf16",
+        "kivi:2",
+        "kivi:3,group=32,window=0,sinks=5",
+        "kivi:4,sinks=130,lookup=fast");
+  }
+
+  static Stream<ShapedSpec> latentKinds() {
+    return on(LATENT, ContractSpecs::latentSpecs);
+  }
+
   /** All specs, and some of every method on heads of other shapes. */
   static Stream<ShapedSpec> kinds() {
     return Stream.of(
             specs().map(spec -> new ShapedSpec(SHAPE, spec)),
             on(TWO_WIDTHS, ContractSpecs::fewSpecs),
-            on(LARGE, ContractSpecs::quickSpecs))
+            on(LARGE, ContractSpecs::quickSpecs),
+            latentKinds())
         .flatMap(some -> some);
   }
 
@@ -122,6 +146,10 @@ final class ContractSpecs {
       List<CacheShape> shapes, Supplier<Stream<String>> someSpecs) {
     return shapes.stream()
         .flatMap(shape -> someSpecs.get().map(spec -> new ShapedSpec(shape, spec)));
+  }
+
+  static Stream<ShapedSpec> kindsThatStoreValues() {
+    return kinds().filter(kind -> !kind.shape().hasValuesInKeys());
   }
 
   /** Without the search for codes of large heads, which takes seconds a page. */

@@ -14,7 +14,12 @@ record ShapedSpec(CacheShape shape, String spec) {
 
   @Override
   public String toString() {
-    return "%s on %d heads of %d and %d channels"
-        .formatted(spec, shape.kvHeads(), shape.keyDim(), shape.valueDim());
+    return "%s on %d heads of %d and %d channels%s"
+        .formatted(
+            spec,
+            shape.kvHeads(),
+            shape.keyDim(),
+            shape.valueDim(),
+            shape.hasValuesInKeys() ? " of theirs" : "");
   }
 }

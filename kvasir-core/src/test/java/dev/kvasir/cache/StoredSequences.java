@@ -9,6 +9,7 @@ import dev.kvasir.codec.ModelTables;
 import dev.kvasir.codec.PageCodec;
 import dev.kvasir.codec.SealedSequence;
 import dev.kvasir.codec.SealedSequence.Stored;
+import dev.kvasir.codec.ValueOrigin;
 import dev.kvasir.codec.commvq.MadeUpCodebooks;
 import dev.kvasir.model.Rope;
 import dev.kvasir.model.RopeFrequencies;
@@ -28,6 +29,9 @@ final class StoredSequences {
 
   /** Values that are narrower than keys. */
   private static final CacheShape TWO_WIDTHS = new CacheShape(2, 2, 24, 12);
+
+  /** Values that are the first channels of keys. */
+  private static final CacheShape LATENT = new CacheShape(2, 1, 36, 28, ValueOrigin.IN_KEYS);
 
   /** More channels than a byte of an order tells apart. */
   private static final CacheShape LARGE = new CacheShape(2, 1, 272, 256);
@@ -63,7 +67,8 @@ final class StoredSequences {
     return Stream.of(
             specs().map(spec -> new ShapedSpec(SHAPE, spec)),
             ContractSpecs.fewSpecs().map(spec -> new ShapedSpec(TWO_WIDTHS, spec)),
-            ContractSpecs.quickSpecs().map(spec -> new ShapedSpec(LARGE, spec)))
+            ContractSpecs.quickSpecs().map(spec -> new ShapedSpec(LARGE, spec)),
+            ContractSpecs.latentSpecs().map(spec -> new ShapedSpec(LATENT, spec)))
         .flatMap(some -> some)
         .filter(StoredSequences::packs);
   }

@@ -10,6 +10,7 @@ import dev.kvasir.page.CodeBlock;
 import dev.kvasir.page.CodeRoom;
 import dev.kvasir.page.EntryScaledCodes;
 import dev.kvasir.page.HalfCodes;
+import dev.kvasir.page.KeyChannels;
 import dev.kvasir.page.LaneScaledCodes;
 import dev.kvasir.page.PlaneLayout;
 import dev.kvasir.page.ScaleSpan;
@@ -91,6 +92,8 @@ final class BlockSums {
       case HalfCodes codes ->
           addHalves(codes, bytes, offset, x, xAt, xStride, rows, out, outStride);
       case WideCodes codes -> addWide(codes, bytes, offset, x, xAt, xStride, rows, out, outStride);
+      case KeyChannels codes ->
+          throw new IllegalArgumentException("%s has no codes of its own".formatted(codes));
     }
   }
 

@@ -54,7 +54,9 @@ public record UniformKeys(
 
   public HeadShape head(CacheShape shape) {
     requirePackable(method, shape);
-    return HeadShape.uniform(shape.keyDim(), shape.valueDim(), keyBits, group, valueBits, group);
+    HeadShape head =
+        HeadShape.uniform(shape.keyDim(), shape.valueDim(), keyBits, group, valueBits, group);
+    return shape.hasValuesInKeys() ? head.withValuesInKeys() : head;
   }
 
   /** Refuses heads that the codes cannot hold. */

@@ -79,7 +79,7 @@ public final class UniformPage implements Page {
    * @param orders the channels of each head in the order of its blocks of keys; null for heads
    *     whose shape has none
    * @param keys (kvHeads, 128, keyDim)
-   * @param values (kvHeads, 128, valueDim)
+   * @param values (kvHeads, 128, valueDim); of any length where they are part of keys
    */
   public static UniformPage pack(
       SharedArena memory,
@@ -99,7 +99,9 @@ public final class UniformPage implements Page {
           page.putOrder(head, orders[head]);
         }
         page.packKeys(room, head, keys, keysAt);
-        page.packValues(room, head, values, valuesAt);
+        if (!shape.hasValuesInKeys()) {
+          page.packValues(room, head, values, valuesAt);
+        }
         keysAt += TOKENS * shape.keyDim();
         valuesAt += TOKENS * shape.valueDim();
       }
@@ -181,19 +183,21 @@ public final class UniformPage implements Page {
   /** The channel that stands at a place in the order of a head's keys. */
   public int channelAt(int head, int place) {
     HeadShape shape = shapes.get(head);
-    if (!shape.ordered()) {
-      return place;
-    }
-    return shape.hasWideOrder()
+    return shape.ordered() ? orderedAt(head, place, shape.hasWideOrder()) : place;
+  }
+
+  private int orderedAt(int head, int place, boolean wide) {
+    return wide
         ? Short.toUnsignedInt(bytes.get(SHORT, offsets[head] + (long) Short.BYTES * place))
         : Byte.toUnsignedInt(bytes.get(ValueLayout.JAVA_BYTE, offsets[head] + place));
   }
 
-  /** The order of a head's keys. // (keyDim), set */
+  /** The order of a head's keys, where its shape has one. // (keyDim), set */
   void copyOrder(int head, int[] order) {
     int count = shapes.get(head).keyDim();
+    boolean wide = shapes.get(head).hasWideOrder();
     for (int place = 0; place < count; place++) {
-      order[place] = channelAt(head, place);
+      order[place] = orderedAt(head, place, wide);
     }
   }
 
@@ -226,17 +230,24 @@ public final class UniformPage implements Page {
   @Override
   public void expandKeys(PageRoom room, int kvHead, int tokens, float[] out) {
     room.kernels().expectLookups();
+    expandKeys(room, kvHead, tokens, shapes.get(kvHead).keyDim(), out);
+  }
+
+  /**
+   * @param width channels of a key from the first on that are wanted
+   * @param out (tokens, width), set
+   */
+  private void expandKeys(PageRoom room, int kvHead, int tokens, int width, float[] out) {
     HeadShape shape = shapes.get(kvHead);
-    int keyDim = shape.keyDim();
-    float[] block = room.codes().block(keyDim * TOKENS);
+    float[] block = room.codes().block(shape.keyDim() * TOKENS);
     long offset = keysOffset(kvHead);
     int place = 0;
     for (CodeBlock codes : shape.keys()) {
       codes.expand(room.codes(), bytes, offset, block);
       for (int entry = 0; entry < codes.entries(); entry++) {
         int channel = channelAt(kvHead, place + entry);
-        for (int token = 0; token < tokens; token++) {
-          out[token * keyDim + channel] = block[entry * TOKENS + token];
+        for (int token = 0; channel < width && token < tokens; token++) {
+          out[token * width + channel] = block[entry * TOKENS + token];
         }
       }
       place += codes.entries();
@@ -247,6 +258,10 @@ public final class UniformPage implements Page {
   @Override
   public void expandValues(PageRoom room, int kvHead, int tokens, float[] out) {
     HeadShape shape = shapes.get(kvHead);
+    if (shape.hasValuesInKeys()) {
+      expandKeys(room, kvHead, tokens, shape.valueDim(), out);
+      return;
+    }
     float[] block = room.codes().block(TOKENS * shape.valueDim());
     shape.values().expand(room.codes(), bytes, valuesOffset(kvHead), block);
     System.arraycopy(block, 0, out, 0, tokens * shape.valueDim());

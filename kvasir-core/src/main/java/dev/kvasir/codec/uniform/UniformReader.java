@@ -3,6 +3,7 @@ package dev.kvasir.codec.uniform;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.PageReader;
 import dev.kvasir.codec.PageReaders;
+import dev.kvasir.codec.PageRoom;
 import dev.kvasir.page.CodeBlock;
 import dev.kvasir.page.HeadShape;
 import java.util.Arrays;
@@ -16,13 +17,16 @@ public final class UniformReader implements PageReader {
 
   private final int keyDim;
   private final int valueDim;
+  private final PageRoom room;
   private final BlockSums sums;
+  private float[] values = {}; // (TOKENS, valueDim), where they are part of keys
   private final float[] ordered; // (rows, keyDim)
   private final int[] channels; // (keyDim), as they are ordered
 
   private UniformReader(PageReaders readers) {
     this.keyDim = readers.keyDim();
     this.valueDim = readers.valueDim();
+    this.room = readers.room();
     this.sums = new BlockSums(readers.room(), PageReader.MOST_ROWS, Math.max(keyDim, valueDim));
     this.ordered = new float[PageReader.MOST_ROWS * keyDim];
     this.channels = new int[keyDim];
@@ -67,6 +71,10 @@ public final class UniformReader implements PageReader {
   @Override
   public void mix(Page page, int kvHead, float[] probabilities, int rows, float[] out) {
     UniformPage coded = (UniformPage) page;
+    if (coded.shape(kvHead).hasValuesInKeys()) {
+      mixKeyChannels(coded, kvHead, probabilities, rows, out);
+      return;
+    }
     CodeBlock codes = coded.shape(kvHead).values();
     long offset = coded.valuesOffset(kvHead);
     sums.add(
@@ -80,5 +88,17 @@ public final class UniformReader implements PageReader {
         coded.isExact(),
         out,
         valueDim);
+  }
+
+  /** Bits of keys lie token beside token, for sums over channels: these sums run over tokens. */
+  private void mixKeyChannels(
+      UniformPage page, int kvHead, float[] weights, int rows, float[] out) {
+    if (values.length == 0) {
+      values = new float[TOKENS * valueDim];
+    }
+    page.expandValues(room, kvHead, TOKENS, values);
+    room.kernels()
+        .weightedSums(
+            weights, 0, TOKENS, rows, values, 0, valueDim, TOKENS, valueDim, out, 0, valueDim);
   }
 }
