@@ -62,7 +62,7 @@ public final class Attention {
     this.crew = crew;
     this.blockTokens = Math.max(1, BLOCK_ROWS / shape.queriesPerKvHead());
     this.mostHeadParts = Math.ceilDiv(shape.queriesPerKvHead(), MOST_ROWS);
-    this.partials = new PartialOutputs(shape.headDim());
+    this.partials = new PartialOutputs(shape.valueDim());
     this.walks = new PageWalk[crew.size()];
     for (int i = 0; i < walks.length; i++) {
       walks[i] = new PageWalk(shape, kernels, blockTokens * shape.queriesPerKvHead());
@@ -185,7 +185,7 @@ public final class Attention {
     PageWalk pages = walks[worker];
     pages.begin(blockCount[block], headCount, blockIsFew[block]);
     for (int token = 0; token < blockCount[block]; token++) {
-      pages.query(token, queries, headsAt(block, token, kvHead, queryHead));
+      pages.query(token, queries, headAt(block, token, kvHead, queryHead) * shape.keyDim());
     }
     visitSpan(block, kvHead, span, pages);
     pages.end();
@@ -194,7 +194,7 @@ public final class Attention {
       return;
     }
     for (int token = 0; token < blockCount[block]; token++) {
-      pages.finish(token, out, headsAt(block, token, kvHead, queryHead));
+      pages.finish(token, out, headAt(block, token, kvHead, queryHead) * shape.valueDim());
     }
   }
 
@@ -232,16 +232,14 @@ public final class Attention {
     int slot = firstSlot[block] + heads * spans[block];
     int headCount = headCount(block, queryHead);
     for (int row = 0; row < blockCount[block] * headCount; row++) {
-      int first = headsAt(block, row / headCount, kvHead, queryHead);
-      int at = first + row % headCount * shape.headDim();
-      partials.merge(kernels, slot, spans[block], row, out, at);
+      int head = headAt(block, row / headCount, kvHead, queryHead) + row % headCount;
+      partials.merge(kernels, slot, spans[block], row, out, head * shape.valueDim());
     }
   }
 
-  /** Where the heads that share {@code kvHead}, from one of them on, begin in a row. */
-  private int headsAt(int block, int token, int kvHead, int queryHead) {
+  /** One of the heads that share {@code kvHead}, counted through all rows. */
+  private int headAt(int block, int token, int kvHead, int queryHead) {
     int row = blockRow[block] + token;
-    int head = row * shape.queryHeads() + kvHead * shape.queriesPerKvHead() + queryHead;
-    return head * shape.headDim();
+    return row * shape.queryHeads() + kvHead * shape.queriesPerKvHead() + queryHead;
   }
 }

@@ -6,6 +6,7 @@ import dev.kvasir.kernel.DenseMatrix.Precision;
 import dev.kvasir.kernel.HalfKernels;
 import dev.kvasir.kernel.HalfQueries;
 import dev.kvasir.kernel.Kernels;
+import java.util.Arrays;
 
 /**
  * Attends on tokens that are not packed. A few query rows compute on 16-bit floats where they lie;
@@ -15,17 +16,20 @@ final class DenseReader {
   private static final int PAGE = PageWalk.PAGE;
 
   private final Kernels kernels;
-  private final int headDim;
+  private final int keyDim;
+  private final int valueDim;
   private final HalfQueries prepared;
-  private final float[] vectors; // (PAGE, headDim), keys or values
+  private final float[] vectors; // (PAGE, keyDim) or (PAGE, valueDim)
+  private float[] wide = {}; // (MOST_ROWS, keyDim), where values are the first channels of keys
   private HalfKernels preparing; // null until there were queries to prepare
   private boolean isPrepared;
 
-  DenseReader(Kernels kernels, int headDim) {
+  DenseReader(Kernels kernels, AttentionShape shape) {
     this.kernels = kernels;
-    this.headDim = headDim;
-    this.prepared = new HalfQueries(PageReader.MOST_ROWS, headDim);
-    this.vectors = new float[PAGE * headDim];
+    this.keyDim = shape.keyDim();
+    this.valueDim = shape.valueDim();
+    this.prepared = new HalfQueries(PageReader.MOST_ROWS, keyDim);
+    this.vectors = new float[PAGE * Math.max(keyDim, valueDim)];
   }
 
   /** A walk begins: queries are other ones. */
@@ -34,14 +38,14 @@ final class DenseReader {
   }
 
   private static boolean isComputedOn(DenseRows dense, boolean few) {
-    return few && dense.matrix().precision() != Precision.F32;
+    return few && dense.keys().precision() != Precision.F32;
   }
 
   /**
    * Scores of the first {@code tokens} tokens.
    *
    * @param few whether rows compute on what is stored
-   * @param queries (rows, headDim)
+   * @param queries (rows, keyDim)
    * @param scores (rows, PAGE), set
    */
   void score(
@@ -52,21 +56,20 @@ final class DenseReader {
       float[] queries,
       int rows,
       float[] scores) {
-    int first = dense.firstKey(kvHead);
+    int first = dense.firstRow(kvHead);
     if (!isComputedOn(dense, few)) {
-      kernels.expand(dense.matrix(), first, tokens, vectors, 0);
+      kernels.expand(dense.keys(), first, tokens, vectors, 0);
       kernels
           .floats()
-          .products(
-              queries, 0, headDim, rows, vectors, 0, headDim, tokens, headDim, scores, 0, PAGE);
+          .products(queries, 0, keyDim, rows, vectors, 0, keyDim, tokens, keyDim, scores, 0, PAGE);
       return;
     }
     if (!isPrepared) {
       preparing = kernels.halves();
-      preparing.prepare(prepared, queries, 0, rows, headDim, dense.matrix().precision());
+      preparing.prepare(prepared, queries, 0, rows, keyDim, dense.keys().precision());
       isPrepared = true;
     }
-    preparing.products(prepared, dense.matrix(), first, tokens, scores, 0, PAGE);
+    preparing.products(prepared, dense.keys(), first, tokens, scores, 0, PAGE);
   }
 
   /**
@@ -74,7 +77,7 @@ final class DenseReader {
    *
    * @param few whether rows compute on what is stored
    * @param weights (rows, PAGE)
-   * @param mixed (rows, headDim), added to
+   * @param mixed (rows, valueDim), added to
    */
   void mix(
       DenseRows dense,
@@ -84,17 +87,40 @@ final class DenseReader {
       float[] weights,
       int rows,
       float[] mixed) {
-    int first = dense.firstValue(kvHead);
+    int first = dense.firstRow(kvHead);
+    int columns = dense.values().columns();
+    if (isComputedOn(dense, few) && columns > valueDim) {
+      mixWide(dense, first, tokens, weights, rows, mixed);
+      return;
+    }
     if (isComputedOn(dense, few)) {
       kernels
           .halves()
-          .weightedSums(weights, 0, PAGE, rows, dense.matrix(), first, tokens, mixed, 0, headDim);
+          .weightedSums(weights, 0, PAGE, rows, dense.values(), first, tokens, mixed, 0, valueDim);
       return;
     }
-    kernels.expand(dense.matrix(), first, tokens, vectors, 0);
+    kernels.expand(dense.values(), first, tokens, vectors, 0);
     kernels
         .floats()
         .weightedSums(
-            weights, 0, PAGE, rows, vectors, 0, headDim, tokens, headDim, mixed, 0, headDim);
+            weights, 0, PAGE, rows, vectors, 0, columns, tokens, valueDim, mixed, 0, valueDim);
+  }
+
+  /** Channels know nothing of each other: those of a key that are no value are summed and left. */
+  private void mixWide(
+      DenseRows dense, int first, int tokens, float[] weights, int rows, float[] mixed) {
+    if (wide.length == 0) {
+      wide = new float[PageReader.MOST_ROWS * keyDim];
+    }
+    for (int row = 0; row < rows; row++) {
+      System.arraycopy(mixed, row * valueDim, wide, row * keyDim, valueDim);
+      Arrays.fill(wide, row * keyDim + valueDim, (row + 1) * keyDim, 0);
+    }
+    kernels
+        .halves()
+        .weightedSums(weights, 0, PAGE, rows, dense.values(), first, tokens, wide, 0, keyDim);
+    for (int row = 0; row < rows; row++) {
+      System.arraycopy(wide, row * keyDim, mixed, row * valueDim, valueDim);
+    }
   }
 }

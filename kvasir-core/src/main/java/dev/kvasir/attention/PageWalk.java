@@ -21,8 +21,8 @@ final class PageWalk {
   private final PageReaders readers;
   private final DenseReader dense;
 
-  private final float[] queries; // (rows, headDim), scaled
-  private final float[] mixed; // (rows, headDim)
+  private final float[] queries; // (rows, keyDim), scaled
+  private final float[] mixed; // (rows, valueDim)
   private final float[] scores; // (rows, PAGE)
   private final float[] maxima; // (rows)
   private final float[] sums; // (rows)
@@ -31,13 +31,12 @@ final class PageWalk {
   private boolean few;
 
   PageWalk(AttentionShape shape, Kernels kernels, int mostRows) {
-    int headDim = shape.headDim();
     this.shape = shape;
     this.kernels = kernels;
-    this.readers = new PageReaders(kernels, headDim);
-    this.dense = new DenseReader(kernels, headDim);
-    this.queries = new float[mostRows * headDim];
-    this.mixed = new float[mostRows * headDim];
+    this.readers = new PageReaders(kernels, shape.keyDim(), shape.valueDim());
+    this.dense = new DenseReader(kernels, shape);
+    this.queries = new float[mostRows * shape.keyDim()];
+    this.mixed = new float[mostRows * shape.valueDim()];
     this.scores = new float[mostRows * PAGE];
     this.maxima = new float[mostRows];
     this.sums = new float[mostRows];
@@ -54,17 +53,17 @@ final class PageWalk {
     few = fewRows;
     readers.begin();
     dense.begin();
-    Arrays.fill(mixed, 0, rows * shape.headDim(), 0);
+    Arrays.fill(mixed, 0, rows * shape.valueDim(), 0);
     Arrays.fill(maxima, 0, rows, Float.NEGATIVE_INFINITY);
     Arrays.fill(sums, 0, rows, 0);
   }
 
   /** Takes the query heads of a token. */
   void query(int token, float[] source, int at) {
-    int length = heads * shape.headDim();
+    int length = heads * shape.keyDim();
     int to = token * length;
     System.arraycopy(source, at, queries, to, length);
-    kernels.rows().scale(queries, to, length, (float) (1 / Math.sqrt(shape.headDim())));
+    kernels.rows().scale(queries, to, length, (float) (1 / Math.sqrt(shape.keyDim())));
   }
 
   /**
@@ -127,7 +126,7 @@ final class PageWalk {
       float shrink = (float) Math.exp(before - now);
       maxima[row] = now;
       sums[row] *= shrink;
-      kernels.rows().scale(mixed, row * shape.headDim(), shape.headDim(), shrink);
+      kernels.rows().scale(mixed, row * shape.valueDim(), shape.valueDim(), shrink);
       readers.shrink(row, shrink);
     }
     sums[row] += sum;
@@ -140,12 +139,12 @@ final class PageWalk {
 
   /** Writes the outputs of a token's heads. */
   void finish(int token, float[] out, int at) {
-    int headDim = shape.headDim();
+    int valueDim = shape.valueDim();
     int first = token * heads;
     for (int row = first; row < first + heads; row++) {
-      kernels.rows().scale(mixed, row * headDim, headDim, 1 / sums[row]);
+      kernels.rows().scale(mixed, row * valueDim, valueDim, 1 / sums[row]);
     }
-    System.arraycopy(mixed, first * headDim, out, at, heads * headDim);
+    System.arraycopy(mixed, first * valueDim, out, at, heads * valueDim);
   }
 
   /** Leaves what was found so far, to be merged with walks over other blocks. */

@@ -9,25 +9,25 @@ import java.util.Arrays;
  * and a weighted mix of values, each under the span's own maximum.
  */
 final class PartialOutputs {
-  private final int headDim;
-  private float[] mixed = {}; // (slots, MOST_ROWS, headDim)
+  private final int valueDim;
+  private float[] mixed = {}; // (slots, MOST_ROWS, valueDim)
   private float[] maxima = {}; // (slots, MOST_ROWS)
   private float[] sums = {}; // (slots, MOST_ROWS)
 
-  PartialOutputs(int headDim) {
-    this.headDim = headDim;
+  PartialOutputs(int valueDim) {
+    this.valueDim = valueDim;
   }
 
   /** Makes room; what was there is lost. */
   void makeRoom(int slots) {
-    int most = Integer.MAX_VALUE / PageReader.MOST_ROWS / headDim;
+    int most = Integer.MAX_VALUE / PageReader.MOST_ROWS / valueDim;
     if (slots > most) {
       throw new IllegalArgumentException(
           "a step of %d spans of pages in all heads; expected at most %d".formatted(slots, most));
     }
     int rows = slots * PageReader.MOST_ROWS;
     if (maxima.length < rows) {
-      mixed = new float[rows * headDim];
+      mixed = new float[rows * valueDim];
       maxima = new float[rows];
       sums = new float[rows];
     }
@@ -35,7 +35,7 @@ final class PartialOutputs {
 
   void put(int slot, int rows, float[] someMixed, float[] someMaxima, float[] someSums) {
     int at = slot * PageReader.MOST_ROWS;
-    System.arraycopy(someMixed, 0, mixed, at * headDim, rows * headDim);
+    System.arraycopy(someMixed, 0, mixed, at * valueDim, rows * valueDim);
     System.arraycopy(someMaxima, 0, maxima, at, rows);
     System.arraycopy(someSums, 0, sums, at, rows);
   }
@@ -50,14 +50,14 @@ final class PartialOutputs {
       largest = Math.max(largest, maxima[slot * PageReader.MOST_ROWS + row]);
     }
     float total = 0;
-    Arrays.fill(out, at, at + headDim, 0);
+    Arrays.fill(out, at, at + valueDim, 0);
     for (int slot = firstSlot; slot < firstSlot + slots; slot++) {
       int from = slot * PageReader.MOST_ROWS + row;
       float shrink = (float) Math.exp(maxima[from] - largest);
       total += sums[from] * shrink;
-      kernels.rows().scale(mixed, from * headDim, headDim, shrink);
-      kernels.rows().add(out, at, mixed, from * headDim, headDim);
+      kernels.rows().scale(mixed, from * valueDim, valueDim, shrink);
+      kernels.rows().add(out, at, mixed, from * valueDim, valueDim);
     }
-    kernels.rows().scale(out, at, headDim, 1 / total);
+    kernels.rows().scale(out, at, valueDim, 1 / total);
   }
 }

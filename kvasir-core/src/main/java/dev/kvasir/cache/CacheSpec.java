@@ -8,6 +8,7 @@ import dev.kvasir.codec.Method;
 import dev.kvasir.codec.Methods;
 import dev.kvasir.codec.PageCodec;
 import dev.kvasir.codec.SpecText;
+import dev.kvasir.error.InvalidInputException;
 import java.util.Optional;
 
 /**
@@ -32,7 +33,17 @@ public record CacheSpec(String text, Method method, CachePlan plan) {
   }
 
   public KvCache newCache(CacheShape shape, CacheHost host) {
-    return new PagedCache(shape, plan.settings(shape, host), host.memory());
+    return new PagedCache(shape, planFor(shape).settings(shape, host), host.memory());
+  }
+
+  /** Refuses heads whose values are part of keys where the method must store them. */
+  private CachePlan planFor(CacheShape shape) {
+    if (shape.hasValuesInKeys() && !plan.takesValuesInKeys()) {
+      throw new InvalidInputException(
+          "the cache '%s' stores values beside keys; here they are the first %d of their %d channels"
+              .formatted(text, shape.valueDim(), shape.keyDim()));
+    }
+    return plan;
   }
 
   /** What {@code tokens} positions will take, where a sequence may grow to no more. */
@@ -42,23 +53,24 @@ public record CacheSpec(String text, Method method, CachePlan plan) {
 
   /** What {@code tokens} positions will take. */
   public CacheBytes bytesFor(CacheShape shape, CacheHost host, int tokens) {
-    return ForetoldBytes.of(shape, plan.foretelling(shape, host), tokens);
+    return ForetoldBytes.of(shape, planFor(shape).foretelling(shape, host), tokens);
   }
 
   /** What all sequences of a model share, beside their own bytes. */
   public long sharedBytes(CacheShape shape, CacheHost host) {
-    return plan.foretelling(shape, host).codec().map(PageCodec::sharedBytes).orElse(0L);
+    return planFor(shape).foretelling(shape, host).codec().map(PageCodec::sharedBytes).orElse(0L);
   }
 
   /** What a sequence may take at the most, where its kind of cache keeps to a budget. */
   public Optional<Long> budgetBytes(CacheShape shape, CacheHost host) {
-    CacheSettings settings = plan.foretelling(shape, host);
+    CacheSettings settings = planFor(shape).foretelling(shape, host);
     return settings.budget().map(any -> new PageBudget(shape, settings).bytes());
   }
 
   /** How well {@link #bytesFor} knows. */
   public PageCodec.Sizes sizes(CacheShape shape, CacheHost host) {
-    return plan.foretelling(shape, host)
+    return planFor(shape)
+        .foretelling(shape, host)
         .codec()
         .map(PageCodec::sizes)
         .orElse(PageCodec.Sizes.EXACT);

@@ -16,9 +16,11 @@ import java.nio.ByteOrder;
  * Tokens whose vectors are stored as floating-point numbers.
  *
  * <pre>
- * layer | keys, then values | KV head | token | channel
- * bytes = layers * 2 * kvHeads * capacity * headDim * (2 or 4)
+ * keys, then values: layer | KV head | token | channel
+ * bytes = layers * kvHeads * capacity * (keyDim + valueDim) * (2 or 4)
  * </pre>
+ *
+ * Where values are the first channels of keys, there are keys alone.
  */
 final class DenseBlock implements Block {
   private static final ValueLayout.OfShort SHORT =
@@ -30,7 +32,8 @@ final class DenseBlock implements Block {
   private final int capacity;
   private final MemoryPool pool;
   private final CountedArena arena;
-  private final DenseMatrix rows; // one row a vector
+  private final DenseMatrix keys; // one row a vector
+  private final DenseMatrix values; // the same rows, or the keys
   private final DenseRows[] layers;
   private final Holders holders = new Holders();
 
@@ -43,16 +46,21 @@ final class DenseBlock implements Block {
     this.pool = pool;
     this.arena = new CountedArena(pool, bytesFor(shape, capacity, precision));
     try {
-      int count = Math.multiplyExact(2 * shape.layers() * shape.kvHeads(), capacity);
+      int count = Math.multiplyExact(shape.layers() * shape.kvHeads(), capacity);
       MemorySegment bytes = arena.allocate(bytesFor(shape, capacity, precision));
-      this.rows = new DenseMatrix(precision, count, shape.headDim(), bytes);
+      long keyBytes = (long) count * shape.keyDim() * precision.bytes();
+      this.keys = new DenseMatrix(precision, count, shape.keyDim(), bytes.asSlice(0, keyBytes));
+      this.values =
+          shape.hasValuesInKeys()
+              ? keys
+              : new DenseMatrix(precision, count, shape.valueDim(), bytes.asSlice(keyBytes));
     } catch (RuntimeException | Error e) {
       arena.close();
       throw e;
     }
     this.layers = new DenseRows[shape.layers()];
     for (int layer = 0; layer < layers.length; layer++) {
-      layers[layer] = new DenseRows(rows, row(layer, 0, 0, 0), row(layer, 1, 0, 0), capacity);
+      layers[layer] = new DenseRows(keys, values, row(layer, 0, 0), capacity);
     }
   }
 
@@ -69,20 +77,24 @@ final class DenseBlock implements Block {
       Precision precision,
       MemoryPool pool) {
     DenseBlock dense = new DenseBlock(shape, KvCache.TOKENS_PER_PAGE, precision, pool);
-    int headDim = shape.headDim();
-    int vector = shape.kvHeads() * headDim;
-    float[] head = new float[KvCache.TOKENS_PER_PAGE * headDim];
-    float[] keys = new float[tokens * vector];
-    float[] values = new float[tokens * vector];
+    int keyDim = shape.keyDim();
+    int valueDim = shape.storedValueDim();
+    int keyStride = shape.kvHeads() * keyDim;
+    int valueStride = shape.kvHeads() * valueDim;
+    float[] head = new float[KvCache.TOKENS_PER_PAGE * Math.max(keyDim, valueDim)];
+    float[] keys = new float[tokens * keyStride];
+    float[] values = new float[tokens * valueStride];
     for (int layer = 0; layer < shape.layers(); layer++) {
       for (int h = 0; h < shape.kvHeads(); h++) {
         block.expandKeys(kernels, layer, h, tokens, head);
-        spread(head, headDim, tokens, keys, h * headDim, vector);
-        block.expandValues(kernels, layer, h, tokens, head);
-        spread(head, headDim, tokens, values, h * headDim, vector);
+        spread(head, keyDim, tokens, keys, h * keyDim, keyStride);
+        if (valueDim > 0) {
+          block.expandValues(kernels, layer, h, tokens, head);
+          spread(head, valueDim, tokens, values, h * valueDim, valueStride);
+        }
       }
       for (int token = 0; token < tokens; token++) {
-        dense.store(layer, token, token, keys, token * vector, values, token * vector);
+        dense.store(layer, token, token, keys, token * keyStride, values, token * valueStride);
       }
     }
     return dense;
@@ -106,29 +118,47 @@ final class DenseBlock implements Block {
 
   /** Stores the vectors of all KV heads of a layer. */
   void store(
-      int layer, int token, int position, float[] keys, int keysAt, float[] values, int valuesAt) {
+      int layer,
+      int token,
+      int position,
+      float[] keyVectors,
+      int keysAt,
+      float[] valueVectors,
+      int valuesAt) {
     for (int head = 0; head < shape.kvHeads(); head++) {
-      int channel = head * shape.headDim();
-      storeVector("key", layer, head, position, row(layer, 0, head, token), keys, keysAt + channel);
-      storeVector(
-          "value", layer, head, position, row(layer, 1, head, token), values, valuesAt + channel);
-    }
-  }
-
-  private void storeVector(
-      String what, int layer, int head, int position, int row, float[] vector, int at) {
-    long offset = rows.offset(row);
-    for (int i = 0; i < shape.headDim(); i++) {
-      if (!set(offset, i, vector[at + i])) {
-        throw new InvalidInputException(
-            "the %s of layer %d, head %d, position %d has a channel of %s; %s holds finite numbers only"
-                .formatted(what, layer, head, position, vector[at + i], rows.precision()));
+      int row = row(layer, head, token);
+      int badKey = store(keys, row, keyVectors, keysAt + head * shape.keyDim());
+      if (badKey >= 0) {
+        throw notFinite("key", layer, head, position, keyVectors[badKey]);
+      }
+      int at = valuesAt + head * shape.valueDim();
+      int badValue = shape.hasValuesInKeys() ? -1 : store(values, row, valueVectors, at);
+      if (badValue >= 0) {
+        throw notFinite("value", layer, head, position, valueVectors[badValue]);
       }
     }
   }
 
+  /** Answers where a number is that does not stay finite as it is stored; -1 for none. */
+  private static int store(DenseMatrix rows, int row, float[] vector, int at) {
+    long offset = rows.offset(row);
+    for (int i = 0; i < rows.columns(); i++) {
+      if (!set(rows, offset, i, vector[at + i])) {
+        return at + i;
+      }
+    }
+    return -1;
+  }
+
+  private InvalidInputException notFinite(
+      String what, int layer, int head, int position, float value) {
+    return new InvalidInputException(
+        "the %s of layer %d, head %d, position %d has a channel of %s; %s holds finite numbers only"
+            .formatted(what, layer, head, position, value, keys.precision()));
+  }
+
   /** Answers whether the number stays finite as it is stored. */
-  private boolean set(long offset, int i, float value) {
+  private static boolean set(DenseMatrix rows, long offset, int i, float value) {
     return switch (rows.precision()) {
       case F32 -> {
         rows.data().set(FLOAT, offset + 4L * i, value);
@@ -147,31 +177,44 @@ final class DenseBlock implements Block {
     };
   }
 
-  private int row(int layer, int keyOrValue, int head, int token) {
-    return ((2 * layer + keyOrValue) * shape.kvHeads() + head) * capacity + token;
+  private int row(int layer, int head, int token) {
+    return (layer * shape.kvHeads() + head) * capacity + token;
   }
 
   @Override
   public void expandKeys(Kernels kernels, int layer, int kvHead, int tokens, float[] out) {
-    kernels.expand(rows, row(layer, 0, kvHead, 0), tokens, out, 0);
+    kernels.expand(keys, row(layer, kvHead, 0), tokens, out, 0);
   }
 
   @Override
   public void expandValues(Kernels kernels, int layer, int kvHead, int tokens, float[] out) {
-    kernels.expand(rows, row(layer, 1, kvHead, 0), tokens, out, 0);
+    if (!shape.hasValuesInKeys()) {
+      kernels.expand(values, row(layer, kvHead, 0), tokens, out, 0);
+      return;
+    }
+    float[] key = new float[shape.keyDim()];
+    for (int token = 0; token < tokens; token++) {
+      kernels.expand(keys, row(layer, kvHead, token), 1, key, 0);
+      System.arraycopy(key, 0, out, token * shape.valueDim(), shape.valueDim());
+    }
   }
 
-  /** All vectors of a layer: keys and values are (kvHeads, capacity, headDim). */
-  void expandLayer(Kernels kernels, int layer, float[] keys, float[] values) {
+  /** All vectors of a layer: (kvHeads, capacity, keyDim) and (kvHeads, capacity, valueDim). */
+  void expandLayer(Kernels kernels, int layer, float[] keyVectors, float[] valueVectors) {
     int count = shape.kvHeads() * capacity;
-    kernels.expand(rows, row(layer, 0, 0, 0), count, keys, 0);
-    kernels.expand(rows, row(layer, 1, 0, 0), count, values, 0);
+    kernels.expand(keys, row(layer, 0, 0), count, keyVectors, 0);
+    if (!shape.hasValuesInKeys()) {
+      kernels.expand(values, row(layer, 0, 0), count, valueVectors, 0);
+    }
   }
 
   /** A block of the same, whose bytes have been taken from the pool. */
   DenseBlock copy() {
-    DenseBlock copy = new DenseBlock(shape, capacity, rows.precision(), pool);
-    copy.rows.data().copyFrom(rows.data());
+    DenseBlock copy = new DenseBlock(shape, capacity, keys.precision(), pool);
+    copy.keys.data().copyFrom(keys.data());
+    if (!shape.hasValuesInKeys()) {
+      copy.values.data().copyFrom(values.data());
+    }
     return copy;
   }
 

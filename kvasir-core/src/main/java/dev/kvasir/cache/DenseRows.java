@@ -3,19 +3,17 @@ package dev.kvasir.cache;
 import dev.kvasir.kernel.DenseMatrix;
 
 /**
- * A layer's vectors in a block that is not packed, one vector a row.
+ * A layer's vectors in a block that is not packed, one vector a row. A token's value has the row
+ * that its key has.
  *
- * @param matrix the rows of all layers
- * @param keys the row of the first KV head's first key
- * @param values the row of the first KV head's first value
+ * @param keys the keys of all layers
+ * @param values the values of all layers; the keys, where values are their first channels
+ * @param first the row of the first KV head's first token
  * @param capacity rows from a KV head to the next
  */
-public record DenseRows(DenseMatrix matrix, int keys, int values, int capacity) {
-  public int firstKey(int kvHead) {
-    return keys + kvHead * capacity;
-  }
-
-  public int firstValue(int kvHead) {
-    return values + kvHead * capacity;
+public record DenseRows(DenseMatrix keys, DenseMatrix values, int first, int capacity) {
+  /** Of a KV head's first token. */
+  public int firstRow(int kvHead) {
+    return first + kvHead * capacity;
   }
 }

@@ -120,7 +120,7 @@ final class HostBlocks {
     dense.store(layer, token, position, keyVectors, keysAt, valueVectors, valuesAt);
   }
 
-  /** All vectors of a dense block in a layer: keys and values are (kvHeads, tokens, headDim). */
+  /** All vectors of a dense block in a layer: (kvHeads, tokens, keyDim or valueDim). */
   void expandLayer(int block, int layer, float[] keyVectors, float[] valueVectors) {
     ((DenseBlock) blocks.get(block)).expandLayer(KERNELS, layer, keyVectors, valueVectors);
   }
@@ -135,7 +135,7 @@ final class HostBlocks {
   /** Pages lie together in one arena, but for those that are replaced one by one. */
   private SealedBlock sealed(DenseBlock dense, int position, SequenceCodec codec) {
     LayerVectors room = ROOMS.take();
-    room.makeRoom(Math.multiplyExact(shape.kvHeads() * Page.TOKENS, shape.headDim()));
+    room.makeRoom(shape);
     long prepaid = Math.min(setAside, pageBytes);
     setAside -= prepaid;
     List<Page> pages = new ArrayList<>();
@@ -161,14 +161,17 @@ final class HostBlocks {
 
   /** Room for the vectors of a block and layer while they are packed. */
   private static final class LayerVectors {
-    private float[] keys = {}; // (kvHeads, tokens, headDim), as the values
-    private float[] values = {};
+    private float[] keys = {}; // (kvHeads, tokens, keyDim)
+    private float[] values = {}; // (kvHeads, tokens, valueDim), where they are stored
 
-    void makeRoom(int count) {
-      if (keys.length < count) {
-        keys = new float[count];
-        values = new float[count];
-      }
+    void makeRoom(CacheShape shape) {
+      keys = ofSize(keys, Math.multiplyExact(shape.kvHeads() * Page.TOKENS, shape.keyDim()));
+      values =
+          ofSize(values, Math.multiplyExact(shape.kvHeads() * Page.TOKENS, shape.storedValueDim()));
+    }
+
+    private static float[] ofSize(float[] room, int count) {
+      return room.length < count ? new float[count] : room;
     }
   }
 

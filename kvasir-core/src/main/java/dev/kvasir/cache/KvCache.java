@@ -37,7 +37,10 @@ public interface KvCache extends AutoCloseable {
   /** How many of the next {@code tokens} it can take in one step; 0 when it is full. */
   int stepOf(int tokens);
 
-  /** Stores the keys and values of all KV heads at a reserved position of a layer. */
+  /**
+   * Stores the keys and values of all KV heads at a reserved position of a layer. Values that are
+   * part of keys are not looked at.
+   */
   void append(int layer, int position, float[] keys, int keysAt, float[] values, int valuesAt);
 
   /**

@@ -20,6 +20,11 @@ public interface CachePlan {
     return settings(shape);
   }
 
+  /** Whether it can do without values of their own, where they are part of keys. */
+  default boolean takesValuesInKeys() {
+    return false;
+  }
+
   /** A spec's text with what the model's profile decides for it. */
   default String named(String text, CacheHost host) {
     return text;

@@ -5,8 +5,12 @@ import dev.kvasir.error.InvalidInputException;
 /**
  * The sizes that decide what a position costs. Blocks count their vectors, and a layer's channels
  * of a page, in ints.
+ *
+ * @param keyDim channels of a key, and of a query
+ * @param valueDim channels of a value, and of what attention makes of values
+ * @param values where values come from
  */
-public record CacheShape(int layers, int kvHeads, int headDim) {
+public record CacheShape(int layers, int kvHeads, int keyDim, int valueDim, ValueOrigin values) {
   /** KV heads of all layers at the most: each has a key and a value for every token of a block. */
   public static final int MOST_HEADS = Integer.MAX_VALUE / (2 * Page.TOKENS);
 
@@ -19,15 +23,60 @@ public record CacheShape(int layers, int kvHeads, int headDim) {
           "a cache of %d layers with %d KV heads each; expected at most %d heads in all"
               .formatted(layers, kvHeads, MOST_HEADS));
     }
-    if ((long) kvHeads * headDim > MOST_CHANNELS) {
+    int widest = Math.max(keyDim, valueDim);
+    if ((long) kvHeads * widest > MOST_CHANNELS) {
       throw new InvalidInputException(
           "a cache of %d KV heads with %d channels each; expected at most %d channels in all"
-              .formatted(kvHeads, headDim, MOST_CHANNELS));
+              .formatted(kvHeads, widest, MOST_CHANNELS));
+    }
+    if (values == ValueOrigin.IN_KEYS && valueDim > keyDim) {
+      throw new InvalidInputException(
+          "values of %d channels in keys of %d; expected at most as many"
+              .formatted(valueDim, keyDim));
     }
   }
 
-  /** Values of one position: keys and values of every layer and KV head. */
+  /** Values that are stored. */
+  public CacheShape(int layers, int kvHeads, int keyDim, int valueDim) {
+    this(layers, kvHeads, keyDim, valueDim, ValueOrigin.STORED);
+  }
+
+  /** Values as wide as keys. */
+  public CacheShape(int layers, int kvHeads, int headDim) {
+    this(layers, kvHeads, headDim, headDim);
+  }
+
+  /**
+   * Channels of a key as of a value, for what is made for heads of one width.
+   *
+   * @throws InvalidInputException where they differ
+   */
+  public int headDim() {
+    return oneWidth(keyDim, valueDim);
+  }
+
+  /** The width that keys and values have in common; refuses those that have none. */
+  public static int oneWidth(int keyDim, int valueDim) {
+    if (keyDim != valueDim) {
+      throw new InvalidInputException(
+          "keys have %d channels and values %d; this is made for heads where both have as many"
+              .formatted(keyDim, valueDim));
+    }
+    return keyDim;
+  }
+
+  /** Whether values are the first channels of their keys, and nothing is stored of them. */
+  public boolean hasValuesInKeys() {
+    return values == ValueOrigin.IN_KEYS;
+  }
+
+  /** Channels of a value that are stored beside its key. */
+  public int storedValueDim() {
+    return hasValuesInKeys() ? 0 : valueDim;
+  }
+
+  /** Values of one position: what is stored of keys and values of every layer and KV head. */
   public long valuesPerToken() {
-    return 2L * layers * kvHeads * headDim;
+    return (long) layers * kvHeads * (keyDim + storedValueDim());
   }
 }

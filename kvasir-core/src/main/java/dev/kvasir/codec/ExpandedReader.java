@@ -5,20 +5,22 @@ import dev.kvasir.kernel.Kernels;
 /** Pages of any kind, expanded to floats before they are multiplied. */
 public final class ExpandedReader implements PageReader {
   public static final PageReaders.Kind<ExpandedReader> KIND =
-      new PageReaders.Kind<>(readers -> new ExpandedReader(readers.room(), readers.headDim()));
+      new PageReaders.Kind<>(ExpandedReader::new);
 
   private static final int TOKENS = Page.TOKENS;
 
   private final PageRoom room;
   private final Kernels kernels;
-  private final int headDim;
-  private final float[] vectors; // (TOKENS, headDim), keys or values
+  private final int keyDim;
+  private final int valueDim;
+  private final float[] vectors; // (TOKENS, keyDim) or (TOKENS, valueDim)
 
-  private ExpandedReader(PageRoom room, int headDim) {
-    this.room = room;
-    this.kernels = room.kernels();
-    this.headDim = headDim;
-    this.vectors = new float[TOKENS * headDim];
+  private ExpandedReader(PageReaders readers) {
+    this.room = readers.room();
+    this.kernels = readers.kernels();
+    this.keyDim = readers.keyDim();
+    this.valueDim = readers.valueDim();
+    this.vectors = new float[TOKENS * Math.max(keyDim, valueDim)];
   }
 
   @Override
@@ -26,8 +28,7 @@ public final class ExpandedReader implements PageReader {
     page.expandKeys(room, kvHead, TOKENS, vectors);
     kernels
         .floats()
-        .products(
-            queries, 0, headDim, rows, vectors, 0, headDim, TOKENS, headDim, scores, 0, TOKENS);
+        .products(queries, 0, keyDim, rows, vectors, 0, keyDim, TOKENS, keyDim, scores, 0, TOKENS);
   }
 
   @Override
@@ -36,6 +37,6 @@ public final class ExpandedReader implements PageReader {
     kernels
         .floats()
         .weightedSums(
-            weights, 0, TOKENS, rows, vectors, 0, headDim, TOKENS, headDim, mixed, 0, headDim);
+            weights, 0, TOKENS, rows, vectors, 0, valueDim, TOKENS, valueDim, mixed, 0, valueDim);
   }
 }

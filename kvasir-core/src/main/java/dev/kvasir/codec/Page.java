@@ -18,10 +18,10 @@ public interface Page extends AutoCloseable {
     return readers.of(ExpandedReader.KIND);
   }
 
-  /** The first {@code tokens} keys of a KV head as floats: (tokens, headDim). */
+  /** The first {@code tokens} keys of a KV head as floats: (tokens, keyDim). */
   void expandKeys(PageRoom room, int kvHead, int tokens, float[] out);
 
-  /** The first {@code tokens} values of a KV head as floats: (tokens, headDim). */
+  /** The first {@code tokens} values of a KV head as floats: (tokens, valueDim). */
   void expandValues(PageRoom room, int kvHead, int tokens, float[] out);
 
   /**

@@ -16,7 +16,7 @@ public interface PageReader {
    * Scores of all tokens of a page.
    *
    * @param page of the kind that this reader is for
-   * @param queries (rows, headDim)
+   * @param queries (rows, keyDim)
    * @param scores (rows, {@link Page#TOKENS}), set
    */
   void score(Page page, int kvHead, float[] queries, int rows, float[] scores);
@@ -25,7 +25,7 @@ public interface PageReader {
    * Adds the weighted values of all tokens of a page, the one that was scored last.
    *
    * @param weights (rows, {@link Page#TOKENS})
-   * @param mixed (rows, headDim), added to
+   * @param mixed (rows, valueDim), added to
    */
   void mix(Page page, int kvHead, float[] weights, int rows, float[] mixed);
 
@@ -39,7 +39,7 @@ public interface PageReader {
    * The walk is over: a reader adds what it held back, say weights that were summed by code over
    * all pages, because the vectors of the codes are the same for each.
    *
-   * @param mixed (rows, headDim), added to
+   * @param mixed (rows, valueDim), added to
    */
   default void end(int rows, float[] mixed) {}
 }

@@ -27,13 +27,19 @@ public final class PageReaders {
   }
 
   private final PageRoom room;
-  private final int headDim;
+  private final int keyDim;
+  private final int valueDim;
   private final List<Kind<?>> kinds = new ArrayList<>();
   private final List<PageReader> readers = new ArrayList<>(); // one for each kind, in their order
 
-  public PageReaders(Kernels kernels, int headDim) {
+  /**
+   * @param keyDim channels of a key
+   * @param valueDim channels of a value
+   */
+  public PageReaders(Kernels kernels, int keyDim, int valueDim) {
     this.room = new PageRoom(kernels);
-    this.headDim = headDim;
+    this.keyDim = keyDim;
+    this.valueDim = valueDim;
   }
 
   public Kernels kernels() {
@@ -45,8 +51,12 @@ public final class PageReaders {
     return room;
   }
 
-  public int headDim() {
-    return headDim;
+  public int keyDim() {
+    return keyDim;
+  }
+
+  public int valueDim() {
+    return valueDim;
   }
 
   /** The worker's reader of a kind, made when it is first asked for. */

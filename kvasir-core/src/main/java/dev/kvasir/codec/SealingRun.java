@@ -15,8 +15,8 @@ public interface SealingRun {
   /**
    * The vectors of a block in one layer.
    *
-   * @param keys (kvHeads, tokens, headDim), rotated to their positions
-   * @param values (kvHeads, tokens, headDim)
+   * @param keys (kvHeads, tokens, keyDim), rotated to their positions
+   * @param values (kvHeads, tokens, valueDim); nothing is set where they are part of keys
    */
   void expand(int layer, int block, float[] keys, float[] values);
 }

@@ -18,8 +18,8 @@ public interface SequenceCodec extends AutoCloseable {
    * @param layer which layer they belong to
    * @param position of the first of them: a method that packs keys as they were before rotation
    *     turns them back by it
-   * @param keys (kvHeads, tokens, headDim), rotated to their positions
-   * @param values (kvHeads, tokens, headDim)
+   * @param keys (kvHeads, tokens, keyDim), rotated to their positions
+   * @param values (kvHeads, tokens, valueDim); of any length where they are part of keys
    */
   Page seal(SharedArena memory, int layer, int position, float[] keys, float[] values);
 
@@ -57,7 +57,7 @@ public interface SequenceCodec extends AutoCloseable {
    * Learns of a query; called for every token and layer before attention, from any thread for
    * different layers or positions.
    *
-   * @param queries (queryHeads, headDim) from {@code at} on, rotated to their position
+   * @param queries (queryHeads, keyDim) from {@code at} on, rotated to their position
    */
   default void see(int layer, int position, float[] queries, int at) {}
 

@@ -10,7 +10,7 @@ import java.util.Arrays;
  *
  * <p>A subset sum is measured from the quad's lowest, in steps of the head's largest sum of
  * magnitudes / 85, so that the sums of two planes, {@code T[i0] + 2 T[i1] <= 3 * 85 = 255}, add up
- * within a byte, and those of 64 quads within 16 bits. In exact mode a sum has two digits, and the
+ * within a byte, and those of 256 quads within 16 bits. In exact mode a sum has two digits, and the
  * second counts steps of 1/64; in fast mode it is rounded to the nearest step.
  *
  * <pre>
@@ -38,7 +38,9 @@ import java.util.Arrays;
  */
 public final class LookupTables {
   public static final int MOST_HEADS = 8;
-  public static final int MOST_ENTRIES = 256;
+
+  /** Sums of bytes fit 16 bits: 256 quads * 255 is 65280. */
+  public static final int MOST_ENTRIES = 1024;
 
   /** The largest entry: three of them fit a byte. */
   public static final int LIMIT = 85;
@@ -74,6 +76,8 @@ public final class LookupTables {
   private final float[] units;
   private final float[] constants;
   private final float[] offsets;
+  private final float[] surveys;
+  private final float[] added;
   private final int[] tileSums = new int[PlaneLayout.TILE];
   private byte[] tileCodes = {};
   private int heads;
@@ -93,6 +97,8 @@ public final class LookupTables {
     units = new float[mostHeads];
     constants = new float[mostHeads];
     offsets = new float[mostHeads];
+    surveys = new float[2 * mostHeads];
+    added = new float[mostHeads];
   }
 
   private static void requireWithin(String what, int value, int most) {
@@ -163,6 +169,11 @@ public final class LookupTables {
     return fixedPoint;
   }
 
+  /** Room for the one who fills the tables: two numbers of each head. */
+  public float[] surveys() {
+    return surveys;
+  }
+
   /** Room for the one who looks up plainly: a tile's codes. */
   byte[] tileCodes(int count) {
     if (tileCodes.length < count) {
@@ -224,6 +235,19 @@ public final class LookupTables {
   /** What is added to every lane of a head, for codes of that width. */
   public float constant(int head, int bits) {
     return ((1 << bits) - 1) * constants[head] + offsets[head];
+  }
+
+  /** {@link #unit} of every head. */
+  public float[] units() {
+    return units;
+  }
+
+  /** {@link #constant} of every head, in room that the next call uses again. */
+  public float[] constants(int bits) {
+    for (int head = 0; head < heads; head++) {
+      added[head] = constant(head, bits);
+    }
+    return added;
   }
 
   /** A number of the caller's that is to be added to every lane of a head too, such as zeros. */

@@ -28,6 +28,7 @@ final class Fingerprint {
     MessageDigest digest = sha256();
     add(digest, "%s %s".formatted(config.architecture(), config.rope().base()));
     addStretching(digest, config.rope());
+    addWidths(digest, config);
     List<Tensor> ordered =
         file.tensors().stream().sorted(Comparator.comparing(Tensor::name)).toList();
     for (Tensor tensor : ordered) {
@@ -42,6 +43,13 @@ final class Fingerprint {
     float[] stretched = rope.frequencies().of(rope.base(), rope.dimensions());
     if (!Arrays.equals(stretched, RopeFrequencies.plain(rope.base(), rope.dimensions()))) {
       add(digest, Arrays.toString(stretched));
+    }
+  }
+
+  /** Where they differ: tensors have heads times channels, which tells neither. */
+  private static void addWidths(MessageDigest digest, ModelConfig config) {
+    if (config.keyDim() != config.valueDim()) {
+      add(digest, "%d %d".formatted(config.keyDim(), config.valueDim()));
     }
   }
 

@@ -23,10 +23,10 @@ final class ForwardPass {
 
   private float[] x = {}; // (rows, hidden), the residual stream
   private float[] normed = {}; // (rows, hidden)
-  private float[] queries = {}; // (rows, queryHeads, headDim)
-  private float[] keys = {}; // (rows, kvHeads, headDim)
-  private float[] values = {}; // (rows, kvHeads, headDim)
-  private float[] mixed = {}; // (rows, queryHeads, headDim)
+  private float[] queries = {}; // (rows, queryHeads, keyDim)
+  private float[] keys = {}; // (rows, kvHeads, keyDim)
+  private float[] values = {}; // (rows, kvHeads, valueDim)
+  private float[] mixed = {}; // (rows, queryHeads, valueDim)
   private float[] gate = {}; // (rows, feedForward)
   private float[] up = {}; // (rows, feedForward)
   private float[] update = {}; // (rows, hidden)
@@ -130,15 +130,13 @@ final class ForwardPass {
     if (rows <= room) {
       return;
     }
-    int heads = config.queryHeads() * config.headDim();
-    int kvHeads = config.kvHeads() * config.headDim();
     x = new float[rows * config.hidden()];
     normed = new float[rows * config.hidden()];
     update = new float[rows * config.hidden()];
-    queries = new float[rows * heads];
-    mixed = new float[rows * heads];
-    keys = new float[rows * kvHeads];
-    values = new float[rows * kvHeads];
+    queries = new float[rows * config.queryHeads() * config.keyDim()];
+    mixed = new float[rows * config.queryHeads() * config.valueDim()];
+    keys = new float[rows * config.kvHeads() * config.keyDim()];
+    values = new float[rows * config.kvHeads() * config.valueDim()];
     gate = new float[rows * config.feedForward()];
     up = new float[rows * config.feedForward()];
     cosines = new float[rows * rope.pairs()];
@@ -157,28 +155,29 @@ final class ForwardPass {
   }
 
   private void rotateAndRemember(int row, int worker) {
-    int headDim = config.headDim();
-    int q = row * config.queryHeads() * headDim;
-    int kv = row * config.kvHeads() * headDim;
+    int keyDim = config.keyDim();
+    int q = row * config.queryHeads() * keyDim;
+    int k = row * config.kvHeads() * keyDim;
+    int v = row * config.kvHeads() * config.valueDim();
     layer.query().addBias(kernels, queries, q);
-    layer.key().addBias(kernels, keys, kv);
-    layer.value().addBias(kernels, values, kv);
-    layer.queryNorm().apply(kernels, queries, q, config.queryHeads(), headDim);
-    layer.keyNorm().apply(kernels, keys, kv, config.kvHeads(), headDim);
+    layer.key().addBias(kernels, keys, k);
+    layer.value().addBias(kernels, values, v);
+    layer.queryNorm().apply(kernels, queries, q, config.queryHeads(), keyDim);
+    layer.keyNorm().apply(kernels, keys, k, config.kvHeads(), keyDim);
     int angles = row * rope.pairs();
-    rope.rotate(queries, q, config.queryHeads(), headDim, cosines, sines, angles);
-    rope.rotate(keys, kv, config.kvHeads(), headDim, cosines, sines, angles);
+    rope.rotate(queries, q, config.queryHeads(), keyDim, cosines, sines, angles);
+    rope.rotate(keys, k, config.kvHeads(), keyDim, cosines, sines, angles);
     if (!batch.hasFailed(sequenceOfRow[row])) {
-      remember(row, q, kv);
+      remember(row, q, k, v);
     }
   }
 
   /** What cannot be stored fails its own sequence and no other. */
-  private void remember(int row, int q, int kv) {
+  private void remember(int row, int q, int k, int v) {
     int sequence = sequenceOfRow[row];
     KvCache cache = batch.cache(sequence);
     try {
-      cache.append(layerIndex, batch.position(row), keys, kv, values, kv);
+      cache.append(layerIndex, batch.position(row), keys, k, values, v);
       if (cache.seesQueries()) {
         cache.see(layerIndex, batch.position(row), queries, q);
       }

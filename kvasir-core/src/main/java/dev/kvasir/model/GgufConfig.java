@@ -30,16 +30,10 @@ final class GgufConfig {
     }
     int hidden = metadata.requireInteger(key("embedding_length"));
     int queryHeads = metadata.requireInteger(key("attention.head_count"));
-    int headDim =
+    int keyDim =
         metadata
             .integer(key("attention.key_length"))
             .orElse(queryHeads == 0 ? 0 : hidden / queryHeads);
-    int valueDim = metadata.integer(key("attention.value_length")).orElse(headDim);
-    if (valueDim != headDim) {
-      throw new InvalidInputException(
-          "%s: value heads of %d beside key heads of %d; expected the same size"
-              .formatted(file.name(), valueDim, headDim));
-    }
     return new ModelConfig(
         metadata.string("general.name").orElse(file.name()),
         architecture,
@@ -48,11 +42,12 @@ final class GgufConfig {
         metadata.requireInteger(key("feed_forward_length")),
         queryHeads,
         metadata.integer(key("attention.head_count_kv")).orElse(queryHeads),
-        headDim,
+        keyDim,
+        metadata.integer(key("attention.value_length")).orElse(keyDim),
         vocabulary(hidden),
         metadata.requireInteger(key("context_length")),
         metadata.number(key("attention.layer_norm_rms_epsilon")).orElse(1e-5).floatValue(),
-        rope(headDim),
+        rope(keyDim),
         windows(),
         OutputWeights.OWN_OR_EMBEDDING);
   }
@@ -73,9 +68,9 @@ final class GgufConfig {
     return (int) embedding.shape()[0];
   }
 
-  private ModelConfig.RopeSettings rope(int headDim) {
+  private ModelConfig.RopeSettings rope(int keyDim) {
     double base = metadata.number(key("rope.freq_base")).orElse(10_000.0);
-    int dimensions = metadata.integer(key("rope.dimension_count")).orElse(headDim);
+    int dimensions = metadata.integer(key("rope.dimension_count")).orElse(keyDim);
     return new ModelConfig.RopeSettings(
         architecture.ggufRopeLayout(), base, dimensions, frequencies(dimensions));
   }

@@ -42,6 +42,7 @@ final class HuggingFaceConfig {
         queryHeads,
         json.integer("num_key_value_heads").orElse(queryHeads),
         headDim,
+        headDim,
         json.requireInteger("vocab_size"),
         json.integer("max_position_embeddings").orElse(2048),
         json.number("rms_norm_eps").orElse(1e-6).floatValue(),

@@ -8,12 +8,12 @@ package dev.kvasir.model;
  */
 public record LayerWeights(
     float[] attentionNorm, // (hidden)
-    Projection query, // (queryHeads * headDim, hidden)
-    Projection key, // (kvHeads * headDim, hidden)
-    Projection value, // (kvHeads * headDim, hidden)
+    Projection query, // (queryHeads * keyDim, hidden)
+    Projection key, // (kvHeads * keyDim, hidden)
+    Projection value, // (kvHeads * valueDim, hidden)
     HeadNorm queryNorm,
     HeadNorm keyNorm,
-    Projection output, // (hidden, queryHeads * headDim)
+    Projection output, // (hidden, queryHeads * valueDim)
     float[] feedForwardNorm, // (hidden)
     Projection gate, // (feedForward, hidden)
     Projection up, // (feedForward, hidden)

@@ -7,7 +7,12 @@ import dev.kvasir.format.GgufFile;
 import dev.kvasir.kernel.Rotation;
 import java.nio.file.Path;
 
-/** The sizes of a decoder and the choices that its architecture makes. */
+/**
+ * The sizes of a decoder and the choices that its architecture makes.
+ *
+ * @param keyDim channels of a query or key head
+ * @param valueDim channels of a value head, and of a head's output
+ */
 public record ModelConfig(
     String name,
     Architecture architecture,
@@ -16,7 +21,8 @@ public record ModelConfig(
     int feedForward,
     int queryHeads,
     int kvHeads,
-    int headDim,
+    int keyDim,
+    int valueDim,
     int vocabulary,
     int contextLength,
     float normEpsilon,
@@ -61,7 +67,8 @@ public record ModelConfig(
     atLeastOne(fileName, "feed-forward size", feedForward);
     atLeastOne(fileName, "query heads", queryHeads);
     atLeastOne(fileName, "KV heads", kvHeads);
-    atLeastOne(fileName, "head size", headDim);
+    atLeastOne(fileName, "head size", keyDim);
+    atLeastOne(fileName, "value head size", valueDim);
     atLeastOne(fileName, "vocabulary", vocabulary);
     atLeastOne(fileName, "context length", contextLength);
     if (queryHeads % kvHeads != 0) {
@@ -69,17 +76,18 @@ public record ModelConfig(
           "%s: has %d query heads; expected a multiple of its %d KV heads"
               .formatted(fileName, queryHeads, kvHeads));
     }
-    if ((long) queryHeads * headDim > Integer.MAX_VALUE) {
+    int widest = Math.max(keyDim, valueDim);
+    if ((long) queryHeads * widest > Integer.MAX_VALUE) {
       throw new InvalidInputException(
           "%s: has %d query heads of %d channels; expected at most %d in all"
-              .formatted(fileName, queryHeads, headDim, Integer.MAX_VALUE));
+              .formatted(fileName, queryHeads, widest, Integer.MAX_VALUE));
     }
     SizeLimits.check(fileName, this);
     int turned = rope.dimensions();
-    if (turned < 2 || turned > headDim || turned % 2 != 0) {
+    if (turned < 2 || turned > keyDim || turned % 2 != 0) {
       throw new InvalidInputException(
           "%s: rotates %d channels of a head; expected an even number up to %d"
-              .formatted(fileName, turned, headDim));
+              .formatted(fileName, turned, keyDim));
     }
     if (!(normEpsilon > 0)) {
       throw new InvalidInputException(
@@ -106,8 +114,13 @@ public record ModelConfig(
     }
   }
 
+  /** Channels of a key as of a value, for what is made for heads of one width. */
+  public int headDim() {
+    return CacheShape.oneWidth(keyDim, valueDim);
+  }
+
   public CacheShape cacheShape() {
-    return new CacheShape(layers, kvHeads, headDim);
+    return new CacheShape(layers, kvHeads, keyDim, valueDim);
   }
 
   /** How this model turns keys and queries to their positions. */
@@ -116,6 +129,6 @@ public record ModelConfig(
   }
 
   public AttentionShape attentionShape() {
-    return new AttentionShape(queryHeads, kvHeads, headDim);
+    return new AttentionShape(queryHeads, kvHeads, keyDim, valueDim);
   }
 }

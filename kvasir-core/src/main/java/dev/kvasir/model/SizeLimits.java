@@ -46,7 +46,7 @@ final class SizeLimits {
   }
 
   private static long widest(ModelConfig config) {
-    long heads = (long) config.queryHeads() * config.headDim();
+    long heads = (long) config.queryHeads() * Math.max(config.keyDim(), config.valueDim());
     return Math.max(heads, Math.max(config.hidden(), config.feedForward()));
   }
 }

@@ -49,18 +49,20 @@ public final class TensorPlan {
 
   private void planLayer(ModelConfig config, int layer) {
     int hidden = config.hidden();
-    int queries = config.queryHeads() * config.headDim();
-    int keys = config.kvHeads() * config.headDim();
+    int queries = config.queryHeads() * config.keyDim();
+    int keys = config.kvHeads() * config.keyDim();
+    int values = config.kvHeads() * config.valueDim();
+    int mixed = config.queryHeads() * config.valueDim();
     boolean biased = config.architecture().attentionBias() == Architecture.Bias.REQUIRED;
     vector(layer, Part.ATTENTION_NORM, hidden);
     projection(layer, Part.QUERY, queries, hidden, biased);
     projection(layer, Part.KEY, keys, hidden, biased);
-    projection(layer, Part.VALUE, keys, hidden, biased);
+    projection(layer, Part.VALUE, values, hidden, biased);
     if (config.architecture().headNorms()) {
-      vector(layer, Part.QUERY_NORM, config.headDim());
-      vector(layer, Part.KEY_NORM, config.headDim());
+      vector(layer, Part.QUERY_NORM, config.keyDim());
+      vector(layer, Part.KEY_NORM, config.keyDim());
     }
-    projection(layer, Part.OUTPUT, hidden, queries, false);
+    projection(layer, Part.OUTPUT, hidden, mixed, false);
     vector(layer, Part.FEED_FORWARD_NORM, hidden);
     projection(layer, Part.GATE, config.feedForward(), hidden, false);
     projection(layer, Part.UP, config.feedForward(), hidden, false);

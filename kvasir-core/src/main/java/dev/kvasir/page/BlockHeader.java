@@ -23,7 +23,12 @@ public record BlockHeader(int kind, int bits, int entries, int lanes, int group)
 
   /** Refuses to load where two classes claim a number. */
   private static final Map<Integer, Function<BlockHeader, CodeBlock>> KINDS =
-      Stream.of(EntryScaledCodes.KINDS, LaneScaledCodes.KINDS, HalfCodes.KINDS, WideCodes.KINDS)
+      Stream.of(
+              EntryScaledCodes.KINDS,
+              LaneScaledCodes.KINDS,
+              HalfCodes.KINDS,
+              WideCodes.KINDS,
+              KeyChannels.KINDS)
           .flatMap(kinds -> kinds.entrySet().stream())
           .collect(Collectors.toUnmodifiableMap(Map.Entry::getKey, Map.Entry::getValue));
 

@@ -7,7 +7,8 @@ import java.lang.foreign.MemorySegment;
  * each other. Keys have channels as entries and tokens as lanes, values have it the other way
  * round. A page is made of such blocks, of any widths.
  */
-public sealed interface CodeBlock permits EntryScaledCodes, LaneScaledCodes, HalfCodes, WideCodes {
+public sealed interface CodeBlock
+    permits EntryScaledCodes, LaneScaledCodes, HalfCodes, WideCodes, KeyChannels {
   int entries();
 
   int lanes();

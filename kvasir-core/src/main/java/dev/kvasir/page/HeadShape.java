@@ -6,13 +6,13 @@ import java.util.List;
 
 /**
  * What a KV head's keys and values on a page are made of. Keys may be cut into blocks of channels,
- * each with a width of its own; which channels a block has is then said by an order of channels,
- * one byte each, in front of the blocks.
+ * each with a width of its own; which channels a block has is then said by an order of channels in
+ * front of the blocks.
  *
  * <pre>
- * order   (headDim) bytes, where keys are in an order of their own
+ * order   (keyDim) u8, or u16 where there are more than 256, where keys are in an order of their own
  * keys    blocks of (channels, 128 tokens), one after another
- * values  a block of (128 tokens, headDim channels)
+ * values  a block of (128 tokens, valueDim channels), KeyChannels where they are part of keys
  * </pre>
  *
  * A stored page says of it:
@@ -26,25 +26,65 @@ import java.util.List;
  * @param ordered whether an order of channels is stored
  */
 public record HeadShape(List<CodeBlock> keys, boolean ordered, CodeBlock values) {
+  /** Channels of a key, or of a value, at the most: what look-ups can add up. */
+  public static final int MOST_CHANNELS = 1024;
+
+  /** Channels that a byte tells apart. */
+  private static final int BYTE_CHANNELS = 256;
+
   public HeadShape {
     keys = List.copyOf(keys);
     int channels = keys.stream().mapToInt(CodeBlock::entries).sum();
-    if (channels != values.lanes()) {
+    requireChannels("keyDim", channels);
+    requireChannels("valueDim", values.lanes());
+    if (values instanceof KeyChannels && values.lanes() > channels) {
       throw new IllegalArgumentException(
-          "keys have %d channels; values have %d".formatted(channels, values.lanes()));
+          "values have %d channels of keys that have %d".formatted(values.lanes(), channels));
     }
-    if (channels > 256) {
-      throw new IllegalArgumentException("headDim is %d; expected 1 to 256".formatted(channels));
+    if (keys.stream().anyMatch(KeyChannels.class::isInstance)) {
+      throw new IllegalArgumentException("keys are no part of themselves");
     }
   }
 
-  public int headDim() {
+  private static void requireChannels(String what, int channels) {
+    if (channels < 1 || channels > MOST_CHANNELS) {
+      throw new IllegalArgumentException(
+          "%s is %d; expected 1 to %d".formatted(what, channels, MOST_CHANNELS));
+    }
+  }
+
+  /** Channels of a key. */
+  public int keyDim() {
+    int channels = 0;
+    for (int i = 0; i < keys.size(); i++) {
+      channels += keys.get(i).entries();
+    }
+    return channels;
+  }
+
+  /** Channels of a value. */
+  public int valueDim() {
     return values.lanes();
+  }
+
+  /** Whether values are the first channels of their keys. */
+  public boolean hasValuesInKeys() {
+    return values instanceof KeyChannels;
+  }
+
+  /** The same keys, which values are the first channels of. */
+  public HeadShape withValuesInKeys() {
+    return new HeadShape(keys, ordered, new KeyChannels(PageSize.TOKENS, valueDim()));
   }
 
   /** Bytes of the order of channels. */
   public int orderBytes() {
-    return ordered ? headDim() : 0;
+    return !ordered ? 0 : hasWideOrder() ? Short.BYTES * keyDim() : keyDim();
+  }
+
+  /** Whether a place in the order of channels takes two bytes. */
+  public boolean hasWideOrder() {
+    return ordered && keyDim() > BYTE_CHANNELS;
   }
 
   /** Bytes of all blocks of keys. */
@@ -63,14 +103,20 @@ public record HeadShape(List<CodeBlock> keys, boolean ordered, CodeBlock values)
   /** Keys by channel and values by token, each of one width. */
   public static HeadShape uniform(
       int headDim, int keyBits, int keyGroup, int valueBits, int valueGroup) {
+    return uniform(headDim, headDim, keyBits, keyGroup, valueBits, valueGroup);
+  }
+
+  /** The same with values of another width. */
+  public static HeadShape uniform(
+      int keyDim, int valueDim, int keyBits, int keyGroup, int valueBits, int valueGroup) {
     if (PageSize.TOKENS % keyGroup != 0) {
       throw new IllegalArgumentException(
           "keyGroup is %d; expected a divisor of %d".formatted(keyGroup, PageSize.TOKENS));
     }
     return new HeadShape(
-        List.of(new EntryScaledCodes(headDim, PageSize.TOKENS, keyBits, keyGroup)),
+        List.of(new EntryScaledCodes(keyDim, PageSize.TOKENS, keyBits, keyGroup)),
         false,
-        new EntryScaledCodes(PageSize.TOKENS, headDim, valueBits, valueGroup));
+        new EntryScaledCodes(PageSize.TOKENS, valueDim, valueBits, valueGroup));
   }
 
   /** Bytes of what a stored page says of it. */

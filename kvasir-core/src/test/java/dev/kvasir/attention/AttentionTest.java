@@ -16,6 +16,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -31,7 +32,7 @@ class AttentionTest {
 
   /** A cache and what it holds in one layer. */
   private record Sequence(KvCache cache, double[][][] keys, double[][][] values)
-      implements AutoCloseable { // (kvHead, position, headDim)
+      implements AutoCloseable { // (kvHead, position, keyDim or valueDim)
     @Override
     public void close() {
       cache.close();
@@ -73,6 +74,19 @@ class AttentionTest {
     for (int length : new int[] {2, 65, 128, 129, 200}) {
       try (Sequence sequence = sequence(shape, length)) {
         assertAttends(shape, ALL, new Span(sequence, length));
+      }
+    }
+  }
+
+  /** Few rows, many rows, and spans that are merged. */
+  @ParameterizedTest
+  @CsvSource({"1, 192, 128", "4, 24, 8", "7, 8, 20", "9, 16, 48"})
+  void valuesMayBeOfAnotherWidthThanKeys(int group, int keyDim, int valueDim) {
+    AttentionShape shape = new AttentionShape(2 * group, 2, keyDim, valueDim);
+    for (int length : new int[] {1, 129, 300, 2100}) {
+      try (Sequence sequence = sequence(shape, length)) {
+        assertAttends(shape, ALL, new Span(sequence, 1));
+        assertAttends(shape, 150, new Span(sequence, Math.min(length, 70)));
       }
     }
   }
@@ -217,13 +231,14 @@ class AttentionTest {
 
   private void check(Attention attention, AttentionShape shape, int window, Span... spans) {
     int rows = Stream.of(spans).mapToInt(Span::count).sum();
-    float[] queries = gaussian(rows * shape.queryHeads() * shape.headDim());
-    float[] out = run(attention, window, queries, spans);
+    float[] queries = gaussian(rows * shape.queryHeads() * shape.keyDim());
+    float[] out = run(attention, shape, window, queries, spans);
     int at = 0;
+    int outAt = 0;
     for (Span span : spans) {
       for (int token = 0; token < span.count(); token++) {
         for (int head = 0; head < shape.queryHeads(); head++) {
-          double[] query = new double[shape.headDim()];
+          double[] query = new double[shape.keyDim()];
           for (int i = 0; i < query.length; i++) {
             query[i] = queries[at + i];
           }
@@ -236,58 +251,69 @@ class AttentionTest {
                   span.position() + token,
                   window);
           double worst = 0;
-          for (int i = 0; i < query.length; i++) {
-            worst = Math.max(worst, Math.abs(out[at + i] - expected[i]));
+          for (int i = 0; i < expected.length; i++) {
+            worst = Math.max(worst, Math.abs(out[outAt + i] - expected[i]));
           }
           if (!(worst < 2e-5)) {
             fail("seed %d, %s, token %d, head %d: off by %s", SEED, shape, token, head, worst);
           }
-          at += shape.headDim();
+          at += shape.keyDim();
+          outAt += shape.valueDim();
         }
       }
     }
   }
 
   private float[] run(AttentionShape shape, int window, float[] queries, Span... spans) {
-    return run(new Attention(shape, new ScalarKernels(), crew), window, queries, spans);
+    return run(new Attention(shape, new ScalarKernels(), crew), shape, window, queries, spans);
   }
 
-  private static float[] run(Attention attention, int window, float[] queries, Span... spans) {
+  private static float[] run(
+      Attention attention, AttentionShape shape, int window, float[] queries, Span... spans) {
     attention.begin();
     int row = 0;
     for (Span span : spans) {
       attention.add(span.sequence().cache(), row, span.count(), span.position());
       row += span.count();
     }
-    float[] out = new float[queries.length];
+    float[] out = new float[queries.length / shape.keyDim() * shape.valueDim()];
     attention.attend(LAYER, window, queries, out);
     return out;
   }
 
   private Sequence sequence(AttentionShape shape, int length) {
-    int vector = shape.kvHeads() * shape.headDim();
-    return sequence(shape, length, position -> gaussian(vector), position -> gaussian(vector));
+    int keys = shape.kvHeads() * shape.keyDim();
+    int values = shape.kvHeads() * shape.valueDim();
+    return sequence(shape, length, position -> gaussian(keys), position -> gaussian(values));
   }
 
   private Sequence sequence(
       AttentionShape shape, int length, IntFunction<float[]> keyAt, IntFunction<float[]> valueAt) {
-    KvCache cache = CacheSpec.DEFAULT.newCache(new CacheShape(2, shape.kvHeads(), shape.headDim()));
+    KvCache cache =
+        CacheSpec.DEFAULT.newCache(
+            new CacheShape(2, shape.kvHeads(), shape.keyDim(), shape.valueDim()));
     cache.reserve(length);
-    double[][][] keys = new double[shape.kvHeads()][length][shape.headDim()];
-    double[][][] values = new double[shape.kvHeads()][length][shape.headDim()];
-    int vector = shape.kvHeads() * shape.headDim();
+    double[][][] keys = new double[shape.kvHeads()][length][shape.keyDim()];
+    double[][][] values = new double[shape.kvHeads()][length][shape.valueDim()];
+    int widest = Math.max(shape.keyDim(), shape.valueDim());
     for (int position = 0; position < length; position++) {
       float[] key = keyAt.apply(position);
       float[] value = valueAt.apply(position);
       cache.append(LAYER, position, key, 0, value, 0);
-      cache.append(0, position, value, 0, key, 0); // another layer, not to be mistaken for ours
-      for (int i = 0; i < vector; i++) {
-        keys[i / shape.headDim()][position][i % shape.headDim()] = half(key[i]);
-        values[i / shape.headDim()][position][i % shape.headDim()] = half(value[i]);
-      }
+      float[] other = gaussian(shape.kvHeads() * widest); // not to be mistaken for ours
+      cache.append(0, position, other, 0, other, 0);
+      putHalves(key, keys, position);
+      putHalves(value, values, position);
     }
     cache.advance(length);
     return new Sequence(cache, keys, values);
+  }
+
+  private static void putHalves(float[] vector, double[][][] heads, int position) {
+    int width = heads[0][position].length;
+    for (int i = 0; i < heads.length * width; i++) {
+      heads[i / width][position][i % width] = half(vector[i]);
+    }
   }
 
   private float[] gaussian(int count) {

@@ -59,7 +59,7 @@ class MixedPageTest {
       List<HeadShape> shapes = Collections.nCopies(KV_HEADS, shape);
       int[][] orders = new int[KV_HEADS][];
       for (int head = 0; head < KV_HEADS; head++) {
-        orders[head] = shuffled(shape.headDim(), position + head);
+        orders[head] = shuffled(shape.keyDim(), position + head);
       }
       UniformPage page = UniformPage.pack(shapes, Lookups.EXACT, orders, keys, values);
       if (!stored) {
@@ -143,7 +143,7 @@ class MixedPageTest {
   }
 
   private KvCache filled(MixedCodec codec) {
-    int headDim = codec.shape().headDim();
+    int headDim = codec.shape().keyDim();
     CacheSettings settings = new CacheSettings(Precision.F16, 0, 128, Optional.of(codec));
     KvCache cache = new PagedCache(new CacheShape(1, KV_HEADS, headDim), settings);
     cache.reserve(LENGTH);
@@ -156,7 +156,7 @@ class MixedPageTest {
   }
 
   private double error(MixedCodec codec, int group) {
-    int headDim = codec.shape().headDim();
+    int headDim = codec.shape().keyDim();
     try (KvCache cache = filled(codec)) {
       float[] query = gaussian(KV_HEADS * group * headDim);
       float[] found = new float[query.length];

@@ -5,8 +5,8 @@ public final class NaiveAttention {
   private NaiveAttention() {}
 
   /**
-   * @param keys (position, headDim), those of the query's KV head
-   * @param values (position, headDim)
+   * @param keys (position, keyDim), those of the query's KV head
+   * @param values (position, valueDim)
    * @param position of the query; it sees {@code window} positions up to itself
    */
   public static double[] attend(
@@ -27,7 +27,7 @@ public final class NaiveAttention {
       weights[t] = Math.exp(weights[t] - most);
       sum += weights[t];
     }
-    double[] mixed = new double[query.length];
+    double[] mixed = new double[values[0].length];
     for (int t = first; t <= position; t++) {
       for (int i = 0; i < mixed.length; i++) {
         mixed[i] += weights[t] / sum * values[t][i];

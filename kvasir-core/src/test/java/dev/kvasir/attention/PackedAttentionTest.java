@@ -7,6 +7,7 @@ import dev.kvasir.cache.KvCache;
 import dev.kvasir.codec.CacheHost;
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.ModelTables;
+import dev.kvasir.codec.ValueOrigin;
 import dev.kvasir.codec.commvq.MadeUpCodebooks;
 import dev.kvasir.codec.pmkvq.PmkvqPage;
 import dev.kvasir.kernel.Crew;
@@ -15,6 +16,7 @@ import dev.kvasir.kernel.ScalarKernels;
 import dev.kvasir.model.Rope;
 import dev.kvasir.model.RopeFrequencies;
 import dev.kvasir.model.RopeLayout;
+import dev.kvasir.profile.Profile;
 import java.util.Optional;
 import java.util.Random;
 import org.junit.jupiter.api.AfterEach;
@@ -88,7 +90,82 @@ class PackedAttentionTest {
         "bf16                    | 80 | 11"
       })
   void oneTokenSeesWhatThePackedVectorsSay(String spec, int headDim, int group) {
-    assertThat(error(spec, headDim, group)).as("%s, seed %d", spec, SEED).isLessThan(1e-3);
+    assertThat(error(spec, new CacheShape(1, 2, headDim), group))
+        .as("%s, seed %d", spec, SEED)
+        .isLessThan(1e-3);
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "fp16                    | 192 | 128 | 3",
+        "fp32                    |  24 |  80 | 2",
+        "bf16                    | 256 | 128 | 9",
+        "kivi:2,group=64         | 192 | 128 | 4",
+        "kivi:4,group=32,sinks=9 | 256 | 128 | 1",
+        "kivi:3,k=2,window=0     |  80 | 112 | 5",
+        "patternkv:2             | 192 | 128 | 4",
+        "patternkv:4,rope=static,sinks=9 | 48 | 80 | 8",
+        "patternkv:2,k-patterns=off | 96 | 64 | 3",
+        "mixkvq,high=1.9,mid=1.6 | 192 | 128 | 1",
+        "mixkvq,high=1.9,mid=1.7,salience=error | 20 | 36 | 8",
+        "pmkvq:2,budget=4MiB,keys=token | 192 | 128 | 4",
+        "pmkvq:2,budget=700KiB   | 192 | 128 | 2",
+        "pmkvq:2,budget=300KiB,keys=token,shrink=layer | 48 | 80 | 1",
+        "commvq:1                | 96 | 64 | 4",
+        "commvq:2,beam=1,sinks=9 | 80 | 112 | 2",
+        "commvq:1,scores=tables  | 48 | 80 | 4",
+        "commvq:1,scores=decoded | 96 | 64 | 2",
+        "toy                     | 24 | 80 | 3"
+      })
+  void valuesMayBeOfAnotherWidthThanKeys(String spec, int keyDim, int valueDim, int group) {
+    double error = error(spec, new CacheShape(1, 2, keyDim, valueDim), group);
+    assertThat(error).as("%s, seed %d", spec, SEED).isLessThan(1e-3);
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "fp16                    | 576 | 512 | 16",
+        "bf16                    | 576 | 512 | 3",
+        "kivi:2,group=64         | 576 | 512 | 8",
+        "kivi:3,sinks=9          | 576 | 512 | 1",
+        "kivi:8,window=0         | 576 | 512 | 9",
+        "kivi:4                  | 1024 | 1024 | 2",
+        "patternkv:2,patterns=4  | 576 | 512 | 3",
+        "patternkv:4,rope=static,patterns=4 | 576 | 512 | 1",
+        "mixkvq,high=1.9,mid=1.6 | 576 | 512 | 4",
+        "mixkvq,high=0.001,mid=0.001 | 576 | 512 | 1",
+        "pmkvq:2,budget=16MiB    | 576 | 512 | 4",
+        "pmkvq:2,budget=16MiB,keys=token | 576 | 512 | 1",
+        "pmkvq:2,budget=2600KiB,keys=token | 576 | 512 | 2",
+        "pmkvq:2,budget=2600KiB  | 576 | 512 | 2",
+        "commvq:1,beam=1         | 576 | 512 | 4",
+        "commvq:1,beam=1,scores=tables | 288 | 256 | 1",
+        "toy                     | 576 | 512 | 2"
+      })
+  void headsMayBeLarge(String spec, int keyDim, int valueDim, int group) {
+    double error = error(spec, new CacheShape(1, 2, keyDim, valueDim), group);
+    assertThat(error).as("%s, seed %d", spec, SEED).isLessThan(1e-3);
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "fp16                    | 576 | 512 | 16",
+        "bf16                    | 72 | 64 | 3",
+        "fp32                    | 72 | 64 | 2",
+        "kivi:2,group=64         | 576 | 512 | 16",
+        "kivi:4,sinks=9          | 72 | 64 | 1",
+        "kivi:3,window=0         | 40 | 20 | 9",
+        "kivi:8                  | 64 | 64 | 4"
+      })
+  void valuesMayBePartOfKeys(String spec, int keyDim, int valueDim, int group) {
+    CacheShape latent = new CacheShape(1, 2, keyDim, valueDim, ValueOrigin.IN_KEYS);
+    assertThat(error(spec, latent, group)).as("%s, seed %d", spec, SEED).isLessThan(1e-3);
   }
 
   @ParameterizedTest
@@ -117,9 +194,11 @@ class PackedAttentionTest {
         "pmkvq:2,budget=4MiB | 256 | 1 | 16"
       })
   void pagesAreSeenAtEveryWidthThatTheyShrinkTo(String spec, int headDim, int group, int bits) {
-    assertThat(error(spec, headDim, group)).as("%s, seed %d", spec, SEED).isLessThan(1e-3);
+    assertThat(error(spec, new CacheShape(1, 2, headDim), group))
+        .as("%s, seed %d", spec, SEED)
+        .isLessThan(1e-3);
     try (KvCache cache = CacheSpec.parse(spec).newCache(new CacheShape(1, 2, headDim))) {
-      fill(cache, 2 * headDim, group * 2 * headDim);
+      fill(cache, 2 * headDim, 2 * headDim, group * 2 * headDim);
       int sealed = cache.blockOf(200);
       assertThat(((PmkvqPage) cache.page(0, sealed)).bits()).isEqualTo(bits);
     }
@@ -129,27 +208,28 @@ class PackedAttentionTest {
   @ParameterizedTest
   @ValueSource(strings = {"kivi:1", "kivi:2", "kivi:2,group=32", "kivi:4", "kivi:8"})
   void fastLookupsComeClose(String spec) {
-    assertThat(error(spec + ",lookup=fast", 128, 4)).isBetween(1e-4, 1e-1);
+    assertThat(error(spec + ",lookup=fast", new CacheShape(1, 2, 128), 4)).isBetween(1e-4, 1e-1);
   }
 
   /** How far attention is off, relative to the norm of the output. */
-  private double error(String spec, int headDim, int group) {
-    AttentionShape shape = new AttentionShape(2 * group, 2, headDim);
+  private double error(String spec, CacheShape cacheShape, int group) {
+    int keyDim = cacheShape.keyDim();
+    int valueDim = cacheShape.valueDim();
+    AttentionShape shape = new AttentionShape(2 * group, 2, keyDim, valueDim);
     // A quarter of the channels does not turn, as in some models.
-    Rope rope = new Rope(RopeLayout.HALVES, RopeFrequencies.plain(10_000, headDim * 3 / 4));
-    CacheShape cacheShape = new CacheShape(1, 2, headDim);
+    Rope rope = new Rope(RopeLayout.HALVES, RopeFrequencies.plain(10_000, keyDim * 3 / 4));
     try (KvCache cache =
         CacheSpec.parse(spec)
             .newCache(
                 cacheShape,
                 CacheHost.unknown()
                     .withTables(Optional.of(tables))
-                    .withProfile(Optional.of(MadeUpCodebooks.profile(cacheShape, 1, 2)))
+                    .withProfile(Optional.of(codebooks(spec, cacheShape)))
                     .withRotation(Optional.of(rope))
                     .withQueryHeads(shape.queryHeads()))) {
-      fill(cache, 2 * headDim, shape.queryHeads() * headDim);
-      float[] query = gaussian(2 * group * headDim);
-      float[] found = new float[query.length];
+      fill(cache, 2 * keyDim, 2 * valueDim, shape.queryHeads() * keyDim);
+      float[] query = gaussian(2 * group * keyDim);
+      float[] found = new float[2 * group * valueDim];
       Attention attention = new Attention(shape, kernels, crew);
       attention.begin();
       attention.add(cache, 0, 1, LENGTH - 1);
@@ -158,9 +238,9 @@ class PackedAttentionTest {
       double error = 0;
       double norm = 0;
       for (int head = 0; head < 2 * group; head++) {
-        double[] expected = naive(cache, head / group, query, head * headDim, headDim);
-        for (int i = 0; i < headDim; i++) {
-          error += Math.pow(found[head * headDim + i] - expected[i], 2);
+        double[] expected = naive(cache, head / group, query, head, cacheShape);
+        for (int i = 0; i < valueDim; i++) {
+          error += Math.pow(found[head * valueDim + i] - expected[i], 2);
           norm += expected[i] * expected[i];
         }
       }
@@ -168,10 +248,17 @@ class PackedAttentionTest {
     }
   }
 
-  private void fill(KvCache cache, int vector, int queries) {
+  /** Made where they are asked for: those of large heads take their time. */
+  private static Profile codebooks(String spec, CacheShape shape) {
+    return spec.startsWith("commvq")
+        ? MadeUpCodebooks.profile(shape, spec.charAt("commvq:".length()) - '0')
+        : Profile.empty("none");
+  }
+
+  private void fill(KvCache cache, int keys, int values, int queries) {
     for (int position = 0; position < LENGTH; position++) {
       cache.reserve(position + 1);
-      cache.append(0, position, gaussian(vector), 0, gaussian(vector), 0);
+      cache.append(0, position, gaussian(keys), 0, gaussian(values), 0);
       if (cache.seesQueries()) {
         cache.see(0, position, gaussian(queries), 0);
       }
@@ -182,35 +269,34 @@ class PackedAttentionTest {
   }
 
   /** Softmax attention in double precision over the vectors that the cache expands to. */
-  private double[] naive(KvCache cache, int kvHead, float[] query, int at, int headDim) {
-    float[] keys = new float[LENGTH * headDim];
-    float[] values = new float[LENGTH * headDim];
-    float[] block = new float[KvCache.TOKENS_PER_PAGE * headDim];
+  private double[] naive(KvCache cache, int kvHead, float[] query, int head, CacheShape shape) {
+    int keyDim = shape.keyDim();
+    int valueDim = shape.valueDim();
+    double[][] keys = new double[LENGTH][keyDim];
+    double[][] values = new double[LENGTH][valueDim];
+    float[] block = new float[KvCache.TOKENS_PER_PAGE * Math.max(keyDim, valueDim)];
     for (int b = 0; cache.firstPosition(b) < LENGTH; b++) {
       int first = cache.firstPosition(b);
       int count = Math.min(cache.firstPosition(b + 1), LENGTH) - first;
       cache.expandKeys(kernels, 0, kvHead, b, count, block);
-      System.arraycopy(block, 0, keys, first * headDim, count * headDim);
+      put(block, keys, first, count);
       cache.expandValues(kernels, 0, kvHead, b, count, block);
-      System.arraycopy(block, 0, values, first * headDim, count * headDim);
+      put(block, values, first, count);
     }
-    double[] out = new double[headDim];
-    double sum = 0;
-    for (int t = 0; t < LENGTH; t++) {
-      double score = 0;
-      for (int i = 0; i < headDim; i++) {
-        score += (double) query[at + i] * keys[t * headDim + i];
+    double[] asked = new double[keyDim];
+    for (int i = 0; i < keyDim; i++) {
+      asked[i] = query[head * keyDim + i];
+    }
+    return NaiveAttention.attend(asked, keys, values, LENGTH - 1, Integer.MAX_VALUE);
+  }
+
+  private static void put(float[] block, double[][] vectors, int first, int count) {
+    for (int token = 0; token < count; token++) {
+      double[] vector = vectors[first + token];
+      for (int i = 0; i < vector.length; i++) {
+        vector[i] = block[token * vector.length + i];
       }
-      double weight = Math.exp(score / Math.sqrt(headDim));
-      sum += weight;
-      for (int i = 0; i < headDim; i++) {
-        out[i] += weight * values[t * headDim + i];
-      }
     }
-    for (int i = 0; i < headDim; i++) {
-      out[i] /= sum;
-    }
-    return out;
   }
 
   private float[] gaussian(int count) {

@@ -111,11 +111,35 @@ class CacheSpecTest {
         .hasMessageContaining("widths=profile needs a profile that has 'layers/widths'");
   }
 
-  @Test
-  void headsThatCannotBePackedAreRefused() {
-    assertThatThrownBy(() -> CacheSpec.parse("kivi:2").newCache(new CacheShape(1, 1, 6)))
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "kivi:2 | 6 | 6 | cannot pack heads of 6 channels; expected a multiple of 4 up to 1024",
+        "kivi:2 | 8 | 6 | cannot pack heads of 6 channels; expected a multiple of 4 up to 1024",
+        "patternkv:2 | 1028 | 64 | cannot pack heads of 1028 channels",
+        "mixkvq,high=2,mid=1 | 64 | 1028 | cannot pack heads of 1028 channels",
+        "pmkvq:2,budget=1MiB | 576 | 4 | cannot shrink heads of 4 channels; expected at least 8",
+        "commvq:4 | 576 | 512 | needs 192 stages for heads of 576 channels; at most 128",
+        "commvq:4 | 64 | 512 | needs 171 stages for heads of 512 channels; at most 128",
+        "commvq:1 | 63 | 64 | codes channels in pairs; heads have 63 channels"
+      })
+  void headsThatCannotBePackedAreRefused(String spec, int keyDim, int valueDim, String sentence) {
+    CacheShape shape = new CacheShape(1, 1, keyDim, valueDim);
+    assertThatThrownBy(() -> CacheSpec.parse(spec).bytesFor(shape, 1000))
         .isInstanceOf(InvalidInputException.class)
-        .hasMessageContaining("heads of 6 channels");
+        .hasMessageContaining(sentence);
+  }
+
+  @Test
+  void whatIsMadeForHeadsOfOneWidthRefusesTwo() {
+    assertThat(SHAPE.headDim()).isEqualTo(64);
+    CacheShape two = new CacheShape(1, 1, 192, 128);
+    assertThatThrownBy(two::headDim)
+        .isInstanceOf(InvalidInputException.class)
+        .hasMessage(
+            "keys have 192 channels and values 128; this is made for heads where both have as"
+                + " many");
   }
 
   @Test

@@ -25,7 +25,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** Whatever is wrong with a stored page or state of any method, it is refused in one sentence. */
 class DamagedFormContractTest {
-  private static final String SPECS = "dev.kvasir.cache.StoredSequences#specs";
+  private static final String KINDS = "dev.kvasir.cache.StoredSequences#kinds";
   private static final long SEED = 29;
   private static final int HEADER_BYTES = 10;
 
@@ -37,7 +37,7 @@ class DamagedFormContractTest {
 
   @BeforeAll
   static void makeWhatAllShare() {
-    assertThat(StoredSequences.specs()).isNotEmpty();
+    assertThat(StoredSequences.kinds()).isNotEmpty();
   }
 
   @BeforeEach
@@ -53,10 +53,10 @@ class DamagedFormContractTest {
   }
 
   @ParameterizedTest
-  @MethodSource(SPECS)
-  void everyFlippedBitIsRefused(String spec) {
+  @MethodSource(KINDS)
+  void everyFlippedBitIsRefused(ShapedSpec kind) {
     forEachForm(
-        spec,
+        kind,
         (form, read) ->
             some(form.length * Byte.SIZE)
                 .forEach(
@@ -68,10 +68,10 @@ class DamagedFormContractTest {
   }
 
   @ParameterizedTest
-  @MethodSource(SPECS)
-  void everyOtherLengthIsRefused(String spec) {
+  @MethodSource(KINDS)
+  void everyOtherLengthIsRefused(ShapedSpec kind) {
     forEachForm(
-        spec,
+        kind,
         (form, read) -> {
           some(form.length)
               .forEach(length -> assertRefused(read, Arrays.copyOf(form, length), "a cut"));
@@ -87,10 +87,10 @@ class DamagedFormContractTest {
 
   /** As from a writer that was wrong: what is read then is what was written, or it is refused. */
   @ParameterizedTest
-  @MethodSource(SPECS)
-  void behindARightChecksumNothingIsMisread(String spec) {
+  @MethodSource(KINDS)
+  void behindARightChecksumNothingIsMisread(ShapedSpec kind) {
     forEachForm(
-        spec,
+        kind,
         (form, read) -> {
           Random random = new Random(SEED);
           for (int i = 0; i < 1_000; i++) {
@@ -119,9 +119,9 @@ class DamagedFormContractTest {
   }
 
   /** The first page and the last of a sequence, and its state. */
-  private static void forEachForm(String spec, FormTrial trial) {
-    PageCodec method = StoredSequences.method(spec);
-    try (SealedSequence sequence = StoredSequences.filled(spec)) {
+  private static void forEachForm(ShapedSpec kind, FormTrial trial) {
+    PageCodec method = StoredSequences.method(kind);
+    try (SealedSequence sequence = StoredSequences.filled(kind)) {
       Stored before = sequence.stored();
       for (int block : new int[] {0, sequence.blockCount() - 1}) {
         trial.run(
@@ -201,6 +201,32 @@ class DamagedFormContractTest {
       assertThatThrownBy(() -> other.resume(state))
           .isInstanceOf(InvalidInputException.class)
           .hasMessageStartingWith("a stored state ")
+          .hasMessageContaining(found)
+          .hasMessageContaining(expected);
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "kivi:2 | 128 x 20 | 128 x 24",
+        "patternkv:2,v-patterns=off | 128 x 20 | 128 x 24",
+        "mixkvq,high=2.8,mid=2 | 128 x 20 | 128 x 24",
+        "pmkvq:2,budget=1MiB | 128 x 20 | 128 x 24",
+        "commvq:2 | kind 4 | kind 5",
+        "toy | valueDim=20 | valueDim=24"
+      })
+  void aPageWithValuesOfAnotherWidthIsRefusedByBothNames(
+      String spec, String found, String expected) {
+    ShapedSpec wider = new ShapedSpec(new CacheShape(2, 2, 20, 24), spec);
+    try (SealedSequence sequence = StoredSequences.begin(spec);
+        SealedSequence other = StoredSequences.begin(wider)) {
+      sequence.grow(1);
+      byte[] form = sequence.page(0, 0).form();
+      assertThatThrownBy(() -> other.codec().read(0, form))
+          .isInstanceOf(InvalidInputException.class)
+          .hasMessageStartingWith("a stored page ")
           .hasMessageContaining(found)
           .hasMessageContaining(expected);
     }

@@ -29,8 +29,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** What every method promises of its pages, and of what it keeps of a sequence, once stored. */
 class StoredFormContractTest {
   private static final PageRoom ROOM = new PageRoom(new ScalarKernels());
-  private static final String SPECS = "dev.kvasir.cache.StoredSequences#specs";
-  private static final CacheShape SHAPE = StoredSequences.SHAPE;
+  private static final String KINDS = "dev.kvasir.cache.StoredSequences#kinds";
   private static final int KIND_AT = 5;
 
   private long bytesBefore;
@@ -38,7 +37,7 @@ class StoredFormContractTest {
 
   @BeforeAll
   static void makeWhatAllShare() {
-    assertThat(StoredSequences.specs()).isNotEmpty();
+    assertThat(StoredSequences.kinds()).isNotEmpty();
   }
 
   @BeforeEach
@@ -56,7 +55,7 @@ class StoredFormContractTest {
   @Test
   void everyMethodIsHeldToThis() {
     Set<Method> held = new HashSet<>();
-    CodecContractTest.specs().forEach(spec -> held.add(CacheSpec.parse(spec).method()));
+    ContractSpecs.specs().forEach(spec -> held.add(CacheSpec.parse(spec).method()));
     assertThat(held).containsExactlyInAnyOrderElementsOf(Methods.all());
   }
 
@@ -65,11 +64,11 @@ class StoredFormContractTest {
   void everyNumberStandsForOneKind() {
     Map<Integer, Class<?>> pages = new HashMap<>();
     Map<Integer, Class<?>> states = new HashMap<>();
-    StoredSequences.specs()
-        .filter(spec -> !spec.startsWith("toy")) // which is in no file
+    StoredSequences.kinds()
+        .filter(kind -> !kind.spec().startsWith("toy")) // which is in no file
         .forEach(
-            spec -> {
-              try (SealedSequence sequence = StoredSequences.begin(spec)) {
+            kind -> {
+              try (SealedSequence sequence = StoredSequences.begin(kind)) {
                 sequence.grow(1);
                 Page page = sequence.page(0, 0);
                 assertOwn(pages, page.form(), page.getClass());
@@ -80,7 +79,7 @@ class StoredFormContractTest {
               }
             });
     assertThat(pages.values().stream().map(Class::getSimpleName))
-        .containsExactly("UniformPage", "PatternkvPage", "PmkvqPage", "CommvqPage");
+        .containsExactly("UniformPage", "PatternkvPage", "PmkvqPage", "CommvqPage", "CommvqPage");
     assertThat(states.values().stream().map(Class::getSimpleName))
         .containsExactly("PatternkvSequence", "MixkvqSequence", "PmkvqSequence");
   }
@@ -90,18 +89,19 @@ class StoredFormContractTest {
   }
 
   @ParameterizedTest
-  @MethodSource(SPECS)
-  void aStoredSequenceIsReadAsItWas(String spec) {
-    try (SealedSequence sequence = StoredSequences.filled(spec)) {
+  @MethodSource(KINDS)
+  void aStoredSequenceIsReadAsItWas(ShapedSpec kind) {
+    try (SealedSequence sequence = StoredSequences.filled(kind)) {
       Stored stored = sequence.stored();
-      try (SealedSequence read = StoredSequences.resume(spec, stored)) {
+      try (SealedSequence read = StoredSequences.resume(kind, stored)) {
         StoredSequences.assertSameBytes(read.stored(), stored);
         assertThat(read.codec().tableBytes()).isEqualTo(sequence.codec().tableBytes());
-        for (int layer = 0; layer < SHAPE.layers(); layer++) {
+        for (int layer = 0; layer < kind.shape().layers(); layer++) {
           for (int block = 0; block < sequence.blockCount(); block++) {
-            assertSameNumbers(read.page(layer, block), sequence.page(layer, block));
+            assertSameNumbers(kind.shape(), read.page(layer, block), sequence.page(layer, block));
           }
-          assertThat(attended(read, layer)).isDeepEqualTo(attended(sequence, layer));
+          assertThat(attended(kind.shape(), read, layer))
+              .isDeepEqualTo(attended(kind.shape(), sequence, layer));
         }
       }
     }
@@ -109,21 +109,21 @@ class StoredFormContractTest {
 
   /** The one that was stored goes first: what was read must not depend on it. */
   @ParameterizedTest
-  @MethodSource(SPECS)
-  void whatFollowsHasTheSameBitsAsIfItHadNeverStopped(String spec) {
+  @MethodSource(KINDS)
+  void whatFollowsHasTheSameBitsAsIfItHadNeverStopped(ShapedSpec kind) {
     for (int beyond : new int[] {0, 5}) {
-      assertGoesOn(spec, beyond);
+      assertGoesOn(kind, beyond);
     }
   }
 
   /**
    * @param beyond tokens that it has seen and not sealed when it stops
    */
-  private static void assertGoesOn(String spec, int beyond) {
+  private static void assertGoesOn(ShapedSpec kind, int beyond) {
     Stored middle;
     Stored whole;
     Stored cut;
-    try (SealedSequence sequence = StoredSequences.filled(spec)) {
+    try (SealedSequence sequence = StoredSequences.filled(kind)) {
       sequence.goBeyond(beyond);
       middle = sequence.stored();
       goOn(sequence);
@@ -132,7 +132,7 @@ class StoredFormContractTest {
       goOn(sequence);
       cut = sequence.stored();
     }
-    try (SealedSequence read = StoredSequences.resume(spec, middle)) {
+    try (SealedSequence read = StoredSequences.resume(kind, middle)) {
       goOn(read);
       StoredSequences.assertSameBytes(read.stored(), whole);
       read.truncate(read.blockCount() / 2);
@@ -149,15 +149,15 @@ class StoredFormContractTest {
 
   /** Pages that were put away while their sequence lives on. */
   @ParameterizedTest
-  @MethodSource(SPECS)
-  void aPageComesBackToTheSequenceThatItCameFrom(String spec) {
-    try (SealedSequence sequence = StoredSequences.filled(spec)) {
+  @MethodSource(KINDS)
+  void aPageComesBackToTheSequenceThatItCameFrom(ShapedSpec kind) {
+    try (SealedSequence sequence = StoredSequences.filled(kind)) {
       Stored before = sequence.stored();
       for (int block = sequence.blockCount() - 1; block >= 0; block--) {
-        for (int layer = 0; layer < SHAPE.layers(); layer++) {
+        for (int layer = 0; layer < kind.shape().layers(); layer++) {
           byte[] form = before.blocks().get(block).get(layer);
           try (Page page = sequence.codec().read(layer, form)) {
-            assertSameNumbers(page, sequence.page(layer, block));
+            assertSameNumbers(kind.shape(), page, sequence.page(layer, block));
           }
         }
       }
@@ -165,38 +165,43 @@ class StoredFormContractTest {
     }
   }
 
-  private static void assertSameNumbers(Page found, Page expected) {
+  private static void assertSameNumbers(CacheShape shape, Page found, Page expected) {
     assertThat(found.codeBytes()).isEqualTo(expected.codeBytes());
     assertThat(found.scaleBytes()).isEqualTo(expected.scaleBytes());
-    for (int head = 0; head < SHAPE.kvHeads(); head++) {
+    for (int head = 0; head < shape.kvHeads(); head++) {
       int kvHead = head;
-      assertThat(expanded(out -> found.expandKeys(ROOM, kvHead, Page.TOKENS, out)))
-          .isEqualTo(expanded(out -> expected.expandKeys(ROOM, kvHead, Page.TOKENS, out)));
-      assertThat(expanded(out -> found.expandValues(ROOM, kvHead, Page.TOKENS, out)))
-          .isEqualTo(expanded(out -> expected.expandValues(ROOM, kvHead, Page.TOKENS, out)));
+      assertThat(expanded(shape.keyDim(), out -> found.expandKeys(ROOM, kvHead, Page.TOKENS, out)))
+          .isEqualTo(
+              expanded(shape.keyDim(), out -> expected.expandKeys(ROOM, kvHead, Page.TOKENS, out)));
+      assertThat(
+              expanded(shape.valueDim(), out -> found.expandValues(ROOM, kvHead, Page.TOKENS, out)))
+          .isEqualTo(
+              expanded(
+                  shape.valueDim(), out -> expected.expandValues(ROOM, kvHead, Page.TOKENS, out)));
     }
   }
 
-  private static float[] expanded(Consumer<float[]> expand) {
-    float[] out = new float[Page.TOKENS * SHAPE.headDim()];
+  private static float[] expanded(int width, Consumer<float[]> expand) {
+    float[] out = new float[Page.TOKENS * width];
     expand.accept(out);
     return out;
   }
 
   /** What a few query rows get of a walk over all pages of a head: scores, then what is mixed. */
-  private static float[][] attended(SealedSequence sequence, int layer) {
+  private static float[][] attended(CacheShape shape, SealedSequence sequence, int layer) {
     int rows = 3;
-    PageReaders readers = new PageReaders(new ScalarKernels(), SHAPE.headDim());
-    float[] queries = Forms.wholeNumbers(rows * SHAPE.headDim());
-    float[] mixed = new float[queries.length];
+    PageReaders readers = new PageReaders(new ScalarKernels(), shape.keyDim(), shape.valueDim());
+    float[] queries = Forms.wholeNumbers(rows * shape.keyDim());
+    float[] mixed = new float[rows * shape.valueDim()];
+    int head = shape.kvHeads() - 1;
     float[] scores = new float[rows * Page.TOKENS];
     float[] sum = new float[scores.length];
     readers.begin();
     for (int block = 0; block < sequence.blockCount(); block++) {
       Page page = sequence.page(layer, block);
       PageReader reader = page.reader(readers);
-      reader.score(page, 1, queries, rows, scores);
-      reader.mix(page, 1, scores, rows, mixed);
+      reader.score(page, head, queries, rows, scores);
+      reader.mix(page, head, scores, rows, mixed);
       for (int i = 0; i < sum.length; i++) {
         sum[i] += scores[i];
       }

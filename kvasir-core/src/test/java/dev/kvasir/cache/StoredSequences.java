@@ -9,6 +9,7 @@ import dev.kvasir.codec.ModelTables;
 import dev.kvasir.codec.PageCodec;
 import dev.kvasir.codec.SealedSequence;
 import dev.kvasir.codec.SealedSequence.Stored;
+import dev.kvasir.codec.ValueOrigin;
 import dev.kvasir.codec.commvq.MadeUpCodebooks;
 import dev.kvasir.model.Rope;
 import dev.kvasir.model.RopeFrequencies;
@@ -24,26 +25,36 @@ final class StoredSequences {
   static final CacheShape SHAPE = new CacheShape(2, 2, 20);
 
   /** Made once for all tests, and so never freed. */
-  private static final Map<CacheShape, ModelTables> TABLES = new ConcurrentHashMap<>();
+  private static final Map<CacheShape, CacheHost> HOSTS = new ConcurrentHashMap<>();
 
-  private static final CacheHost HOST = host(SHAPE);
+  /** Values that are narrower than keys. */
+  private static final CacheShape TWO_WIDTHS = new CacheShape(2, 2, 24, 12);
+
+  /** Values that are the first channels of keys. */
+  private static final CacheShape LATENT = new CacheShape(2, 1, 36, 28, ValueOrigin.IN_KEYS);
+
+  /** More channels than a byte of an order tells apart. */
+  private static final CacheShape LARGE = new CacheShape(2, 1, 272, 256);
+
+  /** Sequences may be as long where a budget asks for it. */
+  private static final int LONGEST = 1200;
 
   private StoredSequences() {}
 
   /** Arenas of what is never freed. */
   static int tables() {
-    return TABLES.size();
+    return HOSTS.size();
   }
 
   /** Bytes of what is never freed. */
   static long tableBytes() {
-    return TABLES.values().stream().mapToLong(ModelTables::bytes).sum();
+    return HOSTS.values().stream().mapToLong(host -> host.tables().orElseThrow().bytes()).sum();
   }
 
   /** All that pack, and what needs a profile. */
   static Stream<String> specs() {
     return Stream.concat(
-        CodecContractTest.specs().filter(spec -> codec(spec, SHAPE, HOST).isPresent()),
+        ContractSpecs.specs().filter(spec -> packs(new ShapedSpec(SHAPE, spec))),
         Stream.of(
             "kivi:2,widths=profile",
             "pmkvq:2,budget=1MiB,keys=token,smoothing=off",
@@ -51,8 +62,27 @@ final class StoredSequences {
             "commvq:2,scores=decoded"));
   }
 
+  /** The same, and some of every method on heads of other shapes. */
+  static Stream<ShapedSpec> kinds() {
+    return Stream.of(
+            specs().map(spec -> new ShapedSpec(SHAPE, spec)),
+            ContractSpecs.fewSpecs().map(spec -> new ShapedSpec(TWO_WIDTHS, spec)),
+            ContractSpecs.quickSpecs().map(spec -> new ShapedSpec(LARGE, spec)),
+            ContractSpecs.latentSpecs().map(spec -> new ShapedSpec(LATENT, spec)))
+        .flatMap(some -> some)
+        .filter(StoredSequences::packs);
+  }
+
+  private static boolean packs(ShapedSpec kind) {
+    return codec(kind.spec(), kind.shape(), host(kind.shape())).isPresent();
+  }
+
+  static PageCodec method(ShapedSpec kind) {
+    return method(kind.spec(), kind.shape());
+  }
+
   static PageCodec method(String spec) {
-    return codec(spec, SHAPE, HOST).orElseThrow();
+    return method(spec, SHAPE);
   }
 
   static PageCodec method(String spec, CacheShape shape) {
@@ -64,7 +94,11 @@ final class StoredSequences {
   }
 
   private static CacheHost host(CacheShape shape) {
-    int channels = shape.layers() * shape.kvHeads() * shape.headDim();
+    return HOSTS.computeIfAbsent(shape, StoredSequences::newHost);
+  }
+
+  private static CacheHost newHost(CacheShape shape) {
+    int channels = shape.layers() * shape.kvHeads() * shape.keyDim();
     float[] factors = new float[channels];
     for (int i = 0; i < channels; i++) {
       factors[i] = 0.5f + i % 7;
@@ -73,28 +107,33 @@ final class StoredSequences {
     Arrays.fill(widths, 2);
     widths[0] = 4;
     return CacheHost.unknown()
+        .withContextLimit(LONGEST)
         .withQueryHeads(shape.kvHeads())
-        .withTables(Optional.of(TABLES.computeIfAbsent(shape, any -> new ModelTables())))
+        .withTables(Optional.of(new ModelTables()))
         .withRotation(Optional.of(new Rope(RopeLayout.HALVES, RopeFrequencies.plain(10_000, 16))))
         .withProfile(
             Optional.of(
                 MadeUpCodebooks.profile(shape, 1, 2)
                     .with(
-                        "pmkvq/smoothing",
-                        factors,
-                        shape.layers(),
-                        shape.kvHeads(),
-                        shape.headDim())
+                        "pmkvq/smoothing", factors, shape.layers(), shape.kvHeads(), shape.keyDim())
                     .with(LayerWidths.KEY, widths, shape.layers())));
   }
 
   static SealedSequence begin(String spec) {
-    return SealedSequence.begin(SHAPE, method(spec));
+    return begin(new ShapedSpec(SHAPE, spec));
+  }
+
+  static SealedSequence begin(ShapedSpec kind) {
+    return SealedSequence.begin(kind.shape(), method(kind));
   }
 
   /** Runs of several blocks and of few, and pages that have shrunk. */
   static SealedSequence filled(String spec) {
-    SealedSequence sequence = begin(spec);
+    return filled(new ShapedSpec(SHAPE, spec));
+  }
+
+  static SealedSequence filled(ShapedSpec kind) {
+    SealedSequence sequence = begin(kind);
     sequence.grow(2);
     sequence.grow(1);
     sequence.shrink();
@@ -102,15 +141,15 @@ final class StoredSequences {
     return sequence;
   }
 
-  static SealedSequence resume(String spec, Stored stored) {
-    return SealedSequence.resume(SHAPE, method(spec), stored);
+  static SealedSequence resume(ShapedSpec kind, Stored stored) {
+    return SealedSequence.resume(kind.shape(), method(kind), stored);
   }
 
   static void assertSameBytes(Stored found, Stored expected) {
     assertThat(found.state()).isEqualTo(expected.state());
     assertThat(found.blocks()).hasSameSizeAs(expected.blocks());
     for (int block = 0; block < expected.blocks().size(); block++) {
-      for (int layer = 0; layer < SHAPE.layers(); layer++) {
+      for (int layer = 0; layer < expected.blocks().get(block).size(); layer++) {
         assertThat(found.blocks().get(block).get(layer))
             .as("block %d of layer %d", block, layer)
             .isEqualTo(expected.blocks().get(block).get(layer));

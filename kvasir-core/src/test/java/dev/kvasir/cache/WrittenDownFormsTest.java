@@ -7,6 +7,7 @@ import dev.kvasir.codec.Page;
 import dev.kvasir.codec.PageCodec;
 import dev.kvasir.codec.SealingRun;
 import dev.kvasir.codec.SequenceCodec;
+import dev.kvasir.codec.ValueOrigin;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -32,6 +33,21 @@ class WrittenDownFormsTest {
         "01 04 0800 8000 2000", // by channel: 4 bits, 8 x 128, groups of 32
         "01 02 8000 0800 0800"); // values: 2 bits, 128 x 8
     Forms.assertWrittenDown(sealed.state(), 14, "12f087be", "4b565354 01 00 00000000");
+  }
+
+  @Test
+  void kiviWithValuesInKeys() {
+    CacheShape latent = new CacheShape(1, 1, CHANNELS, 4, ValueOrigin.IN_KEYS);
+    Sealed sealed = sealed("kivi:2,k=4,group=32", latent);
+    Forms.assertWrittenDown(
+        sealed.pages().getFirst(),
+        674,
+        "fe4a1057",
+        "4b565047 02 01 94020000", //
+        "0100", // KV heads
+        "00 01", // without an order of channels; blocks of keys
+        "01 04 0800 8000 2000", // by channel: 4 bits, 8 x 128, groups of 32
+        "08 00 8000 0400 0000"); // values: the first 4 channels of 128 keys
   }
 
   @Test
@@ -113,8 +129,12 @@ class WrittenDownFormsTest {
 
   /** Two blocks, the second a run of its own. */
   private static Sealed sealed(String spec) {
+    return sealed(spec, SHAPE);
+  }
+
+  private static Sealed sealed(String spec, CacheShape shape) {
     CacheHost host = CacheHost.unknown().withQueryHeads(1);
-    PageCodec method = CacheSpec.parse(spec).plan().settings(SHAPE, host).codec().orElseThrow();
+    PageCodec method = CacheSpec.parse(spec).plan().settings(shape, host).codec().orElseThrow();
     List<byte[]> pages = new ArrayList<>();
     try (SequenceCodec codec = method.begin()) {
       for (int position = 0; position < 2 * Page.TOKENS; position += Page.TOKENS) {

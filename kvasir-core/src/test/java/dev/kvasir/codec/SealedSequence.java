@@ -112,7 +112,7 @@ public final class SealedSequence implements AutoCloseable {
   private void see(int from, int to) {
     for (int position = from; codec.seesQueries() && position < to; position++) {
       for (int layer = 0; layer < shape.layers(); layer++) {
-        int count = shape.kvHeads() * shape.headDim();
+        int count = shape.kvHeads() * shape.keyDim();
         codec.see(layer, position, gaussian(count, 100_000L * layer + position), 0);
       }
     }
@@ -145,9 +145,10 @@ public final class SealedSequence implements AutoCloseable {
     }
   }
 
-  /** (kvHeads, tokens, headDim). */
+  /** (kvHeads, tokens, keyDim or valueDim). */
   private float[] vectors(int layer, int block, int side) {
-    int count = shape.kvHeads() * TOKENS * shape.headDim();
+    int width = side == 0 ? shape.keyDim() : shape.valueDim();
+    int count = shape.kvHeads() * TOKENS * width;
     return gaussian(count, 1_000_000L * (1 + block) + 2 * layer + side);
   }
 

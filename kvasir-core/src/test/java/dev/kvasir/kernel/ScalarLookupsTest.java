@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
 import dev.kvasir.page.CodeRoom;
+import dev.kvasir.page.HeadShape;
 import dev.kvasir.page.PlaneLayout;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
@@ -22,7 +23,7 @@ class ScalarLookupsTest {
   private final LookupKernels kernels = new ScalarLookups();
 
   @ParameterizedTest
-  @ValueSource(ints = {4, 20, 64, 80, 96, 128, 256})
+  @ValueSource(ints = {4, 20, 64, 80, 96, 128, 256, 576, 1024})
   void randomCodesAndWeights(int entries) {
     for (int bits : new int[] {1, 2, 3, 4, 5, 8}) {
       PlaneLayout layout = new PlaneLayout(48, entries, bits);
@@ -36,10 +37,11 @@ class ScalarLookupsTest {
   @Test
   void theLargestSumsDoNotOverflow() {
     for (int bits = 1; bits <= 8; bits++) {
-      PlaneLayout layout = new PlaneLayout(32, 256, bits);
-      byte[] codes = new byte[32 * 256];
+      int entries = LookupTables.MOST_ENTRIES;
+      PlaneLayout layout = new PlaneLayout(32, entries, bits);
+      byte[] codes = new byte[32 * entries];
       Arrays.fill(codes, (byte) ((1 << bits) - 1));
-      float[] weights = new float[256];
+      float[] weights = new float[entries];
       Arrays.fill(weights, 0.1f);
       assertCloseToDotProducts(layout, codes, weights);
       Arrays.fill(weights, -0.1f);
@@ -179,9 +181,14 @@ class ScalarLookupsTest {
   }
 
   @Test
+  void headsAreNoLargerThanWhatCanBeAddedUp() {
+    assertThat(HeadShape.MOST_CHANNELS).isEqualTo(LookupTables.MOST_ENTRIES);
+  }
+
+  @Test
   void sizesThatDoNotFitAreRefused() {
     assertThatThrownBy(() -> new LookupTables(9, 128)).hasMessageContaining("heads is 9");
-    assertThatThrownBy(() -> new LookupTables(8, 260)).hasMessageContaining("entries is 260");
+    assertThatThrownBy(() -> new LookupTables(8, 1028)).hasMessageContaining("entries is 1028");
     LookupTables tables = new LookupTables(2, 64);
     assertThatThrownBy(() -> tables.begin(3, 64, false)).hasMessageContaining("heads is 3");
     assertThatThrownBy(() -> tables.begin(2, 128, false)).hasMessageContaining("entries is 128");

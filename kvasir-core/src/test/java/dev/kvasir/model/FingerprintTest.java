@@ -41,6 +41,18 @@ class FingerprintTest {
     assertThat(ofFolder(tiny())).isEqualTo("ffb0ed3632c8f42e9938ccc5e5764cef");
   }
 
+  /** The same tensors may be few wide heads or many narrow ones. */
+  @Test
+  void headsOfOtherWidthsAreAnotherName() {
+    TinyModel many = new TinyModel(Sizes.of("llama").withHeads(4, 2, 8, 4), 1);
+    TinyModel few = new TinyModel(Sizes.of("llama").withHeads(4, 2, 8, 4), 1);
+    few.say("attention.head_count", 2);
+    few.say("attention.head_count_kv", 1);
+    few.say("attention.key_length", 16);
+    few.say("attention.value_length", 8);
+    assertThat(ofGguf(few)).isNotEqualTo(ofGguf(many));
+  }
+
   @Test
   void anotherScalingIsAnotherName() {
     Set<String> names = new HashSet<>();

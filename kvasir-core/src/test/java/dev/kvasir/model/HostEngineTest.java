@@ -72,6 +72,22 @@ class HostEngineTest {
     assertClose(logits(huggingFace(model)), expected, CLOSE);
   }
 
+  static Stream<Sizes> modelsOfTwoWidths() {
+    return Stream.of("llama", "mistral", "qwen2", "qwen3")
+        .flatMap(
+            family ->
+                Stream.of(
+                    Sizes.of(family).withHeads(4, 2, 24, 8),
+                    Sizes.of(family).withHeads(3, 1, 8, 20)));
+  }
+
+  @ParameterizedTest
+  @MethodSource("modelsOfTwoWidths")
+  void everyFamilyAgreesWhereValuesAreOfAnotherWidthThanKeys(Sizes sizes) {
+    TinyModel model = new TinyModel(sizes, SEED);
+    assertClose(logits(gguf(model)), new NaiveDecoder(model).logits(TOKENS), CLOSE);
+  }
+
   @Test
   void aLongPromptAgreesAcrossPages() {
     TinyModel model = new TinyModel(Sizes.of("llama"), SEED);

@@ -38,15 +38,16 @@ final class NaiveDecoder {
     double[][] queries = project(at + "self_attn.q_proj", x);
     double[][] keys = project(at + "self_attn.k_proj", x);
     double[][] values = project(at + "self_attn.v_proj", x);
-    double[][] mixed = new double[x.length][sizes.queryHeads() * sizes.headDim()];
+    double[][] mixed = new double[x.length][sizes.queryHeads() * sizes.valueDim()];
     for (int head = 0; head < sizes.queryHeads(); head++) {
       int kvHead = head / (sizes.queryHeads() / sizes.kvHeads());
-      double[][] q = rotated(head(queries, head, at + "self_attn.q_norm.weight"));
-      double[][] k = halves(rotated(head(keys, kvHead, at + "self_attn.k_norm.weight")));
-      double[][] v = halves(head(values, kvHead, "none"));
+      double[][] q = rotated(head(queries, head, sizes.keyDim(), at + "self_attn.q_norm.weight"));
+      double[][] k =
+          halves(rotated(head(keys, kvHead, sizes.keyDim(), at + "self_attn.k_norm.weight")));
+      double[][] v = halves(head(values, kvHead, sizes.valueDim(), "none"));
       for (int t = 0; t < x.length; t++) {
         double[] out = NaiveAttention.attend(q[t], k, v, t, model.window);
-        System.arraycopy(out, 0, mixed[t], head * sizes.headDim(), out.length);
+        System.arraycopy(out, 0, mixed[t], head * sizes.valueDim(), out.length);
       }
     }
     return project(at + "self_attn.o_proj", mixed);
@@ -64,10 +65,10 @@ final class NaiveDecoder {
   }
 
   /** One head of every token, normalized where the model has a norm of that name. */
-  private double[][] head(double[][] all, int head, String norm) {
-    double[][] found = new double[all.length][sizes.headDim()];
+  private double[][] head(double[][] all, int head, int width, String norm) {
+    double[][] found = new double[all.length][width];
     for (int t = 0; t < all.length; t++) {
-      System.arraycopy(all[t], head * sizes.headDim(), found[t], 0, sizes.headDim());
+      System.arraycopy(all[t], head * width, found[t], 0, width);
     }
     return model.tensors.containsKey(norm) ? normed(found, norm) : found;
   }

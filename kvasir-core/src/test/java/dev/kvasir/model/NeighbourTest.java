@@ -85,15 +85,25 @@ class NeighbourTest {
   }
 
   @ParameterizedTest
+  @MethodSource("specs")
+  void andSoTheyAreWhereValuesAreOfAnotherWidthThanKeys(String spec) {
+    check(Sizes.of("llama").withType(GgmlType.Q8_0).withHeads(8, 2, 48, 32), List.of(spec), 2);
+  }
+
+  @ParameterizedTest
   @ValueSource(longs = {3, 4})
   void kindsOfCachesMayBeMixedInABatch(long seed) {
     check(List.of("kivi:2,window=40", "patternkv:2", "commvq:1", "fp16", "pmkvq:2"), seed);
   }
 
   private void check(List<String> specs, long seed) {
+    check(Sizes.of("llama").withType(GgmlType.Q8_0), specs, seed);
+  }
+
+  private void check(Sizes sizes, List<String> specs, long seed) {
     long bytesBefore = CountedArena.liveBytes();
     Random random = new Random(seed);
-    TinyModel tiny = new TinyModel(Sizes.of("llama").withType(GgmlType.Q8_0), seed);
+    TinyModel tiny = new TinyModel(sizes, seed);
     tiny.say("context_length", CONTEXT);
     List<Life> lives = lives(specs, random);
     try (Crew crew = new Crew(2);

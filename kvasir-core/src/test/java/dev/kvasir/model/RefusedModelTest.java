@@ -189,11 +189,17 @@ class RefusedModelTest {
   }
 
   @Test
-  void valueHeadsOfAnotherSizeAreRefused() throws IOException {
+  void valueHeadsOfNoSizeAreRefused() throws IOException {
+    TinyModel model = tiny();
+    model.say("attention.value_length", 0);
+    assertThat(refusalOfGguf(model)).isEqualTo("value head size is 0; expected at least 1");
+  }
+
+  @Test
+  void valueHeadsThatTheTensorsDoNotHaveAreRefused() throws IOException {
     TinyModel model = tiny();
     model.say("attention.value_length", 16);
-    assertThat(refusalOfGguf(model))
-        .isEqualTo("value heads of 16 beside key heads of 8; expected the same size");
+    assertThat(refusalOfGguf(model)).contains("attn_v").contains("16 x 32").contains("32 x 32");
   }
 
   @ParameterizedTest

@@ -68,6 +68,7 @@ class SizeLimitsTest {
         2,
         1,
         32,
+        32,
         VOCABULARY,
         1000,
         1e-5f,

@@ -32,17 +32,22 @@ final class TinyModel {
       int feedForward,
       int queryHeads,
       int kvHeads,
-      int headDim,
+      int keyDim,
+      int valueDim,
       int vocabulary,
       boolean tied,
       GgmlType type) {
     static Sizes of(String architecture) {
-      return new Sizes(architecture, 2, 32, 64, 4, 2, 8, 50, false, GgmlType.F32);
+      return new Sizes(architecture, 2, 32, 64, 4, 2, 8, 8, 50, false, GgmlType.F32);
     }
 
     Sizes withHeads(int query, int kv, int dim) {
+      return withHeads(query, kv, dim, dim);
+    }
+
+    Sizes withHeads(int query, int kv, int key, int value) {
       return new Sizes(
-          architecture, layers, hidden, feedForward, query, kv, dim, vocabulary, tied, type);
+          architecture, layers, hidden, feedForward, query, kv, key, value, vocabulary, tied, type);
     }
 
     Sizes withTied() {
@@ -53,7 +58,8 @@ final class TinyModel {
           feedForward,
           queryHeads,
           kvHeads,
-          headDim,
+          keyDim,
+          valueDim,
           vocabulary,
           true,
           type);
@@ -61,7 +67,7 @@ final class TinyModel {
 
     /** Every matrix of that type; columns are then multiples of 256. */
     Sizes withType(GgmlType other) {
-      return new Sizes(architecture, 2, 256, 256, 8, 2, 32, 50, tied, other);
+      return new Sizes(architecture, 2, 256, 256, 8, 2, 32, 32, 50, tied, other);
     }
   }
 
@@ -85,25 +91,26 @@ final class TinyModel {
 
   private void makeTensors(Random random) {
     int hidden = sizes.hidden;
-    int queries = sizes.queryHeads * sizes.headDim;
-    int keys = sizes.kvHeads * sizes.headDim;
+    int queries = sizes.queryHeads * sizes.keyDim;
+    int keys = sizes.kvHeads * sizes.keyDim;
+    int values = sizes.kvHeads * sizes.valueDim;
     matrix("model.embed_tokens", sizes.vocabulary, hidden, random);
     for (int layer = 0; layer < sizes.layers; layer++) {
       String at = "model.layers.%d.".formatted(layer);
       vector(at + "input_layernorm.weight", hidden, 1, random);
       matrix(at + "self_attn.q_proj", queries, hidden, random);
       matrix(at + "self_attn.k_proj", keys, hidden, random);
-      matrix(at + "self_attn.v_proj", keys, hidden, random);
+      matrix(at + "self_attn.v_proj", values, hidden, random);
       if (sizes.architecture.equals("qwen2")) {
         vector(at + "self_attn.q_proj.bias", queries, 0, random);
         vector(at + "self_attn.k_proj.bias", keys, 0, random);
-        vector(at + "self_attn.v_proj.bias", keys, 0, random);
+        vector(at + "self_attn.v_proj.bias", values, 0, random);
       }
       if (sizes.architecture.equals("qwen3")) {
-        vector(at + "self_attn.q_norm.weight", sizes.headDim, 1, random);
-        vector(at + "self_attn.k_norm.weight", sizes.headDim, 1, random);
+        vector(at + "self_attn.q_norm.weight", sizes.keyDim, 1, random);
+        vector(at + "self_attn.k_norm.weight", sizes.keyDim, 1, random);
       }
-      matrix(at + "self_attn.o_proj", hidden, queries, random);
+      matrix(at + "self_attn.o_proj", hidden, sizes.queryHeads * sizes.valueDim, random);
       vector(at + "post_attention_layernorm.weight", hidden, 1, random);
       matrix(at + "mlp.gate_proj", sizes.feedForward, hidden, random);
       matrix(at + "mlp.up_proj", sizes.feedForward, hidden, random);
@@ -130,8 +137,8 @@ final class TinyModel {
     say("feed_forward_length", sizes.feedForward);
     say("attention.head_count", sizes.queryHeads);
     say("attention.head_count_kv", sizes.kvHeads);
-    say("attention.key_length", sizes.headDim);
-    say("attention.value_length", sizes.headDim);
+    say("attention.key_length", sizes.keyDim);
+    say("attention.value_length", sizes.valueDim);
     say("context_length", CONTEXT);
     say("attention.layer_norm_rms_epsilon", GgufValue.float32(EPSILON));
     say("rope.freq_base", GgufValue.float32((float) ROPE_BASE));
@@ -154,7 +161,7 @@ final class TinyModel {
     json.addProperty("intermediate_size", sizes.feedForward);
     json.addProperty("num_attention_heads", sizes.queryHeads);
     json.addProperty("num_key_value_heads", sizes.kvHeads);
-    json.addProperty("head_dim", sizes.headDim);
+    json.addProperty("head_dim", sizes.keyDim);
     json.addProperty("vocab_size", sizes.vocabulary);
     json.addProperty("max_position_embeddings", CONTEXT);
     json.addProperty("rms_norm_eps", EPSILON);
@@ -163,10 +170,10 @@ final class TinyModel {
 
   /** What a position adds to the angle of each pair of channels. */
   double[] frequencies() {
-    double[] frequencies = new double[sizes.headDim / 2];
+    double[] frequencies = new double[sizes.keyDim / 2];
     for (int i = 0; i < frequencies.length; i++) {
       double divisor = ropeDivisors == null ? 1 : ropeDivisors[i];
-      frequencies[i] = Math.pow(ROPE_BASE, -2.0 * i / sizes.headDim) / divisor;
+      frequencies[i] = Math.pow(ROPE_BASE, -2.0 * i / sizes.keyDim) / divisor;
     }
     return frequencies;
   }

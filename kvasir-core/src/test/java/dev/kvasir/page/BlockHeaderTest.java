@@ -23,7 +23,8 @@ class BlockHeaderTest {
         new EntryScaledCodes(T, 20, 2, 20, ScaleSpan.THIRD),
         new LaneScaledCodes(20, T, 8, ScaleSpan.THIRD),
         new WideCodes(T, 20, false, 16),
-        new WideCodes(20, T, true, 20));
+        new WideCodes(20, T, true, 20),
+        new KeyChannels(T, 20));
   }
 
   /** Numbers in files that exist never change, nor are they given away again. */
@@ -31,7 +32,7 @@ class BlockHeaderTest {
   void everyKindHasItsOwnNumber() {
     assertThat(blocks())
         .extracting(block -> block.header().kind())
-        .containsExactly(1, 2, 3, 4, 5, 6, 7);
+        .containsExactly(1, 2, 3, 4, 5, 6, 7, 8);
     Stream<Class<?>> known = blocks().stream().map(Object::getClass);
     assertThat(known.distinct())
         .containsExactlyInAnyOrder(CodeBlock.class.getPermittedSubclasses());
@@ -50,9 +51,9 @@ class BlockHeaderTest {
 
   @Test
   void whatNoBlockSaysOfItselfIsRefused() {
-    assertThatThrownBy(() -> new BlockHeader(8, 2, 20, T, 0).block())
+    assertThatThrownBy(() -> new BlockHeader(9, 2, 20, T, 0).block())
         .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContaining("kind 8; known are [1, 2, 3, 4, 5, 6, 7]");
+        .hasMessageContaining("kind 9; known are [1, 2, 3, 4, 5, 6, 7, 8]");
     for (BlockHeader wrong :
         Arrays.asList(
             new BlockHeader(3, 15, 20, T, 0), // halves have 16 bits
@@ -60,7 +61,8 @@ class BlockHeaderTest {
             new BlockHeader(1, 2, 20, T, 256), // a group is no larger than the block
             new BlockHeader(1, 9, 20, T, 128),
             new BlockHeader(1, 2, 0, T, 128),
-            new BlockHeader(6, 16, 20, T, 0))) {
+            new BlockHeader(6, 16, 20, T, 0),
+            new BlockHeader(8, 2, T, 20, 0))) { // values in keys have no bits of their own
       assertThatThrownBy(wrong::block).isInstanceOf(IllegalArgumentException.class);
     }
   }

@@ -22,6 +22,7 @@ final class NativeKernels implements Kernels {
   private final CodedKernels coded = new NativeCoded(SCALAR.coded(8));
   private final FloatKernels floats = new NativeFloats();
   private final RowKernels rows = new NativeRows();
+  private final LookupKernels lookups = new NativeLookups();
   private final HalfKernels halves = new NativeHalves(SCALAR.halves());
 
   NativeKernels(Kernels beneath) {
@@ -37,8 +38,8 @@ final class NativeKernels implements Kernels {
   public String serving(Family family) {
     return switch (family) {
       case BYTES, NIBBLES -> "native, %s".formatted(Calls.forCodes().words());
-      case FLOATS, ROWS, HALVES -> "native, %s".formatted(Calls.forFloats().words());
-      case LOOKUPS, PATTERNS, CODEBOOKS -> beneath.serving(family);
+      case FLOATS, ROWS, HALVES, LOOKUPS -> "native, %s".formatted(Calls.forFloats().words());
+      case PATTERNS, CODEBOOKS -> beneath.serving(family);
     };
   }
 
@@ -64,7 +65,7 @@ final class NativeKernels implements Kernels {
 
   @Override
   public LookupKernels lookups() {
-    return beneath.lookups();
+    return lookups;
   }
 
   @Override

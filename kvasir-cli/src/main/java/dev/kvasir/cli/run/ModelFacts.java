@@ -30,10 +30,16 @@ final class ModelFacts {
             .formatted(Units.count(config.hidden()), Units.count(config.feedForward())));
     sheet.line(
         "heads",
-        "%d for queries, %d for keys and values, of %d channels"
-            .formatted(config.queryHeads(), config.kvHeads(), config.headDim()));
+        "%d for queries, %d for keys and values, of %s"
+            .formatted(config.queryHeads(), config.kvHeads(), channels(config)));
     sheet.line("context", Units.tokens(config.contextLength()) + window(config));
     sheet.line("rope", rope(config.rope()));
+  }
+
+  private static String channels(ModelConfig config) {
+    return config.keyDim() == config.valueDim()
+        ? "%d channels".formatted(config.keyDim())
+        : "%d and %d channels".formatted(config.keyDim(), config.valueDim());
   }
 
   private static String window(ModelConfig config) {

@@ -58,12 +58,12 @@ public final class CommvqCodec implements StatelessCodec {
   public Page seal(SharedArena memory, int layer, int position, float[] keys, float[] values) {
     ModelCodebooks trained = codebooks.orElseThrow();
     LayerCodebooks books = trained.layers().get(layer);
-    int headSize = TOKENS * shape.headDim();
+    int headSize = TOKENS * shape.keyDim();
     crew.run(
         (head, worker) -> trained.order().turnBack(keys, head * headSize, TOKENS, position),
         shape.kvHeads());
-    EncodedBlock ofKeys = EncodedBlock.room(shape);
-    EncodedBlock ofValues = EncodedBlock.room(shape);
+    EncodedBlock ofKeys = EncodedBlock.room(shape.kvHeads(), shape.keyStages());
+    EncodedBlock ofValues = EncodedBlock.room(shape.kvHeads(), shape.valueStages());
     // An encoder belongs to one thread, and its memory is large beside that of a sequence.
     LayerEncoder[] keyEncoders = new LayerEncoder[crew.size()];
     LayerEncoder[] valueEncoders = new LayerEncoder[crew.size()];

@@ -23,8 +23,9 @@ import java.nio.ByteOrder;
  *
  * <pre>
  * u16  KV heads
- * u16  channels of a head
- * u16  stages
+ * u16  channels of a key
+ * u16  stages of keys
+ * u16  channels of a value, and u16 stages of values, in pages of kind 5 alone
  * u32  position of the first token
  *      scales and codes
  * </pre>
@@ -33,7 +34,11 @@ public final class CommvqPage implements Page {
   /** Its number among stored pages. */
   private static final int KIND = 4;
 
+  /** Its number where values have another width than keys. */
+  private static final int TWO_WIDTHS_KIND = 5;
+
   private static final int HEADER_BYTES = 3 * Short.BYTES + Integer.BYTES;
+  private static final int TWO_WIDTHS_HEADER_BYTES = HEADER_BYTES + 2 * Short.BYTES;
   private static final ValueLayout.OfShort SHORT =
       ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
@@ -73,10 +78,12 @@ public final class CommvqPage implements Page {
     this(memory, shape, rows, reading, rotation, position);
     pack(keys.scales(), shape.keyScalesAt());
     pack(values.scales(), shape.valueScalesAt());
-    int headCodes = TOKENS * shape.stages();
     for (int head = 0; head < shape.kvHeads(); head++) {
-      shape.codes().pack(keys.codes(), head * headCodes, data, shape.keyCodesAt(head));
-      shape.codes().pack(values.codes(), head * headCodes, data, shape.valueCodesAt(head));
+      int first = head * TOKENS;
+      shape.keyCodes().pack(keys.codes(), first * shape.keyStages(), data, shape.keyCodesAt(head));
+      shape
+          .valueCodes()
+          .pack(values.codes(), first * shape.valueStages(), data, shape.valueCodesAt(head));
     }
   }
 
@@ -88,28 +95,33 @@ public final class CommvqPage implements Page {
 
   @Override
   public byte[] form() {
-    return Envelope.PAGE.seal(KIND, HEADER_BYTES + shape.bytes(), this::write);
+    int header = shape.hasOneWidth() ? HEADER_BYTES : TWO_WIDTHS_HEADER_BYTES;
+    return Envelope.PAGE.seal(kind(shape), header + shape.bytes(), this::write);
+  }
+
+  private static int kind(CommvqShape shape) {
+    return shape.hasOneWidth() ? KIND : TWO_WIDTHS_KIND;
   }
 
   private void write(ByteBuffer out) {
-    out.putShort((short) shape.kvHeads()).putShort((short) shape.headDim());
-    out.putShort((short) shape.stages()).putInt(position);
+    out.putShort((short) shape.kvHeads());
+    out.putShort((short) shape.keyDim()).putShort((short) shape.keyStages());
+    if (!shape.hasOneWidth()) {
+      out.putShort((short) shape.valueDim()).putShort((short) shape.valueStages());
+    }
+    out.putInt(position);
     out.put(data.asByteBuffer());
   }
 
   /** Reads what {@link #form} wrote, with what codes stand for in its layer. */
   static CommvqPage read(
       byte[] form, CommvqShape shape, LayerRows rows, KeyReading reading, Rotation rotation) {
-    return Envelope.PAGE.open(form, KIND, in -> read(in, shape, rows, reading, rotation));
+    return Envelope.PAGE.open(form, kind(shape), in -> read(in, shape, rows, reading, rotation));
   }
 
   private static CommvqPage read(
       ByteBuffer in, CommvqShape shape, LayerRows rows, KeyReading reading, Rotation rotation) {
-    CommvqShape found =
-        new CommvqShape(
-            Short.toUnsignedInt(in.getShort()),
-            Short.toUnsignedInt(in.getShort()),
-            Short.toUnsignedInt(in.getShort()));
+    CommvqShape found = readShape(in, shape.hasOneWidth());
     if (!found.equals(shape)) {
       throw Envelope.PAGE.refused("has %s; this cache has %s".formatted(found, shape));
     }
@@ -123,6 +135,20 @@ public final class CommvqPage implements Page {
     } finally {
       own.release();
     }
+  }
+
+  private static CommvqShape readShape(ByteBuffer in, boolean oneWidth) {
+    int kvHeads = Short.toUnsignedInt(in.getShort());
+    int keyDim = Short.toUnsignedInt(in.getShort());
+    int keyStages = Short.toUnsignedInt(in.getShort());
+    return oneWidth
+        ? new CommvqShape(kvHeads, keyDim, keyStages)
+        : new CommvqShape(
+            kvHeads,
+            keyDim,
+            keyStages,
+            Short.toUnsignedInt(in.getShort()),
+            Short.toUnsignedInt(in.getShort()));
   }
 
   public LayerRows rows() {
@@ -143,17 +169,19 @@ public final class CommvqPage implements Page {
   }
 
   /**
-   * @param indices // (sets, TOKENS), set
+   * @param indices // (sets of keys, TOKENS), set
    */
   public void readKeys(Kernels kernels, int kvHead, byte[] indices) {
-    kernels.codebooks().unpackStages(data, shape.keyCodesAt(kvHead), shape.stages(), indices);
+    kernels.codebooks().unpackStages(data, shape.keyCodesAt(kvHead), shape.keyStages(), indices);
   }
 
   /**
-   * @param indices // (sets, TOKENS), set
+   * @param indices // (sets of values, TOKENS), set
    */
   public void readValues(Kernels kernels, int kvHead, byte[] indices) {
-    kernels.codebooks().unpackStages(data, shape.valueCodesAt(kvHead), shape.stages(), indices);
+    kernels
+        .codebooks()
+        .unpackStages(data, shape.valueCodesAt(kvHead), shape.valueStages(), indices);
   }
 
   /**
@@ -179,7 +207,7 @@ public final class CommvqPage implements Page {
 
   @Override
   public void expandKeys(PageRoom worker, int kvHead, int tokens, float[] out) {
-    DecodingRoom room = DecodingRoom.of(worker, rows.sets(), rows.table().width());
+    DecodingRoom room = DecodingRoom.of(worker, rows.keySets(), rows.table().width());
     Kernels kernels = worker.kernels();
     FixedRows fixed = rows.keys().get(kvHead);
     TurnTable table = rows.table();
@@ -193,17 +221,19 @@ public final class CommvqPage implements Page {
 
   @Override
   public void expandValues(PageRoom worker, int kvHead, int tokens, float[] out) {
-    int headDim = shape.headDim();
-    DecodingRoom room = DecodingRoom.of(worker, rows.sets(), headDim);
+    int valueDim = shape.valueDim();
+    DecodingRoom room = DecodingRoom.of(worker, rows.valueSets(), valueDim);
     Kernels kernels = worker.kernels();
     float[] numbers = room.floats(kernels, rows.values().get(kvHead));
     readValues(kernels, kvHead, room.indices);
     readValueScales(kernels, room.scales);
-    kernels.codebooks().pickedSums(numbers, 0, room.indices, rows.sets(), tokens, headDim, out);
+    kernels
+        .codebooks()
+        .pickedSums(numbers, 0, room.indices, rows.valueSets(), tokens, valueDim, out);
     float[] mean = rows.valueMeans().get(kvHead);
     for (int token = 0; token < tokens; token++) {
-      kernels.rows().scale(out, token * headDim, headDim, room.scales[token]);
-      kernels.rows().add(out, token * headDim, mean, 0, headDim);
+      kernels.rows().scale(out, token * valueDim, valueDim, room.scales[token]);
+      kernels.rows().add(out, token * valueDim, mean, 0, valueDim);
     }
   }
 

@@ -88,30 +88,41 @@ record CommvqPlan(String spec, int bits, int window, int sinks, int beam, KeyRea
 
   /** Before codebooks are read: their arrays grow with the square of a head's channels. */
   private void requireShape(CacheShape shape) {
-    if (shape.headDim() % 2 != 0) {
+    if (shape.keyDim() % 2 != 0) {
       throw new InvalidInputException(
           "the cache '%s' codes channels in pairs; heads have %d channels"
-              .formatted(spec, shape.headDim()));
+              .formatted(spec, shape.keyDim()));
     }
-    int stages = CommvqProfile.stages(bits, shape.headDim());
-    if (2 * stages > FixedRows.MOST_SETS) {
-      throw new InvalidInputException(
-          "the cache '%s' needs %d stages for heads of %d channels; at most %d can be added up"
-              .formatted(spec, stages, shape.headDim(), FixedRows.MOST_SETS / 2));
-    }
+    stages(shape.keyDim());
+    stages(shape.valueDim());
   }
 
   private CacheSettings settings(
       CacheShape shape, CacheHost host, Optional<ModelCodebooks> codebooks) {
-    int stages = CommvqProfile.stages(bits, shape.headDim());
-    CommvqShape pages = new CommvqShape(shape.kvHeads(), shape.headDim(), stages);
+    CommvqShape pages =
+        new CommvqShape(
+            shape.kvHeads(),
+            shape.keyDim(),
+            stages(shape.keyDim()),
+            shape.valueDim(),
+            stages(shape.valueDim()));
     long shared =
         trained(host)
-            .map(origin -> ModelCodebooks.bytesFor(shape, stages, origin.rotation))
+            .map(origin -> ModelCodebooks.bytesFor(shape.layers(), pages, origin.rotation))
             .orElse(0L);
     CommvqCodec codec =
         new CommvqCodec(pages, codebooks, shared, beam, reading, host.kernels(), host.crew());
     return new CacheSettings(Precision.F16, sinks, window, Optional.of(codec));
+  }
+
+  private int stages(int channels) {
+    int stages = CommvqProfile.stages(bits, channels);
+    if (2 * stages > FixedRows.MOST_SETS) {
+      throw new InvalidInputException(
+          "the cache '%s' needs %d stages for heads of %d channels; at most %d can be added up"
+              .formatted(spec, stages, channels, FixedRows.MOST_SETS / 2));
+    }
+    return stages;
   }
 
   /** Where codebooks of that width come from, if there are any. */

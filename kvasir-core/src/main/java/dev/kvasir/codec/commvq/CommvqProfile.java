@@ -11,10 +11,10 @@ import java.util.List;
  * a profile may hold several.
  *
  * <pre>
- * commvq:BITS/keys         (layers, kvHeads, stages, 64, headDim)     halves, in the order of pairs
- * commvq:BITS/key-means    (layers, kvHeads, headDim)                 in the order of pairs
- * commvq:BITS/values       (layers, kvHeads, stages, 2, 64, headDim)  halves
- * commvq:BITS/value-means  (layers, kvHeads, headDim)
+ * commvq:BITS/keys         (layers, kvHeads, stages, 64, keyDim)       halves, in the order of pairs
+ * commvq:BITS/key-means    (layers, kvHeads, keyDim)                   in the order of pairs
+ * commvq:BITS/values       (layers, kvHeads, stages, 2, 64, valueDim)  halves
+ * commvq:BITS/value-means  (layers, kvHeads, valueDim)
  * </pre>
  *
  * @param bits as a user asks for them; stages make it a little more or less
@@ -41,33 +41,34 @@ public record CommvqProfile(int bits, List<LayerCodebooks> layers) {
   static void require(Profile profile, int bits, CacheShape shape) {
     Source source = new Source(profile, part(bits), shape);
     source.require("keys", keyShape(bits, shape));
-    source.require("key-means", shape.headDim());
+    source.require("key-means", shape.keyDim());
     source.require("values", valueShape(bits, shape));
-    source.require("value-means", shape.headDim());
+    source.require("value-means", shape.valueDim());
   }
 
   private static long[] keyShape(int bits, CacheShape shape) {
-    return new long[] {stages(bits, shape.headDim()), ROWS, shape.headDim()};
+    return new long[] {stages(bits, shape.keyDim()), ROWS, shape.keyDim()};
   }
 
   private static long[] valueShape(int bits, CacheShape shape) {
-    return new long[] {stages(bits, shape.headDim()), 2, ROWS, shape.headDim()};
+    return new long[] {stages(bits, shape.valueDim()), 2, ROWS, shape.valueDim()};
   }
 
   public static CommvqProfile of(Profile profile, int bits, CacheShape shape) {
     Source source = new Source(profile, part(bits), shape);
-    int stages = stages(bits, shape.headDim());
+    int valueStages = stages(bits, shape.valueDim());
     Heads keys = source.heads("keys", keyShape(bits, shape));
-    Heads keyMeans = source.heads("key-means", shape.headDim());
+    Heads keyMeans = source.heads("key-means", shape.keyDim());
     Heads values = source.heads("values", valueShape(bits, shape));
-    Heads valueMeans = source.heads("value-means", shape.headDim());
+    Heads valueMeans = source.heads("value-means", shape.valueDim());
     List<LayerCodebooks> layers = new ArrayList<>();
     for (int layer = 0; layer < shape.layers(); layer++) {
       List<KeyCodebook> ofKeys = new ArrayList<>();
       List<ValueCodebook> ofValues = new ArrayList<>();
       for (int head = 0; head < shape.kvHeads(); head++) {
         ofKeys.add(new KeyCodebook(keyMeans.of(layer, head), keys.of(layer, head)));
-        AdditiveStages rows = new AdditiveStages(stages, shape.headDim(), values.of(layer, head));
+        AdditiveStages rows =
+            new AdditiveStages(valueStages, shape.valueDim(), values.of(layer, head));
         ofValues.add(new ValueCodebook(valueMeans.of(layer, head), rows));
       }
       layers.add(new LayerCodebooks(ofKeys, ofValues));
@@ -108,10 +109,9 @@ public record CommvqProfile(int bits, List<LayerCodebooks> layers) {
 
   /** A profile with this part, in the place of one that it had. */
   public Profile addTo(Profile profile) {
-    KeyCodebook any = layers.getFirst().keys().getFirst();
+    KeyCodebook anyKeys = layers.getFirst().keys().getFirst();
+    ValueCodebook anyValues = layers.getFirst().values().getFirst();
     long kvHeads = layers.getFirst().keys().size();
-    long headDim = any.headDim();
-    long stages = any.stages().stages();
     long count = layers.size();
     String part = part(bits);
     List<KeyCodebook> keys = layers.stream().flatMap(layer -> layer.keys().stream()).toList();
@@ -123,24 +123,29 @@ public record CommvqProfile(int bits, List<LayerCodebooks> layers) {
             keys.stream().map(KeyCodebook::numbers),
             count,
             kvHeads,
-            stages,
+            anyKeys.stages().stages(),
             ROWS,
-            headDim)
-        .with(part + "/key-means", keys.stream().map(KeyCodebook::mean), count, kvHeads, headDim)
+            anyKeys.headDim())
+        .with(
+            part + "/key-means",
+            keys.stream().map(KeyCodebook::mean),
+            count,
+            kvHeads,
+            anyKeys.headDim())
         .withHalves(
             part + "/values",
             values.stream().map(book -> book.stages().rows()),
             count,
             kvHeads,
-            stages,
+            anyValues.stages().stages(),
             2,
             ROWS,
-            headDim)
+            anyValues.headDim())
         .with(
             part + "/value-means",
             values.stream().map(ValueCodebook::mean),
             count,
             kvHeads,
-            headDim);
+            anyValues.headDim());
   }
 }

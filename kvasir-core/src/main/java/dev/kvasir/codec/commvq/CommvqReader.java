@@ -14,8 +14,7 @@ import java.util.Arrays;
  * pages of a walk, and the rows are mixed once at its end.
  */
 final class CommvqReader implements PageReader {
-  static final PageReaders.Kind<CommvqReader> KIND =
-      new PageReaders.Kind<>(readers -> new CommvqReader(readers.kernels(), readers.headDim()));
+  static final PageReaders.Kind<CommvqReader> KIND = new PageReaders.Kind<>(CommvqReader::new);
 
   private static final int PAGE = Page.TOKENS;
 
@@ -26,7 +25,7 @@ final class CommvqReader implements PageReader {
   private static final float LOWERED = 0x1p-20f;
 
   private final Kernels kernels;
-  private final int headDim;
+  private final int valueDim;
   private final KeyScores summed;
   private final KeyScores looked;
   private final float[] scales = new float[PAGE];
@@ -37,17 +36,17 @@ final class CommvqReader implements PageReader {
   private final float[] held = new float[PageReader.MOST_ROWS];
   private float[] bins = {}; // (sets, ROWS, lanes)
   private float[] turnedBins = {}; // (rows, sets, ROWS), lowered
-  private final float[] lowered; // (rows, headDim)
+  private final float[] lowered; // (rows, valueDim)
   private LayerRows mixedRows; // null until the walk meets any
   private int mixedHead;
   private int lanes;
 
-  private CommvqReader(Kernels kernels, int headDim) {
-    this.kernels = kernels;
-    this.headDim = headDim;
-    this.summed = new SummedKeys(kernels, headDim);
+  private CommvqReader(PageReaders readers) {
+    this.kernels = readers.kernels();
+    this.valueDim = readers.valueDim();
+    this.summed = new SummedKeys(kernels, readers.keyDim());
     this.looked = new QueryTables(kernels);
-    this.lowered = new float[PageReader.MOST_ROWS * headDim];
+    this.lowered = new float[PageReader.MOST_ROWS * valueDim];
   }
 
   @Override
@@ -82,16 +81,16 @@ final class CommvqReader implements PageReader {
       }
       totals[row] += total;
     }
-    kernels.codebooks().collect(indices, coded.rows().sets(), PAGE, weights, lanes, bins);
+    kernels.codebooks().collect(indices, coded.rows().valueSets(), PAGE, weights, lanes, bins);
   }
 
   private void beginMixing(LayerRows layerRows, int kvHead, int rows) {
     mixedRows = layerRows;
     mixedHead = kvHead;
     lanes = rows <= 4 ? 4 : PageReader.MOST_ROWS;
-    int count = layerRows.sets() * FixedRows.ROWS;
-    if (indices.length < layerRows.sets() * PAGE) {
-      indices = new byte[layerRows.sets() * PAGE];
+    int count = layerRows.valueSets() * FixedRows.ROWS;
+    if (indices.length < layerRows.valueSets() * PAGE) {
+      indices = new byte[layerRows.valueSets() * PAGE];
     }
     if (bins.length < count * lanes) {
       bins = new float[count * lanes];
@@ -118,7 +117,7 @@ final class CommvqReader implements PageReader {
 
   private void scale(int row, float factor) {
     totals[row] *= factor;
-    for (int at = row; at < mixedRows.sets() * FixedRows.ROWS * lanes; at += lanes) {
+    for (int at = row; at < mixedRows.valueSets() * FixedRows.ROWS * lanes; at += lanes) {
       bins[at] *= factor;
     }
   }
@@ -132,25 +131,25 @@ final class CommvqReader implements PageReader {
     float[] mean = mixedRows.valueMeans().get(mixedHead);
     for (int row = 0; row < rows; row++) {
       float total = totals[row] * held[row];
-      for (int i = 0; i < headDim; i++) {
-        int at = row * headDim + i;
+      for (int i = 0; i < valueDim; i++) {
+        int at = row * valueDim + i;
         mixed[at] += Math.fma(total, mean[i], lowered[at] * (1 / LOWERED));
       }
     }
   }
 
   private void sumRows(int rows) {
-    int count = mixedRows.sets() * FixedRows.ROWS;
+    int count = mixedRows.valueSets() * FixedRows.ROWS;
     for (int row = 0; row < rows; row++) {
       float factor = held[row] * LOWERED;
       for (int i = 0; i < count; i++) {
         turnedBins[row * count + i] = bins[i * lanes + row] * factor;
       }
     }
-    Arrays.fill(lowered, 0, rows * headDim, 0);
+    Arrays.fill(lowered, 0, rows * valueDim, 0);
     DenseMatrix halves = mixedRows.values().get(mixedHead);
     kernels
         .halves()
-        .weightedSums(turnedBins, 0, count, rows, halves, 0, count, lowered, 0, headDim);
+        .weightedSums(turnedBins, 0, count, rows, halves, 0, count, lowered, 0, valueDim);
   }
 }

@@ -8,28 +8,41 @@ import dev.kvasir.page.StageCodes;
  *
  * <pre>
  * scales of keys, then of values  (2, 128) halves
- * codes                           (kvHeads, keys and values) x StageCodes
- * bytes = 512 + kvHeads * 2 * 192 * stages
+ * codes                           (kvHeads) x (StageCodes of keys, StageCodes of values)
+ * bytes = 512 + kvHeads * 192 * (keyStages + valueStages)
  * </pre>
  */
-public record CommvqShape(int kvHeads, int headDim, int stages) {
+public record CommvqShape(int kvHeads, int keyDim, int keyStages, int valueDim, int valueStages) {
   private static final int SIDE_SCALE_BYTES = Short.BYTES * Page.TOKENS;
 
-  StageCodes codes() {
-    return new StageCodes(stages);
+  /** Values as wide as keys. */
+  public CommvqShape(int kvHeads, int headDim, int stages) {
+    this(kvHeads, headDim, stages, headDim, stages);
+  }
+
+  /** Whether keys and values are of one width, and so of as many stages. */
+  boolean hasOneWidth() {
+    return keyDim == valueDim && keyStages == valueStages;
+  }
+
+  StageCodes keyCodes() {
+    return new StageCodes(keyStages);
+  }
+
+  StageCodes valueCodes() {
+    return new StageCodes(valueStages);
   }
 
   long scaleBytes() {
     return 2L * SIDE_SCALE_BYTES;
   }
 
-  /** Codes of a head's keys, or of its values. */
-  private int sideCodeBytes() {
-    return stages * StageCodes.STAGE_BYTES;
+  private long headBytes() {
+    return (long) (keyStages + valueStages) * StageCodes.STAGE_BYTES;
   }
 
   long codeBytes() {
-    return 2L * kvHeads * sideCodeBytes();
+    return kvHeads * headBytes();
   }
 
   long bytes() {
@@ -45,15 +58,18 @@ public record CommvqShape(int kvHeads, int headDim, int stages) {
   }
 
   long keyCodesAt(int kvHead) {
-    return scaleBytes() + 2L * kvHead * sideCodeBytes();
+    return scaleBytes() + kvHead * headBytes();
   }
 
   long valueCodesAt(int kvHead) {
-    return keyCodesAt(kvHead) + sideCodeBytes();
+    return keyCodesAt(kvHead) + keyStages * (long) StageCodes.STAGE_BYTES;
   }
 
   @Override
   public String toString() {
-    return "%d KV heads of %d channels in %d stages".formatted(kvHeads, headDim, stages);
+    String keys = "%d KV heads of %d channels in %d stages".formatted(kvHeads, keyDim, keyStages);
+    return hasOneWidth()
+        ? keys
+        : "%s, and values of %d in %d".formatted(keys, valueDim, valueStages);
   }
 }

@@ -10,8 +10,7 @@ import dev.kvasir.codec.Page;
  */
 record EncodedBlock(short[] codes, short[] scales) {
   /** To be set. */
-  static EncodedBlock room(CommvqShape shape) {
-    int codes = shape.kvHeads() * Page.TOKENS * shape.stages();
-    return new EncodedBlock(new short[codes], new short[Page.TOKENS]);
+  static EncodedBlock room(int kvHeads, int stages) {
+    return new EncodedBlock(new short[kvHeads * Page.TOKENS * stages], new short[Page.TOKENS]);
   }
 }

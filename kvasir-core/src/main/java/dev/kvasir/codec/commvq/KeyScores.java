@@ -6,7 +6,7 @@ interface KeyScores {
   default void begin() {}
 
   /**
-   * @param queries (rows, headDim)
+   * @param queries (rows, keyDim)
    * @param scores (rows, {@link Page#TOKENS}), set
    */
   void score(CommvqPage page, int kvHead, float[] queries, int rows, float[] scores);

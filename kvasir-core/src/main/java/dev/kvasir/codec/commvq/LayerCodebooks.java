@@ -4,7 +4,8 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * The codebooks of one layer, all with as many stages and channels.
+ * The codebooks of one layer: those of keys have as many stages and channels each, and so have
+ * those of values.
  *
  * @param keys one for each KV head
  * @param values one for each KV head
@@ -19,7 +20,7 @@ public record LayerCodebooks(List<KeyCodebook> keys, List<ValueCodebook> values)
     return keys.size();
   }
 
-  public int headDim() {
+  public int keyDim() {
     return keys.getFirst().headDim();
   }
 

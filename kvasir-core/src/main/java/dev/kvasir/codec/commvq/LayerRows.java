@@ -14,8 +14,8 @@ import java.util.List;
  * A layer's codebooks as attention reads them, shared by all sequences of a model.
  *
  * @param keys by KV head
- * @param values by KV head: the rows of all sets as halves // (2 * stages * 64, headDim)
- * @param valueMeans by KV head // (headDim)
+ * @param values by KV head: the rows of all sets as halves // (2 * stages * 64, valueDim)
+ * @param valueMeans by KV head // (valueDim)
  */
 public record LayerRows(
     List<FixedRows> keys, List<DenseMatrix> values, List<float[]> valueMeans, TurnTable table) {
@@ -41,9 +41,14 @@ public record LayerRows(
     return new DenseMatrix(Precision.F16, rows.length / headDim, headDim, data);
   }
 
-  /** Sets of rows, of keys as of values. */
-  public int sets() {
+  /** Sets of rows of keys. */
+  int keySets() {
     return keys.getFirst().sets();
+  }
+
+  /** Sets of rows of values. */
+  int valueSets() {
+    return values.getFirst().rows() / FixedRows.ROWS;
   }
 
   long bytes() {

@@ -1,6 +1,5 @@
 package dev.kvasir.codec.commvq;
 
-import dev.kvasir.codec.CacheShape;
 import dev.kvasir.kernel.Rotation;
 import dev.kvasir.kernel.TurnTable;
 import java.lang.foreign.SegmentAllocator;
@@ -22,8 +21,8 @@ public record ModelCodebooks(
    */
   public static ModelCodebooks of(
       List<LayerCodebooks> trained, Rotation rotation, SegmentAllocator memory) {
-    int headDim = trained.getFirst().headDim();
-    TurnTable table = rotation.table(headDim);
+    int keyDim = trained.getFirst().keyDim();
+    TurnTable table = rotation.table(keyDim);
     List<LayerCodebooks> layers = new ArrayList<>();
     List<LayerRows> rows = new ArrayList<>();
     for (LayerCodebooks layer : trained) {
@@ -31,19 +30,28 @@ public record ModelCodebooks(
       layers.add(new LayerCodebooks(keys.stream().map(KeyRows::codebook).toList(), layer.values()));
       rows.add(LayerRows.of(keys, layer, table, memory));
     }
-    return new ModelCodebooks(layers, rows, rotation, PairOrder.of(rotation, headDim));
+    return new ModelCodebooks(layers, rows, rotation, PairOrder.of(rotation, keyDim));
   }
 
-  /** What {@link #bytes} will be for a model of that shape, before anything is made. */
-  static long bytesFor(CacheShape shape, int stages, Rotation rotation) {
-    long headDim = shape.headDim();
-    long rows = 2L * stages * AdditiveStages.ROWS;
+  /** What {@link #bytes} will be for a model with such pages, before anything is made. */
+  static long bytesFor(int layers, CommvqShape shape, Rotation rotation) {
+    long searched =
+        searchedBytes(shape.keyStages(), shape.keyDim())
+            + searchedBytes(shape.valueStages(), shape.valueDim());
+    long pairs = rotation.table(shape.keyDim()).pairs();
+    long keysRead = rows(shape.keyStages()) * 2 * pairs + Float.BYTES * 3 * pairs;
+    long valueDim = shape.valueDim();
+    long valuesRead = rows(shape.valueStages()) * valueDim * Short.BYTES + Float.BYTES * valueDim;
+    return (long) layers * shape.kvHeads() * (searched + keysRead + valuesRead);
+  }
+
+  private static long searchedBytes(int stages, int channels) {
     long squares = (long) stages * AdditiveStages.ROWS * AdditiveStages.ROWS;
-    long pairs = rotation.table(shape.headDim()).pairs();
-    long searched = 2 * Float.BYTES * (rows * headDim + squares + headDim);
-    long keysRead = rows * 2 * pairs + Float.BYTES * 3 * pairs;
-    long valuesRead = rows * headDim * Short.BYTES + Float.BYTES * headDim;
-    return (long) shape.layers() * shape.kvHeads() * (searched + keysRead + valuesRead);
+    return Float.BYTES * (rows(stages) * channels + squares + channels);
+  }
+
+  private static long rows(int stages) {
+    return 2L * stages * AdditiveStages.ROWS;
   }
 
   /** Bytes of what is searched and of what is read. */

@@ -14,18 +14,18 @@ final class SummedKeys implements KeyScores {
   private static final int PAGE = Page.TOKENS;
 
   private final Kernels kernels;
-  private final int headDim;
-  private final float[] turnedQueries; // (rows, headDim)
+  private final int keyDim;
+  private final float[] turnedQueries; // (rows, keyDim)
   private final float[] scales = new float[PAGE];
   private byte[] indices = {}; // (sets, PAGE)
   private float[] arrangedQueries = {}; // (rows, width)
   private short[] sums = {}; // (PAGE, width)
   private float[] keys = {}; // (PAGE, width)
 
-  SummedKeys(Kernels kernels, int headDim) {
+  SummedKeys(Kernels kernels, int keyDim) {
     this.kernels = kernels;
-    this.headDim = headDim;
-    this.turnedQueries = new float[PageReader.MOST_ROWS * headDim];
+    this.keyDim = keyDim;
+    this.turnedQueries = new float[PageReader.MOST_ROWS * keyDim];
   }
 
   @Override
@@ -45,8 +45,8 @@ final class SummedKeys implements KeyScores {
   }
 
   private void turnBack(CommvqPage page, float[] queries, int rows) {
-    System.arraycopy(queries, 0, turnedQueries, 0, rows * headDim);
-    page.rotation().turn(turnedQueries, 0, headDim, rows, -page.position());
+    System.arraycopy(queries, 0, turnedQueries, 0, rows * keyDim);
+    page.rotation().turn(turnedQueries, 0, keyDim, rows, -page.position());
     page.rows().table().arrange(turnedQueries, 0, rows, arrangedQueries, 0);
   }
 

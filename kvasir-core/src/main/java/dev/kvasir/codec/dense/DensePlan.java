@@ -20,6 +20,11 @@ record DensePlan(Precision precision) implements CachePlan {
   }
 
   @Override
+  public boolean takesValuesInKeys() {
+    return true;
+  }
+
+  @Override
   public CacheSettings settings(CacheShape shape) {
     return new CacheSettings(precision, 0, 0, Optional.empty());
   }

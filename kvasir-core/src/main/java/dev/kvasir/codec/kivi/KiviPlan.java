@@ -24,6 +24,11 @@ record KiviPlan(String spec, UniformKeys keys, LayerWidths.Source widths) implem
   }
 
   @Override
+  public boolean takesValuesInKeys() {
+    return true;
+  }
+
+  @Override
   public CacheSettings settings(CacheShape shape) {
     return settings(shape, CacheHost.unknown());
   }

@@ -10,8 +10,8 @@ import java.util.concurrent.atomic.AtomicInteger;
  * A sum for each channel of a layer, in memory that forks share until one of them adds to it.
  *
  * <pre>
- * (kvHeads, headDim)  f64
- * bytes = 8 * kvHeads * headDim
+ * (kvHeads, keyDim)  f64
+ * bytes = 8 * kvHeads * keyDim
  * </pre>
  */
 final class ChannelSums {

@@ -30,7 +30,7 @@ public final class MixkvqCodec implements PageCodec {
   private final SalienceWatch watch;
   private final CodeBlock values;
 
-  /** Pages with tiers of the same sizes share a shape, by high * 1024 + mid. */
+  /** Pages with tiers of the same sizes share a shape, by high << 16 | mid. */
   private final Map<Integer, HeadShape> heads = new ConcurrentHashMap<>();
 
   /**
@@ -49,7 +49,7 @@ public final class MixkvqCodec implements PageCodec {
     this.settings = settings;
     this.measured = measured;
     this.watch = watch;
-    this.values = new EntryScaledCodes(Page.TOKENS, shape.headDim(), LOW_BITS, settings.group());
+    this.values = new EntryScaledCodes(Page.TOKENS, shape.valueDim(), LOW_BITS, settings.group());
   }
 
   /** The same, with somebody who watches. */
@@ -81,7 +81,7 @@ public final class MixkvqCodec implements PageCodec {
 
   /** What a head with tiers of these sizes is packed to. */
   HeadShape head(int high, int mid) {
-    return heads.computeIfAbsent(high * 1024 + mid, sizes -> newHead(high, mid));
+    return heads.computeIfAbsent(high << 16 | mid, sizes -> newHead(high, mid));
   }
 
   private HeadShape newHead(int high, int mid) {
@@ -92,7 +92,7 @@ public final class MixkvqCodec implements PageCodec {
     if (mid > 0) {
       keys.add(new EntryScaledCodes(mid, Page.TOKENS, MID_BITS, settings.group()));
     }
-    int low = shape.headDim() - high - mid;
+    int low = shape.keyDim() - high - mid;
     if (low > 0) {
       keys.add(new EntryScaledCodes(low, Page.TOKENS, LOW_BITS, settings.group()));
     }
@@ -101,7 +101,7 @@ public final class MixkvqCodec implements PageCodec {
 
   /** What a head with tiers of the same sizes is packed to, where it has as many channels. */
   HeadShape headLike(HeadShape other) {
-    return other.headDim() == shape.headDim()
+    return other.keyDim() == shape.keyDim()
         ? head(channels(other, KEPT_BITS), channels(other, MID_BITS))
         : head(0, 0);
   }
@@ -141,7 +141,7 @@ public final class MixkvqCodec implements PageCodec {
 
   /** One channel of four bits takes a whole quad, as much as one that is kept, and an order. */
   private HeadShape largest() {
-    return head(shape.headDim() - 1, 1);
+    return head(shape.keyDim() - 1, 1);
   }
 
   /** A layer whose channels are in tiers as was measured, spread evenly over the heads. */
@@ -150,7 +150,7 @@ public final class MixkvqCodec implements PageCodec {
     for (int head = 0; head < shape.kvHeads(); head++) {
       int high = part(shares.high(), head);
       int mid = part(shares.mid(), head);
-      int filled = Math.min(mid + Tiers.roomIn(mid), shape.headDim() - high);
+      int filled = Math.min(mid + Tiers.roomIn(mid), shape.keyDim() - high);
       sum += size.applyAsLong(head(high, filled));
     }
     return sum;

@@ -89,7 +89,8 @@ record MixkvqPlan(
   private CacheSettings settings(CacheShape shape, CacheHost host, Thresholds thresholds) {
     UniformKeys.requirePackable("mixkvq", shape);
     MixkvqShape sizes =
-        new MixkvqShape(shape.layers(), shape.kvHeads(), shape.headDim(), host.queryHeads());
+        new MixkvqShape(
+            shape.layers(), shape.kvHeads(), shape.keyDim(), shape.valueDim(), host.queryHeads());
     MixkvqSettings settings =
         new MixkvqSettings(thresholds, salience, queries, group, residual / Page.TOKENS, lookups);
     MixkvqCodec codec =

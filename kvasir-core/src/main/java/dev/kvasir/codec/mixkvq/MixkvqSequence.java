@@ -18,7 +18,7 @@ import java.util.List;
  * <pre>
  * u16  layers that are counted for; 0 where queries do not matter
  * u16  KV heads
- * u16  channels of a head
+ * u16  channels of a key
  *      a QueryTally for each layer
  * </pre>
  */
@@ -53,8 +53,7 @@ final class MixkvqSequence implements SequenceCodec {
     List<QueryTally> tallies = new ArrayList<>();
     try {
       for (int layer = 0; layer < shape.layers(); layer++) {
-        tallies.add(
-            new QueryTally(shape.kvHeads(), shape.headDim(), codec.settings().span(), pool));
+        tallies.add(new QueryTally(shape.kvHeads(), shape.keyDim(), codec.settings().span(), pool));
       }
     } catch (RuntimeException | Error e) {
       tallies.forEach(QueryTally::close);
@@ -81,14 +80,13 @@ final class MixkvqSequence implements SequenceCodec {
   private void readTallies(ByteBuffer in) {
     int layers = Short.toUnsignedInt(in.getShort());
     int kvHeads = Short.toUnsignedInt(in.getShort());
-    int headDim = Short.toUnsignedInt(in.getShort());
-    if (layers != tallies.size() || kvHeads != shape.kvHeads() || headDim != shape.headDim()) {
+    int keyDim = Short.toUnsignedInt(in.getShort());
+    if (layers != tallies.size() || kvHeads != shape.kvHeads() || keyDim != shape.keyDim()) {
       throw Envelope.STATE.refused(
           "counts queries of %d layers for %d KV heads of %d channels; this cache for %d, %d and %d"
-              .formatted(
-                  layers, kvHeads, headDim, tallies.size(), shape.kvHeads(), shape.headDim()));
+              .formatted(layers, kvHeads, keyDim, tallies.size(), shape.kvHeads(), shape.keyDim()));
     }
-    Envelope.STATE.requireRest(in, (long) layers * QueryTally.storedBytes(kvHeads * headDim));
+    Envelope.STATE.requireRest(in, (long) layers * QueryTally.storedBytes(kvHeads * keyDim));
     tallies.forEach(tally -> tally.read(in));
   }
 
@@ -99,7 +97,7 @@ final class MixkvqSequence implements SequenceCodec {
         HEADER_BYTES + (long) tallies.size() * QueryTally.storedBytes(shape.channels()),
         out -> {
           out.putShort((short) tallies.size());
-          out.putShort((short) shape.kvHeads()).putShort((short) shape.headDim());
+          out.putShort((short) shape.kvHeads()).putShort((short) shape.keyDim());
           tallies.forEach(tally -> tally.write(out));
         });
   }
@@ -119,12 +117,12 @@ final class MixkvqSequence implements SequenceCodec {
   public void learn(SealingRun run) {
     int together = codec.blocksTogether();
     float[] keys = new float[shape.channels() * Page.TOKENS];
-    float[] values = new float[keys.length];
+    float[] values = new float[shape.kvHeads() * shape.valueDim() * Page.TOKENS];
     tiersOfRun = new Tiers[run.blocks() / together][shape.layers() * shape.kvHeads()];
     runPosition = run.position();
     for (int layer = 0; layer < shape.layers(); layer++) {
       for (int group = 0; group < tiersOfRun.length; group++) {
-        KeySteps ofKeys = new KeySteps(shape.kvHeads(), shape.headDim());
+        KeySteps ofKeys = new KeySteps(shape.kvHeads(), shape.keyDim());
         for (int block = group * together; block < (group + 1) * together; block++) {
           run.expand(layer, block, keys, values);
           ofKeys.add(keys);
@@ -142,9 +140,9 @@ final class MixkvqSequence implements SequenceCodec {
     }
     codec.watch().judged(layer, steps, salience);
     for (int head = 0; head < shape.kvHeads(); head++) {
-      int at = head * shape.headDim();
+      int at = head * shape.keyDim();
       tiers[layer * shape.kvHeads() + head] =
-          Tiers.of(salience, at, shape.headDim(), codec.settings().thresholds());
+          Tiers.of(salience, at, shape.keyDim(), codec.settings().thresholds());
     }
   }
 

@@ -5,9 +5,10 @@ package dev.kvasir.codec.mixkvq;
  *
  * @param queryHeads of a layer; 0 where no queries are shown
  */
-public record MixkvqShape(int layers, int kvHeads, int headDim, int queryHeads) {
+public record MixkvqShape(int layers, int kvHeads, int keyDim, int valueDim, int queryHeads) {
+  /** Of all keys of a layer. */
   int channels() {
-    return kvHeads * headDim;
+    return kvHeads * keyDim;
   }
 
   int queriesPerKvHead() {

@@ -17,7 +17,7 @@ import java.util.Arrays;
  * u32  queries that each KV head has met
  * u32  position of the first of them, 2^31 - 1 without any
  * u8   1 if the next query may begin anew, else 0
- * f64  sums (kvHeads, headDim)
+ * f64  sums (kvHeads, keyDim)
  * </pre>
  */
 final class QueryTally {
@@ -25,26 +25,26 @@ final class QueryTally {
   private static final double ROUNDING = 0x1p32;
 
   private final int kvHeads;
-  private final int headDim;
+  private final int keyDim;
   private final QuerySpan span;
   private ChannelSums sums;
   private int count; // of queries that each KV head has met
   private int firstPosition = Integer.MAX_VALUE;
   private boolean used; // by what was sealed: the next query may begin anew
 
-  QueryTally(int kvHeads, int headDim, QuerySpan span, MemoryPool pool) {
-    this(kvHeads, headDim, span, new ChannelSums(kvHeads * headDim, pool));
+  QueryTally(int kvHeads, int keyDim, QuerySpan span, MemoryPool pool) {
+    this(kvHeads, keyDim, span, new ChannelSums(kvHeads * keyDim, pool));
   }
 
-  private QueryTally(int kvHeads, int headDim, QuerySpan span, ChannelSums sums) {
+  private QueryTally(int kvHeads, int keyDim, QuerySpan span, ChannelSums sums) {
     this.kvHeads = kvHeads;
-    this.headDim = headDim;
+    this.keyDim = keyDim;
     this.span = span;
     this.sums = sums;
   }
 
   synchronized QueryTally fork() {
-    QueryTally fork = new QueryTally(kvHeads, headDim, span, sums.retain());
+    QueryTally fork = new QueryTally(kvHeads, keyDim, span, sums.retain());
     fork.count = count;
     fork.firstPosition = firstPosition;
     fork.used = used;
@@ -54,7 +54,7 @@ final class QueryTally {
   /**
    * Adds the queries of a token.
    *
-   * @param queries (kvHeads, heads that share it, headDim) from {@code at} on
+   * @param queries (kvHeads, heads that share it, keyDim) from {@code at} on
    */
   synchronized void add(int position, float[] queries, int at, int queriesPerKvHead) {
     sums = sums.toWrite();
@@ -63,9 +63,9 @@ final class QueryTally {
     }
     used = false;
     for (int head = 0; head < kvHeads; head++) {
-      int from = at + head * queriesPerKvHead * headDim;
-      for (int i = 0; i < headDim; i++) {
-        sums.add(head * headDim + i, magnitude(queries, from + i, queriesPerKvHead));
+      int from = at + head * queriesPerKvHead * keyDim;
+      for (int i = 0; i < keyDim; i++) {
+        sums.add(head * keyDim + i, magnitude(queries, from + i, queriesPerKvHead));
       }
     }
     count += queriesPerKvHead;
@@ -76,7 +76,7 @@ final class QueryTally {
   private double magnitude(float[] queries, int at, int queriesPerKvHead) {
     double sum = 0;
     for (int shared = 0; shared < queriesPerKvHead; shared++) {
-      sum += Math.abs((double) queries[at + shared * headDim]) + ROUNDING - ROUNDING;
+      sum += Math.abs((double) queries[at + shared * keyDim]) + ROUNDING - ROUNDING;
     }
     return sum;
   }
@@ -87,7 +87,7 @@ final class QueryTally {
 
   synchronized void write(ByteBuffer out) {
     out.putInt(count).putInt(firstPosition).put((byte) (used ? 1 : 0));
-    for (int i = 0; i < kvHeads * headDim; i++) {
+    for (int i = 0; i < kvHeads * keyDim; i++) {
       out.putDouble(sums.of(i));
     }
   }
@@ -98,7 +98,7 @@ final class QueryTally {
     firstPosition = Envelope.STATE.position(in);
     int mark = in.get();
     used = mark == 1;
-    double[] stored = new double[kvHeads * headDim];
+    double[] stored = new double[kvHeads * keyDim];
     for (int i = 0; i < stored.length; i++) {
       stored[i] = in.getDouble();
     }
@@ -119,10 +119,10 @@ final class QueryTally {
   /**
    * Multiplies by how much each channel is looked at; by zero as long as no query has come.
    *
-   * @param x (kvHeads, headDim)
+   * @param x (kvHeads, keyDim)
    */
   synchronized void weigh(float[] x) {
-    for (int i = 0; i < kvHeads * headDim; i++) {
+    for (int i = 0; i < kvHeads * keyDim; i++) {
       x[i] *= count == 0 ? 0 : (float) (sums.of(i) / count);
     }
   }

@@ -5,8 +5,8 @@ public interface SalienceWatch {
   /**
    * A block of a layer is about to be divided into tiers.
    *
-   * @param steps of codes of two bits // (kvHeads, headDim)
-   * @param salience what the steps became by what queries look at // (kvHeads, headDim)
+   * @param steps of codes of two bits // (kvHeads, keyDim)
+   * @param salience what the steps became by what queries look at // (kvHeads, keyDim)
    */
   void judged(int layer, float[] steps, float[] salience);
 }

@@ -1,5 +1,6 @@
 package dev.kvasir.codec.patternkv;
 
+import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.Lookups;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.PageCodec;
@@ -23,7 +24,7 @@ import java.util.stream.Stream;
  * @param crew threads that mine patterns
  */
 public record PatternkvCodec(
-    PatternkvShape shape,
+    CacheShape shape,
     HeadShape head,
     Optional<SideSettings> keys,
     Optional<SideSettings> values,
@@ -39,6 +40,16 @@ public record PatternkvCodec(
   @Override
   public SequenceCodec resume(byte[] state) {
     return PatternkvSequence.resumed(this, state);
+  }
+
+  /** What a bank of patterns of keys is made for. */
+  PatternkvShape keyShape() {
+    return new PatternkvShape(shape.layers(), shape.kvHeads(), shape.keyDim());
+  }
+
+  /** What a bank of patterns of values is made for. */
+  PatternkvShape valueShape() {
+    return new PatternkvShape(shape.layers(), shape.kvHeads(), shape.valueDim());
   }
 
   private Stream<SideSettings> sides() {
@@ -58,6 +69,12 @@ public record PatternkvCodec(
 
   @Override
   public long tableBytes(int sealedBlocks) {
-    return sides().mapToLong(side -> shape.bytes(side.placesAfter(sealedBlocks))).sum();
+    return tableBytes(keys, keyShape(), sealedBlocks)
+        + tableBytes(values, valueShape(), sealedBlocks);
+  }
+
+  private static long tableBytes(
+      Optional<SideSettings> side, PatternkvShape bank, int sealedBlocks) {
+    return side.map(used -> bank.bytes(used.placesAfter(sealedBlocks))).orElse(0L);
   }
 }

@@ -136,7 +136,8 @@ public final class PatternkvPage implements Page {
   public void expandKeys(PageRoom room, int kvHead, int tokens, float[] out) {
     residuals.expandKeys(room, kvHead, tokens, out);
     if (keys.isPresent()) {
-      addPatterns(room, keys.get(), rotation, kvHead, tokens, out);
+      int width = residuals.shape(kvHead).keyDim();
+      addPatterns(room, keys.get(), width, rotation, kvHead, tokens, out);
     }
   }
 
@@ -144,18 +145,19 @@ public final class PatternkvPage implements Page {
   public void expandValues(PageRoom room, int kvHead, int tokens, float[] out) {
     residuals.expandValues(room, kvHead, tokens, out);
     if (values.isPresent()) {
-      addPatterns(room, values.get(), Optional.empty(), kvHead, tokens, out);
+      int width = residuals.shape(kvHead).valueDim();
+      addPatterns(room, values.get(), width, Optional.empty(), kvHead, tokens, out);
     }
   }
 
   private void addPatterns(
       PageRoom worker,
       Labels labels,
+      int headDim,
       Optional<Rotation> turned,
       int kvHead,
       int tokens,
       float[] out) {
-    int headDim = residuals.shape(kvHead).headDim();
     LabelRoom room = LabelRoom.of(worker, headDim);
     labels.read(kvHead, room.indices);
     labels.patterns().expand(worker.kernels(), layer, kvHead, 0, room.patterns);

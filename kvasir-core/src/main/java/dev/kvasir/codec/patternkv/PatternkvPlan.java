@@ -89,10 +89,10 @@ record PatternkvPlan(
 
   private CacheSettings turning(CacheShape shape, CacheHost host) {
     double any = Double.POSITIVE_INFINITY;
-    double ratio = thresholds ? FlatteningGate.largestRatio(shape.headDim(), alpha) : any;
+    double ratio = thresholds ? FlatteningGate.largestRatio(shape.valueDim(), alpha) : any;
     return keys.settings(
         new PatternkvCodec(
-            new PatternkvShape(shape.layers(), shape.kvHeads(), shape.headDim()),
+            shape,
             keys.head(shape),
             keyPatterns ? Optional.of(side(any, choice, host.rotation())) : Optional.empty(),
             valuePatterns

@@ -26,18 +26,19 @@ final class PatternkvReader implements PageReader {
   private static final int PAGE = Page.TOKENS;
 
   private final Kernels kernels;
-  private final int headDim;
+  private final int keyDim;
+  private final int valueDim;
   private final UniformReader residuals;
   private final byte[] indices = new byte[PAGE];
 
   private final ExpandedBank keyBank;
   private final PatternNumbers products = new PatternNumbers(); // of queries with patterns of keys
-  private final float[] multiplied; // (rows, headDim), the queries of those products
+  private final float[] multiplied; // (rows, keyDim), the queries of those products
   private int multipliedBank; // changes of the bank at that time
   private int multipliedRows;
   private int multipliedCount; // patterns
 
-  private final float[] turnedQueries; // (rows, headDim)
+  private final float[] turnedQueries; // (rows, keyDim)
   private float[] arrangedQueries = {}; // (rows, table.width())
   private final int[] fanRows = new int[PAGE];
 
@@ -49,12 +50,13 @@ final class PatternkvReader implements PageReader {
 
   private PatternkvReader(PageReaders readers) {
     this.kernels = readers.kernels();
-    this.headDim = readers.headDim();
+    this.keyDim = readers.keyDim();
+    this.valueDim = readers.valueDim();
     this.residuals = readers.of(UniformReader.KIND);
-    this.keyBank = new ExpandedBank(headDim);
-    this.valueBank = new ExpandedBank(headDim);
-    this.multiplied = new float[PageReader.MOST_ROWS * headDim];
-    this.turnedQueries = new float[PageReader.MOST_ROWS * headDim];
+    this.keyBank = new ExpandedBank(keyDim);
+    this.valueBank = new ExpandedBank(valueDim);
+    this.multiplied = new float[PageReader.MOST_ROWS * keyDim];
+    this.turnedQueries = new float[PageReader.MOST_ROWS * keyDim];
   }
 
   @Override
@@ -82,7 +84,7 @@ final class PatternkvReader implements PageReader {
 
   /** The walks of a step ask with the same queries: what was multiplied before stays right. */
   private void multiply(float[] queries, int rows) {
-    int length = rows * headDim;
+    int length = rows * keyDim;
     boolean known =
         multipliedBank == keyBank.changes()
             && rows == multipliedRows
@@ -95,20 +97,20 @@ final class PatternkvReader implements PageReader {
     }
     if (multipliedCount < keyBank.count()) {
       products.multiply(
-          kernels, queries, rows, keyBank.patterns(), multipliedCount, keyBank.count(), headDim);
+          kernels, queries, rows, keyBank.patterns(), multipliedCount, keyBank.count(), keyDim);
       multipliedCount = keyBank.count();
     }
   }
 
   private void addTurnedProducts(
       Rotation rotation, int position, float[] queries, int rows, float[] scores) {
-    TurnTable table = rotation.table(headDim);
+    TurnTable table = rotation.table(keyDim);
     int width = table.width();
     if (arrangedQueries.length != PageReader.MOST_ROWS * width) {
       arrangedQueries = new float[PageReader.MOST_ROWS * width];
     }
-    System.arraycopy(queries, 0, turnedQueries, 0, rows * headDim);
-    rotation.turn(turnedQueries, 0, headDim, rows, -position);
+    System.arraycopy(queries, 0, turnedQueries, 0, rows * keyDim);
+    rotation.turn(turnedQueries, 0, keyDim, rows, -position);
     table.arrange(turnedQueries, 0, rows, arrangedQueries, 0);
     keyBank.turn(kernels, table);
     for (int token = 0; token < PAGE; token++) {
@@ -163,7 +165,7 @@ final class PatternkvReader implements PageReader {
   public void end(int rows, float[] mixed) {
     if (mixedPatterns != null) {
       valueBank.show(kernels, mixedPatterns, mixedLayer, mixedHead);
-      weights.mix(kernels, rows, valueBank.patterns(), mixedPatterns.count(), headDim, mixed);
+      weights.mix(kernels, rows, valueBank.patterns(), mixedPatterns.count(), valueDim, mixed);
       mixedPatterns = null;
     }
   }

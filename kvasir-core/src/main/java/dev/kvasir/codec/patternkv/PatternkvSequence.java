@@ -46,8 +46,10 @@ final class PatternkvSequence implements SequenceCodec {
   PatternkvSequence(PatternkvCodec codec, MemoryPool pool) {
     this(
         codec,
-        codec.keys().map(side -> new PatternBank(codec.shape(), side, codec.kernels(), pool)),
-        codec.values().map(side -> new PatternBank(codec.shape(), side, codec.kernels(), pool)));
+        codec.keys().map(side -> new PatternBank(codec.keyShape(), side, codec.kernels(), pool)),
+        codec
+            .values()
+            .map(side -> new PatternBank(codec.valueShape(), side, codec.kernels(), pool)));
   }
 
   private PatternkvSequence(
@@ -100,20 +102,21 @@ final class PatternkvSequence implements SequenceCodec {
   }
 
   private void mine(SealingRun run, int layer, int step, int samples) {
-    int headDim = codec.shape().headDim();
+    int keyDim = codec.shape().keyDim();
+    int valueDim = codec.shape().valueDim();
     int kvHeads = codec.shape().kvHeads();
-    float[] blockKeys = new float[kvHeads * TOKENS * headDim];
-    float[] blockValues = new float[blockKeys.length];
-    float[][] keySamples = new float[kvHeads][samples * headDim];
-    float[][] valueSamples = new float[kvHeads][samples * headDim];
+    float[] blockKeys = new float[kvHeads * TOKENS * keyDim];
+    float[] blockValues = new float[kvHeads * TOKENS * valueDim];
+    float[][] keySamples = new float[kvHeads][samples * keyDim];
+    float[][] valueSamples = new float[kvHeads][samples * valueDim];
     for (int block = 0; block < run.blocks(); block++) {
       run.expand(layer, block, blockKeys, blockValues);
       for (int head = 0; head < kvHeads; head++) {
-        int at = head * TOKENS * headDim;
+        int keysAt = head * TOKENS * keyDim;
         int position = run.position() + block * TOKENS;
-        keys.ifPresent(bank -> bank.turnBack(blockKeys, at, position));
-        sample(blockKeys, at, block, step, keySamples[head]);
-        sample(blockValues, at, block, step, valueSamples[head]);
+        keys.ifPresent(bank -> bank.turnBack(blockKeys, keysAt, position));
+        sample(blockKeys, keysAt, keyDim, block, step, keySamples[head]);
+        sample(blockValues, head * TOKENS * valueDim, valueDim, block, step, valueSamples[head]);
       }
     }
     for (int head = 0; head < kvHeads; head++) {
@@ -124,12 +127,12 @@ final class PatternkvSequence implements SequenceCodec {
   }
 
   /** Takes those of a block's tokens whose number in the run is a multiple of {@code step}. */
-  private void sample(float[] vectors, int at, int block, int step, float[] samples) {
-    int headDim = codec.shape().headDim();
+  private static void sample(
+      float[] vectors, int at, int width, int block, int step, float[] samples) {
     int first = Math.ceilDiv(block * TOKENS, step);
     for (int i = first; i * step < (block + 1) * TOKENS; i++) {
       int token = i * step - block * TOKENS;
-      System.arraycopy(vectors, at + token * headDim, samples, i * headDim, headDim);
+      System.arraycopy(vectors, at + token * width, samples, i * width, width);
     }
   }
 
@@ -176,8 +179,8 @@ final class PatternkvSequence implements SequenceCodec {
 
   private Page read(int layer, ByteBuffer in) {
     int position = Envelope.PAGE.position(in);
-    Optional<StoredLabels> ofKeys = StoredLabels.read(in, codec.shape());
-    Optional<StoredLabels> ofValues = StoredLabels.read(in, codec.shape());
+    Optional<StoredLabels> ofKeys = StoredLabels.read(in, codec.keyShape());
+    Optional<StoredLabels> ofValues = StoredLabels.read(in, codec.valueShape());
     require("keys", keys, ofKeys, layer, position);
     require("values", values, ofValues, layer, position);
     UniformPage residuals =

@@ -21,14 +21,14 @@ final class HeadWidths {
 
   private final List<HeadShape> shapes = new ArrayList<>();
 
-  HeadWidths(int headDim, KeyScales scales) {
+  HeadWidths(int keyDim, int valueDim, KeyScales scales) {
     for (int bits = WIDEST; bits >= NARROWEST; bits /= 2) {
       List<CodeBlock> keys =
           switch (scales) {
-            case TOKEN -> keysByToken(headDim, bits);
-            case CHANNEL -> List.of(keysByChannel(headDim, bits));
+            case TOKEN -> keysByToken(keyDim, bits);
+            case CHANNEL -> List.of(keysByChannel(keyDim, bits));
           };
-      shapes.add(new HeadShape(keys, false, values(headDim, bits)));
+      shapes.add(new HeadShape(keys, false, values(valueDim, bits)));
     }
   }
 
@@ -45,10 +45,10 @@ final class HeadWidths {
     return shapes.get(level);
   }
 
-  private static List<CodeBlock> keysByToken(int headDim, int bits) {
+  private static List<CodeBlock> keysByToken(int keyDim, int bits) {
     List<CodeBlock> blocks = new ArrayList<>();
-    for (int first = 0; first < headDim; first += MOST_GROUP) {
-      int channels = Math.min(MOST_GROUP, headDim - first);
+    for (int first = 0; first < keyDim; first += MOST_GROUP) {
+      int channels = Math.min(MOST_GROUP, keyDim - first);
       blocks.add(
           bits == WIDEST
               ? new WideCodes(channels, Page.TOKENS, true, channels)
@@ -57,17 +57,17 @@ final class HeadWidths {
     return blocks;
   }
 
-  private static CodeBlock keysByChannel(int headDim, int bits) {
-    int group = KeyScales.tokensOfAGroup(headDim);
+  private static CodeBlock keysByChannel(int keyDim, int bits) {
+    int group = KeyScales.tokensOfAGroup(keyDim);
     return bits == WIDEST
-        ? new WideCodes(headDim, Page.TOKENS, false, group)
-        : new EntryScaledCodes(headDim, Page.TOKENS, bits, group, ScaleSpan.THIRD);
+        ? new WideCodes(keyDim, Page.TOKENS, false, group)
+        : new EntryScaledCodes(keyDim, Page.TOKENS, bits, group, ScaleSpan.THIRD);
   }
 
-  private static CodeBlock values(int headDim, int bits) {
-    int group = Math.min(MOST_GROUP, headDim);
+  private static CodeBlock values(int valueDim, int bits) {
+    int group = Math.min(MOST_GROUP, valueDim);
     return bits == WIDEST
-        ? new WideCodes(Page.TOKENS, headDim, false, group)
-        : new EntryScaledCodes(Page.TOKENS, headDim, bits, group, ScaleSpan.THIRD);
+        ? new WideCodes(Page.TOKENS, valueDim, false, group)
+        : new EntryScaledCodes(Page.TOKENS, valueDim, bits, group, ScaleSpan.THIRD);
   }
 }

@@ -16,7 +16,7 @@ public enum KeyScales {
    * Tokens of a channel that share a scale: as many as a token's group has channels, where that
    * divides a page.
    */
-  public static int tokensOfAGroup(int headDim) {
-    return Math.clamp(Integer.highestOneBit(headDim), LEAST_TOKENS, Page.TOKENS);
+  public static int tokensOfAGroup(int keyDim) {
+    return Math.clamp(Integer.highestOneBit(keyDim), LEAST_TOKENS, Page.TOKENS);
   }
 }

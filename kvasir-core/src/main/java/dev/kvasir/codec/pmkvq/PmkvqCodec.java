@@ -1,5 +1,6 @@
 package dev.kvasir.codec.pmkvq;
 
+import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.Envelope;
 import dev.kvasir.codec.Lookups;
 import dev.kvasir.codec.ShrinkingCodec;
@@ -29,17 +30,16 @@ public final class PmkvqCodec implements ShrinkingCodec {
    * @param lookups how attention reads pages
    */
   public PmkvqCodec(
-      int kvHeads,
-      int headDim,
+      CacheShape shape,
       int[] floorBits,
       KeyScales keyScales,
       List<Smoothing> smoothing,
       RightShift shift,
       Lookups lookups) {
-    this.kvHeads = kvHeads;
+    this.kvHeads = shape.kvHeads();
     this.floors = java.util.Arrays.stream(floorBits).map(HeadWidths::level).toArray();
     this.smoothing = List.copyOf(smoothing);
-    this.widths = new HeadWidths(headDim, keyScales);
+    this.widths = new HeadWidths(shape.keyDim(), shape.valueDim(), keyScales);
     this.narrowing = new Narrowing(shift);
     this.lookups = lookups;
   }

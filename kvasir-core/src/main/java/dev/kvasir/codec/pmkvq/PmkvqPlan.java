@@ -48,7 +48,7 @@ record PmkvqPlan(
     boolean smooths,
     Lookups lookups)
     implements CachePlan {
-  /** Factors by layer, KV head and channel. // (layers, kvHeads, headDim) */
+  /** Factors by layer, KV head and channel. // (layers, kvHeads, keyDim) */
   static final String SMOOTHING = "pmkvq/smoothing";
 
   static final SortedSet<Integer> FLOORS = new TreeSet<>(Set.of(2, 4, 8));
@@ -103,15 +103,15 @@ record PmkvqPlan(
   @Override
   public CacheSettings settings(CacheShape shape, CacheHost host) {
     UniformKeys.requirePackable(spec, shape);
-    if (shape.headDim() < LEAST_CHANNELS) {
+    int narrowest = Math.min(shape.keyDim(), shape.valueDim());
+    if (narrowest < LEAST_CHANNELS) {
       throw new InvalidInputException(
           "the cache '%s' cannot shrink heads of %d channels; expected at least %d"
-              .formatted(spec, shape.headDim(), LEAST_CHANNELS));
+              .formatted(spec, narrowest, LEAST_CHANNELS));
     }
     PmkvqCodec codec =
         new PmkvqCodec(
-            shape.kvHeads(),
-            shape.headDim(),
+            shape,
             floors(host.profile(), shape.layers()),
             keyScales,
             smoothing(host.profile(), shape),
@@ -153,10 +153,10 @@ record PmkvqPlan(
       return List.of();
     }
     int kvHeads = shape.kvHeads();
-    int headDim = shape.headDim();
-    float[] all = profile.get().floats(SMOOTHING, shape.layers(), kvHeads, headDim);
+    int keyDim = shape.keyDim();
+    float[] all = profile.get().floats(SMOOTHING, shape.layers(), kvHeads, keyDim);
     return IntStream.range(0, shape.layers())
-        .mapToObj(layer -> Smoothing.of(profile.get().name(), all, layer, kvHeads, headDim))
+        .mapToObj(layer -> Smoothing.of(profile.get().name(), all, layer, kvHeads, keyDim))
         .toList();
   }
 }

@@ -12,15 +12,15 @@ import dev.kvasir.codec.uniform.UniformReader;
 final class PmkvqReader implements PageReader {
   static final PageReaders.Kind<PmkvqReader> KIND = new PageReaders.Kind<>(PmkvqReader::new);
 
-  private final int headDim;
+  private final int keyDim;
   private final UniformReader uniform;
-  private final float[] smoothed; // (rows, headDim)
+  private final float[] smoothed; // (rows, keyDim)
   private boolean isSmoothed;
 
   private PmkvqReader(PageReaders readers) {
-    this.headDim = readers.headDim();
+    this.keyDim = readers.keyDim();
     this.uniform = readers.of(UniformReader.KIND);
-    this.smoothed = new float[PageReader.MOST_ROWS * headDim];
+    this.smoothed = new float[PageReader.MOST_ROWS * keyDim];
   }
 
   @Override
@@ -40,7 +40,7 @@ final class PmkvqReader implements PageReader {
 
   private float[] smooth(Smoothing factors, int kvHead, float[] queries, int rows) {
     if (!isSmoothed) {
-      System.arraycopy(queries, 0, smoothed, 0, rows * headDim);
+      System.arraycopy(queries, 0, smoothed, 0, rows * keyDim);
       factors.multiply(kvHead, smoothed, rows);
       isSmoothed = true;
     }

@@ -1,5 +1,6 @@
 package dev.kvasir.codec.uniform;
 
+import dev.kvasir.codec.Page;
 import dev.kvasir.codec.PageRoom;
 import dev.kvasir.kernel.DenseMatrix;
 import dev.kvasir.kernel.DenseMatrix.Precision;
@@ -9,6 +10,7 @@ import dev.kvasir.page.CodeBlock;
 import dev.kvasir.page.CodeRoom;
 import dev.kvasir.page.EntryScaledCodes;
 import dev.kvasir.page.HalfCodes;
+import dev.kvasir.page.KeyChannels;
 import dev.kvasir.page.LaneScaledCodes;
 import dev.kvasir.page.PlaneLayout;
 import dev.kvasir.page.ScaleSpan;
@@ -28,12 +30,11 @@ import java.util.Arrays;
  * </pre>
  */
 final class BlockSums {
-  private static final int MOST_ENTRIES = LookupTables.MOST_ENTRIES;
-
   private final Kernels kernels;
   private final CodeRoom room;
   private final LookupTables tables;
   private final KeptTables keptTables;
+  private final int most; // entries, or lanes, of a block, filled up to vectors
   private final float[] weights; // (rows, entries), filled up to quads
   private final float[] scales;
   private final float[] zeros;
@@ -43,17 +44,22 @@ final class BlockSums {
   private float[] expanded = {}; // (lanes, entries) of codes too wide to look up
   private DenseMatrix halves; // (entries, lanes), once there are any
 
-  BlockSums(PageRoom worker, int mostRows) {
+  /**
+   * @param mostChannels of a key, or of a value
+   */
+  BlockSums(PageRoom worker, int mostRows, int mostChannels) {
     this.kernels = worker.kernels();
     this.room = worker.codes();
-    this.tables = new LookupTables(mostRows, MOST_ENTRIES);
-    this.keptTables = new KeptTables(kernels, mostRows);
-    this.weights = new float[mostRows * MOST_ENTRIES];
-    this.scales = new float[MOST_ENTRIES];
-    this.zeros = new float[MOST_ENTRIES];
+    int channels = Math.ceilDiv(mostChannels, PlaneLayout.VECTOR) * PlaneLayout.VECTOR;
+    this.most = Math.max(channels, Page.TOKENS);
+    this.tables = new LookupTables(mostRows, most);
+    this.keptTables = new KeptTables(kernels, mostRows, most);
+    this.weights = new float[mostRows * most];
+    this.scales = new float[most];
+    this.zeros = new float[most];
     this.constants = new float[mostRows];
-    this.sums = new float[mostRows * MOST_ENTRIES];
-    this.beside = new float[mostRows * MOST_ENTRIES];
+    this.sums = new float[mostRows * most];
+    this.beside = new float[mostRows * most];
   }
 
   /** Weights of blocks that are scaled by lane are other ones from now on. */
@@ -86,6 +92,8 @@ final class BlockSums {
       case HalfCodes codes ->
           addHalves(codes, bytes, offset, x, xAt, xStride, rows, out, outStride);
       case WideCodes codes -> addWide(codes, bytes, offset, x, xAt, xStride, rows, out, outStride);
+      case KeyChannels codes ->
+          throw new IllegalArgumentException("%s has no codes of its own".formatted(codes));
     }
   }
 
@@ -178,10 +186,10 @@ final class BlockSums {
   }
 
   /** Outside the heap, as blocks are, so that kernels meet one kind of memory. */
-  private static DenseMatrix roomForHalves(HalfCodes codes) {
-    HalfCodes most = new HalfCodes(MOST_ENTRIES, codes.lanes());
-    MemorySegment data = Arena.ofAuto().allocate(most.bytes());
-    return new DenseMatrix(Precision.BF16, most.entries(), most.lanes(), data);
+  private DenseMatrix roomForHalves(HalfCodes codes) {
+    HalfCodes largest = new HalfCodes(most, codes.lanes());
+    MemorySegment data = Arena.ofAuto().allocate(largest.bytes());
+    return new DenseMatrix(Precision.BF16, largest.entries(), largest.lanes(), data);
   }
 
   private void addEntryScaled(

@@ -19,8 +19,8 @@ final class KeptTables {
     private int entries;
     private boolean exact;
 
-    private Kept(int mostRows) {
-      this.tables = new LookupTables(mostRows, LookupTables.MOST_ENTRIES);
+    private Kept(int mostRows, int mostEntries) {
+      this.tables = new LookupTables(mostRows, mostEntries);
       this.sums = new float[mostRows];
     }
 
@@ -35,14 +35,17 @@ final class KeptTables {
 
   private final Kernels kernels;
   private final int mostRows;
+  private final int mostEntries;
   private final float[] weights; // (rows, entries), filled up to quads
-  private final float[] ones = new float[LookupTables.MOST_ENTRIES];
+  private final float[] ones;
   private final List<Kept> kept = new ArrayList<>();
 
-  KeptTables(Kernels kernels, int mostRows) {
+  KeptTables(Kernels kernels, int mostRows, int mostEntries) {
     this.kernels = kernels;
     this.mostRows = mostRows;
-    this.weights = new float[mostRows * LookupTables.MOST_ENTRIES];
+    this.mostEntries = mostEntries;
+    this.weights = new float[mostRows * mostEntries];
+    this.ones = new float[mostEntries];
     Arrays.fill(ones, 1);
   }
 
@@ -83,7 +86,7 @@ final class KeptTables {
         return kept.get(i);
       }
     }
-    Kept more = new Kept(mostRows);
+    Kept more = new Kept(mostRows, mostEntries);
     kept.add(more);
     return more;
   }

@@ -24,7 +24,7 @@ public record UniformKeys(
     String method, int keyBits, int valueBits, int group, int window, int sinks, Lookups lookups) {
   public static final SortedSet<Integer> BITS = new TreeSet<>(Set.of(1, 2, 3, 4, 8));
   public static final SortedSet<Integer> GROUPS = new TreeSet<>(Set.of(32, 64, 128));
-  private static final int MOST_CHANNELS = 256;
+  private static final int MOST_CHANNELS = HeadShape.MOST_CHANNELS;
   private static final int DEFAULT_GROUP = 128;
   private static final int DEFAULT_WINDOW = 128;
 
@@ -54,15 +54,22 @@ public record UniformKeys(
 
   public HeadShape head(CacheShape shape) {
     requirePackable(method, shape);
-    return HeadShape.uniform(shape.headDim(), keyBits, group, valueBits, group);
+    HeadShape head =
+        HeadShape.uniform(shape.keyDim(), shape.valueDim(), keyBits, group, valueBits, group);
+    return shape.hasValuesInKeys() ? head.withValuesInKeys() : head;
   }
 
   /** Refuses heads that the codes cannot hold. */
   public static void requirePackable(String cache, CacheShape shape) {
-    if (shape.headDim() % 4 != 0 || shape.headDim() > MOST_CHANNELS) {
+    requirePackable(cache, shape.keyDim());
+    requirePackable(cache, shape.valueDim());
+  }
+
+  private static void requirePackable(String cache, int channels) {
+    if (channels % 4 != 0 || channels > MOST_CHANNELS) {
       throw new InvalidInputException(
           "the cache '%s' cannot pack heads of %d channels; expected a multiple of 4 up to %d"
-              .formatted(cache, shape.headDim(), MOST_CHANNELS));
+              .formatted(cache, channels, MOST_CHANNELS));
     }
   }
 

@@ -13,6 +13,7 @@ import dev.kvasir.page.CodeRoom;
 import dev.kvasir.page.HeadShape;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
 import java.util.List;
 import java.util.function.IntUnaryOperator;
 import java.util.function.UnaryOperator;
@@ -24,6 +25,9 @@ import java.util.function.UnaryOperator;
 public final class UniformPage implements Page {
   /** Its number among stored pages. */
   private static final int KIND = 1;
+
+  private static final ValueLayout.OfShort SHORT =
+      ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
   /** Rooms to pack in. */
   private static final Spares<CodeRoom> ROOMS = new Spares<>(CodeRoom::new);
@@ -48,8 +52,8 @@ public final class UniformPage implements Page {
   /**
    * Packs a layer's vectors with their channels in order, in memory of the page's own.
    *
-   * @param keys (kvHeads, 128, headDim)
-   * @param values (kvHeads, 128, headDim)
+   * @param keys (kvHeads, 128, keyDim)
+   * @param values (kvHeads, 128, valueDim)
    */
   public static UniformPage pack(
       List<HeadShape> shapes, Lookups lookups, float[] keys, float[] values) {
@@ -74,8 +78,8 @@ public final class UniformPage implements Page {
    * @param lookups how attention is to read it
    * @param orders the channels of each head in the order of its blocks of keys; null for heads
    *     whose shape has none
-   * @param keys (kvHeads, 128, headDim)
-   * @param values (kvHeads, 128, headDim)
+   * @param keys (kvHeads, 128, keyDim)
+   * @param values (kvHeads, 128, valueDim); of any length where they are part of keys
    */
   public static UniformPage pack(
       SharedArena memory,
@@ -87,15 +91,19 @@ public final class UniformPage implements Page {
     UniformPage page = new UniformPage(memory, shapes, lookups);
     CodeRoom room = ROOMS.take();
     try {
-      int at = 0;
+      int keysAt = 0;
+      int valuesAt = 0;
       for (int head = 0; head < shapes.size(); head++) {
         HeadShape shape = shapes.get(head);
         if (shape.ordered()) {
           page.putOrder(head, orders[head]);
         }
-        page.packKeys(room, head, keys, at);
-        page.packValues(room, head, values, at);
-        at += TOKENS * shape.headDim();
+        page.packKeys(room, head, keys, keysAt);
+        if (!shape.hasValuesInKeys()) {
+          page.packValues(room, head, values, valuesAt);
+        }
+        keysAt += TOKENS * shape.keyDim();
+        valuesAt += TOKENS * shape.valueDim();
       }
       return page;
     } catch (RuntimeException | Error e) {
@@ -141,18 +149,23 @@ public final class UniformPage implements Page {
   }
 
   private void putOrder(int head, int[] order) {
-    if (order.length != shapes.get(head).headDim()
+    if (order.length != shapes.get(head).keyDim()
         || !isPermutation(order.length, place -> order[place])) {
       throw new IllegalArgumentException("the order of channels is no permutation");
     }
+    boolean wide = shapes.get(head).hasWideOrder();
     for (int i = 0; i < order.length; i++) {
-      bytes.set(ValueLayout.JAVA_BYTE, offsets[head] + i, (byte) order[i]);
+      if (wide) {
+        bytes.set(SHORT, offsets[head] + (long) Short.BYTES * i, (short) order[i]);
+      } else {
+        bytes.set(ValueLayout.JAVA_BYTE, offsets[head] + i, (byte) order[i]);
+      }
     }
   }
 
   /** Whether a head's order of channels, as stored, names each of them once. */
   boolean hasWholeOrder(int head) {
-    return isPermutation(shapes.get(head).headDim(), place -> channelAt(head, place));
+    return isPermutation(shapes.get(head).keyDim(), place -> channelAt(head, place));
   }
 
   private static boolean isPermutation(int count, IntUnaryOperator channelAt) {
@@ -169,28 +182,36 @@ public final class UniformPage implements Page {
 
   /** The channel that stands at a place in the order of a head's keys. */
   public int channelAt(int head, int place) {
-    return shapes.get(head).ordered()
-        ? bytes.get(ValueLayout.JAVA_BYTE, offsets[head] + place) & 0xFF
-        : place;
+    HeadShape shape = shapes.get(head);
+    return shape.ordered() ? orderedAt(head, place, shape.hasWideOrder()) : place;
   }
 
-  /** The order of a head's keys, where its shape has one. // (headDim), unsigned */
-  public void copyOrder(int head, byte[] order) {
-    int count = shapes.get(head).headDim();
-    MemorySegment.copy(bytes, ValueLayout.JAVA_BYTE, offsets[head], order, 0, count);
+  private int orderedAt(int head, int place, boolean wide) {
+    return wide
+        ? Short.toUnsignedInt(bytes.get(SHORT, offsets[head] + (long) Short.BYTES * place))
+        : Byte.toUnsignedInt(bytes.get(ValueLayout.JAVA_BYTE, offsets[head] + place));
+  }
+
+  /** The order of a head's keys, where its shape has one. // (keyDim), set */
+  void copyOrder(int head, int[] order) {
+    int count = shapes.get(head).keyDim();
+    boolean wide = shapes.get(head).hasWideOrder();
+    for (int place = 0; place < count; place++) {
+      order[place] = orderedAt(head, place, wide);
+    }
   }
 
   private void packKeys(CodeRoom room, int head, float[] keys, int at) {
     HeadShape shape = shapes.get(head);
-    int headDim = shape.headDim();
-    float[] block = room.block(headDim * TOKENS);
+    int keyDim = shape.keyDim();
+    float[] block = room.block(keyDim * TOKENS);
     long offset = keysOffset(head);
     int place = 0;
     for (CodeBlock codes : shape.keys()) {
       for (int entry = 0; entry < codes.entries(); entry++) {
         int channel = channelAt(head, place + entry);
         for (int token = 0; token < TOKENS; token++) {
-          block[entry * TOKENS + token] = keys[at + token * headDim + channel];
+          block[entry * TOKENS + token] = keys[at + token * keyDim + channel];
         }
       }
       codes.pack(room, block, bytes, offset);
@@ -200,7 +221,7 @@ public final class UniformPage implements Page {
   }
 
   private void packValues(CodeRoom room, int head, float[] values, int at) {
-    int count = TOKENS * shapes.get(head).headDim();
+    int count = TOKENS * shapes.get(head).valueDim();
     float[] block = room.block(count);
     System.arraycopy(values, at, block, 0, count);
     shapes.get(head).values().pack(room, block, bytes, valuesOffset(head));
@@ -209,9 +230,16 @@ public final class UniformPage implements Page {
   @Override
   public void expandKeys(PageRoom room, int kvHead, int tokens, float[] out) {
     room.kernels().lookups(); // what tokens after the prompt need is tried meanwhile
+    expandKeys(room, kvHead, tokens, shapes.get(kvHead).keyDim(), out);
+  }
+
+  /**
+   * @param width channels of a key from the first on that are wanted
+   * @param out (tokens, width), set
+   */
+  private void expandKeys(PageRoom room, int kvHead, int tokens, int width, float[] out) {
     HeadShape shape = shapes.get(kvHead);
-    int headDim = shape.headDim();
-    float[] block = room.codes().block(headDim * TOKENS);
+    float[] block = room.codes().block(shape.keyDim() * TOKENS);
     long offset = keysOffset(kvHead);
     int place = 0;
     for (int i = 0; i < shape.keys().size(); i++) {
@@ -219,8 +247,8 @@ public final class UniformPage implements Page {
       codes.expand(room.codes(), bytes, offset, block);
       for (int entry = 0; entry < codes.entries(); entry++) {
         int channel = channelAt(kvHead, place + entry);
-        for (int token = 0; token < tokens; token++) {
-          out[token * headDim + channel] = block[entry * TOKENS + token];
+        for (int token = 0; channel < width && token < tokens; token++) {
+          out[token * width + channel] = block[entry * TOKENS + token];
         }
       }
       place += codes.entries();
@@ -231,9 +259,13 @@ public final class UniformPage implements Page {
   @Override
   public void expandValues(PageRoom room, int kvHead, int tokens, float[] out) {
     HeadShape shape = shapes.get(kvHead);
-    float[] block = room.codes().block(TOKENS * shape.headDim());
+    if (shape.hasValuesInKeys()) {
+      expandKeys(room, kvHead, tokens, shape.valueDim(), out);
+      return;
+    }
+    float[] block = room.codes().block(TOKENS * shape.valueDim());
     shape.values().expand(room.codes(), bytes, valuesOffset(kvHead), block);
-    System.arraycopy(block, 0, out, 0, tokens * shape.headDim());
+    System.arraycopy(block, 0, out, 0, tokens * shape.valueDim());
   }
 
   @Override

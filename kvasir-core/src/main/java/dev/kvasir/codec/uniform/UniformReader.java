@@ -11,20 +11,25 @@ import java.util.Arrays;
 /** Attention on the packed bits of a page, for a few query rows that share its KV head. */
 public final class UniformReader implements PageReader {
   public static final PageReaders.Kind<UniformReader> KIND =
-      new PageReaders.Kind<>(readers -> new UniformReader(readers.room(), readers.headDim()));
+      new PageReaders.Kind<>(UniformReader::new);
 
   private static final int TOKENS = Page.TOKENS;
 
-  private final int headDim;
+  private final int keyDim;
+  private final int valueDim;
+  private final PageRoom room;
   private final BlockSums sums;
-  private final float[] ordered; // (rows, headDim)
-  private final byte[] channels; // (headDim), as they are ordered
+  private float[] values = {}; // (TOKENS, valueDim), where they are part of keys
+  private final float[] ordered; // (rows, keyDim)
+  private final int[] channels; // (keyDim), as they are ordered
 
-  private UniformReader(PageRoom room, int headDim) {
-    this.headDim = headDim;
-    this.sums = new BlockSums(room, PageReader.MOST_ROWS);
-    this.ordered = new float[PageReader.MOST_ROWS * headDim];
-    this.channels = new byte[headDim];
+  private UniformReader(PageReaders readers) {
+    this.keyDim = readers.keyDim();
+    this.valueDim = readers.valueDim();
+    this.room = readers.room();
+    this.sums = new BlockSums(readers.room(), PageReader.MOST_ROWS, Math.max(keyDim, valueDim));
+    this.ordered = new float[PageReader.MOST_ROWS * keyDim];
+    this.channels = new int[keyDim];
   }
 
   @Override
@@ -46,7 +51,7 @@ public final class UniformReader implements PageReader {
     for (int i = 0; i < shape.keys().size(); i++) {
       CodeBlock codes = shape.keys().get(i);
       sums.add(
-          codes, coded.bytes(), offset, x, place, headDim, rows, coded.isExact(), scores, TOKENS);
+          codes, coded.bytes(), offset, x, place, keyDim, rows, coded.isExact(), scores, TOKENS);
       place += codes.entries();
       offset += codes.bytes();
     }
@@ -55,9 +60,9 @@ public final class UniformReader implements PageReader {
   private float[] order(UniformPage page, int kvHead, float[] queries, int rows) {
     page.copyOrder(kvHead, channels);
     for (int row = 0; row < rows; row++) {
-      int at = row * headDim;
-      for (int place = 0; place < headDim; place++) {
-        ordered[at + place] = queries[at + (channels[place] & 0xFF)];
+      int at = row * keyDim;
+      for (int place = 0; place < keyDim; place++) {
+        ordered[at + place] = queries[at + channels[place]];
       }
     }
     return ordered;
@@ -66,6 +71,10 @@ public final class UniformReader implements PageReader {
   @Override
   public void mix(Page page, int kvHead, float[] probabilities, int rows, float[] out) {
     UniformPage coded = (UniformPage) page;
+    if (coded.shape(kvHead).hasValuesInKeys()) {
+      mixKeyChannels(coded, kvHead, probabilities, rows, out);
+      return;
+    }
     CodeBlock codes = coded.shape(kvHead).values();
     long offset = coded.valuesOffset(kvHead);
     sums.add(
@@ -78,6 +87,19 @@ public final class UniformReader implements PageReader {
         rows,
         coded.isExact(),
         out,
-        headDim);
+        valueDim);
+  }
+
+  /** Bits of keys lie token beside token, for sums over channels: these sums run over tokens. */
+  private void mixKeyChannels(
+      UniformPage page, int kvHead, float[] weights, int rows, float[] out) {
+    if (values.length == 0) {
+      values = new float[TOKENS * valueDim];
+    }
+    page.expandValues(room, kvHead, TOKENS, values);
+    room.kernels()
+        .floats()
+        .weightedSums(
+            weights, 0, TOKENS, rows, values, 0, valueDim, TOKENS, valueDim, out, 0, valueDim);
   }
 }

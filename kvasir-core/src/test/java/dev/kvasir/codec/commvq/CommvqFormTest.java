@@ -13,7 +13,14 @@ class CommvqFormTest {
   void theFormIsAsItIsWrittenDown() {
     try (Page page =
         new CommvqPage(
-            new SharedArena(), SHAPE, null, KeyReading.SUMS, null, 384, encoded(1), encoded(2))) {
+            new SharedArena(),
+            SHAPE,
+            null,
+            KeyReading.SUMS,
+            null,
+            384,
+            encoded(1, 2),
+            encoded(2, 2))) {
       Forms.assertWrittenDown(
           page.form(),
           1304,
@@ -25,8 +32,32 @@ class CommvqFormTest {
     }
   }
 
-  private static EncodedBlock encoded(int seed) {
-    short[] codes = new short[SHAPE.kvHeads() * Page.TOKENS * SHAPE.stages()];
+  @Test
+  void theFormOfTwoWidthsIsAsItIsWrittenDown() {
+    CommvqShape shape = new CommvqShape(1, 12, 2, 8, 1);
+    try (Page page =
+        new CommvqPage(
+            new SharedArena(),
+            shape,
+            null,
+            KeyReading.SUMS,
+            null,
+            384,
+            encoded(1, 2),
+            encoded(2, 1))) {
+      Forms.assertWrittenDown(
+          page.form(),
+          1116,
+          "177b2766",
+          "4b565047 02 05 4e040000", // magic, version, kind, bytes
+          "0100 0c00 0200 0800 0100", // KV heads; channels and stages of keys, and of values
+          "80010000", // position
+          "0100 0200 0300"); // scales of keys begin
+    }
+  }
+
+  private static EncodedBlock encoded(int seed, int stages) {
+    short[] codes = new short[SHAPE.kvHeads() * Page.TOKENS * stages];
     short[] scales = new short[Page.TOKENS];
     for (int i = 0; i < codes.length; i++) {
       codes[i] = (short) ((i * 37 + seed) & 0xFFF);

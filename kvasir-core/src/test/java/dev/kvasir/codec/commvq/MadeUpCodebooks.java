@@ -27,28 +27,32 @@ public final class MadeUpCodebooks {
   }
 
   private CommvqProfile of(int bits) {
-    int stages = CommvqProfile.stages(bits, shape.headDim());
+    int keyDim = shape.keyDim();
+    int valueDim = shape.valueDim();
+    int keyStages = CommvqProfile.stages(bits, keyDim);
+    int valueStages = CommvqProfile.stages(bits, valueDim);
     List<LayerCodebooks> layers = new ArrayList<>();
     for (int layer = 0; layer < shape.layers(); layer++) {
       List<KeyCodebook> keys = new ArrayList<>();
       List<ValueCodebook> values = new ArrayList<>();
       for (int head = 0; head < shape.kvHeads(); head++) {
-        keys.add(new KeyCodebook(gaussian(1, 1), gaussian(stages, ROWS)));
-        float[] rows = gaussian(stages, 2 * ROWS);
+        keys.add(new KeyCodebook(gaussian(1, 1, keyDim), gaussian(keyStages, ROWS, keyDim)));
+        float[] rows = gaussian(valueStages, 2 * ROWS, valueDim);
         values.add(
-            new ValueCodebook(gaussian(1, 1), new AdditiveStages(stages, shape.headDim(), rows)));
+            new ValueCodebook(
+                gaussian(1, 1, valueDim), new AdditiveStages(valueStages, valueDim, rows)));
       }
       layers.add(new LayerCodebooks(keys, values));
     }
     return new CommvqProfile(bits, layers);
   }
 
-  /** (stages, count, headDim). */
-  private float[] gaussian(int stages, int count) {
-    int block = count * shape.headDim();
+  /** (stages, count, channels). */
+  private float[] gaussian(int stages, int count, int channels) {
+    int block = count * channels;
     float[] numbers = new float[stages * block];
     for (int i = 0; i < numbers.length; i++) {
-      double size = Math.pow(0.8, i / block) / Math.sqrt(shape.kvHeads() * shape.headDim());
+      double size = Math.pow(0.8, i / block) / Math.sqrt(shape.kvHeads() * channels);
       numbers[i] = (float) (size * random.nextGaussian());
     }
     return numbers;

@@ -3,6 +3,7 @@ package dev.kvasir.codec.pmkvq;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
+import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.Lookups;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.PageRoom;
@@ -179,7 +180,12 @@ class NarrowingTest {
 
   private static PmkvqCodec codec(int headDim, RightShift shift, KeyScales keyScales) {
     return new PmkvqCodec(
-        KV_HEADS, headDim, new int[] {2}, keyScales, List.of(), shift, Lookups.EXACT);
+        new CacheShape(1, KV_HEADS, headDim),
+        new int[] {2},
+        keyScales,
+        List.of(),
+        shift,
+        Lookups.EXACT);
   }
 
   private static Page stepByStep(ShrinkingSequence sequence, Page wide, int levels) {

@@ -5,7 +5,7 @@ import dev.kvasir.codec.StatelessCodec;
 import dev.kvasir.memory.SharedArena;
 
 /** Keeps nothing of a sequence, so one object serves all. */
-record ToyCodec(int kvHeads, int headDim) implements StatelessCodec {
+record ToyCodec(int kvHeads, int keyDim, int valueDim) implements StatelessCodec {
   @Override
   public Page seal(SharedArena memory, int layer, int position, float[] keys, float[] values) {
     return ToyPage.pack(memory, this, keys, values);
@@ -17,7 +17,12 @@ record ToyCodec(int kvHeads, int headDim) implements StatelessCodec {
   }
 
   int signBytes() {
-    return 2 * kvHeads * Page.TOKENS * Math.ceilDiv(headDim, Byte.SIZE);
+    return kvHeads * Page.TOKENS * (signBytes(keyDim) + signBytes(valueDim));
+  }
+
+  /** Of one vector. */
+  static int signBytes(int channels) {
+    return Math.ceilDiv(channels, Byte.SIZE);
   }
 
   @Override

@@ -12,7 +12,7 @@ import java.nio.ByteOrder;
  * Signs and sizes. There is no reader: attention expands it.
  *
  * <pre>
- * signs  (keys and values, kvHeads, tokens, headDim / 8 rounded up) bytes
+ * signs  of keys (kvHeads, tokens, keyDim / 8 rounded up) bytes, then of values in the same way
  * sizes  (keys and values, kvHeads, tokens) halves
  * </pre>
  */
@@ -34,28 +34,32 @@ final class ToyPage implements Page {
   static ToyPage pack(SharedArena memory, ToyCodec codec, float[] keys, float[] values) {
     ToyPage page = new ToyPage(memory, codec);
     for (int vector = 0; vector < codec.kvHeads() * TOKENS; vector++) {
-      page.pack(keys, vector, vector);
-      page.pack(values, vector, codec.kvHeads() * TOKENS + vector);
+      page.pack(keys, codec.keyDim(), vector, 0);
+      page.pack(values, codec.valueDim(), vector, codec.kvHeads() * TOKENS);
     }
     return page;
   }
 
-  private void pack(float[] from, int vector, int place) {
+  /**
+   * @param before vectors of keys that lie before those of values; 0 for keys
+   */
+  private void pack(float[] from, int channels, int vector, int before) {
     double sum = 0;
-    for (int i = 0; i < codec.headDim(); i++) {
-      float x = from[vector * codec.headDim() + i];
+    for (int i = 0; i < channels; i++) {
+      float x = from[vector * channels + i];
       sum += Math.abs(x);
       if (x < 0) {
-        long at = signAt(place, i);
+        long at = signAt(channels, vector, before, i);
         byte signs = bytes.get(ValueLayout.JAVA_BYTE, at);
         bytes.set(ValueLayout.JAVA_BYTE, at, (byte) (signs | 1 << i % Byte.SIZE));
       }
     }
-    bytes.set(HALF, sizeAt(place), Float.floatToFloat16((float) (sum / codec.headDim())));
+    bytes.set(HALF, sizeAt(before + vector), Float.floatToFloat16((float) (sum / channels)));
   }
 
-  private long signAt(int place, int channel) {
-    return (long) place * Math.ceilDiv(codec.headDim(), Byte.SIZE) + channel / Byte.SIZE;
+  private long signAt(int channels, int vector, int before, int channel) {
+    long first = (long) before * ToyCodec.signBytes(codec.keyDim());
+    return first + (long) vector * ToyCodec.signBytes(channels) + channel / Byte.SIZE;
   }
 
   private long sizeAt(int place) {
@@ -64,21 +68,21 @@ final class ToyPage implements Page {
 
   @Override
   public void expandKeys(PageRoom room, int kvHead, int tokens, float[] out) {
-    expand(kvHead * TOKENS, tokens, out);
+    expand(codec.keyDim(), kvHead * TOKENS, 0, tokens, out);
   }
 
   @Override
   public void expandValues(PageRoom room, int kvHead, int tokens, float[] out) {
-    expand((codec.kvHeads() + kvHead) * TOKENS, tokens, out);
+    expand(codec.valueDim(), kvHead * TOKENS, codec.kvHeads() * TOKENS, tokens, out);
   }
 
-  private void expand(int place, int tokens, float[] out) {
+  private void expand(int channels, int first, int before, int tokens, float[] out) {
     for (int token = 0; token < tokens; token++) {
-      float size = Float.float16ToFloat(bytes.get(HALF, sizeAt(place + token)));
-      for (int i = 0; i < codec.headDim(); i++) {
-        int signs = bytes.get(ValueLayout.JAVA_BYTE, signAt(place + token, i));
+      float size = Float.float16ToFloat(bytes.get(HALF, sizeAt(before + first + token)));
+      for (int i = 0; i < channels; i++) {
+        int signs = bytes.get(ValueLayout.JAVA_BYTE, signAt(channels, first + token, before, i));
         boolean negative = (signs >> i % Byte.SIZE & 1) == 1;
-        out[token * codec.headDim() + i] = negative ? -size : size;
+        out[token * channels + i] = negative ? -size : size;
       }
     }
   }
@@ -87,9 +91,10 @@ final class ToyPage implements Page {
   public byte[] form() {
     return Envelope.PAGE.seal(
         KIND,
-        2 * Short.BYTES + bytes.byteSize(),
+        3 * Short.BYTES + bytes.byteSize(),
         out -> {
-          out.putShort((short) codec.kvHeads()).putShort((short) codec.headDim());
+          out.putShort((short) codec.kvHeads());
+          out.putShort((short) codec.keyDim()).putShort((short) codec.valueDim());
           out.put(bytes.asByteBuffer());
         });
   }
@@ -99,12 +104,13 @@ final class ToyPage implements Page {
         form,
         KIND,
         in -> {
-          int heads = Short.toUnsignedInt(in.getShort());
-          int channels = Short.toUnsignedInt(in.getShort());
-          if (heads != codec.kvHeads() || channels != codec.headDim()) {
-            throw Envelope.PAGE.refused(
-                "has %d KV heads of %d channels; this cache has %s"
-                    .formatted(heads, channels, codec));
+          ToyCodec found =
+              new ToyCodec(
+                  Short.toUnsignedInt(in.getShort()),
+                  Short.toUnsignedInt(in.getShort()),
+                  Short.toUnsignedInt(in.getShort()));
+          if (!found.equals(codec)) {
+            throw Envelope.PAGE.refused("has %s; this cache has %s".formatted(found, codec));
           }
           Envelope.PAGE.requireRest(in, codec.pageBytes());
           SharedArena own = new SharedArena();

@@ -16,7 +16,7 @@ record ToyPlan(int window, int sinks) implements CachePlan {
 
   @Override
   public CacheSettings settings(CacheShape shape) {
-    ToyCodec codec = new ToyCodec(shape.kvHeads(), shape.headDim());
+    ToyCodec codec = new ToyCodec(shape.kvHeads(), shape.keyDim(), shape.valueDim());
     return new CacheSettings(Precision.F16, sinks, window, Optional.of(codec));
   }
 }

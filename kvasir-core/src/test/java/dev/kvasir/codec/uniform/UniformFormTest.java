@@ -44,6 +44,40 @@ class UniformFormTest {
         "13121110"); // the order of channels begins
   }
 
+  /** A byte tells 256 channels apart, so the places of an order are then two bytes wide. */
+  @Test
+  void theOrderOfManyChannelsIsAsItIsWrittenDown() {
+    int keyDim = 260;
+    HeadShape shape =
+        new HeadShape(
+            List.of(new HalfCodes(1, Page.TOKENS), new LaneScaledCodes(259, Page.TOKENS, 1)),
+            true,
+            new EntryScaledCodes(Page.TOKENS, 8, 1, 128));
+    int[] order = new int[keyDim];
+    Arrays.setAll(order, i -> keyDim - 1 - i);
+    float[] keys = Forms.wholeNumbers(Page.TOKENS * keyDim);
+    float[] values = Forms.wholeNumbers(Page.TOKENS * 8);
+    try (UniformPage page =
+        UniformPage.pack(List.of(shape), Lookups.EXACT, new int[][] {order}, keys, values)) {
+      Forms.assertWrittenDown(
+          page.form(),
+          6322,
+          "7a067369",
+          "4b565047 02 01 a4180000", // version, kind, bytes
+          "0100", // heads
+          "01 02", // ordered, blocks of keys
+          "03 10 0100 8000 0000", // halves
+          "02 01 0301 8000 0000", // lane-scaled
+          "01 01 8000 0800 0800", // values
+          "0301 0201 0101 0001 ff00"); // the order of channels begins
+      try (UniformPage read = UniformPage.read(page.form(), 1, found -> shape, Lookups.EXACT)) {
+        assertThat(read.channelAt(0, 0)).isEqualTo(259);
+        assertThat(read.channelAt(0, 259)).isZero();
+        assertThat(read.bytes().mismatch(page.bytes())).isEqualTo(-1);
+      }
+    }
+  }
+
   @Test
   void aStoredPageIsReadAsItWas() {
     try (UniformPage page = page();

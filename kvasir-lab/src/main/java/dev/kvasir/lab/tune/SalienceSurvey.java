@@ -76,7 +76,11 @@ public record SalienceSurvey(
     MixkvqCodec codec =
         new MixkvqCodec(
                 new MixkvqShape(
-                    shape.layers(), shape.kvHeads(), shape.headDim(), model.config().queryHeads()),
+                    shape.layers(),
+                    shape.kvHeads(),
+                    shape.keyDim(),
+                    shape.valueDim(),
+                    model.config().queryHeads()),
                 new MixkvqSettings(
                     Thresholds.NONE, Salience.QUERY, QuerySpan.WINDOW, GROUP, 1, Lookups.EXACT),
                 Optional.empty())
@@ -111,7 +115,7 @@ public record SalienceSurvey(
 
     Records(CacheShape shape) {
       this.shape = shape;
-      this.stepSums = new double[shape.layers() * shape.kvHeads() * shape.headDim()];
+      this.stepSums = new double[shape.layers() * shape.kvHeads() * shape.keyDim()];
       this.querySums = new double[stepSums.length];
     }
 
@@ -126,10 +130,10 @@ public record SalienceSurvey(
 
     SalienceSurvey survey() {
       double blocks = (double) steps.size() / shape.layers();
-      int ofLayer = shape.kvHeads() * shape.headDim();
+      int ofLayer = shape.kvHeads() * shape.keyDim();
       List<Channel> channels = new ArrayList<>();
       for (int i = 0; i < stepSums.length; i++) {
-        int head = i % ofLayer / shape.headDim();
+        int head = i % ofLayer / shape.keyDim();
         channels.add(new Channel(i / ofLayer, head, querySums[i] / blocks, stepSums[i] / blocks));
       }
       return new SalienceSurvey(quantiles(saliences), quantiles(steps), channels);

@@ -66,6 +66,7 @@ public record TinyDecoder(ModelConfig config, Weights weights) {
               choices.queryHeads(),
               choices.kvHeads(),
               choices.headDim(),
+              choices.headDim(),
               VOCABULARY,
               512,
               EPSILON,

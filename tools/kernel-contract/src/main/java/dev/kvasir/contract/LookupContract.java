@@ -28,7 +28,7 @@ public abstract class LookupContract {
   }
 
   @ParameterizedTest
-  @ValueSource(ints = {4, 20, 64, 80, 96, 124, 128, 256})
+  @ValueSource(ints = {4, 20, 64, 80, 96, 124, 128, 256, 576, 1024})
   void tables(int entries) {
     for (int heads = 1; heads <= HEADS; heads++) {
       assertTablesAgree(randomWeights(heads * (entries + 3) + 2), heads, entries);
@@ -48,8 +48,8 @@ public abstract class LookupContract {
 
   private void assertTablesAgree(float[] weights, int heads, int entries) {
     for (boolean exact : new boolean[] {false, true}) {
-      LookupTables expected = new LookupTables(HEADS, 256);
-      LookupTables found = new LookupTables(HEADS, 256);
+      LookupTables expected = new LookupTables(HEADS, LookupTables.MOST_ENTRIES);
+      LookupTables found = new LookupTables(HEADS, LookupTables.MOST_ENTRIES);
       scalar.lookups().buildTables(weights, 2, entries + 3, heads, entries, exact, expected);
       tested.lookups().buildTables(weights, 2, entries + 3, heads, entries, exact, found);
       assertThat(found.bytes()).as("seed %d", SEED).isEqualTo(expected.bytes());
@@ -64,8 +64,8 @@ public abstract class LookupContract {
   @ParameterizedTest
   @ValueSource(ints = {1, 2, 3, 4, 5, 7, 8})
   void sums(int bits) {
-    for (int entries : new int[] {4, 20, 64, 80, 96, 128, 256}) {
-      for (int lanes : new int[] {16, 32, 48, 80, 128, 256}) {
+    for (int entries : new int[] {4, 20, 64, 80, 96, 128, 256, 576}) {
+      for (int lanes : new int[] {16, 32, 48, 80, 128, 512}) {
         PlaneLayout layout = new PlaneLayout(lanes, entries, bits);
         MemorySegment codes = pack(layout, randomCodes(layout));
         for (int heads = 1; heads <= HEADS; heads++) {
@@ -92,14 +92,15 @@ public abstract class LookupContract {
   @ParameterizedTest
   @ValueSource(ints = {1, 2, 3, 4, 5, 6, 7, 8})
   void theLargestSums(int bits) {
-    PlaneLayout layout = new PlaneLayout(48, 256, bits);
-    byte[] highest = new byte[48 * 256];
+    int entries = LookupTables.MOST_ENTRIES;
+    PlaneLayout layout = new PlaneLayout(48, entries, bits);
+    byte[] highest = new byte[48 * entries];
     Arrays.fill(highest, (byte) ((1 << bits) - 1));
-    float[] weights = new float[7 * 256];
+    float[] weights = new float[7 * entries];
     for (float weight : new float[] {0.1f, -0.1f, 3e35f, 0}) {
       Arrays.fill(weights, weight);
       assertSumsAgree(layout, pack(layout, highest), weights, 7, 0, 2);
-      assertSumsAgree(layout, pack(layout, new byte[48 * 256]), weights, 7, 0, 2);
+      assertSumsAgree(layout, pack(layout, new byte[48 * entries]), weights, 7, 0, 2);
     }
   }
 

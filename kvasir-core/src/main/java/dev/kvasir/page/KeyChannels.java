@@ -1,0 +1,53 @@
+package dev.kvasir.page;
+
+import java.lang.foreign.MemorySegment;
+import java.util.Map;
+import java.util.function.Function;
+
+/**
+ * Values that are the first channels of their keys: no bytes of their own. What they are is known
+ * to whoever has the keys.
+ *
+ * <pre>
+ * bytes = 0
+ * </pre>
+ *
+ * @param entries tokens
+ * @param lanes channels of a value
+ */
+public record KeyChannels(int entries, int lanes) implements CodeBlock {
+  private static final int KIND = 8;
+
+  /** Its number in stored pages. */
+  static final Map<Integer, Function<BlockHeader, CodeBlock>> KINDS =
+      Map.of(KIND, header -> new KeyChannels(header.entries(), header.lanes()));
+
+  @Override
+  public BlockHeader header() {
+    return new BlockHeader(KIND, bits(), entries, lanes, 0);
+  }
+
+  @Override
+  public int bits() {
+    return 0;
+  }
+
+  @Override
+  public int codeBytes() {
+    return 0;
+  }
+
+  @Override
+  public int bytes() {
+    return 0;
+  }
+
+  /** Nothing is left to pack. */
+  @Override
+  public void pack(CodeRoom room, float[] x, MemorySegment target, long offset) {}
+
+  @Override
+  public void expand(CodeRoom room, MemorySegment source, long offset, float[] x) {
+    throw new UnsupportedOperationException("values in keys are expanded with the keys");
+  }
+}

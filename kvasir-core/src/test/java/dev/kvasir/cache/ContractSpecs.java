@@ -1,0 +1,185 @@
+package dev.kvasir.cache;
+
+import dev.kvasir.codec.CacheShape;
+import dev.kvasir.codec.ValueOrigin;
+import java.util.List;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
+
+/** The caches that are held to what every kind of cache promises. */
+final class ContractSpecs {
+  private static final CacheShape SHAPE = new CacheShape(2, 2, 20);
+
+  /** Values that are narrower than keys, and wider. */
+  private static final List<CacheShape> TWO_WIDTHS =
+      List.of(new CacheShape(2, 2, 24, 12), new CacheShape(1, 3, 20, 36));
+
+  /** Heads of models, some of which fill no whole vectors, groups or bytes of an order. */
+  private static final List<CacheShape> LARGE =
+      List.of(
+          new CacheShape(1, 1, 80),
+          new CacheShape(1, 1, 96),
+          new CacheShape(1, 2, 192, 128),
+          new CacheShape(1, 1, 576, 512));
+
+  /** Latent attention: values are the first channels of keys. */
+  private static final List<CacheShape> LATENT =
+      List.of(
+          new CacheShape(2, 1, 36, 28, ValueOrigin.IN_KEYS),
+          new CacheShape(1, 2, 24, 24, ValueOrigin.IN_KEYS),
+          new CacheShape(1, 1, 576, 512, ValueOrigin.IN_KEYS));
+
+  private ContractSpecs() {}
+
+  static Stream<String> specs() {
+    return Stream.of(
+        "fp32",
+        "fp16",
+        "bf16",
+        "kivi:8",
+        "kivi:4",
+        "kivi:3,group=64",
+        "kivi:2",
+        "kivi:2,group=32,window=0",
+        "kivi:1,sinks=5",
+        "kivi:2,k=4,v=1,window=40,sinks=16",
+        "kivi:4,window=300,sinks=130",
+        "kivi:2,sinks=256,lookup=fast",
+        "patternkv:2",
+        "patternkv:4,sinks=5,window=40",
+        "patternkv:2,rope=static",
+        "patternkv:4,rope=static,window=0",
+        "patternkv:2,rope=static,patterns=4,sinks=5",
+        "patternkv:3,rope=static,k=4,v=2,group=32,patterns=255,window=40",
+        "patternkv:2,rope=static,new-patterns=off,v-threshold=off",
+        "patternkv:2,k-patterns=off",
+        "patternkv:2,rope=static,v-patterns=off,window=300,sinks=130",
+        "patternkv:1,k-patterns=off,v-patterns=off",
+        "mixkvq,high=2.8,mid=2",
+        "mixkvq,high=3.2,mid=2.6,queries=sequence,sinks=0,window=0",
+        "mixkvq,high=2.6,mid=3,group=64,window=40,lookup=fast",
+        "mixkvq,high=2.8,mid=2,residual=256,sinks=5",
+        "mixkvq,high=1.9,mid=1.7,salience=error,group=128",
+        "mixkvq,high=1.9,mid=1.7,salience=error,residual=384,sinks=130",
+        "mixkvq,high=1000,mid=1000",
+        "mixkvq,high=0.0001,mid=0.0001",
+        "pmkvq:2,budget=1MiB,keys=token", // all 16 bits
+        "pmkvq:2,budget=260KiB,keys=token,shrink=layer",
+        "pmkvq:2,budget=200KiB,shift=direct,keys=token,shrink=layer",
+        "pmkvq:2,budget=200KiB,shift=modified,window=40,sinks=16",
+        "pmkvq:4,budget=240KiB,window=0,sinks=0",
+        "pmkvq:8,budget=360KiB,sinks=130",
+        "pmkvq:2,budget=1MiB",
+        "pmkvq:2,budget=220KiB,shrink=layer",
+        "pmkvq:2,budget=260KiB,keys=token",
+        "pmkvq:2,budget=260KiB",
+        "commvq:1",
+        "commvq:2,window=0,beam=1",
+        "commvq:2,window=40,sinks=130",
+        "toy",
+        "toy,window=0,sinks=5");
+  }
+
+  /** A few of every method, for heads of other shapes. */
+  static Stream<String> fewSpecs() {
+    return Stream.of(
+        "fp32",
+        "fp16",
+        "bf16",
+        "kivi:2",
+        "kivi:3,k=4,group=32,window=0,sinks=5",
+        "patternkv:2,window=40",
+        "patternkv:4,rope=static,patterns=4,sinks=5",
+        "patternkv:2,k-patterns=off",
+        "patternkv:1,v-patterns=off",
+        "mixkvq,high=2.8,mid=2",
+        "mixkvq,high=1.9,mid=1.7,salience=error,residual=256",
+        "pmkvq:2,budget=20bits",
+        "pmkvq:2,budget=10bits,keys=token",
+        "pmkvq:2,budget=10bits,shrink=layer,sinks=5",
+        "commvq:1,beam=1",
+        "commvq:2,beam=1,window=0",
+        "toy,sinks=5");
+  }
+
+  /** One or two of every method, for heads that take their time. */
+  static Stream<String> quickSpecs() {
+    return Stream.of(
+        "fp16",
+        "kivi:2",
+        "kivi:3,k=4,group=32,window=0,sinks=5",
+        "patternkv:2,patterns=4,window=40",
+        "mixkvq,high=2.8,mid=2",
+        "mixkvq,high=1.9,mid=1.7,salience=error",
+        "pmkvq:2,budget=10bits",
+        "pmkvq:2,budget=10bits,keys=token",
+        "commvq:1,beam=1",
+        "toy");
+  }
+
+  /** Some of the methods that read values from keys. */
+  static Stream<String> latentSpecs() {
+    return Stream.of(
+        "fp32",
+        "fp16",
+        "bf16",
+        "kivi:2",
+        "kivi:3,group=32,window=0,sinks=5",
+        "kivi:4,sinks=130,lookup=fast");
+  }
+
+  static Stream<ShapedSpec> latentKinds() {
+    return on(LATENT, ContractSpecs::latentSpecs);
+  }
+
+  /** All specs, and some of every method on heads of other shapes. */
+  static Stream<ShapedSpec> kinds() {
+    return Stream.of(
+            specs().map(spec -> new ShapedSpec(SHAPE, spec)),
+            on(TWO_WIDTHS, ContractSpecs::fewSpecs),
+            on(LARGE, ContractSpecs::quickSpecs),
+            latentKinds())
+        .flatMap(some -> some);
+  }
+
+  private static Stream<ShapedSpec> on(
+      List<CacheShape> shapes, Supplier<Stream<String>> someSpecs) {
+    return shapes.stream()
+        .flatMap(shape -> someSpecs.get().map(spec -> new ShapedSpec(shape, spec)));
+  }
+
+  static Stream<ShapedSpec> kindsThatStoreValues() {
+    return kinds().filter(kind -> !kind.shape().hasValuesInKeys());
+  }
+
+  /** Without the search for codes of large heads, which takes seconds a page. */
+  static Stream<ShapedSpec> kindsThatPackQuickly() {
+    return kinds().filter(kind -> !kind.spec().startsWith("commvq") || kind.shape().keyDim() <= 96);
+  }
+
+  /** Without those that pack keys as they were before rotation, when they were no constants. */
+  static Stream<ShapedSpec> kindsThatKeepConstants() {
+    return kinds()
+        .filter(kind -> !kind.spec().startsWith("commvq"))
+        .filter(
+            kind ->
+                !kind.spec().startsWith("patternkv")
+                    || kind.spec().contains("rope=static")
+                    || kind.spec().contains("k-patterns=off"));
+  }
+
+  /**
+   * Without those that learn from the first tokens that are packed or from the queries of a step,
+   * however many there are, and those that shrink: the tokens of a long step need room at once.
+   */
+  static Stream<ShapedSpec> kindsThatLearnNothing() {
+    return kindsThatPackQuickly()
+        .filter(kind -> !kind.spec().startsWith("patternkv"))
+        .filter(kind -> !kind.spec().startsWith("mixkvq") || kind.spec().contains("salience=error"))
+        .filter(
+            kind ->
+                !kind.spec().startsWith("pmkvq")
+                    || kind.spec().contains("1MiB")
+                    || kind.spec().contains("20bits"));
+  }
+}

@@ -1,0 +1,25 @@
+package dev.kvasir.cache;
+
+import dev.kvasir.codec.CacheShape;
+
+/** A kind of cache, and the heads that it is held to its promises on. */
+record ShapedSpec(CacheShape shape, String spec) {
+  int keyVector() {
+    return shape.kvHeads() * shape.keyDim();
+  }
+
+  int valueVector() {
+    return shape.kvHeads() * shape.valueDim();
+  }
+
+  @Override
+  public String toString() {
+    return "%s on %d heads of %d and %d channels%s"
+        .formatted(
+            spec,
+            shape.kvHeads(),
+            shape.keyDim(),
+            shape.valueDim(),
+            shape.hasValuesInKeys() ? " of theirs" : "");
+  }
+}
