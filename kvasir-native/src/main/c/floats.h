@@ -279,36 +279,54 @@ EXPORT void KERNEL(expand)(const uint8_t *source, i64 offset, float *out, i32 ou
   }
 }
 
-// A part of a sum takes two neighbouring channels in turn, as PartialSums.pairedDot says: one vector holds even
-// channels, the other odd ones. Rows of halves are separated once for all queries.
-INLINE void paired_dots(const float *q, i64 q_stride, const int rows, const uint16_t *b, i64 b_stride, const int tokens,
-                        i32 depth, float *c, i64 c_stride, const int brains) {
+// A part of a sum takes two neighbouring channels in turn, as PartialSums.pairedDot says. So even channels and odd
+// ones are taken apart: of rows of halves in registers, of queries once, here.
+// arranged: (rows, columns), where 2 LANES channels are LANES even ones and then the odd ones
+EXPORT void KERNEL(arrange_queries)(const float *rows, i32 count, i32 columns, float *arranged) {
+  for (i64 row = 0; row < count; row++) {
+    const float *from = rows + row * columns;
+    float *to = arranged + row * columns;
+    for (i32 k = 0; k + 2 * LANES <= columns; k += 2 * LANES) {
+      Floats low = load(from + k), high = load(from + k + LANES);
+      store(to + k, evens(low, high));
+      store(to + k + LANES, odds(low, high));
+    }
+  }
+}
+
+typedef struct {
+  const float *rows;     // (count, columns)
+  const float *arranged; // (count, columns)
+  i64 columns;
+} Queries;
+
+INLINE void paired_dots(const Queries *q, i64 first, const int rows, const uint16_t *b, const int tokens, float *c,
+                        i64 c_stride, const int brains) {
   Floats partial[4][4];
   UNROLL for (int i = 0; i < rows; i++) {
     UNROLL for (int j = 0; j < 4; j++) partial[i][j] = all(0);
   }
-  i32 k = 0;
-  for (; k + 2 * LANES <= depth; k += 2 * LANES) {
+  i64 columns = q->columns, k = 0;
+  const float *queries = q->arranged + first * columns;
+  for (; k + 2 * LANES <= columns; k += 2 * LANES) {
     Floats even[4], odd[4];
     UNROLL for (int j = 0; j < tokens; j++) {
-      Floats low = load_16(b + j * b_stride + k, brains), high = load_16(b + j * b_stride + k + LANES, brains);
+      Floats low = load_16(b + j * columns + k, brains), high = load_16(b + j * columns + k + LANES, brains);
       even[j] = evens(low, high);
       odd[j] = odds(low, high);
     }
     UNROLL for (int i = 0; i < rows; i++) {
-      Floats low = load(q + i * q_stride + k), high = load(q + i * q_stride + k + LANES);
-      Floats q_even = evens(low, high), q_odd = odds(low, high);
-      UNROLL for (int j = 0; j < tokens; j++) {
-        partial[i][j] = fused(q_odd, odd[j], fused(q_even, even[j], partial[i][j]));
-      }
+      Floats q_even = load(queries + i * columns + k), q_odd = load(queries + i * columns + k + LANES);
+      UNROLL for (int j = 0; j < tokens; j++) partial[i][j] = fused(q_even, even[j], partial[i][j]);
+      UNROLL for (int j = 0; j < tokens; j++) partial[i][j] = fused(q_odd, odd[j], partial[i][j]);
     }
   }
   UNROLL for (int i = 0; i < rows; i++) {
     float sums[4];
     totals(partial[i][0], partial[i][1], partial[i][2], partial[i][3], sums);
     for (int j = 0; j < tokens; j++) {
-      for (i32 rest = k; rest < depth; rest++) {
-        sums[j] = fused1(q[i * q_stride + rest], load_one(b + j * b_stride + rest, brains), sums[j]);
+      for (i64 rest = k; rest < columns; rest++) {
+        sums[j] = fused1(q->rows[(first + i) * columns + rest], load_one(b + j * columns + rest, brains), sums[j]);
       }
       c[i * c_stride + j] = sums[j];
     }
@@ -321,37 +339,31 @@ INLINE void paired_dots(const float *q, i64 q_stride, const int rows, const uint
 #define HALF_TOKENS 4
 #endif
 
-INLINE void half_products(const float *q, i32 rows, const uint16_t *b, i32 b_rows, i32 columns, float *c, i64 c_stride,
+INLINE void half_products(const Queries *q, i32 rows, const uint16_t *b, i32 b_rows, float *c, i64 c_stride,
                           const int brains) {
   i32 j = 0;
   for (; j + HALF_TOKENS <= b_rows; j += HALF_TOKENS) {
-    const uint16_t *from = b + (i64)j * columns;
+    const uint16_t *from = b + j * q->columns;
     i32 i = 0;
-    for (; i + 4 <= rows; i += 4) {
-      paired_dots(q + (i64)i * columns, columns, 4, from, columns, HALF_TOKENS, columns, c + i * c_stride + j,
-                  c_stride, brains);
-    }
-    for (; i < rows; i++) {
-      paired_dots(q + (i64)i * columns, columns, 1, from, columns, HALF_TOKENS, columns, c + i * c_stride + j,
-                  c_stride, brains);
-    }
+    for (; i + 4 <= rows; i += 4) paired_dots(q, i, 4, from, HALF_TOKENS, c + i * c_stride + j, c_stride, brains);
+    for (; i < rows; i++) paired_dots(q, i, 1, from, HALF_TOKENS, c + i * c_stride + j, c_stride, brains);
   }
   for (; j < b_rows; j++) {
     for (i32 i = 0; i < rows; i++) {
-      paired_dots(q + (i64)i * columns, columns, 1, b + (i64)j * columns, columns, 1, columns, c + i * c_stride + j,
-                  c_stride, brains);
+      paired_dots(q, i, 1, b + j * q->columns, 1, c + i * c_stride + j, c_stride, brains);
     }
   }
 }
 
-// c[i][j] = query i . row j; queries (rows, columns)
-EXPORT void KERNEL(half_products)(const float *q, i32 rows, const uint8_t *b, i64 b_offset, i32 b_rows, i32 columns,
-                                  float *c, i32 c_at, i32 c_stride, i32 brains) {
+// c[i][j] = query i . row j
+EXPORT void KERNEL(half_products)(const float *q_rows, const float *q_arranged, i32 rows, const uint8_t *b, i64 b_offset,
+                                  i32 b_rows, i32 columns, float *c, i32 c_at, i32 c_stride, i32 brains) {
   const uint16_t *from = (const uint16_t *)(b + b_offset);
+  Queries queries = {q_rows, q_arranged, columns};
   if (brains) {
-    half_products(q, rows, from, b_rows, columns, c + c_at, c_stride, 1);
+    half_products(&queries, rows, from, b_rows, c + c_at, c_stride, 1);
   } else {
-    half_products(q, rows, from, b_rows, columns, c + c_at, c_stride, 0);
+    half_products(&queries, rows, from, b_rows, c + c_at, c_stride, 0);
   }
 }
 

@@ -28,6 +28,7 @@
 
 typedef int8_t i8;
 typedef int32_t i32;
+typedef uint32_t u32;
 typedef int64_t i64;
 
 #endif

@@ -4,6 +4,7 @@
 typedef uint8_t Bytes16 __attribute__((ext_vector_type(16)));
 typedef uint16_t Shorts16 __attribute__((ext_vector_type(16)));
 
+#define MOST_QUADS 256    // what sums of 16 bits hold
 #define SUMS 16           // subset sums of a quad
 #define ROW_TABLES 32     // bytes of the two tables that a row of codes looks up in
 #define LOOKUP_TILE 32    // lanes of a tile
@@ -46,12 +47,31 @@ INLINE void survey(const float *w, i64 quads, float *largest, float *sum) {
 }
 
 INLINE i32 fixed_steps(float weight, float scale) {
-  const float rounder = 12582912.0f;
-  union {
-    float number;
-    i32 bits;
-  } lifted = {weight * scale + rounder}, zero = {rounder};
-  return lifted.bits - zero.bits;
+  float lifted = weight * scale + 12582912.0f;
+  i32 bits;
+  __builtin_memcpy(&bits, &lifted, 4);
+  return bits - 0x4B400000;
+}
+
+// A number twice in 32 bits: vectors are filled with 32 bits of memory at no cost, but not with 16.
+INLINE u32 twice(i32 number) { return (u32)number << 16 | ((u32)number & 0xFFFF); }
+
+INLINE Shorts16 everywhere(u32 number) {
+  typedef u32 Words8 __attribute__((ext_vector_type(8)));
+  return (Shorts16)(Words8)number;
+}
+
+INLINE void fix(const float *w, i64 quads, float scale, i32 rounding, u32 numbers[5][MOST_QUADS]) {
+  for (i64 c = 0; c < quads; c++) {
+    i32 s0 = fixed_steps(w[c], scale), s1 = fixed_steps(w[c + quads], scale);
+    i32 s2 = fixed_steps(w[c + 2 * quads], scale), s3 = fixed_steps(w[c + 3 * quads], scale);
+    i32 below = (s0 < 0 ? s0 : 0) + (s1 < 0 ? s1 : 0) + (s2 < 0 ? s2 : 0) + (s3 < 0 ? s3 : 0);
+    numbers[0][c] = twice(s0);
+    numbers[1][c] = twice(s1);
+    numbers[2][c] = twice(s2);
+    numbers[3][c] = twice(s3);
+    numbers[4][c] = twice(rounding - below);
+  }
 }
 
 INLINE void store_bytes(uint8_t *to, Bytes16 bytes) { __builtin_memcpy(to, &bytes, 16); }
@@ -78,17 +98,14 @@ INLINE void fill_tables(const float *w, i64 quads, float scale, uint8_t *coarse,
   const Shorts16 has3 = {0, 0, 0, 0, 0, 0, 0, 0, -1, -1, -1, -1, -1, -1, -1, -1};
   i32 rounding = fine ? 1 << (FIXED_BITS - FINE_BITS - 1) : 1 << (FIXED_BITS - 1);
   Shorts16 coarse_sums = 0, fine_sums = 0;
+  u32 numbers[5][MOST_QUADS]; // four weights of each quad, and where its subset sums begin
+  fix(w, quads, scale, rounding, numbers);
   for (i64 c = 0; c < quads; c++) {
-    i32 start = rounding, steps[4];
-    UNROLL for (int k = 0; k < 4; k++) {
-      steps[k] = fixed_steps(w[c + k * quads], scale);
-      start -= steps[k] < 0 ? steps[k] : 0;
-    }
-    Shorts16 sums = (Shorts16)(uint16_t)start;
-    sums += has0 & (Shorts16)(uint16_t)steps[0];
-    sums += has1 & (Shorts16)(uint16_t)steps[1];
-    sums += has2 & (Shorts16)(uint16_t)steps[2];
-    sums += has3 & (Shorts16)(uint16_t)steps[3];
+    Shorts16 sums = everywhere(numbers[4][c]);
+    sums += has0 & everywhere(numbers[0][c]);
+    sums += has1 & everywhere(numbers[1][c]);
+    sums += has2 & everywhere(numbers[2][c]);
+    sums += has3 & everywhere(numbers[3][c]);
     Shorts16 entries = sums >> FIXED_BITS;
     coarse_sums += entries;
     store_tables(coarse, coarse_singles, c, __builtin_convertvector(entries, Bytes16));

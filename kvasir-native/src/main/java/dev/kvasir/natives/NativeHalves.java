@@ -15,9 +15,12 @@ import java.lang.invoke.MethodHandle;
 final class NativeHalves implements HalfKernels {
   private static final MethodHandle EXPAND =
       Calls.floats("expand", ADDRESS, JAVA_LONG, ADDRESS, JAVA_INT, JAVA_INT, JAVA_INT);
+  private static final MethodHandle ARRANGE =
+      Calls.floats("arrange_queries", ADDRESS, JAVA_INT, JAVA_INT, ADDRESS);
   private static final MethodHandle PRODUCTS =
       Calls.floats(
           "half_products",
+          ADDRESS,
           ADDRESS,
           JAVA_INT,
           ADDRESS,
@@ -81,6 +84,15 @@ final class NativeHalves implements HalfKernels {
   public void prepare(
       HalfQueries queries, float[] a, int at, int rows, int columns, Precision precision) {
     scalar.prepare(queries, a, at, rows, columns, precision);
+    try {
+      ARRANGE.invokeExact(
+          MemorySegment.ofArray(queries.rows()),
+          rows,
+          columns,
+          MemorySegment.ofArray(queries.arranged()));
+    } catch (Throwable e) {
+      throw Calls.unexpected(e);
+    }
   }
 
   @Override
@@ -99,6 +111,7 @@ final class NativeHalves implements HalfKernels {
     try {
       PRODUCTS.invokeExact(
           MemorySegment.ofArray(queries.rows()),
+          MemorySegment.ofArray(queries.arranged()),
           queries.count(),
           b.data(),
           offset,
