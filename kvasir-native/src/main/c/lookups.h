@@ -4,7 +4,7 @@
 typedef uint8_t Bytes16 __attribute__((ext_vector_type(16)));
 typedef uint16_t Shorts16 __attribute__((ext_vector_type(16)));
 
-#define MOST_QUADS 256    // what sums of 16 bits hold
+#define TOGETHER 64       // quads whose weights are fixed together
 #define SUMS 16           // subset sums of a quad
 #define ROW_TABLES 32     // bytes of the two tables that a row of codes looks up in
 #define LOOKUP_TILE 32    // lanes of a tile
@@ -61,8 +61,8 @@ INLINE Shorts16 everywhere(u32 number) {
   return (Shorts16)(Words8)number;
 }
 
-INLINE void fix(const float *w, i64 quads, float scale, i32 rounding, u32 numbers[5][MOST_QUADS]) {
-  for (i64 c = 0; c < quads; c++) {
+INLINE void fix(const float *w, i64 quads, i64 count, float scale, i32 rounding, u32 numbers[5][TOGETHER]) {
+  for (i64 c = 0; c < count; c++) {
     i32 s0 = fixed_steps(w[c], scale), s1 = fixed_steps(w[c + quads], scale);
     i32 s2 = fixed_steps(w[c + 2 * quads], scale), s3 = fixed_steps(w[c + 3 * quads], scale);
     i32 below = (s0 < 0 ? s0 : 0) + (s1 < 0 ? s1 : 0) + (s2 < 0 ? s2 : 0) + (s3 < 0 ? s3 : 0);
@@ -98,21 +98,24 @@ INLINE void fill_tables(const float *w, i64 quads, float scale, uint8_t *coarse,
   const Shorts16 has3 = {0, 0, 0, 0, 0, 0, 0, 0, -1, -1, -1, -1, -1, -1, -1, -1};
   i32 rounding = fine ? 1 << (FIXED_BITS - FINE_BITS - 1) : 1 << (FIXED_BITS - 1);
   Shorts16 coarse_sums = 0, fine_sums = 0;
-  u32 numbers[5][MOST_QUADS]; // four weights of each quad, and where its subset sums begin
-  fix(w, quads, scale, rounding, numbers);
-  for (i64 c = 0; c < quads; c++) {
-    Shorts16 sums = everywhere(numbers[4][c]);
-    sums += has0 & everywhere(numbers[0][c]);
-    sums += has1 & everywhere(numbers[1][c]);
-    sums += has2 & everywhere(numbers[2][c]);
-    sums += has3 & everywhere(numbers[3][c]);
-    Shorts16 entries = sums >> FIXED_BITS;
-    coarse_sums += entries;
-    store_tables(coarse, coarse_singles, c, __builtin_convertvector(entries, Bytes16));
-    if (fine) {
-      Shorts16 rest = (sums >> (FIXED_BITS - FINE_BITS)) & (Shorts16)((1 << FINE_BITS) - 1);
-      fine_sums += rest;
-      store_tables(fine, fine_singles, c, __builtin_convertvector(rest, Bytes16));
+  u32 numbers[5][TOGETHER]; // four weights of each quad, and where its subset sums begin
+  for (i64 first = 0; first < quads; first += TOGETHER) {
+    i64 count = quads - first < TOGETHER ? quads - first : TOGETHER;
+    fix(w + first, quads, count, scale, rounding, numbers);
+    for (i64 c = 0; c < count; c++) {
+      Shorts16 sums = everywhere(numbers[4][c]);
+      sums += has0 & everywhere(numbers[0][c]);
+      sums += has1 & everywhere(numbers[1][c]);
+      sums += has2 & everywhere(numbers[2][c]);
+      sums += has3 & everywhere(numbers[3][c]);
+      Shorts16 entries = sums >> FIXED_BITS;
+      coarse_sums += entries;
+      store_tables(coarse, coarse_singles, first + c, __builtin_convertvector(entries, Bytes16));
+      if (fine) {
+        Shorts16 rest = (sums >> (FIXED_BITS - FINE_BITS)) & (Shorts16)((1 << FINE_BITS) - 1);
+        fine_sums += rest;
+        store_tables(fine, fine_singles, first + c, __builtin_convertvector(rest, Bytes16));
+      }
     }
   }
   *coarse_total = total_of(coarse_sums);
