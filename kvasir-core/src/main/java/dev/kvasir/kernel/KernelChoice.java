@@ -24,6 +24,9 @@ public record KernelChoice(Kernels kernels, String reason) {
   /** What plain Java is called. */
   private static final String PLAIN = "java";
 
+  /** What {@link #ask} left; null if nobody asked. */
+  private static volatile Wanted asked;
+
   /**
    * What was asked for, and how.
    *
@@ -31,6 +34,9 @@ public record KernelChoice(Kernels kernels, String reason) {
    */
   record Wanted(String name, String how) {
     static Optional<Wanted> ofThisProcess() {
+      if (asked != null) {
+        return Optional.of(asked);
+      }
       String property = System.getProperty(PROPERTY);
       if (property != null) {
         return Optional.of(new Wanted(property, "-D%s=%s".formatted(PROPERTY, property)));
@@ -53,6 +59,15 @@ public record KernelChoice(Kernels kernels, String reason) {
       }
       return choice;
     }
+  }
+
+  /**
+   * Asks for kernels by name; after the process has chosen, it changes nothing.
+   *
+   * @param how as people wrote it, for a refusal
+   */
+  public static void ask(String name, String how) {
+    asked = new Wanted(name, how);
   }
 
   public static KernelChoice ofThisProcess() {

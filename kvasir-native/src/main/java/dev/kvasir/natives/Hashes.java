@@ -12,7 +12,7 @@ import java.util.stream.Collectors;
 /**
  * What the libraries were when they were built, a line each: {@code SHA-256 name}. The line of
  * {@code sources} is the hash of all C files in the order of their names, {@code *.c} and then
- * {@code *.h}.
+ * {@code *.h}; that of {@code clang} is the version that built them.
  */
 record Hashes(Map<String, String> byName) {
   private static final String RESOURCE = "hashes";

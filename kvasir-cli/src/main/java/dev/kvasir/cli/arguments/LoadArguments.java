@@ -1,6 +1,7 @@
 package dev.kvasir.cli.arguments;
 
 import dev.kvasir.LoadOptions;
+import dev.kvasir.kernel.KernelChoice;
 import dev.kvasir.profile.Profile;
 import java.nio.file.Path;
 import picocli.CommandLine.Option;
@@ -14,6 +15,15 @@ public final class LoadArguments {
   private Integer threads;
 
   @Option(
+      names = "--kernels",
+      paramLabel = "KIND",
+      description = {
+        "Arithmetic to run on: native, vector or java. All give the same text.",
+        "  Default: the fastest that can run; 'kvasir inspect --kernels' says which."
+      })
+  private String kernels;
+
+  @Option(
       names = "--profile",
       paramLabel = "FILE",
       description = {
@@ -23,6 +33,9 @@ public final class LoadArguments {
   private Path profile;
 
   public LoadOptions options() {
+    if (kernels != null) {
+      KernelChoice.ask(kernels, "--kernels %s".formatted(kernels));
+    }
     LoadOptions options = LoadOptions.defaults();
     if (threads != null) {
       options = options.withThreads(OptionValue.atLeastOne("--threads", threads));

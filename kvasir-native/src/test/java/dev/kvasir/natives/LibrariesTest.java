@@ -1,0 +1,91 @@
+package dev.kvasir.natives;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** The libraries in the jar are built from the sources beside them. */
+class LibrariesTest {
+  private static final Path SOURCES = Path.of("src/main/c");
+  private static final Path LIBRARIES = Path.of("src/main/resources/dev/kvasir/natives");
+  private static final Path BUILD = Path.of("../tools/native/build");
+
+  @TempDir Path folder;
+
+  @Test
+  void theyAreBuiltFromTheseSources() throws IOException {
+    ByteArrayOutputStream all = new ByteArrayOutputStream();
+    for (String ending : List.of(".c", ".h")) {
+      for (Path file : sources(ending)) {
+        all.write(Files.readAllBytes(file));
+      }
+    }
+    assertThat(Hashes.of(all.toByteArray()))
+        .as("the sources have changed: run tools/native/build")
+        .isEqualTo(Hashes.read().byName().get("sources"));
+  }
+
+  private static List<Path> sources(String ending) throws IOException {
+    try (Stream<Path> files = Files.list(SOURCES)) {
+      return files.filter(file -> file.toString().endsWith(ending)).sorted().toList();
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(Platform.class)
+  void eachIsWhatWasBuilt(Platform platform) {
+    assertThat(Hashes.read().verified(platform.library())).isNotEmpty();
+  }
+
+  @Test
+  void oneThatWasChangedIsRefused() {
+    Hashes others = new Hashes(Map.of("linux-x86_64.so", "00"));
+    assertThatThrownBy(() -> others.verified("linux-x86_64.so"))
+        .isInstanceOf(NativeRefusal.class)
+        .hasMessageMatching("linux-x86_64.so has the hash [0-9a-f]{64}; expected 00");
+    assertThatThrownBy(() -> others.verified("plan9.so"))
+        .isInstanceOf(NativeRefusal.class)
+        .hasMessage("plan9.so is missing from the jar of kvasir-native");
+  }
+
+  /** Another version of the compiler gives other bytes, which are as good. */
+  @Test
+  void buildingAgainGivesTheSameBytes() throws Exception {
+    String version = Hashes.read().byName().get("clang");
+    assumeTrue(
+        run(List.of("clang", "-dumpversion")).trim().equals(version)
+            && !run(List.of("ld.lld", "--version")).isEmpty(),
+        "clang %s and lld are not installed".formatted(version));
+    run(List.of("bash", BUILD.toString(), folder.toString()));
+    for (Platform platform : Platform.values()) {
+      assertThat(folder.resolve(platform.library()))
+          .hasSameBinaryContentAs(LIBRARIES.resolve(platform.library()));
+    }
+    assertThat(folder.resolve("hashes")).hasSameTextualContentAs(LIBRARIES.resolve("hashes"));
+  }
+
+  /** What a program says; nothing if there is none. */
+  private static String run(List<String> command) throws InterruptedException {
+    try {
+      Process process =
+          new ProcessBuilder(new ArrayList<>(command)).redirectErrorStream(true).start();
+      String said = new String(process.getInputStream().readAllBytes());
+      return process.waitFor() == 0 ? said : "";
+    } catch (IOException e) {
+      return "";
+    }
+  }
+}
