@@ -2,3 +2,5 @@
 #define CODED_BLOCK "coded_avx512.h"
 #include "coded.h"
 #include "floats.h"
+#include "patterns.h"
+#include "codebooks.h"

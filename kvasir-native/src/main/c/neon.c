@@ -2,3 +2,5 @@
 #define CODED_BLOCK "coded_neon.h"
 #include "coded.h"
 #include "floats.h"
+#include "patterns.h"
+#include "codebooks.h"

@@ -23,6 +23,8 @@ final class NativeKernels implements Kernels {
   private final FloatKernels floats = new NativeFloats();
   private final RowKernels rows = new NativeRows();
   private final HalfKernels halves = new NativeHalves(SCALAR.halves());
+  private final PatternKernels patterns = new NativePatterns();
+  private final CodebookKernels codebooks = new NativeCodebooks();
 
   NativeKernels(Kernels beneath) {
     this.beneath = beneath;
@@ -37,8 +39,9 @@ final class NativeKernels implements Kernels {
   public String serving(Family family) {
     return switch (family) {
       case BYTES, NIBBLES -> "native, %s".formatted(Calls.forCodes().words());
-      case FLOATS, ROWS, HALVES -> "native, %s".formatted(Calls.forFloats().words());
-      case LOOKUPS, PATTERNS, CODEBOOKS -> beneath.serving(family);
+      case FLOATS, ROWS, HALVES, PATTERNS, CODEBOOKS ->
+          "native, %s".formatted(Calls.forFloats().words());
+      case LOOKUPS -> beneath.serving(family);
     };
   }
 
@@ -69,11 +72,11 @@ final class NativeKernels implements Kernels {
 
   @Override
   public PatternKernels patterns() {
-    return beneath.patterns();
+    return patterns;
   }
 
   @Override
   public CodebookKernels codebooks() {
-    return beneath.codebooks();
+    return codebooks;
   }
 }
