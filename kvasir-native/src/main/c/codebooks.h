@@ -149,18 +149,31 @@ EXPORT void KERNEL(row_products)(const float *a, const float *b, i32 first, i32 
 
 // ---- bins
 
-// Sets are gone through within a token: what was stored into a bin has arrived when the next token's weights are
-// added to it.
-INLINE void collect_lanes(const uint8_t *indices, i32 sets, i32 first, i32 end, const float *weights, i64 lanes,
-                          float *bins, const int fours) {
+// Some sets at a time: one alone would wait for its own stores where tokens pick the same bin, and each more is an
+// index whose line is read anew for every token.
+INLINE void collect_sets(const uint8_t *indices, const int sets, i32 first, i32 end, const float *weights, i64 lanes,
+                         float *bins, const int fours) {
   for (i32 token = first; token < end; token++) {
     Four weight[2];
     UNROLL for (int f = 0; f < fours; f++) weight[f] = load_four(weights + token * lanes + 4 * f);
-    for (i32 set = 0; set < sets; set++) {
-      float *bin = bins + ((i64)set * SET_ROWS + index_of(indices[set * PAGE + token])) * lanes;
+    UNROLL for (int set = 0; set < sets; set++) {
+      float *bin = bins + (set * SET_ROWS + index_of(indices[set * PAGE + token])) * lanes;
       UNROLL for (int f = 0; f < fours; f++) store_four(bin + 4 * f, load_four(bin + 4 * f) + weight[f]);
     }
   }
+}
+
+INLINE void collect_lanes(const uint8_t *indices, i32 sets, i32 first, i32 end, const float *weights, i64 lanes,
+                          float *bins, const int fours) {
+  i64 set_bins = SET_ROWS * lanes;
+  i32 set = 0;
+  for (; set + 8 <= sets; set += 8) {
+    collect_sets(indices + set * PAGE, 8, first, end, weights, lanes, bins + set * set_bins, fours);
+  }
+  for (; set + 2 <= sets; set += 2) {
+    collect_sets(indices + set * PAGE, 2, first, end, weights, lanes, bins + set * set_bins, fours);
+  }
+  if (set < sets) collect_sets(indices + set * PAGE, 1, first, end, weights, lanes, bins + set * set_bins, fours);
 }
 
 // weights (tokens, lanes), bins (sets, 64, lanes); lanes is a multiple of 4
@@ -168,12 +181,10 @@ EXPORT void KERNEL(collect)(const uint8_t *indices, i32 sets, i32 first, i32 end
                             float *bins) {
   if (lanes == 4) {
     collect_lanes(indices, sets, first, end, weights, 4, bins, 1);
+  } else if (lanes == 8) {
+    collect_lanes(indices, sets, first, end, weights, 8, bins, 2);
   } else {
-    i32 lane = 0;
-    for (; lane + 8 <= lanes; lane += 8) {
-      collect_lanes(indices, sets, first, end, weights + lane, lanes, bins + lane, 2);
-    }
-    for (; lane < lanes; lane += 4) {
+    for (i32 lane = 0; lane < lanes; lane += 4) {
       collect_lanes(indices, sets, first, end, weights + lane, lanes, bins + lane, 1);
     }
   }

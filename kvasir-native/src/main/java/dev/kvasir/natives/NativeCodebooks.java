@@ -77,7 +77,7 @@ final class NativeCodebooks implements CodebookKernels {
     checkIndices(indices, rows.sets(), tokens);
     Bounds.check(rows.rows().length, 0, rows.sets() * FixedRows.ROWS, width, width);
     Bounds.check(sums.length, 0, tokens, width, width);
-    int together = ROW_BYTES.together((long) rows.sets() * width);
+    int together = ROW_BYTES.together(tokens, (long) rows.sets() * width);
     for (int token = 0; token < tokens; token += together) {
       int end = Math.min(tokens, token + together);
       try {
@@ -114,7 +114,7 @@ final class NativeCodebooks implements CodebookKernels {
     Bounds.check(cosines.length, 0, tokens, pairs, pairs);
     Bounds.check(sines.length, 0, tokens, pairs, pairs);
     Bounds.check(out.length, 0, tokens, width, width);
-    int together = FLOATS.together(width);
+    int together = FLOATS.together(tokens, width);
     for (int token = 0; token < tokens; token += together) {
       int end = Math.min(tokens, token + together);
       try {
@@ -141,7 +141,7 @@ final class NativeCodebooks implements CodebookKernels {
     checkIndices(indices, sets, tokens);
     Bounds.check(rows.length, at, sets * FixedRows.ROWS, width, width);
     Bounds.check(sums.length, 0, tokens, width, width);
-    int together = ROW_BYTES.together((long) Float.BYTES * sets * width);
+    int together = ROW_BYTES.together(tokens, (long) Float.BYTES * sets * width);
     for (int token = 0; token < tokens; token += together) {
       int end = Math.min(tokens, token + together);
       try {
@@ -165,7 +165,7 @@ final class NativeCodebooks implements CodebookKernels {
     Bounds.check(a.length, 0, count, width, width);
     Bounds.check(b.length, 0, count, width, width);
     Bounds.check(out.length, 0, count);
-    int together = FLOATS.together(width);
+    int together = FLOATS.together(count, width);
     for (int row = 0; row < count; row += together) {
       int end = Math.min(count, row + together);
       try {
@@ -189,7 +189,7 @@ final class NativeCodebooks implements CodebookKernels {
     checkIndices(indices, sets, tokens);
     Bounds.check(weights.length, 0, tokens, lanes, lanes);
     Bounds.check(bins.length, 0, sets * FixedRows.ROWS, lanes, lanes);
-    int together = WEIGHTS.together((long) sets * lanes);
+    int together = WEIGHTS.together(tokens, (long) sets * lanes);
     for (int token = 0; token < tokens; token += together) {
       int end = Math.min(tokens, token + together);
       try {

@@ -49,7 +49,7 @@ final class NativePatterns implements PatternKernels {
     for (int j = pickedAt; j < pickedAt + count; j++) {
       Bounds.check((long) b.length, (long) picked[j] * depth, depth);
     }
-    int together = PRODUCTS.together((long) aRows * depth);
+    int together = PRODUCTS.together(count, (long) aRows * depth);
     for (int j = 0; j < count; j += together) {
       int some = Math.min(together, count - j);
       try {
@@ -77,7 +77,7 @@ final class NativePatterns implements PatternKernels {
     Bounds.check(vectors.length, at, count, 2 * pairs, 2 * pairs);
     Bounds.check(cosines.length, anglesAt, pairs);
     Bounds.check(sines.length, anglesAt, pairs);
-    int together = TURNED.together(2L * pairs);
+    int together = TURNED.together(count, 2L * pairs);
     for (int row = 0; row < count; row += together) {
       int some = Math.min(together, count - row);
       try {

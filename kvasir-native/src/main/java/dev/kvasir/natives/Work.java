@@ -5,8 +5,11 @@ package dev.kvasir.natives;
  * millisecond.
  */
 record Work(long most) {
-  /** Rows or tokens that go into a call, each of which is so much work. */
-  int together(long each) {
-    return Math.clamp(most / Math.max(1, each), 1, Integer.MAX_VALUE);
+  /**
+   * Rows or tokens that go into a call, each of which is so much work; all of them without a
+   * division, which small calls would feel.
+   */
+  int together(int count, long each) {
+    return count * each <= most ? Math.max(1, count) : (int) Math.max(1, most / each);
   }
 }
