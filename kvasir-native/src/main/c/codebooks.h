@@ -103,16 +103,49 @@ INLINE void vectors_of_rows(const float *rows, i64 width, const uint8_t *indices
   UNROLL for (int v = 0; v < vectors; v++) store(to + v * LANES, sums[v]);
 }
 
+#if LANES == 16
+// A vector is as long as a line of the cache, and an array of Java begins within one, so every load would take two.
+// These begin where lines do: one more of them, and of the first and the last only what is the row's.
+INLINE void lines_of_rows(const float *rows, i64 width, const uint8_t *indices, i32 sets, float *to, i32 skip,
+                          const int vectors) {
+  Floats sums[9];
+  __mmask16 head = (__mmask16)(0xFFFF << skip), tail = (__mmask16)~head;
+  UNROLL for (int v = 0; v <= vectors; v++) sums[v] = all(0);
+  for (i32 set = 0; set < sets; set++) {
+    const float *row = rows - skip + ((i64)set * SET_ROWS + index_of(indices[set * PAGE])) * width;
+    sums[0] = add(sums[0], _mm512_maskz_loadu_ps(head, row));
+    UNROLL for (int v = 1; v < vectors; v++) sums[v] = add(sums[v], load(row + v * LANES));
+    sums[vectors] = add(sums[vectors], _mm512_maskz_loadu_ps(tail, row + vectors * LANES));
+  }
+  _mm512_mask_storeu_ps(to - skip, head, sums[0]);
+  UNROLL for (int v = 1; v < vectors; v++) store(to - skip + v * LANES, sums[v]);
+  _mm512_mask_storeu_ps(to - skip + vectors * LANES, tail, sums[vectors]);
+}
+#endif
+
+INLINE void slice_of_rows(const float *rows, i64 width, const uint8_t *indices, i32 sets, float *to,
+                          const int vectors) {
+#if LANES == 16
+  // Rows that begin at different places of their lines have none in common.
+  i32 skip = width % LANES == 0 ? (uintptr_t)rows / sizeof(float) % LANES : 0;
+  if (skip) {
+    lines_of_rows(rows, width, indices, sets, to, skip, vectors);
+    return;
+  }
+#endif
+  vectors_of_rows(rows, width, indices, sets, to, vectors);
+}
+
 // rows (sets, 64, width), sums (tokens, width)
 EXPORT void KERNEL(picked_sums)(const float *rows, i32 at, const uint8_t *indices, i32 sets, i32 first, i32 end,
                                 i32 width, float *sums) {
+  const float *from = rows + at;
   for (i32 token = first; token < end; token++) {
-    const float *from = rows + at;
     const uint8_t *picks = indices + token;
     float *to = sums + (i64)token * width;
     i32 i = 0;
-    for (; i + 8 * LANES <= width; i += 8 * LANES) vectors_of_rows(from + i, width, picks, sets, to + i, 8);
-    for (; i + 4 * LANES <= width; i += 4 * LANES) vectors_of_rows(from + i, width, picks, sets, to + i, 4);
+    for (; i + 8 * LANES <= width; i += 8 * LANES) slice_of_rows(from + i, width, picks, sets, to + i, 8);
+    for (; i + 4 * LANES <= width; i += 4 * LANES) slice_of_rows(from + i, width, picks, sets, to + i, 4);
     for (; i + LANES <= width; i += LANES) vectors_of_rows(from + i, width, picks, sets, to + i, 1);
     for (; i < width; i++) {
       float sum = 0;
