@@ -3,3 +3,5 @@
 #include "coded.h"
 #include "floats.h"
 #include "lookups.h"
+#include "patterns.h"
+#include "codebooks.h"

@@ -1,5 +1,8 @@
 // Products, sums and what is done to rows of floats. Each function's twin has the same name in
 // ScalarFloats, ScalarRows and ScalarHalves; long sums are kept in as many parts as a vector has lanes.
+#ifndef KVASIR_FLOATS_H
+#define KVASIR_FLOATS_H
+
 #include "vectors.h"
 
 // ---- products of rows: c[i][j] = a[i] . b[j]
@@ -13,17 +16,16 @@ INLINE float dot(const float *a, const float *b, i32 depth) {
   return sum;
 }
 
-// A register tile: rows of a by four rows of b.
-INLINE void dots_by_four(const float *a, i64 a_stride, const int rows, const float *b, i64 b_stride, i32 depth,
-                         float *c, i64 c_stride) {
+// A register tile: rows of a by four rows of b, wherever they lie.
+INLINE void dots_by_four(const float *a, i64 a_stride, const int rows, const float *const b[4], i32 depth, float *c,
+                         i64 c_stride) {
   Floats partial[4][4];
   UNROLL for (int i = 0; i < rows; i++) {
     UNROLL for (int j = 0; j < 4; j++) partial[i][j] = all(0);
   }
   i32 k = 0;
   for (; k + LANES <= depth; k += LANES) {
-    Floats b0 = load(b + k), b1 = load(b + b_stride + k);
-    Floats b2 = load(b + 2 * b_stride + k), b3 = load(b + 3 * b_stride + k);
+    Floats b0 = load(b[0] + k), b1 = load(b[1] + k), b2 = load(b[2] + k), b3 = load(b[3] + k);
     UNROLL for (int i = 0; i < rows; i++) {
       Floats x = load(a + i * a_stride + k);
       partial[i][0] = fused(x, b0, partial[i][0]);
@@ -36,7 +38,7 @@ INLINE void dots_by_four(const float *a, i64 a_stride, const int rows, const flo
     float *to = c + i * c_stride;
     totals(partial[i][0], partial[i][1], partial[i][2], partial[i][3], to);
     for (i32 rest = k; rest < depth; rest++) {
-      UNROLL for (int j = 0; j < 4; j++) to[j] = fused1(a[i * a_stride + rest], b[j * b_stride + rest], to[j]);
+      UNROLL for (int j = 0; j < 4; j++) to[j] = fused1(a[i * a_stride + rest], b[j][rest], to[j]);
     }
   }
 }
@@ -52,13 +54,14 @@ INLINE void products(const float *a, i64 a_stride, i32 a_rows, const float *b, i
                      float *c, i64 c_stride) {
   i32 j = 0;
   for (; j + 4 <= b_rows; j += 4) {
-    const float *from = b + j * b_stride;
+    const float *first = b + j * b_stride;
+    const float *const from[4] = {first, first + b_stride, first + 2 * b_stride, first + 3 * b_stride};
     i32 i = 0;
     for (; i + PRODUCT_ROWS <= a_rows; i += PRODUCT_ROWS) {
-      dots_by_four(a + i * a_stride, a_stride, PRODUCT_ROWS, from, b_stride, depth, c + i * c_stride + j, c_stride);
+      dots_by_four(a + i * a_stride, a_stride, PRODUCT_ROWS, from, depth, c + i * c_stride + j, c_stride);
     }
     for (; i < a_rows; i++) {
-      dots_by_four(a + i * a_stride, a_stride, 1, from, b_stride, depth, c + i * c_stride + j, c_stride);
+      dots_by_four(a + i * a_stride, a_stride, 1, from, depth, c + i * c_stride + j, c_stride);
     }
   }
   for (; j < b_rows; j++) {
@@ -430,3 +433,5 @@ EXPORT void KERNEL(half_sums)(const float *w, i32 w_at, i32 w_stride, i32 rows, 
     half_sums(w + w_at, w_stride, rows, from, tokens, columns, out + out_at, out_stride, 0);
   }
 }
+
+#endif

@@ -313,7 +313,7 @@ INLINE void short_sums_of(const float *w, i64 w_stride, const int rows, const in
   Floats sums[4];
   UNROLL for (int i = 0; i < rows; i++) sums[i] = all(0);
   for (i32 e = 0; e < entries; e++) {
-    Floats x = load_shorts(codes + e * codes_stride);
+    Floats x = load_integers(codes + e * codes_stride);
     UNROLL for (int i = 0; i < rows; i++) sums[i] = fused(all(w[i * w_stride + e]), x, sums[i]);
   }
   UNROLL for (int i = 0; i < rows; i++) {

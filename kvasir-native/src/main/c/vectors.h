@@ -1,6 +1,7 @@
 // Vectors of floats of the width of an instruction set, under one set of names.
 #ifndef KVASIR_VECTORS_H
 #define KVASIR_VECTORS_H
+
 #include "kernels.h"
 
 #if defined(__AVX512F__)
@@ -16,6 +17,8 @@ INLINE Floats multiply(Floats a, Floats b) { return _mm512_mul_ps(a, b); }
 INLINE Floats divide(Floats a, Floats b) { return _mm512_div_ps(a, b); }
 // a * b + c
 INLINE Floats fused(Floats a, Floats b, Floats c) { return _mm512_fmadd_ps(a, b, c); }
+// c - a * b
+INLINE Floats fused_off(Floats a, Floats b, Floats c) { return _mm512_fnmadd_ps(a, b, c); }
 INLINE Floats load_halves(const uint16_t *at) {
   return _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)at));
 }
@@ -23,7 +26,8 @@ INLINE Floats load_brains(const uint16_t *at) {
   __m256i halves = _mm256_loadu_si256((const __m256i *)at);
   return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(halves), 16));
 }
-INLINE Floats load_shorts(const int16_t *at) {
+// Integers of 16 bits.
+INLINE Floats load_integers(const int16_t *at) {
   return _mm512_cvtepi32_ps(_mm512_cvtepi16_epi32(_mm256_loadu_si256((const __m256i *)at)));
 }
 // Those of a and then those of b: every second one, from the first on or from the second on.
@@ -57,12 +61,13 @@ INLINE Floats subtract(Floats a, Floats b) { return _mm256_sub_ps(a, b); }
 INLINE Floats multiply(Floats a, Floats b) { return _mm256_mul_ps(a, b); }
 INLINE Floats divide(Floats a, Floats b) { return _mm256_div_ps(a, b); }
 INLINE Floats fused(Floats a, Floats b, Floats c) { return _mm256_fmadd_ps(a, b, c); }
+INLINE Floats fused_off(Floats a, Floats b, Floats c) { return _mm256_fnmadd_ps(a, b, c); }
 INLINE Floats load_halves(const uint16_t *at) { return _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)at)); }
 INLINE Floats load_brains(const uint16_t *at) {
   __m128i halves = _mm_loadu_si128((const __m128i *)at);
   return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(halves), 16));
 }
-INLINE Floats load_shorts(const int16_t *at) {
+INLINE Floats load_integers(const int16_t *at) {
   return _mm256_cvtepi32_ps(_mm256_cvtepi16_epi32(_mm_loadu_si128((const __m128i *)at)));
 }
 INLINE Floats in_order(Floats mixed) {
@@ -90,9 +95,10 @@ INLINE Floats subtract(Floats a, Floats b) { return vsubq_f32(a, b); }
 INLINE Floats multiply(Floats a, Floats b) { return vmulq_f32(a, b); }
 INLINE Floats divide(Floats a, Floats b) { return vdivq_f32(a, b); }
 INLINE Floats fused(Floats a, Floats b, Floats c) { return vfmaq_f32(c, a, b); }
+INLINE Floats fused_off(Floats a, Floats b, Floats c) { return vfmsq_f32(c, a, b); }
 INLINE Floats load_halves(const uint16_t *at) { return vcvt_f32_f16(vreinterpret_f16_u16(vld1_u16(at))); }
 INLINE Floats load_brains(const uint16_t *at) { return vreinterpretq_f32_u32(vshll_n_u16(vld1_u16(at), 16)); }
-INLINE Floats load_shorts(const int16_t *at) { return vcvtq_f32_s32(vmovl_s16(vld1_s16(at))); }
+INLINE Floats load_integers(const int16_t *at) { return vcvtq_f32_s32(vmovl_s16(vld1_s16(at))); }
 INLINE Floats evens(Floats a, Floats b) { return vuzp1q_f32(a, b); }
 INLINE Floats odds(Floats a, Floats b) { return vuzp2q_f32(a, b); }
 INLINE Floats larger(Floats a, Floats b) { return vmaxq_f32(a, b); }
@@ -103,6 +109,26 @@ INLINE Floats scaled_by_power(Floats p, Floats lifted) {
   return vreinterpretq_f32_s32(vaddq_s32(vreinterpretq_s32_f32(p), power));
 }
 #endif
+
+// Vectors that the compiler makes of whatever registers there are. Those of 16-bit numbers are as wide as Floats.
+#define SHORT_LANES (2 * LANES)
+typedef uint16_t Shorts __attribute__((vector_size(2 * SHORT_LANES)));
+typedef float Four __attribute__((vector_size(16)));
+
+// The first so many lanes; the others are zero.
+INLINE Shorts load_shorts(const void *at, const int lanes) {
+  Shorts x = {0};
+  __builtin_memcpy(&x, at, 2 * lanes);
+  return x;
+}
+INLINE void store_shorts(void *at, Shorts x, const int lanes) { __builtin_memcpy(at, &x, 2 * lanes); }
+INLINE Shorts all_shorts(uint16_t x) { return x - (Shorts){0}; }
+INLINE Four load_four(const float *at) {
+  Four x;
+  __builtin_memcpy(&x, at, sizeof x);
+  return x;
+}
+INLINE void store_four(float *at, Four x) { __builtin_memcpy(at, &x, sizeof x); }
 
 INLINE float fused1(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 

@@ -29,6 +29,14 @@ final class Bounds {
     check(there, at, 1, 0, count);
   }
 
+  /** What vectors go through has no rest: they would write past its end. */
+  static void checkMultiple(String name, int count, int of) {
+    if (count % of != 0) {
+      throw new IllegalArgumentException(
+          "%s is %d; expected a multiple of %d".formatted(name, count, of));
+    }
+  }
+
   static void check(long bytes, long offset, long count) {
     if (offset < 0 || count > bytes - offset) {
       throw new IndexOutOfBoundsException("%d bytes from %d of %d".formatted(count, offset, bytes));

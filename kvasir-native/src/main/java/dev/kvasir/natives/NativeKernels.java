@@ -13,21 +13,18 @@ import dev.kvasir.kernel.ScalarKernels;
 
 /**
  * The arithmetic in C, compiled beforehand: fast from the first call on, and with instructions that
- * Java cannot name. What it leaves is served by the kernels beneath.
+ * Java cannot name.
  */
 final class NativeKernels implements Kernels {
   private static final ScalarKernels SCALAR = new ScalarKernels();
 
-  private final Kernels beneath;
   private final CodedKernels coded = new NativeCoded(SCALAR.coded(8));
   private final FloatKernels floats = new NativeFloats();
   private final RowKernels rows = new NativeRows();
   private final LookupKernels lookups = new NativeLookups();
   private final HalfKernels halves = new NativeHalves(SCALAR.halves());
-
-  NativeKernels(Kernels beneath) {
-    this.beneath = beneath;
-  }
+  private final PatternKernels patterns = new NativePatterns();
+  private final CodebookKernels codebooks = new NativeCodebooks();
 
   @Override
   public String name() {
@@ -38,8 +35,8 @@ final class NativeKernels implements Kernels {
   public String serving(Family family) {
     return switch (family) {
       case BYTES, NIBBLES -> "native, %s".formatted(Calls.forCodes().words());
-      case FLOATS, ROWS, HALVES, LOOKUPS -> "native, %s".formatted(Calls.forFloats().words());
-      case PATTERNS, CODEBOOKS -> beneath.serving(family);
+      case FLOATS, ROWS, HALVES, LOOKUPS, PATTERNS, CODEBOOKS ->
+          "native, %s".formatted(Calls.forFloats().words());
     };
   }
 
@@ -70,11 +67,11 @@ final class NativeKernels implements Kernels {
 
   @Override
   public PatternKernels patterns() {
-    return beneath.patterns();
+    return patterns;
   }
 
   @Override
   public CodebookKernels codebooks() {
-    return beneath.codebooks();
+    return codebooks;
   }
 }

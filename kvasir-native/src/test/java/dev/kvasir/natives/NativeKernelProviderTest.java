@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.kvasir.kernel.Family;
 import dev.kvasir.kernel.KernelChoice;
 import dev.kvasir.kernel.Kernels;
-import dev.kvasir.kernel.ScalarKernels;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -57,7 +56,7 @@ class NativeKernelProviderTest {
   /** A mistake in Java must not become a write beyond an array. */
   @Test
   void arraysThatAreTooShortAreRefusedBeforeTheCall() {
-    Kernels kernels = new NativeKernels(new ScalarKernels());
+    Kernels kernels = new NativeKernels();
     float[] ten = new float[10];
     assertThatThrownBy(() -> kernels.rows().scale(ten, 5, 6, 2))
         .isInstanceOf(IndexOutOfBoundsException.class);

@@ -1,11 +1,10 @@
 package dev.kvasir.natives;
 
 import dev.kvasir.contract.KernelContract;
-import dev.kvasir.kernel.ScalarKernels;
 
 class NativeKernelsTest extends KernelContract {
   NativeKernelsTest() {
-    super(lanes(), new NativeKernels(new ScalarKernels(lanes())));
+    super(lanes(), new NativeKernels());
   }
 
   private static int lanes() {

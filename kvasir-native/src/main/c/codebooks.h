@@ -1,0 +1,224 @@
+// Sums of the rows that codes of a codebook pick; each function's twin has the same name in ScalarCodebooks.
+//
+// Every set has 64 rows, and a page 128 tokens. Indices lie (sets, page tokens); they have six bits, and what a byte
+// has above them is left out, so that no index leaves its set.
+#include "patterns.h"
+
+#define SET_ROWS 64
+#define PAGE 128
+
+INLINE i64 index_of(uint8_t byte) { return byte & (SET_ROWS - 1); }
+
+// ---- codes of 12 bits; StageCodes says where they lie
+
+#define STAGE_BYTES (PAGE * 3 / 2)
+#define HALF_PAGE (PAGE / 2)
+
+INLINE void unpack_stage(const uint8_t *restrict low, const uint8_t *restrict high, uint8_t *restrict first,
+                         uint8_t *restrict second) {
+  for (int u = 0; u < HALF_PAGE; u++) {
+    first[u] = low[u] & 63;
+    first[HALF_PAGE + u] = low[HALF_PAGE + u] & 63;
+    second[u] = low[u] >> 6 | (high[u] << 2 & 60);
+    second[HALF_PAGE + u] = low[HALF_PAGE + u] >> 6 | (high[u] >> 2 & 60);
+  }
+}
+
+// indices (stages, first and second, page tokens)
+EXPORT void KERNEL(unpack_stages)(const uint8_t *source, i64 offset, i32 stages, uint8_t *indices) {
+  for (i32 stage = 0; stage < stages; stage++) {
+    const uint8_t *low = source + offset + (i64)stage * STAGE_BYTES;
+    uint8_t *first = indices + (i64)stage * 2 * PAGE;
+    unpack_stage(low, low + PAGE, first, first + PAGE);
+  }
+}
+
+// ---- rows of bytes that stand for numbers from -128 on, x and y of a pair beside each other
+
+// A slice of a token's pairs, at most 64: its sums stay in registers while the rows go by. Bytes are added two at a
+// time, as 16-bit numbers, and the upper ones once more by themselves; what is the lower ones' is left when those are
+// taken off.
+INLINE void slice_sums(const uint8_t *rows, i64 width, const uint8_t *indices, i32 sets, int16_t *x, int16_t *y,
+                       const int pairs) {
+  const int lanes = pairs < SHORT_LANES ? pairs : SHORT_LANES, vectors = pairs / lanes;
+  Shorts both[8], upper[8];
+  UNROLL for (int v = 0; v < vectors; v++) both[v] = upper[v] = all_shorts(0);
+  for (i32 set = 0; set < sets; set++) {
+    const uint8_t *row = rows + ((i64)set * SET_ROWS + index_of(indices[set * PAGE])) * width;
+    UNROLL for (int v = 0; v < vectors; v++) {
+      Shorts two = load_shorts(row + 2 * lanes * v, lanes);
+      both[v] += two;
+      upper[v] += two >> 8;
+    }
+  }
+  Shorts zero = all_shorts((uint16_t)(128 * sets));
+  UNROLL for (int v = 0; v < vectors; v++) {
+    store_shorts(x + lanes * v, both[v] - (upper[v] << 8) - zero, lanes);
+    store_shorts(y + lanes * v, upper[v] - zero, lanes);
+  }
+}
+
+// rows (sets, 64, pairs, x and y), sums (tokens, x and y, pairs); pairs is a multiple of 16
+EXPORT void KERNEL(row_sums)(const uint8_t *rows, const uint8_t *indices, i32 sets, i32 pairs, i32 first, i32 end,
+                             int16_t *sums) {
+  i64 width = 2 * pairs;
+  for (i32 token = first; token < end; token++) {
+    const uint8_t *picks = indices + token;
+    int16_t *x = sums + token * width, *y = x + pairs;
+    i32 i = 0;
+    for (; i + 64 <= pairs; i += 64) slice_sums(rows + 2 * i, width, picks, sets, x + i, y + i, 64);
+    for (; i + 32 <= pairs; i += 32) slice_sums(rows + 2 * i, width, picks, sets, x + i, y + i, 32);
+    for (; i < pairs; i += 16) slice_sums(rows + 2 * i, width, picks, sets, x + i, y + i, 16);
+  }
+}
+
+// sums and out (tokens, x and y, pairs), scales (tokens), cosines and sines (tokens, pairs), units (pairs),
+// mean (x and y, pairs); pairs is a multiple of 16
+EXPORT void KERNEL(turned_sums)(const int16_t *sums, i32 first, i32 end, i32 pairs, const float *units,
+                                const float *mean, const float *scales, const float *cosines, const float *sines,
+                                float *out) {
+  for (i32 token = first; token < end; token++) {
+    i64 x_at = (i64)token * 2 * pairs, y_at = x_at + pairs, angles_at = (i64)token * pairs;
+    Floats scale = all(scales[token]);
+    for (i32 i = 0; i < pairs; i += LANES) {
+      Floats factor = multiply(load(units + i), scale);
+      Floats x = fused(load_integers(sums + x_at + i), factor, load(mean + i));
+      Floats y = fused(load_integers(sums + y_at + i), factor, load(mean + pairs + i));
+      Floats cos = load(cosines + angles_at + i), sin = load(sines + angles_at + i);
+      turn_pairs(x, y, cos, sin, out + x_at + i, out + y_at + i);
+    }
+  }
+}
+
+// ---- rows of floats
+
+INLINE void vectors_of_rows(const float *rows, i64 width, const uint8_t *indices, i32 sets, float *to,
+                            const int vectors) {
+  Floats sums[8];
+  UNROLL for (int v = 0; v < vectors; v++) sums[v] = all(0);
+  for (i32 set = 0; set < sets; set++) {
+    const float *row = rows + ((i64)set * SET_ROWS + index_of(indices[set * PAGE])) * width;
+    UNROLL for (int v = 0; v < vectors; v++) sums[v] = add(sums[v], load(row + v * LANES));
+  }
+  UNROLL for (int v = 0; v < vectors; v++) store(to + v * LANES, sums[v]);
+}
+
+#if LANES == 16
+// A vector is as long as a line of the cache, and an array of Java begins within one, so every load would take two.
+// These begin where lines do: one more of them, and of the first and the last only what is the row's.
+INLINE void lines_of_rows(const float *rows, i64 width, const uint8_t *indices, i32 sets, float *to, i32 skip,
+                          const int vectors) {
+  Floats sums[9];
+  __mmask16 head = (__mmask16)(0xFFFF << skip), tail = (__mmask16)~head;
+  UNROLL for (int v = 0; v <= vectors; v++) sums[v] = all(0);
+  for (i32 set = 0; set < sets; set++) {
+    const float *row = rows - skip + ((i64)set * SET_ROWS + index_of(indices[set * PAGE])) * width;
+    sums[0] = add(sums[0], _mm512_maskz_loadu_ps(head, row));
+    UNROLL for (int v = 1; v < vectors; v++) sums[v] = add(sums[v], load(row + v * LANES));
+    sums[vectors] = add(sums[vectors], _mm512_maskz_loadu_ps(tail, row + vectors * LANES));
+  }
+  _mm512_mask_storeu_ps(to - skip, head, sums[0]);
+  UNROLL for (int v = 1; v < vectors; v++) store(to - skip + v * LANES, sums[v]);
+  _mm512_mask_storeu_ps(to - skip + vectors * LANES, tail, sums[vectors]);
+}
+#endif
+
+INLINE void slice_of_rows(const float *rows, i64 width, const uint8_t *indices, i32 sets, float *to,
+                          const int vectors) {
+#if LANES == 16
+  // Rows that begin at different places of their lines have none in common.
+  i32 skip = width % LANES == 0 ? (uintptr_t)rows / sizeof(float) % LANES : 0;
+  if (skip) {
+    lines_of_rows(rows, width, indices, sets, to, skip, vectors);
+    return;
+  }
+#endif
+  vectors_of_rows(rows, width, indices, sets, to, vectors);
+}
+
+// rows (sets, 64, width), sums (tokens, width)
+EXPORT void KERNEL(picked_sums)(const float *rows, i32 at, const uint8_t *indices, i32 sets, i32 first, i32 end,
+                                i32 width, float *sums) {
+  const float *from = rows + at;
+  for (i32 token = first; token < end; token++) {
+    const uint8_t *picks = indices + token;
+    float *to = sums + (i64)token * width;
+    i32 i = 0;
+    for (; i + 8 * LANES <= width; i += 8 * LANES) slice_of_rows(from + i, width, picks, sets, to + i, 8);
+    for (; i + 4 * LANES <= width; i += 4 * LANES) slice_of_rows(from + i, width, picks, sets, to + i, 4);
+    for (; i + LANES <= width; i += LANES) vectors_of_rows(from + i, width, picks, sets, to + i, 1);
+    for (; i < width; i++) {
+      float sum = 0;
+      for (i32 set = 0; set < sets; set++) sum += from[((i64)set * SET_ROWS + index_of(picks[set * PAGE])) * width + i];
+      to[i] = sum;
+    }
+  }
+}
+
+// out[i] = a[i] . b[i]; four rows at a time, whose sums do not wait for one another
+EXPORT void KERNEL(row_products)(const float *a, const float *b, i32 first, i32 end, i32 width, float *out) {
+  i32 i = first;
+  for (; i + 4 <= end; i += 4) {
+    const float *x = a + (i64)i * width, *y = b + (i64)i * width;
+    Floats partial[4];
+    UNROLL for (int row = 0; row < 4; row++) partial[row] = all(0);
+    i32 k = 0;
+    for (; k + LANES <= width; k += LANES) {
+      UNROLL for (int row = 0; row < 4; row++) {
+        i64 at = (i64)row * width + k;
+        partial[row] = fused(load(x + at), load(y + at), partial[row]);
+      }
+    }
+    totals(partial[0], partial[1], partial[2], partial[3], out + i);
+    for (; k < width; k++) {
+      UNROLL for (int row = 0; row < 4; row++) {
+        i64 at = (i64)row * width + k;
+        out[i + row] = fused1(x[at], y[at], out[i + row]);
+      }
+    }
+  }
+  for (; i < end; i++) out[i] = dot(a + (i64)i * width, b + (i64)i * width, width);
+}
+
+// ---- bins
+
+// Some sets at a time: one alone would wait for its own stores where tokens pick the same bin, and each more is an
+// index whose line is read anew for every token.
+INLINE void collect_sets(const uint8_t *indices, const int sets, i32 first, i32 end, const float *weights, i64 lanes,
+                         float *bins, const int fours) {
+  for (i32 token = first; token < end; token++) {
+    Four weight[2];
+    UNROLL for (int f = 0; f < fours; f++) weight[f] = load_four(weights + token * lanes + 4 * f);
+    UNROLL for (int set = 0; set < sets; set++) {
+      float *bin = bins + (set * SET_ROWS + index_of(indices[set * PAGE + token])) * lanes;
+      UNROLL for (int f = 0; f < fours; f++) store_four(bin + 4 * f, load_four(bin + 4 * f) + weight[f]);
+    }
+  }
+}
+
+INLINE void collect_lanes(const uint8_t *indices, i32 sets, i32 first, i32 end, const float *weights, i64 lanes,
+                          float *bins, const int fours) {
+  i64 set_bins = SET_ROWS * lanes;
+  i32 set = 0;
+  for (; set + 8 <= sets; set += 8) {
+    collect_sets(indices + set * PAGE, 8, first, end, weights, lanes, bins + set * set_bins, fours);
+  }
+  for (; set + 2 <= sets; set += 2) {
+    collect_sets(indices + set * PAGE, 2, first, end, weights, lanes, bins + set * set_bins, fours);
+  }
+  if (set < sets) collect_sets(indices + set * PAGE, 1, first, end, weights, lanes, bins + set * set_bins, fours);
+}
+
+// weights (tokens, lanes), bins (sets, 64, lanes); lanes is a multiple of 4
+EXPORT void KERNEL(collect)(const uint8_t *indices, i32 sets, i32 first, i32 end, const float *weights, i32 lanes,
+                            float *bins) {
+  if (lanes == 4) {
+    collect_lanes(indices, sets, first, end, weights, 4, bins, 1);
+  } else if (lanes == 8) {
+    collect_lanes(indices, sets, first, end, weights, 8, bins, 2);
+  } else {
+    for (i32 lane = 0; lane < lanes; lane += 4) {
+      collect_lanes(indices, sets, first, end, weights + lane, lanes, bins + lane, 1);
+    }
+  }
+}

@@ -1,0 +1,56 @@
+// Rows that are picked by number, and vectors that turn; the twins are in ScalarPatterns.
+#ifndef KVASIR_PATTERNS_H
+#define KVASIR_PATTERNS_H
+
+#include "floats.h"
+
+// The tile of products, added to c.
+INLINE void add_dots(const float *a, i64 depth, const int rows, const float *const b[4], float *c, i64 c_stride) {
+  float sums[PRODUCT_ROWS * 4];
+  dots_by_four(a, depth, rows, b, (i32)depth, sums, 4);
+  UNROLL for (int i = 0; i < rows; i++) {
+    float *to = c + i * c_stride;
+    store_four(to, load_four(to) + load_four(sums + 4 * i));
+  }
+}
+
+// c[i][j] += a[i] . b[picked[j]]; a (rows, depth), c (rows, count)
+EXPORT void KERNEL(picked_products)(const float *a, i32 rows, const float *b, const i32 *picked, i32 picked_at,
+                                    i32 count, i32 depth, float *c, i32 c_at, i32 c_stride) {
+  const i32 *pick = picked + picked_at;
+  i64 width = depth;
+  i32 j = 0;
+  for (; j + 4 <= count; j += 4) {
+    const float *const from[4] = {b + pick[j] * width, b + pick[j + 1] * width, b + pick[j + 2] * width,
+                                  b + pick[j + 3] * width};
+    float *to = c + c_at + j;
+    i32 i = 0;
+    for (; i + PRODUCT_ROWS <= rows; i += PRODUCT_ROWS) {
+      add_dots(a + i * width, width, PRODUCT_ROWS, from, to + (i64)i * c_stride, c_stride);
+    }
+    for (; i < rows; i++) add_dots(a + i * width, width, 1, from, to + (i64)i * c_stride, c_stride);
+  }
+  for (; j < count; j++) {
+    for (i32 i = 0; i < rows; i++) c[c_at + (i64)i * c_stride + j] += dot(a + i * width, b + pick[j] * width, depth);
+  }
+}
+
+// (x, y) becomes (x cos - y sin, y cos + x sin)
+INLINE void turn_pairs(Floats x, Floats y, Floats cos, Floats sin, float *x_out, float *y_out) {
+  store(x_out, fused_off(y, sin, multiply(x, cos)));
+  store(y_out, fused(x, sin, multiply(y, cos)));
+}
+
+// vectors (count, x and y, pairs), with pairs a multiple of 16; one row of angles for all
+EXPORT void KERNEL(turn)(float *vectors, i32 at, i32 count, i32 pairs, const float *cosines, const float *sines,
+                         i32 angles_at) {
+  for (i32 row = 0; row < count; row++) {
+    float *x = vectors + at + (i64)row * 2 * pairs, *y = x + pairs;
+    for (i32 i = 0; i < pairs; i += LANES) {
+      Floats cos = load(cosines + angles_at + i), sin = load(sines + angles_at + i);
+      turn_pairs(load(x + i), load(y + i), cos, sin, x + i, y + i);
+    }
+  }
+}
+
+#endif

@@ -1,0 +1,97 @@
+package dev.kvasir.natives;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+
+import dev.kvasir.kernel.PatternKernels;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
+
+/** Rows that are picked, and vectors that turn. */
+final class NativePatterns implements PatternKernels {
+  /** Multiplications, some 40 microseconds of them. */
+  private static final Work PRODUCTS = new Work(1 << 19);
+
+  /** Values that turn, some 40 microseconds of them. */
+  private static final Work TURNED = new Work(1 << 18);
+
+  private static final MethodHandle PICKED_PRODUCTS =
+      Calls.floats(
+          "picked_products",
+          ADDRESS,
+          JAVA_INT,
+          ADDRESS,
+          ADDRESS,
+          JAVA_INT,
+          JAVA_INT,
+          JAVA_INT,
+          ADDRESS,
+          JAVA_INT,
+          JAVA_INT);
+  private static final MethodHandle TURN =
+      Calls.floats("turn", ADDRESS, JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS, ADDRESS, JAVA_INT);
+
+  @Override
+  public void pickedProducts(
+      float[] a,
+      int aRows,
+      float[] b,
+      int[] picked,
+      int pickedAt,
+      int count,
+      int depth,
+      float[] c,
+      int cAt,
+      int cStride) {
+    Bounds.check(a.length, 0, aRows, depth, depth);
+    Bounds.check(picked.length, pickedAt, count);
+    Bounds.check(c.length, cAt, aRows, cStride, count);
+    for (int j = pickedAt; j < pickedAt + count; j++) {
+      Bounds.check((long) b.length, (long) picked[j] * depth, depth);
+    }
+    int together = PRODUCTS.together(count, (long) aRows * depth);
+    for (int j = 0; j < count; j += together) {
+      int some = Math.min(together, count - j);
+      try {
+        PICKED_PRODUCTS.invokeExact(
+            MemorySegment.ofArray(a),
+            aRows,
+            MemorySegment.ofArray(b),
+            MemorySegment.ofArray(picked),
+            pickedAt + j,
+            some,
+            depth,
+            MemorySegment.ofArray(c),
+            cAt + j,
+            cStride);
+      } catch (Throwable e) {
+        throw Calls.unexpected(e);
+      }
+    }
+  }
+
+  @Override
+  public void turn(
+      float[] vectors, int at, int count, int pairs, float[] cosines, float[] sines, int anglesAt) {
+    Bounds.checkMultiple("pairs", pairs, 16);
+    Bounds.check(vectors.length, at, count, 2 * pairs, 2 * pairs);
+    Bounds.check(cosines.length, anglesAt, pairs);
+    Bounds.check(sines.length, anglesAt, pairs);
+    int together = TURNED.together(count, 2L * pairs);
+    for (int row = 0; row < count; row += together) {
+      int some = Math.min(together, count - row);
+      try {
+        TURN.invokeExact(
+            MemorySegment.ofArray(vectors),
+            at + row * 2 * pairs,
+            some,
+            pairs,
+            MemorySegment.ofArray(cosines),
+            MemorySegment.ofArray(sines),
+            anglesAt);
+      } catch (Throwable e) {
+        throw Calls.unexpected(e);
+      }
+    }
+  }
+}

@@ -1,0 +1,122 @@
+package dev.kvasir.natives;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.kvasir.kernel.CodebookKernels;
+import dev.kvasir.kernel.FixedRows;
+import dev.kvasir.kernel.PatternKernels;
+import dev.kvasir.kernel.ScalarKernels;
+import dev.kvasir.page.PageSize;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+
+class NativeCodebooksTest {
+  private static final int TOKENS = PageSize.TOKENS;
+
+  private final Random random = new Random(5);
+  private final ScalarKernels scalar = new ScalarKernels(new NativeKernelProvider().lanes());
+  private final CodebookKernels codebooks = new NativeCodebooks();
+  private final PatternKernels patterns = new NativePatterns();
+
+  @Test
+  void workOfManyCallsIsThatOfOne() {
+    int sets = FixedRows.MOST_SETS;
+    int pairs = 1024;
+    int width = 2 * pairs;
+    byte[] indices = randomIndices(sets);
+    byte[] numbers = new byte[sets * FixedRows.ROWS * width];
+    random.nextBytes(numbers);
+    FixedRows rows = new FixedRows(sets, pairs, numbers, randomFloats(pairs), randomFloats(width));
+    short[] sums = new short[TOKENS * width];
+    short[] foundSums = sums.clone();
+    scalar.codebooks().rowSums(rows, indices, TOKENS, sums);
+    codebooks.rowSums(rows, indices, TOKENS, foundSums);
+    assertThat(foundSums).containsExactly(sums);
+
+    float[] scales = randomFloats(TOKENS);
+    float[] angles = randomFloats(TOKENS * pairs);
+    float[] turned = new float[TOKENS * width];
+    float[] found = turned.clone();
+    scalar.codebooks().turnedSums(sums, TOKENS, rows, scales, angles, angles, turned);
+    codebooks.turnedSums(sums, TOKENS, rows, scales, angles, angles, found);
+    assertThat(found).containsExactly(turned);
+
+    scalar.patterns().turn(turned, 0, TOKENS, pairs, angles, angles, pairs);
+    patterns.turn(found, 0, TOKENS, pairs, angles, angles, pairs);
+    assertThat(found).containsExactly(turned);
+
+    float[] dots = new float[TOKENS];
+    float[] foundDots = dots.clone();
+    scalar.codebooks().rowProducts(turned, found, TOKENS, width, dots);
+    codebooks.rowProducts(turned, found, TOKENS, width, foundDots);
+    assertThat(foundDots).containsExactly(dots);
+
+    int lanes = 8;
+    float[] bins = randomFloats(sets * FixedRows.ROWS * lanes);
+    float[] foundBins = bins.clone();
+    scalar.codebooks().collect(indices, sets, TOKENS, turned, lanes, bins);
+    codebooks.collect(indices, sets, TOKENS, turned, lanes, foundBins);
+    assertThat(foundBins).containsExactly(bins);
+
+    int[] picked = random.ints(90, 0, TOKENS).toArray();
+    float[] products = new float[9 * picked.length];
+    float[] foundProducts = products.clone();
+    scalar
+        .patterns()
+        .pickedProducts(turned, 9, found, picked, 0, picked.length, width, products, 0, 90);
+    patterns.pickedProducts(
+        turned, 9, found, picked, 0, picked.length, width, foundProducts, 0, 90);
+    assertThat(foundProducts).containsExactly(products);
+  }
+
+  @Test
+  void whatIsAboveTheBitsOfAnIndexPicksNoOtherRow() {
+    byte[] indices = randomIndices(2);
+    byte[] marked = indices.clone();
+    for (int i = 0; i < marked.length; i++) {
+      marked[i] |= (byte) 0xC0;
+    }
+    float[] rows = randomFloats(2 * FixedRows.ROWS * 16);
+    float[] sums = new float[TOKENS * 16];
+    float[] found = sums.clone();
+    codebooks.pickedSums(rows, 0, indices, 2, TOKENS, 16, sums);
+    codebooks.pickedSums(rows, 0, marked, 2, TOKENS, 16, found);
+    assertThat(found).containsExactly(sums);
+  }
+
+  @Test
+  void aRowThatIsNotThereIsRefused() {
+    float[] a = new float[16];
+    float[] b = new float[3 * 16];
+    for (int row : new int[] {3, -1, Integer.MAX_VALUE}) {
+      assertThatThrownBy(
+              () -> patterns.pickedProducts(a, 1, b, new int[] {0, row}, 0, 2, 16, a, 0, 2))
+          .isInstanceOf(IndexOutOfBoundsException.class);
+    }
+  }
+
+  @Test
+  void pairsThatVectorsWouldRunPastAreRefused() {
+    float[] x = new float[40];
+    assertThatThrownBy(() -> patterns.turn(x, 0, 1, 20, x, x, 0))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessage("pairs is 20; expected a multiple of 16");
+  }
+
+  private byte[] randomIndices(int sets) {
+    byte[] indices = new byte[sets * TOKENS];
+    for (int i = 0; i < indices.length; i++) {
+      indices[i] = (byte) random.nextInt(FixedRows.ROWS);
+    }
+    return indices;
+  }
+
+  private float[] randomFloats(int count) {
+    float[] floats = new float[count];
+    for (int i = 0; i < count; i++) {
+      floats[i] = (float) random.nextGaussian();
+    }
+    return floats;
+  }
+}
