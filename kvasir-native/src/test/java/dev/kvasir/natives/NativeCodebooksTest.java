@@ -32,7 +32,7 @@ class NativeCodebooksTest {
     short[] foundSums = sums.clone();
     scalar.codebooks().rowSums(rows, indices, TOKENS, sums);
     codebooks.rowSums(rows, indices, TOKENS, foundSums);
-    assertThat(foundSums).containsExactly(sums);
+    assertThat(foundSums).isEqualTo(sums);
 
     float[] scales = randomFloats(TOKENS);
     float[] angles = randomFloats(TOKENS * pairs);
@@ -40,24 +40,24 @@ class NativeCodebooksTest {
     float[] found = turned.clone();
     scalar.codebooks().turnedSums(sums, TOKENS, rows, scales, angles, angles, turned);
     codebooks.turnedSums(sums, TOKENS, rows, scales, angles, angles, found);
-    assertThat(found).containsExactly(turned);
+    assertThat(found).isEqualTo(turned);
 
     scalar.patterns().turn(turned, 0, TOKENS, pairs, angles, angles, pairs);
     patterns.turn(found, 0, TOKENS, pairs, angles, angles, pairs);
-    assertThat(found).containsExactly(turned);
+    assertThat(found).isEqualTo(turned);
 
     float[] dots = new float[TOKENS];
     float[] foundDots = dots.clone();
     scalar.codebooks().rowProducts(turned, found, TOKENS, width, dots);
     codebooks.rowProducts(turned, found, TOKENS, width, foundDots);
-    assertThat(foundDots).containsExactly(dots);
+    assertThat(foundDots).isEqualTo(dots);
 
     int lanes = 8;
     float[] bins = randomFloats(sets * FixedRows.ROWS * lanes);
     float[] foundBins = bins.clone();
     scalar.codebooks().collect(indices, sets, TOKENS, turned, lanes, bins);
     codebooks.collect(indices, sets, TOKENS, turned, lanes, foundBins);
-    assertThat(foundBins).containsExactly(bins);
+    assertThat(foundBins).isEqualTo(bins);
 
     int[] picked = random.ints(90, 0, TOKENS).toArray();
     float[] products = new float[9 * picked.length];
@@ -67,7 +67,7 @@ class NativeCodebooksTest {
         .pickedProducts(turned, 9, found, picked, 0, picked.length, width, products, 0, 90);
     patterns.pickedProducts(
         turned, 9, found, picked, 0, picked.length, width, foundProducts, 0, 90);
-    assertThat(foundProducts).containsExactly(products);
+    assertThat(foundProducts).isEqualTo(products);
   }
 
   @Test
@@ -82,7 +82,7 @@ class NativeCodebooksTest {
     float[] found = sums.clone();
     codebooks.pickedSums(rows, 0, indices, 2, TOKENS, 16, sums);
     codebooks.pickedSums(rows, 0, marked, 2, TOKENS, 16, found);
-    assertThat(found).containsExactly(sums);
+    assertThat(found).isEqualTo(sums);
   }
 
   @Test
