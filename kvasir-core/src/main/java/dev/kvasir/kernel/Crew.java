@@ -27,6 +27,9 @@ public final class Crew implements AutoCloseable {
   /** Some 50 microseconds: longer than the gap between two pieces, shorter than a wake-up hurts. */
   private static final int SPINS_BEFORE_SLEEP = 4_000;
 
+  /** Some microseconds: what a processor is given away for must be worth it. */
+  private static final int SPINS_BEFORE_YIELD = 256;
+
   private static final int PART_BITS = 20;
   private static final long PART_MASK = (1L << PART_BITS) - 1;
 
@@ -88,13 +91,25 @@ public final class Crew implements AutoCloseable {
       ticket.set(generation << 2 * PART_BITS | (long) parts << PART_BITS);
       wakeSleepers();
       claimParts(0);
-      while (finished.get() < parts) {
-        Thread.onSpinWait();
+      for (int waited = 1; finished.get() < parts; waited++) {
+        pause(waited);
       }
       rethrow(failure);
     } finally {
       work = null;
       callers.unlock();
+    }
+  }
+
+  /**
+   * Where more threads want to run than there are processors, the one that is waited for may be
+   * among those that wait for one: the compiler's, in a fresh process, or a neighbour's.
+   */
+  private static void pause(int waited) {
+    if (waited % SPINS_BEFORE_YIELD == 0) {
+      Thread.yield();
+    } else {
+      Thread.onSpinWait();
     }
   }
 
@@ -136,7 +151,7 @@ public final class Crew implements AutoCloseable {
       if (claimParts(worker)) {
         idle = 0;
       } else if (++idle < SPINS_BEFORE_SLEEP) {
-        Thread.onSpinWait();
+        pause(idle);
       } else {
         sleep();
         idle = 0;
