@@ -24,7 +24,7 @@ public interface LookupKernels {
   /**
    * {@code out[outAt + h * outStride + lane - firstTile * 32] += sum over entries e of weight[h][e]
    * * code(e, lane)}, for the lanes of tiles {@code firstTile} to {@code endTile}. It adds, so that
-   * a page with codes of several widths is the sum of its blocks.
+   * a page with codes of several widths is the sum of its grids.
    *
    * @param codes packed as the layout says, from {@code offset} on
    */

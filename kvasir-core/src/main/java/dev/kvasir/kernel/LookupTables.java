@@ -255,7 +255,7 @@ public final class LookupTables {
     offsets[head] = offset;
   }
 
-  /** Refuses a block that the tables were not made for. */
+  /** Refuses a grid of codes that the tables were not made for. */
   public void requireEntries(int entries) {
     if (entries != 4 * quads) {
       throw new IllegalArgumentException(

@@ -1,22 +1,22 @@
 package dev.kvasir.page;
 
 /**
- * One worker's room for a block of codes while it is packed or expanded. Arrays grow to what the
- * largest block asks for, and hold nothing between two blocks.
+ * One worker's room for a grid of codes while it is packed or expanded. Arrays grow to what the
+ * largest grid asks for, and hold nothing between two grids.
  */
 public final class CodeRoom {
-  private float[] block = {};
+  private float[] grid = {};
   private float[] rows = {};
   private byte[] codes = {};
   private byte[] packed = {};
   private short[] wideCodes = {};
 
-  /** For the numbers of a block: (entries, lanes). */
-  public float[] block(int count) {
-    if (block.length < count) {
-      block = new float[count];
+  /** For the numbers of a grid: (entries, lanes). */
+  public float[] grid(int count) {
+    if (grid.length < count) {
+      grid = new float[count];
     }
-    return block;
+    return grid;
   }
 
   /** For codes of 8 bits at the most: (entries, lanes). */
@@ -27,7 +27,7 @@ public final class CodeRoom {
     return codes;
   }
 
-  /** For a block's bytes as they lie on a page. */
+  /** For a grid's bytes as they lie on a page. */
   byte[] packed(int count) {
     if (packed.length < count) {
       packed = new byte[count];
@@ -43,7 +43,7 @@ public final class CodeRoom {
     return wideCodes;
   }
 
-  /** For the numbers of a block in the order of wide codes: (rows, columns). */
+  /** For the numbers of a grid in the order of wide codes: (rows, columns). */
   float[] rows(int count) {
     if (rows.length < count) {
       rows = new float[count];

@@ -19,12 +19,12 @@ import java.util.function.Function;
  * bytes = codes + 4 * ceil(lanes / group) * entries
  * </pre>
  */
-public final class EntryScaledCodes implements CodeBlock {
+public final class EntryScaledCodes implements CodeGrid {
   private static final int STEP_KIND = 1;
   private static final int THIRD_KIND = 4;
 
   /** Its numbers in stored pages. */
-  static final Map<Integer, Function<BlockHeader, CodeBlock>> KINDS =
+  static final Map<Integer, Function<GridHeader, CodeGrid>> KINDS =
       Map.of(
           STEP_KIND, header -> of(header, ScaleSpan.STEP),
           THIRD_KIND, header -> of(header, ScaleSpan.THIRD));
@@ -58,15 +58,15 @@ public final class EntryScaledCodes implements CodeBlock {
     this.layout = PlaneLayout.padded(entries, lanes, bits);
   }
 
-  private static EntryScaledCodes of(BlockHeader header, ScaleSpan span) {
+  private static EntryScaledCodes of(GridHeader header, ScaleSpan span) {
     return new EntryScaledCodes(
         header.entries(), header.lanes(), header.bits(), header.group(), span);
   }
 
   @Override
-  public BlockHeader header() {
+  public GridHeader header() {
     int kind = span == ScaleSpan.STEP ? STEP_KIND : THIRD_KIND;
-    return new BlockHeader(kind, bits(), entries, lanes, group);
+    return new GridHeader(kind, bits(), entries, lanes, group);
   }
 
   @Override

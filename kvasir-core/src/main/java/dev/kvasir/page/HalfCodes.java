@@ -15,19 +15,19 @@ import java.util.function.Function;
  * bytes = 2 * entries * lanes
  * </pre>
  */
-public record HalfCodes(int entries, int lanes) implements CodeBlock {
+public record HalfCodes(int entries, int lanes) implements CodeGrid {
   private static final int KIND = 3;
 
   /** Its number in stored pages. */
-  static final Map<Integer, Function<BlockHeader, CodeBlock>> KINDS =
+  static final Map<Integer, Function<GridHeader, CodeGrid>> KINDS =
       Map.of(KIND, header -> new HalfCodes(header.entries(), header.lanes()));
 
   private static final ValueLayout.OfShort SHORT =
       ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
   @Override
-  public BlockHeader header() {
-    return new BlockHeader(KIND, bits(), entries, lanes, 0);
+  public GridHeader header() {
+    return new GridHeader(KIND, bits(), entries, lanes, 0);
   }
 
   @Override

@@ -5,27 +5,27 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What a KV head's keys and values on a page are made of. Keys may be cut into blocks of channels,
- * each with a width of its own; which channels a block has is then said by an order of channels in
- * front of the blocks.
+ * What a KV head's keys and values on a page are made of. Keys may be cut into grids of channels,
+ * each with a width of its own; which channels a grid has is then said by an order of channels in
+ * front of the grids.
  *
  * <pre>
  * order   (keyDim) u8, or u16 where there are more than 256, where keys are in an order of their own
- * keys    blocks of (channels, 128 tokens), one after another
- * values  a block of (128 tokens, valueDim channels), KeyChannels where they are part of keys
+ * keys    grids of (channels, 128 tokens), one after another
+ * values  a grid of (128 tokens, valueDim channels), KeyChannels where they are part of keys
  * </pre>
  *
  * A stored page says of it:
  *
  * <pre>
  * u8  1 if an order of channels is stored, else 0
- * u8  blocks of keys
- *     a BlockHeader for each of them, then one for the values
+ * u8  grids of keys
+ *     a GridHeader for each of them, then one for the values
  * </pre>
  *
  * @param ordered whether an order of channels is stored
  */
-public record HeadShape(List<CodeBlock> keys, boolean ordered, CodeBlock values) {
+public record HeadShape(List<CodeGrid> keys, boolean ordered, CodeGrid values) {
   /** Channels of a key, or of a value, at the most: what look-ups can add up. */
   public static final int MOST_CHANNELS = 1024;
 
@@ -34,7 +34,7 @@ public record HeadShape(List<CodeBlock> keys, boolean ordered, CodeBlock values)
 
   public HeadShape {
     keys = List.copyOf(keys);
-    int channels = keys.stream().mapToInt(CodeBlock::entries).sum();
+    int channels = keys.stream().mapToInt(CodeGrid::entries).sum();
     requireChannels("keyDim", channels);
     requireChannels("valueDim", values.lanes());
     if (values instanceof KeyChannels && values.lanes() > channels) {
@@ -87,13 +87,13 @@ public record HeadShape(List<CodeBlock> keys, boolean ordered, CodeBlock values)
     return ordered && keyDim() > BYTE_CHANNELS;
   }
 
-  /** Bytes of all blocks of keys. */
+  /** Bytes of all grids of keys. */
   public int keyBytes() {
-    return keys.stream().mapToInt(CodeBlock::bytes).sum();
+    return keys.stream().mapToInt(CodeGrid::bytes).sum();
   }
 
   public int codeBytes() {
-    return keys.stream().mapToInt(CodeBlock::codeBytes).sum() + values.codeBytes();
+    return keys.stream().mapToInt(CodeGrid::codeBytes).sum() + values.codeBytes();
   }
 
   public int bytes() {
@@ -121,12 +121,12 @@ public record HeadShape(List<CodeBlock> keys, boolean ordered, CodeBlock values)
 
   /** Bytes of what a stored page says of it. */
   public int headerBytes() {
-    return 2 + BlockHeader.BYTES * (keys.size() + 1);
+    return 2 + GridHeader.BYTES * (keys.size() + 1);
   }
 
   public void write(ByteBuffer out) {
     out.put((byte) (ordered ? 1 : 0)).put((byte) keys.size());
-    keys.forEach(block -> block.header().write(out));
+    keys.forEach(grid -> grid.header().write(out));
     values.header().write(out);
   }
 
@@ -138,14 +138,14 @@ public record HeadShape(List<CodeBlock> keys, boolean ordered, CodeBlock values)
   public static HeadShape read(ByteBuffer in) {
     int ordered = in.get();
     int count = Byte.toUnsignedInt(in.get());
-    List<CodeBlock> keys = new ArrayList<>();
+    List<CodeGrid> keys = new ArrayList<>();
     for (int i = 0; i < count; i++) {
-      keys.add(BlockHeader.read(in).block());
+      keys.add(GridHeader.read(in).grid());
     }
     if (ordered < 0 || ordered > 1) {
       throw new IllegalArgumentException("ordered is %d; expected 0 or 1".formatted(ordered));
     }
-    return new HeadShape(keys, ordered == 1, BlockHeader.read(in).block());
+    return new HeadShape(keys, ordered == 1, GridHeader.read(in).grid());
   }
 
   /** Whether two shapes lay their bits out alike. */
@@ -155,8 +155,8 @@ public record HeadShape(List<CodeBlock> keys, boolean ordered, CodeBlock values)
         && values.header().equals(other.values.header());
   }
 
-  private static List<BlockHeader> headers(List<CodeBlock> blocks) {
-    return blocks.stream().map(CodeBlock::header).toList();
+  private static List<GridHeader> headers(List<CodeGrid> grids) {
+    return grids.stream().map(CodeGrid::header).toList();
   }
 
   @Override

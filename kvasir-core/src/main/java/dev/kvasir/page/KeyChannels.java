@@ -15,16 +15,16 @@ import java.util.function.Function;
  * @param entries tokens
  * @param lanes channels of a value
  */
-public record KeyChannels(int entries, int lanes) implements CodeBlock {
+public record KeyChannels(int entries, int lanes) implements CodeGrid {
   private static final int KIND = 8;
 
   /** Its number in stored pages. */
-  static final Map<Integer, Function<BlockHeader, CodeBlock>> KINDS =
+  static final Map<Integer, Function<GridHeader, CodeGrid>> KINDS =
       Map.of(KIND, header -> new KeyChannels(header.entries(), header.lanes()));
 
   @Override
-  public BlockHeader header() {
-    return new BlockHeader(KIND, bits(), entries, lanes, 0);
+  public GridHeader header() {
+    return new GridHeader(KIND, bits(), entries, lanes, 0);
   }
 
   @Override

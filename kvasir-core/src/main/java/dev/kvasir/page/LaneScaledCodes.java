@@ -8,7 +8,7 @@ import java.util.Map;
 import java.util.function.Function;
 
 /**
- * Uniform codes with one scale for each lane: keys by token, where a block has the channels that
+ * Uniform codes with one scale for each lane: keys by token, where a grid has the channels that
  * share a scale. The scale multiplies after the sum, so the tables of a query serve every page.
  *
  * <pre>
@@ -19,12 +19,12 @@ import java.util.function.Function;
  * bytes = codes + 4 * lanes
  * </pre>
  */
-public final class LaneScaledCodes implements CodeBlock {
+public final class LaneScaledCodes implements CodeGrid {
   private static final int STEP_KIND = 2;
   private static final int THIRD_KIND = 5;
 
   /** Its numbers in stored pages. */
-  static final Map<Integer, Function<BlockHeader, CodeBlock>> KINDS =
+  static final Map<Integer, Function<GridHeader, CodeGrid>> KINDS =
       Map.of(
           STEP_KIND, header -> of(header, ScaleSpan.STEP),
           THIRD_KIND, header -> of(header, ScaleSpan.THIRD));
@@ -48,14 +48,14 @@ public final class LaneScaledCodes implements CodeBlock {
     this.layout = PlaneLayout.padded(entries, lanes, bits);
   }
 
-  private static LaneScaledCodes of(BlockHeader header, ScaleSpan span) {
+  private static LaneScaledCodes of(GridHeader header, ScaleSpan span) {
     return new LaneScaledCodes(header.entries(), header.lanes(), header.bits(), span);
   }
 
   @Override
-  public BlockHeader header() {
+  public GridHeader header() {
     int kind = span == ScaleSpan.STEP ? STEP_KIND : THIRD_KIND;
-    return new BlockHeader(kind, bits(), entries, lanes, 0);
+    return new GridHeader(kind, bits(), entries, lanes, 0);
   }
 
   @Override

@@ -6,7 +6,7 @@ import java.util.Arrays;
 import java.util.stream.IntStream;
 
 /**
- * Where the bits of a block of codes lie: {@code entries} codes of {@code bits} bits for each of
+ * Where the bits of a grid of codes lie: {@code entries} codes of {@code bits} bits for each of
  * {@code lanes} lanes. Sums run over entries, lanes are independent of each other: for keys a lane
  * is a token and an entry a channel, for values a lane is a channel and an entry a token.
  *

@@ -24,12 +24,12 @@ import java.util.function.Function;
  * @param byLane whether a scale belongs to a lane, as in {@link LaneScaledCodes}, or to an entry
  * @param group columns that share a row's scale
  */
-public record WideCodes(int entries, int lanes, boolean byLane, int group) implements CodeBlock {
+public record WideCodes(int entries, int lanes, boolean byLane, int group) implements CodeGrid {
   private static final int ENTRY_KIND = 6;
   private static final int LANE_KIND = 7;
 
   /** Its numbers in stored pages. */
-  static final Map<Integer, Function<BlockHeader, CodeBlock>> KINDS =
+  static final Map<Integer, Function<GridHeader, CodeGrid>> KINDS =
       Map.of(ENTRY_KIND, header -> of(header, false), LANE_KIND, header -> of(header, true));
 
   private static final ValueLayout.OfShort SHORT =
@@ -48,13 +48,13 @@ public record WideCodes(int entries, int lanes, boolean byLane, int group) imple
     group = Math.min(group, columns);
   }
 
-  private static WideCodes of(BlockHeader header, boolean byLane) {
+  private static WideCodes of(GridHeader header, boolean byLane) {
     return new WideCodes(header.entries(), header.lanes(), byLane, header.group());
   }
 
   @Override
-  public BlockHeader header() {
-    return new BlockHeader(byLane ? LANE_KIND : ENTRY_KIND, bits(), entries, lanes, group);
+  public GridHeader header() {
+    return new GridHeader(byLane ? LANE_KIND : ENTRY_KIND, bits(), entries, lanes, group);
   }
 
   @Override

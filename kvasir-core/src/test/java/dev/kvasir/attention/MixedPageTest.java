@@ -15,7 +15,7 @@ import dev.kvasir.kernel.DenseMatrix.Precision;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.ScalarKernels;
 import dev.kvasir.memory.SharedArena;
-import dev.kvasir.page.CodeBlock;
+import dev.kvasir.page.CodeGrid;
 import dev.kvasir.page.EntryScaledCodes;
 import dev.kvasir.page.HalfCodes;
 import dev.kvasir.page.HeadShape;
@@ -93,7 +93,7 @@ class MixedPageTest {
   }
 
   static Stream<Arguments> shapes() {
-    CodeBlock values = new EntryScaledCodes(T, 128, 2, 128);
+    CodeGrid values = new EntryScaledCodes(T, 128, 2, 128);
     return Stream.of(
         Arguments.of(
             "three widths and halves, tiers that fill no quads",

@@ -4,7 +4,7 @@ import dev.kvasir.codec.Page;
 import dev.kvasir.codec.PageCodec;
 import dev.kvasir.codec.SequenceCodec;
 import dev.kvasir.memory.MemoryPool;
-import dev.kvasir.page.CodeBlock;
+import dev.kvasir.page.CodeGrid;
 import dev.kvasir.page.EntryScaledCodes;
 import dev.kvasir.page.HalfCodes;
 import dev.kvasir.page.HeadShape;
@@ -28,7 +28,7 @@ public final class MixkvqCodec implements PageCodec {
   private final MixkvqSettings settings;
   private final Optional<TierShares> measured;
   private final SalienceWatch watch;
-  private final CodeBlock values;
+  private final CodeGrid values;
 
   /** Pages with tiers of the same sizes share a shape, by high << 16 | mid. */
   private final Map<Integer, HeadShape> heads = new ConcurrentHashMap<>();
@@ -85,7 +85,7 @@ public final class MixkvqCodec implements PageCodec {
   }
 
   private HeadShape newHead(int high, int mid) {
-    List<CodeBlock> keys = new ArrayList<>();
+    List<CodeGrid> keys = new ArrayList<>();
     if (high > 0) {
       keys.add(new HalfCodes(high, Page.TOKENS));
     }
@@ -109,7 +109,7 @@ public final class MixkvqCodec implements PageCodec {
   private static int channels(HeadShape head, int bits) {
     return head.keys().stream()
         .filter(block -> block.bits() == bits)
-        .mapToInt(CodeBlock::entries)
+        .mapToInt(CodeGrid::entries)
         .sum();
   }
 

@@ -1,7 +1,7 @@
 package dev.kvasir.codec.pmkvq;
 
 import dev.kvasir.codec.Page;
-import dev.kvasir.page.CodeBlock;
+import dev.kvasir.page.CodeGrid;
 import dev.kvasir.page.EntryScaledCodes;
 import dev.kvasir.page.HeadShape;
 import dev.kvasir.page.LaneScaledCodes;
@@ -23,7 +23,7 @@ final class HeadWidths {
 
   HeadWidths(int keyDim, int valueDim, KeyScales scales) {
     for (int bits = WIDEST; bits >= NARROWEST; bits /= 2) {
-      List<CodeBlock> keys =
+      List<CodeGrid> keys =
           switch (scales) {
             case TOKEN -> keysByToken(keyDim, bits);
             case CHANNEL -> List.of(keysByChannel(keyDim, bits));
@@ -45,8 +45,8 @@ final class HeadWidths {
     return shapes.get(level);
   }
 
-  private static List<CodeBlock> keysByToken(int keyDim, int bits) {
-    List<CodeBlock> blocks = new ArrayList<>();
+  private static List<CodeGrid> keysByToken(int keyDim, int bits) {
+    List<CodeGrid> blocks = new ArrayList<>();
     for (int first = 0; first < keyDim; first += MOST_GROUP) {
       int channels = Math.min(MOST_GROUP, keyDim - first);
       blocks.add(
@@ -57,14 +57,14 @@ final class HeadWidths {
     return blocks;
   }
 
-  private static CodeBlock keysByChannel(int keyDim, int bits) {
+  private static CodeGrid keysByChannel(int keyDim, int bits) {
     int group = KeyScales.tokensOfAGroup(keyDim);
     return bits == WIDEST
         ? new WideCodes(keyDim, Page.TOKENS, false, group)
         : new EntryScaledCodes(keyDim, Page.TOKENS, bits, group, ScaleSpan.THIRD);
   }
 
-  private static CodeBlock values(int valueDim, int bits) {
+  private static CodeGrid values(int valueDim, int bits) {
     int group = Math.min(MOST_GROUP, valueDim);
     return bits == WIDEST
         ? new WideCodes(Page.TOKENS, valueDim, false, group)

@@ -1,7 +1,7 @@
 package dev.kvasir.codec.pmkvq;
 
 import dev.kvasir.codec.uniform.UniformPage;
-import dev.kvasir.page.CodeBlock;
+import dev.kvasir.page.CodeGrid;
 import dev.kvasir.page.CodeRoom;
 import dev.kvasir.page.EntryScaledCodes;
 import dev.kvasir.page.HeadShape;
@@ -55,10 +55,10 @@ final class Narrowing {
 
   private void narrow(
       CodeRoom room,
-      CodeBlock wide,
+      CodeGrid wide,
       MemorySegment source,
       long from,
-      CodeBlock narrow,
+      CodeGrid narrow,
       MemorySegment target,
       long to) {
     PlaneLayout layout = layout(narrow);
@@ -80,7 +80,7 @@ final class Narrowing {
     }
   }
 
-  private static PlaneLayout layout(CodeBlock block) {
+  private static PlaneLayout layout(CodeGrid block) {
     return switch (block) {
       case EntryScaledCodes codes -> codes.layout();
       case LaneScaledCodes codes -> codes.layout();

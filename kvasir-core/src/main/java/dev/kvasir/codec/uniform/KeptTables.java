@@ -8,10 +8,10 @@ import java.util.List;
 
 /**
  * Tables of queries that serve all pages of a walk, where scales multiply after the sums: one for
- * each block of channels, and the sum of the block's weights for each row.
+ * each grid of channels, and the sum of the grid's weights for each row.
  */
 final class KeptTables {
-  /** Tables of one block of channels. */
+  /** Tables of one grid of channels. */
   static final class Kept {
     private final LookupTables tables;
     private final float[] sums; // (rows)

@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.function.UnaryOperator;
 
 /**
- * Blocks of codes as the end of a stored page's payload: they lie in it as they lie in memory.
+ * Grids of codes as the end of a stored page's payload: they lie in it as they lie in memory.
  *
  * <pre>
  * u16  KV heads

@@ -8,7 +8,7 @@ import dev.kvasir.codec.PageReaders;
 import dev.kvasir.codec.PageRoom;
 import dev.kvasir.memory.SharedArena;
 import dev.kvasir.memory.Spares;
-import dev.kvasir.page.CodeBlock;
+import dev.kvasir.page.CodeGrid;
 import dev.kvasir.page.CodeRoom;
 import dev.kvasir.page.HeadShape;
 import java.lang.foreign.MemorySegment;
@@ -19,7 +19,7 @@ import java.util.function.IntUnaryOperator;
 import java.util.function.UnaryOperator;
 
 /**
- * A layer's keys and values in blocks of codes, head after head; each head may have a shape of its
+ * A layer's keys and values in grids of codes, head after head; each head may have a shape of its
  * own.
  */
 public final class UniformPage implements Page {
@@ -76,8 +76,8 @@ public final class UniformPage implements Page {
    *
    * @param memory that the page lies in
    * @param lookups how attention is to read it
-   * @param orders the channels of each head in the order of its blocks of keys; null for heads
-   *     whose shape has none
+   * @param orders the channels of each head in the order of its grids of keys; null for heads whose
+   *     shape has none
    * @param keys (kvHeads, 128, keyDim)
    * @param values (kvHeads, 128, valueDim); of any length where they are part of keys
    */
@@ -204,17 +204,17 @@ public final class UniformPage implements Page {
   private void packKeys(CodeRoom room, int head, float[] keys, int at) {
     HeadShape shape = shapes.get(head);
     int keyDim = shape.keyDim();
-    float[] block = room.block(keyDim * TOKENS);
+    float[] grid = room.grid(keyDim * TOKENS);
     long offset = keysOffset(head);
     int place = 0;
-    for (CodeBlock codes : shape.keys()) {
+    for (CodeGrid codes : shape.keys()) {
       for (int entry = 0; entry < codes.entries(); entry++) {
         int channel = channelAt(head, place + entry);
         for (int token = 0; token < TOKENS; token++) {
-          block[entry * TOKENS + token] = keys[at + token * keyDim + channel];
+          grid[entry * TOKENS + token] = keys[at + token * keyDim + channel];
         }
       }
-      codes.pack(room, block, bytes, offset);
+      codes.pack(room, grid, bytes, offset);
       place += codes.entries();
       offset += codes.bytes();
     }
@@ -222,9 +222,9 @@ public final class UniformPage implements Page {
 
   private void packValues(CodeRoom room, int head, float[] values, int at) {
     int count = TOKENS * shapes.get(head).valueDim();
-    float[] block = room.block(count);
-    System.arraycopy(values, at, block, 0, count);
-    shapes.get(head).values().pack(room, block, bytes, valuesOffset(head));
+    float[] grid = room.grid(count);
+    System.arraycopy(values, at, grid, 0, count);
+    shapes.get(head).values().pack(room, grid, bytes, valuesOffset(head));
   }
 
   @Override
@@ -239,16 +239,16 @@ public final class UniformPage implements Page {
    */
   private void expandKeys(PageRoom room, int kvHead, int tokens, int width, float[] out) {
     HeadShape shape = shapes.get(kvHead);
-    float[] block = room.codes().block(shape.keyDim() * TOKENS);
+    float[] grid = room.codes().grid(shape.keyDim() * TOKENS);
     long offset = keysOffset(kvHead);
     int place = 0;
     for (int i = 0; i < shape.keys().size(); i++) {
-      CodeBlock codes = shape.keys().get(i);
-      codes.expand(room.codes(), bytes, offset, block);
+      CodeGrid codes = shape.keys().get(i);
+      codes.expand(room.codes(), bytes, offset, grid);
       for (int entry = 0; entry < codes.entries(); entry++) {
         int channel = channelAt(kvHead, place + entry);
         for (int token = 0; channel < width && token < tokens; token++) {
-          out[token * width + channel] = block[entry * TOKENS + token];
+          out[token * width + channel] = grid[entry * TOKENS + token];
         }
       }
       place += codes.entries();
@@ -263,9 +263,9 @@ public final class UniformPage implements Page {
       expandKeys(room, kvHead, tokens, shape.valueDim(), out);
       return;
     }
-    float[] block = room.codes().block(TOKENS * shape.valueDim());
-    shape.values().expand(room.codes(), bytes, valuesOffset(kvHead), block);
-    System.arraycopy(block, 0, out, 0, tokens * shape.valueDim());
+    float[] grid = room.codes().grid(TOKENS * shape.valueDim());
+    shape.values().expand(room.codes(), bytes, valuesOffset(kvHead), grid);
+    System.arraycopy(grid, 0, out, 0, tokens * shape.valueDim());
   }
 
   @Override
@@ -290,12 +290,12 @@ public final class UniformPage implements Page {
     return shapes;
   }
 
-  /** Where the first block of a head's keys begins; the others follow it. */
+  /** Where the first grid of a head's keys begins; the others follow it. */
   public long keysOffset(int kvHead) {
     return offsets[kvHead] + shapes.get(kvHead).orderBytes();
   }
 
-  /** Where a head's block of values begins. */
+  /** Where a head's grid of values begins. */
   public long valuesOffset(int kvHead) {
     return offsets[kvHead + 1] - shapes.get(kvHead).values().bytes();
   }

@@ -4,7 +4,7 @@ import dev.kvasir.codec.Page;
 import dev.kvasir.codec.PageReader;
 import dev.kvasir.codec.PageReaders;
 import dev.kvasir.codec.PageRoom;
-import dev.kvasir.page.CodeBlock;
+import dev.kvasir.page.CodeGrid;
 import dev.kvasir.page.HeadShape;
 import java.util.Arrays;
 
@@ -18,7 +18,7 @@ public final class UniformReader implements PageReader {
   private final int keyDim;
   private final int valueDim;
   private final PageRoom room;
-  private final BlockSums sums;
+  private final GridSums sums;
   private float[] values = {}; // (TOKENS, valueDim), where they are part of keys
   private final float[] ordered; // (rows, keyDim)
   private final int[] channels; // (keyDim), as they are ordered
@@ -27,7 +27,7 @@ public final class UniformReader implements PageReader {
     this.keyDim = readers.keyDim();
     this.valueDim = readers.valueDim();
     this.room = readers.room();
-    this.sums = new BlockSums(readers.room(), PageReader.MOST_ROWS, Math.max(keyDim, valueDim));
+    this.sums = new GridSums(readers.room(), PageReader.MOST_ROWS, Math.max(keyDim, valueDim));
     this.ordered = new float[PageReader.MOST_ROWS * keyDim];
     this.channels = new int[keyDim];
   }
@@ -49,7 +49,7 @@ public final class UniformReader implements PageReader {
     long offset = coded.keysOffset(kvHead);
     int place = 0;
     for (int i = 0; i < shape.keys().size(); i++) {
-      CodeBlock codes = shape.keys().get(i);
+      CodeGrid codes = shape.keys().get(i);
       sums.add(
           codes, coded.bytes(), offset, x, place, keyDim, rows, coded.isExact(), scores, TOKENS);
       place += codes.entries();
@@ -75,7 +75,7 @@ public final class UniformReader implements PageReader {
       mixKeyChannels(coded, kvHead, probabilities, rows, out);
       return;
     }
-    CodeBlock codes = coded.shape(kvHead).values();
+    CodeGrid codes = coded.shape(kvHead).values();
     long offset = coded.valuesOffset(kvHead);
     sums.add(
         codes,

@@ -13,7 +13,7 @@ import dev.kvasir.codec.PageRoom;
 import dev.kvasir.codec.uniform.UniformPage;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.kernel.ScalarKernels;
-import dev.kvasir.page.CodeBlock;
+import dev.kvasir.page.CodeGrid;
 import dev.kvasir.profile.Profile;
 import java.util.List;
 import java.util.Optional;
@@ -52,10 +52,10 @@ class MixkvqCacheTest {
       for (int block = 1; cache.page(0, block) != null; block++) {
         UniformPage page = (UniformPage) cache.page(0, block);
         for (int head = 0; head < 2; head++) {
-          List<CodeBlock> blocks = page.shape(head).keys();
-          codes += blocks.stream().mapToLong(CodeBlock::codeBytes).sum() + 128 * 64 / 4;
+          List<CodeGrid> blocks = page.shape(head).keys();
+          codes += blocks.stream().mapToLong(CodeGrid::codeBytes).sum() + 128 * 64 / 4;
           int order = blocks.size() > 1 ? 64 : 0;
-          pages += order + blocks.stream().mapToLong(CodeBlock::bytes).sum();
+          pages += order + blocks.stream().mapToLong(CodeGrid::bytes).sum();
           pages += 128 * (64 / 4 + 4 * 64 / 32);
         }
       }
@@ -204,7 +204,7 @@ class MixkvqCacheTest {
   private static int widths(UniformPage page, int bits) {
     return page.shape(0).keys().stream()
         .filter(block -> block.bits() == bits)
-        .mapToInt(CodeBlock::entries)
+        .mapToInt(CodeGrid::entries)
         .sum();
   }
 

@@ -36,7 +36,7 @@ class UniformFormTest {
         "c98a5a56",
         "4b565047 02 01 180e0000", // version, kind, bytes
         "0100", // heads
-        "01 03", // ordered, blocks of keys
+        "01 03", // ordered, grids of keys
         "03 10 0200 8000 0000", // halves
         "01 04 0600 8000 2000", // entry-scaled
         "02 02 0c00 8000 0000", // lane-scaled
@@ -65,7 +65,7 @@ class UniformFormTest {
           "7a067369",
           "4b565047 02 01 a4180000", // version, kind, bytes
           "0100", // heads
-          "01 02", // ordered, blocks of keys
+          "01 02", // ordered, grids of keys
           "03 10 0100 8000 0000", // halves
           "02 01 0301 8000 0000", // lane-scaled
           "01 01 8000 0800 0800", // values

@@ -5,9 +5,9 @@ import java.lang.foreign.MemorySegment;
 /**
  * Numbers of (entries, lanes) in one run of bytes: sums run over entries, lanes are independent of
  * each other. Keys have channels as entries and tokens as lanes, values have it the other way
- * round. A page is made of such blocks, of any widths.
+ * round. A page is made of such grids, of any widths.
  */
-public sealed interface CodeBlock
+public sealed interface CodeGrid
     permits EntryScaledCodes, LaneScaledCodes, HalfCodes, WideCodes, KeyChannels {
   int entries();
 
@@ -23,7 +23,7 @@ public sealed interface CodeBlock
   int bytes();
 
   /** What a stored page says of it; its class reads that back. */
-  BlockHeader header();
+  GridHeader header();
 
   /**
    * Packs numbers.

@@ -7,8 +7,8 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * What a stored page says of a block of codes. The number of a kind stands in the class of its
- * blocks.
+ * What a stored page says of a grid of codes. The number of a kind stands in the class of its
+ * grids.
  *
  * <pre>
  * u8   kind
@@ -18,11 +18,11 @@ import java.util.stream.Stream;
  * u16  group, 0 where there is none
  * </pre>
  */
-public record BlockHeader(int kind, int bits, int entries, int lanes, int group) {
+public record GridHeader(int kind, int bits, int entries, int lanes, int group) {
   public static final int BYTES = 8;
 
   /** Refuses to load where two classes claim a number. */
-  private static final Map<Integer, Function<BlockHeader, CodeBlock>> KINDS =
+  private static final Map<Integer, Function<GridHeader, CodeGrid>> KINDS =
       Stream.of(
               EntryScaledCodes.KINDS,
               LaneScaledCodes.KINDS,
@@ -37,8 +37,8 @@ public record BlockHeader(int kind, int bits, int entries, int lanes, int group)
     out.putShort((short) entries).putShort((short) lanes).putShort((short) group);
   }
 
-  public static BlockHeader read(ByteBuffer in) {
-    return new BlockHeader(
+  public static GridHeader read(ByteBuffer in) {
+    return new GridHeader(
         Byte.toUnsignedInt(in.get()),
         Byte.toUnsignedInt(in.get()),
         Short.toUnsignedInt(in.getShort()),
@@ -47,23 +47,23 @@ public record BlockHeader(int kind, int bits, int entries, int lanes, int group)
   }
 
   /**
-   * The block that describes itself so.
+   * The grid that describes itself so.
    *
    * @throws IllegalArgumentException where there is none
    */
-  public CodeBlock block() {
-    Function<BlockHeader, CodeBlock> make = KINDS.get(kind);
+  public CodeGrid grid() {
+    Function<GridHeader, CodeGrid> make = KINDS.get(kind);
     if (make == null) {
       throw new IllegalArgumentException(
-          "a block has kind %d; known are %s"
+          "a grid has kind %d; known are %s"
               .formatted(kind, KINDS.keySet().stream().sorted().toList()));
     }
-    CodeBlock block = make.apply(this);
-    if (!block.header().equals(this)) {
+    CodeGrid grid = make.apply(this);
+    if (!grid.header().equals(this)) {
       throw new IllegalArgumentException(
-          "a block of %s calls itself %s".formatted(block.header(), this));
+          "a grid of %s calls itself %s".formatted(grid.header(), this));
     }
-    return block;
+    return grid;
   }
 
   @Override

@@ -6,7 +6,7 @@ import dev.kvasir.kernel.DenseMatrix;
 import dev.kvasir.kernel.DenseMatrix.Precision;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.LookupTables;
-import dev.kvasir.page.CodeBlock;
+import dev.kvasir.page.CodeGrid;
 import dev.kvasir.page.CodeRoom;
 import dev.kvasir.page.EntryScaledCodes;
 import dev.kvasir.page.HalfCodes;
@@ -20,8 +20,8 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
 /**
- * Sums over a block of codes on its packed bits, for a few rows of weights: {@code out[row][lane]
- * += sum over entries of x[row][entry] * number(entry, lane)}. That is scores, where entries are
+ * Sums over a grid of codes on its packed bits, for a few rows of weights: {@code out[row][lane] +=
+ * sum over entries of x[row][entry] * number(entry, lane)}. That is scores, where entries are
  * channels, and outputs, where they are tokens.
  *
  * <pre>
@@ -29,12 +29,12 @@ import java.util.Arrays;
  * scale of a lane:   scale_l * sum of x_e code + zero_l * sum of x_e
  * </pre>
  */
-final class BlockSums {
+final class GridSums {
   private final Kernels kernels;
   private final CodeRoom room;
   private final LookupTables tables;
   private final KeptTables keptTables;
-  private final int most; // entries, or lanes, of a block, filled up to vectors
+  private final int most; // entries, or lanes, of a grid, filled up to vectors
   private final float[] weights; // (rows, entries), filled up to quads
   private final float[] scales;
   private final float[] zeros;
@@ -47,7 +47,7 @@ final class BlockSums {
   /**
    * @param mostChannels of a key, or of a value
    */
-  BlockSums(PageRoom worker, int mostRows, int mostChannels) {
+  GridSums(PageRoom worker, int mostRows, int mostChannels) {
     this.kernels = worker.kernels();
     this.room = worker.codes();
     int channels = Math.ceilDiv(mostChannels, PlaneLayout.VECTOR) * PlaneLayout.VECTOR;
@@ -62,19 +62,19 @@ final class BlockSums {
     this.beside = new float[mostRows * most];
   }
 
-  /** Weights of blocks that are scaled by lane are other ones from now on. */
+  /** Weights of grids that are scaled by lane are other ones from now on. */
   void begin() {
     keptTables.forget();
   }
 
   /**
-   * Adds the sums of a block.
+   * Adds the sums of a grid.
    *
-   * @param x (rows, entries of the block), {@code xStride} apart, from {@code xAt} on
-   * @param out (rows, lanes of the block), {@code outStride} apart
+   * @param x (rows, entries of the grid), {@code xStride} apart, from {@code xAt} on
+   * @param out (rows, lanes of the grid), {@code outStride} apart
    */
   void add(
-      CodeBlock block,
+      CodeGrid grid,
       MemorySegment bytes,
       long offset,
       float[] x,
@@ -84,7 +84,7 @@ final class BlockSums {
       boolean exact,
       float[] out,
       int outStride) {
-    switch (block) {
+    switch (grid) {
       case EntryScaledCodes codes ->
           addEntryScaled(codes, bytes, offset, x, xAt, xStride, rows, exact, out, outStride);
       case LaneScaledCodes codes ->
@@ -185,7 +185,7 @@ final class BlockSums {
         .weightedSums(x, xAt, xStride, rows, halves, 0, codes.entries(), out, 0, outStride);
   }
 
-  /** Outside the heap, as blocks are, so that kernels meet one kind of memory. */
+  /** Outside the heap, as grids are, so that kernels meet one kind of memory. */
   private DenseMatrix roomForHalves(HalfCodes codes) {
     HalfCodes largest = new HalfCodes(most, codes.lanes());
     MemorySegment data = Arena.ofAuto().allocate(largest.bytes());
@@ -276,7 +276,7 @@ final class BlockSums {
   }
 
   /**
-   * Looks up lanes {@code first} to {@code end}. Vectors of lanes that go beyond the block's last
+   * Looks up lanes {@code first} to {@code end}. Vectors of lanes that go beyond the grid's last
    * one are looked up beside, since what lies behind them belongs to the next row.
    */
   private void lookUp(
