@@ -49,7 +49,7 @@ final class AttentionBench implements Callable<Integer> {
 
   private final PrintStream out;
   private final PrintStream err;
-  private final Kernels kernels = KernelChoice.ofThisProcess().kernels();
+  private Kernels kernels; // chosen when the command runs: others may ask for other ones
   private boolean warm;
 
   @Option(
@@ -111,6 +111,7 @@ final class AttentionBench implements Callable<Integer> {
 
   @Override
   public Integer call() {
+    kernels = KernelChoice.ofThisProcess().kernels();
     List<CacheSpec> specs = bothLookups(DecodeBench.specs(kinds));
     check();
     for (int count : tokens) {

@@ -47,19 +47,8 @@ public record KernelChoice(Kernels kernels, String reason) {
     }
   }
 
-  private static final class Once {
-    static final KernelChoice CHOICE = warned(Wanted.ofThisProcess());
-
-    /** Whoever did not ask for it should know that all is many times slower, and what to do. */
-    private static KernelChoice warned(Optional<Wanted> wanted) {
-      KernelChoice choice = choose(wanted);
-      if (choice.kernels() instanceof ScalarKernels && wanted.isEmpty()) {
-        System.getLogger("dev.kvasir.kernel")
-            .log(Level.WARNING, "scalar kernels serve, which are slow: {0}", choice.reason());
-      }
-      return choice;
-    }
-  }
+  /** Null until the process has chosen. */
+  private static volatile KernelChoice chosen;
 
   /**
    * Asks for kernels by name; after the process has chosen, it changes nothing.
@@ -70,8 +59,27 @@ public record KernelChoice(Kernels kernels, String reason) {
     asked = new Wanted(name, how);
   }
 
+  /**
+   * @throws InvalidInputException if what was asked for cannot be had
+   */
   public static KernelChoice ofThisProcess() {
-    return Once.CHOICE;
+    if (chosen == null) {
+      chooseOnce();
+    }
+    return chosen;
+  }
+
+  private static synchronized void chooseOnce() {
+    if (chosen == null) {
+      Optional<Wanted> wanted = Wanted.ofThisProcess();
+      KernelChoice choice = choose(wanted);
+      // Whoever did not ask for it should know that all is many times slower, and what to do.
+      if (choice.kernels() instanceof ScalarKernels && wanted.isEmpty()) {
+        System.getLogger("dev.kvasir.kernel")
+            .log(Level.WARNING, "scalar kernels serve, which are slow: {0}", choice.reason());
+      }
+      chosen = choice;
+    }
   }
 
   static KernelChoice choose(Optional<Wanted> wanted) {
