@@ -150,6 +150,13 @@ EXPORT void KERNEL(build_tables)(const float *weights, i32 at, i32 stride, i32 h
 // added to 32-bit ones. Within sixteen lanes byte b belongs to lane (b & 3) * 4 + (b >> 2): bytes 0 4 8 12 are lanes
 // 0 to 3, and so on, so that masks and shifts of 32-bit lanes put them in order.
 
+// Tables that look up together, as many as have their sums in registers.
+#if LANES == 8
+#define MOST_TABLES 4
+#else
+#define MOST_TABLES 8
+#endif
+
 #if LANES == 4
 typedef struct {
   uint16x8_t low, high;   // bytes 0..7, 8..15
@@ -165,7 +172,7 @@ INLINE void look_up(Sums16 *sums, const uint8_t *table, uint8x16_t low_nibbles, 
 // Rows of sixteen lanes, row_bytes apart, for a few tables; adds to totals: (tables, 32), in the order of lanes.
 INLINE void look_up_rows(const uint8_t *codes, i64 row_bytes, i64 rows, const uint8_t *tables, i64 table_bytes,
                          i64 row_tables, const int count, const int shift, i32 *totals) {
-  Sums16 sums[4];
+  Sums16 sums[MOST_TABLES];
   UNROLL for (int t = 0; t < count; t++) sums[t].low = sums[t].high = vdupq_n_u16(0);
   for (i64 row = 0; row < rows; row++) {
     uint8x16_t bytes = vld1q_u8(codes + row * row_bytes);
@@ -186,8 +193,10 @@ INLINE void look_up_rows(const uint8_t *codes, i64 row_bytes, i64 rows, const ui
   }
 }
 #else
+// Pairs of bytes are added whole, as 16-bit numbers that wrap, and their odd bytes once more: what even bytes add up to
+// is then the first less 256 times the second.
 typedef struct {
-  __m256i even, odd;      // bytes 0 2 4 .., bytes 1 3 5 .. of both halves
+  __m256i pairs, odd;
 } Sums16;
 
 INLINE __m256i both_halves(const uint8_t *at) { return _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)at)); }
@@ -195,7 +204,7 @@ INLINE __m256i both_halves(const uint8_t *at) { return _mm256_broadcastsi128_si2
 INLINE void look_up(Sums16 *sums, const uint8_t *table, __m256i low_nibbles, __m256i high_nibbles) {
   __m256i first = _mm256_shuffle_epi8(both_halves(table), low_nibbles);
   __m256i found = _mm256_add_epi8(first, _mm256_shuffle_epi8(both_halves(table + SUMS), high_nibbles));
-  sums->even = _mm256_add_epi16(sums->even, _mm256_and_si256(found, _mm256_set1_epi16(0xFF)));
+  sums->pairs = _mm256_add_epi16(sums->pairs, found);
   sums->odd = _mm256_add_epi16(sums->odd, _mm256_srli_epi16(found, 8));
 }
 
@@ -211,9 +220,9 @@ INLINE void add_lanes(i32 *to, __m256i wide, const int halves, const int shift) 
 // Rows of sixteen lanes, or of twice sixteen.
 INLINE void look_up_rows(const uint8_t *codes, i64 row_bytes, i64 rows, const uint8_t *tables, i64 table_bytes,
                          i64 row_tables, const int count, const int shift, const int halves, i32 *totals) {
-  Sums16 sums[4];
+  Sums16 sums[MOST_TABLES];
   const __m256i low_bits = _mm256_set1_epi8(15), low_half = _mm256_set1_epi32(0xFFFF);
-  UNROLL for (int t = 0; t < count; t++) sums[t].even = sums[t].odd = _mm256_setzero_si256();
+  UNROLL for (int t = 0; t < count; t++) sums[t].pairs = sums[t].odd = _mm256_setzero_si256();
   for (i64 row = 0; row < rows; row++) {
     const __m128i *at = (const __m128i *)(codes + row * row_bytes);
     __m256i bytes = halves == 2 ? _mm256_loadu_si256((const __m256i *)at) : _mm256_castsi128_si256(_mm_loadu_si128(at));
@@ -222,9 +231,10 @@ INLINE void look_up_rows(const uint8_t *codes, i64 row_bytes, i64 rows, const ui
   }
   UNROLL for (int t = 0; t < count; t++) {
     i32 *to = totals + t * LOOKUP_TILE;
-    add_lanes(to, _mm256_and_si256(sums[t].even, low_half), halves, shift);
+    __m256i even = _mm256_sub_epi16(sums[t].pairs, _mm256_slli_epi16(sums[t].odd, 8));
+    add_lanes(to, _mm256_and_si256(even, low_half), halves, shift);
     add_lanes(to + 4, _mm256_and_si256(sums[t].odd, low_half), halves, shift);
-    add_lanes(to + 8, _mm256_srli_epi32(sums[t].even, 16), halves, shift);
+    add_lanes(to + 8, _mm256_srli_epi32(even, 16), halves, shift);
     add_lanes(to + 12, _mm256_srli_epi32(sums[t].odd, 16), halves, shift);
   }
 }
@@ -286,6 +296,12 @@ EXPORT void KERNEL(look_up)(const uint8_t *codes, i64 offset, i32 all_lanes, i32
     const uint8_t *from = codes + offset + tile * LOOKUP_TILE * lane_bytes;
     for (i32 i = 0; i < count * LOOKUP_TILE; i++) totals[i] = 0;
     i32 table = 0;
+#if MOST_TABLES > 4
+    for (; table + 8 <= count; table += 8) {
+      look_up_planes(from, lanes, quads, bits, tables + (i64)table * table_bytes, table_bytes, singles_at, 8,
+                     totals + table * LOOKUP_TILE);
+    }
+#endif
     for (; table + 4 <= count; table += 4) {
       look_up_planes(from, lanes, quads, bits, tables + (i64)table * table_bytes, table_bytes, singles_at, 4,
                      totals + table * LOOKUP_TILE);
