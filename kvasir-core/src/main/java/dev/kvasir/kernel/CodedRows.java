@@ -1,5 +1,6 @@
 package dev.kvasir.kernel;
 
+import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
 /**
@@ -27,6 +28,7 @@ public final class CodedRows {
   private float[] scales = {}; // (rows, columns / GROUP)
   private int[] codeSums = {}; // (rows, columns / SUM_GROUP)
   private float[] sums = {}; // (rows, columns / SUM_GROUP)
+  private Views views = new Views(codes, scales, codeSums, sums);
   private float[] floats = {}; // (rows, columns)
   private short[] spreadForBytes = {};
   private short[] spreadForNibbles = {};
@@ -45,7 +47,27 @@ public final class CodedRows {
       scales = new float[values / GROUP];
       codeSums = new int[values / SUM_GROUP];
       sums = new float[values / SUM_GROUP];
+      views = new Views(codes, scales, codeSums, sums);
     }
+  }
+
+  /**
+   * The arrays as segments, for kernels that are no Java: made with the arrays, since one made for
+   * a call is garbage wherever the compiler does not see through it.
+   */
+  public record Views(
+      MemorySegment codes, MemorySegment scales, MemorySegment codeSums, MemorySegment sums) {
+    private Views(byte[] codes, float[] scales, int[] codeSums, float[] sums) {
+      this(
+          MemorySegment.ofArray(codes),
+          MemorySegment.ofArray(scales),
+          MemorySegment.ofArray(codeSums),
+          MemorySegment.ofArray(sums));
+    }
+  }
+
+  public Views views() {
+    return views;
   }
 
   public int rows() {

@@ -1,6 +1,7 @@
 package dev.kvasir.kernel;
 
 import dev.kvasir.kernel.DenseMatrix.Precision;
+import java.lang.foreign.MemorySegment;
 
 /**
  * A few rows of floats, made ready once for products with many rows of 16-bit floats. What {@link
@@ -9,6 +10,8 @@ import dev.kvasir.kernel.DenseMatrix.Precision;
 public final class HalfQueries {
   private final float[] rows; // (count, columns)
   private final float[] arranged;
+  private final MemorySegment rowsView;
+  private final MemorySegment arrangedView;
   private int count;
   private int columns;
 
@@ -20,6 +23,8 @@ public final class HalfQueries {
     rows = new float[mostRows * mostColumns];
     // Room to fill up to a multiple of four rows.
     arranged = new float[(mostRows + 3) * mostColumns];
+    rowsView = MemorySegment.ofArray(rows);
+    arrangedView = MemorySegment.ofArray(arranged);
   }
 
   /** Takes rows that lie one after another; {@link Kernels#prepare} does the rest. */
@@ -36,6 +41,16 @@ public final class HalfQueries {
 
   public float[] arranged() {
     return arranged;
+  }
+
+  /** {@link #rows} for kernels that are no Java. */
+  public MemorySegment rowsView() {
+    return rowsView;
+  }
+
+  /** {@link #arranged} for kernels that are no Java. */
+  public MemorySegment arrangedView() {
+    return arrangedView;
   }
 
   public int count() {

@@ -1,6 +1,7 @@
 package dev.kvasir.kernel;
 
 import dev.kvasir.page.PlaneLayout;
+import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
 /**
@@ -77,6 +78,7 @@ public final class LookupTables {
   private final float[] constants;
   private final float[] offsets;
   private final float[] surveys;
+  private final Views views;
   private final float[] added;
   private final int[] tileSums = new int[PlaneLayout.TILE];
   private byte[] tileCodes = {};
@@ -99,6 +101,29 @@ public final class LookupTables {
     offsets = new float[mostHeads];
     surveys = new float[2 * mostHeads];
     added = new float[mostHeads];
+    views =
+        new Views(
+            MemorySegment.ofArray(bytes),
+            MemorySegment.ofArray(fixedPoint),
+            MemorySegment.ofArray(surveys),
+            MemorySegment.ofArray(units),
+            MemorySegment.ofArray(added));
+  }
+
+  /**
+   * The arrays as segments, for kernels that are no Java.
+   *
+   * @param constants what {@link #fillConstants} fills
+   */
+  public record Views(
+      MemorySegment bytes,
+      MemorySegment fixedPoint,
+      MemorySegment surveys,
+      MemorySegment units,
+      MemorySegment constants) {}
+
+  public Views views() {
+    return views;
   }
 
   private static void requireWithin(String what, int value, int most) {
@@ -237,17 +262,11 @@ public final class LookupTables {
     return ((1 << bits) - 1) * constants[head] + offsets[head];
   }
 
-  /** {@link #unit} of every head. */
-  public float[] units() {
-    return units;
-  }
-
-  /** {@link #constant} of every head, in room that the next call uses again. */
-  public float[] constants(int bits) {
+  /** Fills the {@link Views#constants} of every head, until the next call. */
+  public void fillConstants(int bits) {
     for (int head = 0; head < heads; head++) {
       added[head] = constant(head, bits);
     }
-    return added;
   }
 
   /** A number of the caller's that is to be added to every lane of a head too, such as zeros. */

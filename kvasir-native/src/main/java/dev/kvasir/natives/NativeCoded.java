@@ -63,13 +63,14 @@ final class NativeCoded implements CodedKernels {
   @Override
   public void prepare(CodedRows rows, float[] x, int first, int end) {
     Bounds.check(x.length, rows.columns() * end);
+    CodedRows.Views views = rows.views();
     try {
       CODE_ROWS.invokeExact(
           MemorySegment.ofArray(x),
-          MemorySegment.ofArray(rows.codes()),
-          MemorySegment.ofArray(rows.scales()),
-          MemorySegment.ofArray(rows.codeSums()),
-          MemorySegment.ofArray(rows.sums()),
+          views.codes(),
+          views.scales(),
+          views.codeSums(),
+          views.sums(),
           rows.columns(),
           first,
           end);
@@ -106,6 +107,7 @@ final class NativeCoded implements CodedKernels {
 
   private static void call(
       CodedMatrix matrix, int tile, int end, CodedRows rows, int row, int count, float[] out) {
+    CodedRows.Views views = rows.views();
     boolean hasMinimums = matrix.hasMinimums();
     MemorySegment minimums = hasMinimums ? matrix.minimums() : MemorySegment.NULL;
     try {
@@ -120,10 +122,10 @@ final class NativeCoded implements CodedKernels {
           matrix.rows(),
           tile,
           end,
-          MemorySegment.ofArray(rows.codes()),
-          MemorySegment.ofArray(rows.scales()),
-          MemorySegment.ofArray(rows.codeSums()),
-          MemorySegment.ofArray(rows.sums()),
+          views.codes(),
+          views.scales(),
+          views.codeSums(),
+          views.sums(),
           row,
           count,
           MemorySegment.ofArray(out));

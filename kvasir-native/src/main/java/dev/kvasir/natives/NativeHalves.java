@@ -85,11 +85,7 @@ final class NativeHalves implements HalfKernels {
       HalfQueries queries, float[] a, int at, int rows, int columns, Precision precision) {
     scalar.prepare(queries, a, at, rows, columns, precision);
     try {
-      ARRANGE.invokeExact(
-          MemorySegment.ofArray(queries.rows()),
-          rows,
-          columns,
-          MemorySegment.ofArray(queries.arranged()));
+      ARRANGE.invokeExact(queries.rowsView(), rows, columns, queries.arrangedView());
     } catch (Throwable e) {
       throw Calls.unexpected(e);
     }
@@ -110,8 +106,8 @@ final class NativeHalves implements HalfKernels {
     Bounds.check(c.length, cAt, queries.count(), cStride, bRows);
     try {
       PRODUCTS.invokeExact(
-          MemorySegment.ofArray(queries.rows()),
-          MemorySegment.ofArray(queries.arranged()),
+          queries.rowsView(),
+          queries.arrangedView(),
           queries.count(),
           b.data(),
           offset,

@@ -57,6 +57,7 @@ final class NativeLookups implements LookupKernels {
       LookupTables tables) {
     tables.begin(heads, entries, exact);
     Bounds.check(weights.length, at, heads, stride, entries);
+    LookupTables.Views views = tables.views();
     float[] surveys = tables.surveys(); // (heads, largest sum of magnitudes and sum of weights)
     int[] totals = tables.fixedPoint(); // (heads, first digits and second digits)
     try {
@@ -67,11 +68,11 @@ final class NativeLookups implements LookupKernels {
           heads,
           tables.quads(),
           exact ? 1 : 0,
-          MemorySegment.ofArray(tables.bytes()),
+          views.bytes(),
           tables.pairAt(1, 0),
           tables.singleAt(0, 0),
-          MemorySegment.ofArray(surveys),
-          MemorySegment.ofArray(totals));
+          views.surveys(),
+          views.fixedPoint());
     } catch (Throwable e) {
       throw Calls.unexpected(e);
     }
@@ -100,6 +101,8 @@ final class NativeLookups implements LookupKernels {
     Bounds.check(layout.tiles(), endTile);
     Bounds.check(codes.byteSize(), offset, layout.bytes());
     Bounds.check(out.length, outAt, tables.heads(), outStride, lanes);
+    LookupTables.Views views = tables.views();
+    tables.fillConstants(layout.bits());
     try {
       LOOK_UP.invokeExact(
           codes,
@@ -109,13 +112,13 @@ final class NativeLookups implements LookupKernels {
           layout.bits(),
           firstTile,
           endTile,
-          MemorySegment.ofArray(tables.bytes()),
+          views.bytes(),
           tables.pairAt(1, 0),
           tables.singleAt(0, 0),
           tables.heads(),
           tables.exact() ? 1 : 0,
-          MemorySegment.ofArray(tables.units()),
-          MemorySegment.ofArray(tables.constants(layout.bits())),
+          views.units(),
+          views.constants(),
           MemorySegment.ofArray(out),
           outAt,
           outStride);
