@@ -13,8 +13,6 @@ typedef struct {
   const i8 *codes;       // of a tile
   const float *scales;   // (groups, 16)
   const float *minimums; // (groups, 16), or null
-  i32 bits;
-  i32 group;             // columns that share a scale: 16 or 32
   i32 columns;
 } Weights;
 
@@ -105,8 +103,6 @@ EXPORT void KERNEL(coded_products)(const i8 *codes, const float *scales, const f
     Weights w = {codes + tile * tile_codes,
                  scales + tile * tile_scales,
                  has_minimums ? minimums + tile * tile_scales : 0,
-                 bits,
-                 group,
                  columns};
     i32 left = matrix_rows - tile * TILE, lanes = left < TILE ? left : TILE;
     float *to = out + (i64)first_row * matrix_rows + tile * TILE;

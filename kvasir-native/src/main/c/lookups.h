@@ -124,7 +124,7 @@ INLINE void fill_tables(const float *w, i64 quads, float scale, uint8_t *coarse,
 
 // weights: (heads, 4 quads), rows a stride apart. Tables lie table_bytes apart, those of the second digit after those
 // of the first of all heads; their singles begin singles_at bytes after them.
-// sums: (heads, 4): the largest sum of magnitudes, the sum of weights; totals: (heads, 2), of first and second digits.
+// sums: (heads, 2): the largest sum of magnitudes, the sum of weights; totals: (heads, 2), of first and second digits.
 EXPORT void KERNEL(build_tables)(const float *weights, i32 at, i32 stride, i32 heads, i32 quads, i32 exact,
                                  uint8_t *tables, i32 table_bytes, i32 singles_at, float *sums, i32 *totals) {
   for (i64 head = 0; head < heads; head++) {
@@ -171,13 +171,13 @@ INLINE void look_up(Sums16 *sums, const uint8_t *table, uint8x16_t low_nibbles, 
 
 // Rows of sixteen lanes, row_bytes apart, for a few tables; adds to totals: (tables, 32), in the order of lanes.
 INLINE void look_up_rows(const uint8_t *codes, i64 row_bytes, i64 rows, const uint8_t *tables, i64 table_bytes,
-                         i64 row_tables, const int count, const int shift, i32 *totals) {
+                         const int count, const int shift, i32 *totals) {
   Sums16 sums[MOST_TABLES];
   UNROLL for (int t = 0; t < count; t++) sums[t].low = sums[t].high = vdupq_n_u16(0);
   for (i64 row = 0; row < rows; row++) {
     uint8x16_t bytes = vld1q_u8(codes + row * row_bytes);
     uint8x16_t low = vandq_u8(bytes, vdupq_n_u8(15)), high = vshrq_n_u8(bytes, 4);
-    UNROLL for (int t = 0; t < count; t++) look_up(&sums[t], tables + t * table_bytes + row * row_tables, low, high);
+    UNROLL for (int t = 0; t < count; t++) look_up(&sums[t], tables + t * table_bytes + row * ROW_TABLES, low, high);
   }
   UNROLL for (int t = 0; t < count; t++) {
     // Bytes 0 4 8 12, then 1 5 9 13 ...: of two vectors of eight, every fourth.
@@ -219,7 +219,7 @@ INLINE void add_lanes(i32 *to, __m256i wide, const int halves, const int shift) 
 
 // Rows of sixteen lanes, or of twice sixteen.
 INLINE void look_up_rows(const uint8_t *codes, i64 row_bytes, i64 rows, const uint8_t *tables, i64 table_bytes,
-                         i64 row_tables, const int count, const int shift, const int halves, i32 *totals) {
+                         const int count, const int shift, const int halves, i32 *totals) {
   Sums16 sums[MOST_TABLES];
   const __m256i low_bits = _mm256_set1_epi8(15), low_half = _mm256_set1_epi32(0xFFFF);
   UNROLL for (int t = 0; t < count; t++) sums[t].pairs = sums[t].odd = _mm256_setzero_si256();
@@ -227,7 +227,7 @@ INLINE void look_up_rows(const uint8_t *codes, i64 row_bytes, i64 rows, const ui
     const __m128i *at = (const __m128i *)(codes + row * row_bytes);
     __m256i bytes = halves == 2 ? _mm256_loadu_si256((const __m256i *)at) : _mm256_castsi128_si256(_mm_loadu_si128(at));
     __m256i low = _mm256_and_si256(bytes, low_bits), high = _mm256_and_si256(_mm256_srli_epi16(bytes, 4), low_bits);
-    UNROLL for (int t = 0; t < count; t++) look_up(&sums[t], tables + t * table_bytes + row * row_tables, low, high);
+    UNROLL for (int t = 0; t < count; t++) look_up(&sums[t], tables + t * table_bytes + row * ROW_TABLES, low, high);
   }
   UNROLL for (int t = 0; t < count; t++) {
     i32 *to = totals + t * LOOKUP_TILE;
@@ -240,40 +240,32 @@ INLINE void look_up_rows(const uint8_t *codes, i64 row_bytes, i64 rows, const ui
 }
 #endif
 
+// The rows of a tile, of sixteen lanes or of twice sixteen.
+INLINE void look_up_tile(const uint8_t *codes, i32 lanes, i64 rows, const uint8_t *tables, i64 table_bytes,
+                         const int count, int shift, i32 *totals) {
+#if LANES == 4
+  for (i32 lane = 0; lane < lanes; lane += 16) {
+    look_up_rows(codes + lane, lanes, rows, tables, table_bytes, count, shift, totals + lane);
+  }
+#else
+  if (lanes == LOOKUP_TILE) {
+    look_up_rows(codes, lanes, rows, tables, table_bytes, count, shift, 2, totals);
+  } else {
+    look_up_rows(codes, lanes, rows, tables, table_bytes, count, shift, 1, totals);
+  }
+#endif
+}
+
 // All planes of a tile for a few tables. Pairs of planes come first, two quads share a byte of a single one.
 INLINE void look_up_planes(const uint8_t *codes, i32 lanes, i64 quads, i32 bits, const uint8_t *tables, i64 table_bytes,
                            i64 singles_at, const int count, i32 *totals) {
   i64 pairs = bits / 2;
   for (i64 pair = 0; pair < pairs; pair++) {
-    const uint8_t *from = codes + pair * quads * lanes;
-    int shift = 2 * (int)pair;
-#if LANES == 4
-    for (i32 lane = 0; lane < lanes; lane += 16) {
-      look_up_rows(from + lane, lanes, quads, tables, table_bytes, ROW_TABLES, count, shift, totals + lane);
-    }
-#else
-    if (lanes == LOOKUP_TILE) {
-      look_up_rows(from, lanes, quads, tables, table_bytes, ROW_TABLES, count, shift, 2, totals);
-    } else {
-      look_up_rows(from, lanes, quads, tables, table_bytes, ROW_TABLES, count, shift, 1, totals);
-    }
-#endif
+    look_up_tile(codes + pair * quads * lanes, lanes, quads, tables, table_bytes, count, 2 * (int)pair, totals);
   }
   if (bits % 2) {
-    const uint8_t *from = codes + pairs * quads * lanes;
-    i64 rows = (quads + 1) / 2;
-    int shift = 2 * (int)pairs;
-#if LANES == 4
-    for (i32 lane = 0; lane < lanes; lane += 16) {
-      look_up_rows(from + lane, lanes, rows, tables + singles_at, table_bytes, ROW_TABLES, count, shift, totals + lane);
-    }
-#else
-    if (lanes == LOOKUP_TILE) {
-      look_up_rows(from, lanes, rows, tables + singles_at, table_bytes, ROW_TABLES, count, shift, 2, totals);
-    } else {
-      look_up_rows(from, lanes, rows, tables + singles_at, table_bytes, ROW_TABLES, count, shift, 1, totals);
-    }
-#endif
+    look_up_tile(codes + pairs * quads * lanes, lanes, (quads + 1) / 2, tables + singles_at, table_bytes, count,
+                 2 * (int)pairs, totals);
   }
 }
 

@@ -9,8 +9,8 @@ import java.lang.invoke.MethodHandle;
 
 /** Products and sums of floats; a call takes as many rows as stay within its time. */
 final class NativeFloats implements FloatKernels {
-  /** Multiplications in a call at the most, some 40 microseconds of them. */
-  private static final long MOST_PRODUCTS = 1 << 19;
+  /** Multiplications, some 40 microseconds of them. */
+  private static final Work PRODUCTS_OF_A_CALL = new Work(1 << 19);
 
   private static final MethodHandle PRODUCTS = rowsAndRows("products");
   private static final MethodHandle WEIGHTED_SUMS = rowsAndRows("weighted_sums");
@@ -19,10 +19,6 @@ final class NativeFloats implements FloatKernels {
     return Calls.floats(
         name, ADDRESS, JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT, JAVA_INT, JAVA_INT,
         JAVA_INT, ADDRESS, JAVA_INT, JAVA_INT);
-  }
-
-  private static int rowsTogether(long productsOfARow, int rows) {
-    return Math.clamp(MOST_PRODUCTS / Math.max(1, productsOfARow), 4, rows + 4);
   }
 
   @Override
@@ -42,7 +38,7 @@ final class NativeFloats implements FloatKernels {
     Bounds.check(a.length, aAt, aRows, aStride, depth);
     Bounds.check(b.length, bAt, bRows, bStride, depth);
     Bounds.check(c.length, cAt, aRows, cStride, bRows);
-    int together = rowsTogether((long) bRows * depth, aRows);
+    int together = PRODUCTS_OF_A_CALL.together(aRows, (long) bRows * depth);
     for (int row = 0; row < aRows; row += together) {
       int count = Math.min(together, aRows - row);
       try {
@@ -82,7 +78,7 @@ final class NativeFloats implements FloatKernels {
     Bounds.check(weights.length, weightsAt, rows, weightsStride, tokens);
     Bounds.check(v.length, vAt, tokens, vStride, length);
     Bounds.check(out.length, outAt, rows, outStride, length);
-    int together = rowsTogether((long) tokens * length, rows);
+    int together = PRODUCTS_OF_A_CALL.together(rows, (long) tokens * length);
     for (int row = 0; row < rows; row += together) {
       int count = Math.min(together, rows - row);
       try {

@@ -24,10 +24,6 @@ enum Platform {
     return library;
   }
 
-  boolean isX86() {
-    return processor.equals("x86_64");
-  }
-
   /**
    * @throws NativeRefusal if there is no library for it
    */
