@@ -4,6 +4,7 @@ import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.codec.CacheHost;
 import dev.kvasir.engine.Batch;
+import dev.kvasir.engine.PrefixCache;
 import dev.kvasir.engine.StepLoop;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.GgufFile;
@@ -46,6 +47,7 @@ public final class Model implements AutoCloseable {
   private final Optional<Profile> profile;
   private final Crew crew;
   private final StepLoop loop;
+  private final PrefixCache prefixes;
   private volatile boolean closed;
 
   private Model(
@@ -56,6 +58,7 @@ public final class Model implements AutoCloseable {
     this.profile = profile.map(given -> given.requireModel(engine.fingerprint(), name));
     this.crew = crew;
     this.loop = new StepLoop(engine);
+    this.prefixes = new PrefixCache(engine.memory());
   }
 
   /** Loads a GGUF file, any of several that a model is split into, or a folder of Hugging Face. */
@@ -245,6 +248,34 @@ public final class Model implements AutoCloseable {
     return new Session(this, options);
   }
 
+  /**
+   * A session that begins with a text. What others have read of its beginning is not read again,
+   * and what it reads is kept for others as long as there is memory for it ({@link #prefixes}). Its
+   * first {@link Session#generate(int[], GenerateOptions, GenerationListener)} takes no further
+   * tokens, and gives what a session gives that reads the whole text.
+   *
+   * @param owner by whom what it leaves for others can be forgotten; may be null
+   */
+  public Session newSession(SessionOptions options, int[] text, String owner) {
+    checkOpen();
+    return Session.on(this, options, text, owner);
+  }
+
+  /** Beginnings of texts that sessions have read for each other. */
+  public PrefixCache prefixes() {
+    return prefixes;
+  }
+
+  void checkIds(int[] tokens) {
+    int vocabulary = config().vocabulary();
+    for (int id : tokens) {
+      if (id < 0 || id >= vocabulary) {
+        throw new IllegalArgumentException(
+            "token is %d; expected 0 to %d".formatted(id, vocabulary - 1));
+      }
+    }
+  }
+
   /** Generates for all sessions at once. */
   StepLoop loop() {
     return loop;
@@ -267,6 +298,7 @@ public final class Model implements AutoCloseable {
   @Override
   public void close() {
     closed = true;
+    prefixes.close();
     engine.close();
     tokenizer.close();
     crew.close();

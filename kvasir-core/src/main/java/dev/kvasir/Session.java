@@ -2,6 +2,8 @@ package dev.kvasir;
 
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.cache.PackingTime;
+import dev.kvasir.engine.Beginning;
+import dev.kvasir.engine.PrefixCache;
 import dev.kvasir.engine.Sequence;
 import dev.kvasir.engine.Sequence.Request;
 import dev.kvasir.error.InvalidInputException;
@@ -10,6 +12,7 @@ import dev.kvasir.text.ChatTemplate;
 import dev.kvasir.text.Message;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
@@ -21,13 +24,20 @@ public final class Session implements AutoCloseable {
   private final int contextLimit;
   private final KvCache cache;
   private final Sequence sequence;
+  private Beginning beginning; // until the text that it is of has been read
   private final AtomicBoolean busy = new AtomicBoolean();
   private boolean closed;
 
   Session(Model model, SessionOptions options) {
+    this(model, options, null);
+  }
+
+  private Session(Model model, SessionOptions options, Beginning beginning) {
     this.model = model;
-    this.contextLimit = Math.min(options.contextLimit(), model.config().contextLength());
-    this.cache = model.newCache(options.cache(), contextLimit);
+    this.contextLimit = contextLimit(model, options);
+    this.beginning = beginning;
+    this.cache =
+        beginning == null ? model.newCache(options.cache(), contextLimit) : beginning.cache();
     boolean readsExactly = options.prefill() == Prefill.EXACT;
     this.sequence = new Sequence(cache, contextLimit, readsExactly, model.tokenizer().endOfText());
     boolean asked = options.contextLimit() != Integer.MAX_VALUE;
@@ -38,6 +48,33 @@ public final class Session implements AutoCloseable {
           "the cache '%s' holds %d tokens at the most; the context was to have %d"
               .formatted(options.cache(), capacity, contextLimit));
     }
+  }
+
+  /** Begins with a text, of which only that part will be read which no other session has read. */
+  static Session on(Model model, SessionOptions options, int[] text, String owner) {
+    if (options.prefill() == Prefill.EXACT) {
+      throw new IllegalArgumentException(
+          "prefill is exact; a text whose beginning others have read is packed as it is read");
+    }
+    model.checkIds(text);
+    int limit = contextLimit(model, options);
+    Beginning known =
+        model
+            .prefixes()
+            .begin(
+                new PrefixCache.Kind(options.cache().text(), limit),
+                text,
+                owner,
+                () -> model.newCache(options.cache(), limit));
+    Session session = new Session(model, options, known);
+    for (int id : text) {
+      session.sequence.append(id);
+    }
+    return session;
+  }
+
+  private static int contextLimit(Model model, SessionOptions options) {
+    return Math.min(options.contextLimit(), model.config().contextLength());
   }
 
   /** Continues the text with a prompt and generates after it. */
@@ -55,7 +92,7 @@ public final class Session implements AutoCloseable {
     return exclusively(
         () -> {
           model.checkOpen();
-          checkIds(prompt);
+          model.checkIds(prompt);
           return generateAfter(prompt, options, listener);
         });
   }
@@ -86,6 +123,8 @@ public final class Session implements AutoCloseable {
     if (sequence.length() + prompt.length == 0) {
       throw new InvalidInputException("the prompt is empty; at least one token is needed");
     }
+    Beginning leaves = prompt.length == 0 ? beginning : null;
+    beginning = null;
     for (int id : prompt) {
       sequence.append(id);
     }
@@ -101,7 +140,7 @@ public final class Session implements AutoCloseable {
         .loop()
         .run(
             sequence,
-            new Request(sampler, model.tokenizer().stream(true), options.maxTokens()),
+            new Request(sampler, model.tokenizer().stream(true), options.maxTokens(), leaves),
             listener);
     long end = System.nanoTime();
     boolean isRead = sequence.generated() > 0;
@@ -131,16 +170,6 @@ public final class Session implements AutoCloseable {
     }
   }
 
-  private void checkIds(int[] prompt) {
-    int vocabulary = model.config().vocabulary();
-    for (int id : prompt) {
-      if (id < 0 || id >= vocabulary) {
-        throw new IllegalArgumentException(
-            "token is %d; expected 0 to %d".formatted(id, vocabulary - 1));
-      }
-    }
-  }
-
   /** Forgets all text. */
   public void reset() {
     exclusively(
@@ -148,6 +177,16 @@ public final class Session implements AutoCloseable {
           sequence.keep(0);
           return null;
         });
+  }
+
+  /** Tokens of the text whose keys and values are there, and need not be read. */
+  public int remembered() {
+    return cache.length();
+  }
+
+  /** What others began from as well, the same object for all of them; empty where nothing was. */
+  public Optional<Object> sharedSource() {
+    return Optional.ofNullable(beginning).map(Beginning::source);
   }
 
   /** Tokens of the text so far. */

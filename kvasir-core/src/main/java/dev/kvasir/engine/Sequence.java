@@ -25,7 +25,7 @@ public final class Sequence {
    * Prompt tokens of a step: enough to make the weights' expansion cheap, few enough to report.
    * What a token sees depends on where steps end, so the number is the same for all.
    */
-  private static final int PROMPT_STEP = 256;
+  static final int PROMPT_STEP = 256;
 
   /** Where a generation stands; the loop's lock guards it. */
   enum State {
@@ -64,8 +64,10 @@ public final class Sequence {
    * What a generation is asked to do.
    *
    * @param maxTokens generated tokens at the most
+   * @param beginning told of the prompt's steps; null where the text is not read from its first
+   *     token, or nobody else shall go on from it
    */
-  public record Request(Sampler sampler, TextStream stream, int maxTokens) {}
+  public record Request(Sampler sampler, TextStream stream, int maxTokens, Beginning beginning) {}
 
   /**
    * @param contextLimit tokens that the text may have
@@ -235,8 +237,15 @@ public final class Sequence {
     }
     if (cache.length() == stepEnd && finish == null) {
       settle();
+      leaveBeginning();
     }
     return finish == null;
+  }
+
+  private void leaveBeginning() {
+    if (request.beginning() != null && stepEnd <= promptEnd) {
+      request.beginning().stepRead(stepBegin, stepEnd);
+    }
   }
 
   private static Finish stopsReading(SequenceListener listener) {

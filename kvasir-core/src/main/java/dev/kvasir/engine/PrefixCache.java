@@ -1,0 +1,353 @@
+package dev.kvasir.engine;
+
+import dev.kvasir.cache.CacheFullException;
+import dev.kvasir.cache.KvCache;
+import dev.kvasir.memory.MemoryPool;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
+import java.util.function.Predicate;
+import java.util.function.Supplier;
+
+/**
+ * Beginnings of texts that sequences have read, kept so that others need not read them again. What
+ * is kept is a fork of the sequence as it was: pages are shared and counted once.
+ *
+ * <p>A text that begins from here has the bits of one that was read from its first token. So a
+ * beginning is kept only as a prompt's step leaves it, at a multiple of {@link
+ * Sequence#PROMPT_STEP} tokens: every prompt that begins alike passes through the same state.
+ * Tokens that were generated are no part of it, since a prompt's tokens attend to packed pages in
+ * another way; they are read when the next prompt has them.
+ *
+ * <pre>
+ * prompt   | 256 | 256 | 256 | 256 | rest |
+ *                ^           ^
+ *                |           the last whole step: where this text's next turn goes on
+ *                the last step that another text had in common: where others go on
+ * </pre>
+ *
+ * Between steps the rest of a page is in full precision, which makes a beginning at every step as
+ * large as no packing at all; hence two of them a text. When memory is needed, those leave first
+ * that have not been used for the longest time. Where a budget allows a prompt's steps fewer
+ * tokens, nothing is kept.
+ */
+public final class PrefixCache implements MemoryPool.Yielding, AutoCloseable {
+  private static final int STEP = Sequence.PROMPT_STEP;
+
+  /** Steps of texts that are remembered by a hash, to know what texts have in common. */
+  private static final int STEPS_REMEMBERED = 1 << 16;
+
+  /**
+   * What must be alike beside tokens; the model and its profile are, since the engine is.
+   *
+   * @param spec the kind of cache, as typed
+   * @param contextLimit that some budgets depend on
+   */
+  public record Kind(String spec, int contextLimit) {}
+
+  /**
+   * What has happened so far.
+   *
+   * @param queries texts that were begun
+   * @param hits those of them that something was known of
+   * @param tokens that were not read again
+   * @param evictions beginnings that left because memory was needed
+   */
+  public record Counts(long queries, long hits, long tokens, long evictions) {
+    private Counts and(int known) {
+      return new Counts(queries + 1, hits + (known > 0 ? 1 : 0), tokens + known, evictions);
+    }
+
+    private Counts and(Evicted gone) {
+      return new Counts(queries, hits, tokens, evictions + gone.count());
+    }
+  }
+
+  private record Evicted(int count) {}
+
+  /**
+   * One beginning, as others see it.
+   *
+   * @param owner whoever read it, as it was told; null where several texts have it in common
+   */
+  public record Kept(String owner, String spec, int tokens, KvCache cache) {}
+
+  private final MemoryPool pool;
+  private final ReentrantLock lock = new ReentrantLock();
+  private final Map<StepHash, List<Entry>> byHash = new HashMap<>();
+  private final Set<Entry> byUse = new LinkedHashSet<>(); // the longest unused first
+  private final Set<StepHash> stepsSeen = new LinkedHashSet<>(); // the oldest first
+  private Entry forking; // not to be evicted for the memory that its fork takes
+  private Counts counts = new Counts(0, 0, 0, 0);
+  private boolean closed;
+
+  /** Where a text's hash stands after a whole number of steps: a hint, never a proof. */
+  private record StepHash(Kind kind, int length, long hash) {}
+
+  private record Entry(StepHash key, String owner, int[] tokens, KvCache cache) {
+    boolean begins(int[] text) {
+      return Arrays.equals(tokens, 0, tokens.length, text, 0, tokens.length);
+    }
+
+    @Override
+    public boolean equals(Object other) {
+      return this == other;
+    }
+
+    @Override
+    public int hashCode() {
+      return System.identityHashCode(this);
+    }
+  }
+
+  /**
+   * @param pool that keys and values are taken from, which asks for memory when it has none left
+   */
+  public PrefixCache(MemoryPool pool) {
+    this.pool = pool;
+    pool.join(this);
+  }
+
+  /**
+   * Begins a text with the most that is known of it.
+   *
+   * @param owner by whom what it leaves here is told apart; may be null
+   * @param fresh makes the cache of a text of which nothing is known
+   */
+  public Beginning begin(Kind kind, int[] text, String owner, Supplier<KvCache> fresh) {
+    StepHash[] steps = steps(kind, text);
+    Entry source = null;
+    KvCache known = null;
+    int common;
+    lock.lock();
+    try {
+      checkOpen();
+      common = noteSteps(steps);
+      source = longest(steps, text);
+      known = source == null ? null : fork(source);
+      counts = counts.and(known == null ? 0 : known.length());
+    } finally {
+      lock.unlock();
+    }
+    Leaving leaving = new Leaving(this, steps, text, owner, common);
+    // Outside the lock: a first cache of its kind may wait for tables that another is making.
+    return known == null
+        ? new Beginning(fresh.get(), null, leaving)
+        : new Beginning(known, source, leaving);
+  }
+
+  /** A chain: the hash after a step is over all tokens before it. */
+  private static StepHash[] steps(Kind kind, int[] text) {
+    StepHash[] steps = new StepHash[text.length / STEP];
+    long hash = 1;
+    for (int step = 0; step < steps.length; step++) {
+      for (int i = step * STEP; i < (step + 1) * STEP; i++) {
+        hash = (hash ^ text[i]) * 0x9E3779B97F4A7C15L;
+        hash ^= hash >>> 32;
+      }
+      steps[step] = new StepHash(kind, (step + 1) * STEP, hash);
+    }
+    return steps;
+  }
+
+  /** Remembers a text's steps; answers the tokens that it has in common with an earlier one. */
+  private int noteSteps(StepHash[] steps) {
+    int common = 0;
+    for (StepHash step : steps) {
+      common = stepsSeen.remove(step) ? step.length() : common;
+      stepsSeen.add(step);
+    }
+    while (stepsSeen.size() > STEPS_REMEMBERED) {
+      stepsSeen.remove(stepsSeen.iterator().next());
+    }
+    return common;
+  }
+
+  private Entry longest(StepHash[] steps, int[] text) {
+    for (int i = steps.length - 1; i >= 0; i--) {
+      // The last token is read in any case, for its logits.
+      Entry entry = steps[i].length() < text.length ? find(steps[i], text) : null;
+      if (entry != null) {
+        byUse.remove(entry);
+        byUse.add(entry);
+        return entry;
+      }
+    }
+    return null;
+  }
+
+  private Entry find(StepHash step, int[] text) {
+    for (Entry entry : byHash.getOrDefault(step, List.of())) {
+      if (entry.begins(text)) {
+        return entry;
+      }
+    }
+    return null;
+  }
+
+  /** Null where there is no memory for even that: the text is read from its beginning then. */
+  private KvCache fork(Entry entry) {
+    forking = entry;
+    try {
+      return forkOf(entry.cache());
+    } finally {
+      forking = null;
+    }
+  }
+
+  private static KvCache forkOf(KvCache cache) {
+    cache.enter();
+    try {
+      return cache.fork();
+    } catch (CacheFullException e) {
+      return null;
+    } finally {
+      cache.leave();
+    }
+  }
+
+  /** Keeps a beginning that is being read, if nobody has and there is memory for it. */
+  private void keep(StepHash step, int[] text, String owner, KvCache cache) {
+    lock.lock();
+    try {
+      if (closed || find(step, text) != null) {
+        return;
+      }
+      KvCache fork = forkOf(cache);
+      if (fork != null) {
+        Entry entry = new Entry(step, owner, Arrays.copyOf(text, step.length()), fork);
+        byHash.computeIfAbsent(step, any -> new ArrayList<>()).add(entry);
+        byUse.add(entry);
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Forgets what an owner's texts left here, but for what they have in common with others. */
+  public void forget(String owner) {
+    lock.lock();
+    try {
+      removeWhere(entry -> owner.equals(entry.owner()), Long.MAX_VALUE);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Forgets everything; texts that began from here are not touched. */
+  public void clear() {
+    lock.lock();
+    try {
+      removeWhere(entry -> true, Long.MAX_VALUE);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Lets beginnings go, the longest unused first, before anybody's pages become narrower. */
+  @Override
+  public void yield(int level, long bytes) {
+    // Nobody who holds the lock waits for what the caller may hold: forks take memory, no locks.
+    lock.lock();
+    try {
+      counts = counts.and(removeWhere(entry -> entry != forking, bytes));
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private Evicted removeWhere(Predicate<Entry> leaves, long bytes) {
+    long before = pool.taken();
+    int gone = 0;
+    for (Iterator<Entry> all = byUse.iterator(); all.hasNext(); ) {
+      Entry entry = all.next();
+      if (leaves.test(entry) && before - pool.taken() < bytes) {
+        all.remove();
+        byHash.computeIfPresent(entry.key(), (key, list) -> without(list, entry));
+        entry.cache().close();
+        gone++;
+      }
+    }
+    return new Evicted(gone);
+  }
+
+  private static List<Entry> without(List<Entry> list, Entry entry) {
+    list.remove(entry);
+    return list.isEmpty() ? null : list;
+  }
+
+  public Counts counts() {
+    lock.lock();
+    try {
+      return counts;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Tells what is kept, the longest unused first, while none of it can leave. */
+  public void forEach(Consumer<Kept> consumer) {
+    lock.lock();
+    try {
+      for (Entry entry : byUse) {
+        consumer.accept(
+            new Kept(
+                entry.owner(), entry.key().kind().spec(), entry.tokens().length, entry.cache()));
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void checkOpen() {
+    if (closed) {
+      throw new IllegalStateException("this prefix cache is closed");
+    }
+  }
+
+  @Override
+  public void close() {
+    lock.lock();
+    try {
+      closed = true;
+      clear();
+    } finally {
+      lock.unlock();
+    }
+    pool.leave(this);
+  }
+
+  /** What a text that is being read will leave for others: two of its steps at the most. */
+  static final class Leaving {
+    private final PrefixCache home;
+    private final StepHash[] steps;
+    private final int[] text;
+    private final String owner;
+    private final int common;
+
+    private Leaving(PrefixCache home, StepHash[] steps, int[] text, String owner, int common) {
+      this.home = home;
+      this.steps = steps;
+      this.text = text;
+      this.owner = owner;
+      this.common = common;
+    }
+
+    /** Told whenever a step of the prompt has been read and packed. */
+    void stepRead(KvCache cache, int stepBegin, int stepEnd) {
+      boolean whole = stepEnd % STEP == 0 && stepEnd - stepBegin == STEP;
+      if (whole && stepEnd == common) {
+        home.keep(steps[stepEnd / STEP - 1], text, null, cache);
+      } else if (whole && stepEnd == steps.length * STEP) {
+        home.keep(steps[stepEnd / STEP - 1], text, owner, cache);
+      }
+    }
+  }
+}
