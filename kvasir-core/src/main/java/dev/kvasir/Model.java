@@ -5,6 +5,7 @@ import dev.kvasir.cache.KvCache;
 import dev.kvasir.codec.CacheHost;
 import dev.kvasir.engine.Batch;
 import dev.kvasir.engine.PrefixCache;
+import dev.kvasir.engine.Sequence;
 import dev.kvasir.engine.StepLoop;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.GgufFile;
@@ -232,6 +233,20 @@ public final class Model implements AutoCloseable {
   /** A kind of cache by the name that says what this model's profile decides for it. */
   public CacheSpec named(CacheSpec spec) {
     return spec.named(cacheHost());
+  }
+
+  /**
+   * Bytes that a session never exceeds on its way to so many tokens; where sizes depend on the
+   * vectors, what is usual.
+   */
+  public long mostCacheBytes(SessionOptions options, int tokens) {
+    CacheHost host = cacheHost().withContextLimit(Session.contextLimit(this, options));
+    return options.cache().mostBytes(config().cacheShape(), host, tokens, Sequence.PROMPT_STEP);
+  }
+
+  /** Bytes of tables that all sessions with a kind of cache share, beside their own. */
+  public long sharedCacheBytes(CacheSpec spec) {
+    return spec.sharedBytes(config().cacheShape(), cacheHost());
   }
 
   /** What the keys and values of all its sequences are taken from, those of sessions included. */

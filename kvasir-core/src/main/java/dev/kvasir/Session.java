@@ -73,7 +73,7 @@ public final class Session implements AutoCloseable {
     return session;
   }
 
-  private static int contextLimit(Model model, SessionOptions options) {
+  static int contextLimit(Model model, SessionOptions options) {
     return Math.min(options.contextLimit(), model.config().contextLength());
   }
 

@@ -56,6 +56,16 @@ public record CacheSpec(String text, Method method, CachePlan plan) {
     return ForetoldBytes.of(shape, planFor(shape).foretelling(shape, host), tokens);
   }
 
+  /**
+   * What a sequence never exceeds on its way to so many positions; where sizes depend on the
+   * vectors, what is usual.
+   *
+   * @param stepTokens tokens of a step at the most
+   */
+  public long mostBytes(CacheShape shape, CacheHost host, int tokens, int stepTokens) {
+    return ForetoldBytes.most(shape, planFor(shape).foretelling(shape, host), tokens, stepTokens);
+  }
+
   /** What all sequences of a model share, beside their own bytes. */
   public long sharedBytes(CacheShape shape, CacheHost host) {
     return planFor(shape).foretelling(shape, host).codec().map(PageCodec::sharedBytes).orElse(0L);

@@ -3,6 +3,7 @@ package dev.kvasir.cache;
 import dev.kvasir.codec.CacheSettings;
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.PageCodec;
+import dev.kvasir.codec.ShrinkingCodec;
 
 /** What a cache will take, by its settings alone. */
 final class ForetoldBytes {
@@ -30,5 +31,38 @@ final class ForetoldBytes {
         DenseBlock.bytesFor(shape, dense * TOKENS, settings.precision()),
         DenseBlock.bytesFor(shape, sinks, settings.precision()),
         settings.codec().map(codec -> codec.tableBytes(sealed)).orElse(0L));
+  }
+
+  /**
+   * What a sequence never exceeds until it has so many positions, what it sets aside included.
+   *
+   * @param stepTokens of a step at the most, which are packed at its end
+   */
+  static long most(CacheShape shape, CacheSettings settings, int tokens, int stepTokens) {
+    if (settings.budget().isPresent()) {
+      return new PageBudget(shape, settings).requireRoom().bytes();
+    }
+    int blocks = Math.ceilDiv(Math.max(0, tokens - settings.sinks()), TOKENS);
+    int together = settings.codec().map(PageCodec::blocksTogether).orElse(1);
+    int recent = Math.ceilDiv(settings.window() + stepTokens, TOKENS) + together;
+    int dense = settings.codec().isEmpty() ? blocks : Math.min(blocks, recent);
+    long sinks = Math.min(settings.sinks(), Math.ceilDiv(tokens, TOKENS) * (long) TOKENS);
+    return DenseBlock.bytesFor(shape, sinks + (long) dense * TOKENS, settings.precision())
+        + settings.codec().map(codec -> packed(shape, codec, blocks, dense)).orElse(0L);
+  }
+
+  /** Pages that can shrink count as narrow as they can be, once they are packed. */
+  private static long packed(CacheShape shape, PageCodec codec, int blocks, int dense) {
+    long page = codec.blockBytes(shape.layers());
+    long least = codec instanceof ShrinkingCodec shrinking ? floor(shape, shrinking) : page;
+    return dense * page + (blocks - dense) * least + codec.tableBytes(blocks);
+  }
+
+  private static long floor(CacheShape shape, ShrinkingCodec codec) {
+    long sum = 0;
+    for (int layer = 0; layer < shape.layers(); layer++) {
+      sum += codec.pageBytes(layer, codec.floor(layer));
+    }
+    return sum;
   }
 }

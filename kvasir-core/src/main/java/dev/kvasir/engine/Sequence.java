@@ -25,7 +25,7 @@ public final class Sequence {
    * Prompt tokens of a step: enough to make the weights' expansion cheap, few enough to report.
    * What a token sees depends on where steps end, so the number is the same for all.
    */
-  static final int PROMPT_STEP = 256;
+  public static final int PROMPT_STEP = 256;
 
   /** Where a generation stands; the loop's lock guards it. */
   enum State {

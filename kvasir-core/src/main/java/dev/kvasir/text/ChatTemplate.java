@@ -8,18 +8,37 @@ import java.util.Map;
 @FunctionalInterface
 public interface ChatTemplate {
   /**
+   * What a template is given: strings, booleans, numbers, {@code null}, lists and maps of these.
+   *
+   * @param messages as the OpenAI interface has them: role, content, tool_calls and so on
+   * @param tools that the model may call, as that interface describes them; empty for none
    * @param addGenerationPrompt ends the prompt where the assistant's answer begins
    */
-  String render(List<Message> messages, boolean addGenerationPrompt);
+  record Input(
+      List<Map<String, Object>> messages,
+      List<Map<String, Object>> tools,
+      boolean addGenerationPrompt) {}
+
+  String render(Input input);
+
+  /**
+   * @param addGenerationPrompt ends the prompt where the assistant's answer begins
+   */
+  default String render(List<Message> messages, boolean addGenerationPrompt) {
+    return render(
+        new Input(
+            messages.stream().map(Message::variables).toList(), List.of(), addGenerationPrompt));
+  }
 
   /** The template that a model's files carry. */
   static ChatTemplate of(String source, String name, Tokenizer tokenizer) {
     PromptTemplate template = PromptTemplate.parse(source, name);
-    return (messages, addGenerationPrompt) -> {
+    return input -> {
       Map<String, Object> variables = new HashMap<>();
-      variables.put("messages", messages.stream().map(Message::variables).toList());
-      variables.put("add_generation_prompt", addGenerationPrompt);
-      variables.put("tools", null); // templates ask for these without checking that they exist
+      variables.put("messages", input.messages());
+      variables.put("add_generation_prompt", input.addGenerationPrompt());
+      // Templates ask for these without checking that they exist.
+      variables.put("tools", input.tools().isEmpty() ? null : input.tools());
       variables.put("documents", null);
       tokenizer.bosText().ifPresent(text -> variables.put("bos_token", text));
       tokenizer.eosText().ifPresent(text -> variables.put("eos_token", text));
@@ -29,13 +48,13 @@ public interface ChatTemplate {
 
   /** Names and colons, for models without a template or with one that cannot be read. */
   static ChatTemplate plain() {
-    return (messages, addGenerationPrompt) -> {
+    return input -> {
       StringBuilder prompt = new StringBuilder();
-      for (Message message : messages) {
-        prompt.append(capitalized(message.role())).append(": ").append(message.content());
-        prompt.append('\n');
+      for (Map<String, Object> message : input.messages()) {
+        prompt.append(capitalized(String.valueOf(message.get("role")))).append(": ");
+        prompt.append(message.get("content")).append('\n');
       }
-      return prompt.append(addGenerationPrompt ? "Assistant:" : "").toString();
+      return prompt.append(input.addGenerationPrompt() ? "Assistant:" : "").toString();
     };
   }
 
