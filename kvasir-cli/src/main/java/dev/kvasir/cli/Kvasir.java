@@ -14,6 +14,7 @@ import dev.kvasir.cli.run.Inspect;
 import dev.kvasir.cli.run.Render;
 import dev.kvasir.cli.run.Roundtrip;
 import dev.kvasir.cli.run.Tokenize;
+import dev.kvasir.cli.serve.Serve;
 import dev.kvasir.cli.terminal.Complaint;
 import dev.kvasir.cli.terminal.Streams;
 import java.util.Arrays;
@@ -44,6 +45,7 @@ import picocli.CommandLine.Spec;
     footer = {
       "  kvasir generate \"Once upon a time\"",
       "  kvasir chat --model models/some-model.gguf",
+      "  kvasir serve --kv kivi:2",
       "  kvasir inspect --kernels",
       "",
       "'kvasir COMMAND --help' tells more about a command."
@@ -71,6 +73,7 @@ final class Kvasir implements Runnable {
     commandLine
         .addSubcommand(new Generate(streams))
         .addSubcommand(new Chat(streams))
+        .addSubcommand(new Serve(streams))
         .addSubcommand(new Inspect(streams))
         .addSubcommand(new Tokenize(streams))
         .addSubcommand(new Render(streams))

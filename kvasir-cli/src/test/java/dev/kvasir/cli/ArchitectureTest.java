@@ -30,6 +30,7 @@ class ArchitectureTest {
   static {
     MAY_TOUCH.put("run", Set.of("arguments", "terminal"));
     MAY_TOUCH.put("lab", Set.of("arguments", "terminal", "origin"));
+    MAY_TOUCH.put("serve", Set.of("arguments", "terminal"));
     MAY_TOUCH.put("arguments", Set.of("terminal"));
     MAY_TOUCH.put("terminal", Set.of());
     MAY_TOUCH.put("origin", Set.of());

@@ -2,6 +2,7 @@ package dev.kvasir.cache;
 
 import dev.kvasir.codec.Page;
 import dev.kvasir.kernel.Kernels;
+import java.util.List;
 
 /**
  * What one sequence remembers: the keys and values of every layer and position. Positions are
@@ -110,6 +111,9 @@ public interface KvCache extends AutoCloseable {
 
   /** Bytes that are allocated for it now, shared ones included. */
   CacheBytes bytes();
+
+  /** Its tokens from the first to the last, by how they are kept. */
+  List<CacheRun> runs();
 
   @Override
   void close();

@@ -11,6 +11,8 @@ import dev.kvasir.codec.ShrinkingSequence;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.memory.MemoryFullException;
 import dev.kvasir.memory.MemoryPool;
+import java.util.ArrayList;
+import java.util.List;
 
 /**
  * A sequence's tokens in blocks: sinks, then packed pages, then the recent tokens in full
@@ -439,6 +441,31 @@ public final class PagedCache implements KvCache {
   @Override
   public CacheBytes bytes() {
     return blocks.bytes(sinkBlocks, codec == null ? 0 : codec.tableBytes());
+  }
+
+  @Override
+  public List<CacheRun> runs() {
+    List<CacheRun> runs = new ArrayList<>();
+    for (int block = 0; firstPosition(block) < length; block++) {
+      CacheRun run = run(block);
+      if (!runs.isEmpty() && runs.getLast().isLike(run)) {
+        runs.add(runs.removeLast().and(run.tokens()));
+      } else {
+        runs.add(run);
+      }
+    }
+    return runs;
+  }
+
+  private CacheRun run(int block) {
+    int tokens = Math.min(length, firstPosition(block + 1)) - firstPosition(block);
+    if (blocks.get(block) instanceof SealedBlock sealed) {
+      double values = (double) TOKENS_PER_PAGE * shape.valuesPerToken();
+      double bits = 8 * (sealed.codeBytes() + sealed.scaleBytes()) / values;
+      return new CacheRun(tokens, bits, CacheRun.Kind.PAGES);
+    }
+    CacheRun.Kind kind = block < sinkBlocks ? CacheRun.Kind.SINKS : CacheRun.Kind.WINDOW;
+    return new CacheRun(tokens, 8.0 * settings.precision().bytes(), kind);
   }
 
   private void checkOpen() {

@@ -6,6 +6,7 @@ import dev.kvasir.cli.arguments.TextArgument;
 import dev.kvasir.cli.terminal.Streams;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.JsonFile;
+import dev.kvasir.format.JsonValues;
 import dev.kvasir.text.PromptTemplate;
 import dev.kvasir.text.Tokenizer;
 import java.nio.file.Path;

@@ -1,4 +1,4 @@
-package dev.kvasir.cli.run;
+package dev.kvasir.format;
 
 import com.google.gson.JsonElement;
 import com.google.gson.JsonPrimitive;
@@ -8,10 +8,10 @@ import java.util.List;
 import java.util.Map;
 
 /** JSON as the plain maps, lists and values that templates work on. */
-final class JsonValues {
+public final class JsonValues {
   private JsonValues() {}
 
-  static Object of(JsonElement element) {
+  public static Object of(JsonElement element) {
     if (element.isJsonObject()) {
       Map<String, Object> map = new LinkedHashMap<>();
       element.getAsJsonObject().asMap().forEach((name, value) -> map.put(name, of(value)));

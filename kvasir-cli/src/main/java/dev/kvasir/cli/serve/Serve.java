@@ -1,0 +1,63 @@
+package dev.kvasir.cli.serve;
+
+import dev.kvasir.LoadOptions;
+import dev.kvasir.Model;
+import dev.kvasir.cli.arguments.LoadArguments;
+import dev.kvasir.cli.arguments.ModelArguments;
+import dev.kvasir.cli.terminal.Streams;
+import dev.kvasir.cli.terminal.Termination;
+import dev.kvasir.cli.terminal.Units;
+import dev.kvasir.server.KvasirServer;
+import dev.kvasir.server.ServerOptions;
+import dev.kvasir.server.watch.ServerLog;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+
+/** Serves a model to programs and browsers. */
+@Command(
+    name = "serve",
+    description = {
+      "Serve a model over the OpenAI interface, to programs and to browsers.",
+      "All conversations share --kv-memory; whoever does not fit waits. Ctrl-C, or the signal TERM,"
+          + " ends all answers with a reason."
+    },
+    footer = {
+      "  kvasir serve --kv kivi:2",
+      "  kvasir serve --model models/some-model.gguf --kv kivi:4 --kv fp16 --kv-memory 8GiB",
+      "  kvasir serve --host 0.0.0.0 --api-key-file keys.txt",
+      "  curl http://127.0.0.1:8080/v1/completions -d '{\"prompt\": \"Once upon a time\"}'"
+    })
+public final class Serve implements Callable<Integer> {
+  private final Streams streams;
+
+  @Mixin private ModelArguments model;
+  @Mixin private ServeArguments serve;
+  @Mixin private LoadArguments load;
+
+  public Serve(Streams streams) {
+    this.streams = streams;
+  }
+
+  @Override
+  public Integer call() throws InterruptedException {
+    // Everything that can be wrong without the model is said before it loads.
+    ServerOptions options = serve.options();
+    LoadOptions loading = load.options().withCacheBytes(serve.cacheBytes());
+    try (Model loaded = model.load(loading, streams);
+        Termination termination = Termination.watch();
+        KvasirServer server = KvasirServer.start(loaded, options, new ServerLog(streams.err()))) {
+      streams.note(
+          "serving %s at http://%s:%d/ with KV cache %s in %s; Ctrl-C ends it"
+              .formatted(
+                  loaded.config().name(),
+                  options.host(),
+                  server.port(),
+                  options.kinds().getFirst(),
+                  Units.bytes(serve.cacheBytes())));
+      termination.await();
+      streams.note("ending all answers");
+    }
+    return 0;
+  }
+}

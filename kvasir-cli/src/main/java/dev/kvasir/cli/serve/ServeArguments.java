@@ -1,0 +1,183 @@
+package dev.kvasir.cli.serve;
+
+import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.cli.arguments.ByteCount;
+import dev.kvasir.cli.arguments.MethodWords;
+import dev.kvasir.cli.arguments.OptionValue;
+import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.server.ServerOptions;
+import dev.kvasir.server.http.AccessRules;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import picocli.CommandLine.Option;
+
+/** How a server serves, as typed. */
+final class ServeArguments {
+  private static final int LEAST_KEY = 8;
+
+  @Option(
+      names = "--kv",
+      paramLabel = "SPEC",
+      description = {
+        MethodWords.ALL,
+        "  Several times: kinds that requests may ask for; the first serves the others.",
+        "  Default: fp16."
+      })
+  private List<String> kinds = new ArrayList<>();
+
+  @Option(
+      names = "--kv-memory",
+      paramLabel = "SIZE",
+      defaultValue = "2GiB",
+      description =
+          "What the caches of all conversations may take together. Default: ${DEFAULT-VALUE}.")
+  private String memory;
+
+  @Option(
+      names = "--port",
+      paramLabel = "N",
+      defaultValue = "8080",
+      description = "Port to listen at; 0 takes any that is free. Default: ${DEFAULT-VALUE}.")
+  private int port;
+
+  @Option(
+      names = "--host",
+      paramLabel = "ADDRESS",
+      defaultValue = "127.0.0.1",
+      description = {
+        "Address to listen at. Beyond this machine it needs --api-key-file or --insecure.",
+        "  Default: ${DEFAULT-VALUE}."
+      })
+  private String host;
+
+  @Option(
+      names = "--api-key-file",
+      paramLabel = "FILE",
+      description = "Keys that may ask, one a line; lines that begin with # are left out.")
+  private Path keyFile;
+
+  @Option(names = "--insecure", description = "Let anybody ask who can reach --host.")
+  private boolean insecure;
+
+  @Option(
+      names = "--allow-origin",
+      paramLabel = "ORIGIN",
+      description = {
+        "Let pages of this origin ask, as in https://example.org. May be given several times."
+      })
+  private List<String> origins = new ArrayList<>();
+
+  @Option(
+      names = "--context",
+      paramLabel = "N",
+      description = "Tokens of a prompt and its answer. Default: as many as the model can.")
+  private Integer context;
+
+  @Option(
+      names = "--answer-tokens",
+      paramLabel = "N",
+      defaultValue = "2048",
+      description = {
+        "Tokens of an answer whose request sets no bound. Memory is set aside for as many.",
+        "  Default: ${DEFAULT-VALUE}."
+      })
+  private int answerTokens;
+
+  @Option(
+      names = "--max-sequences",
+      paramLabel = "N",
+      defaultValue = "64",
+      description = "Answers in the making at once. Default: ${DEFAULT-VALUE}.")
+  private int sequences;
+
+  @Option(
+      names = "--max-waiting",
+      paramLabel = "N",
+      defaultValue = "256",
+      description = {
+        "Requests that may wait for a place; more are told to come again.",
+        "  Default: ${DEFAULT-VALUE}."
+      })
+  private int waiting;
+
+  @Option(
+      names = "--max-body",
+      paramLabel = "SIZE",
+      defaultValue = "16MiB",
+      description = "The most that a request may have. Default: ${DEFAULT-VALUE}.")
+  private String body;
+
+  @Option(
+      names = "--timeout",
+      paramLabel = "SECONDS",
+      defaultValue = "600",
+      description = "After which an answer is broken off. Default: ${DEFAULT-VALUE}.")
+  private int timeout;
+
+  long cacheBytes() {
+    return ByteCount.parse("--kv-memory", memory);
+  }
+
+  ServerOptions options() {
+    cacheBytes();
+    long bodyBytes = ByteCount.parse("--max-body", body);
+    if (bodyBytes > Integer.MAX_VALUE / 2) {
+      throw new InvalidInputException("--max-body is %s; expected at most 1GiB".formatted(body));
+    }
+    List<CacheSpec> specs =
+        kinds.isEmpty()
+            ? List.of(CacheSpec.DEFAULT)
+            : kinds.stream().distinct().map(CacheSpec::parse).toList();
+    return ServerOptions.defaults()
+        .withAddress(host, OptionValue.between("--port", port, 0, 65535))
+        .withKinds(specs)
+        .withLengths(
+            context == null ? Integer.MAX_VALUE : OptionValue.atLeast("--context", context, 2),
+            OptionValue.atLeastOne("--answer-tokens", answerTokens))
+        .withCrowd(
+            OptionValue.between("--max-sequences", sequences, 1, 4096),
+            OptionValue.between("--max-waiting", waiting, 0, 100_000))
+        .withBounds(
+            (int) bodyBytes, Duration.ofSeconds(OptionValue.atLeastOne("--timeout", timeout)))
+        .withAccess(access());
+  }
+
+  private AccessRules access() {
+    List<String> keys = keyFile == null ? List.of() : keys(keyFile);
+    if (keys.isEmpty() && !insecure && !AccessRules.isLoopback(host)) {
+      throw new InvalidInputException(
+          "--host %s lets other machines ask; expected --api-key-file FILE, or --insecure"
+              .formatted(host));
+    }
+    return AccessRules.of(keys, Set.copyOf(origins));
+  }
+
+  private static List<String> keys(Path file) {
+    List<String> keys;
+    try {
+      keys =
+          Files.readAllLines(file).stream()
+              .map(String::strip)
+              .filter(line -> !line.isEmpty() && !line.startsWith("#"))
+              .toList();
+    } catch (IOException e) {
+      throw new InvalidInputException("%s: cannot be read: %s".formatted(file, e), e);
+    }
+    if (keys.isEmpty()) {
+      throw new InvalidInputException("%s: holds no key; expected one a line".formatted(file));
+    }
+    for (String key : keys) {
+      if (key.length() < LEAST_KEY) {
+        throw new InvalidInputException(
+            "%s: a key has %d characters; expected at least %d"
+                .formatted(file, key.length(), LEAST_KEY));
+      }
+    }
+    return keys;
+  }
+}

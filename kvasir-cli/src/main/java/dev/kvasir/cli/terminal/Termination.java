@@ -1,0 +1,34 @@
+package dev.kvasir.cli.terminal;
+
+import java.util.concurrent.CountDownLatch;
+import org.jline.utils.Signals;
+
+/** Waits to be told to end, by Ctrl-C or as service managers do it, and lets the work end well. */
+public final class Termination implements AutoCloseable {
+  private static final String[] NAMES = {"TERM", "INT"};
+
+  private final CountDownLatch told = new CountDownLatch(1);
+  private final Object[] before = new Object[NAMES.length];
+
+  private Termination() {
+    for (int i = 0; i < NAMES.length; i++) {
+      before[i] = Signals.register(NAMES[i], told::countDown);
+    }
+  }
+
+  public static Termination watch() {
+    return new Termination();
+  }
+
+  public void await() throws InterruptedException {
+    told.await();
+  }
+
+  /** A second signal then does what it usually does. */
+  @Override
+  public void close() {
+    for (int i = 0; i < NAMES.length; i++) {
+      Signals.unregister(NAMES[i], before[i]);
+    }
+  }
+}

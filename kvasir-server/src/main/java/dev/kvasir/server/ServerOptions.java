@@ -1,0 +1,123 @@
+package dev.kvasir.server;
+
+import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.server.http.AccessRules;
+import java.time.Duration;
+import java.util.List;
+
+/**
+ * How a server serves.
+ *
+ * @param host that it listens at
+ * @param port that it listens at; 0 for any that is free
+ * @param kinds of cache that requests may ask for; the first one serves who asks for none
+ * @param contextLimit tokens of a prompt and its answer, at most the model's own limit
+ * @param answerTokens of an answer whose request sets no bound
+ * @param mostSequences that run at once
+ * @param mostWaiting requests that wait for a place
+ * @param bodyBytes of a request at the most
+ * @param timeout after which an answer is broken off
+ * @param access who may ask
+ */
+public record ServerOptions(
+    String host,
+    int port,
+    List<CacheSpec> kinds,
+    int contextLimit,
+    int answerTokens,
+    int mostSequences,
+    int mostWaiting,
+    int bodyBytes,
+    Duration timeout,
+    AccessRules access) {
+
+  /** Loopback, half precision, 64 sequences, 256 requests that wait, ten minutes an answer. */
+  public static ServerOptions defaults() {
+    return new ServerOptions(
+        "127.0.0.1",
+        8080,
+        List.of(CacheSpec.DEFAULT),
+        Integer.MAX_VALUE,
+        2048,
+        64,
+        256,
+        16 << 20,
+        Duration.ofMinutes(10),
+        AccessRules.loopback());
+  }
+
+  public ServerOptions withAddress(String newHost, int newPort) {
+    return new ServerOptions(
+        newHost,
+        newPort,
+        kinds,
+        contextLimit,
+        answerTokens,
+        mostSequences,
+        mostWaiting,
+        bodyBytes,
+        timeout,
+        access);
+  }
+
+  public ServerOptions withKinds(List<CacheSpec> value) {
+    return new ServerOptions(
+        host,
+        port,
+        List.copyOf(value),
+        contextLimit,
+        answerTokens,
+        mostSequences,
+        mostWaiting,
+        bodyBytes,
+        timeout,
+        access);
+  }
+
+  public ServerOptions withLengths(int context, int answer) {
+    return new ServerOptions(
+        host, port, kinds, context, answer, mostSequences, mostWaiting, bodyBytes, timeout, access);
+  }
+
+  public ServerOptions withCrowd(int sequences, int waiting) {
+    return new ServerOptions(
+        host,
+        port,
+        kinds,
+        contextLimit,
+        answerTokens,
+        sequences,
+        waiting,
+        bodyBytes,
+        timeout,
+        access);
+  }
+
+  public ServerOptions withBounds(int mostBodyBytes, Duration mostTime) {
+    return new ServerOptions(
+        host,
+        port,
+        kinds,
+        contextLimit,
+        answerTokens,
+        mostSequences,
+        mostWaiting,
+        mostBodyBytes,
+        mostTime,
+        access);
+  }
+
+  public ServerOptions withAccess(AccessRules value) {
+    return new ServerOptions(
+        host,
+        port,
+        kinds,
+        contextLimit,
+        answerTokens,
+        mostSequences,
+        mostWaiting,
+        bodyBytes,
+        timeout,
+        value);
+  }
+}

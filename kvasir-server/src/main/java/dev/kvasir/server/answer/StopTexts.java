@@ -1,0 +1,68 @@
+package dev.kvasir.server.answer;
+
+import java.util.List;
+
+/**
+ * Cuts a stream of text before the first of some phrases. What could be the beginning of one is
+ * held back until more text decides.
+ */
+final class StopTexts {
+  private final List<String> phrases;
+  private String held = "";
+  private boolean found;
+
+  StopTexts(List<String> phrases) {
+    this.phrases = phrases;
+  }
+
+  /** Takes a piece and gives the text that is surely before all phrases. */
+  String push(String piece) {
+    if (found || phrases.isEmpty()) {
+      return found ? "" : piece;
+    }
+    String text = held + piece;
+    int cut = firstPhrase(text);
+    if (cut >= 0) {
+      found = true;
+      held = "";
+      return text.substring(0, cut);
+    }
+    int keep = beginningAtEnd(text);
+    held = text.substring(text.length() - keep);
+    return text.substring(0, text.length() - keep);
+  }
+
+  private int firstPhrase(String text) {
+    int first = -1;
+    for (String phrase : phrases) {
+      int at = text.indexOf(phrase);
+      first = at >= 0 && (first < 0 || at < first) ? at : first;
+    }
+    return first;
+  }
+
+  /** Characters at the end that may be the beginning of a phrase. */
+  private int beginningAtEnd(String text) {
+    int longest = 0;
+    for (String phrase : phrases) {
+      int keep = Math.min(phrase.length() - 1, text.length());
+      while (keep > longest && !text.endsWith(phrase.substring(0, keep))) {
+        keep--;
+      }
+      longest = Math.max(longest, keep);
+    }
+    return longest;
+  }
+
+  /** Whether a phrase has come. */
+  boolean found() {
+    return found;
+  }
+
+  /** What was held back, when no more text comes. */
+  String finish() {
+    String rest = held;
+    held = "";
+    return rest;
+  }
+}

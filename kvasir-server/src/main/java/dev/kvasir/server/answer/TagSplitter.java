@@ -1,0 +1,69 @@
+package dev.kvasir.server.answer;
+
+import java.util.function.Consumer;
+
+/**
+ * Tells text within a pair of tags from text outside, as it streams. What could be the beginning of
+ * a tag is held back until more text decides.
+ */
+final class TagSplitter {
+  private final String open;
+  private final String close;
+  private final Consumer<String> outside;
+  private final Consumer<String> inside;
+  private final Runnable closed;
+  private String held = "";
+  private boolean isInside;
+
+  /**
+   * @param beginsInside where the prompt ended with the opening tag
+   * @param closed told whenever a closing tag has come
+   */
+  TagSplitter(
+      String open,
+      String close,
+      boolean beginsInside,
+      Consumer<String> outside,
+      Consumer<String> inside,
+      Runnable closed) {
+    this.open = open;
+    this.close = close;
+    this.isInside = beginsInside;
+    this.outside = outside;
+    this.inside = inside;
+    this.closed = closed;
+  }
+
+  void push(String piece) {
+    String text = held + piece;
+    String tag = isInside ? close : open;
+    for (int at = text.indexOf(tag); at >= 0; at = text.indexOf(tag)) {
+      tell(text.substring(0, at));
+      text = text.substring(at + tag.length());
+      if (isInside) {
+        closed.run();
+      }
+      isInside = !isInside;
+      tag = isInside ? close : open;
+    }
+    int keep = Math.min(tag.length() - 1, text.length());
+    while (!text.endsWith(tag.substring(0, keep))) {
+      keep--;
+    }
+    held = text.substring(text.length() - keep);
+    tell(text.substring(0, text.length() - keep));
+  }
+
+  private void tell(String text) {
+    if (!text.isEmpty()) {
+      (isInside ? inside : outside).accept(text);
+    }
+  }
+
+  /** Tells what was held back, when no more text comes. */
+  void finish() {
+    String rest = held;
+    held = "";
+    tell(rest);
+  }
+}

@@ -1,0 +1,96 @@
+package dev.kvasir.server.api;
+
+import com.google.gson.JsonObject;
+
+/** A refusal in the shape that clients of the OpenAI interface know. */
+public final class ApiException extends RuntimeException {
+  private static final long serialVersionUID = 1;
+
+  private final int status;
+  private final String type;
+  private final String field;
+  private final String code;
+
+  private ApiException(int status, String type, String field, String code, String message) {
+    super(message, null, false, false);
+    this.status = status;
+    this.type = type;
+    this.field = field;
+    this.code = code;
+  }
+
+  /** What was asked for cannot be done, whoever asks. */
+  public static ApiException invalid(String message) {
+    return new ApiException(400, "invalid_request_error", null, null, message);
+  }
+
+  public static ApiException invalidField(String field, String message) {
+    return new ApiException(400, "invalid_request_error", field, null, message);
+  }
+
+  /** A prompt that no context or budget holds. */
+  public static ApiException tooLong(String message) {
+    return new ApiException(
+        400, "invalid_request_error", "messages", "context_length_exceeded", message);
+  }
+
+  public static ApiException tooLarge(String message) {
+    return new ApiException(413, "invalid_request_error", null, "request_too_large", message);
+  }
+
+  public static ApiException noKey(String message) {
+    return new ApiException(401, "invalid_request_error", null, "invalid_api_key", message);
+  }
+
+  public static ApiException forbidden(String message) {
+    return new ApiException(403, "invalid_request_error", null, "forbidden", message);
+  }
+
+  public static ApiException notFound(String message) {
+    return new ApiException(404, "invalid_request_error", null, "not_found", message);
+  }
+
+  public static ApiException wrongMethod(String message) {
+    return new ApiException(405, "invalid_request_error", null, "method_not_allowed", message);
+  }
+
+  /** Nothing is wrong but the time. */
+  public static ApiException busy(String message) {
+    return new ApiException(429, "rate_limit_error", null, "server_busy", message);
+  }
+
+  public static ApiException stopping() {
+    return new ApiException(
+        503, "server_error", null, "shutting_down", "the server is shutting down");
+  }
+
+  public static ApiException timedOut(long seconds) {
+    return new ApiException(
+        504,
+        "server_error",
+        null,
+        "timeout",
+        "the answer took longer than %d seconds".formatted(seconds));
+  }
+
+  /** What went wrong is in the log, since it is nothing that a client could mend. */
+  public static ApiException internal() {
+    return new ApiException(
+        500, "server_error", null, "internal_error", "the server failed; its log says why");
+  }
+
+  public int status() {
+    return status;
+  }
+
+  public JsonObject json() {
+    JsonObject error = new JsonObject();
+    error.addProperty("message", getMessage());
+    error.addProperty("type", type);
+    error.addProperty("param", field);
+    error.addProperty("code", code);
+    JsonObject body = new JsonObject();
+    body.add("error", error);
+    return body;
+  }
+}

@@ -1,0 +1,171 @@
+package dev.kvasir.server.http;
+
+import com.google.gson.JsonArray;
+import com.google.gson.JsonObject;
+import dev.kvasir.server.ServerOptions;
+import dev.kvasir.server.answer.Admission;
+import dev.kvasir.server.answer.Answers;
+import dev.kvasir.server.api.ApiException;
+import dev.kvasir.server.api.Fields;
+import dev.kvasir.server.openai.ChatReply;
+import dev.kvasir.server.openai.RequestReader;
+import dev.kvasir.server.openai.ServedModel;
+import dev.kvasir.server.openai.TextReply;
+import dev.kvasir.server.state.ServerState;
+import dev.kvasir.server.watch.Metrics;
+import dev.kvasir.server.watch.ServerLog;
+import java.io.IOException;
+import java.net.URLDecoder;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/** All that a server answers to. */
+public final class Endpoints {
+  private static final String CONVERSATIONS = "/kvasir/conversations/";
+  private static final String MODELS = "/v1/models/";
+  private static final long BUSY_MILLIS = 500;
+  private static final long IDLE_MILLIS = 3000;
+
+  private final ServedModel served;
+  private final ServerState state;
+  private final Metrics metrics;
+  private final AtomicBoolean stopping = new AtomicBoolean();
+
+  private Endpoints(ServedModel served, ServerState state, Metrics metrics) {
+    this.served = served;
+    this.state = state;
+    this.metrics = metrics;
+  }
+
+  /**
+   * @param stopping told when the server is about to go, so that its health says so
+   */
+  public record Wired(Router router, Runnable stopping) {}
+
+  public static Wired wire(
+      ServedModel served,
+      Answers answers,
+      Admission admission,
+      Metrics metrics,
+      ServerLog log,
+      ServerOptions options) {
+    ServerState state = new ServerState(served, answers, admission, metrics);
+    Endpoints all = new Endpoints(served, state, metrics);
+    RequestReader reader = new RequestReader(served, options.answerTokens());
+    Router router =
+        new Router(options.access(), metrics, log, options.bodyBytes(), admission::retrySeconds);
+    Endpoint chat = new AnswerEndpoint(answers, reader::chat, () -> new ChatReply(served.name()));
+    Endpoint text =
+        new AnswerEndpoint(answers, reader::completion, () -> new TextReply(served.name()));
+    Endpoint page = new PageFiles();
+    for (String version : List.of("/v1", "")) {
+      router.add("POST", version + "/chat/completions", chat);
+      router.add("POST", version + "/completions", text);
+      router.add("GET", version + "/models", all::models);
+    }
+    router
+        .add("GET", MODELS, all::model)
+        .add("POST", "/tokenize", all::tokenize)
+        .add("POST", "/detokenize", all::detokenize)
+        .add("GET", "/metrics", all::metrics)
+        .add("GET", "/kvasir/state", all::state)
+        .add("GET", "/kvasir/events", all::events)
+        .add("DELETE", CONVERSATIONS, all::forget)
+        .addOpen("GET", "/health", all::health)
+        .addOpen("GET", "/", page)
+        .addOpen("GET", "/page/", page);
+    return new Wired(router, () -> all.stopping.set(true));
+  }
+
+  private void health(Exchange exchange) throws IOException {
+    if (stopping.get()) {
+      throw ApiException.stopping();
+    }
+    JsonObject body = new JsonObject();
+    body.addProperty("status", "ok");
+    exchange.json(200, body);
+  }
+
+  private void models(Exchange exchange) throws IOException {
+    JsonArray data = new JsonArray();
+    served.names().forEach(name -> data.add(model(name)));
+    JsonObject body = new JsonObject();
+    body.addProperty("object", "list");
+    body.add("data", data);
+    exchange.json(200, body);
+  }
+
+  private void model(Exchange exchange) throws IOException {
+    String name = last(exchange, MODELS);
+    if (!served.names().contains(name)) {
+      throw ApiException.notFound("there is no such model; there are %s".formatted(served.names()));
+    }
+    exchange.json(200, model(name));
+  }
+
+  private JsonObject model(String name) {
+    JsonObject model = new JsonObject();
+    model.addProperty("id", name);
+    model.addProperty("object", "model");
+    model.addProperty("created", 0);
+    model.addProperty("owned_by", "kvasir");
+    model.addProperty("context_length", served.contextLimit());
+    return model;
+  }
+
+  private static String last(Exchange exchange, String prefix) {
+    return URLDecoder.decode(exchange.path().substring(prefix.length()), StandardCharsets.UTF_8);
+  }
+
+  private void tokenize(Exchange exchange) throws IOException {
+    Fields request = exchange.body();
+    String content =
+        request.string("content").orElseThrow(() -> request.missing("content", "a text"));
+    JsonArray tokens = new JsonArray();
+    for (int id : served.model().tokenizer().encode(content, request.isTrue("add_special"))) {
+      tokens.add(id);
+    }
+    JsonObject body = new JsonObject();
+    body.add("tokens", tokens);
+    exchange.json(200, body);
+  }
+
+  private void detokenize(Exchange exchange) throws IOException {
+    Fields request = exchange.body();
+    JsonArray tokens =
+        request.array("tokens").orElseThrow(() -> request.missing("tokens", "a list of token ids"));
+    JsonObject body = new JsonObject();
+    body.addProperty("content", served.model().tokenizer().decode(served.ids(request, tokens)));
+    exchange.json(200, body);
+  }
+
+  private void metrics(Exchange exchange) throws IOException {
+    exchange.text(200, "text/plain; version=0.0.4; charset=utf-8", metrics.text(state.gauges()));
+  }
+
+  private void state(Exchange exchange) throws IOException {
+    exchange.json(200, state.json());
+  }
+
+  /** Goes on until the client does. */
+  private void events(Exchange exchange) throws IOException, InterruptedException {
+    EventStream stream = new EventStream(exchange);
+    while (!stopping.get()) {
+      stream.data(state.json());
+      long begin = System.nanoTime();
+      do {
+        TimeUnit.MILLISECONDS.sleep(BUSY_MILLIS);
+      } while (state.isIdle()
+          && !stopping.get()
+          && System.nanoTime() - begin < TimeUnit.MILLISECONDS.toNanos(IDLE_MILLIS));
+    }
+    stream.close();
+  }
+
+  private void forget(Exchange exchange) throws IOException {
+    served.model().prefixes().forget(last(exchange, CONVERSATIONS));
+    exchange.nothing();
+  }
+}

@@ -1,0 +1,46 @@
+package dev.kvasir.server.http;
+
+import com.google.gson.JsonObject;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
+
+/** Server-sent events. Writing to a client that has gone throws. */
+final class EventStream {
+  static final String TYPE = "text/event-stream; charset=utf-8";
+
+  private final Exchange exchange;
+  private OutputStream out; // null until something is sent
+
+  EventStream(Exchange exchange) {
+    this.exchange = exchange;
+  }
+
+  void data(JsonObject json) throws IOException {
+    write("data: " + json + "\n\n");
+  }
+
+  /** A line that clients ignore: it keeps the connection alive and shows who has gone. */
+  void comment(String text) throws IOException {
+    write(": " + text + "\n\n");
+  }
+
+  void done() throws IOException {
+    write("data: [DONE]\n\n");
+    out.close();
+  }
+
+  private void write(String text) throws IOException {
+    if (out == null) {
+      out = exchange.begin(200, TYPE);
+    }
+    out.write(text.getBytes(StandardCharsets.UTF_8));
+    out.flush();
+  }
+
+  void close() throws IOException {
+    if (out != null) {
+      out.close();
+    }
+  }
+}

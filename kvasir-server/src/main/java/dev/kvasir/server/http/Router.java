@@ -1,0 +1,159 @@
+package dev.kvasir.server.http;
+
+import dev.kvasir.server.api.ApiException;
+import dev.kvasir.server.watch.Metrics;
+import dev.kvasir.server.watch.ServerLog;
+import java.io.IOException;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.LongSupplier;
+import org.eclipse.jetty.http.HttpHeader;
+import org.eclipse.jetty.server.Handler;
+import org.eclipse.jetty.server.Request;
+import org.eclipse.jetty.server.Response;
+import org.eclipse.jetty.util.Callback;
+
+/** Finds who answers a request, lets in who may ask, and says what went wrong in one shape. */
+public final class Router extends Handler.Abstract {
+  private final Map<String, Map<String, Route>> routes = new LinkedHashMap<>(); // path, method
+  private final AccessRules access;
+  private final Metrics metrics;
+  private final ServerLog log;
+  private final int bodyBytes;
+  private final LongSupplier retrySeconds;
+
+  private record Route(String name, Endpoint endpoint, boolean isOpen) {}
+
+  /**
+   * @param retrySeconds after which a busy server may have room
+   */
+  Router(
+      AccessRules access,
+      Metrics metrics,
+      ServerLog log,
+      int bodyBytes,
+      LongSupplier retrySeconds) {
+    super(InvocationType.BLOCKING);
+    this.access = access;
+    this.metrics = metrics;
+    this.log = log;
+    this.bodyBytes = bodyBytes;
+    this.retrySeconds = retrySeconds;
+  }
+
+  /** A path that ends with a slash stands for all that begin with it. */
+  Router add(String method, String path, Endpoint endpoint) {
+    return add(method, path, new Route(path, endpoint, false));
+  }
+
+  /** The same for those that need no key. */
+  Router addOpen(String method, String path, Endpoint endpoint) {
+    return add(method, path, new Route(path, endpoint, true));
+  }
+
+  private Router add(String method, String path, Route route) {
+    routes.computeIfAbsent(path, any -> new LinkedHashMap<>()).put(method, route);
+    return this;
+  }
+
+  @Override
+  public boolean handle(Request request, Response response, Callback callback) {
+    long begin = System.nanoTime();
+    Exchange exchange = new Exchange(request, response, bodyBytes);
+    String name = "unknown";
+    try {
+      try {
+        checkOrigin(exchange);
+        if (isPreflight(exchange)) {
+          name = "preflight";
+          allow(exchange);
+        } else {
+          Route route = find(exchange);
+          name = route.name();
+          if (!route.isOpen()) {
+            access.checkKey(exchange.header(HttpHeader.AUTHORIZATION));
+          }
+          route.endpoint().handle(exchange);
+        }
+      } catch (ApiException e) {
+        refuse(exchange, e);
+      }
+      callback.succeeded();
+    } catch (IOException e) {
+      callback.failed(e); // the client has gone
+    } catch (InterruptedException | RuntimeException | Error e) {
+      log.failure("a request failed", e);
+      fail(exchange, callback, e);
+    }
+    metrics.request(name, exchange.status(), System.nanoTime() - begin);
+    return true;
+  }
+
+  private void checkOrigin(Exchange exchange) {
+    String origin = exchange.header(HttpHeader.ORIGIN);
+    access.checkOrigin(origin, exchange.header(HttpHeader.HOST));
+    if (access.isNamed(origin)) {
+      exchange.header(HttpHeader.ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+      exchange.header(HttpHeader.VARY, "Origin");
+    }
+  }
+
+  private boolean isPreflight(Exchange exchange) {
+    return exchange.method().equals("OPTIONS")
+        && access.isNamed(exchange.header(HttpHeader.ORIGIN));
+  }
+
+  private static void allow(Exchange exchange) throws IOException {
+    exchange.header(HttpHeader.ACCESS_CONTROL_ALLOW_METHODS, "GET, POST, DELETE");
+    exchange.header(HttpHeader.ACCESS_CONTROL_ALLOW_HEADERS, "Authorization, Content-Type");
+    exchange.nothing();
+  }
+
+  private Route find(Exchange exchange) {
+    String path = exchange.path();
+    Map<String, Route> found = routes.get(path);
+    for (var entry : routes.entrySet()) {
+      String prefix = entry.getKey();
+      boolean stands = prefix.length() > 1 && prefix.endsWith("/") && path.startsWith(prefix);
+      found = found == null && stands ? entry.getValue() : found;
+    }
+    if (found == null) {
+      throw ApiException.notFound(
+          "there is nothing at this path; / has a page, /v1/ the interface");
+    }
+    Route route = found.get(exchange.method());
+    if (route == null) {
+      Set<String> methods = new TreeSet<>(found.keySet());
+      exchange.header(HttpHeader.ALLOW, String.join(", ", methods));
+      throw ApiException.wrongMethod(
+          "the method is %s; expected %s"
+              .formatted(exchange.method(), String.join(" or ", methods)));
+    }
+    return route;
+  }
+
+  private void refuse(Exchange exchange, ApiException e) throws IOException {
+    if (e.status() == 429 || e.status() == 503) {
+      exchange.header(HttpHeader.RETRY_AFTER, Long.toString(retrySeconds.getAsLong()));
+    }
+    if (e.status() == 401) {
+      exchange.header(HttpHeader.WWW_AUTHENTICATE, "Bearer");
+    }
+    exchange.json(e.status(), e.json());
+  }
+
+  private static void fail(Exchange exchange, Callback callback, Throwable why) {
+    try {
+      if (exchange.isBegun()) {
+        callback.failed(why);
+      } else {
+        exchange.json(500, ApiException.internal().json());
+        callback.succeeded();
+      }
+    } catch (IOException gone) {
+      callback.failed(gone);
+    }
+  }
+}

@@ -1,0 +1,101 @@
+package dev.kvasir.server.openai;
+
+import com.google.gson.JsonArray;
+import com.google.gson.JsonElement;
+import dev.kvasir.Model;
+import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.server.api.ApiException;
+import dev.kvasir.server.api.Fields;
+import dev.kvasir.text.ChatTemplate;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/**
+ * A model as clients see it: by a name, with the kinds of cache that they may ask for. A client
+ * that can choose a model and nothing else chooses a kind as {@code name@kind}.
+ *
+ * @param kinds the first one serves who asks for none
+ * @param contextLimit tokens of a prompt and its answer
+ */
+public record ServedModel(Model model, String name, List<CacheSpec> kinds, int contextLimit) {
+  private static final char BEFORE_KIND = '@';
+
+  public static ServedModel of(Model model, List<CacheSpec> kinds, int contextLimit) {
+    return new ServedModel(model, shortName(model.name()), List.copyOf(kinds), contextLimit);
+  }
+
+  /** The last part of a path, without the ending of a file. */
+  static String shortName(String path) {
+    String last = path.replaceAll("[/\\\\]+$", "").replaceAll(".*[/\\\\]", "");
+    return last.replaceAll("\\.gguf$", "");
+  }
+
+  /** Every name that it answers to. */
+  public List<String> names() {
+    return Stream.concat(
+            Stream.of(name), kinds.stream().skip(1).map(kind -> name + BEFORE_KIND + kind))
+        .toList();
+  }
+
+  /**
+   * The kind of cache for a request.
+   *
+   * @param asked by the name of a model, which may be any but for the kind in it
+   * @param kind asked for by itself
+   */
+  CacheSpec kind(Optional<String> asked, Optional<String> kind) {
+    Optional<String> inName =
+        asked
+            .filter(text -> text.indexOf(BEFORE_KIND) >= 0)
+            .map(text -> text.substring(text.indexOf(BEFORE_KIND) + 1));
+    Optional<String> wanted = kind.or(() -> inName);
+    if (wanted.isEmpty()) {
+      return kinds.getFirst();
+    }
+    return kinds.stream()
+        .filter(spec -> spec.text().equals(wanted.get()))
+        .findFirst()
+        .orElseThrow(
+            () ->
+                ApiException.invalidField(
+                    "kv",
+                    "the kind of cache is '%s'; this server allows %s"
+                        .formatted(wanted.get(), kinds)));
+  }
+
+  /** Whether it was trained on conversations. */
+  public boolean chats() {
+    return model.tokenizer().chatTemplate().isPresent();
+  }
+
+  /** The template that the model's files carry, or names and colons. */
+  ChatTemplate template() {
+    return chats() ? model.chatTemplate() : ChatTemplate.plain();
+  }
+
+  /** Whether the template knows what to do with tools. */
+  boolean templateTakesTools() {
+    return model.tokenizer().chatTemplate().filter(source -> source.contains("tools")).isPresent();
+  }
+
+  /** A list of token ids, checked against the vocabulary. */
+  public int[] ids(Fields request, JsonArray list) {
+    int[] ids = new int[list.size()];
+    int vocabulary = model.config().vocabulary();
+    for (int i = 0; i < ids.length; i++) {
+      JsonElement id = list.get(i);
+      double value = isNumber(id) ? id.getAsDouble() : -1;
+      if (value != Math.rint(value) || value < 0 || value >= vocabulary) {
+        throw request.wrong(
+            "[%d]".formatted(i), id, "a token from 0 to %d".formatted(vocabulary - 1));
+      }
+      ids[i] = (int) value;
+    }
+    return ids;
+  }
+
+  static boolean isNumber(JsonElement element) {
+    return element.isJsonPrimitive() && element.getAsJsonPrimitive().isNumber();
+  }
+}

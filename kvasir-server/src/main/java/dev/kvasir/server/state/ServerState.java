@@ -1,0 +1,199 @@
+package dev.kvasir.server.state;
+
+import com.google.gson.JsonArray;
+import com.google.gson.JsonNull;
+import com.google.gson.JsonObject;
+import dev.kvasir.cache.CacheRun;
+import dev.kvasir.engine.PrefixCache;
+import dev.kvasir.memory.MemoryPool;
+import dev.kvasir.server.answer.Admission;
+import dev.kvasir.server.answer.Answers;
+import dev.kvasir.server.openai.ServedModel;
+import dev.kvasir.server.watch.CacheAccount;
+import dev.kvasir.server.watch.Metrics;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+
+/** What a server is doing and what its memory holds, for the page and for operators. */
+public final class ServerState {
+  private final ServedModel served;
+  private final Answers answers;
+  private final Admission admission;
+  private final Metrics metrics;
+  private final long valuesPerToken;
+
+  public ServerState(ServedModel served, Answers answers, Admission admission, Metrics metrics) {
+    this.served = served;
+    this.answers = answers;
+    this.admission = admission;
+    this.metrics = metrics;
+    this.valuesPerToken = served.model().config().cacheShape().valuesPerToken();
+  }
+
+  /**
+   * A sequence that is held.
+   *
+   * @param conversation as its client names it; null where it does not
+   */
+  private record Held(String conversation, String state, String kind, CacheAccount account) {}
+
+  private List<Held> held() {
+    List<Held> held = new ArrayList<>();
+    answers
+        .running()
+        .forEach(
+            one ->
+                held.add(
+                    new Held(
+                        one.request().conversation().orElse(null),
+                        "running",
+                        one.request().kv().text(),
+                        one.account())));
+    served
+        .model()
+        .prefixes()
+        .forEach(
+            kept ->
+                held.add(
+                    new Held(kept.owner(), "kept", kept.spec(), CacheAccount.of(kept.cache()))));
+    return held;
+  }
+
+  public boolean isIdle() {
+    return admission.running() == 0 && admission.waiting() == 0;
+  }
+
+  public JsonObject json() {
+    List<Held> held = held();
+    PrefixCache.Counts prefix = served.model().prefixes().counts();
+    MemoryPool pool = served.model().cacheMemory();
+    JsonObject state = new JsonObject();
+    state.addProperty("model", served.name());
+    state.addProperty("chat", served.chats());
+    state.addProperty("context", served.contextLimit());
+    state.addProperty("kv", served.kinds().getFirst().text());
+    JsonArray kinds = new JsonArray();
+    served.kinds().forEach(kind -> kinds.add(kind.text()));
+    state.add("kinds", kinds);
+    JsonObject memory = new JsonObject();
+    memory.addProperty("limit", pool.limit());
+    memory.addProperty("taken", pool.taken());
+    memory.addProperty("kept", bytes(held, "kept"));
+    state.add("memory", memory);
+    state.addProperty("running", admission.running());
+    state.addProperty("queued", admission.waiting());
+    state.addProperty("tokens_per_second", metrics.tokensPerSecond());
+    JsonObject counts = new JsonObject();
+    counts.addProperty("queries", prefix.queries());
+    counts.addProperty("hits", prefix.hits());
+    counts.addProperty("tokens", prefix.tokens());
+    state.add("prefix", counts);
+    JsonArray conversations = new JsonArray();
+    held.forEach(one -> conversations.add(conversation(one)));
+    state.add("conversations", conversations);
+    return state;
+  }
+
+  private static long bytes(List<Held> held, String state) {
+    return held.stream()
+        .filter(one -> one.state().equals(state))
+        .mapToLong(one -> one.account().bytes().total())
+        .sum();
+  }
+
+  private JsonObject conversation(Held one) {
+    CacheAccount account = one.account();
+    JsonObject json = new JsonObject();
+    if (one.conversation() == null) {
+      json.add("key", JsonNull.INSTANCE);
+    } else {
+      json.addProperty("key", one.conversation());
+    }
+    json.addProperty("state", one.state());
+    json.addProperty("kv", one.kind());
+    json.addProperty("tokens", account.tokens());
+    json.addProperty("bytes", account.bytes().total());
+    json.addProperty("values_bytes_fp16", 2 * account.tokens() * valuesPerToken);
+    json.addProperty("bits", account.bits(valuesPerToken));
+    JsonArray strip = new JsonArray();
+    for (CacheRun run : account.runs()) {
+      JsonObject part = new JsonObject();
+      part.addProperty("tokens", run.tokens());
+      part.addProperty("bits", run.bits());
+      part.addProperty("what", run.kind().name().toLowerCase(Locale.ROOT));
+      strip.add(part);
+    }
+    json.add("strip", strip);
+    return json;
+  }
+
+  /** What is so at this moment, as operators read it. */
+  public List<Metrics.Gauge> gauges() {
+    PrefixCache.Counts prefix = served.model().prefixes().counts();
+    MemoryPool pool = served.model().cacheMemory();
+    List<Metrics.Gauge> gauges = new ArrayList<>();
+    gauges.add(gauge("kvasir_sequences_running", "Sequences that run.", admission.running()));
+    gauges.add(gauge("kvasir_requests_waiting", "Requests that wait.", admission.waiting()));
+    gauges.add(gauge("kvasir_kv_limit_bytes", "Bytes that caches may take.", pool.limit()));
+    gauges.add(gauge("kvasir_kv_taken_bytes", "Bytes that caches have taken.", pool.taken()));
+    gauges.add(
+        gauge("kvasir_kv_most_bytes", "The most that caches ever took at once.", pool.most()));
+    gauges.add(
+        gauge(
+            "kvasir_kv_promised_bytes",
+            "Bytes that sequences which run can ever take.",
+            admission.promised()));
+    kvBytes()
+        .forEach(
+            (labels, bytes) ->
+                gauges.add(
+                    new Metrics.Gauge(
+                        "kvasir_kv_bytes",
+                        "gauge",
+                        "Bytes by what they are for; what sequences share counts for each.",
+                        labels,
+                        bytes)));
+    gauges.add(counter("kvasir_prefix_queries_total", "Prompts that began.", prefix.queries()));
+    gauges.add(
+        counter("kvasir_prefix_hits_total", "Prompts whose beginning was known.", prefix.hits()));
+    gauges.add(
+        counter(
+            "kvasir_prefix_evictions_total",
+            "Beginnings that left because memory was needed.",
+            prefix.evictions()));
+    gauges.add(
+        counter(
+            "kvasir_preemptions_total",
+            "Sequences that lost their memory while they ran: who was let in keeps it.",
+            0));
+    return gauges;
+  }
+
+  private static Metrics.Gauge gauge(String name, String help, long value) {
+    return new Metrics.Gauge(name, "gauge", help, "", value);
+  }
+
+  private static Metrics.Gauge counter(String name, String help, long value) {
+    return new Metrics.Gauge(name, "counter", help, "", value);
+  }
+
+  /** By state, kind of token and width, scales included in the width of their page. */
+  private Map<String, Long> kvBytes() {
+    Map<String, Long> bytes = new TreeMap<>();
+    for (Held one : held()) {
+      for (CacheRun run : one.account().runs()) {
+        String labels =
+            "state=\"%s\",kind=\"%s\",bits=\"%d\""
+                .formatted(
+                    one.state(),
+                    run.kind().name().toLowerCase(Locale.ROOT),
+                    Math.max(1, (int) run.bits()));
+        bytes.merge(labels, Math.round(run.tokens() * valuesPerToken * run.bits() / 8), Long::sum);
+      }
+    }
+    return bytes;
+  }
+}

@@ -1,0 +1,157 @@
+package dev.kvasir.server.watch;
+
+import dev.kvasir.Generation;
+import dev.kvasir.engine.Finish;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.LongAdder;
+
+/** Counts what a server does, in the names and units that operators know from others. */
+public final class Metrics {
+  private static final double NANOS = 1e-9;
+
+  private final Map<String, LongAdder> requests = new ConcurrentHashMap<>(); // by labels
+  private final LongAdder promptTokens = new LongAdder();
+  private final LongAdder knownTokens = new LongAdder();
+  private final LongAdder generatedTokens = new LongAdder();
+  private final LongAdder cutShort = new LongAdder();
+  private final Speed speed = new Speed();
+  private final Histogram firstToken =
+      new Histogram(
+          "kvasir_time_to_first_token_seconds",
+          "From a request's arrival to its first text.",
+          0.01,
+          0.025,
+          0.05,
+          0.1,
+          0.25,
+          0.5,
+          1,
+          2.5,
+          5,
+          10,
+          30,
+          60);
+  private final Histogram gap =
+      new Histogram(
+          "kvasir_token_gap_seconds",
+          "Between two pieces of a text.",
+          0.001,
+          0.0025,
+          0.005,
+          0.01,
+          0.025,
+          0.05,
+          0.1,
+          0.25,
+          0.5,
+          1,
+          5);
+  private final Histogram requestTime =
+      new Histogram(
+          "kvasir_request_seconds",
+          "From a request's arrival to its last byte.",
+          0.01,
+          0.05,
+          0.1,
+          0.5,
+          1,
+          5,
+          10,
+          30,
+          60,
+          300);
+
+  /** A request has been answered, well or not. */
+  public void request(String endpoint, int status, long nanos) {
+    String labels = "endpoint=\"%s\",status=\"%d\"".formatted(endpoint, status);
+    requests.computeIfAbsent(labels, any -> new LongAdder()).increment();
+    requestTime.add(nanos * NANOS);
+  }
+
+  /**
+   * A piece of text has come.
+   *
+   * @param gapNanos since the piece before it; -1 for the first
+   * @param sinceArrival since the request came
+   */
+  public void token(long gapNanos, long sinceArrival) {
+    if (gapNanos < 0) {
+      firstToken.add(sinceArrival * NANOS);
+    } else {
+      gap.add(gapNanos * NANOS);
+    }
+    speed.count();
+  }
+
+  /**
+   * A text has been generated.
+   *
+   * @param known tokens of its prompt that were not read again
+   */
+  public void answered(Generation made, int known) {
+    promptTokens.add(made.promptTokens());
+    knownTokens.add(known);
+    generatedTokens.add(made.generatedTokens());
+    if (made.finish() == Finish.CACHE_FULL) {
+      cutShort.increment();
+    }
+  }
+
+  /** Pieces of text in the last seconds, for each second. */
+  public double tokensPerSecond() {
+    return speed.perSecond();
+  }
+
+  /**
+   * @param gauges by name: what is so at this moment
+   */
+  public String text(Iterable<Gauge> gauges) {
+    StringBuilder out = new StringBuilder();
+    header(out, "kvasir_requests_total", "counter", "Requests that have been answered.");
+    new TreeMap<>(requests)
+        .forEach(
+            (labels, count) ->
+                out.append("kvasir_requests_total{%s} %d\n".formatted(labels, count.sum())));
+    counter(out, "kvasir_prompt_tokens_total", "Tokens of prompts that were read.", promptTokens);
+    counter(
+        out,
+        "kvasir_prompt_tokens_known_total",
+        "Tokens of prompts that were not read again.",
+        knownTokens);
+    counter(out, "kvasir_generated_tokens_total", "Tokens that were generated.", generatedTokens);
+    counter(
+        out, "kvasir_answers_cut_short_total", "Answers that ended because memory did.", cutShort);
+    firstToken.write(out);
+    gap.write(out);
+    requestTime.write(out);
+    String last = "";
+    for (Gauge gauge : gauges) {
+      if (!gauge.name().equals(last)) {
+        header(out, gauge.name(), gauge.type(), gauge.help());
+        last = gauge.name();
+      }
+      String labels = gauge.labels().isEmpty() ? "" : "{" + gauge.labels() + "}";
+      out.append("%s%s %d\n".formatted(gauge.name(), labels, gauge.value()));
+    }
+    return out.toString();
+  }
+
+  private static void counter(StringBuilder out, String name, String help, LongAdder value) {
+    header(out, name, "counter", help);
+    out.append("%s %d\n".formatted(name, value.sum()));
+  }
+
+  private static void header(StringBuilder out, String name, String type, String help) {
+    out.append("# HELP %s %s\n# TYPE %s %s\n".formatted(name, help, name, type));
+  }
+
+  /**
+   * A number that is asked for when it is shown. Those of one name stand together.
+   *
+   * @param type gauge or counter
+   * @param labels as they are written between braces; may be empty
+   */
+  public record Gauge(String name, String type, String help, String labels, long value) {}
+}
