@@ -49,16 +49,16 @@ public final class KvasirServer implements AutoCloseable {
   /**
    * Begins to serve.
    *
-   * @throws InvalidInputException where the address cannot be listened at
+   * @throws InvalidInputException where the address cannot be listened at, or the memory holds no
+   *     sequence at all
    */
   public static KvasirServer start(Model model, ServerOptions options, ServerLog log) {
     int context = Math.min(options.contextLimit(), model.config().contextLength());
     ServedModel served = ServedModel.of(model, options.kinds(), context);
-    long tables = options.kinds().stream().mapToLong(model::sharedCacheBytes).sum();
     Metrics metrics = new Metrics();
     Admission admission =
         new Admission(
-            model.cacheMemory().limit() - tables, options.mostSequences(), options.mostWaiting());
+            bytesForSequences(model, options), options.mostSequences(), options.mostWaiting());
     Answers answers = new Answers(model, context, admission, metrics, log, options.timeout());
     Endpoints.Wired wired = Endpoints.wire(served, answers, admission, metrics, log, options);
     Server server = newServer();
@@ -68,6 +68,18 @@ public final class KvasirServer implements AutoCloseable {
     server.setErrorHandler(new MalformedRequests());
     begin(server, options);
     return new KvasirServer(server, connector, answers, wired.stopping());
+  }
+
+  /** Tables that all sequences of a kind share stay once they are made. */
+  private static long bytesForSequences(Model model, ServerOptions options) {
+    long tables = options.kinds().stream().mapToLong(model::sharedCacheBytes).sum();
+    long limit = model.cacheMemory().limit();
+    if (tables >= limit) {
+      throw new InvalidInputException(
+          "the tables of the caches %s take %d bytes; the memory of all caches is %d"
+              .formatted(options.kinds(), tables, limit));
+    }
+    return limit - tables;
   }
 
   private static Server newServer() {

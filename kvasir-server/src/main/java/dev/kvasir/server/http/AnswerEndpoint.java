@@ -117,14 +117,13 @@ final class AnswerEndpoint implements Endpoint {
       int left = answer.choices();
       while (left > 0) {
         AnswerEvent event = answer.next(PING_SECONDS, TimeUnit.SECONDS);
-        if (event == null) {
-          blanks.send();
-        } else if (event instanceof AnswerEvent.Failed failed) {
-          throw failed.why();
-        } else {
-          reply.collect(event);
-          left -= event instanceof AnswerEvent.Done ? 1 : 0;
+        blanks.sendIfDue();
+        switch (event) {
+          case null -> {}
+          case AnswerEvent.Failed failed -> throw failed.why();
+          default -> reply.collect(event);
         }
+        left -= event instanceof AnswerEvent.Done ? 1 : 0;
       }
       blanks.end(reply.whole(answer.promptTokens()).toString());
     } catch (ApiException e) {
@@ -142,6 +141,7 @@ final class AnswerEndpoint implements Endpoint {
   private static final class Blanks {
     private final Exchange exchange;
     private OutputStream out;
+    private long sent = System.nanoTime();
 
     Blanks(Exchange exchange) {
       this.exchange = exchange;
@@ -154,7 +154,14 @@ final class AnswerEndpoint implements Endpoint {
       return out;
     }
 
+    void sendIfDue() throws IOException {
+      if (System.nanoTime() - sent > TimeUnit.SECONDS.toNanos(PING_SECONDS)) {
+        send();
+      }
+    }
+
     void send() throws IOException {
+      sent = System.nanoTime();
       out().write(' ');
       out().flush();
     }

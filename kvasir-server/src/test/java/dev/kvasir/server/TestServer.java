@@ -1,0 +1,126 @@
+package dev.kvasir.server;
+
+import com.google.gson.JsonObject;
+import com.google.gson.JsonParser;
+import dev.kvasir.LoadOptions;
+import dev.kvasir.Model;
+import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.server.watch.ServerLog;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
+
+/** The bundled model behind a server, and a client to ask it. */
+public final class TestServer implements AutoCloseable {
+  private static final long MEMORY = 256 << 20;
+
+  private final Model model;
+  private final KvasirServer server;
+  private final HttpClient client = HttpClient.newHttpClient();
+  private final ByteArrayOutputStream log = new ByteArrayOutputStream();
+
+  private TestServer(long cacheBytes, ServerOptions options) {
+    model = Model.bundled(LoadOptions.defaults().withCacheBytes(cacheBytes));
+    server =
+        KvasirServer.start(
+            model, options, new ServerLog(new PrintStream(log, true, StandardCharsets.UTF_8)));
+  }
+
+  public static TestServer start() {
+    return start(MEMORY, options -> options);
+  }
+
+  public static TestServer start(long cacheBytes, UnaryOperator<ServerOptions> changes) {
+    ServerOptions options =
+        ServerOptions.defaults()
+            .withAddress("127.0.0.1", 0)
+            .withKinds(Stream.of("kivi:2", "fp16", "commvq:1").map(CacheSpec::parse).toList());
+    return new TestServer(cacheBytes, changes.apply(options));
+  }
+
+  public Model model() {
+    return model;
+  }
+
+  public int port() {
+    return server.port();
+  }
+
+  KvasirServer server() {
+    return server;
+  }
+
+  String log() {
+    return log.toString(StandardCharsets.UTF_8);
+  }
+
+  HttpRequest.Builder to(String path) {
+    return HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port() + path));
+  }
+
+  HttpResponse<String> send(HttpRequest request) throws IOException, InterruptedException {
+    return client.send(request, BodyHandlers.ofString());
+  }
+
+  HttpResponse<String> post(String path, String body) throws IOException, InterruptedException {
+    return send(to(path).POST(HttpRequest.BodyPublishers.ofString(body)).build());
+  }
+
+  /** An answer that must be a good one. */
+  JsonObject ask(String path, String body) throws IOException, InterruptedException {
+    HttpResponse<String> response = post(path, body);
+    if (response.statusCode() != 200) {
+      throw new AssertionError(response.statusCode() + ": " + response.body());
+    }
+    return JsonParser.parseString(response.body()).getAsJsonObject();
+  }
+
+  String complete(String body) throws IOException, InterruptedException {
+    return ask("/v1/completions", body)
+        .getAsJsonArray("choices")
+        .get(0)
+        .getAsJsonObject()
+        .get("text")
+        .getAsString();
+  }
+
+  /** The data of all events of a stream, but for the word that ends it. */
+  List<JsonObject> events(String path, String body) throws IOException, InterruptedException {
+    List<JsonObject> events = new ArrayList<>();
+    for (String line : post(path, body).body().split("\n")) {
+      if (line.startsWith("data: {")) {
+        events.add(JsonParser.parseString(line.substring(6)).getAsJsonObject());
+      }
+    }
+    return events;
+  }
+
+  JsonObject get(String path) throws IOException, InterruptedException {
+    return JsonParser.parseString(send(to(path).build()).body()).getAsJsonObject();
+  }
+
+  /** Waits until nothing runs; what is kept is then let go, so that all memory should be back. */
+  long bytesWhenQuiet() throws IOException, InterruptedException {
+    while (get("/kvasir/state").get("running").getAsInt() > 0) {
+      Thread.sleep(20);
+    }
+    model.prefixes().clear();
+    return model.cacheMemory().taken();
+  }
+
+  @Override
+  public void close() {
+    server.close();
+    model.close();
+  }
+}

@@ -1,0 +1,110 @@
+package dev.kvasir.server.answer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.kvasir.server.api.ApiException;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.Test;
+
+/** Who is let in keeps what was promised; the others wait in their order. */
+class AdmissionTest {
+  private static Admission.Place admit(
+      Admission admission, long bytes, Object source, long shared) {
+    return admission.admit(
+        1, bytes, () -> new Admission.Need(1, bytes - shared, source, shared), () -> {});
+  }
+
+  @Test
+  void promisesNeverExceedTheLimit() throws Exception {
+    Admission admission = new Admission(100, 10, 10);
+    Admission.Place first = admit(admission, 60, null, 0);
+    List<String> order = Collections.synchronizedList(new ArrayList<>());
+    Thread large = later(admission, 70, "large", order);
+    waitFor(admission, 1);
+    Thread small = later(admission, 10, "small", order);
+    waitFor(admission, 2);
+    assertThat(admission.promised()).isEqualTo(60);
+    first.close();
+    large.join();
+    small.join();
+    // The small one would have fitted earlier: who came first goes first.
+    assertThat(order).containsExactly("large", "small");
+    assertThat(admission.promised()).isZero();
+  }
+
+  private static Thread later(Admission admission, long bytes, String name, List<String> order) {
+    return Thread.ofVirtual()
+        .start(
+            () -> {
+              try (Admission.Place _ = admit(admission, bytes, null, 0)) {
+                order.add(name);
+              }
+            });
+  }
+
+  private static void waitFor(Admission admission, int waiting) throws InterruptedException {
+    while (admission.waiting() < waiting) {
+      Thread.sleep(1);
+    }
+  }
+
+  @Test
+  void whatIsSharedCountsOnce() {
+    Admission admission = new Admission(100, 10, 10);
+    Object source = new Object();
+    Admission.Place a = admit(admission, 50, source, 40);
+    Admission.Place b = admit(admission, 50, source, 40);
+    Admission.Place c = admit(admission, 50, source, 40);
+    assertThat(admission.promised()).isEqualTo(40 + 3 * 10);
+    a.close();
+    b.close();
+    assertThat(admission.promised()).isEqualTo(50);
+    c.close();
+    c.close();
+    assertThat(admission.promised()).isZero();
+  }
+
+  @Test
+  void whatNeverFitsIsRefusedAtOnce() {
+    Admission admission = new Admission(100, 4, 10);
+    assertThatThrownBy(() -> admit(admission, 101, null, 0))
+        .isInstanceOf(ApiException.class)
+        .hasMessage("the prompt and its answer may take 101 bytes of cache; the server has 100");
+  }
+
+  @Test
+  void tooManyAreToldToComeAgain() throws Exception {
+    Admission admission = new Admission(100, 1, 1);
+    Admission.Place first = admit(admission, 10, null, 0);
+    Thread waits = later(admission, 10, "waits", new ArrayList<>());
+    waitFor(admission, 1);
+    assertThatThrownBy(() -> admit(admission, 10, null, 0))
+        .isInstanceOfSatisfying(ApiException.class, e -> assertThat(e.status()).isEqualTo(429));
+    first.close();
+    waits.join();
+  }
+
+  @Test
+  void stoppingTellsWhoWaits() throws Exception {
+    Admission admission = new Admission(100, 1, 5);
+    Admission.Place first = admit(admission, 10, null, 0);
+    CountDownLatch told = new CountDownLatch(1);
+    Thread.ofVirtual()
+        .start(
+            () -> {
+              try {
+                admit(admission, 10, null, 0);
+              } catch (ApiException e) {
+                told.countDown();
+              }
+            });
+    waitFor(admission, 1);
+    admission.stop();
+    told.await();
+    first.close();
+  }
+}
