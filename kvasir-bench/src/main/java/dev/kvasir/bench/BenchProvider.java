@@ -11,6 +11,7 @@ public final class BenchProvider implements CommandProvider {
     bench.addSubcommand(new ModelBench(out, err));
     bench.addSubcommand(new DecodeBench(out, err));
     bench.addSubcommand(new AttentionBench(out, err)).addSubcommand(new StartBench(out, err));
+    bench.addSubcommand(new ServeBench(out, err));
     return bench;
   }
 }

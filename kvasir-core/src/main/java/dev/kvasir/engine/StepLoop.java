@@ -17,17 +17,12 @@ public final class StepLoop {
   /** Prompt tokens of a step that nobody waits in. */
   private static final int PROMPT_ROWS = 256;
 
-  /**
-   * Prompt tokens of a step in which others wait for their next token: their wait grows by what
-   * these take.
-   */
-  private static final int PROMPT_ROWS_BESIDE = 32;
-
   /** How long a step is put off for sequences whose listeners are about to be through. */
   private static final long MOST_WAIT_NANOS = 50_000;
 
   private final Engine engine;
   private final Batch batch = new Batch();
+  private final PromptPace pace = new PromptPace();
   private final List<Sequence> stepping = new ArrayList<>(); // of the step at hand
 
   private final Object lock = new Object();
@@ -152,9 +147,11 @@ public final class StepLoop {
   private void step() {
     gather();
     try {
-      fillBatch();
+      int decoding = fillBatch();
       if (batch.rows() > 0) {
+        long begin = System.nanoTime();
         engine.step(batch);
+        pace.took(decoding, batch.rows() - decoding, System.nanoTime() - begin);
       }
       for (int i = 0; i < stepping.size(); i++) {
         stepping.get(i).take(batch);
@@ -191,20 +188,25 @@ public final class StepLoop {
     }
   }
 
-  /** Rows that decode, then tokens of prompts: the first to arrive is the first to be read. */
-  private void fillBatch() {
+  /**
+   * Rows that decode, then tokens of prompts: the first to arrive is the first to be read. Answers
+   * how many rows decode.
+   */
+  private int fillBatch() {
     for (int i = 0; i < stepping.size(); i++) {
       if (!stepping.get(i).readsPrompt()) {
         stepping.get(i).addTo(batch, 1);
       }
     }
-    int room = batch.rows() == 0 ? PROMPT_ROWS : PROMPT_ROWS_BESIDE;
+    int decoding = batch.rows();
+    int room = decoding == 0 ? PROMPT_ROWS : pace.rowsBeside();
     for (int i = 0; i < stepping.size(); i++) {
       if (stepping.get(i).readsPrompt()) {
         room -= stepping.get(i).addTo(batch, room);
       }
     }
     putBackWhoHasNoRows();
+    return decoding;
   }
 
   private void putBackWhoHasNoRows() {

@@ -1,0 +1,330 @@
+package dev.kvasir.bench;
+
+import dev.kvasir.GenerateOptions;
+import dev.kvasir.LoadOptions;
+import dev.kvasir.Model;
+import dev.kvasir.Session;
+import dev.kvasir.SessionOptions;
+import dev.kvasir.cache.CacheFullException;
+import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.cache.KvCache;
+import dev.kvasir.cli.arguments.OptionValue;
+import dev.kvasir.kernel.KernelChoice;
+import dev.kvasir.server.KvasirServer;
+import dev.kvasir.server.ServerOptions;
+import dev.kvasir.server.watch.ServerLog;
+import java.io.PrintStream;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.LongAdder;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/** Measures the server under a crowd: speed, right answers, waits, and how many fit. */
+@Command(
+    name = "serve",
+    description = {
+      "Measure the server with many clients at once.",
+      "Clients stream greedy answers over HTTP from a server in this process, and every text is"
+          + " compared with the one that the library gives alone. Then one stream runs while long prompts"
+          + " arrive, and sessions are opened until memory is full."
+    },
+    footer = {"  kvasir bench serve --kv kivi:2 --clients 1,8,64 --seconds 60"})
+final class ServeBench implements Callable<Integer> {
+  private static final int PROMPTS = 16;
+  private static final int LONG_PROMPTS = 8;
+
+  private final PrintStream out;
+  private final PrintStream err;
+
+  @Option(
+      names = {"-m", "--model"},
+      paramLabel = "FILE|DIR",
+      description = "A model; without it, the bundled one.")
+  private Path model;
+
+  @Option(
+      names = "--kv",
+      defaultValue = "kivi:2",
+      paramLabel = "SPEC",
+      description = "Kind of cache that clients are served with (default: ${DEFAULT-VALUE}).")
+  private String kind;
+
+  @Option(
+      names = "--fit",
+      defaultValue = "fp16;kivi:4;kivi:2;commvq:1",
+      paramLabel = "SPECS",
+      description = "Kinds to fill memory with (default: ${DEFAULT-VALUE}).")
+  private String fitting;
+
+  @Option(
+      names = "--clients",
+      defaultValue = "1,8,64",
+      split = ",",
+      paramLabel = "N",
+      description = "Clients at once, one run each (default: ${DEFAULT-VALUE}).")
+  private int[] clients;
+
+  @Option(
+      names = "--seconds",
+      defaultValue = "60",
+      paramLabel = "N",
+      description = "Of each run (default: ${DEFAULT-VALUE}).")
+  private int seconds;
+
+  @Option(
+      names = "--tokens",
+      defaultValue = "96",
+      paramLabel = "N",
+      description = "Tokens of an answer (default: ${DEFAULT-VALUE}).")
+  private int tokens;
+
+  @Option(
+      names = "--session-tokens",
+      defaultValue = "8192",
+      paramLabel = "N",
+      description = "Of sessions that memory is filled with (default: ${DEFAULT-VALUE}).")
+  private int sessionTokens;
+
+  ServeBench(PrintStream out, PrintStream err) {
+    this.out = out;
+    this.err = err;
+  }
+
+  @Override
+  public Integer call() throws Exception {
+    CacheSpec spec = CacheSpec.parse(kind);
+    List<CacheSpec> fits = DecodeBench.specs(fitting);
+    OptionValue.atLeastOne("--seconds", seconds);
+    OptionValue.atLeast("--tokens", tokens, 2);
+    int most = Math.max(1, Arrays.stream(clients).max().orElse(1));
+    try (Model loaded = load(Long.MAX_VALUE)) {
+      out.printf(
+          Locale.ROOT,
+          "%s, %s, %s, Java %s, %s, %d processors%n",
+          loaded.config().name(),
+          spec,
+          KernelChoice.ofThisProcess().kernels().name(),
+          Runtime.version(),
+          System.getProperty("os.arch"),
+          Runtime.getRuntime().availableProcessors());
+      ServerOptions options =
+          ServerOptions.defaults()
+              .withAddress("127.0.0.1", 0)
+              .withKinds(List.of(spec))
+              .withCrowd(most + LONG_PROMPTS, most);
+      try (KvasirServer server = KvasirServer.start(loaded, options, new ServerLog(err))) {
+        StreamClient client = new StreamClient(server.port());
+        crowds(loaded, spec, client);
+        gaps(loaded, client);
+      }
+    }
+    fill(fits);
+    return 0;
+  }
+
+  private Model load(long bytes) {
+    LoadOptions options = LoadOptions.defaults().withCacheBytes(bytes);
+    return model == null ? Model.bundled(options) : Model.load(model, options);
+  }
+
+  /** Texts of several lengths, some with a beginning in common. */
+  private static List<int[]> prompts(Model loaded) {
+    List<int[]> prompts = new ArrayList<>();
+    int[] records = BenchPrompt.of(loaded.tokenizer(), 1200).ids();
+    for (int i = 0; i < PROMPTS; i++) {
+      int[] prompt = Arrays.copyOf(records, 64 + 70 * i);
+      prompt[prompt.length - 1 - i] = records[i];
+      prompts.add(prompt);
+    }
+    return prompts;
+  }
+
+  private void crowds(Model loaded, CacheSpec spec, StreamClient client) throws Exception {
+    List<int[]> prompts = prompts(loaded);
+    Map<Integer, String> alone = new ConcurrentHashMap<>();
+    for (int i = 0; i < prompts.size(); i++) {
+      alone.put(i, alone(loaded, spec, prompts.get(i)));
+    }
+    out.printf(
+        "%8s %10s %8s %8s %8s %12s %12s %14s%n",
+        "clients", "tokens/s", "answers", "errors", "mixed", "first ms", "gap ms", "KV bytes");
+    for (int count : clients) {
+      crowd(loaded, client, prompts, alone, count);
+    }
+  }
+
+  private String alone(Model loaded, CacheSpec spec, int[] prompt) {
+    try (Session session = loaded.newSession(SessionOptions.defaults().withCache(spec))) {
+      GenerateOptions greedy = GenerateOptions.greedy().withMaxTokens(tokens);
+      return session.generate(prompt, greedy, piece -> {}).text();
+    }
+  }
+
+  private void crowd(
+      Model loaded, StreamClient client, List<int[]> prompts, Map<Integer, String> alone, int count)
+      throws Exception {
+    err.printf("%d clients for %d s%n", count, seconds);
+    long begin = System.nanoTime();
+    long end = begin + seconds * 1_000_000_000L;
+    LongAdder pieces = new LongAdder();
+    LongAdder answers = new LongAdder();
+    LongAdder errors = new LongAdder();
+    LongAdder mixed = new LongAdder();
+    List<Double> firsts = Collections.synchronizedList(new ArrayList<>());
+    List<Double> gaps = Collections.synchronizedList(new ArrayList<>());
+    try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+      List<Future<?>> all = new ArrayList<>();
+      for (int i = 0; i < count; i++) {
+        int first = i;
+        all.add(
+            threads.submit(
+                () -> {
+                  for (int turn = first; System.nanoTime() < end; turn++) {
+                    int which = turn % prompts.size();
+                    StreamClient.Outcome outcome =
+                        client.ask(prompts.get(which), tokens, () -> false);
+                    pieces.add(outcome.arrivals().stream().filter(at -> at < end).count());
+                    answers.increment();
+                    errors.add(outcome.error() == null ? 0 : 1);
+                    boolean wrong =
+                        outcome.error() == null && !outcome.text().equals(alone.get(which));
+                    mixed.add(wrong ? 1 : 0);
+                    firsts.add(outcome.firstTokenMillis());
+                    Arrays.stream(outcome.gapMillis()).forEach(gaps::add);
+                  }
+                  return null;
+                }));
+      }
+      for (Future<?> one : all) {
+        one.get();
+      }
+    }
+    out.printf(
+        Locale.ROOT,
+        "%8d %10.0f %8d %8d %8d %12.1f %12.2f %,14d%n",
+        count,
+        pieces.sum() * 1e9 / (end - begin),
+        answers.sum(),
+        errors.sum(),
+        mixed.sum(),
+        median(firsts),
+        median(gaps),
+        loaded.cacheMemory().taken());
+  }
+
+  private static double median(List<Double> values) {
+    return Race.median(values.stream().mapToDouble(Double::doubleValue).toArray());
+  }
+
+  /** One stream runs; then long prompts arrive. */
+  private void gaps(Model loaded, StreamClient client) throws Exception {
+    int length = Math.min(sessionTokens, loaded.config().contextLength() - 64);
+    AtomicBoolean allRead = new AtomicBoolean();
+    int[] start = Arrays.copyOf(prompts(loaded).getFirst(), 64);
+    try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+      err.println("one stream, then long prompts beside it");
+      double[] usual = client.ask(start, 400, () -> false).gapMillis();
+      Future<StreamClient.Outcome> stream =
+          threads.submit(
+              () -> client.ask(start, loaded.config().contextLength() - 100, allRead::get));
+      Thread.sleep(500);
+      long arrived = System.nanoTime();
+      List<Future<StreamClient.Outcome>> readers = new ArrayList<>();
+      for (int i = 0; i < LONG_PROMPTS; i++) {
+        int[] prompt = BenchPrompt.of(loaded.tokenizer(), length).ids();
+        prompt[0] = 400 + i; // nothing in common with the others
+        readers.add(threads.submit(() -> client.ask(prompt, 2, () -> false)));
+      }
+      for (Future<StreamClient.Outcome> reader : readers) {
+        reader.get();
+      }
+      double read = (System.nanoTime() - arrived) / 1e9;
+      allRead.set(true);
+      double[] beside = after(stream.get(), arrived);
+      double usualGap = Race.median(usual);
+      Arrays.sort(beside);
+      double slowest = beside[beside.length - 1];
+      double nearly = beside[(int) (0.99 * (beside.length - 1))];
+      out.printf(
+          Locale.ROOT,
+          "gap between tokens of a stream: usually %.2f ms; while %d prompts of %d tokens are read (%.0f"
+              + " s): median %.2f (%.1f times), 99th of a hundred %.2f (%.1f), slowest %.2f (%.1f)%n",
+          usualGap,
+          LONG_PROMPTS,
+          length,
+          read,
+          Race.median(beside),
+          Race.median(beside) / usualGap,
+          nearly,
+          nearly / usualGap,
+          slowest,
+          slowest / usualGap);
+    }
+  }
+
+  private static double[] after(StreamClient.Outcome outcome, long begin) {
+    List<Long> times = outcome.arrivals().stream().filter(at -> at >= begin).toList();
+    return new StreamClient.Outcome("", null, begin, times).gapMillis();
+  }
+
+  /** Opens sessions of one length until there is no memory for another. */
+  private void fill(List<CacheSpec> specs) {
+    long bytes;
+    try (Model loaded = load(Long.MAX_VALUE);
+        KvCache one = filled(loaded, CacheSpec.DEFAULT, 1)) {
+      bytes = 2 * one.bytes().total() + (1 << 20);
+    }
+    out.printf("%-24s %10s %8s%n", "cache", "sessions", "times");
+    int first = 0;
+    for (CacheSpec spec : specs) {
+      int count = 0;
+      try (Model loaded = load(bytes + tables(spec))) {
+        List<KvCache> held = new ArrayList<>();
+        try {
+          while (true) {
+            held.add(filled(loaded, spec, held.size()));
+          }
+        } catch (CacheFullException e) {
+          count = held.size();
+        } finally {
+          held.forEach(KvCache::close);
+        }
+      }
+      first = first == 0 ? count : first;
+      out.printf(
+          Locale.ROOT, "%-24s %10d %8.1f%n", spec, count, count / (double) Math.max(1, first));
+    }
+    out.printf(
+        "of %d tokens each, in %,d bytes beside tables of the model's own%n", sessionTokens, bytes);
+  }
+
+  private long tables(CacheSpec spec) {
+    try (Model loaded = load(Long.MAX_VALUE)) {
+      return loaded.sharedCacheBytes(spec);
+    }
+  }
+
+  private KvCache filled(Model loaded, CacheSpec spec, int seed) {
+    err.printf("%s, session %d%n", spec, seed + 1);
+    KvCache cache = loaded.newCache(spec);
+    try {
+      return RandomPast.fill(
+          cache, loaded.config().cacheShape(), loaded.config().queryHeads(), sessionTokens);
+    } catch (RuntimeException e) {
+      cache.close();
+      throw e;
+    }
+  }
+}
