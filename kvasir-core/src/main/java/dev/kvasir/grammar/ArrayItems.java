@@ -1,6 +1,7 @@
 package dev.kvasir.grammar;
 
 import static dev.kvasir.grammar.Expression.literal;
+import static dev.kvasir.grammar.Expression.named;
 import static dev.kvasir.grammar.Expression.optional;
 import static dev.kvasir.grammar.Expression.sequence;
 
@@ -23,7 +24,7 @@ final class ArrayItems {
     List<JsonElement> prefix = schema.array("prefixItems");
     for (int i = 0; i < prefix.size(); i++) {
       String pointer = schema.below("prefixItems", Integer.toString(i));
-      first.add(Expression.named(grammar.read(prefix.get(i), pointer)));
+      first.add(named(grammar.read(prefix.get(i), pointer)));
     }
     this.least = schema.count("minItems", 0);
     this.most = schema.count("maxItems", Expression.ENDLESS);
@@ -45,7 +46,7 @@ final class ArrayItems {
     if (items.isJsonArray()) {
       throw schema.refusal("items", "expected a schema; items one by one are 'prefixItems'");
     }
-    return isNone ? null : Expression.named(grammar.read(items, schema.below("items")));
+    return isNone ? null : named(grammar.read(items, schema.below("items")));
   }
 
   /** From the last item to the first: what may follow as many, its comma included. */
@@ -53,7 +54,7 @@ final class ArrayItems {
     int described = Math.min(first.size(), most);
     Expression rest = others(described);
     for (int count = described - 1; count >= 0; count--) {
-      rest = maybe(count, sequence(comma(count), first.get(count), rest));
+      rest = named(maybe(count, sequence(comma(count), first.get(count), rest)));
     }
     return sequence(literal("["), rest, literal("]"));
   }
@@ -67,13 +68,13 @@ final class ArrayItems {
 
   private Expression further(int count) {
     return Expression.repeat(
-        Expression.named(sequence(JsonText.COMMA, other)),
+        named(sequence(JsonText.COMMA, other)),
         Math.max(0, least - count),
         most == Expression.ENDLESS ? most : most - count);
   }
 
   private Expression maybe(int count, Expression more) {
-    return Expression.named(count < least ? more : optional(more));
+    return count < least ? more : optional(more);
   }
 
   private static Expression comma(int count) {

@@ -55,11 +55,14 @@ sealed interface Expression {
   /** Copies of a part are calls of one rule, so that a high bound costs a state each. */
   static Expression repeat(Expression part, int least, int most) {
     boolean copied = most == ENDLESS ? least > 1 : most > 1;
-    return new Repeat(copied && !(part instanceof Call) ? named(part) : part, least, most);
+    return new Repeat(copied ? named(part) : part, least, most);
   }
 
   /** The same texts behind a rule, to be used in several places at the cost of one. */
   static Expression named(Expression body) {
+    if (body instanceof Call) {
+      return body;
+    }
     Rule rule = new Rule();
     rule.define(body);
     return new Call(rule);

@@ -43,6 +43,9 @@ record NumberRange(
   }
 
   private Expression signed() {
+    if (least != null && most != null && least.compareTo(most) > 0) {
+      return NO_NUMBER;
+    }
     List<Expression> signs = new ArrayList<>();
     if (most == null || most.signum() >= 0) {
       boolean fromZero = least == null || least.signum() < 0;
