@@ -17,19 +17,22 @@ final class Place {
   /** By class of the next byte; null where nobody asked yet. */
   final Place[] next;
 
+  /** Whether nothing may come here, and the text may not end. */
+  final boolean isDead;
+
+  /** Whether plain text leads back here, as within a string; null where nobody asked yet. */
+  Boolean staysInPlainText;
+
   /** A bit for each token that may come; null where nobody asked yet. */
   long[] tokens;
 
   Place(Key key, int classes) {
     this.key = key;
     this.next = new Place[classes];
+    this.isDead = key.readings().isEmpty() && !key.isText();
   }
 
   boolean isText() {
     return key.isText();
-  }
-
-  boolean isDead() {
-    return key.readings().isEmpty() && !key.isText();
   }
 }

@@ -59,6 +59,18 @@ final class Places {
     return next;
   }
 
+  /** Whether each byte of plain text leads back to the place. */
+  boolean staysInPlainText(Place place) {
+    if (place.staysInPlainText == null) {
+      boolean stays = true;
+      for (int value = TokenTrie.FIRST_PLAIN; stays && value <= TokenTrie.LAST_PLAIN; value++) {
+        stays = !TokenTrie.isPlain(value) || after(place, value) == place;
+      }
+      place.staysInPlainText = stays;
+    }
+    return place.staysInPlainText;
+  }
+
   private Place find(Place place, int value) {
     Closure closure = new Closure();
     for (Reading reading : place.key.readings()) {

@@ -2,6 +2,7 @@ package dev.kvasir.grammar;
 
 import dev.kvasir.text.Tokenizer;
 import java.util.Arrays;
+import java.util.BitSet;
 import java.util.Comparator;
 import java.util.Map;
 import java.util.WeakHashMap;
@@ -13,6 +14,9 @@ import java.util.stream.IntStream;
  * its end. Special tokens and those that end a text are not in it, nor are tokens without bytes.
  */
 final class TokenTrie {
+  static final int FIRST_PLAIN = ' ';
+  static final int LAST_PLAIN = '~';
+
   /** Of a tokenizer one is made, as long as it is used. */
   private static final Map<Tokenizer, TokenTrie> MADE = new WeakHashMap<>();
 
@@ -25,6 +29,9 @@ final class TokenTrie {
   private int[] depths; // (nodes), 1 for the first byte of a token
   private int[] ending; // (nodes), the first node behind the children
   private int[] firstToken; // (nodes + 1), the first of tokens that has the node's bytes
+
+  /** Nodes that are plain text, with all that is below them. */
+  private final BitSet plain = new BitSet();
 
   static TokenTrie of(Tokenizer tokenizer) {
     synchronized (MADE) {
@@ -48,6 +55,12 @@ final class TokenTrie {
             .toArray();
     longest = IntStream.of(tokens).map(id -> bytes[id].length).max().orElse(0);
     plant(bytes);
+    findPlain();
+  }
+
+  /** Printable ASCII that means nothing in a JSON string but itself: most of most vocabularies. */
+  static boolean isPlain(int value) {
+    return value >= FIRST_PLAIN && value <= LAST_PLAIN && value != '"' && value != '\\';
   }
 
   private void plant(byte[][] bytes) {
@@ -85,6 +98,16 @@ final class TokenTrie {
     }
   }
 
+  private void findPlain() {
+    for (int node = nodes - 1; node >= 0; node--) {
+      boolean allPlain = isPlain(values[node]);
+      for (int child = node + 1; allPlain && child < ending[node]; child = ending[child]) {
+        allPlain = plain.get(child);
+      }
+      plain.set(node, allPlain);
+    }
+  }
+
   boolean hasEnds() {
     return ends.length > 0;
   }
@@ -100,13 +123,19 @@ final class TokenTrie {
     way[0] = from;
     boolean any = false;
     for (int node = 0; node < nodes; ) {
-      Place next = places.after(way[depths[node] - 1], values[node] & 0xFF);
-      if (next.isDead()) {
+      Place before = way[depths[node] - 1];
+      if (plain.get(node) && places.staysInPlainText(before)) {
+        any |= setTokens(allowed, node, ending[node]);
+        node = ending[node];
+        continue;
+      }
+      Place next = places.after(before, values[node] & 0xFF);
+      if (next.isDead) {
         node = ending[node];
         continue;
       }
       way[depths[node]] = next;
-      any |= setTokens(allowed, node);
+      any |= setTokens(allowed, node, node + 1);
       node++;
     }
     if (from.isText() || !any) {
@@ -117,11 +146,11 @@ final class TokenTrie {
     return allowed;
   }
 
-  /** A node's own tokens come before those of its children, the first of which follows it. */
-  private boolean setTokens(long[] allowed, int node) {
-    for (int t = firstToken[node]; t < firstToken[node + 1]; t++) {
+  /** Tokens lie as their nodes do, a node's own before those of its children. */
+  private boolean setTokens(long[] allowed, int from, int to) {
+    for (int t = firstToken[from]; t < firstToken[to]; t++) {
       allowed[tokens[t] >> 6] |= 1L << tokens[t];
     }
-    return firstToken[node + 1] > firstToken[node];
+    return firstToken[to] > firstToken[from];
   }
 }

@@ -42,6 +42,6 @@ final class Texts {
     for (byte value : text.getBytes(StandardCharsets.UTF_8)) {
       place = places.after(place, value & 0xFF);
     }
-    return !place.isDead();
+    return !place.isDead;
   }
 }

@@ -120,7 +120,7 @@ class TokenGrammarTest {
               }
               return id == MadeUpTokens.END
                   ? from.isText()
-                  : !tokenizer.isSpecial(id) && !at.isDead();
+                  : !tokenizer.isSpecial(id) && !at.isDead;
             })
         .boxed()
         .toList();
