@@ -3,9 +3,10 @@ package dev.kvasir.grammar;
 import dev.kvasir.grammar.Place.Reading;
 import java.util.ArrayDeque;
 import java.util.HashMap;
-import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Collectors;
 
 /**
  * Reads texts byte by byte. A place is a set of states with their stacks; places are made when they
@@ -14,6 +15,12 @@ import java.util.Set;
  */
 final class Places {
   private static final int MOST_KEPT = 1 << 14;
+
+  /**
+   * Alternatives that begin alike double with each level in which they nest. What is left out is
+   * not generated, and what is kept can end as before.
+   */
+  private static final int MOST_READINGS = 1000;
 
   private final Automaton automaton;
   private final Map<Place.Key, Place> kept = new HashMap<>();
@@ -86,7 +93,7 @@ final class Places {
 
   /** Follows what takes no byte: empty edges, calls, and the ends of rules. */
   private final class Closure {
-    private final Set<Reading> reached = new HashSet<>();
+    private final Set<Reading> reached = new LinkedHashSet<>();
     private final ArrayDeque<Reading> unfollowed = new ArrayDeque<>();
     private boolean isText;
 
@@ -108,8 +115,12 @@ final class Places {
           follow(reading);
         }
       }
-      reached.removeIf(reading -> !automaton.takesBytes(reading.state()));
-      Place.Key key = new Place.Key(reached, isText);
+      Set<Reading> readings =
+          reached.stream()
+              .filter(reading -> automaton.takesBytes(reading.state()))
+              .limit(MOST_READINGS)
+              .collect(Collectors.toCollection(LinkedHashSet::new));
+      Place.Key key = new Place.Key(readings, isText);
       return kept.computeIfAbsent(key, k -> new Place(k, automaton.byteOfClass.length));
     }
 

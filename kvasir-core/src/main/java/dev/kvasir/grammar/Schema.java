@@ -98,6 +98,20 @@ record Schema(JsonObject json, String pointer) {
     return json.keySet().stream().anyMatch(each -> !isAnnotation(each) && !known.contains(each));
   }
 
+  /** The same without these. */
+  Schema without(String... keywords) {
+    Set<String> left = Set.of(keywords);
+    JsonObject rest = new JsonObject();
+    json.asMap()
+        .forEach(
+            (key, value) -> {
+              if (!left.contains(key)) {
+                rest.add(key, value);
+              }
+            });
+    return new Schema(rest, pointer);
+  }
+
   boolean has(String keyword) {
     return json.has(keyword);
   }

@@ -96,9 +96,7 @@ final class SchemaGrammar {
     if (schema.has("anyOf") && schema.has("oneOf")) {
       throw schema.refusal("oneOf", "expected no 'anyOf' beside it");
     }
-    JsonObject rest = schema.json().deepCopy();
-    rest.remove(keyword);
-    Schema beside = new Schema(rest, schema.pointer());
+    Schema beside = schema.without(keyword);
     List<Expression> each = new ArrayList<>();
     int index = 0;
     for (JsonElement alternative : schema.array(keyword)) {

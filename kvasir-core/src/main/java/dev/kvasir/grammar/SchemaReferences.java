@@ -48,10 +48,7 @@ final class SchemaReferences {
   }
 
   private Schema flatten(Schema schema, Set<String> within) {
-    JsonObject rest = schema.json().deepCopy();
-    rest.remove("$ref");
-    rest.remove("allOf");
-    Schema flat = new Schema(rest, schema.pointer());
+    Schema flat = schema.without("$ref", "allOf");
     if (schema.has("$ref")) {
       String reference = schema.string("$ref");
       if (!within.add(reference)) {

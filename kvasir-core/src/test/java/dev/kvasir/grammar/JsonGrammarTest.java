@@ -166,6 +166,15 @@ class JsonGrammarTest {
   }
 
   @Test
+  void alternativesThatBeginAlikeDoNotDoubleForEver() {
+    texts =
+        Texts.ofSchema(
+            "{'anyOf': [{'type': 'array', 'items': {'$ref': '#'}}, {'type': 'array', 'minItems': 1,"
+                + " 'items': {'$ref': '#'}}, {'type': 'null'}]}");
+    assertHas("[".repeat(60) + "null" + "]".repeat(60), "[[null,[]],null]");
+  }
+
+  @Test
   void booleansAreSchemasToo() {
     texts = Texts.ofSchema("{'properties': {'a': true, 'b': false}, 'additionalProperties': true}");
     assertHas("{}", "{\"a\":[1]}", "{\"a\":1,\"c\":2}");
