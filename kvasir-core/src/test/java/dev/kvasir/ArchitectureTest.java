@@ -45,6 +45,7 @@ class ArchitectureTest {
     MAY_TOUCH.put("engine", Set.of("cache", "profile", "sampling", "text", "memory"));
     MAY_TOUCH.put("cache", Set.of("profile", "kernel", "memory", "codec", "page"));
     MAY_TOUCH.put("attention", Set.of("cache", "codec", "kernel"));
+    MAY_TOUCH.put("grammar", Set.of("text", "sampling"));
     MAY_TOUCH.put("sampling", Set.of());
     MAY_TOUCH.put("codec", Set.of("page", "kernel", "memory", "profile"));
     MAY_TOUCH.put("kernel", Set.of("page", "memory"));
@@ -185,10 +186,11 @@ class ArchitectureTest {
   }
 
   @Test
-  void onlyThoseWhoReadFilesUseTheJsonLibrary() {
+  void onlyThoseWhoReadFilesOrSchemasUseTheJsonLibrary() {
     noClasses()
         .that()
-        .resideOutsideOfPackages(ROOT + ".text..", ROOT + ".format..", ROOT + ".model..")
+        .resideOutsideOfPackages(
+            ROOT + ".text..", ROOT + ".format..", ROOT + ".model..", ROOT + ".grammar..")
         .should()
         .dependOnClassesThat()
         .resideInAPackage("com.google.gson..")

@@ -1,11 +1,13 @@
 package dev.kvasir.sampling;
 
 import java.util.BitSet;
+import java.util.OptionalInt;
 import java.util.SplittableRandom;
 
 /**
- * Picks tokens from logits. Keeps the random sequence and the tokens seen, so one sampler belongs
- * to one generation. Nothing is allocated after the first pick.
+ * Picks tokens from logits. Keeps the random sequence, the tokens seen and the place in a
+ * constraint, so one sampler belongs to one generation. Nothing is allocated after the first pick,
+ * but for likelihoods that are asked for.
  */
 public final class Sampler {
   /**
@@ -17,28 +19,75 @@ public final class Sampler {
   private final SamplingOptions options;
   private final SplittableRandom random;
   private final BitSet seen = new BitSet();
+  private final GeneratedPenalty generated;
+  private final LogitBias bias;
+  private final TokenConstraint constraint;
+  private final Likelihoods likelihoods; // null where none are wanted
   private final CandidateOrder order = new CandidateOrder();
   private long[] candidates = {}; // likelihood, order-preserving, in the upper half; id below
   private double[] probabilities = {};
   private int count;
 
   public Sampler(SamplingOptions options) {
-    this.options = options;
-    this.random = new SplittableRandom(options.seed());
+    this(options, TokenConstraint.NONE);
   }
 
-  /** Notes a token of the text so far, for the repetition penalty. */
+  public Sampler(SamplingOptions options, TokenConstraint constraint) {
+    this(options, constraint, OptionalInt.empty());
+  }
+
+  /**
+   * @param topLikelihoods where present, each pick's likelihood is told, and as many of the
+   *     likeliest tokens with it; 0 to {@value TokenLikelihood#MOST_ALTERNATIVES}
+   */
+  public Sampler(SamplingOptions options, TokenConstraint constraint, OptionalInt topLikelihoods) {
+    this.options = options;
+    this.random = new SplittableRandom(options.seed());
+    this.generated = new GeneratedPenalty(options.presencePenalty(), options.frequencyPenalty());
+    this.bias = new LogitBias(options.logitBias());
+    this.constraint = constraint;
+    this.likelihoods =
+        topLikelihoods.isPresent() ? new Likelihoods(topLikelihoods.getAsInt()) : null;
+  }
+
+  /** Notes a token of the prompt, for the repetition penalty. */
   public void see(int token) {
     seen.set(token);
   }
 
-  /** Picks a token from {@code count} logits and notes it. The logits may be changed. */
+  /** Picks a token from {@code vocabulary} logits and notes it. The logits may be changed. */
   public int pick(float[] logits, int at, int vocabulary) {
-    penalize(logits, at, vocabulary);
+    if (likelihoods != null) {
+      likelihoods.keep(logits, at, vocabulary);
+    }
+    change(logits, at, vocabulary);
     int best = likeliest(logits, at, vocabulary);
     int token = options.temperature() == 0 ? best : draw(logits, at, vocabulary, logits[at + best]);
     see(token);
+    generated.count(token);
+    constraint.accept(token);
+    if (likelihoods != null) {
+      likelihoods.tell(token);
+    }
     return token;
+  }
+
+  /** Of the last pick, in the model's own distribution; only of a sampler that was asked for it. */
+  public TokenLikelihood likelihood() {
+    if (likelihoods == null) {
+      throw new IllegalStateException("this sampler was not asked for likelihoods");
+    }
+    return likelihoods.last();
+  }
+
+  private void change(float[] logits, int at, int vocabulary) {
+    penalize(logits, at, vocabulary);
+    generated.apply(logits, at, vocabulary);
+    bias.apply(logits, at, vocabulary);
+    if (constraint != TokenConstraint.NONE) {
+      likeliest(logits, at, vocabulary); // what is no number is refused, not masked
+      constraint.mask(logits, at, vocabulary);
+    }
   }
 
   /** A positive logit is divided, a negative one multiplied: both make the token less likely. */

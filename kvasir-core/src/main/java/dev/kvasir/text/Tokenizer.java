@@ -84,6 +84,17 @@ public final class Tokenizer implements AutoCloseable {
     return vocabulary.text(id);
   }
 
+  /**
+   * What the token adds to a text: it may be a part of a character; empty where it adds nothing.
+   */
+  public byte[] tokenBytes(int id) {
+    byte[] bytes = new byte[vocabulary.byteCount(id)];
+    if (bytes.length > 0) {
+      vocabulary.copyBytes(id, bytes, 0);
+    }
+    return bytes;
+  }
+
   public boolean isSpecial(int id) {
     return vocabulary.isSpecial(id);
   }

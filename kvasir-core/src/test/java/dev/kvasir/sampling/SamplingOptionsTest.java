@@ -3,6 +3,7 @@ package dev.kvasir.sampling;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.util.Map;
 import java.util.Set;
 import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
@@ -17,19 +18,24 @@ class SamplingOptionsTest {
     SamplingOptions all =
         OPTIONS
             .withRepetitionPenalty(1.1)
+            .withPresencePenalty(0.5)
+            .withFrequencyPenalty(-2)
+            .withLogitBias(Map.of(3, 1.5f))
             .withTemperature(0.7)
             .withTopK(40)
             .withTopP(0.9)
             .withMinP(0.05)
             .withSeed(9);
-    assertThat(all).isEqualTo(new SamplingOptions(1.1, 0.7, 40, 0.9, 0.05, 9));
-    assertThat(OPTIONS).isEqualTo(new SamplingOptions(1, 0, 0, 1, 0, 0));
+    assertThat(all)
+        .isEqualTo(new SamplingOptions(1.1, 0.5, -2, Map.of(3, 1.5f), 0.7, 40, 0.9, 0.05, 9));
+    assertThat(OPTIONS).isEqualTo(new SamplingOptions(1, 0, 0, Map.of(), 0, 0, 1, 0, 0));
   }
 
   @Test
   void whatIsUsualDrawsASeedThatCanBeTyped() {
     SamplingOptions usual = SamplingOptions.defaults();
-    assertThat(usual.withSeed(0)).isEqualTo(new SamplingOptions(1, 0.9, 0, 1, 0.05, 0));
+    assertThat(usual.withSeed(0))
+        .isEqualTo(new SamplingOptions(1, 0, 0, Map.of(), 0.9, 0, 1, 0.05, 0));
     Set<Long> seeds =
         Stream.generate(SamplingOptions::defaults)
             .limit(20)

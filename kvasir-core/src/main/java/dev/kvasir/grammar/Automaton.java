@@ -1,0 +1,118 @@
+package dev.kvasir.grammar;
+
+import java.util.BitSet;
+
+/**
+ * A grammar as states and edges. An edge takes a byte of a range, or nothing, or all bytes of a
+ * rule: then its target waits on a stack until the rule's last state is reached. That state has no
+ * edges; a call whose target it is waits for nothing and takes no room on the stack.
+ *
+ * <p>Edges of state {@code s} are those from {@code firstEdge[s]} up to {@code firstEdge[s + 1]}.
+ */
+final class Automaton {
+  /** Calls that may wait for each other, which bounds how deep a text nests. */
+  static final int DEEPEST = 128;
+
+  /** In place of an edge's lowest byte. */
+  static final int NOTHING = -1;
+
+  /** In place of an edge's lowest byte; its highest is the rule's first state. */
+  static final int CALL = -2;
+
+  private static final int NEVER = DEEPEST + 1;
+
+  final int start;
+  final int[] firstEdge; // (states + 1)
+  final int[] low; // (edges)
+  final int[] high;
+  final int[] target;
+  final BitSet lasts;
+
+  /** The stack that the shortest way to the end of a state's rule takes, beside what it has. */
+  private final int[] need; // (states)
+
+  /** Bytes that no edge tells apart have one class. */
+  final int[] classOfByte = new int[256];
+
+  final int[] byteOfClass;
+
+  Automaton(int start, int[] firstEdge, int[] low, int[] high, int[] target, BitSet lasts) {
+    this.start = start;
+    this.firstEdge = firstEdge;
+    this.low = low;
+    this.high = high;
+    this.target = target;
+    this.lasts = lasts;
+    this.need = needs();
+    this.byteOfClass = classify();
+  }
+
+  /** Whether there is a text at all, within the bound of nesting. */
+  boolean hasTexts() {
+    return mayEnd(start, 0);
+  }
+
+  /** Whether a text can be ended that is in this state, with as many calls waiting. */
+  boolean mayEnd(int state, int waiting) {
+    return waiting + need[state] <= DEEPEST;
+  }
+
+  boolean takesBytes(int state) {
+    for (int e = firstEdge[state]; e < firstEdge[state + 1]; e++) {
+      if (low[e] >= 0) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** The least fixed point; most targets come after their states, so it is reached backwards. */
+  private int[] needs() {
+    int states = firstEdge.length - 1;
+    int[] found = new int[states];
+    for (int s = 0; s < states; s++) {
+      found[s] = lasts.get(s) ? 0 : NEVER;
+    }
+    boolean changed = true;
+    while (changed) {
+      changed = false;
+      for (int s = states - 1; s >= 0; s--) {
+        for (int e = firstEdge[s]; e < firstEdge[s + 1]; e++) {
+          int by = needBy(e, found);
+          if (by < found[s]) {
+            found[s] = by;
+            changed = true;
+          }
+        }
+      }
+    }
+    return found;
+  }
+
+  private int needBy(int edge, int[] found) {
+    int after = found[target[edge]];
+    if (low[edge] != CALL) {
+      return after;
+    }
+    int called = found[high[edge]];
+    return lasts.get(target[edge]) ? called : Math.min(NEVER, Math.max(called + 1, after));
+  }
+
+  private int[] classify() {
+    BitSet begins = new BitSet(257);
+    begins.set(0);
+    for (int e = 0; e < low.length; e++) {
+      if (low[e] >= 0) {
+        begins.set(low[e]);
+        begins.set(high[e] + 1);
+      }
+    }
+    begins.clear(256);
+    int[] bytes = begins.stream().toArray();
+    for (int b = 0, c = -1; b < 256; b++) {
+      c += begins.get(b) ? 1 : 0;
+      classOfByte[b] = c;
+    }
+    return bytes;
+  }
+}

@@ -1,0 +1,185 @@
+package dev.kvasir.grammar;
+
+import dev.kvasir.error.InvalidInputException;
+import java.util.ArrayDeque;
+import java.util.Arrays;
+import java.util.BitSet;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Makes states and edges of expressions. Between two states an expression adds only edges that
+ * leave the first and edges that reach the second, so alternatives may share both, and the last
+ * state of a rule has no edges.
+ */
+final class AutomatonBuilder {
+  private static final int MOST_STATES = 1 << 18;
+  private static final int MOST_EDGES = 1 << 20;
+
+  private final Map<Rule, Integer> firstStates = new HashMap<>();
+  private final ArrayDeque<Rule> undone = new ArrayDeque<>();
+  private final BitSet lasts = new BitSet();
+  private int states;
+  private int edges;
+  private int[] from = new int[64];
+  private int[] low = new int[64];
+  private int[] high = new int[64];
+  private int[] to = new int[64];
+
+  static Automaton build(Expression expression) {
+    Rule rule = new Rule();
+    rule.define(expression);
+    AutomatonBuilder builder = new AutomatonBuilder();
+    int start = builder.firstState(rule);
+    while (!builder.undone.isEmpty()) {
+      builder.addRule(builder.undone.remove());
+    }
+    return builder.automaton(start);
+  }
+
+  private int firstState(Rule rule) {
+    Integer known = firstStates.get(rule);
+    if (known != null) {
+      return known;
+    }
+    int state = newState();
+    firstStates.put(rule, state);
+    undone.add(rule);
+    return state;
+  }
+
+  private void addRule(Rule rule) {
+    int last = newState();
+    lasts.set(last);
+    add(rule.body(), firstStates.get(rule), last);
+  }
+
+  private void add(Expression expression, int first, int last) {
+    switch (expression) {
+      case Expression.Literal literal -> addLiteral(literal.bytes(), first, last);
+      case Expression.OneOf oneOf -> addCharacter(oneOf.points(), first, last);
+      case Expression.Sequence sequence -> addSequence(sequence.parts(), first, last);
+      case Expression.Choice choice ->
+          choice.alternatives().forEach(each -> add(each, first, last));
+      case Expression.Repeat repeat -> addRepeat(repeat, first, last);
+      case Expression.Call call -> edge(first, Automaton.CALL, firstState(call.rule()), last);
+    }
+  }
+
+  private void addLiteral(byte[] bytes, int first, int last) {
+    if (bytes.length == 0) {
+      edge(first, Automaton.NOTHING, 0, last);
+    }
+    int state = first;
+    for (int i = 0; i < bytes.length; i++) {
+      int next = i == bytes.length - 1 ? last : newState();
+      edge(state, bytes[i] & 0xFF, bytes[i] & 0xFF, next);
+      state = next;
+    }
+  }
+
+  /** Sequences share the states from which the same bytes follow. */
+  private void addCharacter(CodePoints points, int first, int last) {
+    Map<List<Integer>, Integer> stateBefore = new HashMap<>();
+    for (int[] ranges : Utf8.sequences(points)) {
+      int next = last;
+      for (int i = ranges.length - 2; i > 0; i -= 2) {
+        List<Integer> rest = Arrays.stream(ranges, i, ranges.length).boxed().toList();
+        Integer state = stateBefore.get(rest);
+        if (state == null) {
+          state = newState();
+          stateBefore.put(rest, state);
+          edge(state, ranges[i], ranges[i + 1], next);
+        }
+        next = state;
+      }
+      edge(first, ranges[0], ranges[1], next);
+    }
+  }
+
+  private void addSequence(List<Expression> parts, int first, int last) {
+    if (parts.isEmpty()) {
+      edge(first, Automaton.NOTHING, 0, last);
+    }
+    int state = first;
+    for (int i = 0; i < parts.size(); i++) {
+      int next = i == parts.size() - 1 ? last : newState();
+      add(parts.get(i), state, next);
+      state = next;
+    }
+  }
+
+  private void addRepeat(Expression.Repeat repeat, int first, int last) {
+    int state = first;
+    for (int i = 0; i < repeat.least(); i++) {
+      state = addCopy(repeat.part(), state);
+    }
+    if (repeat.most() == Expression.ENDLESS) {
+      int loop = newState();
+      edge(state, Automaton.NOTHING, 0, loop);
+      add(repeat.part(), loop, loop);
+      state = loop;
+    } else {
+      for (int i = repeat.least(); i < repeat.most(); i++) {
+        edge(state, Automaton.NOTHING, 0, last);
+        state = addCopy(repeat.part(), state);
+      }
+    }
+    edge(state, Automaton.NOTHING, 0, last);
+  }
+
+  private int addCopy(Expression part, int state) {
+    int next = newState();
+    add(part, state, next);
+    return next;
+  }
+
+  private int newState() {
+    checkSize(states < MOST_STATES);
+    return states++;
+  }
+
+  private void edge(int source, int lowest, int highest, int next) {
+    checkSize(edges < MOST_EDGES);
+    if (edges == from.length) {
+      from = Arrays.copyOf(from, 2 * edges);
+      low = Arrays.copyOf(low, 2 * edges);
+      high = Arrays.copyOf(high, 2 * edges);
+      to = Arrays.copyOf(to, 2 * edges);
+    }
+    from[edges] = source;
+    low[edges] = lowest;
+    high[edges] = highest;
+    to[edges++] = next;
+  }
+
+  private static void checkSize(boolean fits) {
+    if (!fits) {
+      throw new InvalidInputException(
+          "the grammar takes more than %d states or %d edges; expected less text, or lower bounds"
+                  .formatted(MOST_STATES, MOST_EDGES)
+              + " of lengths and counts");
+    }
+  }
+
+  /** Edges in the order of their states, and as they were added. */
+  private Automaton automaton(int start) {
+    int[] firstEdge = new int[states + 1];
+    for (int e = 0; e < edges; e++) {
+      firstEdge[from[e] + 1]++;
+    }
+    for (int s = 0; s < states; s++) {
+      firstEdge[s + 1] += firstEdge[s];
+    }
+    int[] next = firstEdge.clone();
+    int[][] sorted = new int[3][edges];
+    for (int e = 0; e < edges; e++) {
+      int place = next[from[e]]++;
+      sorted[0][place] = low[e];
+      sorted[1][place] = high[e];
+      sorted[2][place] = to[e];
+    }
+    return new Automaton(start, firstEdge, sorted[0], sorted[1], sorted[2], lasts);
+  }
+}

@@ -1,0 +1,65 @@
+package dev.kvasir.grammar;
+
+import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.text.Tokenizer;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * The texts that a model may generate. A call of a tool is a sequence of a literal, a {@link
+ * JsonGrammar} and another literal; several such calls are a repetition of a choice.
+ */
+public final class Grammar {
+  private final Expression expression;
+  private Automaton automaton;
+
+  Grammar(Expression expression) {
+    this.expression = expression;
+  }
+
+  /** This text alone. It is generated in tokens that are text, never in special ones. */
+  public static Grammar literal(String text) {
+    return new Grammar(Expression.literal(text));
+  }
+
+  /** Texts of these, one after the other. */
+  public static Grammar sequence(Grammar... parts) {
+    return new Grammar(new Expression.Sequence(expressions(parts)));
+  }
+
+  /** A text of any of these. */
+  public static Grammar choice(Grammar... alternatives) {
+    return new Grammar(new Expression.Choice(expressions(alternatives)));
+  }
+
+  /** From {@code least} to {@code most} texts of this, one after the other. */
+  public Grammar repeated(int least, int most) {
+    if (least < 0 || most < least) {
+      throw new IllegalArgumentException(
+          "repetitions are %d to %d; expected 0 or more, and the least first"
+              .formatted(least, most));
+    }
+    return new Grammar(Expression.repeat(expression, least, most));
+  }
+
+  private static List<Expression> expressions(Grammar[] grammars) {
+    return Arrays.stream(grammars).map(grammar -> grammar.expression).toList();
+  }
+
+  /** This grammar in the tokens of a model. */
+  public TokenGrammar over(Tokenizer tokenizer) {
+    return new TokenGrammar(automaton(), tokenizer);
+  }
+
+  synchronized Automaton automaton() {
+    if (automaton == null) {
+      automaton = AutomatonBuilder.build(expression);
+      if (!automaton.hasTexts()) {
+        throw new InvalidInputException(
+            "the grammar has no text that nests less than %d deep; expected one that can end"
+                .formatted(Automaton.DEEPEST));
+      }
+    }
+    return automaton;
+  }
+}

@@ -1,0 +1,39 @@
+package dev.kvasir.grammar;
+
+import dev.kvasir.sampling.TokenConstraint;
+import java.util.Arrays;
+
+/** Follows one text through its grammar. After a token that ends it, only such tokens may come. */
+final class GrammarConstraint implements TokenConstraint {
+  private final TokenGrammar grammar;
+  private Place place;
+
+  GrammarConstraint(TokenGrammar grammar) {
+    this.grammar = grammar;
+    this.place = grammar.start();
+  }
+
+  @Override
+  public void mask(float[] logits, int at, int vocabulary) {
+    long[] allowed = grammar.tokens(place);
+    int end = at + vocabulary;
+    for (int word = 0, from = at; from < end; word++, from += Long.SIZE) {
+      long bits = word < allowed.length ? allowed[word] : 0;
+      int to = Math.min(from + Long.SIZE, end);
+      if (bits == 0) {
+        Arrays.fill(logits, from, to, Float.NEGATIVE_INFINITY);
+      } else if (bits != -1) {
+        for (int i = from; i < to; i++) {
+          if ((bits >>> i - from & 1) == 0) {
+            logits[i] = Float.NEGATIVE_INFINITY;
+          }
+        }
+      }
+    }
+  }
+
+  @Override
+  public void accept(int token) {
+    place = grammar.after(place, token);
+  }
+}

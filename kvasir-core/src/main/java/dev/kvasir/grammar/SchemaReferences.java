@@ -1,0 +1,82 @@
+package dev.kvasir.grammar;
+
+import com.google.gson.JsonArray;
+import com.google.gson.JsonElement;
+import com.google.gson.JsonObject;
+import dev.kvasir.error.InvalidInputException;
+import java.util.HashSet;
+import java.util.Set;
+
+/** Finds what '$ref' names, and makes one schema of those that have to hold together. */
+final class SchemaReferences {
+  /** Schemas may name each other so that their merging doubles at each step. */
+  private static final int MOST_MERGES = 10_000;
+
+  private final JsonObject root;
+  private int merges;
+
+  SchemaReferences(JsonObject root) {
+    this.root = root;
+  }
+
+  /** What a '$ref' stands for, at the pointer that it names. */
+  JsonElement target(Schema schema) {
+    String reference = schema.string("$ref");
+    JsonElement at = reference.startsWith("#") ? root : null;
+    String[] names = reference.split("/");
+    for (int i = 1; i < names.length && at != null; i++) {
+      at = member(at, names[i].replace("~1", "/").replace("~0", "~"));
+    }
+    if (at == null || !names[0].equals("#")) {
+      throw schema.refusal(
+          "$ref", "expected '#', '#/$defs/NAME' or '#/definitions/NAME' of the same schema");
+    }
+    return at;
+  }
+
+  private static JsonElement member(JsonElement element, String name) {
+    if (element instanceof JsonArray array) {
+      boolean isIndex = name.matches("[0-9]{1,6}") && Integer.parseInt(name) < array.size();
+      return isIndex ? array.get(Integer.parseInt(name)) : null;
+    }
+    return element instanceof JsonObject object ? object.get(name) : null;
+  }
+
+  /** The same schema without '$ref' and 'allOf'. */
+  Schema flatten(Schema schema) {
+    return flatten(schema, new HashSet<>());
+  }
+
+  private Schema flatten(Schema schema, Set<String> within) {
+    Schema flat = schema.without("$ref", "allOf");
+    if (schema.has("$ref")) {
+      String reference = schema.string("$ref");
+      if (!within.add(reference)) {
+        throw new InvalidInputException(
+            "the schema's '$ref' at %s leads back to itself; expected a value in between"
+                .formatted(schema.pointer()));
+      }
+      flat = merge(flat, target(schema), reference, within);
+      within.remove(reference);
+    }
+    int index = 0;
+    for (JsonElement part : schema.array("allOf")) {
+      flat = merge(flat, part, schema.below("allOf", Integer.toString(index++)), within);
+    }
+    return flat;
+  }
+
+  private Schema merge(Schema flat, JsonElement part, String pointer, Set<String> within) {
+    if (++merges > MOST_MERGES) {
+      throw new InvalidInputException(
+          "the schema asks for more than %d merges of 'allOf' and '$ref'; expected fewer"
+              .formatted(MOST_MERGES));
+    }
+    return SchemaMerge.of(flat, flatten(Schema.of(part, pointer), within), flat.pointer());
+  }
+
+  /** An alternative with what stands beside the alternatives. */
+  Schema merge(Schema beside, JsonElement alternative, String pointer) {
+    return merge(beside, alternative, pointer, new HashSet<>());
+  }
+}

@@ -1,0 +1,156 @@
+package dev.kvasir.grammar;
+
+import dev.kvasir.text.Tokenizer;
+import java.util.Arrays;
+import java.util.BitSet;
+import java.util.Comparator;
+import java.util.Map;
+import java.util.WeakHashMap;
+import java.util.stream.IntStream;
+
+/**
+ * The bytes of all tokens that are text, as a tree in which a node is a byte after those of its
+ * parents. Nodes lie in the order in which a walk meets them: a node's children follow it, up to
+ * its end. Special tokens and those that end a text are not in it, nor are tokens without bytes.
+ */
+final class TokenTrie {
+  static final int FIRST_PLAIN = ' ';
+  static final int LAST_PLAIN = '~';
+
+  /** Of a tokenizer one is made, as long as it is used. */
+  private static final Map<Tokenizer, TokenTrie> MADE = new WeakHashMap<>();
+
+  private final int[] tokens; // by their bytes
+  private final int[] ends; // (tokens that end a text), ascending
+  private final int words;
+  private final int longest;
+  private int nodes;
+  private byte[] values; // (nodes)
+  private int[] depths; // (nodes), 1 for the first byte of a token
+  private int[] ending; // (nodes), the first node behind the children
+  private int[] firstToken; // (nodes + 1), the first of tokens that has the node's bytes
+
+  /** Nodes that are plain text, with all that is below them. */
+  private final BitSet plain = new BitSet();
+
+  static TokenTrie of(Tokenizer tokenizer) {
+    synchronized (MADE) {
+      return MADE.computeIfAbsent(tokenizer, TokenTrie::new);
+    }
+  }
+
+  private TokenTrie(Tokenizer tokenizer) {
+    int size = tokenizer.vocabularySize();
+    byte[][] bytes = new byte[size][];
+    Arrays.setAll(bytes, tokenizer::tokenBytes);
+    ends = tokenizer.endOfText().stream().mapToInt(Integer::intValue).sorted().toArray();
+    words = (Math.max(size, ends.length == 0 ? 0 : ends[ends.length - 1] + 1) + 63) / 64;
+    tokens =
+        IntStream.range(0, size)
+            .filter(id -> bytes[id].length > 0 && !tokenizer.isSpecial(id))
+            .filter(id -> Arrays.binarySearch(ends, id) < 0)
+            .boxed()
+            .sorted(Comparator.comparing(id -> bytes[id], Arrays::compareUnsigned))
+            .mapToInt(Integer::intValue)
+            .toArray();
+    longest = IntStream.of(tokens).map(id -> bytes[id].length).max().orElse(0);
+    plant(bytes);
+    findPlain();
+  }
+
+  /** Printable ASCII that means nothing in a JSON string but itself: most of most vocabularies. */
+  static boolean isPlain(int value) {
+    return value >= FIRST_PLAIN && value <= LAST_PLAIN && value != '"' && value != '\\';
+  }
+
+  private void plant(byte[][] bytes) {
+    int most = IntStream.of(tokens).map(id -> bytes[id].length).sum();
+    values = new byte[most];
+    depths = new int[most];
+    ending = new int[most];
+    firstToken = new int[most + 1];
+    int[] open = new int[longest]; // the node of each depth on the way to the last token
+    byte[] before = {};
+    for (int t = 0; t < tokens.length; t++) {
+      byte[] token = bytes[tokens[t]];
+      int mismatch = Arrays.mismatch(before, token);
+      int common = mismatch < 0 ? token.length : mismatch;
+      close(open, common, before.length);
+      for (int depth = common; depth < token.length; depth++) {
+        values[nodes] = token[depth];
+        depths[nodes] = depth + 1;
+        firstToken[nodes] = t;
+        open[depth] = nodes++;
+      }
+      before = token;
+    }
+    close(open, 0, before.length);
+    firstToken[nodes] = tokens.length;
+    values = Arrays.copyOf(values, nodes);
+    depths = Arrays.copyOf(depths, nodes);
+    ending = Arrays.copyOf(ending, nodes);
+    firstToken = Arrays.copyOf(firstToken, nodes + 1);
+  }
+
+  private void close(int[] open, int from, int to) {
+    for (int depth = from; depth < to; depth++) {
+      ending[open[depth]] = nodes;
+    }
+  }
+
+  private void findPlain() {
+    for (int node = nodes - 1; node >= 0; node--) {
+      boolean allPlain = isPlain(values[node]);
+      for (int child = node + 1; allPlain && child < ending[node]; child = ending[child]) {
+        allPlain = plain.get(child);
+      }
+      plain.set(node, allPlain);
+    }
+  }
+
+  boolean hasEnds() {
+    return ends.length > 0;
+  }
+
+  boolean isEnd(int token) {
+    return Arrays.binarySearch(ends, token) >= 0;
+  }
+
+  /** A bit for each token that may come at a place; those that end the text where it may end. */
+  long[] allowed(Places places, Place from) {
+    long[] allowed = new long[words];
+    Place[] way = new Place[longest + 1];
+    way[0] = from;
+    boolean any = false;
+    for (int node = 0; node < nodes; ) {
+      Place before = way[depths[node] - 1];
+      if (plain.get(node) && places.staysInPlainText(before)) {
+        any |= setTokens(allowed, node, ending[node]);
+        node = ending[node];
+        continue;
+      }
+      Place next = places.after(before, values[node] & 0xFF);
+      if (next.isDead) {
+        node = ending[node];
+        continue;
+      }
+      way[depths[node]] = next;
+      any |= setTokens(allowed, node, node + 1);
+      node++;
+    }
+    if (from.isText() || !any) {
+      for (int end : ends) {
+        allowed[end >> 6] |= 1L << end;
+      }
+    }
+    return allowed;
+  }
+
+  /** Tokens lie as their nodes do, a node's own before those of its children. */
+  private boolean setTokens(long[] allowed, int from, int to) {
+    for (int t = firstToken[from]; t < firstToken[to]; t++) {
+      allowed[tokens[t] >> 6] |= 1L << tokens[t];
+    }
+    return firstToken[to] > firstToken[from];
+  }
+}

@@ -1,0 +1,180 @@
+package dev.kvasir.sampling;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
+
+import com.sun.management.ThreadMXBean;
+import java.lang.management.ManagementFactory;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.OptionalInt;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+
+class PenaltyAndBiasTest {
+  private static final SamplingOptions GREEDY = SamplingOptions.greedy();
+  private static final float NO = Float.NEGATIVE_INFINITY;
+
+  @Test
+  void presenceCountsOnceAndFrequencyEachTime() {
+    Sampler sampler = new Sampler(GREEDY.withPresencePenalty(0.5).withFrequencyPenalty(0.25));
+    assertThat(change(sampler, 9, 1, 2)).containsExactly(9, 1, 2);
+    assertThat(change(sampler, 9, 1, 2)).containsExactly(8.25f, 1, 2);
+    assertThat(change(sampler, 9, 10, 2)).containsExactly(8, 10, 2);
+    assertThat(change(sampler, -9, -1, -2)).containsExactly(-10, -1.75f, -2);
+  }
+
+  @Test
+  void aNegativePenaltyMakesTokensLikelier() {
+    Sampler sampler = new Sampler(GREEDY.withPresencePenalty(-2));
+    change(sampler, 1, 0);
+    assertThat(change(sampler, 1, 0)).containsExactly(3, 0);
+  }
+
+  @Test
+  void tokensOfThePromptCountForTheRepetitionPenaltyAlone() {
+    Sampler sampler =
+        new Sampler(GREEDY.withRepetitionPenalty(2).withPresencePenalty(1).withFrequencyPenalty(1));
+    sampler.see(0);
+    assertThat(change(sampler, 4, 3)).containsExactly(2, 3);
+    // The generated one is divided first.
+    assertThat(change(sampler, 4, 3)).containsExactly(2, -0.5f);
+  }
+
+  @Test
+  void aBiasIsAddedWhereTheVocabularyHasTheToken() {
+    Sampler sampler = new Sampler(GREEDY.withLogitBias(Map.of(1, 5f, 0, -100f, 7, 100f)));
+    float[] padded = {1, 2, 3, 4, 0, 0, 0, 0, 0};
+    assertThat(sampler.pick(padded, 1, 3)).isEqualTo(1);
+    assertThat(padded).containsExactly(1, -98, 8, 4, 0, 0, 0, 0, 0);
+  }
+
+  @Test
+  void whatABiasMayBeIsSaid() {
+    assertThatThrownBy(() -> GREEDY.withLogitBias(Map.of(3, 100.5f)))
+        .hasMessage("the logit bias of token 3 is 100.5; expected -100 to 100");
+    assertThatThrownBy(() -> GREEDY.withLogitBias(Map.of(3, Float.NaN)))
+        .hasMessage("the logit bias of token 3 is NaN; expected -100 to 100");
+    assertThatThrownBy(() -> GREEDY.withLogitBias(Map.of(-3, 1f)))
+        .hasMessage("a token of the logit bias is -3; expected 0 or more");
+    assertThatThrownBy(() -> GREEDY.withLogitBias(Map.of(300, 1f)).checkTokens(300))
+        .hasMessage("a token of the logit bias is 300; expected 0 to 299");
+    GREEDY.withLogitBias(Map.of(299, 1f)).checkTokens(300);
+  }
+
+  @Test
+  void aBadPenaltyIsRefused() {
+    for (double bad : new double[] {-2.01, 2.01, Double.NaN}) {
+      assertThatThrownBy(() -> GREEDY.withPresencePenalty(bad))
+          .hasMessage("presence penalty is " + bad + "; expected -2 to 2");
+      assertThatThrownBy(() -> GREEDY.withFrequencyPenalty(bad))
+          .hasMessage("frequency penalty is " + bad + "; expected -2 to 2");
+    }
+  }
+
+  @Test
+  void aBiasIsKeptAsItWasGiven() {
+    Map<Integer, Float> bias = new HashMap<>(Map.of(1, 2f));
+    SamplingOptions options = GREEDY.withLogitBias(bias);
+    bias.put(1, 3f);
+    assertThat(options.logitBias()).isEqualTo(Map.of(1, 2f));
+  }
+
+  @Test
+  void aConstraintComesAfterBiasAndLearnsWhatCame() {
+    Alternating constraint = new Alternating();
+    Sampler sampler = new Sampler(GREEDY.withLogitBias(Map.of(0, 100f)), constraint);
+    assertThat(change(sampler, 1, 2, 3, 4)).containsExactly(101, NO, 3, NO);
+    assertThat(constraint.last).isZero();
+    assertThat(change(sampler, 1, 2, 3, 4)).containsExactly(NO, 2, NO, 4);
+    assertThat(constraint.last).isEqualTo(3);
+  }
+
+  @Test
+  void aConstraintHidesNoDamage() {
+    Sampler sampler = new Sampler(GREEDY, new Alternating());
+    assertThatThrownBy(() -> change(sampler, 1, Float.NaN, 3))
+        .hasMessage("the model gave token 1 a logit of NaN: its weights are damaged");
+  }
+
+  @Test
+  void likelihoodsAreTheModelsOwn() {
+    SamplingOptions options =
+        GREEDY.withLogitBias(Map.of(0, 90f)).withTemperature(0.3).withPresencePenalty(2);
+    Sampler sampler = new Sampler(options, new Alternating(), OptionalInt.of(3));
+    float[] logits = {
+      (float) Math.log(0.1), (float) Math.log(0.4), (float) Math.log(0.1), (float) Math.log(0.4)
+    };
+    sampler.pick(logits, 0, 4);
+    TokenLikelihood told = sampler.likelihood();
+    assertThat(told.token()).isZero();
+    assertThat(told.logprob()).isCloseTo(Math.log(0.1), within(1e-6));
+    assertThat(told.top()).extracting(TokenLikelihood.Alternative::token).containsExactly(1, 3, 0);
+    assertThat(told.top().get(1).logprob()).isCloseTo(Math.log(0.4), within(1e-6));
+  }
+
+  @Test
+  void asManyAlternativesAreToldAsAreWantedAndThere() {
+    for (int top : new int[] {0, 1, 5, 20}) {
+      Sampler sampler = new Sampler(GREEDY, TokenConstraint.NONE, OptionalInt.of(top));
+      change(sampler, 1, 2, 3, 4, 5, 6, 7);
+      assertThat(sampler.likelihood().top()).hasSize(Math.min(top, 7));
+      assertThat(sampler.likelihood().token()).isEqualTo(6);
+    }
+    for (int bad : new int[] {-1, 21}) {
+      assertThatThrownBy(() -> new Sampler(GREEDY, TokenConstraint.NONE, OptionalInt.of(bad)))
+          .hasMessage("top likelihoods are " + bad + "; expected 0 to 20");
+    }
+    assertThatThrownBy(() -> new Sampler(GREEDY).likelihood())
+        .hasMessage("this sampler was not asked for likelihoods");
+  }
+
+  @Test
+  void penaltiesAndBiasTakeNothingFromTheHeapOnceTheirRoomIsThere() {
+    ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+    Random random = new Random(1);
+    float[] logits = new float[3000];
+    SamplingOptions options =
+        SamplingOptions.defaults()
+            .withPresencePenalty(1)
+            .withFrequencyPenalty(1)
+            .withLogitBias(Map.of(5, 1f, 2900, 2f));
+    Sampler sampler = new Sampler(options);
+    sampler.see(logits.length - 1);
+    for (int t = 0; t < logits.length; t++) {
+      logits[t] = (float) random.nextGaussian();
+    }
+    sampler.pick(logits, 0, logits.length);
+    threads.getCurrentThreadAllocatedBytes();
+    long before = threads.getCurrentThreadAllocatedBytes();
+    for (int i = 0; i < 50; i++) {
+      sampler.pick(logits, 0, logits.length);
+    }
+    assertThat(threads.getCurrentThreadAllocatedBytes() - before).isZero();
+  }
+
+  private static float[] change(Sampler sampler, float... logits) {
+    sampler.pick(logits, 0, logits.length);
+    return logits;
+  }
+
+  /** Even and odd tokens in turns. */
+  private static final class Alternating implements TokenConstraint {
+    private int turn;
+    private int last = -1;
+
+    @Override
+    public void mask(float[] logits, int at, int vocabulary) {
+      for (int i = 1 - turn; i < vocabulary; i += 2) {
+        logits[at + i] = NO;
+      }
+    }
+
+    @Override
+    public void accept(int token) {
+      last = token;
+      turn = 1 - turn;
+    }
+  }
+}

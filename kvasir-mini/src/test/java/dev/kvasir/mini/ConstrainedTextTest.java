@@ -1,0 +1,100 @@
+package dev.kvasir.mini;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.google.gson.JsonObject;
+import com.google.gson.JsonParser;
+import dev.kvasir.Model;
+import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.cache.KvCache;
+import dev.kvasir.engine.Batch;
+import dev.kvasir.grammar.Grammar;
+import dev.kvasir.grammar.JsonGrammar;
+import dev.kvasir.grammar.TokenGrammar;
+import dev.kvasir.sampling.Sampler;
+import dev.kvasir.sampling.SamplingOptions;
+import dev.kvasir.sampling.TokenLikelihood;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.OptionalInt;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/** The bundled model, which knows stories and no JSON, held to a grammar. */
+class ConstrainedTextTest {
+  private static final JsonObject SCHEMA =
+      JsonParser.parseString(
+              """
+              {"type": "object",
+               "properties": {
+                 "name": {"type": "string", "minLength": 1, "maxLength": 12},
+                 "age": {"type": "integer", "minimum": 1, "maximum": 120},
+                 "mood": {"enum": ["glad", "sad"]},
+                 "likes": {"type": "array", "maxItems": 3,
+                           "items": {"type": "string", "pattern": "^[a-z]{2,9}$"}}},
+               "required": ["name", "age", "mood", "likes"]}
+              """)
+          .getAsJsonObject();
+
+  private static Model model;
+
+  @BeforeAll
+  static void load() {
+    model = Model.bundled();
+  }
+
+  @AfterAll
+  static void close() {
+    model.close();
+  }
+
+  @Test
+  void aModelThatKnowsNoJsonWritesWhatTheSchemaAsksFor() {
+    TokenGrammar grammar = JsonGrammar.of(SCHEMA).over(model.tokenizer());
+    for (int seed = 0; seed < 5; seed++) {
+      String text = generate(grammar, SamplingOptions.defaults().withSeed(seed));
+      JsonObject value = JsonParser.parseString(text).getAsJsonObject();
+      assertThat(value.keySet()).containsExactly("name", "age", "mood", "likes");
+      assertThat(value.get("name").getAsString()).hasSizeBetween(1, 12);
+      assertThat(value.get("age").getAsInt()).isBetween(1, 120);
+      assertThat(value.get("mood").getAsString()).isIn("glad", "sad");
+      assertThat(value.getAsJsonArray("likes").asList())
+          .hasSizeLessThanOrEqualTo(3)
+          .allMatch(each -> each.getAsString().matches("[a-z]{2,9}"));
+    }
+  }
+
+  @Test
+  void aLiteralIsWrittenInTheLikeliestOfItsTokenizations() {
+    TokenGrammar grammar = Grammar.literal(" there was a little girl").over(model.tokenizer());
+    assertThat(generate(grammar, SamplingOptions.greedy())).isEqualTo(" there was a little girl");
+  }
+
+  /** Generates after a beginning of a story until a token ends the text. */
+  private static String generate(TokenGrammar grammar, SamplingOptions options) {
+    Sampler sampler = new Sampler(options, grammar.constraint(), OptionalInt.of(3));
+    int[] prompt = model.tokenizer().encode("Once upon a time");
+    List<Integer> text = new ArrayList<>();
+    Batch batch = new Batch();
+    try (KvCache cache = CacheSpec.DEFAULT.newCache(model.config().cacheShape())) {
+      for (int i = 0; i < prompt.length; i++) {
+        batch.add(cache, prompt[i], i == prompt.length - 1);
+      }
+      while (text.size() < 500) {
+        model.forward(batch);
+        int token = sampler.pick(batch.logits(), batch.logitsAt(0), batch.vocabulary());
+        TokenLikelihood told = sampler.likelihood();
+        assertThat(told.token()).isEqualTo(token);
+        assertThat(told.top().getFirst().logprob()).isBetween(told.logprob(), 0.0);
+        if (model.tokenizer().endOfText().contains(token)) {
+          break;
+        }
+        text.add(token);
+        batch.clear();
+        batch.add(cache, token, true);
+      }
+    }
+    return model.tokenizer().decode(text.stream().mapToInt(Integer::intValue).toArray());
+  }
+}
