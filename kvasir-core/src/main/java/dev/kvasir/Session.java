@@ -128,7 +128,7 @@ public final class Session implements AutoCloseable {
     for (int id : prompt) {
       sequence.append(id);
     }
-    Sampler sampler = new Sampler(options.sampling());
+    Sampler sampler = options.newSampler();
     for (int i = 0; i < sequence.length(); i++) {
       sampler.see(sequence.token(i));
     }

@@ -256,6 +256,9 @@ public final class Sequence {
     if (endOfText.contains(picked)) {
       return Finish.END_OF_TEXT;
     }
+    if (request.sampler().tellsLikelihoods()) {
+      listener.likelihood(request.sampler().likelihood());
+    }
     tell(request.stream().push(picked), listener);
     if (listener.stopped()) {
       return Finish.STOPPED;

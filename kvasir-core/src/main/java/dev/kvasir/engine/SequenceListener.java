@@ -1,10 +1,15 @@
 package dev.kvasir.engine;
 
+import dev.kvasir.sampling.TokenLikelihood;
+
 /** Follows a generation while it runs, on the thread that asked for it. */
 @FunctionalInterface
 public interface SequenceListener {
   /** A piece of text that will not change any more. */
   void text(String piece);
+
+  /** How likely a token was, before the text that it completes; only where that was asked for. */
+  default void likelihood(TokenLikelihood token) {}
 
   /** How much of the prompt has been read. */
   default void prompt(int tokensDone, int tokensInAll) {}

@@ -72,6 +72,11 @@ public final class Sampler {
     return token;
   }
 
+  /** Whether it was asked for {@link #likelihood}. */
+  public boolean tellsLikelihoods() {
+    return likelihoods != null;
+  }
+
   /** Of the last pick, in the model's own distribution; only of a sampler that was asked for it. */
   public TokenLikelihood likelihood() {
     if (likelihoods == null) {

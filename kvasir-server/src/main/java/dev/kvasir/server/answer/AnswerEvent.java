@@ -1,6 +1,8 @@
 package dev.kvasir.server.answer;
 
 import dev.kvasir.Generation;
+import dev.kvasir.sampling.TokenLikelihood;
+import java.util.List;
 
 /** What happens to one choice of an answer, in order. */
 public sealed interface AnswerEvent {
@@ -9,7 +11,10 @@ public sealed interface AnswerEvent {
   /** How much of the prompt has been read. */
   record Reading(int choice, int done, int inAll) implements AnswerEvent {}
 
-  record Text(int choice, String text) implements AnswerEvent {}
+  /**
+   * @param likelihoods of tokens that have come since the last text; empty unless asked for
+   */
+  record Text(int choice, String text, List<TokenLikelihood> likelihoods) implements AnswerEvent {}
 
   /** Text between the tags of thinking. */
   record Reasoning(int choice, String text) implements AnswerEvent {}

@@ -7,6 +7,7 @@ import dev.kvasir.Session;
 import dev.kvasir.cache.CacheFullException;
 import dev.kvasir.engine.Finish;
 import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.sampling.TokenLikelihood;
 import dev.kvasir.server.api.ApiException;
 import dev.kvasir.server.watch.CacheAccount;
 import dev.kvasir.server.watch.Metrics;
@@ -132,6 +133,11 @@ final class AnswerTask implements GenerationListener {
     lastToken = now;
     text.push(piece);
     takeAccount();
+  }
+
+  @Override
+  public void likelihood(TokenLikelihood token) {
+    text.likelihood(token);
   }
 
   private void takeAccount() {

@@ -4,7 +4,9 @@ import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParseException;
 import com.google.gson.JsonParser;
+import dev.kvasir.sampling.TokenLikelihood;
 import dev.kvasir.server.answer.AnswerRequest.Splitting;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
@@ -20,6 +22,7 @@ final class AnswerText {
   private final Optional<TagSplitter> thinking;
   private final Optional<TagSplitter> calling;
   private final StringBuilder call = new StringBuilder();
+  private final List<TokenLikelihood> likelihoods = new ArrayList<>();
   private int calls;
 
   AnswerText(int choice, List<String> stops, Splitting splitting, Consumer<AnswerEvent> out) {
@@ -62,8 +65,18 @@ final class AnswerText {
   private void said(String text) {
     // Line breaks around calls are no text of their own.
     if (!text.isEmpty() && !(calls > 0 && text.isBlank())) {
-      out.accept(new AnswerEvent.Text(choice, text));
+      tellText(text);
     }
+  }
+
+  private void tellText(String text) {
+    out.accept(new AnswerEvent.Text(choice, text, List.copyOf(likelihoods)));
+    likelihoods.clear();
+  }
+
+  /** A token whose text comes next, or in a while. */
+  void likelihood(TokenLikelihood token) {
+    likelihoods.add(token);
   }
 
   /** A call that cannot be read is text, as the model wrote it. */
@@ -80,7 +93,7 @@ final class AnswerText {
         | IllegalStateException
         | UnsupportedOperationException
         | NullPointerException e) {
-      out.accept(new AnswerEvent.Text(choice, written));
+      tellText(written);
     }
   }
 

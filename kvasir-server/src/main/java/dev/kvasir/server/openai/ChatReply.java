@@ -2,7 +2,9 @@ package dev.kvasir.server.openai;
 
 import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
+import dev.kvasir.sampling.TokenLikelihood;
 import dev.kvasir.server.answer.AnswerEvent;
+import dev.kvasir.text.Tokenizer;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -16,8 +18,8 @@ public final class ChatReply extends Reply {
   private final Set<Integer> begun = new HashSet<>();
   private final Map<Integer, Message> messages = new TreeMap<>();
 
-  public ChatReply(String model) {
-    super("chatcmpl-", "chat.completion", "chat.completion.chunk", model);
+  public ChatReply(String model, Tokenizer tokenizer) {
+    super("chatcmpl-", "chat.completion", "chat.completion.chunk", model, tokenizer);
   }
 
   /** A choice that is gathered to be given whole. */
@@ -25,6 +27,7 @@ public final class ChatReply extends Reply {
     private final StringBuilder content = new StringBuilder();
     private final StringBuilder reasoning = new StringBuilder();
     private final JsonArray calls = new JsonArray();
+    private final List<TokenLikelihood> likelihoods = new ArrayList<>();
     private String reason;
 
     JsonObject json() {
@@ -53,10 +56,12 @@ public final class ChatReply extends Reply {
       JsonObject role = new JsonObject();
       role.addProperty("role", "assistant");
       role.addProperty("content", "");
-      pieces.add(piece(event.choice(), role, null));
+      pieces.add(piece(event.choice(), role, null, List.of()));
     }
     String reason = event instanceof AnswerEvent.Done done ? done.reason() : null;
-    pieces.add(piece(event.choice(), delta, reason));
+    List<TokenLikelihood> likelihoods =
+        event instanceof AnswerEvent.Text text ? text.likelihoods() : List.of();
+    pieces.add(piece(event.choice(), delta, reason, likelihoods));
     return pieces;
   }
 
@@ -95,8 +100,9 @@ public final class ChatReply extends Reply {
     return json;
   }
 
-  private static JsonObject piece(int index, JsonObject delta, String reason) {
-    JsonObject choice = choice(index, reason);
+  private JsonObject piece(
+      int index, JsonObject delta, String reason, List<TokenLikelihood> likelihoods) {
+    JsonObject choice = choice(index, reason, likelihoods);
     choice.add("delta", delta);
     return choice;
   }
@@ -105,7 +111,10 @@ public final class ChatReply extends Reply {
   void gather(AnswerEvent event) {
     Message message = messages.computeIfAbsent(event.choice(), any -> new Message());
     switch (event) {
-      case AnswerEvent.Text text -> message.content.append(text.text());
+      case AnswerEvent.Text text -> {
+        message.content.append(text.text());
+        message.likelihoods.addAll(text.likelihoods());
+      }
       case AnswerEvent.Reasoning text -> message.reasoning.append(text.text());
       case AnswerEvent.ToolCall call -> message.calls.add(call(call));
       case AnswerEvent.Done done -> message.reason = done.reason();
@@ -119,10 +128,15 @@ public final class ChatReply extends Reply {
     JsonArray choices = new JsonArray();
     messages.forEach(
         (index, message) -> {
-          JsonObject choice = choice(index, message.reason);
+          JsonObject choice = choice(index, message.reason, message.likelihoods);
           choice.add("message", message.json());
           choices.add(choice);
         });
     return choices;
+  }
+
+  @Override
+  JsonObject logprobs(List<TokenLikelihood> likelihoods, Tokenizer tokenizer) {
+    return Logprobs.ofChat(likelihoods, tokenizer);
   }
 }

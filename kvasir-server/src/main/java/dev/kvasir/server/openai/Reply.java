@@ -3,7 +3,9 @@ package dev.kvasir.server.openai;
 import com.google.gson.JsonArray;
 import com.google.gson.JsonNull;
 import com.google.gson.JsonObject;
+import dev.kvasir.sampling.TokenLikelihood;
 import dev.kvasir.server.answer.AnswerEvent;
+import dev.kvasir.text.Tokenizer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
@@ -14,17 +16,19 @@ public abstract sealed class Reply permits ChatReply, TextReply {
   private final String object;
   private final String chunkObject;
   private final String model;
+  private final Tokenizer tokenizer;
   private final long created = System.currentTimeMillis() / 1000;
   private final List<AnswerEvent.Done> ends = new ArrayList<>();
 
   /**
    * @param model by the name that the client is to see
    */
-  Reply(String prefix, String object, String chunkObject, String model) {
+  Reply(String prefix, String object, String chunkObject, String model, Tokenizer tokenizer) {
     this.id = prefix + UUID.randomUUID().toString().replace("-", "");
     this.object = object;
     this.chunkObject = chunkObject;
     this.model = model;
+    this.tokenizer = tokenizer;
   }
 
   /** What a stream says of an event, in order; nothing where it says nothing. */
@@ -85,11 +89,18 @@ public abstract sealed class Reply permits ChatReply, TextReply {
 
   abstract JsonArray choices();
 
-  static JsonObject choice(int index, String reason) {
+  /**
+   * @param likelihoods of its tokens; empty where they are not told
+   */
+  final JsonObject choice(int index, String reason, List<TokenLikelihood> likelihoods) {
     JsonObject choice = new JsonObject();
     choice.addProperty("index", index);
     choice.addProperty("finish_reason", reason);
-    choice.add("logprobs", JsonNull.INSTANCE);
+    choice.add(
+        "logprobs", likelihoods.isEmpty() ? JsonNull.INSTANCE : logprobs(likelihoods, tokenizer));
     return choice;
   }
+
+  /** Likelihoods in the shape of the interface. */
+  abstract JsonObject logprobs(List<TokenLikelihood> likelihoods, Tokenizer tokenizer);
 }

@@ -1,0 +1,62 @@
+package dev.kvasir.server.openai;
+
+import com.google.gson.JsonArray;
+import com.google.gson.JsonObject;
+import dev.kvasir.sampling.TokenLikelihood;
+import dev.kvasir.text.Tokenizer;
+import java.util.List;
+
+/** How likely tokens were, in the shapes of the two interfaces. */
+final class Logprobs {
+  private Logprobs() {}
+
+  static JsonObject ofChat(List<TokenLikelihood> tokens, Tokenizer tokenizer) {
+    JsonArray content = new JsonArray();
+    for (TokenLikelihood one : tokens) {
+      JsonObject token = token(one.token(), one.logprob(), tokenizer);
+      JsonArray top = new JsonArray();
+      one.top().forEach(other -> top.add(token(other.token(), other.logprob(), tokenizer)));
+      token.add("top_logprobs", top);
+      content.add(token);
+    }
+    JsonObject logprobs = new JsonObject();
+    logprobs.add("content", content);
+    return logprobs;
+  }
+
+  /** A token may be part of a character, so its bytes stand beside its text. */
+  private static JsonObject token(int id, double logprob, Tokenizer tokenizer) {
+    JsonObject token = new JsonObject();
+    token.addProperty("token", text(id, tokenizer));
+    token.addProperty("logprob", logprob);
+    JsonArray bytes = new JsonArray();
+    for (byte value : tokenizer.tokenBytes(id)) {
+      bytes.add(value & 0xFF);
+    }
+    token.add("bytes", bytes);
+    return token;
+  }
+
+  static JsonObject ofText(List<TokenLikelihood> tokens, Tokenizer tokenizer) {
+    JsonArray texts = new JsonArray();
+    JsonArray values = new JsonArray();
+    JsonArray tops = new JsonArray();
+    for (TokenLikelihood one : tokens) {
+      texts.add(text(one.token(), tokenizer));
+      values.add(one.logprob());
+      JsonObject top = new JsonObject();
+      one.top()
+          .forEach(other -> top.addProperty(text(other.token(), tokenizer), other.logprob()));
+      tops.add(top);
+    }
+    JsonObject logprobs = new JsonObject();
+    logprobs.add("tokens", texts);
+    logprobs.add("token_logprobs", values);
+    logprobs.add("top_logprobs", tops);
+    return logprobs;
+  }
+
+  private static String text(int id, Tokenizer tokenizer) {
+    return tokenizer.decode(new int[] {id});
+  }
+}
