@@ -1,0 +1,50 @@
+import { byId, make } from './dom.js';
+
+const QUESTIONS = [
+  'Explain what a KV cache is, to a curious child.',
+  'Which words of English came from Old Norse? Make a table.',
+  'Plan a week of dinners around lentils.',
+];
+const BEGINNINGS = [
+  'Once upon a time, there was a little fox who',
+  'Tom found a small door in the old tree. He',
+  'The bees were very busy, because',
+];
+
+/** What an empty conversation shows: what this is, and ways to begin. */
+export class Welcome {
+  #place = byId('welcome');
+  #shown = null;
+  #onChoose;
+
+  /** onChoose(text) is told which beginning was taken. */
+  constructor(onChoose) {
+    this.#onChoose = onChoose;
+  }
+
+  show(visible, state) {
+    this.#place.hidden = !visible;
+    const now = state && JSON.stringify([state.model, state.chat, state.kv]);
+    if (now === this.#shown && this.#place.hasChildNodes()) {
+      return;
+    }
+    this.#shown = now;
+    const chat = state?.chat !== false;
+    this.#place.replaceChildren(
+      make('p', { class: 'welcome-line' }, chat ? 'What would you like to know?' : 'How does the story begin?'),
+      make('div', { class: 'braid', 'aria-hidden': 'true' }),
+      make('p', { class: 'welcome-note' }, this.#note(state)),
+      make('ul', { class: 'beginnings' }, ...(chat ? QUESTIONS : BEGINNINGS).map(text => this.#beginning(text))),
+    );
+  }
+
+  #note(state) {
+    return state
+      ? `${state.model} answers here, and remembers in ${state.kv}. Beside it you see what that takes.`
+      : 'Waiting for the server.';
+  }
+
+  #beginning(text) {
+    return make('li', {}, make('button', { type: 'button', onclick: () => this.#onChoose(text) }, text));
+  }
+}
