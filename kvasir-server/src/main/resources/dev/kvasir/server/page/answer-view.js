@@ -26,7 +26,7 @@ function ending({ state, finish }) {
   if (state === 'stopped') {
     return 'Stopped.';
   }
-  return state === 'done' && finish === 'length' ? 'Ended at the most tokens an answer may have.' : '';
+  return state === 'done' && finish === 'length' ? 'Ended at the limit of tokens.' : '';
 }
 
 function complaint({ message, retryAt }) {
@@ -34,9 +34,18 @@ function complaint({ message, retryAt }) {
     return message;
   }
   const seconds = Math.ceil((retryAt - Date.now()) / 1000);
-  return seconds > 0
-    ? `${message} Try again in ${counted(seconds, 'second')}.`
-    : `${message} You can try again now.`;
+  if (seconds <= 0) {
+    return `${message} You can try again now.`;
+  }
+  const span = seconds <= 120 ? counted(seconds, 'second') : counted(Math.ceil(seconds / 60), 'minute');
+  return `${message} Try again in ${span}.`;
+}
+
+/** An icon, beside which its name is spelled where it is what one would do next. */
+function spelledButton(drawing, name, onclick) {
+  const button = iconButton(icon(drawing), name, onclick);
+  button.append(make('span', { class: 'spelled' }, name));
+  return button;
 }
 
 /** Text as it is, for models that continue texts. */
@@ -46,8 +55,9 @@ class PlainView {
     place.classList.add('plain');
   }
 
+  /** The space that parts an answer from what it continues is not shown. */
   show(text) {
-    setText(this.place, text);
+    setText(this.place, text.trimStart());
   }
 }
 
@@ -74,15 +84,15 @@ export class AnswerView {
   constructor(turn, actions, plain) {
     this.#turn = turn;
     this.#view = plain ? new PlainView(this.#prose) : new MarkdownView(this.#prose);
-    this.#retry = iconButton(icon('again'), 'Try again', () => actions.retry(turn));
-    this.#further = iconButton(icon('further'), 'Continue', () => actions.extend(turn));
+    this.#retry = spelledButton('again', 'Try again', () => actions.retry(turn));
+    this.#further = spelledButton('further', 'Continue', () => actions.extend(turn));
     const thoughts = make('div', { class: 'prose' });
     this.#thoughts = new MarkdownView(thoughts);
     this.#reasoning = make('details', { class: 'reasoning' }, this.#thinking, thoughts);
     this.#waiting.append(this.#waitingText, this.#progress);
     this.element = make(
       'li',
-      { class: 'turn answer' },
+      { class: plain ? 'turn answer plain-answer' : 'turn answer' },
       make('h2', { class: 'unseen' }, plain ? 'Continued' : 'Kvasir'),
       rune(),
       this.#reasoning,
@@ -98,6 +108,7 @@ export class AnswerView {
     const { content, reasoning, state } = this.#turn;
     const streaming = state === 'streaming';
     this.element.classList.toggle('streaming', streaming);
+    this.element.classList.toggle('failed', state === 'failed');
     this.element.setAttribute('aria-busy', String(streaming));
     this.#view.show(content);
     this.#prose.hidden = !content;

@@ -70,17 +70,19 @@ function item(lines, i) {
   return { inside, end };
 }
 
+/** A list is loose if an empty line parts two of its items. */
 function list(lines, i) {
   const [, before, mark] = ITEM.exec(lines[i]);
   const ordered = /\d/.test(mark);
+  const belongs = line => {
+    const found = ITEM.exec(line ?? '');
+    return found && /\d/.test(found[2]) === ordered && found[1].length <= before.length + 1;
+  };
   const items = [];
   let end = i;
   let loose = false;
-  for (let next = i; next < lines.length; ) {
-    const begins = ITEM.exec(lines[next]);
-    if (!begins || /\d/.test(begins[2]) !== ordered || begins[1].length > before.length + 1) {
-      break;
-    }
+  for (let next = i; belongs(lines[next]); ) {
+    loose ||= next > end;
     const found = item(lines, next);
     items.push(found.inside);
     end = found.end;
@@ -88,7 +90,6 @@ function list(lines, i) {
     while (next < lines.length && blank(lines[next])) {
       next++;
     }
-    loose ||= next > end && ITEM.test(lines[next] ?? '');
   }
   return { kind: 'list', ordered, start: ordered ? parseInt(mark, 10) : 1, items, loose, end };
 }

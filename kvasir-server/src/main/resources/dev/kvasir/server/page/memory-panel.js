@@ -40,7 +40,7 @@ class Budget {
     setText(
       this.#text,
       `${bytes(taken)} of ${bytes(limit)}` +
-        (kept > 0 ? `, of it ${bytes(kept)} of ended answers that make room when needed` : ''),
+        (kept > 0 ? `; ${bytes(kept)} of it is kept until room is needed` : ''),
     );
     this.#bar.setAttribute('aria-label', 'Memory taken');
     this.#bar.setAttribute('aria-valuemax', limit);
@@ -73,7 +73,7 @@ class OpenConversation {
         short(held.bits),
         bytes(full),
       ]);
-      setText(this.#saved, full > 0 ? `${percent(held.bytes / full)} of the frame, which is fp16.` : '');
+      setText(this.#saved, full > 0 ? `The frame is fp16; ${percent(held.bytes / full)} of it is taken.` : '');
     }
   }
 }
@@ -131,9 +131,9 @@ export class MemoryPanel {
       'div',
       { class: 'memory-live' },
       make('section', {}, this.#budget.element, this.#figures.element, this.#prefix),
+      make('section', {}, make('h3', {}, 'Bits a value, with scales'), legend()),
       this.#open.element,
       make('section', {}, make('h3', {}, 'All conversations'), this.#list, this.#none),
-      make('section', {}, make('h3', {}, 'Bits a value, with scales'), legend()),
     );
     this.#body.append(this.#away, live);
     this.#fold.addEventListener('click', () => this.#setFolded(!this.#isFolded(), true));

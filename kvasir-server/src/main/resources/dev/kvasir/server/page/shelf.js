@@ -96,7 +96,7 @@ export class Shelf {
     this.#opener.append(icon('list'));
     this.#opener.addEventListener('click', () => this.#openDrawer());
     this.#list.addEventListener('keydown', event => this.#arrow(event));
-    this.#shelf.addEventListener('keydown', event => event.key === 'Escape' && this.close());
+    this.#shelf.addEventListener('keydown', event => this.#escape(event));
   }
 
   show(conversations, openId, isRunning) {
@@ -132,12 +132,22 @@ export class Shelf {
     }
   }
 
+  #escape(event) {
+    if (event.key === 'Escape' && this.#shelf.classList.contains('out')) {
+      event.stopPropagation();
+      this.close();
+    }
+  }
+
   #openDrawer() {
     this.#drawer(true);
     byId('new-conversation').focus();
   }
 
+  /** What the drawer covers can be neither read nor reached meanwhile. */
   #drawer(out) {
+    document.querySelector('main').inert = out;
+    byId('memory').inert = out;
     this.#shelf.classList.toggle('out', out);
     this.#opener.setAttribute('aria-expanded', String(out));
   }

@@ -55,6 +55,6 @@ export class Strip {
 
 export function legend() {
   const entry = width =>
-    make('li', {}, make('span', { class: `swatch width-${width}` }, String(width)), width === 1 ? 'bit' : 'bits');
+    make('li', { class: `swatch width-${width}` }, String(width), make('span', { class: 'unseen' }, width === 1 ? ' bit' : ' bits'));
   return make('ul', { class: 'legend', 'aria-label': 'Colours of widths' }, ...WIDTHS.map(entry));
 }

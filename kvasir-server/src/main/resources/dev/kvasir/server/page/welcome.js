@@ -39,9 +39,11 @@ export class Welcome {
   }
 
   #note(state) {
-    return state
-      ? `${state.model} answers here, and remembers in ${state.kv}. Beside it you see what that takes.`
-      : 'Waiting for the server.';
+    if (!state) {
+      return 'Waiting for the server.';
+    }
+    const does = state.chat ? 'answers' : 'goes on from there';
+    return `${state.model} ${does}, and remembers in ${state.kv}. The panel shows what that takes.`;
   }
 
   #beginning(text) {

@@ -28,7 +28,7 @@ class MemoryPanelTest {
   void figuresFollowTheState() {
     stage.open();
     assertThat(stage.page().text("#memory-body"))
-        .contains("768 MiB of 2 GiB, of it 256 MiB", "123\n", "7 of 10 prompts", "123,456");
+        .contains("768 MiB of 2 GiB; 256 MiB of it", "123\n", "7 of 10 prompts", "123,456");
     stage
         .server()
         .tell(States.EMPTY.replace("\"queued\":2", "\"queued\":17").replace("123.4", "7.25"));
@@ -48,7 +48,7 @@ class MemoryPanelTest {
   void theOpenConversationIsDrawnByBytesAndToldInFigures() {
     held();
     assertThat(stage.page().text("#memory-body"))
-        .contains("5,120 of 16,384", "3 MiB", "2.4", "20 MiB", "15 % of the frame");
+        .contains("5,120 of 16,384", "3 MiB", "2.4", "20 MiB", "15 % of it is taken");
     assertThat(shares(".strip.tall")).containsExactly(16, 4864, 240);
     assertThat(classes(".strip.tall")).isEqualTo("16 2 16");
     assertThat(
