@@ -42,8 +42,8 @@ function complaint({ message, retryAt }) {
 }
 
 /** An icon, beside which its name is spelled where it is what one would do next. */
-function spelledButton(drawing, name, onclick) {
-  const button = iconButton(icon(drawing), name, onclick);
+function spelledButton(drawing, name, kind, onclick) {
+  const button = iconButton(icon(drawing), name, onclick, { class: `quiet square ${kind}` });
   button.append(make('span', { class: 'spelled' }, name));
   return button;
 }
@@ -73,7 +73,7 @@ export class AnswerView {
   #waiting = make('p', { class: 'waiting' });
   #waitingText = make('span');
   #ending = make('p', { class: 'ending' });
-  #error = make('p', { class: 'error', role: 'alert' });
+  #error = make('p', { class: 'error' });
   #figures = make('span', { class: 'figures' });
   #copy = iconButton(icon('copy'), 'Copy answer', event => copyFrom(event.currentTarget, this.#turn.content));
   #retry;
@@ -84,15 +84,15 @@ export class AnswerView {
   constructor(turn, actions, plain) {
     this.#turn = turn;
     this.#view = plain ? new PlainView(this.#prose) : new MarkdownView(this.#prose);
-    this.#retry = spelledButton('again', 'Try again', () => actions.retry(turn));
-    this.#further = spelledButton('further', 'Continue', () => actions.extend(turn));
+    this.#retry = spelledButton('again', 'Try again', 'retry', () => actions.retry(turn));
+    this.#further = spelledButton('further', 'Continue', 'further', () => actions.extend(turn));
     const thoughts = make('div', { class: 'prose' });
     this.#thoughts = new MarkdownView(thoughts);
     this.#reasoning = make('details', { class: 'reasoning' }, this.#thinking, thoughts);
     this.#waiting.append(this.#waitingText, this.#progress);
     this.element = make(
       'li',
-      { class: plain ? 'turn answer plain-answer' : 'turn answer' },
+      { class: 'turn answer' },
       make('h2', { class: 'unseen' }, plain ? 'Continued' : 'Kvasir'),
       rune(),
       this.#reasoning,
@@ -116,10 +116,7 @@ export class AnswerView {
     this.#showWaiting(streaming && !content && !reasoning);
     this.#showEnd(streaming);
     this.#copy.hidden = streaming || !content;
-    this.#retry.hidden = this.#further.hidden = streaming;
-    this.#retry.disabled = this.#further.disabled = running || !isLast;
-    this.#retry.hidden ||= !isLast;
-    this.#further.hidden ||= !isLast;
+    this.#retry.hidden = this.#further.hidden = running || !isLast;
     setText(this.#figures, streaming ? '' : figures(this.#turn));
   }
 

@@ -5,45 +5,39 @@ const POLL_MS = 2000;
 const POLLS_A_TRY = 15;
 
 const pause = ms => new Promise(done => setTimeout(done, ms));
+const once = (target, name) =>
+  new Promise(done => target.addEventListener(name, done, { once: true }));
 
 /**
  * What the server tells of itself, as it changes: by its stream of events, or by asking now and then
- * where that fails. Fires "state" with the object, or with null when the server cannot be asked.
- * Nothing is read while nobody looks: browsers have six connections for all tabs of a server.
+ * where that fails. Fires "state". Nothing is read while nobody looks: browsers have six connections
+ * for all tabs of a server.
  */
 export class LiveState extends EventTarget {
   #server;
-  #wake = null;
   #stream = null;
+  /** The state; null while the server cannot be asked, and then trouble says why. */
   current = null;
+  trouble = null;
 
   constructor(server) {
     super();
     this.#server = server;
-    server.addEventListener('key', () => this.#wake?.());
-    document.addEventListener('visibilitychange', () => this.#look());
-  }
-
-  #look() {
-    if (document.hidden) {
-      this.#stream?.abort();
-    } else {
-      this.#wake?.();
-    }
+    document.addEventListener('visibilitychange', () => document.hidden && this.#stream?.abort());
   }
 
   async run() {
     for (;;) {
-      if (document.hidden) {
-        await new Promise(wake => (this.#wake = wake));
+      while (document.hidden) {
+        await once(document, 'visibilitychange');
       }
       try {
         await this.#ask();
         await this.#follow();
       } catch (failure) {
-        this.#tell(null);
+        this.#tell(null, failure.message);
         // Without a key there is nothing to ask for, until one is given.
-        await (failure.status === 401 ? new Promise(wake => (this.#wake = wake)) : pause(POLL_MS));
+        await (failure.status === 401 ? once(this.#server, 'key') : pause(POLL_MS));
       }
     }
   }
@@ -76,8 +70,9 @@ export class LiveState extends EventTarget {
     }
   }
 
-  #tell(state) {
+  #tell(state, trouble = null) {
     this.current = state;
+    this.trouble = trouble;
     this.dispatchEvent(new CustomEvent('state', { detail: state }));
   }
 }

@@ -6,6 +6,7 @@ import { byId, setText } from './dom.js';
 import { icon } from './icons.js';
 import { LiveState } from './live-state.js';
 import { MemoryPanel } from './memory-panel.js';
+import { kindOf } from './prompt.js';
 import { Server } from './server.js';
 import { Shelf } from './shelf.js';
 import { theme, turnTheme } from './theme.js';
@@ -96,7 +97,9 @@ async function remove(conversation) {
   try {
     await server.request(`/kvasir/conversations/${encodeURIComponent(conversation.id)}`, { method: 'DELETE' });
   } catch (failure) {
-    notice(`The server keeps what it has of it: ${failure.message}`);
+    if (failure.status !== 404) {
+      notice(`The server keeps what it has of it: ${failure.message}`);
+    }
   }
 }
 
@@ -129,12 +132,12 @@ function showAll() {
 function showList() {
   setText(byId('title'), open.title);
   document.title = open.turns.length > 0 ? `${open.title} · Kvasir` : 'Kvasir';
-  setText(byId('kind-in-use'), known ? `cache ${open.settings.kv || known.kv}` : '');
+  setText(byId('kind-in-use'), known ? `cache ${kindOf(open, known) ?? known.kv}` : '');
   shelf.show(conversations.newestFirst(), open.id, one => answering.isRunning(one));
 }
 
 function showMemory() {
-  panel.show(live.current, open.id, key => conversations.find(key)?.title ?? null);
+  panel.show(live, open.id, key => conversations.find(key)?.title ?? null);
 }
 
 function showState(state) {
@@ -162,7 +165,7 @@ function tellEnd({ conversation, answer }) {
   showList();
   if (conversation === open) {
     showAll();
-    announce(answer.state === 'done' ? transcript.textOf(answer) : '');
+    announce(answer.state === 'done' ? transcript.textOf(answer) : (answer.error?.message ?? 'Stopped.'));
   }
 }
 

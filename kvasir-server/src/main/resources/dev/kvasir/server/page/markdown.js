@@ -17,7 +17,7 @@ function codeBlock({ language, inside }) {
     'figure',
     { class: 'code' },
     make('figcaption', {}, make('span', {}, language || 'text'), copy),
-    make('pre', { tabindex: 0, 'aria-label': `Code, ${language || 'text'}`, role: 'region' }, make('code', {}, text)),
+    make('pre', { tabindex: 0, role: 'group', 'aria-label': `Code, ${language || 'text'}` }, make('code', {}, text)),
   );
 }
 
@@ -48,7 +48,7 @@ function table({ head, align, rows }) {
   const row = (tag, cells) => make('tr', {}, ...head.map((_, i) => cell(tag, cells[i], align[i])));
   return make(
     'div',
-    { class: 'table', tabindex: 0, role: 'region', 'aria-label': 'Table' },
+    { class: 'table', tabindex: 0, role: 'group', 'aria-label': 'Table' },
     make(
       'table',
       {},
@@ -87,12 +87,17 @@ function rendered(lines, depth) {
 /** Shows a text that grows: blocks that are the same stay, with the selection and focus in them. */
 export class MarkdownView {
   #sources = [];
+  #shown = null;
 
   constructor(place) {
     this.place = place;
   }
 
   show(text) {
+    if (text === this.#shown) {
+      return;
+    }
+    this.#shown = text;
     const found = blocks(text.replace(/\r\n?/g, '\n').split('\n'));
     let same = 0;
     while (same < found.length && found[same].source === this.#sources[same]) {

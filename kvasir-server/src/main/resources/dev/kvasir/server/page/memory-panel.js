@@ -4,21 +4,17 @@ import { legend, Strip } from './strip.js';
 
 const FOLDED = 'kvasir.memory.folded';
 
-/** Names and their values; names are given once, values with each state. */
+/** Values and what they are, as { name: value }. */
 class Figures {
-  #values;
+  element = make('dl', { class: 'figures-grid' });
 
-  constructor(names) {
-    this.#values = names.map(() => make('dd', {}, '–'));
-    this.element = make(
-      'dl',
-      { class: 'figures-grid' },
-      ...names.map((name, i) => make('div', {}, make('dt', {}, name), this.#values[i])),
-    );
-  }
-
-  show(values) {
-    values.forEach((value, i) => setText(this.#values[i], value));
+  show(figures) {
+    Object.entries(figures).forEach(([name, value], i) => {
+      const place =
+        this.element.children[i] ?? this.element.appendChild(make('div', {}, make('dt'), make('dd')));
+      setText(place.firstChild, name);
+      setText(place.lastChild, value);
+    });
   }
 }
 
@@ -52,7 +48,7 @@ class Budget {
 /** The open conversation: its strip by bytes, and its figures. */
 class OpenConversation {
   #strip = new Strip(true);
-  #figures = new Figures(['tokens', 'bytes', 'bits a value', 'in fp16']);
+  #figures = new Figures();
   #saved = make('p', { class: 'aside' });
   #absent = make('p', { class: 'aside' }, 'The server holds nothing of it; with the next message it is read.');
   #held = make('div', {}, this.#strip.element, this.#saved, this.#figures.element);
@@ -67,12 +63,12 @@ class OpenConversation {
     if (held) {
       const { tokens, values_bytes_fp16: full } = held;
       this.#strip.show(held.strip);
-      this.#figures.show([
-        context ? `${count(tokens)} of ${count(context)}` : count(tokens),
-        bytes(held.bytes),
-        short(held.bits),
-        bytes(full),
-      ]);
+      this.#figures.show({
+        [context ? `tokens of ${count(context)}` : 'tokens']: count(tokens),
+        taken: bytes(held.bytes),
+        'bits a value': short(held.bits),
+        'in fp16': bytes(full),
+      });
       setText(this.#saved, full > 0 ? `The frame is fp16; ${percent(held.bytes / full)} of it is taken.` : '');
     }
   }
@@ -115,27 +111,28 @@ export class MemoryPanel {
   #body = byId('memory-body');
   #fold = byId('fold-memory');
   #budget = new Budget();
-  #figures = new Figures(['tokens/s', 'running', 'queued', 'tokens not read again']);
+  #figures = new Figures();
   #prefix = make('p', { class: 'aside' });
   #open = new OpenConversation();
   #list = make('ul', { class: 'held' });
   #lines = new Map();
   #none = make('p', { class: 'aside' }, 'Nothing is held.');
   #away = make('p', { class: 'aside', role: 'status' });
+  #live;
   #onOpen;
 
   /** onOpen(key) opens a conversation of this browser. */
   constructor(onOpen) {
     this.#onOpen = onOpen;
-    const live = make(
+    this.#live = make(
       'div',
-      { class: 'memory-live' },
+      { class: 'memory-live', hidden: true },
       make('section', {}, this.#budget.element, this.#figures.element, this.#prefix),
       make('section', {}, make('h3', {}, 'Bits a value, with scales'), legend()),
       this.#open.element,
       make('section', {}, make('h3', {}, 'All conversations'), this.#list, this.#none),
     );
-    this.#body.append(this.#away, live);
+    this.#body.append(this.#away, this.#live);
     this.#fold.addEventListener('click', () => this.#setFolded(!this.#isFolded(), true));
     const kept = localStorage.getItem(FOLDED);
     this.#setFolded(kept === null ? matchMedia('(max-width: 719px)').matches : kept === 'true', false);
@@ -155,22 +152,23 @@ export class MemoryPanel {
   }
 
   /** state is null while the server cannot be asked; titleOf(key) is null for what is not ours. */
-  show(state, openKey, titleOf) {
-    byId('memory').classList.toggle('away', state === null);
+  show({ current: state, trouble }, openKey, titleOf) {
+    byId('memory').classList.toggle('away', trouble !== null);
     this.#away.hidden = state !== null;
-    setText(this.#away, state === null ? 'The server does not answer; figures are the last ones.' : '');
+    setText(this.#away, trouble ?? 'Waiting for the server.');
     if (state === null) {
       return;
     }
+    this.#live.hidden = false;
     const { memory, prefix, conversations } = state;
     setText(byId('memory-brief'), `${bytes(memory.taken)} of ${bytes(memory.limit)}`);
     this.#budget.show(memory);
-    this.#figures.show([
-      short(state.tokens_per_second),
-      count(state.running),
-      count(state.queued),
-      count(prefix.tokens),
-    ]);
+    this.#figures.show({
+      'tokens/s': short(state.tokens_per_second),
+      running: count(state.running),
+      queued: count(state.queued),
+      'tokens not read again': count(prefix.tokens),
+    });
     setText(this.#prefix, `${count(prefix.hits)} of ${counted(prefix.queries, 'prompt')} began with tokens that were in memory.`);
     this.#open.show(conversations.find(({ key }) => key === openKey), state.context);
     this.#showList(conversations, titleOf);

@@ -25,33 +25,38 @@ function text(turns) {
   }, '');
 }
 
-function common(conversation, model) {
-  const { temperature, maxTokens, kv } = conversation.settings;
+/** The kind of cache that a conversation wants and the server still offers. */
+export function kindOf({ settings }, { kinds }) {
+  return kinds?.includes(settings.kv) ? settings.kv : undefined;
+}
+
+function common(conversation, state) {
+  const { temperature, maxTokens } = conversation.settings;
   return {
-    model,
+    model: state.model,
     stream: true,
     stream_options: { include_usage: true },
     temperature: temperature ?? undefined,
     max_tokens: maxTokens ?? undefined,
-    kv: kv || undefined,
+    kv: kindOf(conversation, state),
     prompt_cache_key: conversation.id,
   };
 }
 
 /** The path and body of a request; an answer that has begun is continued, where texts are. */
-export function requestFor(conversation, answer, { model, chat }) {
+export function requestFor(conversation, answer, state) {
   const before = conversation.turns.slice(0, conversation.turns.indexOf(answer));
-  if (chat) {
+  if (state.chat) {
     return {
       path: '/v1/chat/completions',
       body: {
-        ...common(conversation, model),
+        ...common(conversation, state),
         messages: messages(before, conversation.settings.system),
       },
     };
   }
   return {
     path: '/v1/completions',
-    body: { ...common(conversation, model), prompt: text([...before, answer]) },
+    body: { ...common(conversation, state), prompt: text([...before, answer]) },
   };
 }

@@ -25,7 +25,7 @@ export class QuestionView {
   }
 
   update(running) {
-    this.#edit.disabled = running;
+    this.#edit.hidden = running;
   }
 
   #beginEdit() {

@@ -29,7 +29,7 @@ class ShelfLine {
     this.#conversation = conversation;
     setText(this.#title, conversation.title);
     this.#open.title = conversation.title;
-    this.#open.toggleAttribute('aria-current', open);
+    this.#open.setAttribute('aria-current', String(open));
     this.element.classList.toggle('running', running);
     this.#open.setAttribute('aria-label', running ? `${conversation.title}, being answered` : conversation.title);
     this.#rename.setAttribute('aria-label', `Rename ${conversation.title}`);

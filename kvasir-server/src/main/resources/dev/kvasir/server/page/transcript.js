@@ -32,6 +32,7 @@ export class Transcript {
     this.#running = running;
     this.#plain = plain;
     if (other) {
+      this.#list.classList.toggle('continued', plain);
       this.#views.clear();
       this.#list.replaceChildren();
       this.#following = true;
@@ -44,7 +45,7 @@ export class Transcript {
     this.#running = running;
     this.#frame ||= requestAnimationFrame(() => {
       this.#frame = 0;
-      this.#render();
+      this.#updateLast();
     });
   }
 
@@ -68,6 +69,12 @@ export class Transcript {
     for (const turn of turns) {
       this.#viewOf(turn).update(this.#running, turn === turns.at(-1));
     }
+    this.#keepUp();
+  }
+
+  #updateLast() {
+    const last = this.#conversation.turns.at(-1);
+    this.#views.get(last)?.update(this.#running, true);
     this.#keepUp();
   }
 

@@ -96,6 +96,7 @@ class ConversationsTest {
   void nothingIsDeletedWithoutAYes() {
     stage.open();
     converse("First");
+    stage.page().click(".line-open");
     stage.page().click("[aria-label='Delete First']");
     stage.page().press("Escape");
     assertThat(titles()).isEqualTo("First");

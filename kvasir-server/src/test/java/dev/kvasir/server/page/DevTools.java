@@ -39,6 +39,9 @@ final class DevTools implements AutoCloseable {
                 "--no-sandbox", // A container's root could not enter it; only our page is opened.
                 "--disable-gpu",
                 "--hide-scrollbars",
+                // There is a mouse, which a page may ask for; 2 can hover, 4 is a fine pointer.
+                "--blink-settings=primaryHoverType=2,availableHoverTypes=2,"
+                    + "primaryPointerType=4,availablePointerTypes=4",
                 "--disable-dev-shm-usage",
                 "--no-first-run",
                 "--remote-debugging-port=0",

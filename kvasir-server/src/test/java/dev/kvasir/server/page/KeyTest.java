@@ -41,7 +41,7 @@ class KeyTest {
   @Test
   void whoGivesNoneIsToldInPlaceAndAskedAgainWithTheNextMessage() {
     stage.page().press("Escape");
-    stage.page().awaitText("#memory-body", "does not answer");
+    stage.page().awaitText("#memory-body", "wants a key");
     stage.say("Count");
     stage.page().await("document.getElementById('key-dialog').open");
     stage.page().click("#key-dialog [data-cancel]");

@@ -48,7 +48,7 @@ class MemoryPanelTest {
   void theOpenConversationIsDrawnByBytesAndToldInFigures() {
     held();
     assertThat(stage.page().text("#memory-body"))
-        .contains("5,120 of 16,384", "3 MiB", "2.4", "20 MiB", "15 % of it is taken");
+        .contains("5,120", "tokens of 16,384", "3 MiB", "2.4", "20 MiB", "15 % of it is taken");
     assertThat(shares(".strip.tall")).containsExactly(16, 4864, 240);
     assertThat(classes(".strip.tall")).isEqualTo("16 2 16");
     assertThat(
