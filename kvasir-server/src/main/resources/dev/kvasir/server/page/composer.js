@@ -68,7 +68,7 @@ export class Composer {
   mode({ chat }) {
     byId('continuing').hidden = chat;
     setText(byId('message-label'), chat ? 'Message' : 'Text to continue');
-    this.#area.placeholder = chat ? 'Ask Kvasir' : 'Begin a text';
+    this.#area.placeholder = chat ? 'Ask Kvasir' : 'Your text';
     this.#send.setAttribute('aria-label', chat ? 'Send' : 'Continue this text');
     this.#send.title = this.#send.getAttribute('aria-label');
   }

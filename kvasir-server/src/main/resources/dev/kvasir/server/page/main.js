@@ -24,7 +24,12 @@ let open = null;
 
 const transcript = new Transcript({ askAgain, retry, extend });
 const composer = new Composer({ onSend: ask, onStop: () => answering.stop(open) });
-const shelf = new Shelf({ open: show, begin, rename: (one, title) => conversations.rename(one, title), delete: remove });
+const shelf = new Shelf({
+  open: show,
+  begin,
+  rename: (one, title) => conversations.rename(one, title),
+  delete: remove,
+});
 const panel = new MemoryPanel(key => show(conversations.find(key)));
 const welcome = new Welcome(text => {
   composer.write(text);

@@ -12,12 +12,13 @@ const HEADINGS_BELOW = 2;
 
 function codeBlock({ language, inside }) {
   const text = inside.join('\n');
+  const name = language || 'text';
   const copy = iconButton(icon('copy'), 'Copy code', event => copyFrom(event.currentTarget, text));
   return make(
     'figure',
     { class: 'code' },
-    make('figcaption', {}, make('span', {}, language || 'text'), copy),
-    make('pre', { tabindex: 0, role: 'group', 'aria-label': `Code, ${language || 'text'}` }, make('code', {}, text)),
+    make('figcaption', {}, make('span', {}, name), copy),
+    make('pre', { tabindex: 0, role: 'group', 'aria-label': `Code, ${name}` }, make('code', {}, text)),
   );
 }
 

@@ -102,7 +102,8 @@ class HeldLine {
     setText(this.#state, held.state);
     this.#state.dataset.state = held.state;
     this.#strip.show(held.strip);
-    setText(this.#figures, `${counted(held.tokens, 'token')} · ${bytes(held.bytes)} · ${short(held.bits)} bits · ${held.kv}`);
+    const figures = [counted(held.tokens, 'token'), bytes(held.bytes), `${short(held.bits)} bits`, held.kv];
+    setText(this.#figures, figures.join(' · '));
   }
 }
 
@@ -169,7 +170,10 @@ export class MemoryPanel {
       queued: count(state.queued),
       'tokens not read again': count(prefix.tokens),
     });
-    setText(this.#prefix, `${count(prefix.hits)} of ${counted(prefix.queries, 'prompt')} began with tokens that were in memory.`);
+    setText(
+      this.#prefix,
+      `${count(prefix.hits)} of ${counted(prefix.queries, 'prompt')} began with tokens that were in memory.`,
+    );
     this.#open.show(conversations.find(({ key }) => key === openKey), state.context);
     this.#showList(conversations, titleOf);
   }

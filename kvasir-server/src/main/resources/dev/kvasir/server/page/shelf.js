@@ -31,7 +31,7 @@ class ShelfLine {
     this.#open.title = conversation.title;
     this.#open.setAttribute('aria-current', String(open));
     this.element.classList.toggle('running', running);
-    this.#open.setAttribute('aria-label', running ? `${conversation.title}, being answered` : conversation.title);
+    this.#open.setAttribute('aria-label', conversation.title + (running ? ', being answered' : ''));
     this.#rename.setAttribute('aria-label', `Rename ${conversation.title}`);
     this.#delete.setAttribute('aria-label', `Delete ${conversation.title}`);
   }
@@ -41,7 +41,7 @@ class ShelfLine {
   }
 
   rename() {
-    const field = make('input', { class: 'line-name', 'aria-label': 'Name of the conversation', maxlength: 120 });
+    const field = make('input', { class: 'line-name', 'aria-label': 'Name of the conversation' });
     field.value = this.#conversation.title;
     let ended = false;
     const end = keep => {

@@ -18,7 +18,8 @@ const described = ({ tokens, bits, what }) =>
 
 function segment(part, tall) {
   const width = widthOf(part.bits);
-  const made = make('span', { class: `segment width-${width}`, title: described(part) }, make('span', {}, String(width)));
+  const label = make('span', {}, String(width));
+  const made = make('span', { class: `segment width-${width}`, title: described(part) }, label);
   made.style.flexGrow = String(part.tokens);
   if (tall) {
     made.style.height = `${Math.min(100, (100 * part.bits) / FULL_BITS)}%`;
@@ -54,7 +55,9 @@ export class Strip {
 }
 
 export function legend() {
-  const entry = width =>
-    make('li', { class: `swatch width-${width}` }, String(width), make('span', { class: 'unseen' }, width === 1 ? ' bit' : ' bits'));
+  const entry = width => {
+    const unit = make('span', { class: 'unseen' }, width === 1 ? ' bit' : ' bits');
+    return make('li', { class: `swatch width-${width}` }, String(width), unit);
+  };
   return make('ul', { class: 'legend', 'aria-label': 'Colours of widths' }, ...WIDTHS.map(entry));
 }

@@ -30,11 +30,12 @@ export class Welcome {
     }
     this.#shown = now;
     const chat = state?.chat !== false;
+    const beginnings = chat ? QUESTIONS : BEGINNINGS;
     this.#place.replaceChildren(
       make('p', { class: 'welcome-line' }, chat ? 'What would you like to know?' : 'How does the story begin?'),
       make('div', { class: 'braid', 'aria-hidden': 'true' }),
       make('p', { class: 'welcome-note' }, this.#note(state)),
-      make('ul', { class: 'beginnings' }, ...(chat ? QUESTIONS : BEGINNINGS).map(text => this.#beginning(text))),
+      make('ul', { class: 'beginnings' }, ...beginnings.map(text => this.#beginning(text))),
     );
   }
 

@@ -266,6 +266,47 @@ class AppearanceTest {
   }
 
   @Test
+  void foldedBesideTheChatThePanelIsASpine() throws IOException {
+    converse();
+    stage.page().click("#fold-memory");
+    photograph("folded-1280-light");
+    assertThat(stage.page().value("document.getElementById('memory').offsetWidth").getAsInt())
+        .isLessThan(60);
+    assertThat(stage.page().text("#fold-memory")).contains("768 MiB of 2 GiB");
+  }
+
+  @Test
+  void aKeyIsAskedForInTheMiddle() throws IOException {
+    stage.server().wantKey("mead");
+    stage.page().open(stage.server().address());
+    stage.page().await("document.getElementById('key-dialog').open");
+    photograph("key-1280-light");
+    allHaveNames();
+  }
+
+  @Test
+  void aLongListScrollsByItself() throws IOException {
+    stage.open();
+    stage.page().value(MANY);
+    stage.page().reload();
+    stage.page().await("document.querySelectorAll('.line').length === 60");
+    photograph("many-1280-light");
+    assertThat(stage.page().value("document.documentElement.scrollHeight").getAsInt())
+        .isLessThanOrEqualTo(900);
+  }
+
+  /** Sixty conversations, as an earlier visit would have left them. */
+  private static final String MANY =
+      """
+      for (let i = 0; i < 60; i++) {
+        const turns = [{ role: 'user', content: 'x', state: 'done' }];
+        const title = 'Of things that are many, number ' + i;
+        const one = { id: 'c' + i, title, updated: i, settings: {}, turns };
+        localStorage.setItem('kvasir.conversation.c' + i, JSON.stringify(one));
+      }
+      """;
+
+  @Test
   void nothingMovesForWhoWantsItStill() {
     stage.page().media("prefers-reduced-motion", "reduce");
     stage.server().hold();

@@ -208,6 +208,17 @@ class ChatTest {
   }
 
   @Test
+  void aServerThatIsGoneIsSaidInPlaceAndInThePanel() {
+    stage.open();
+    stage.server().close();
+    stage.say("Count");
+    stage.awaitEnd();
+    assertThat(stage.page().text(LAST_ANSWER + " .error"))
+        .isEqualTo("The server cannot be reached.");
+    stage.page().awaitText("#memory-body", "The server cannot be reached.");
+  }
+
+  @Test
   void settingsGoWithTheConversation() {
     stage.open();
     stage.page().click("#open-settings");

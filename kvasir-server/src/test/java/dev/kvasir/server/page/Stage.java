@@ -96,6 +96,7 @@ final class Stage
   /** Waits until the last answer has ended. */
   void awaitEnd() {
     page.await(
-        "document.querySelector('.turn:last-child.answer:not(.streaming)') && !document.querySelector('#send').hidden");
+        "document.querySelector('.turn:last-child.answer:not(.streaming)')"
+            + " && !document.querySelector('#send').hidden");
   }
 }
