@@ -48,6 +48,14 @@ function quote(lines, i) {
   return { kind: 'quote', inside: lines.slice(i, end).map(line => line.replace(/^ {0,3}> ?/, '')), end };
 }
 
+function afterBlank(lines, i) {
+  let next = i;
+  while (next < lines.length && blank(lines[next])) {
+    next++;
+  }
+  return next;
+}
+
 /** Lines of an item are those that are indented under its text, and lazy lines of its paragraph. */
 function item(lines, i) {
   const [whole, before, , after] = ITEM.exec(lines[i]);
@@ -56,8 +64,8 @@ function item(lines, i) {
   let end = i + 1;
   for (; end < lines.length; end++) {
     if (blank(lines[end])) {
-      const next = lines.slice(end).findIndex(line => !blank(line));
-      if (next < 0 || indent(lines[end + next]) <= before.length) {
+      const next = afterBlank(lines, end);
+      if (next === lines.length || indent(lines[next]) <= before.length) {
         break;
       }
     } else if (indent(lines[end]) <= before.length && (ITEM.test(lines[end]) || interrupts(lines, end))) {
@@ -86,10 +94,7 @@ function list(lines, i) {
     const found = item(lines, next);
     items.push(found.inside);
     end = found.end;
-    next = end;
-    while (next < lines.length && blank(lines[next])) {
-      next++;
-    }
+    next = afterBlank(lines, end);
   }
   return { kind: 'list', ordered, start: ordered ? parseInt(mark, 10) : 1, items, loose, end };
 }

@@ -150,7 +150,20 @@ class MarkdownTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {">", "- ", "**a ", "[", "`a ``", "| ", "*a **b ", "1. "})
+  @ValueSource(
+      strings = {
+        ">",
+        "- ",
+        "**a ",
+        "[",
+        "`a ``",
+        "| ",
+        "*a **b ",
+        "1. ",
+        "- a\n\n",
+        "a|\n-|\n",
+        "# a "
+      })
   void endlessNestingEnds(String piece) {
     assertThat(rendered(piece.repeat(20_000))).isNotEmpty();
   }
