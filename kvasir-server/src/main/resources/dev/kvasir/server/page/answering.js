@@ -1,0 +1,133 @@
+import { eventsOf } from './event-stream.js';
+import { requestFor } from './prompt.js';
+import { ServerError } from './server.js';
+
+/** How much of a streaming answer a crash of the browser may take. */
+const SAVE_EVERY_MS = 1000;
+
+function failureOf(thrown) {
+  if (thrown instanceof ServerError) {
+    return { message: thrown.message, status: thrown.status, retryAt: thrown.retryAt };
+  }
+  return { message: 'The connection to the server broke off.', status: 0, retryAt: null };
+}
+
+/** Takes one event of a stream into the answer. */
+function take(answer, { choices, usage, timings, error }) {
+  if (error) {
+    throw new ServerError(error.message ?? 'The server broke the answer off.');
+  }
+  const choice = choices?.[0];
+  if (choice) {
+    answer.content += choice.delta?.content ?? choice.text ?? '';
+    answer.reasoning += choice.delta?.reasoning_content ?? '';
+    answer.finish = choice.finish_reason ?? answer.finish;
+  }
+  answer.usage = usage ?? answer.usage;
+  answer.timings = timings ?? answer.timings;
+  if (answer.content || answer.reasoning) {
+    answer.progress = null;
+  }
+}
+
+function progressOf(comment) {
+  const found = /^reading (\d+)\/(\d+)$/.exec(comment);
+  return found && { read: Number(found[1]), of: Number(found[2]) };
+}
+
+/**
+ * Answers that are being written, at most one in a conversation. Fires "change" with what came and
+ * "end" when an answer has ended, in whichever way; both name conversation and answer.
+ */
+export class Answering extends EventTarget {
+  #server;
+  #conversations;
+  #controls = new Map();
+  /** The page is being left, which breaks connections off: that is no failure. */
+  #leaving = false;
+
+  constructor(server, conversations) {
+    super();
+    this.#server = server;
+    this.#conversations = conversations;
+    window.addEventListener('pagehide', () => this.#leave());
+    window.addEventListener('pageshow', () => (this.#leaving = false));
+  }
+
+  isRunning(conversation) {
+    return this.#controls.has(conversation.id);
+  }
+
+  stop(conversation) {
+    this.#controls.get(conversation.id)?.control.abort();
+  }
+
+  /** Adds an answer to the last question. */
+  answer(conversation, model) {
+    const answer = { role: 'assistant', content: '', reasoning: '', state: 'streaming' };
+    conversation.turns.push(answer);
+    return this.#run(conversation, answer, model);
+  }
+
+  /** Goes on with an answer, where texts are continued. */
+  extend(conversation, answer, model) {
+    answer.state = 'streaming';
+    answer.error = null;
+    return this.#run(conversation, answer, model);
+  }
+
+  async #run(conversation, answer, model) {
+    const control = new AbortController();
+    this.#controls.set(conversation.id, { control, conversation });
+    this.#conversations.touch(conversation);
+    this.#tell('change', conversation, answer);
+    try {
+      await this.#read(conversation, answer, model, control.signal);
+      answer.state = 'done';
+    } catch (thrown) {
+      const stopped = control.signal.aborted || this.#leaving;
+      answer.state = stopped ? 'stopped' : 'failed';
+      answer.error = stopped ? null : failureOf(thrown);
+    }
+    answer.progress = null;
+    this.#controls.delete(conversation.id);
+    this.#conversations.save(conversation);
+    this.#tell('end', conversation, answer);
+  }
+
+  async #read(conversation, answer, model, signal) {
+    const { path, body } = requestFor(conversation, answer, await model());
+    const response = await this.#server.request(path, { method: 'POST', body, signal });
+    let saved = Date.now();
+    answer.finish = null;
+    for await (const { data, comment } of eventsOf(response.body)) {
+      if (data === '[DONE]') {
+        return;
+      }
+      if (comment !== undefined) {
+        answer.progress = progressOf(comment) ?? answer.progress;
+      } else {
+        take(answer, JSON.parse(data));
+      }
+      if (Date.now() - saved > SAVE_EVERY_MS) {
+        this.#conversations.save(conversation);
+        saved = Date.now();
+      }
+      this.#tell('change', conversation, answer);
+    }
+    if (!answer.finish) {
+      throw new ServerError('The answer broke off before its end.');
+    }
+  }
+
+  #leave() {
+    this.#leaving = true;
+    for (const { conversation } of this.#controls.values()) {
+      this.#conversations.save(conversation);
+    }
+  }
+
+  #tell(name, conversation, answer) {
+    this.dispatchEvent(new CustomEvent(name, { detail: { conversation, answer } }));
+  }
+}

@@ -1,0 +1,39 @@
+import { icon } from './icons.js';
+
+/** The clipboard's own interface exists on secure origins alone; a server in the next room is none. */
+async function write(text) {
+  if (navigator.clipboard) {
+    return navigator.clipboard.writeText(text);
+  }
+  const area = document.createElement('textarea');
+  area.value = text;
+  area.className = 'unseen';
+  document.body.append(area);
+  area.select();
+  const copied = document.execCommand('copy');
+  area.remove();
+  if (!copied) {
+    throw new Error('The browser refused to copy.');
+  }
+}
+
+const SHOWN_MS = 1500;
+
+/** Copies, and lets the button say for a moment that it has. */
+export async function copyFrom(button, text) {
+  const name = (button.dataset.name ??= button.getAttribute('aria-label'));
+  let said = 'Copied';
+  try {
+    await write(text);
+    button.replaceChildren(icon('done'));
+  } catch {
+    said = 'Could not be copied';
+  }
+  button.setAttribute('aria-label', said);
+  button.title = said;
+  setTimeout(() => {
+    button.replaceChildren(icon('copy'));
+    button.setAttribute('aria-label', name);
+    button.title = name;
+  }, SHOWN_MS);
+}

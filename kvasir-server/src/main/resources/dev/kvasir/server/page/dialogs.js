@@ -1,0 +1,60 @@
+import { byId, make } from './dom.js';
+
+/**
+ * Promises the button that a dialog was closed with; Escape is a cancel. The button that cancels does
+ * not submit: the first one that does is what Enter presses.
+ */
+function answerOf(dialog) {
+  dialog.returnValue = '';
+  dialog.querySelector('[data-cancel]').onclick = () => dialog.close('cancel');
+  dialog.showModal();
+  return new Promise(done => {
+    dialog.addEventListener('close', () => done(dialog.returnValue || 'cancel'), { once: true });
+  });
+}
+
+/** The person's key, or null. */
+export async function askForKey(refused) {
+  const dialog = byId('key-dialog');
+  const field = dialog.querySelector('input');
+  byId('key-hint').textContent = refused ? 'The server does not know the key that was given.' : '';
+  byId('key-hint').hidden = !refused;
+  field.value = '';
+  const answer = await answerOf(dialog);
+  return answer === 'keep' ? field.value.trim() : null;
+}
+
+export async function confirmDelete(conversation) {
+  byId('delete-text').textContent =
+    `“${conversation.title}” is removed from this browser, and the server frees what it keeps of it.`;
+  return (await answerOf(byId('delete-dialog'))) === 'delete';
+}
+
+const numberOf = field => (field.value === '' ? null : Number(field.value));
+
+function offerKinds(select, state, chosen) {
+  const own = make('option', { value: '' }, `the server’s (${state?.kv ?? 'unknown'})`);
+  select.replaceChildren(own, ...(state?.kinds ?? []).map(kind => make('option', { value: kind }, kind)));
+  select.value = (state?.kinds ?? []).includes(chosen) ? chosen : '';
+}
+
+/** New settings of a conversation, or null. Numbers that are left empty are the server's. */
+export async function askForSettings({ settings }, state) {
+  const dialog = byId('settings-dialog');
+  const { system, temperature, maxTokens, kv } = dialog.querySelector('form').elements;
+  system.value = settings.system ?? '';
+  temperature.value = settings.temperature ?? '';
+  maxTokens.value = settings.maxTokens ?? '';
+  offerKinds(kv, state, settings.kv);
+  byId('system-field').hidden = state?.chat === false;
+  byId('kind-field').hidden = (state?.kinds ?? []).length < 2;
+  if ((await answerOf(dialog)) !== 'keep') {
+    return null;
+  }
+  return {
+    system: system.value,
+    temperature: numberOf(temperature),
+    maxTokens: numberOf(maxTokens),
+    kv: kv.value,
+  };
+}

@@ -1,0 +1,201 @@
+import { byId, make, setText } from './dom.js';
+import { bytes, count, counted, percent, short } from './numbers.js';
+import { legend, Strip } from './strip.js';
+
+const FOLDED = 'kvasir.memory.folded';
+
+/** Values and what they are, as { name: value }. */
+class Figures {
+  element = make('dl', { class: 'figures-grid' });
+
+  show(figures) {
+    Object.entries(figures).forEach(([name, value], i) => {
+      const place =
+        this.element.children[i] ?? this.element.appendChild(make('div', {}, make('dt'), make('dd')));
+      setText(place.firstChild, name);
+      setText(place.lastChild, value);
+    });
+  }
+}
+
+/** How much of the budget is in use, and how much of that could be given up. */
+class Budget {
+  #used = make('span', { class: 'used' });
+  #kept = make('span', { class: 'kept' });
+  #bar = make('div', { class: 'budget-bar', role: 'meter', 'aria-valuemin': 0 }, this.#used, this.#kept);
+  #text = make('p', { class: 'budget-text' });
+
+  constructor() {
+    this.element = make('div', { class: 'budget' }, this.#bar, this.#text);
+  }
+
+  show({ limit, taken, kept }) {
+    const share = value => (limit > 0 ? Math.min(1, value / limit) : 0);
+    this.#used.style.width = `${100 * share(Math.max(0, taken - kept))}%`;
+    this.#kept.style.width = `${100 * share(kept)}%`;
+    setText(
+      this.#text,
+      `${bytes(taken)} of ${bytes(limit)}` +
+        (kept > 0 ? `; ${bytes(kept)} of it is kept until room is needed` : ''),
+    );
+    this.#bar.setAttribute('aria-label', 'Memory taken');
+    this.#bar.setAttribute('aria-valuemax', limit);
+    this.#bar.setAttribute('aria-valuenow', taken);
+    this.#bar.setAttribute('aria-valuetext', `${bytes(taken)} of ${bytes(limit)}, ${percent(share(taken))}`);
+  }
+}
+
+/** The open conversation: its strip by bytes, and its figures. */
+class OpenConversation {
+  #strip = new Strip(true);
+  #figures = new Figures();
+  #saved = make('p', { class: 'aside' });
+  #absent = make('p', { class: 'aside' }, 'The server holds nothing of it; with the next message it is read.');
+  #held = make('div', {}, this.#strip.element, this.#saved, this.#figures.element);
+
+  constructor() {
+    this.element = make('section', {}, make('h3', {}, 'This conversation'), this.#held, this.#absent);
+  }
+
+  show(held, context) {
+    this.#held.hidden = !held;
+    this.#absent.hidden = Boolean(held);
+    if (held) {
+      const { tokens, values_bytes_fp16: full } = held;
+      this.#strip.show(held.strip);
+      this.#figures.show({
+        [context ? `tokens of ${count(context)}` : 'tokens']: count(tokens),
+        taken: bytes(held.bytes),
+        'bits a value': short(held.bits),
+        'in fp16': bytes(full),
+      });
+      setText(this.#saved, full > 0 ? `The frame is fp16; ${percent(held.bytes / full)} of it is taken.` : '');
+    }
+  }
+}
+
+/** One of all conversations that the server holds. */
+class HeldLine {
+  #title = make('span', { class: 'held-title' });
+  #open = make('button', { type: 'button', class: 'held-open' });
+  #state = make('span', { class: 'held-state' });
+  #strip = new Strip();
+  #figures = make('p', { class: 'aside' });
+
+  constructor(onOpen) {
+    this.#open.addEventListener('click', () => onOpen());
+    this.element = make(
+      'li',
+      {},
+      make('div', { class: 'held-head' }, this.#title, this.#open, this.#state),
+      this.#strip.element,
+      this.#figures,
+    );
+  }
+
+  /** title is null for a conversation that is not this browser's. */
+  show(held, title) {
+    this.#title.hidden = title !== null;
+    this.#open.hidden = title === null;
+    setText(this.#title, held.key === null ? 'Without a name' : 'From elsewhere');
+    setText(this.#open, title ?? '');
+    setText(this.#state, held.state);
+    this.#state.dataset.state = held.state;
+    this.#strip.show(held.strip);
+    const figures = [counted(held.tokens, 'token'), bytes(held.bytes), `${short(held.bits)} bits`, held.kv];
+    setText(this.#figures, figures.join(' · '));
+  }
+}
+
+/** What this server is about, live: what conversations take, packed how, within which budget. */
+export class MemoryPanel {
+  #body = byId('memory-body');
+  #fold = byId('fold-memory');
+  #budget = new Budget();
+  #figures = new Figures();
+  #prefix = make('p', { class: 'aside' });
+  #open = new OpenConversation();
+  #list = make('ul', { class: 'held' });
+  #lines = new Map();
+  #none = make('p', { class: 'aside' }, 'Nothing is held.');
+  #away = make('p', { class: 'aside', role: 'status' });
+  #live;
+  #onOpen;
+
+  /** onOpen(key) opens a conversation of this browser. */
+  constructor(onOpen) {
+    this.#onOpen = onOpen;
+    this.#live = make(
+      'div',
+      { class: 'memory-live', hidden: true },
+      make('section', {}, this.#budget.element, this.#figures.element, this.#prefix),
+      make('section', {}, make('h3', {}, 'Bits a value, with scales'), legend()),
+      this.#open.element,
+      make('section', {}, make('h3', {}, 'All conversations'), this.#list, this.#none),
+    );
+    this.#body.append(this.#away, this.#live);
+    this.#fold.addEventListener('click', () => this.#setFolded(!this.#isFolded(), true));
+    const kept = localStorage.getItem(FOLDED);
+    this.#setFolded(kept === null ? matchMedia('(max-width: 719px)').matches : kept === 'true', false);
+  }
+
+  #isFolded() {
+    return this.#fold.getAttribute('aria-expanded') === 'false';
+  }
+
+  #setFolded(folded, keep) {
+    this.#fold.setAttribute('aria-expanded', String(!folded));
+    byId('memory').classList.toggle('folded', folded);
+    this.#body.hidden = folded;
+    if (keep) {
+      localStorage.setItem(FOLDED, String(folded));
+    }
+  }
+
+  /** state is null while the server cannot be asked; titleOf(key) is null for what is not ours. */
+  show({ current: state, trouble }, openKey, titleOf) {
+    byId('memory').classList.toggle('away', trouble !== null);
+    this.#away.hidden = state !== null;
+    setText(this.#away, trouble ?? 'Waiting for the server.');
+    if (state === null) {
+      return;
+    }
+    this.#live.hidden = false;
+    const { memory, prefix, conversations } = state;
+    setText(byId('memory-brief'), `${bytes(memory.taken)} of ${bytes(memory.limit)}`);
+    this.#budget.show(memory);
+    this.#figures.show({
+      'tokens/s': short(state.tokens_per_second),
+      running: count(state.running),
+      queued: count(state.queued),
+      'tokens not read again': count(prefix.tokens),
+    });
+    setText(
+      this.#prefix,
+      `${count(prefix.hits)} of ${counted(prefix.queries, 'prompt')} began with tokens that were in memory.`,
+    );
+    this.#open.show(conversations.find(({ key }) => key === openKey), state.context);
+    this.#showList(conversations, titleOf);
+  }
+
+  #showList(conversations, titleOf) {
+    this.#none.hidden = conversations.length > 0;
+    const names = conversations.map(({ key }, i) => key ?? `unnamed ${i}`);
+    for (const [name, line] of this.#lines) {
+      if (!names.includes(name)) {
+        line.element.remove();
+        this.#lines.delete(name);
+      }
+    }
+    conversations.forEach((held, i) => {
+      if (!this.#lines.has(names[i])) {
+        this.#lines.set(names[i], new HeldLine(() => this.#onOpen(held.key)));
+      }
+      const line = this.#lines.get(names[i]);
+      line.show(held, held.key === null ? null : titleOf(held.key));
+      if (this.#list.children[i] !== line.element) {
+        this.#list.insertBefore(line.element, this.#list.children[i] ?? null);
+      }
+    });
+  }
+}

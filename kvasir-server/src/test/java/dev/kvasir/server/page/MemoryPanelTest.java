@@ -1,0 +1,185 @@
+package dev.kvasir.server.page;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.List;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** What the server tells of its memory, as it is drawn. */
+class MemoryPanelTest {
+  @RegisterExtension static final Stage stage = new Stage();
+
+  /** A conversation of this browser, of which the server holds pages. */
+  private static String held() {
+    stage.open();
+    stage.say("Tell me of mead");
+    stage.awaitEnd();
+    String id = stage.page().value("location.hash.slice(1)").getAsString();
+    stage.server().tell(States.holding(id));
+    stage.page().await("document.querySelectorAll('.held > li').length === 3");
+    return id;
+  }
+
+  @Test
+  void figuresFollowTheState() {
+    stage.open();
+    assertThat(stage.page().text("#memory-body"))
+        .contains("768 MiB of 2 GiB; 256 MiB of it", "123\n", "7 of 10 prompts", "123,456");
+    stage
+        .server()
+        .tell(States.EMPTY.replace("\"queued\":2", "\"queued\":17").replace("123.4", "7.25"));
+    stage.page().awaitText("#memory-body", "17");
+    assertThat(stage.page().text("#memory-body")).contains("7.25");
+  }
+
+  @Test
+  void figuresFollowTheStateWhereThereIsNoStreamOfThem() {
+    stage.server().streamNoEvents();
+    stage.open();
+    stage.server().tell(States.EMPTY.replace("\"queued\":2", "\"queued\":17"));
+    stage.page().awaitText("#memory-body", "17");
+  }
+
+  @Test
+  void theOpenConversationIsDrawnByBytesAndToldInFigures() {
+    held();
+    assertThat(stage.page().text("#memory-body"))
+        .contains("5,120", "tokens of 16,384", "3 MiB", "2.4", "20 MiB", "15 % of it is taken");
+    assertThat(shares(".strip.tall")).containsExactly(16, 4864, 240);
+    assertThat(classes(".strip.tall")).isEqualTo("16 2 16");
+    assertThat(
+            stage
+                .page()
+                .value(
+                    "[...document.querySelectorAll('.strip.tall .segment')].map(x => x.style.height).join()")
+                .getAsString())
+        .isEqualTo("100%,14.0625%,100%");
+    assertThat(stage.page().value("document.querySelector('.strip.tall').ariaLabel").getAsString())
+        .isEqualTo(
+            "16 tokens at 16 bits, first tokens; 4,864 tokens at 2.25 bits, packed pages; "
+                + "240 tokens at 16 bits, the window of last tokens");
+  }
+
+  @Test
+  void eachConversationIsAStripOfItsWidths() {
+    held();
+    assertThat(stage.page().text(".held")).contains("Tell me of mead", "running", "2.4 bits");
+    assertThat(stage.page().text(".held")).contains("From elsewhere", "kept");
+    assertThat(stage.page().text(".held")).contains("Without a name", "waiting");
+    assertThat(classes(".held > li:nth-child(2)")).isEqualTo("16 8 4 3 2 1");
+    // What lies there is as long as its tokens, to a pixel for the lines between.
+    List<Integer> pixels =
+        IntStream.rangeClosed(1, 6)
+            .mapToObj(i -> ".held > li:nth-child(2) .segment:nth-child(%d)".formatted(i))
+            .map(
+                one ->
+                    stage.page().value("document.querySelector('%s').offsetWidth".formatted(one)))
+            .map(width -> width.getAsInt())
+            .toList();
+    assertThat(pixels).allMatch(width -> Math.abs(width - pixels.getFirst()) <= 1);
+  }
+
+  @Test
+  void theLegendHasTheStripsColoursFromDarkToLight() {
+    held();
+    for (int width : List.of(16, 8, 4, 3, 2, 1)) {
+      assertThat(colour(".legend .width-" + width))
+          .isEqualTo(colour(".held .segment.width-" + width));
+    }
+    for (String scheme : List.of("light", "dark")) {
+      stage.page().colours(scheme);
+      List<Double> lightness =
+          stage.page().value(LIGHTNESS).getAsJsonArray().asList().stream()
+              .map(value -> value.getAsDouble())
+              .toList();
+      assertThat(lightness).hasSize(6).isSorted();
+    }
+    assertThat(stage.page().text(".legend").replaceAll("\\s+", " "))
+        .isEqualTo("16 bits 8 bits 4 bits 3 bits 2 bits 1 bit");
+  }
+
+  private static final String LIGHTNESS =
+      """
+      [...document.querySelectorAll('.legend .swatch')].map(swatch => {
+        const [r, g, b] = getComputedStyle(swatch).backgroundColor.match(/[0-9.]+/g).map(Number);
+        return .2126 * r ** 2.2 + .7152 * g ** 2.2 + .0722 * b ** 2.2;
+      })
+      """;
+
+  @ParameterizedTest
+  @CsvSource({
+    "16, 16",
+    "12.5, 16",
+    "8.25, 8",
+    "5, 4",
+    "4.5, 4",
+    "3.25, 3",
+    "2.75, 3",
+    "2.5, 2",
+    "2.25, 2",
+    "1.03, 1",
+    "0.5, 1"
+  })
+  void bitsHaveTheNearestWidthAndATieIsTheNarrowOne(double bits, int width) {
+    stage.open();
+    assertThat(
+            stage
+                .page()
+                .value("import('/page/widths.js').then(m => m.widthOf(%s))".formatted(bits))
+                .getAsInt())
+        .isEqualTo(width);
+  }
+
+  @Test
+  void aLineOfThePanelOpensItsConversation() {
+    held();
+    stage.page().click("#new-conversation");
+    stage.page().awaitText("#memory-body", "The server holds nothing of it");
+    stage.page().click(".held-open");
+    stage.page().awaitText("#title", "Tell me of mead");
+  }
+
+  @Test
+  void thePanelFoldsAndStaysFolded() {
+    stage.open();
+    assertThat(stage.page().isShown("#memory-body")).isTrue();
+    stage.page().click("#fold-memory");
+    assertThat(stage.page().isShown("#memory-body")).isFalse();
+    stage.page().reload();
+    stage.page().awaitText("#memory-brief", "768 MiB of 2 GiB");
+    assertThat(stage.page().isShown("#memory-body")).isFalse();
+  }
+
+  private static List<Integer> shares(String strip) {
+    return stage
+        .page()
+        .value(
+            "[...document.querySelectorAll('%s .segment')].map(x => Number(x.style.flexGrow))"
+                .formatted(strip))
+        .getAsJsonArray()
+        .asList()
+        .stream()
+        .map(value -> value.getAsInt())
+        .toList();
+  }
+
+  private static String classes(String strip) {
+    return stage
+        .page()
+        .value(
+            "[...document.querySelectorAll('%s .segment')].map(x => /width-(\\d+)/.exec(x.className)[1]).join(' ')"
+                .formatted(strip))
+        .getAsString();
+  }
+
+  private static String colour(String selector) {
+    return stage
+        .page()
+        .value("getComputedStyle(document.querySelector('%s')).backgroundColor".formatted(selector))
+        .getAsString();
+  }
+}

@@ -1,0 +1,48 @@
+package dev.kvasir.server.page;
+
+/** What a stub tells of itself. */
+final class States {
+  private static final String FRAME =
+      """
+      {"model":"%s","chat":%s,"context":16384,"kv":"kivi:2","kinds":["kivi:2","fp16"],
+       "memory":{"limit":2147483648,"taken":805306368,"kept":268435456},
+       "running":1,"queued":2,"tokens_per_second":123.4,
+       "prefix":{"queries":10,"hits":7,"tokens":123456},
+       "conversations":[%s]}
+      """;
+  private static final String CONVERSATION =
+      """
+      {"key":%s,"state":"%s","kv":"kivi:2","tokens":5120,"bytes":3145728,
+       "values_bytes_fp16":20971520,"bits":2.4,"strip":[%s]}
+      """;
+  private static final String STRIP =
+      """
+      {"tokens":16,"bits":16,"what":"sinks"},{"tokens":4864,"bits":2.25,"what":"pages"},
+      {"tokens":240,"bits":16,"what":"window"}
+      """;
+  private static final String ALL_WIDTHS =
+      """
+      {"tokens":512,"bits":16,"what":"sinks"},{"tokens":512,"bits":8.25,"what":"pages"},
+      {"tokens":512,"bits":4.5,"what":"pages"},{"tokens":512,"bits":3.25,"what":"pages"},
+      {"tokens":512,"bits":2.25,"what":"pages"},{"tokens":512,"bits":1.03,"what":"pages"}
+      """;
+
+  static final String EMPTY = FRAME.formatted("kvasir-chat", true, "");
+
+  /** A model that continues texts. */
+  static final String STORIES = FRAME.formatted("kvasir-mini", false, "");
+
+  private States() {}
+
+  /** One conversation of this browser, one of another and one without a name. */
+  static String holding(String key) {
+    return FRAME.formatted(
+        "kvasir-chat",
+        true,
+        String.join(
+            ",",
+            CONVERSATION.formatted(BrowserPage.quoted(key), "running", STRIP),
+            CONVERSATION.formatted("\"someone-else\"", "kept", ALL_WIDTHS),
+            CONVERSATION.formatted("null", "waiting", "")));
+  }
+}
