@@ -62,8 +62,7 @@ public record GenerateOptions(
   }
 
   Sampler newSampler() {
-    TokenConstraint constraint =
-        grammar.map(TokenGrammar::constraint).orElse(TokenConstraint.NONE);
+    TokenConstraint constraint = grammar.map(TokenGrammar::constraint).orElse(TokenConstraint.NONE);
     return new Sampler(sampling, constraint, topLikelihoods);
   }
 }

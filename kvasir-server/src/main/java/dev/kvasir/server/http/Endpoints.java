@@ -56,9 +56,14 @@ public final class Endpoints {
     RequestReader reader = new RequestReader(served, options.answerTokens());
     Router router =
         new Router(options.access(), metrics, log, options.bodyBytes(), admission::retrySeconds);
-    Endpoint chat = new AnswerEndpoint(answers, reader::chat, () -> new ChatReply(served.name(), served.model().tokenizer()));
+    Endpoint chat =
+        new AnswerEndpoint(
+            answers, reader::chat, () -> new ChatReply(served.name(), served.model().tokenizer()));
     Endpoint text =
-        new AnswerEndpoint(answers, reader::completion, () -> new TextReply(served.name(), served.model().tokenizer()));
+        new AnswerEndpoint(
+            answers,
+            reader::completion,
+            () -> new TextReply(served.name(), served.model().tokenizer()));
     Endpoint page = new PageFiles();
     for (String version : List.of("/v1", "")) {
       router.add("POST", version + "/chat/completions", chat);

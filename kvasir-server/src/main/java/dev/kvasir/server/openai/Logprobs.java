@@ -8,6 +8,8 @@ import java.util.List;
 
 /** How likely tokens were, in the shapes of the two interfaces. */
 final class Logprobs {
+  private static final double IMPOSSIBLE = -9999;
+
   private Logprobs() {}
 
   static JsonObject ofChat(List<TokenLikelihood> tokens, Tokenizer tokenizer) {
@@ -28,7 +30,7 @@ final class Logprobs {
   private static JsonObject token(int id, double logprob, Tokenizer tokenizer) {
     JsonObject token = new JsonObject();
     token.addProperty("token", text(id, tokenizer));
-    token.addProperty("logprob", logprob);
+    token.addProperty("logprob", finite(logprob));
     JsonArray bytes = new JsonArray();
     for (byte value : tokenizer.tokenBytes(id)) {
       bytes.add(value & 0xFF);
@@ -43,10 +45,11 @@ final class Logprobs {
     JsonArray tops = new JsonArray();
     for (TokenLikelihood one : tokens) {
       texts.add(text(one.token(), tokenizer));
-      values.add(one.logprob());
+      values.add(finite(one.logprob()));
       JsonObject top = new JsonObject();
       one.top()
-          .forEach(other -> top.addProperty(text(other.token(), tokenizer), other.logprob()));
+          .forEach(
+              other -> top.addProperty(text(other.token(), tokenizer), finite(other.logprob())));
       tops.add(top);
     }
     JsonObject logprobs = new JsonObject();
@@ -54,6 +57,11 @@ final class Logprobs {
     logprobs.add("token_logprobs", values);
     logprobs.add("top_logprobs", tops);
     return logprobs;
+  }
+
+  /** JSON has no infinity; this is what the interface says instead. */
+  private static double finite(double logprob) {
+    return Math.max(IMPOSSIBLE, logprob);
   }
 
   private static String text(int id, Tokenizer tokenizer) {

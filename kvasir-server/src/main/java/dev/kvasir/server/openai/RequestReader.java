@@ -2,10 +2,10 @@ package dev.kvasir.server.openai;
 
 import com.google.gson.JsonArray;
 import com.google.gson.JsonElement;
-import com.google.gson.JsonObject;
 import dev.kvasir.GenerateOptions;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.grammar.TokenGrammar;
 import dev.kvasir.sampling.SamplingOptions;
 import dev.kvasir.server.answer.AnswerRequest;
 import dev.kvasir.server.answer.AnswerRequest.Splitting;
@@ -27,6 +27,7 @@ public final class RequestReader {
 
   private final ServedModel served;
   private final int answerTokens;
+  private final Grammars grammars;
 
   /**
    * @param answerTokens of an answer whose request sets no bound
@@ -34,6 +35,7 @@ public final class RequestReader {
   public RequestReader(ServedModel served, int answerTokens) {
     this.served = served;
     this.answerTokens = answerTokens;
+    this.grammars = new Grammars(served.model().tokenizer());
   }
 
   /** A conversation to answer. */
@@ -47,7 +49,10 @@ public final class RequestReader {
     if (!served.chats()) {
       stops.add("\nUser:"); // a model that knows no turns goes on to write the next one
     }
-    return request(request, prompt, stops, splitting);
+    GenerateOptions options = options(request, prompt, Likelihoods.ofChat(request));
+    Optional<TokenGrammar> grammar = grammars.of(request, tools);
+    return request(
+        request, prompt, grammar.map(options::withGrammar).orElse(options), stops, splitting);
   }
 
   private String render(List<Map<String, Object>> messages, Tools tools) {
@@ -68,7 +73,15 @@ public final class RequestReader {
         request
             .element("prompt")
             .orElseThrow(() -> request.missing("prompt", "a text or a list of token ids"));
-    return request(request, tokens(request, prompt), stops(request), Splitting.NONE);
+    int[] tokens = tokens(request, prompt);
+    GenerateOptions options = options(request, tokens, Likelihoods.ofText(request));
+    Optional<TokenGrammar> grammar = grammars.of(request, Tools.NONE);
+    return request(
+        request,
+        tokens,
+        grammar.map(options::withGrammar).orElse(options),
+        stops(request),
+        Splitting.NONE);
   }
 
   private int[] tokens(Fields request, JsonElement prompt) {
@@ -88,14 +101,12 @@ public final class RequestReader {
   }
 
   private AnswerRequest request(
-      Fields request, int[] prompt, List<String> stops, Splitting splitting) {
-    if (prompt.length == 0) {
-      throw ApiException.invalid("the prompt is empty; at least one token is needed");
-    }
+      Fields request,
+      int[] prompt,
+      GenerateOptions options,
+      List<String> stops,
+      Splitting splitting) {
     CacheSpec kind = served.kind(request.string("model"), request.string("kv"));
-    int most = Math.max(1, served.contextLimit() - prompt.length);
-    int wanted = maxTokens(request).orElse(answerTokens);
-    GenerateOptions options = new GenerateOptions(Math.min(most, wanted), sampling(request));
     return new AnswerRequest(
         prompt,
         kind,
@@ -104,6 +115,16 @@ public final class RequestReader {
         stops,
         conversation(request),
         splitting);
+  }
+
+  private GenerateOptions options(Fields request, int[] prompt, OptionalInt likelihoods) {
+    if (prompt.length == 0) {
+      throw ApiException.invalid("the prompt is empty; at least one token is needed");
+    }
+    int most = Math.max(1, served.contextLimit() - prompt.length);
+    int wanted = maxTokens(request).orElse(answerTokens);
+    SamplingOptions sampling = Sampling.read(request, served.model().config().vocabulary());
+    return new GenerateOptions(Math.min(most, wanted), sampling, Optional.empty(), likelihoods);
   }
 
   private static OptionalInt maxTokens(Fields request) {
@@ -120,17 +141,6 @@ public final class RequestReader {
               .formatted(key.get().length(), LONGEST_CONVERSATION));
     }
     return key;
-  }
-
-  private static SamplingOptions sampling(Fields request) {
-    SamplingOptions usual = SamplingOptions.defaults();
-    return new SamplingOptions(
-        request.number("repetition_penalty", 0.01, 100).orElse(usual.repetitionPenalty()),
-        request.number("temperature", 0, 100).orElse(usual.temperature()),
-        request.integer("top_k", 0, Integer.MAX_VALUE).orElse(usual.topK()),
-        Math.max(Double.MIN_NORMAL, request.number("top_p", 0, 1).orElse(usual.topP())),
-        request.number("min_p", 0, 1).orElse(usual.minP()),
-        request.wide("seed", Long.MIN_VALUE, Long.MAX_VALUE).orElse(usual.seed()));
   }
 
   private static List<String> stops(Fields request) {
@@ -161,15 +171,5 @@ public final class RequestReader {
       }
     }
     return List.copyOf(stops);
-  }
-
-  /** The schema that an answer must keep to; empty where any text will do. */
-  static Optional<JsonObject> schema(Fields request) {
-    return request
-        .object("response_format")
-        .filter(format -> format.string("type").filter("json_schema"::equals).isPresent())
-        .flatMap(format -> format.object("json_schema"))
-        .flatMap(named -> named.object("schema"))
-        .map(Fields::json);
   }
 }

@@ -23,7 +23,8 @@ public final class TextReply extends Reply {
   @Override
   List<JsonObject> pieces(AnswerEvent event) {
     return switch (event) {
-      case AnswerEvent.Text text -> List.of(piece(text.choice(), text.text(), null, text.likelihoods()));
+      case AnswerEvent.Text text ->
+          List.of(piece(text.choice(), text.text(), null, text.likelihoods()));
       case AnswerEvent.Done done -> List.of(piece(done.choice(), "", done.reason(), List.of()));
       default -> List.of();
     };
