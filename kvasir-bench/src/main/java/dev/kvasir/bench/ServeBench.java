@@ -222,6 +222,7 @@ final class ServeBench implements Callable<Integer> {
         median(firsts),
         median(gaps),
         loaded.cacheMemory().taken());
+    out.flush();
   }
 
   private static double median(List<Double> values) {

@@ -2,41 +2,54 @@ package dev.kvasir.engine;
 
 /**
  * How many tokens of prompts share a step with sequences that wait for their next token, so that
- * these wait little longer than without: about {@link #LONGER} times as long. What steps and rows
- * take is learned from the steps; bits do not depend on it, since a prompt's step gives the same in
- * however many parts.
+ * these wait little longer than without: about {@link #LONGER} times as long.
+ *
+ * <p>A step takes {@code base + rows * row}: weights are read once, and each row is multiplied. So
+ * with d rows that decode, prompts may have {@code (LONGER - 1) * (base / row + d)} rows. What the
+ * base is worth in rows is learned from short and long steps. Bits do not depend on it, since a
+ * prompt's step gives the same in however many parts.
  */
 final class PromptPace {
   private static final double LONGER = 2.2;
-  private static final int LEAST_ROWS = 4;
   private static final int MOST_ROWS = 256;
 
-  /** Until a step of each kind has been seen. */
-  private static final int FIRST_ROWS = 8;
+  /** Steps of so few rows tell the base, and of so many what a row takes. */
+  private static final int FEW = 2;
 
-  private static final double NEWEST_WEIGHT = 0.15;
+  private static final int MANY = 64;
 
-  private double decodeNanos; // of a step without prompts; 0 if unknown
-  private double rowNanos; // of a prompt's row beside others; 0 if unknown
+  private static final double LEAST_BASE = 3;
+  private static final double MOST_BASE = 64;
 
-  int rowsBeside() {
-    if (decodeNanos == 0 || rowNanos == 0) {
-      return FIRST_ROWS;
+  private static final double NEWEST_WEIGHT = 0.1;
+
+  /** A step during which the machine did something else tells little. */
+  private static final double MOST_SURPRISE = 2;
+
+  private double shortNanos; // of a step of few rows; 0 if unknown
+  private double rowNanos; // of a row of many; 0 if unknown
+
+  /**
+   * @param decoding sequences that wait for their next token
+   */
+  int rowsBeside(int decoding) {
+    double base = LEAST_BASE;
+    if (shortNanos > 0 && rowNanos > 0) {
+      base = Math.clamp(shortNanos / rowNanos - 1, LEAST_BASE, MOST_BASE);
     }
-    double room = decodeNanos * (LONGER - 1) / rowNanos;
-    return (int) Math.clamp(room, LEAST_ROWS, MOST_ROWS);
+    return (int) Math.min(MOST_ROWS, Math.ceil((LONGER - 1) * (base + decoding)));
   }
 
-  void took(int decodingRows, int promptRows, long nanos) {
-    if (promptRows == 0) {
-      decodeNanos = mixed(decodeNanos, nanos);
-    } else if (decodingRows > 0 && decodeNanos > 0) {
-      double rest = Math.max(nanos * 0.1, nanos - decodeNanos);
-      rowNanos = mixed(rowNanos, rest / promptRows);
+  void took(int rows, long nanos) {
+    if (rows <= FEW) {
+      shortNanos = mixed(shortNanos, nanos);
+    } else if (rows >= MANY) {
+      rowNanos = mixed(rowNanos, nanos / (double) rows);
     }
   }
 
   private static double mixed(double before, double newest) {
-    return before == 0 ? newest : before + NEWEST_WEIGHT * (newest - before);
+    double seen = before == 0 ? newest : Math.min(newest, MOST_SURPRISE * before);
+    return before == 0 ? seen : before + NEWEST_WEIGHT * (seen - before);
   }
 }

@@ -18,7 +18,12 @@ public final class StepLoop {
   private static final int PROMPT_ROWS = 256;
 
   /** How long a step is put off for sequences whose listeners are about to be through. */
-  private static final long MOST_WAIT_NANOS = 50_000;
+  private static final long LEAST_WAIT_NANOS = 50_000;
+
+  /**
+   * The part of the last step's time that the next one may be put off: they would miss it whole.
+   */
+  private static final double MOST_WAIT = 0.15;
 
   private final Engine engine;
   private final Batch batch = new Batch();
@@ -28,6 +33,8 @@ public final class StepLoop {
   private final Object lock = new Object();
   private final List<Sequence> live = new ArrayList<>(); // in the order of their arrival
   private boolean steps; // whether a thread is running a step
+  private int decoding; // sequences that wait for a token, or are being told one
+  private long stepNanos; // of the last step
   private volatile int telling; // sequences whose listeners are being told
 
   public StepLoop(Engine engine) {
@@ -147,11 +154,12 @@ public final class StepLoop {
   private void step() {
     gather();
     try {
-      int decoding = fillBatch();
+      fillBatch();
       if (batch.rows() > 0) {
         long begin = System.nanoTime();
         engine.step(batch);
-        pace.took(decoding, batch.rows() - decoding, System.nanoTime() - begin);
+        stepNanos = System.nanoTime() - begin;
+        pace.took(batch.rows(), stepNanos);
       }
       for (int i = 0; i < stepping.size(); i++) {
         stepping.get(i).take(batch);
@@ -163,14 +171,21 @@ public final class StepLoop {
     leave(State.TELLING);
   }
 
-  /** Takes all sequences that are ready, and waits a little for those that are about to be. */
+  /**
+   * Takes all sequences that are ready, and waits a little for those that are about to be. Who is
+   * being told a token counts as one who waits for the next: it must not come to a step that was
+   * filled up with prompts in the meantime.
+   */
   private void gather() {
-    long end = telling == 0 ? 0 : System.nanoTime() + MOST_WAIT_NANOS;
+    long wait = Math.max(LEAST_WAIT_NANOS, (long) (MOST_WAIT * stepNanos));
+    long end = telling == 0 ? 0 : System.nanoTime() + wait;
     while (telling > 0 && System.nanoTime() < end) {
-      Thread.onSpinWait();
+      Thread.yield();
     }
     synchronized (lock) {
+      decoding = 0;
       for (int i = 0; i < live.size(); i++) {
+        decoding += live.get(i).readsPrompt() ? 0 : 1;
         if (live.get(i).state == State.READY) {
           stepping.add(live.get(i));
           move(live.get(i), State.STEPPING);
@@ -188,25 +203,20 @@ public final class StepLoop {
     }
   }
 
-  /**
-   * Rows that decode, then tokens of prompts: the first to arrive is the first to be read. Answers
-   * how many rows decode.
-   */
-  private int fillBatch() {
+  /** Rows that decode, then tokens of prompts: the first to arrive is the first to be read. */
+  private void fillBatch() {
     for (int i = 0; i < stepping.size(); i++) {
       if (!stepping.get(i).readsPrompt()) {
         stepping.get(i).addTo(batch, 1);
       }
     }
-    int decoding = batch.rows();
-    int room = decoding == 0 ? PROMPT_ROWS : pace.rowsBeside();
+    int room = decoding == 0 ? PROMPT_ROWS : pace.rowsBeside(decoding);
     for (int i = 0; i < stepping.size(); i++) {
       if (stepping.get(i).readsPrompt()) {
         room -= stepping.get(i).addTo(batch, room);
       }
     }
     putBackWhoHasNoRows();
-    return decoding;
   }
 
   private void putBackWhoHasNoRows() {
