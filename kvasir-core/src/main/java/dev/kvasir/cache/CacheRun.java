@@ -3,9 +3,10 @@ package dev.kvasir.cache;
 /**
  * Neighbouring tokens that a cache keeps alike.
  *
+ * @param width bits of codes alone for each value
  * @param bits for each value, scales included
  */
-public record CacheRun(int tokens, double bits, Kind kind) {
+public record CacheRun(int tokens, double width, double bits, Kind kind) {
   /** What tokens are to a cache. */
   public enum Kind {
     /** The first ones, in full precision for ever. */
@@ -21,6 +22,6 @@ public record CacheRun(int tokens, double bits, Kind kind) {
   }
 
   CacheRun and(int more) {
-    return new CacheRun(tokens + more, bits, kind);
+    return new CacheRun(tokens + more, width, bits, kind);
   }
 }

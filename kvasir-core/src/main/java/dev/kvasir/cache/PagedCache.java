@@ -461,11 +461,13 @@ public final class PagedCache implements KvCache {
     int tokens = Math.min(length, firstPosition(block + 1)) - firstPosition(block);
     if (blocks.get(block) instanceof SealedBlock sealed) {
       double values = (double) TOKENS_PER_PAGE * shape.valuesPerToken();
-      double bits = 8 * (sealed.codeBytes() + sealed.scaleBytes()) / values;
-      return new CacheRun(tokens, bits, CacheRun.Kind.PAGES);
+      double width = 8 * sealed.codeBytes() / values;
+      double bits = width + 8 * sealed.scaleBytes() / values;
+      return new CacheRun(tokens, width, bits, CacheRun.Kind.PAGES);
     }
     CacheRun.Kind kind = block < sinkBlocks ? CacheRun.Kind.SINKS : CacheRun.Kind.WINDOW;
-    return new CacheRun(tokens, 8.0 * settings.precision().bytes(), kind);
+    double bits = 8.0 * settings.precision().bytes();
+    return new CacheRun(tokens, bits, bits, kind);
   }
 
   private void checkOpen() {

@@ -5,12 +5,14 @@ import dev.kvasir.cache.KvCache;
 import dev.kvasir.memory.MemoryPool;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.WeakHashMap;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
@@ -84,6 +86,7 @@ public final class PrefixCache implements MemoryPool.Yielding, AutoCloseable {
   private final Map<StepHash, List<Entry>> byHash = new HashMap<>();
   private final Set<Entry> byUse = new LinkedHashSet<>(); // the longest unused first
   private final Set<StepHash> stepsSeen = new LinkedHashSet<>(); // the oldest first
+  private final Set<Leaving> reading = Collections.newSetFromMap(new WeakHashMap<>());
   private Entry forking; // not to be evicted for the memory that its fork takes
   private Counts counts = new Counts(0, 0, 0, 0);
   private boolean closed;
@@ -137,10 +140,20 @@ public final class PrefixCache implements MemoryPool.Yielding, AutoCloseable {
       lock.unlock();
     }
     Leaving leaving = new Leaving(this, steps, text, owner, common);
+    note(leaving);
     // Outside the lock: a first cache of its kind may wait for tables that another is making.
     return known == null
         ? new Beginning(fresh.get(), null, leaving)
         : new Beginning(known, source, leaving);
+  }
+
+  private void note(Leaving leaving) {
+    lock.lock();
+    try {
+      reading.add(leaving);
+    } finally {
+      lock.unlock();
+    }
   }
 
   /** A chain: the hash after a step is over all tokens before it. */
@@ -214,10 +227,10 @@ public final class PrefixCache implements MemoryPool.Yielding, AutoCloseable {
   }
 
   /** Keeps a beginning that is being read, if nobody has and there is memory for it. */
-  private void keep(StepHash step, int[] text, String owner, KvCache cache) {
+  private void keep(Leaving leaving, StepHash step, int[] text, String owner, KvCache cache) {
     lock.lock();
     try {
-      if (closed || find(step, text) != null) {
+      if (closed || !reading.contains(leaving) || find(step, text) != null) {
         return;
       }
       KvCache fork = forkOf(cache);
@@ -231,10 +244,14 @@ public final class PrefixCache implements MemoryPool.Yielding, AutoCloseable {
     }
   }
 
-  /** Forgets what an owner's texts left here, but for what they have in common with others. */
+  /**
+   * Forgets what an owner's texts left here, but for what they have in common with others. Texts
+   * that are being read now leave nothing more.
+   */
   public void forget(String owner) {
     lock.lock();
     try {
+      reading.removeIf(leaving -> owner.equals(leaving.owner));
       removeWhere(entry -> owner.equals(entry.owner()), Long.MAX_VALUE);
     } finally {
       lock.unlock();
@@ -344,9 +361,9 @@ public final class PrefixCache implements MemoryPool.Yielding, AutoCloseable {
     void stepRead(KvCache cache, int stepBegin, int stepEnd) {
       boolean whole = stepEnd % STEP == 0 && stepEnd - stepBegin == STEP;
       if (whole && stepEnd == common) {
-        home.keep(steps[stepEnd / STEP - 1], text, null, cache);
+        home.keep(this, steps[stepEnd / STEP - 1], text, null, cache);
       } else if (whole && stepEnd == steps.length * STEP) {
-        home.keep(steps[stepEnd / STEP - 1], text, owner, cache);
+        home.keep(this, steps[stepEnd / STEP - 1], text, owner, cache);
       }
     }
   }

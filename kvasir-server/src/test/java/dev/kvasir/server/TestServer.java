@@ -109,9 +109,14 @@ public final class TestServer implements AutoCloseable {
     return JsonParser.parseString(send(to(path).build()).body()).getAsJsonObject();
   }
 
+  /** Sequences that run. */
+  public int running() throws IOException, InterruptedException {
+    return get("/kvasir/state").get("running").getAsInt();
+  }
+
   /** Waits until nothing runs; what is kept is then let go, so that all memory should be back. */
   long bytesWhenQuiet() throws IOException, InterruptedException {
-    while (get("/kvasir/state").get("running").getAsInt() > 0) {
+    while (running() > 0) {
       Thread.sleep(20);
     }
     model.prefixes().clear();

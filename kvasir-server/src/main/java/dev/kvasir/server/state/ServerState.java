@@ -81,7 +81,8 @@ public final class ServerState {
     JsonObject memory = new JsonObject();
     memory.addProperty("limit", pool.limit());
     memory.addProperty("taken", pool.taken());
-    memory.addProperty("kept", bytes(held, "kept"));
+    // What beginnings share with each other or with what runs was taken once.
+    memory.addProperty("kept", Math.min(pool.taken(), bytes(held, "kept")));
     state.add("memory", memory);
     state.addProperty("running", admission.running());
     state.addProperty("queued", admission.waiting());
@@ -122,6 +123,7 @@ public final class ServerState {
     for (CacheRun run : account.runs()) {
       JsonObject part = new JsonObject();
       part.addProperty("tokens", run.tokens());
+      part.addProperty("width", run.width());
       part.addProperty("bits", run.bits());
       part.addProperty("what", run.kind().name().toLowerCase(Locale.ROOT));
       strip.add(part);
@@ -190,7 +192,7 @@ public final class ServerState {
                 .formatted(
                     one.state(),
                     run.kind().name().toLowerCase(Locale.ROOT),
-                    Math.max(1, (int) run.bits()));
+                    Math.max(1, Math.round(run.width())));
         bytes.merge(labels, Math.round(run.tokens() * valuesPerToken * run.bits() / 8), Long::sum);
       }
     }

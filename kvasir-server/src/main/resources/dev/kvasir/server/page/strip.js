@@ -17,7 +17,7 @@ const described = ({ tokens, bits, what }) =>
   `${counted(tokens, 'token')} at ${short(bits)} bits${what ? `, ${NAMES[what] ?? what}` : ''}`;
 
 function segment(part, tall) {
-  const width = widthOf(part.bits);
+  const width = widthOf(part.width ?? part.bits);
   const label = make('span', {}, String(width));
   const made = make('span', { class: `segment width-${width}`, title: described(part) }, label);
   made.style.flexGrow = String(part.tokens);
