@@ -39,13 +39,15 @@ final class ForetoldBytes {
    * @param stepTokens of a step at the most, which are packed at its end
    */
   static long most(CacheShape shape, CacheSettings settings, int tokens, int stepTokens) {
-    if (settings.budget().isPresent()) {
-      return new PageBudget(shape, settings).requireRoom().bytes();
-    }
     int blocks = Math.ceilDiv(Math.max(0, tokens - settings.sinks()), TOKENS);
     int together = settings.codec().map(PageCodec::blocksTogether).orElse(1);
     int recent = Math.ceilDiv(settings.window() + stepTokens, TOKENS) + together;
     int dense = settings.codec().isEmpty() ? blocks : Math.min(blocks, recent);
+    if (settings.budget().isPresent()) {
+      // What is set aside for packing is no part of a sequence's own budget.
+      long page = settings.codec().orElseThrow().blockBytes(shape.layers());
+      return new PageBudget(shape, settings).requireRoom().bytes() + dense * page;
+    }
     long sinks = Math.min(settings.sinks(), Math.ceilDiv(tokens, TOKENS) * (long) TOKENS);
     return DenseBlock.bytesFor(shape, sinks + (long) dense * TOKENS, settings.precision())
         + settings.codec().map(codec -> packed(shape, codec, blocks, dense)).orElse(0L);

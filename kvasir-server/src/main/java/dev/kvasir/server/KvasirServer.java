@@ -60,7 +60,9 @@ public final class KvasirServer implements AutoCloseable {
         new Admission(
             bytesForSequences(model, options), options.mostSequences(), options.mostWaiting());
     Answers answers = new Answers(model, context, admission, metrics, log, options.timeout());
-    Endpoints.Wired wired = Endpoints.wire(served, answers, admission, metrics, log, options);
+    Endpoints.Bounds bounds =
+        new Endpoints.Bounds(options.access(), options.bodyBytes(), options.answerTokens());
+    Endpoints.Wired wired = Endpoints.wire(served, answers, admission, metrics, log, bounds);
     Server server = newServer();
     ServerConnector connector = newConnector(server, options);
     server.addConnector(connector);

@@ -1,7 +1,7 @@
 package dev.kvasir.server;
 
 import dev.kvasir.cache.CacheSpec;
-import dev.kvasir.server.http.AccessRules;
+import dev.kvasir.server.api.AccessRules;
 import java.time.Duration;
 import java.util.List;
 

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.gson.JsonObject;
 import dev.kvasir.cache.CacheSpec;
-import dev.kvasir.server.http.AccessRules;
+import dev.kvasir.server.api.AccessRules;
 import java.io.IOException;
 import java.net.Socket;
 import java.net.http.HttpRequest;

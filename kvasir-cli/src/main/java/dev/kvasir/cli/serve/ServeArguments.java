@@ -6,7 +6,7 @@ import dev.kvasir.cli.arguments.MethodWords;
 import dev.kvasir.cli.arguments.OptionValue;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.server.ServerOptions;
-import dev.kvasir.server.http.AccessRules;
+import dev.kvasir.server.api.AccessRules;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

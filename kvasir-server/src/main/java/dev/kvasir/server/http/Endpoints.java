@@ -2,9 +2,9 @@ package dev.kvasir.server.http;
 
 import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
-import dev.kvasir.server.ServerOptions;
 import dev.kvasir.server.answer.Admission;
 import dev.kvasir.server.answer.Answers;
+import dev.kvasir.server.api.AccessRules;
 import dev.kvasir.server.api.ApiException;
 import dev.kvasir.server.api.Fields;
 import dev.kvasir.server.openai.ChatReply;
@@ -44,18 +44,25 @@ public final class Endpoints {
    */
   public record Wired(Router router, Runnable stopping) {}
 
+  /**
+   * @param access who may ask
+   * @param bodyBytes of a request at the most
+   * @param answerTokens of an answer whose request sets no bound
+   */
+  public record Bounds(AccessRules access, int bodyBytes, int answerTokens) {}
+
   public static Wired wire(
       ServedModel served,
       Answers answers,
       Admission admission,
       Metrics metrics,
       ServerLog log,
-      ServerOptions options) {
+      Bounds bounds) {
     ServerState state = new ServerState(served, answers, admission, metrics);
     Endpoints all = new Endpoints(served, state, metrics);
-    RequestReader reader = new RequestReader(served, options.answerTokens());
+    RequestReader reader = new RequestReader(served, bounds.answerTokens());
     Router router =
-        new Router(options.access(), metrics, log, options.bodyBytes(), admission::retrySeconds);
+        new Router(bounds.access(), metrics, log, bounds.bodyBytes(), admission::retrySeconds);
     Endpoint chat =
         new AnswerEndpoint(
             answers, reader::chat, () -> new ChatReply(served.name(), served.model().tokenizer()));

@@ -1,5 +1,6 @@
 package dev.kvasir.server.http;
 
+import dev.kvasir.server.api.AccessRules;
 import dev.kvasir.server.api.ApiException;
 import dev.kvasir.server.watch.Metrics;
 import dev.kvasir.server.watch.ServerLog;

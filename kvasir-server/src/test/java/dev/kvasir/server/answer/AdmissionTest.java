@@ -25,7 +25,7 @@ class AdmissionTest {
     List<String> order = Collections.synchronizedList(new ArrayList<>());
     Thread large = later(admission, 70, "large", order);
     waitFor(admission, 1);
-    Thread small = later(admission, 10, "small", order);
+    Thread small = later(admission, 40, "small", order);
     waitFor(admission, 2);
     assertThat(admission.promised()).isEqualTo(60);
     first.close();

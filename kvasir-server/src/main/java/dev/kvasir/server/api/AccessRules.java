@@ -1,6 +1,5 @@
-package dev.kvasir.server.http;
+package dev.kvasir.server.api;
 
-import dev.kvasir.server.api.ApiException;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
@@ -39,7 +38,7 @@ public record AccessRules(List<byte[]> keyDigests, Set<String> origins) {
   }
 
   /** Digests have one length, and each is compared to its end, whatever came before. */
-  void checkKey(String authorization) {
+  public void checkKey(String authorization) {
     if (!hasKeys()) {
       return;
     }
@@ -72,7 +71,7 @@ public record AccessRules(List<byte[]> keyDigests, Set<String> origins) {
    * @param origin as the browser sent it; null from programs
    * @param host that the request was sent to, with its port
    */
-  void checkOrigin(String origin, String host) {
+  public void checkOrigin(String origin, String host) {
     if (origin == null || origins.contains(origin)) {
       return;
     }
@@ -93,7 +92,7 @@ public record AccessRules(List<byte[]> keyDigests, Set<String> origins) {
   }
 
   /** Whether a browser is to be told that this origin's pages may read answers. */
-  boolean isNamed(String origin) {
+  public boolean isNamed(String origin) {
     return origin != null && origins.contains(origin);
   }
 }
