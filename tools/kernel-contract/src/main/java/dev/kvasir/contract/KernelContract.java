@@ -177,10 +177,10 @@ public abstract class KernelContract {
           int w = entries + 2;
           int o = lanes + 1;
           scalar
-              .lookups()
+              .dots()
               .shortSums(weights, 1, w, heads, codes, 2, stride, entries, lanes, expected, 1, o);
           tested
-              .lookups()
+              .dots()
               .shortSums(weights, 1, w, heads, codes, 2, stride, entries, lanes, found, 1, o);
           assertThat(found).as("seed %d", SEED).isEqualTo(expected);
         }
