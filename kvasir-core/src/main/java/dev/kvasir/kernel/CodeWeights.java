@@ -68,6 +68,7 @@ public final class CodeWeights {
 
   private final byte[] digits;
   private final float[] products;
+  private final float[] scales;
   private final int mostHeads;
   private final int mostEntries;
   private final float[] units;
@@ -78,7 +79,6 @@ public final class CodeWeights {
   private final float[] added;
   private final Views views;
   private final TileSums tileSums = new TileSums();
-  private float[] scales = {};
   private int heads;
   private int entries;
   private boolean exact;
@@ -91,6 +91,7 @@ public final class CodeWeights {
     this.mostEntries = mostEntries;
     digits = new byte[2 * mostHeads * padded(mostEntries) + WIDEST_VECTOR];
     products = new float[mostHeads * padded(mostEntries)];
+    scales = new float[3 * padded(mostEntries)];
     units = new float[mostHeads];
     rests = new double[mostHeads];
     offsets = new float[mostHeads];
@@ -101,6 +102,7 @@ public final class CodeWeights {
         new Views(
             MemorySegment.ofArray(digits),
             MemorySegment.ofArray(products),
+            MemorySegment.ofArray(scales),
             MemorySegment.ofArray(surveys),
             MemorySegment.ofArray(totals),
             MemorySegment.ofArray(units),
@@ -115,6 +117,7 @@ public final class CodeWeights {
   public record Views(
       MemorySegment digits,
       MemorySegment products,
+      MemorySegment scales,
       MemorySegment surveys,
       MemorySegment totals,
       MemorySegment units,
@@ -190,11 +193,10 @@ public final class CodeWeights {
     return totals;
   }
 
-  /** Room for the one who rounds: scales and then zeros of so many entries. */
-  public float[] scales(int count) {
-    if (scales.length < 2 * count) {
-      scales = new float[2 * count];
-    }
+  /**
+   * Room for the one who rounds: scales, zeros and a head's own numbers. // (3, entries), filled up
+   */
+  public float[] scales() {
     return scales;
   }
 

@@ -17,7 +17,8 @@ public interface DotKernels {
 
   /**
    * The same where every entry has a scale and a zero point: rounds {@code x * (scale * unit)}, and
-   * leaves the sum of {@code x * zero} as a head's offset, in the order of {@link PartialSums#dot}.
+   * leaves the sum of {@code x * zero} as a head's offset: that of sixteen partial sums on every
+   * machine, {@link PartialSums#dot}, entries filled up with zeros.
    *
    * @param bytes halves, little-endian
    * @param scalesAt where those of all entries begin

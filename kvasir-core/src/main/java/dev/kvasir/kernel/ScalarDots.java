@@ -11,16 +11,10 @@ final class ScalarDots implements DotKernels {
   private static final ValueLayout.OfShort SHORT =
       ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
-  /** As many on every machine: digits then do not depend on the width of vectors. */
-  private static final PartialSums WEIGHT_SUMS = new PartialSums(CodeWeights.PARTS);
+  /** As many on every machine: sums then do not depend on the width of vectors. */
+  private static final PartialSums PARTS = new PartialSums(CodeWeights.PARTS);
 
   private static final int ROUNDER_BITS = Float.floatToRawIntBits(CodeWeights.ROUNDER);
-
-  private final PartialSums sums;
-
-  ScalarDots(PartialSums sums) {
-    this.sums = sums;
-  }
 
   @Override
   public void weigh(
@@ -50,21 +44,22 @@ final class ScalarDots implements DotKernels {
       boolean exact,
       CodeWeights weights) {
     weights.begin(heads, entries, exact);
-    float[] scales = weights.scales(entries);
+    int padded = CodeWeights.padded(entries);
+    int own = 2 * padded;
+    float[] scales = weights.scales();
+    Arrays.fill(scales, 0, 3 * padded, 0);
     for (int e = 0; e < entries; e++) {
       scales[e] = Float.float16ToFloat(bytes.get(SHORT, scalesAt + 2L * e)) * unit;
-      scales[entries + e] = Float.float16ToFloat(bytes.get(SHORT, zerosAt + 2L * e));
+      scales[padded + e] = Float.float16ToFloat(bytes.get(SHORT, zerosAt + 2L * e));
     }
-    int padded = CodeWeights.padded(entries);
     float[] products = weights.products();
     for (int head = 0; head < heads; head++) {
-      int from = at + head * stride;
+      System.arraycopy(x, at + head * stride, scales, own, entries);
       int to = head * padded;
-      for (int e = 0; e < entries; e++) {
-        products[to + e] = x[from + e] * scales[e];
+      for (int e = 0; e < padded; e++) {
+        products[to + e] = scales[own + e] * scales[e];
       }
-      Arrays.fill(products, to + entries, to + padded, 0);
-      weights.offset(head, sums.dot(x, from, scales, entries, entries));
+      weights.offset(head, PARTS.dot(scales, own, scales, padded, padded));
       round(head, to, padded, weights);
     }
   }
@@ -84,7 +79,7 @@ final class ScalarDots implements DotKernels {
       total += rounded;
       put(head, e, rounded, weights);
     }
-    weights.complete(head, WEIGHT_SUMS.sum(products, at, padded), total);
+    weights.complete(head, PARTS.sum(products, at, padded), total);
   }
 
   private static void put(int head, int entry, int rounded, CodeWeights weights) {

@@ -26,7 +26,7 @@ public final class ScalarKernels implements Kernels {
     floats = new ScalarFloats(sums);
     rows = new ScalarRows(sums);
     halves = new ScalarHalves(sums);
-    dots = new ScalarDots(sums);
+    dots = new ScalarDots();
     patterns = new ScalarPatterns(sums);
     codebooks = new ScalarCodebooks(sums);
   }

@@ -20,7 +20,7 @@ class ScalarDotsTest {
   private static final double FLOATS = 1e-6;
 
   private final Random random = new Random(SEED);
-  private final DotKernels kernels = new ScalarDots(new PartialSums(4));
+  private final DotKernels kernels = new ScalarDots();
 
   @ParameterizedTest
   @ValueSource(ints = {4, 20, 64, 80, 96, 128, 256, 576, 1024})

@@ -30,6 +30,7 @@ final class NativeDots implements DotKernels {
           ADDRESS,
           ADDRESS,
           ADDRESS,
+          ADDRESS,
           ADDRESS);
   private static final MethodHandle ADD_DOTS =
       Calls.code(
@@ -116,6 +117,7 @@ final class NativeDots implements DotKernels {
           unit,
           scaled ? 1 : 0,
           weights.exact() ? 1 : 0,
+          views.scales(),
           views.products(),
           views.digits(),
           views.surveys(),

@@ -34,8 +34,8 @@ final class NativeKernels implements Kernels {
   @Override
   public String serving(Family family) {
     return switch (family) {
-      case BYTES, NIBBLES -> "native, %s".formatted(Calls.forCodes().words());
-      case FLOATS, ROWS, HALVES, DOTS, PATTERNS, CODEBOOKS ->
+      case BYTES, NIBBLES, DOTS -> "native, %s".formatted(Calls.forCodes().words());
+      case FLOATS, ROWS, HALVES, PATTERNS, CODEBOOKS ->
           "native, %s".formatted(Calls.forFloats().words());
     };
   }

@@ -4,6 +4,6 @@ import dev.kvasir.contract.DotContract;
 
 class NativeDotsTest extends DotContract {
   NativeDotsTest() {
-    super(new NativeKernelProvider().lanes(), new NativeKernels());
+    super(new NativeKernels());
   }
 }

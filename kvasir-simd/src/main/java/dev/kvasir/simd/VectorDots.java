@@ -2,7 +2,6 @@ package dev.kvasir.simd;
 
 import dev.kvasir.kernel.CodeWeights;
 import dev.kvasir.kernel.DotKernels;
-import dev.kvasir.kernel.FloatKernels;
 import dev.kvasir.kernel.HalfKernels;
 import dev.kvasir.kernel.RowKernels;
 import dev.kvasir.page.WordLayout;
@@ -13,12 +12,10 @@ import java.util.Arrays;
 final class VectorDots implements DotKernels {
   private final HalfKernels halves;
   private final RowKernels rows;
-  private final FloatKernels floats;
 
-  VectorDots(HalfKernels halves, RowKernels rows, FloatKernels floats) {
+  VectorDots(HalfKernels halves, RowKernels rows) {
     this.halves = halves;
     this.rows = rows;
-    this.floats = floats;
   }
 
   @Override
@@ -48,23 +45,20 @@ final class VectorDots implements DotKernels {
       boolean exact,
       CodeWeights weights) {
     weights.begin(heads, entries, exact);
-    float[] scales = weights.scales(entries);
+    int padded = CodeWeights.padded(entries);
+    int own = 2 * padded;
+    float[] scales = weights.scales();
+    Arrays.fill(scales, 0, 3 * padded, 0);
     halves.expand(bytes, scalesAt, scales, 0, entries);
     if (unit != 1) {
       rows.scale(scales, 0, entries, unit);
     }
-    halves.expand(bytes, zerosAt, scales, entries, entries);
-    int padded = CodeWeights.padded(entries);
+    halves.expand(bytes, zerosAt, scales, padded, entries);
     for (int head = 0; head < heads; head++) {
-      int to = head * padded;
-      rows.multiply(x, at + head * stride, scales, 0, weights.products(), to, entries);
-      Arrays.fill(weights.products(), to + entries, to + padded, 0);
+      System.arraycopy(x, at + head * stride, scales, own, entries);
+      rows.multiply(scales, own, scales, 0, weights.products(), head * padded, padded);
+      weights.offset(head, WordWeights.dot(scales, own, padded, padded));
       WordWeights.round(head, weights);
-    }
-    float[] offsets = weights.surveys();
-    floats.products(x, at, stride, heads, scales, entries, entries, 1, entries, offsets, 0, 1);
-    for (int head = 0; head < heads; head++) {
-      weights.offset(head, offsets[head]);
     }
   }
 

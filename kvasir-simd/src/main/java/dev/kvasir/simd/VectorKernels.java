@@ -20,7 +20,7 @@ final class VectorKernels implements Kernels {
   private final FloatKernels floats = new VectorFloats();
   private final RowKernels rows = new VectorRows();
   private final HalfKernels halves = new VectorHalves(SCALAR.halves());
-  private final DotKernels dots = new VectorDots(halves, rows, floats);
+  private final DotKernels dots = new VectorDots(halves, rows);
   private final PatternKernels patterns = new VectorPatterns();
   private final CodebookKernels codebooks = new VectorCodebooks();
 

@@ -4,6 +4,7 @@ import static jdk.incubator.vector.VectorOperators.ABS;
 import static jdk.incubator.vector.VectorOperators.ADD;
 import static jdk.incubator.vector.VectorOperators.AND;
 import static jdk.incubator.vector.VectorOperators.ASHR;
+import static jdk.incubator.vector.VectorOperators.FMA;
 import static jdk.incubator.vector.VectorOperators.LSHL;
 import static jdk.incubator.vector.VectorOperators.MAX;
 import static jdk.incubator.vector.VectorOperators.MUL;
@@ -63,6 +64,24 @@ final class WordWeights {
     if (weights.exact()) {
       lay(room.low, weights.heads() + head, weights);
     }
+  }
+
+  /** The dot product of two rows of one array. */
+  static float dot(float[] x, int at, int otherAt, int padded) {
+    float[] sums = Room.OF_THREAD.get().sums;
+    for (int part = 0; part < PARTS; part += LANES) {
+      dot(x, at + part, otherAt + part, at + padded, sums, part);
+    }
+    return LaneSums.sixteen(sums, 0);
+  }
+
+  private static void dot(float[] x, int from, int otherFrom, int end, float[] sums, int to) {
+    FloatVector sum = FloatVector.zero(FLOATS);
+    for (int e = from; e < end; e += PARTS) {
+      FloatVector other = FloatVector.fromArray(FLOATS, x, otherFrom + e - from);
+      sum = FloatVector.fromArray(FLOATS, x, e).lanewise(FMA, other, sum);
+    }
+    sum.intoArray(sums, to);
   }
 
   /** Leaves partial sums and the largest magnitudes, lane by lane. */

@@ -4,6 +4,6 @@ import dev.kvasir.contract.DotContract;
 
 class VectorDotsTest extends DotContract {
   VectorDotsTest() {
-    super(VectorWidth.lanes(), new VectorKernels());
+    super(new VectorKernels());
   }
 }

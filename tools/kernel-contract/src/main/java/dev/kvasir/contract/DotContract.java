@@ -24,14 +24,10 @@ public abstract class DotContract {
   private static final int HEADS = CodeWeights.MOST_HEADS;
 
   private final Random random = new Random(SEED);
-  private final Kernels scalar;
+  private final Kernels scalar = new ScalarKernels();
   private final Kernels tested;
 
-  /**
-   * @param lanes partial sums that the tested kernels keep
-   */
-  protected DotContract(int lanes, Kernels tested) {
-    this.scalar = new ScalarKernels(lanes);
+  protected DotContract(Kernels tested) {
     this.tested = tested;
   }
 

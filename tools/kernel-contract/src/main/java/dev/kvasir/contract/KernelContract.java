@@ -349,6 +349,33 @@ public abstract class KernelContract {
   }
 
   @ParameterizedTest
+  @ValueSource(ints = {16, 32, 64, 512})
+  void productsBetweenTurns(int pairs) {
+    float[] cosines = randomFloats(2 * pairs);
+    float[] sines = randomFloats(2 * pairs);
+    float[] b = randomFloats(11 * 2 * pairs);
+    int[] picked = random.ints(128, 0, 11).toArray();
+    for (int rows = 1; rows <= 8; rows++) {
+      for (int count : new int[] {0, 5, 8, 19, 128}) {
+        float[] a = randomFloats(rows * 2 * pairs);
+        float[] turned = a.clone();
+        float[] expected = randomFloats(rows * 130);
+        float[] actual = expected.clone();
+        scalar
+            .patterns()
+            .turningProducts(
+                a, rows, b, picked, count, 8, pairs, cosines, sines, pairs, expected, 130);
+        tested
+            .patterns()
+            .turningProducts(
+                turned, rows, b, picked, count, 8, pairs, cosines, sines, pairs, actual, 130);
+        assertThat(actual).containsExactly(expected);
+        assertThat(turned).containsExactly(a);
+      }
+    }
+  }
+
+  @ParameterizedTest
   @ValueSource(ints = {1, 2, 5, 11})
   void codesComeApart(int stages) {
     StageCodes layout = new StageCodes(stages);
