@@ -1,3 +1,4 @@
 #define ISA avxvnni
 #define CODED_BLOCK "coded_avx2.h"
 #include "coded.h"
+#include "dots.h"

@@ -53,4 +53,15 @@ EXPORT void KERNEL(turn)(float *vectors, i32 at, i32 count, i32 pairs, const flo
   }
 }
 
+// Products with picked rows, between which a is turned: after every fan of them
+EXPORT void KERNEL(turning_products)(float *a, i32 rows, const float *b, const i32 *picked, i32 count, i32 fan,
+                                     i32 pairs, const float *cosines, const float *sines, i32 angles_at, float *c,
+                                     i32 c_stride) {
+  for (i32 j = 0; j < count; j += fan) {
+    i32 some = count - j < fan ? count - j : fan;
+    KERNEL(picked_products)(a, rows, b, picked, j, some, 2 * pairs, c, j, c_stride);
+    KERNEL(turn)(a, 0, rows, pairs, cosines, sines, angles_at);
+  }
+}
+
 #endif

@@ -32,7 +32,7 @@ import picocli.CommandLine.Option;
       "Measure the attention of one generated token in one layer.",
       "Random vectors; kinds of cache take turns in one run. Shown are medians, and how many times"
           + " faster than the first kind each is. A packed kind is measured with exact and with"
-          + " fast look-ups."
+          + " fast sums."
     },
     footer = {
       "  kvasir bench attention --tokens 8192,32768 --head-dim 128 --kv-heads 8 --query-heads 32"

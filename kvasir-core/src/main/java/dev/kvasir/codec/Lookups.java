@@ -1,10 +1,10 @@
 package dev.kvasir.codec;
 
-/** How precisely attention looks sums up on packed bits. */
+/** How precisely weights are rounded for sums on packed bits. */
 public enum Lookups {
-  /** Two bytes a subset sum: right to a thousandth of a score's spread. */
+  /** Two digits a weight: right to a ten-thousandth of a score's spread. */
   EXACT,
 
-  /** One byte a subset sum, for about half the work. */
+  /** One digit a weight, for little more than half the work. */
   FAST
 }

@@ -21,7 +21,7 @@ public interface Method {
   /** Makes a plan of a spec that begins with one of its names. */
   CachePlan plan(SpecText spec);
 
-  /** Whether it reads bits by tables, which {@code lookup=exact|fast} chooses. */
+  /** Whether it sums on packed bits, as precisely as {@code lookup=exact|fast} says. */
   default boolean looksUp() {
     return false;
   }

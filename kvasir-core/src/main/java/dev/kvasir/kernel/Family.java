@@ -7,7 +7,7 @@ public enum Family {
   FLOATS("products and sums of floats"),
   ROWS("norms and exponentials"),
   HALVES("rows of halves"),
-  LOOKUPS("attention on packed bits"),
+  DOTS("attention on packed bits"),
   PATTERNS("patterns that turn"),
   CODEBOOKS("sums of codebook rows");
 

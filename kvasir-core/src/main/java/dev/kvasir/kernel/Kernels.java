@@ -25,7 +25,7 @@ public interface Kernels {
 
   HalfKernels halves();
 
-  LookupKernels lookups();
+  DotKernels dots();
 
   PatternKernels patterns();
 

@@ -29,4 +29,32 @@ public interface PatternKernels {
    */
   void turn(
       float[] vectors, int at, int count, int pairs, float[] cosines, float[] sines, int anglesAt);
+
+  /**
+   * {@code c[i][j] += a[i] . b[picked[j]]}, where a is turned after every {@code fan} products, in
+   * place.
+   *
+   * @param a // (aRows, 2 * pairs)
+   * @param b // (..., 2 * pairs)
+   * @param c // (aRows, count), rows {@code cStride} apart
+   */
+  default void turningProducts(
+      float[] a,
+      int aRows,
+      float[] b,
+      int[] picked,
+      int count,
+      int fan,
+      int pairs,
+      float[] cosines,
+      float[] sines,
+      int anglesAt,
+      float[] c,
+      int cStride) {
+    for (int j = 0; j < count; j += fan) {
+      int some = Math.min(fan, count - j);
+      pickedProducts(a, aRows, b, picked, j, some, 2 * pairs, c, j, cStride);
+      turn(a, 0, aRows, pairs, cosines, sines, anglesAt);
+    }
+  }
 }

@@ -10,7 +10,7 @@ public final class ScalarKernels implements Kernels {
   private final FloatKernels floats;
   private final RowKernels rows;
   private final HalfKernels halves;
-  private final LookupKernels lookups;
+  private final DotKernels dots;
   private final PatternKernels patterns;
   private final CodebookKernels codebooks;
 
@@ -26,7 +26,7 @@ public final class ScalarKernels implements Kernels {
     floats = new ScalarFloats(sums);
     rows = new ScalarRows(sums);
     halves = new ScalarHalves(sums);
-    lookups = new ScalarLookups();
+    dots = new ScalarDots();
     patterns = new ScalarPatterns(sums);
     codebooks = new ScalarCodebooks(sums);
   }
@@ -62,8 +62,8 @@ public final class ScalarKernels implements Kernels {
   }
 
   @Override
-  public LookupKernels lookups() {
-    return lookups;
+  public DotKernels dots() {
+    return dots;
   }
 
   @Override

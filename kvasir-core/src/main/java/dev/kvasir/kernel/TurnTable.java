@@ -96,6 +96,40 @@ public final class TurnTable {
   }
 
   /**
+   * Products of queries with what tokens pick, where queries are turned back by {@code fan} tokens
+   * after as many products, in place.
+   *
+   * @param queries (count, width)
+   * @param rows (..., width)
+   * @param products (count, tokens), added to
+   */
+  public void addProducts(
+      Kernels kernels,
+      float[] queries,
+      int count,
+      float[] rows,
+      int[] picked,
+      int tokens,
+      int fan,
+      float[] products) {
+    kernels
+        .patterns()
+        .turningProducts(
+            queries,
+            count,
+            rows,
+            picked,
+            tokens,
+            fan,
+            pairs,
+            cosines,
+            negatedSines,
+            fan * pairs,
+            products,
+            tokens);
+  }
+
+  /**
    * Vectors of consecutive tokens as sums of rows: the i-th one turned by i.
    *
    * @param sums // (tokens, width)

@@ -12,7 +12,7 @@ import java.util.function.Function;
  * The scale belongs to what is summed over, so it goes into the weights of a sum.
  *
  * <pre>
- * codes   PlaneLayout(lanes up to a multiple of 16, entries up to a multiple of 4, bits)
+ * codes   WordLayout(lanes up to a multiple of 16, entries up to a multiple of 4, bits)
  * scales  (ceil(lanes / group), entries)  f16
  * zeros   (ceil(lanes / group), entries)  f16
  *
@@ -20,8 +20,9 @@ import java.util.function.Function;
  * </pre>
  */
 public final class EntryScaledCodes implements CodeGrid {
-  private static final int STEP_KIND = 1;
-  private static final int THIRD_KIND = 4;
+  private static final int STEP_KIND = 9;
+  private static final int THIRD_KIND = 11;
+  private static final int GROUP_STEP = 32;
 
   /** Its numbers in stored pages. */
   static final Map<Integer, Function<GridHeader, CodeGrid>> KINDS =
@@ -36,7 +37,7 @@ public final class EntryScaledCodes implements CodeGrid {
   private final int lanes;
   private final int group;
   private final ScaleSpan span;
-  private final PlaneLayout layout;
+  private final WordLayout layout;
 
   /**
    * @param group lanes that share an entry's scale; a multiple of 32 unless all of them do
@@ -46,16 +47,16 @@ public final class EntryScaledCodes implements CodeGrid {
   }
 
   public EntryScaledCodes(int entries, int lanes, int bits, int group, ScaleSpan span) {
-    if (group < 1 || group < lanes && group % PlaneLayout.TILE != 0) {
+    if (group < 1 || group < lanes && group % GROUP_STEP != 0) {
       throw new IllegalArgumentException(
           "group is %d; expected a multiple of %d, or all %d lanes"
-              .formatted(group, PlaneLayout.TILE, lanes));
+              .formatted(group, GROUP_STEP, lanes));
     }
     this.entries = entries;
     this.lanes = lanes;
     this.group = Math.min(group, lanes);
     this.span = span;
-    this.layout = PlaneLayout.padded(entries, lanes, bits);
+    this.layout = WordLayout.padded(entries, lanes, bits);
   }
 
   private static EntryScaledCodes of(GridHeader header, ScaleSpan span) {
@@ -104,7 +105,7 @@ public final class EntryScaledCodes implements CodeGrid {
   }
 
   /** Where the bits of the codes lie, which come first. */
-  public PlaneLayout layout() {
+  public WordLayout layout() {
     return layout;
   }
 

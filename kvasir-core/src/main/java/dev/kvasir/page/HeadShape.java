@@ -26,7 +26,7 @@ import java.util.List;
  * @param ordered whether an order of channels is stored
  */
 public record HeadShape(List<CodeGrid> keys, boolean ordered, CodeGrid values) {
-  /** Channels of a key, or of a value, at the most: what look-ups can add up. */
+  /** Channels of a key, or of a value, at the most: what sums over codes can add up. */
   public static final int MOST_CHANNELS = 1024;
 
   /** Channels that a byte tells apart. */

@@ -9,10 +9,11 @@ import java.util.function.Function;
 
 /**
  * Uniform codes with one scale for each lane: keys by token, where a grid has the channels that
- * share a scale. The scale multiplies after the sum, so the tables of a query serve every page.
+ * share a scale. The scale multiplies after the sum, so a query that is rounded once serves every
+ * page.
  *
  * <pre>
- * codes   PlaneLayout(lanes up to a multiple of 16, entries up to a multiple of 4, bits)
+ * codes   WordLayout(lanes up to a multiple of 16, entries up to a multiple of 4, bits)
  * scales  (lanes)  f16
  * zeros   (lanes)  f16
  *
@@ -20,8 +21,8 @@ import java.util.function.Function;
  * </pre>
  */
 public final class LaneScaledCodes implements CodeGrid {
-  private static final int STEP_KIND = 2;
-  private static final int THIRD_KIND = 5;
+  private static final int STEP_KIND = 10;
+  private static final int THIRD_KIND = 12;
 
   /** Its numbers in stored pages. */
   static final Map<Integer, Function<GridHeader, CodeGrid>> KINDS =
@@ -35,7 +36,7 @@ public final class LaneScaledCodes implements CodeGrid {
   private final int entries;
   private final int lanes;
   private final ScaleSpan span;
-  private final PlaneLayout layout;
+  private final WordLayout layout;
 
   public LaneScaledCodes(int entries, int lanes, int bits) {
     this(entries, lanes, bits, ScaleSpan.STEP);
@@ -45,7 +46,7 @@ public final class LaneScaledCodes implements CodeGrid {
     this.entries = entries;
     this.lanes = lanes;
     this.span = span;
-    this.layout = PlaneLayout.padded(entries, lanes, bits);
+    this.layout = WordLayout.padded(entries, lanes, bits);
   }
 
   private static LaneScaledCodes of(GridHeader header, ScaleSpan span) {
@@ -84,7 +85,7 @@ public final class LaneScaledCodes implements CodeGrid {
   }
 
   /** Where the bits of the codes lie, which come first. */
-  public PlaneLayout layout() {
+  public WordLayout layout() {
     return layout;
   }
 

@@ -7,10 +7,10 @@ import java.util.Map;
 import java.util.function.Function;
 
 /**
- * Uniform codes of 16 bits, which hold what halves hold. Too wide for look-ups on bit planes, they
- * lie in rows that share scales, to be expanded in one run: tokens, where keys or values are coded
- * by token, or channels of keys. Scales span a third of a range and lie as in the narrower codes,
- * so that a page may be made narrower without touching them.
+ * Uniform codes of 16 bits, which hold what halves hold. Too wide for sums of bytes, they lie in
+ * rows that share scales, to be expanded in one run: tokens, where keys or values are coded by
+ * token, or channels of keys. Scales span a third of a range and lie as in the narrower codes, so
+ * that a page may be made narrower without touching them.
  *
  * <pre>
  * rows are the lanes where codes are by lane, else the entries

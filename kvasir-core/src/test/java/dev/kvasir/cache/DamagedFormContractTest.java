@@ -157,9 +157,9 @@ class DamagedFormContractTest {
   @CsvSource(
       delimiter = '|',
       value = {
-        "kivi:4 | kivi:2 | kind 1, 4 bits, 20 x 128 | kind 1, 2 bits, 20 x 128",
+        "kivi:4 | kivi:2 | kind 9, 4 bits, 20 x 128 | kind 9, 2 bits, 20 x 128",
         "kivi:2,group=32 | kivi:2 | group 32 | group 128",
-        "kivi:4,k=2 | kivi:2 | kind 1, 4 bits, 128 x 20 | kind 1, 2 bits, 128 x 20",
+        "kivi:4,k=2 | kivi:2 | kind 9, 4 bits, 128 x 20 | kind 9, 2 bits, 128 x 20",
         "kivi:2 | patternkv:2 | kind 1 | kind 2",
         "patternkv:2,k-patterns=off | patternkv:2 | keys without | with",
         "patternkv:2 | patternkv:2,v-patterns=off | values with | without",

@@ -26,12 +26,12 @@ class WrittenDownFormsTest {
     Forms.assertWrittenDown(
         sealed.pages().getFirst(),
         1698,
-        "96b7b12a",
+        "69aa05a8",
         "4b565047 02 01 94060000", // magic, version, kind, bytes
         "0100", // KV heads
         "00 01", // without an order of channels; blocks of keys
-        "01 04 0800 8000 2000", // by channel: 4 bits, 8 x 128, groups of 32
-        "01 02 8000 0800 0800"); // values: 2 bits, 128 x 8
+        "09 04 0800 8000 2000", // by channel: 4 bits, 8 x 128, groups of 32
+        "09 02 8000 0800 0800"); // values: 2 bits, 128 x 8
     Forms.assertWrittenDown(sealed.state(), 14, "12f087be", "4b565354 01 00 00000000");
   }
 
@@ -42,11 +42,11 @@ class WrittenDownFormsTest {
     Forms.assertWrittenDown(
         sealed.pages().getFirst(),
         674,
-        "fe4a1057",
+        "6083ac81",
         "4b565047 02 01 94020000", //
         "0100", // KV heads
         "00 01", // without an order of channels; blocks of keys
-        "01 04 0800 8000 2000", // by channel: 4 bits, 8 x 128, groups of 32
+        "09 04 0800 8000 2000", // by channel: 4 bits, 8 x 128, groups of 32
         "08 00 8000 0400 0000"); // values: the first 4 channels of 128 keys
   }
 
@@ -56,7 +56,7 @@ class WrittenDownFormsTest {
     Forms.assertWrittenDown(
         sealed.pages().getFirst(),
         1642,
-        "ba420ffe",
+        "0d5e2f86",
         "4b565047 02 02 5c060000", //
         "00000000", // position
         "01 01", // patterns of keys; new ones
@@ -65,7 +65,7 @@ class WrittenDownFormsTest {
     Forms.assertWrittenDown(
         sealed.pages().getLast(),
         1642,
-        "5aba799a",
+        "0eec1a04",
         "4b565047 02 02 5c060000", //
         "80000000", // position
         "02 01", // patterns of keys; new ones
@@ -84,14 +84,14 @@ class WrittenDownFormsTest {
     Forms.assertWrittenDown(
         sealed.pages().getFirst(),
         2026,
-        "de3b96a3",
+        "5bae8800",
         "4b565047 02 01 dc070000", //
         "0100", // KV heads
         "01 03", // with an order of channels; blocks of keys
         "03 10 0200 8000 0000", // halves
-        "01 04 0400 8000 4000", // 4 bits
-        "01 02 0200 8000 4000", // 2 bits
-        "01 02 8000 0800 0800", // values
+        "09 04 0400 8000 4000", // 4 bits
+        "09 02 0200 8000 4000", // 2 bits
+        "09 02 8000 0800 0800", // values
         "05070203 04060001"); // the order
     Forms.assertWrittenDown(
         sealed.state(),

@@ -2,11 +2,11 @@ package dev.kvasir.natives;
 
 import dev.kvasir.kernel.CodebookKernels;
 import dev.kvasir.kernel.CodedKernels;
+import dev.kvasir.kernel.DotKernels;
 import dev.kvasir.kernel.Family;
 import dev.kvasir.kernel.FloatKernels;
 import dev.kvasir.kernel.HalfKernels;
 import dev.kvasir.kernel.Kernels;
-import dev.kvasir.kernel.LookupKernels;
 import dev.kvasir.kernel.PatternKernels;
 import dev.kvasir.kernel.RowKernels;
 import dev.kvasir.kernel.ScalarKernels;
@@ -21,7 +21,7 @@ final class NativeKernels implements Kernels {
   private final CodedKernels coded = new NativeCoded(SCALAR.coded(8));
   private final FloatKernels floats = new NativeFloats();
   private final RowKernels rows = new NativeRows();
-  private final LookupKernels lookups = new NativeLookups();
+  private final DotKernels dots = new NativeDots();
   private final HalfKernels halves = new NativeHalves(SCALAR.halves());
   private final PatternKernels patterns = new NativePatterns();
   private final CodebookKernels codebooks = new NativeCodebooks();
@@ -34,8 +34,8 @@ final class NativeKernels implements Kernels {
   @Override
   public String serving(Family family) {
     return switch (family) {
-      case BYTES, NIBBLES -> "native, %s".formatted(Calls.forCodes().words());
-      case FLOATS, ROWS, HALVES, LOOKUPS, PATTERNS, CODEBOOKS ->
+      case BYTES, NIBBLES, DOTS -> "native, %s".formatted(Calls.forCodes().words());
+      case FLOATS, ROWS, HALVES, PATTERNS, CODEBOOKS ->
           "native, %s".formatted(Calls.forFloats().words());
     };
   }
@@ -61,8 +61,8 @@ final class NativeKernels implements Kernels {
   }
 
   @Override
-  public LookupKernels lookups() {
-    return lookups;
+  public DotKernels dots() {
+    return dots;
   }
 
   @Override

@@ -31,6 +31,22 @@ final class NativePatterns implements PatternKernels {
   private static final MethodHandle TURN =
       Calls.floats("turn", ADDRESS, JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS, ADDRESS, JAVA_INT);
 
+  private static final MethodHandle TURNING_PRODUCTS =
+      Calls.floats(
+          "turning_products",
+          ADDRESS,
+          JAVA_INT,
+          ADDRESS,
+          ADDRESS,
+          JAVA_INT,
+          JAVA_INT,
+          JAVA_INT,
+          ADDRESS,
+          ADDRESS,
+          JAVA_INT,
+          ADDRESS,
+          JAVA_INT);
+
   @Override
   public void pickedProducts(
       float[] a,
@@ -92,6 +108,54 @@ final class NativePatterns implements PatternKernels {
       } catch (Throwable e) {
         throw Calls.unexpected(e);
       }
+    }
+  }
+
+  @Override
+  public void turningProducts(
+      float[] a,
+      int aRows,
+      float[] b,
+      int[] picked,
+      int count,
+      int fan,
+      int pairs,
+      float[] cosines,
+      float[] sines,
+      int anglesAt,
+      float[] c,
+      int cStride) {
+    int depth = 2 * pairs;
+    if (PRODUCTS.together(count, (long) aRows * depth) < count) {
+      PatternKernels.super.turningProducts(
+          a, aRows, b, picked, count, fan, pairs, cosines, sines, anglesAt, c, cStride);
+      return;
+    }
+    Bounds.checkMultiple("pairs", pairs, 16);
+    Bounds.check(a.length, 0, aRows, depth, depth);
+    Bounds.check(picked.length, 0, count);
+    Bounds.check(cosines.length, anglesAt, pairs);
+    Bounds.check(sines.length, anglesAt, pairs);
+    Bounds.check(c.length, 0, aRows, cStride, count);
+    for (int j = 0; j < count; j++) {
+      Bounds.check((long) b.length, (long) picked[j] * depth, depth);
+    }
+    try {
+      TURNING_PRODUCTS.invokeExact(
+          MemorySegment.ofArray(a),
+          aRows,
+          MemorySegment.ofArray(b),
+          MemorySegment.ofArray(picked),
+          count,
+          fan,
+          pairs,
+          MemorySegment.ofArray(cosines),
+          MemorySegment.ofArray(sines),
+          anglesAt,
+          MemorySegment.ofArray(c),
+          cStride);
+    } catch (Throwable e) {
+      throw Calls.unexpected(e);
     }
   }
 }

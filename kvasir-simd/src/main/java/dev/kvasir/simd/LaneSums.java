@@ -44,7 +44,12 @@ final class LaneSums {
     if (count == 4) {
       return (x[at] + x[at + 1]) + (x[at + 2] + x[at + 3]);
     }
-    return count == 8 ? eight(x, at) : eight(x, at) + eight(x, at + 8);
+    return count == 8 ? eight(x, at) : sixteen(x, at);
+  }
+
+  /** The sum of sixteen parts, whatever the width of vectors. */
+  static float sixteen(float[] x, int at) {
+    return eight(x, at) + eight(x, at + 8);
   }
 
   private static float eight(float[] x, int at) {

@@ -2,11 +2,11 @@ package dev.kvasir.simd;
 
 import dev.kvasir.kernel.CodebookKernels;
 import dev.kvasir.kernel.CodedKernels;
+import dev.kvasir.kernel.DotKernels;
 import dev.kvasir.kernel.Family;
 import dev.kvasir.kernel.FloatKernels;
 import dev.kvasir.kernel.HalfKernels;
 import dev.kvasir.kernel.Kernels;
-import dev.kvasir.kernel.LookupKernels;
 import dev.kvasir.kernel.PatternKernels;
 import dev.kvasir.kernel.RowKernels;
 import dev.kvasir.kernel.ScalarKernels;
@@ -20,7 +20,7 @@ final class VectorKernels implements Kernels {
   private final FloatKernels floats = new VectorFloats();
   private final RowKernels rows = new VectorRows();
   private final HalfKernels halves = new VectorHalves(SCALAR.halves());
-  private final LookupKernels lookups = new VectorLookups();
+  private final DotKernels dots = new VectorDots(halves, rows);
   private final PatternKernels patterns = new VectorPatterns();
   private final CodebookKernels codebooks = new VectorCodebooks();
 
@@ -65,8 +65,8 @@ final class VectorKernels implements Kernels {
   }
 
   @Override
-  public LookupKernels lookups() {
-    return lookups;
+  public DotKernels dots() {
+    return dots;
   }
 
   @Override

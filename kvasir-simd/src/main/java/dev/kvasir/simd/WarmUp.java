@@ -1,5 +1,6 @@
 package dev.kvasir.simd;
 
+import dev.kvasir.kernel.CodeWeights;
 import dev.kvasir.kernel.CodedKernels;
 import dev.kvasir.kernel.CodedLayout;
 import dev.kvasir.kernel.CodedMatrix;
@@ -9,11 +10,10 @@ import dev.kvasir.kernel.Family;
 import dev.kvasir.kernel.FixedRows;
 import dev.kvasir.kernel.HalfQueries;
 import dev.kvasir.kernel.Kernels;
-import dev.kvasir.kernel.LookupTables;
 import dev.kvasir.kernel.TileRoom;
 import dev.kvasir.page.PageSize;
-import dev.kvasir.page.PlaneLayout;
 import dev.kvasir.page.StageCodes;
+import dev.kvasir.page.WordLayout;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
@@ -67,7 +67,7 @@ final class WarmUp implements AutoCloseable {
       case FLOATS -> floats();
       case ROWS -> rows();
       case HALVES -> halves();
-      case LOOKUPS -> lookups();
+      case DOTS -> dots();
       case PATTERNS -> patterns();
       case CODEBOOKS -> codebooks();
     };
@@ -136,28 +136,40 @@ final class WarmUp implements AutoCloseable {
     kernels.products(matrix, 0, 1, rows, z, room);
   }
 
-  private Trial lookups() {
-    return inTurn(planes(), shortSums());
+  private Trial dots() {
+    return inTurn(weights(), words(), shortSums());
+  }
+
+  private Trial weights() {
+    MemorySegment scales = arena.allocate(4 * HEAD);
+    CodeWeights fast = new CodeWeights(2, HEAD);
+    CodeWeights exact = new CodeWeights(2, HEAD);
+    return kernels -> {
+      kernels.dots().weighScaled(x, 0, HEAD, 2, HEAD, scales, 0, 2 * HEAD, 0.5f, true, exact);
+      kernels.dots().weigh(x, 0, HEAD, 2, HEAD, false, fast);
+    };
   }
 
   /**
-   * Every path once: seven heads are taken four, two and one at a time, five bits are pairs of
-   * planes and a single one, 48 lanes a whole tile and a half. A path that the compiler has not
-   * seen would throw its work away when it comes.
+   * Every path once: seven heads are taken four and one at a time, 60 entries of five bits are
+   * words of two widths and quads that fill none. A path that the compiler has not seen would throw
+   * its work away when it comes.
    */
-  private Trial planes() {
-    PlaneLayout pair = new PlaneLayout(48, HEAD, 2);
-    PlaneLayout several = new PlaneLayout(48, HEAD, 5);
+  private Trial words() {
+    WordLayout pair = new WordLayout(48, 60, 2);
+    WordLayout several = new WordLayout(48, 60, 5);
+    WordLayout bytes = new WordLayout(16, 60, 8);
     MemorySegment codes = arena.allocate(several.bytes());
-    LookupTables fast = new LookupTables(7, HEAD);
-    LookupTables exact = new LookupTables(2, HEAD);
+    CodeWeights fast = new CodeWeights(7, HEAD);
+    CodeWeights exact = new CodeWeights(2, HEAD);
     return kernels -> {
-      kernels.lookups().buildTables(x, 0, HEAD, 7, HEAD, false, fast);
-      kernels.lookups().buildTables(x, 0, HEAD, 2, HEAD, true, exact);
-      kernels.lookups().lookup(pair, codes, 0, 0, pair.tiles(), fast, z, 0, HEAD);
-      kernels.lookups().lookup(several, codes, 0, 0, several.tiles(), fast, z, 0, HEAD);
-      kernels.lookups().lookup(pair, codes, 0, 0, pair.tiles(), exact, z, 0, HEAD);
-      kernels.lookups().lookup(several, codes, 0, 0, several.tiles(), exact, z, 0, HEAD);
+      kernels.dots().weigh(x, 0, HEAD, 7, 60, false, fast);
+      kernels.dots().weigh(x, 0, HEAD, 2, 60, true, exact);
+      kernels.dots().addDots(pair, codes, 0, 0, pair.tiles(), fast, z, 0, HEAD);
+      kernels.dots().addDots(several, codes, 0, 0, several.tiles(), fast, z, 0, HEAD);
+      kernels.dots().addDots(bytes, codes, 0, 0, bytes.tiles(), exact, z, 0, HEAD);
+      kernels.dots().addDots(pair, codes, 0, 0, pair.tiles(), exact, z, 0, HEAD);
+      kernels.dots().addDots(several, codes, 0, 0, several.tiles(), exact, z, 0, HEAD);
       kernels.rows().scale(z, 0, 7 * HEAD, 0); // or they would grow without bound
     };
   }
@@ -191,7 +203,7 @@ final class WarmUp implements AutoCloseable {
   private Trial shortSums() {
     MemorySegment codes = arena.allocate(2L * TOKENS * HEAD);
     return kernels -> {
-      kernels.lookups().shortSums(x, 0, TOKENS, 5, codes, 0, HEAD, TOKENS, HEAD, z, 0, HEAD);
+      kernels.dots().shortSums(x, 0, TOKENS, 5, codes, 0, HEAD, TOKENS, HEAD, z, 0, HEAD);
       kernels.rows().scale(z, 0, 5 * HEAD, 0); // or they would grow without bound
     };
   }

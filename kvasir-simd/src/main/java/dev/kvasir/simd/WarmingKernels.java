@@ -2,11 +2,11 @@ package dev.kvasir.simd;
 
 import dev.kvasir.kernel.CodebookKernels;
 import dev.kvasir.kernel.CodedKernels;
+import dev.kvasir.kernel.DotKernels;
 import dev.kvasir.kernel.Family;
 import dev.kvasir.kernel.FloatKernels;
 import dev.kvasir.kernel.HalfKernels;
 import dev.kvasir.kernel.Kernels;
-import dev.kvasir.kernel.LookupKernels;
 import dev.kvasir.kernel.PatternKernels;
 import dev.kvasir.kernel.RowKernels;
 import java.util.EnumMap;
@@ -100,8 +100,8 @@ final class WarmingKernels implements Kernels {
   }
 
   @Override
-  public LookupKernels lookups() {
-    return of(Family.LOOKUPS).lookups();
+  public DotKernels dots() {
+    return of(Family.DOTS).dots();
   }
 
   @Override

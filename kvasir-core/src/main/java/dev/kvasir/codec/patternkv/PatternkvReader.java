@@ -11,9 +11,9 @@ import java.util.Arrays;
 
 /**
  * Attention on pages of patterns and residuals, for a few query rows that share a KV head.
- * Residuals are looked up on their bits. A query's products with all patterns are made once, and
- * each key then looks up its own; weights of values are summed by pattern over all pages of the
- * walk, and the patterns are mixed once at its end.
+ * Residuals are summed on their bits. A query's products with all patterns are made once, and each
+ * key then looks up its own; weights of values are summed by pattern over all pages of the walk,
+ * and the patterns are mixed once at its end.
  *
  * <p>Where patterns turn with their positions, a product depends on the position too. Turning a
  * query back is as good as turning a pattern: queries are turned back by a page's first position
@@ -116,23 +116,8 @@ final class PatternkvReader implements PageReader {
     for (int token = 0; token < PAGE; token++) {
       fanRows[token] = ExpandedBank.fanRow(indices[token], token);
     }
-    int fan = ExpandedBank.FAN;
-    for (int token = 0; token < PAGE; token += fan) {
-      kernels
-          .patterns()
-          .pickedProducts(
-              arrangedQueries,
-              rows,
-              keyBank.fans(),
-              fanRows,
-              token,
-              fan,
-              width,
-              scores,
-              token,
-              PAGE);
-      table.turnBack(kernels, arrangedQueries, 0, rows, fan);
-    }
+    table.addProducts(
+        kernels, arrangedQueries, rows, keyBank.fans(), fanRows, PAGE, ExpandedBank.FAN, scores);
   }
 
   @Override

@@ -6,9 +6,9 @@ import dev.kvasir.page.CodeRoom;
 import dev.kvasir.page.EntryScaledCodes;
 import dev.kvasir.page.HeadShape;
 import dev.kvasir.page.LaneScaledCodes;
-import dev.kvasir.page.PlaneLayout;
 import dev.kvasir.page.ScaleSpan;
 import dev.kvasir.page.WideCodes;
+import dev.kvasir.page.WordLayout;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
@@ -61,7 +61,7 @@ final class Narrowing {
       CodeGrid narrow,
       MemorySegment target,
       long to) {
-    PlaneLayout layout = layout(narrow);
+    WordLayout layout = layout(narrow);
     byte[] codes = room.codes(layout.entries() * layout.lanes());
     byte[] table = table(wide.bits(), narrow.bits());
     if (wide instanceof WideCodes rows) {
@@ -80,17 +80,17 @@ final class Narrowing {
     }
   }
 
-  private static PlaneLayout layout(CodeGrid block) {
+  private static WordLayout layout(CodeGrid block) {
     return switch (block) {
       case EntryScaledCodes codes -> codes.layout();
       case LaneScaledCodes codes -> codes.layout();
-      default -> throw new IllegalArgumentException("%s has no bit planes".formatted(block));
+      default -> throw new IllegalArgumentException("%s has no words of codes".formatted(block));
     };
   }
 
-  /** Codes of 16 bits lie in rows that share scales; planes want (entries, lanes). */
+  /** Codes of 16 bits lie in rows that share scales; words want (entries, lanes). */
   private static void translate(
-      WideCodes wide, short[] rows, byte[] table, PlaneLayout layout, byte[] codes) {
+      WideCodes wide, short[] rows, byte[] table, WordLayout layout, byte[] codes) {
     java.util.Arrays.fill(codes, 0, layout.entries() * layout.lanes(), (byte) 0);
     int columns = wide.columns();
     int rowStep = wide.byLane() ? 1 : layout.lanes();

@@ -2,19 +2,19 @@ package dev.kvasir.codec.uniform;
 
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.PageRoom;
+import dev.kvasir.kernel.CodeWeights;
 import dev.kvasir.kernel.DenseMatrix;
 import dev.kvasir.kernel.DenseMatrix.Precision;
 import dev.kvasir.kernel.Kernels;
-import dev.kvasir.kernel.LookupTables;
 import dev.kvasir.page.CodeGrid;
 import dev.kvasir.page.CodeRoom;
 import dev.kvasir.page.EntryScaledCodes;
 import dev.kvasir.page.HalfCodes;
 import dev.kvasir.page.KeyChannels;
 import dev.kvasir.page.LaneScaledCodes;
-import dev.kvasir.page.PlaneLayout;
 import dev.kvasir.page.ScaleSpan;
 import dev.kvasir.page.WideCodes;
+import dev.kvasir.page.WordLayout;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
@@ -32,16 +32,16 @@ import java.util.Arrays;
 final class GridSums {
   private final Kernels kernels;
   private final CodeRoom room;
-  private final LookupTables tables;
-  private final KeptTables keptTables;
-  private final int most; // entries, or lanes, of a grid, filled up to vectors
-  private final float[] weights; // (rows, entries), filled up to quads
+  private final CodeWeights rounded;
+  private final KeptWeights kept;
+  private final int most; // entries, or lanes, of a grid, filled up to tiles
+  private final float[] weights; // (rows, entries) of codes of 16 bits
   private final float[] scales;
   private final float[] zeros;
   private final float[] constants; // (rows)
   private final float[] sums; // (rows, lanes)
   private final float[] beside; // (rows, lanes)
-  private float[] expanded = {}; // (lanes, entries) of codes too wide to look up
+  private float[] expanded = {}; // (lanes, entries) of codes of 16 bits by lane
   private DenseMatrix halves; // (entries, lanes), once there are any
 
   /**
@@ -50,10 +50,10 @@ final class GridSums {
   GridSums(PageRoom worker, int mostRows, int mostChannels) {
     this.kernels = worker.kernels();
     this.room = worker.codes();
-    int channels = Math.ceilDiv(mostChannels, PlaneLayout.VECTOR) * PlaneLayout.VECTOR;
+    int channels = Math.ceilDiv(mostChannels, WordLayout.TILE) * WordLayout.TILE;
     this.most = Math.max(channels, Page.TOKENS);
-    this.tables = new LookupTables(mostRows, most);
-    this.keptTables = new KeptTables(kernels, mostRows, most);
+    this.rounded = new CodeWeights(mostRows, most);
+    this.kept = new KeptWeights(kernels, mostRows, most);
     this.weights = new float[mostRows * most];
     this.scales = new float[most];
     this.zeros = new float[most];
@@ -64,7 +64,7 @@ final class GridSums {
 
   /** Weights of grids that are scaled by lane are other ones from now on. */
   void begin() {
-    keptTables.forget();
+    kept.forget();
   }
 
   /**
@@ -119,14 +119,14 @@ final class GridSums {
       for (int entry = 0; entry < entries; entry++) {
         zeros[entry] += WideCodes.MIDDLE * scales[entry];
       }
-      weigh(x, xAt, xStride, rows, entries, entries);
+      weigh(x, xAt, xStride, rows, entries);
       int first = group * codes.group();
       int count = Math.min(codes.group(), codes.lanes() - first);
       addConstants(rows, count, out, first, outStride);
       long at = offset + 2L * first;
       int stride = codes.lanes();
       kernels
-          .lookups()
+          .dots()
           .shortSums(
               weights, 0, entries, rows, bytes, at, stride, entries, count, out, first, outStride);
     }
@@ -204,20 +204,27 @@ final class GridSums {
       float[] out,
       int outStride) {
     int entries = codes.entries();
-    PlaneLayout layout = codes.layout();
+    WordLayout layout = codes.layout();
     for (int group = 0; group < codes.groups(); group++) {
       long scalesAt = offset + codes.scalesOffset(group);
       long zerosAt = offset + codes.zerosOffset(group);
-      readScales(bytes, scalesAt, zerosAt, codes.span(), codes.bits(), entries);
-      weigh(x, xAt, xStride, rows, entries, layout.entries());
-      int count = layout.entries();
-      kernels.lookups().buildTables(weights, 0, count, rows, count, exact, tables);
-      for (int row = 0; row < rows; row++) {
-        tables.offset(row, constants[row]);
-      }
+      kernels
+          .dots()
+          .weighScaled(
+              x,
+              xAt,
+              xStride,
+              rows,
+              entries,
+              bytes,
+              scalesAt,
+              zerosAt,
+              codes.unit(),
+              exact,
+              rounded);
       int first = group * codes.group();
       int end = Math.min(first + codes.group(), codes.lanes());
-      lookUp(layout, bytes, offset, first, end, rows, tables, out, first, outStride);
+      addDots(layout, bytes, offset, first, end, rows, rounded, out, first, outStride);
     }
   }
 
@@ -234,10 +241,10 @@ final class GridSums {
       int outStride) {
     int entries = codes.entries();
     int lanes = codes.lanes();
-    PlaneLayout layout = codes.layout();
-    KeptTables.Kept kept = keptTables.of(x, xAt, xStride, rows, entries, layout.entries(), exact);
+    WordLayout layout = codes.layout();
+    KeptWeights.Kept known = kept.of(x, xAt, xStride, rows, entries, exact);
     Arrays.fill(sums, 0, rows * lanes, 0);
-    lookUp(layout, bytes, offset, 0, lanes, rows, kept.tables(), sums, 0, lanes);
+    addDots(layout, bytes, offset, 0, lanes, rows, known.weights(), sums, 0, lanes);
     long scalesAt = offset + codes.scalesOffset();
     readScales(bytes, scalesAt, offset + codes.zerosOffset(), codes.span(), codes.bits(), lanes);
     for (int row = 0; row < rows; row++) {
@@ -246,7 +253,7 @@ final class GridSums {
     }
     kernels
         .floats()
-        .weightedSums(kept.sums(), 0, 1, rows, zeros, 0, lanes, 1, lanes, out, 0, outStride);
+        .weightedSums(known.sums(), 0, 1, rows, zeros, 0, lanes, 1, lanes, out, 0, outStride);
   }
 
   /** Scales as steps from a code to the next, and zeros. */
@@ -259,16 +266,11 @@ final class GridSums {
     kernels.halves().expand(bytes, zerosAt, zeros, 0, count);
   }
 
-  /**
-   * What codes are multiplied by where a scale belongs to an entry, and what their zeros add.
-   *
-   * @param stride of the weights of a row, which zeros fill up
-   */
-  private void weigh(float[] x, int xAt, int xStride, int rows, int entries, int stride) {
+  /** What codes are multiplied by where a scale belongs to an entry, and what their zeros add. */
+  private void weigh(float[] x, int xAt, int xStride, int rows, int entries) {
     for (int row = 0; row < rows; row++) {
-      int to = row * stride;
-      kernels.rows().multiply(x, xAt + row * xStride, scales, 0, weights, to, entries);
-      Arrays.fill(weights, to + entries, to + stride, 0);
+      int from = xAt + row * xStride;
+      kernels.rows().multiply(x, from, scales, 0, weights, row * entries, entries);
     }
     kernels
         .floats()
@@ -276,31 +278,29 @@ final class GridSums {
   }
 
   /**
-   * Looks up lanes {@code first} to {@code end}. Vectors of lanes that go beyond the grid's last
-   * one are looked up beside, since what lies behind them belongs to the next row.
+   * Sums of lanes {@code first} to {@code end}. Tiles that go beyond the grid's last lane are
+   * summed beside, since what lies behind them belongs to the next row.
    */
-  private void lookUp(
-      PlaneLayout layout,
+  private void addDots(
+      WordLayout layout,
       MemorySegment bytes,
       long offset,
       int first,
       int end,
       int rows,
-      LookupTables filled,
+      CodeWeights by,
       float[] out,
       int outAt,
       int outStride) {
-    int firstTile = first / PlaneLayout.TILE;
-    int endTile = Math.ceilDiv(end, PlaneLayout.TILE);
-    if (end % PlaneLayout.VECTOR == 0) {
-      kernels
-          .lookups()
-          .lookup(layout, bytes, offset, firstTile, endTile, filled, out, outAt, outStride);
+    int firstTile = first / WordLayout.TILE;
+    int endTile = Math.ceilDiv(end, WordLayout.TILE);
+    if (end % WordLayout.TILE == 0) {
+      kernels.dots().addDots(layout, bytes, offset, firstTile, endTile, by, out, outAt, outStride);
       return;
     }
-    int lanes = Math.ceilDiv(end - first, PlaneLayout.VECTOR) * PlaneLayout.VECTOR;
+    int lanes = (endTile - firstTile) * WordLayout.TILE;
     Arrays.fill(beside, 0, rows * lanes, 0);
-    kernels.lookups().lookup(layout, bytes, offset, firstTile, endTile, filled, beside, 0, lanes);
+    kernels.dots().addDots(layout, bytes, offset, firstTile, endTile, by, beside, 0, lanes);
     for (int row = 0; row < rows; row++) {
       kernels.rows().add(out, outAt + row * outStride, beside, row * lanes, end - first);
     }

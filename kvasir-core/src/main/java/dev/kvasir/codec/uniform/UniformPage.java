@@ -229,7 +229,7 @@ public final class UniformPage implements Page {
 
   @Override
   public void expandKeys(PageRoom room, int kvHead, int tokens, float[] out) {
-    room.kernels().lookups(); // what tokens after the prompt need is tried meanwhile
+    room.kernels().dots(); // what tokens after the prompt need is tried meanwhile
     expandKeys(room, kvHead, tokens, shapes.get(kvHead).keyDim(), out);
   }
 

@@ -33,14 +33,14 @@ class UniformFormTest {
     Forms.assertWrittenDown(
         form(),
         3622,
-        "c98a5a56",
+        "abd5ab5b",
         "4b565047 02 01 180e0000", // version, kind, bytes
         "0100", // heads
         "01 03", // ordered, grids of keys
         "03 10 0200 8000 0000", // halves
-        "01 04 0600 8000 2000", // entry-scaled
-        "02 02 0c00 8000 0000", // lane-scaled
-        "01 02 8000 1400 1400", // values
+        "09 04 0600 8000 2000", // entry-scaled
+        "0a 02 0c00 8000 0000", // lane-scaled
+        "09 02 8000 1400 1400", // values
         "13121110"); // the order of channels begins
   }
 
@@ -62,13 +62,13 @@ class UniformFormTest {
       Forms.assertWrittenDown(
           page.form(),
           6322,
-          "7a067369",
+          "4595fcd5",
           "4b565047 02 01 a4180000", // version, kind, bytes
           "0100", // heads
           "01 02", // ordered, grids of keys
           "03 10 0100 8000 0000", // halves
-          "02 01 0301 8000 0000", // lane-scaled
-          "01 01 8000 0800 0800", // values
+          "0a 01 0301 8000 0000", // lane-scaled
+          "09 01 8000 0800 0800", // values
           "0301 0201 0101 0001 ff00"); // the order of channels begins
       try (UniformPage read = UniformPage.read(page.form(), 1, found -> shape, Lookups.EXACT)) {
         assertThat(read.channelAt(0, 0)).isEqualTo(259);
@@ -93,8 +93,8 @@ class UniformFormTest {
     HeadShape other = HeadShape.uniform(HEAD_DIM, 2, 128, 2, 128);
     assertThatThrownBy(() -> UniformPage.read(form, 1, found -> other, Lookups.EXACT))
         .isInstanceOf(InvalidInputException.class)
-        .hasMessageContaining("head 0 keys of [kind 3, 16 bits, 2 x 128, group 0, kind 1")
-        .hasMessageContaining("this cache has keys of [kind 1, 2 bits, 20 x 128, group 128] and");
+        .hasMessageContaining("head 0 keys of [kind 3, 16 bits, 2 x 128, group 0, kind 9")
+        .hasMessageContaining("this cache has keys of [kind 9, 2 bits, 20 x 128, group 128] and");
     assertThatThrownBy(() -> UniformPage.read(form, 2, found -> SHAPE, Lookups.EXACT))
         .hasMessage("a stored page has 1 KV heads; this cache has 2");
   }

@@ -14,16 +14,17 @@ import dev.kvasir.kernel.DenseMatrix.Precision;
 import dev.kvasir.memory.SharedArena;
 import dev.kvasir.page.EntryScaledCodes;
 import dev.kvasir.page.HeadShape;
-import dev.kvasir.page.PlaneLayout;
+import dev.kvasir.page.WordLayout;
 import java.lang.foreign.ValueLayout;
 import java.util.Optional;
 
 /**
- * Keys and values of 4 bits, whose highest plane of keys is wiped out of the packed bytes: what a
+ * Keys and values of 4 bits, whose upper two bits of keys are wiped out of the packed bytes: what a
  * wrong offset in a layout would do.
  */
 final class BrokenPlaneCodec implements StatelessCodec {
-  private static final int HIGHEST_PAIR = 1;
+  /** The lower two bits of both codes of a byte. */
+  private static final int LOW_BITS = 0b0011_0011;
 
   private final CacheShape shape;
   private final KiviCodec whole;
@@ -55,15 +56,10 @@ final class BrokenPlaneCodec implements StatelessCodec {
     return whole.read(layer, form);
   }
 
-  private static void wipe(UniformPage page, long offset, PlaneLayout layout) {
-    for (int tile = 0; tile < layout.tiles(); tile++) {
-      for (int quad = 0; quad < layout.quads(); quad++) {
-        for (int lane = 0; lane < layout.tileLanes(tile); lane++) {
-          long at = offset + layout.pairOffset(tile, quad, HIGHEST_PAIR) + lane;
-          byte both = page.bytes().get(ValueLayout.JAVA_BYTE, at);
-          page.bytes().set(ValueLayout.JAVA_BYTE, at, (byte) (both & 15));
-        }
-      }
+  private static void wipe(UniformPage page, long offset, WordLayout layout) {
+    for (int i = 0; i < layout.bytes(); i++) {
+      byte both = page.bytes().get(ValueLayout.JAVA_BYTE, offset + i);
+      page.bytes().set(ValueLayout.JAVA_BYTE, offset + i, (byte) (both & LOW_BITS));
     }
   }
 

@@ -177,10 +177,10 @@ public abstract class KernelContract {
           int w = entries + 2;
           int o = lanes + 1;
           scalar
-              .lookups()
+              .dots()
               .shortSums(weights, 1, w, heads, codes, 2, stride, entries, lanes, expected, 1, o);
           tested
-              .lookups()
+              .dots()
               .shortSums(weights, 1, w, heads, codes, 2, stride, entries, lanes, found, 1, o);
           assertThat(found).as("seed %d", SEED).isEqualTo(expected);
         }
@@ -345,6 +345,33 @@ public abstract class KernelContract {
       scalar.patterns().turn(expected, 1, count, pairs, cosines, negated, pairs);
       tested.patterns().turn(actual, 1, count, pairs, cosines, negated, pairs);
       assertThat(actual).containsExactly(expected);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {16, 32, 64, 512})
+  void productsBetweenTurns(int pairs) {
+    float[] cosines = randomFloats(2 * pairs);
+    float[] sines = randomFloats(2 * pairs);
+    float[] b = randomFloats(11 * 2 * pairs);
+    int[] picked = random.ints(128, 0, 11).toArray();
+    for (int rows = 1; rows <= 8; rows++) {
+      for (int count : new int[] {0, 5, 8, 19, 128}) {
+        float[] a = randomFloats(rows * 2 * pairs);
+        float[] turned = a.clone();
+        float[] expected = randomFloats(rows * 130);
+        float[] actual = expected.clone();
+        scalar
+            .patterns()
+            .turningProducts(
+                a, rows, b, picked, count, 8, pairs, cosines, sines, pairs, expected, 130);
+        tested
+            .patterns()
+            .turningProducts(
+                turned, rows, b, picked, count, 8, pairs, cosines, sines, pairs, actual, 130);
+        assertThat(actual).containsExactly(expected);
+        assertThat(turned).containsExactly(a);
+      }
     }
   }
 

@@ -1,0 +1,229 @@
+package dev.kvasir.page;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteOrder;
+import java.util.Arrays;
+
+/**
+ * Where the bits of a grid of codes lie: {@code entries} codes of {@code bits} bits for each of
+ * {@code lanes} lanes. Sums run over entries, lanes are independent of each other: for keys a lane
+ * is a token and an entry a channel, for values a lane is a channel and an entry a token.
+ *
+ * <p>Four neighbouring entries make a quad. A 32-bit word belongs to one lane, and each of its
+ * bytes to one entry of several quads: a shift and a mask leave a quad's four codes in the four
+ * bytes, which is what instructions for dot products of bytes multiply.
+ *
+ * <pre>
+ * tile of 16 lanes
+ *   part of a width, low bits of the codes first: 8, 4, 2 and 1 where bits has them (3 = 2 + 1)
+ *     P = 8 / width quads share a word
+ *     word 0 .. Q / P - 1, each (16 lanes) x 4 bytes:
+ *       byte j, bits k * width on: entry 4 (P * word + k) + j,  k = 0 .. P-1
+ *     the Q % P quads that fill no word, row after row of one byte a lane:
+ *       their codes one after another from the lowest bit on
+ *
+ * bytes = lanes * sum over parts of ceil(Q * width / 2),  Q = entries / 4
+ * </pre>
+ */
+public record WordLayout(int lanes, int entries, int bits) {
+  /** Lanes that lie together. */
+  public static final int TILE = 16;
+
+  /** Bytes of a tile's words, from one word to the next. */
+  public static final int ROW_BYTES = 4 * TILE;
+
+  /** The widest part that a code is made of. */
+  public static final int WIDEST = 8;
+
+  private static final VarHandle INT =
+      MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.LITTLE_ENDIAN);
+
+  public WordLayout {
+    if (lanes < TILE || lanes % TILE != 0) {
+      throw new IllegalArgumentException(
+          "lanes is %d; expected a multiple of %d".formatted(lanes, TILE));
+    }
+    if (entries < 4 || entries % 4 != 0) {
+      throw new IllegalArgumentException(
+          "entries is %d; expected a multiple of 4".formatted(entries));
+    }
+    if (bits < 1 || bits > 8) {
+      throw new IllegalArgumentException("bits is %d; expected 1 to 8".formatted(bits));
+    }
+  }
+
+  /** Room for so many entries and lanes, with what fills them up to quads and tiles. */
+  public static WordLayout padded(int entries, int lanes, int bits) {
+    return new WordLayout(Math.ceilDiv(lanes, TILE) * TILE, Math.ceilDiv(entries, 4) * 4, bits);
+  }
+
+  public int quads() {
+    return entries / 4;
+  }
+
+  /** Whether a code has a part of that width, a power of two. */
+  public boolean hasPart(int width) {
+    return (bits & width) != 0;
+  }
+
+  /** Bits of a code below its part of that width: those of the wider parts. */
+  public int shift(int width) {
+    return bits & -2 * width;
+  }
+
+  /** Words of a lane in the part of that width. */
+  public int words(int width) {
+    return quads() * width / 8;
+  }
+
+  /** Quads that words have not room for, in the part of that width. */
+  public int restQuads(int width) {
+    return quads() % (8 / width);
+  }
+
+  /** Bytes that a lane takes in the part of that width. */
+  public int partBytes(int width) {
+    return Math.ceilDiv(quads() * width, 2);
+  }
+
+  /** Bytes that a lane takes. */
+  public int bytesPerLane() {
+    int bytes = 0;
+    for (int width = WIDEST; width > 0; width /= 2) {
+      bytes += hasPart(width) ? partBytes(width) : 0;
+    }
+    return bytes;
+  }
+
+  public int bytes() {
+    return lanes * bytesPerLane();
+  }
+
+  public int tiles() {
+    return lanes / TILE;
+  }
+
+  /** Bytes of a tile. */
+  public int tileBytes() {
+    return TILE * bytesPerLane();
+  }
+
+  /**
+   * Packs codes.
+   *
+   * @param codes (entries, lanes), each below {@code 2^bits}
+   */
+  public void pack(CodeRoom room, byte[] codes, MemorySegment target, long offset) {
+    byte[] packed = room.packed(bytes());
+    Arrays.fill(packed, 0, bytes(), (byte) 0);
+    for (int tile = 0; tile < tiles(); tile++) {
+      int at = tile * tileBytes();
+      for (int width = WIDEST; width > 0; width /= 2) {
+        if (hasPart(width)) {
+          packPart(width, codes, tile * TILE, packed, at);
+          at += TILE * partBytes(width);
+        }
+      }
+    }
+    MemorySegment.copy(packed, 0, target, ValueLayout.JAVA_BYTE, offset, bytes());
+  }
+
+  private void packPart(int width, byte[] codes, int firstLane, byte[] packed, int at) {
+    int words = words(width);
+    int perByte = 8 / width;
+    for (int word = 0; word < words; word++) {
+      for (int i = 0; i < 4 * perByte; i++) {
+        int from = (4 * perByte * word + i) * lanes + firstLane;
+        int to = at + word * ROW_BYTES + i % 4;
+        packEntry(width, codes, from, packed, to, 4, i / 4 * width);
+      }
+    }
+    for (int i = 0; i < 4 * restQuads(width); i++) {
+      int from = (4 * perByte * words + i) * lanes + firstLane;
+      int to = at + words * ROW_BYTES + i / perByte * TILE;
+      packEntry(width, codes, from, packed, to, 1, i % perByte * width);
+    }
+  }
+
+  /** Adds an entry's part to the bytes of a tile's lanes. */
+  private void packEntry(
+      int width, byte[] codes, int from, byte[] packed, int to, int step, int place) {
+    int mask = (1 << width) - 1;
+    int shift = shift(width);
+    for (int lane = 0; lane < TILE; lane++) {
+      int part = codes[from + lane] >> shift & mask;
+      packed[to + lane * step] |= (byte) (part << place);
+    }
+  }
+
+  /** The inverse of {@link #pack}. */
+  public void unpack(CodeRoom room, MemorySegment source, long offset, byte[] codes) {
+    byte[] packed = room.packed(bytes());
+    MemorySegment.copy(source, ValueLayout.JAVA_BYTE, offset, packed, 0, bytes());
+    for (int tile = 0; tile < tiles(); tile++) {
+      unpackTile(packed, tile * tileBytes(), codes, tile * TILE, lanes);
+    }
+  }
+
+  /**
+   * The codes of a tile.
+   *
+   * @param codes (entries, lanes of the tile), entries {@code stride} apart, from {@code to} on
+   */
+  public void unpackTile(byte[] packed, int from, byte[] codes, int to, int stride) {
+    int at = from;
+    for (int width = WIDEST; width > 0; width /= 2) {
+      if (hasPart(width)) {
+        unpackWords(width, packed, at, codes, to, stride);
+        unpackRest(width, packed, at + words(width) * ROW_BYTES, codes, to, stride);
+        at += TILE * partBytes(width);
+      }
+    }
+  }
+
+  /** Puts the lowest part of codes into their places, or adds a higher one. */
+  private void unpackWords(int width, byte[] packed, int at, byte[] codes, int to, int stride) {
+    int words = words(width);
+    int perByte = 8 / width;
+    int mask = 0x01010101 * ((1 << width) - 1);
+    int shift = shift(width);
+    for (int word = 0; word < words; word++) {
+      for (int lane = 0; lane < TILE; lane++) {
+        int all = (int) INT.get(packed, at + word * ROW_BYTES + 4 * lane);
+        for (int k = 0; k < perByte; k++) {
+          int four = (all >>> k * width & mask) << shift;
+          int place = to + 4 * (perByte * word + k) * stride + lane;
+          if (shift == 0) {
+            codes[place] = (byte) four;
+            codes[place + stride] = (byte) (four >>> 8);
+            codes[place + 2 * stride] = (byte) (four >>> 16);
+            codes[place + 3 * stride] = (byte) (four >>> 24);
+          } else {
+            codes[place] |= (byte) four;
+            codes[place + stride] |= (byte) (four >>> 8);
+            codes[place + 2 * stride] |= (byte) (four >>> 16);
+            codes[place + 3 * stride] |= (byte) (four >>> 24);
+          }
+        }
+      }
+    }
+  }
+
+  private void unpackRest(int width, byte[] packed, int at, byte[] codes, int to, int stride) {
+    int perByte = 8 / width;
+    int mask = (1 << width) - 1;
+    int shift = shift(width);
+    int first = 4 * perByte * words(width);
+    for (int i = 0; i < 4 * restQuads(width); i++) {
+      int row = at + i / perByte * TILE;
+      int place = to + (first + i) * stride;
+      for (int lane = 0; lane < TILE; lane++) {
+        int part = (packed[row + lane] >>> i % perByte * width & mask) << shift;
+        codes[place + lane] = (byte) (shift == 0 ? part : codes[place + lane] | part);
+      }
+    }
+  }
+}

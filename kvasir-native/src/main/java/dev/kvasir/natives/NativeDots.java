@@ -1,0 +1,215 @@
+package dev.kvasir.natives;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import dev.kvasir.kernel.CodeWeights;
+import dev.kvasir.kernel.DotKernels;
+import dev.kvasir.page.WordLayout;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
+
+/** Sums over packed codes. A page has 128 tokens, so that calls are short by themselves. */
+final class NativeDots implements DotKernels {
+  private static final MethodHandle WEIGH =
+      Calls.floats(
+          "weigh",
+          ADDRESS,
+          JAVA_INT,
+          JAVA_INT,
+          JAVA_INT,
+          JAVA_INT,
+          ADDRESS,
+          JAVA_LONG,
+          JAVA_LONG,
+          JAVA_FLOAT,
+          JAVA_INT,
+          JAVA_INT,
+          ADDRESS,
+          ADDRESS,
+          ADDRESS,
+          ADDRESS,
+          ADDRESS);
+  private static final MethodHandle ADD_DOTS =
+      Calls.code(
+          "add_dots",
+          ADDRESS,
+          JAVA_LONG,
+          JAVA_INT,
+          JAVA_INT,
+          JAVA_INT,
+          JAVA_INT,
+          ADDRESS,
+          JAVA_INT,
+          JAVA_INT,
+          ADDRESS,
+          ADDRESS,
+          ADDRESS,
+          JAVA_INT,
+          JAVA_INT);
+  private static final MethodHandle SHORT_SUMS =
+      Calls.floats(
+          "short_sums",
+          ADDRESS,
+          JAVA_INT,
+          JAVA_INT,
+          JAVA_INT,
+          ADDRESS,
+          JAVA_LONG,
+          JAVA_INT,
+          JAVA_INT,
+          JAVA_INT,
+          ADDRESS,
+          JAVA_INT,
+          JAVA_INT);
+
+  @Override
+  public void weigh(
+      float[] x, int at, int stride, int heads, int entries, boolean exact, CodeWeights weights) {
+    weights.begin(heads, entries, exact);
+    Bounds.check(x.length, at, heads, stride, entries);
+    round(x, at, stride, weights.views().digits(), 0, 0, 1, false, weights);
+  }
+
+  @Override
+  public void weighScaled(
+      float[] x,
+      int at,
+      int stride,
+      int heads,
+      int entries,
+      MemorySegment bytes,
+      long scalesAt,
+      long zerosAt,
+      float unit,
+      boolean exact,
+      CodeWeights weights) {
+    weights.begin(heads, entries, exact);
+    Bounds.check(x.length, at, heads, stride, entries);
+    Bounds.check(bytes.byteSize(), scalesAt, 2L * entries);
+    Bounds.check(bytes.byteSize(), zerosAt, 2L * entries);
+    round(x, at, stride, bytes, scalesAt, zerosAt, unit, true, weights);
+  }
+
+  private static void round(
+      float[] x,
+      int at,
+      int stride,
+      MemorySegment bytes,
+      long scalesAt,
+      long zerosAt,
+      float unit,
+      boolean scaled,
+      CodeWeights weights) {
+    CodeWeights.Views views = weights.views();
+    try {
+      WEIGH.invokeExact(
+          MemorySegment.ofArray(x),
+          at,
+          stride,
+          weights.heads(),
+          weights.entries(),
+          bytes,
+          scalesAt,
+          zerosAt,
+          unit,
+          scaled ? 1 : 0,
+          weights.exact() ? 1 : 0,
+          views.scales(),
+          views.products(),
+          views.digits(),
+          views.surveys(),
+          views.totals());
+    } catch (Throwable e) {
+      throw Calls.unexpected(e);
+    }
+    float[] surveys = weights.surveys(); // (heads, largest weight, sum of weights, offset)
+    for (int head = 0; head < weights.heads(); head++) {
+      int survey = CodeWeights.SURVEYS * head;
+      weights.scale(head, surveys[survey]);
+      weights.complete(head, surveys[survey + 1], weights.totals()[head]);
+      weights.offset(head, surveys[survey + 2]);
+    }
+  }
+
+  @Override
+  public void addDots(
+      WordLayout layout,
+      MemorySegment codes,
+      long offset,
+      int firstTile,
+      int endTile,
+      CodeWeights weights,
+      float[] out,
+      int outAt,
+      int outStride) {
+    weights.requireEntries(layout.entries());
+    if (firstTile >= endTile) {
+      return;
+    }
+    Bounds.check(layout.tiles(), endTile);
+    Bounds.check(codes.byteSize(), offset, layout.bytes());
+    int lanes = (endTile - firstTile) * WordLayout.TILE;
+    Bounds.check(out.length, outAt, weights.heads(), outStride, lanes);
+    CodeWeights.Views views = weights.views();
+    weights.fillConstants(layout.bits());
+    try {
+      ADD_DOTS.invokeExact(
+          codes,
+          offset,
+          layout.quads(),
+          layout.bits(),
+          firstTile,
+          endTile,
+          views.digits(),
+          weights.heads(),
+          weights.exact() ? 1 : 0,
+          views.units(),
+          views.constants(),
+          MemorySegment.ofArray(out),
+          outAt,
+          outStride);
+    } catch (Throwable e) {
+      throw Calls.unexpected(e);
+    }
+  }
+
+  @Override
+  public void shortSums(
+      float[] weights,
+      int weightsAt,
+      int weightsStride,
+      int rows,
+      MemorySegment codes,
+      long offset,
+      int codesStride,
+      int entries,
+      int lanes,
+      float[] out,
+      int outAt,
+      int outStride) {
+    long last = (long) (entries - 1) * codesStride + lanes;
+    Bounds.check(codes.byteSize(), offset, entries == 0 ? 0 : 2 * last);
+    Bounds.check(weights.length, weightsAt, rows, weightsStride, entries);
+    Bounds.check(out.length, outAt, rows, outStride, lanes);
+    try {
+      SHORT_SUMS.invokeExact(
+          MemorySegment.ofArray(weights),
+          weightsAt,
+          weightsStride,
+          rows,
+          codes,
+          offset,
+          codesStride,
+          entries,
+          lanes,
+          MemorySegment.ofArray(out),
+          outAt,
+          outStride);
+    } catch (Throwable e) {
+      throw Calls.unexpected(e);
+    }
+  }
+}

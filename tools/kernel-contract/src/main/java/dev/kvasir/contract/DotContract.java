@@ -1,0 +1,197 @@
+package dev.kvasir.contract;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kvasir.kernel.CodeWeights;
+import dev.kvasir.kernel.Kernels;
+import dev.kvasir.kernel.ScalarKernels;
+import dev.kvasir.page.CodeRoom;
+import dev.kvasir.page.WordLayout;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+import java.util.Arrays;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Sums over packed codes have the bits that the scalar ones give, and so have their weights. */
+public abstract class DotContract {
+  private static final long SEED = 13;
+  private static final ValueLayout.OfShort HALF =
+      ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+  private static final int HEADS = CodeWeights.MOST_HEADS;
+
+  private final Random random = new Random(SEED);
+  private final Kernels scalar = new ScalarKernels();
+  private final Kernels tested;
+
+  protected DotContract(Kernels tested) {
+    this.tested = tested;
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {1, 4, 6, 20, 64, 80, 96, 124, 128, 256, 576, 1024})
+  void weights(int entries) {
+    for (int heads = 1; heads <= HEADS; heads++) {
+      assertWeightsAgree(randomWeights(heads * (entries + 3) + 2), heads, entries);
+    }
+  }
+
+  @Test
+  void extremeWeights() {
+    for (float weight : new float[] {0, -0f, 1, -1, 1e-38f, -1e-38f, 1e-28f, 1e35f, -1e35f}) {
+      float[] weights = new float[2 + 3 * 67];
+      Arrays.fill(weights, weight);
+      assertWeightsAgree(weights, 3, 64);
+      weights[40] = -7;
+      assertWeightsAgree(weights, 3, 64);
+    }
+  }
+
+  /** Half a unit lies between two integers. */
+  @Test
+  void tiesGoToTheEvenInteger() {
+    float[] weights = new float[2 + 3 * 67];
+    for (int i = 0; i < weights.length; i++) {
+      weights[i] = i % 13 == 2 ? 127 * 128 : (i % 7 - 3) * 64 + 0.5f * (i % 5 - 2);
+    }
+    assertWeightsAgree(weights, 3, 64);
+  }
+
+  private void assertWeightsAgree(float[] x, int heads, int entries) {
+    MemorySegment halves = randomHalves(2 * entries);
+    for (boolean exact : new boolean[] {false, true}) {
+      CodeWeights expected = new CodeWeights(HEADS, CodeWeights.MOST_ENTRIES);
+      CodeWeights found = new CodeWeights(HEADS, CodeWeights.MOST_ENTRIES);
+      scalar.dots().weigh(x, 2, entries + 3, heads, entries, exact, expected);
+      tested.dots().weigh(x, 2, entries + 3, heads, entries, exact, found);
+      assertAgree(found, expected);
+      for (float unit : new float[] {1, 3f / 7}) {
+        weighScaled(scalar, x, heads, entries, halves, unit, exact, expected);
+        weighScaled(tested, x, heads, entries, halves, unit, exact, found);
+        assertAgree(found, expected);
+      }
+    }
+  }
+
+  /** Scales from byte 3 on, and then zeros. */
+  private static void weighScaled(
+      Kernels kernels,
+      float[] x,
+      int heads,
+      int entries,
+      MemorySegment halves,
+      float unit,
+      boolean exact,
+      CodeWeights weights) {
+    long zerosAt = 3 + 2L * entries;
+    kernels
+        .dots()
+        .weighScaled(x, 2, entries + 3, heads, entries, halves, 3, zerosAt, unit, exact, weights);
+  }
+
+  private static void assertAgree(CodeWeights found, CodeWeights expected) {
+    int used = expected.digitsAt(0, expected.quads());
+    assertThat(Arrays.copyOf(found.digits(), used))
+        .as("seed %d", SEED)
+        .isEqualTo(Arrays.copyOf(expected.digits(), used));
+    for (int head = 0; head < expected.heads(); head++) {
+      assertThat(found.unit(head)).isEqualTo(expected.unit(head)).isFinite();
+      assertThat(found.constant(head, 3)).isEqualTo(expected.constant(head, 3)).isFinite();
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {1, 2, 3, 4, 5, 6, 7, 8})
+  void sums(int bits) {
+    for (int entries : new int[] {4, 20, 28, 64, 80, 96, 124, 128, 256, 576}) {
+      for (int lanes : new int[] {16, 32, 48, 80, 128, 512}) {
+        WordLayout layout = new WordLayout(lanes, entries, bits);
+        MemorySegment codes = pack(layout, randomCodes(layout));
+        for (int heads = 1; heads <= HEADS; heads++) {
+          float[] weights = randomWeights(heads * entries);
+          assertSumsAgree(layout, codes, weights, heads, 0, layout.tiles());
+        }
+      }
+    }
+  }
+
+  @Test
+  void sumsOfARangeOfTiles() {
+    WordLayout layout = new WordLayout(208, 96, 3);
+    MemorySegment codes = pack(layout, randomCodes(layout));
+    float[] weights = randomWeights(3 * 96);
+    for (int first = 0; first <= layout.tiles(); first++) {
+      for (int end = first; end <= layout.tiles(); end++) {
+        assertSumsAgree(layout, codes, weights, 3, first, end);
+      }
+    }
+  }
+
+  /** Every code and every digit at its largest. */
+  @ParameterizedTest
+  @ValueSource(ints = {1, 2, 3, 4, 5, 6, 7, 8})
+  void theLargestSums(int bits) {
+    int entries = CodeWeights.MOST_ENTRIES;
+    WordLayout layout = new WordLayout(48, entries, bits);
+    byte[] highest = new byte[48 * entries];
+    Arrays.fill(highest, (byte) ((1 << bits) - 1));
+    float[] weights = new float[7 * entries];
+    for (float weight : new float[] {0.1f, -0.1f, 3e35f, 0}) {
+      Arrays.fill(weights, weight);
+      assertSumsAgree(layout, pack(layout, highest), weights, 7, 0, 3);
+      assertSumsAgree(layout, pack(layout, new byte[48 * entries]), weights, 7, 0, 3);
+    }
+  }
+
+  private void assertSumsAgree(
+      WordLayout layout, MemorySegment codes, float[] weights, int heads, int first, int end) {
+    int entries = layout.entries();
+    int stride = layout.lanes() + 3;
+    for (boolean exact : new boolean[] {false, true}) {
+      CodeWeights rounded = new CodeWeights(heads, entries);
+      scalar.dots().weigh(weights, 0, entries, heads, entries, exact, rounded);
+      float[] expected = randomWeights(heads * stride + 1);
+      float[] found = expected.clone();
+      scalar.dots().addDots(layout, codes, 5, first, end, rounded, expected, 1, stride);
+      tested.dots().addDots(layout, codes, 5, first, end, rounded, found, 1, stride);
+      assertThat(found)
+          .as("seed %d, %s, %d heads, exact %b", SEED, layout, heads, exact)
+          .isEqualTo(expected);
+    }
+  }
+
+  /** From byte 5 on, up to the end. */
+  private static MemorySegment pack(WordLayout layout, byte[] codes) {
+    MemorySegment packed = MemorySegment.ofArray(new byte[5 + layout.bytes()]);
+    layout.pack(new CodeRoom(), codes, packed, 5);
+    return packed;
+  }
+
+  private byte[] randomCodes(WordLayout layout) {
+    byte[] codes = new byte[layout.entries() * layout.lanes()];
+    for (int i = 0; i < codes.length; i++) {
+      codes[i] = (byte) random.nextInt(1 << layout.bits());
+    }
+    return codes;
+  }
+
+  private MemorySegment randomHalves(int count) {
+    MemorySegment halves = MemorySegment.ofArray(new byte[3 + 2 * count]);
+    for (int i = 0; i < count; i++) {
+      short half = Float.floatToFloat16((float) random.nextGaussian());
+      halves.set(HALF, 3 + 2L * i, half);
+    }
+    return halves;
+  }
+
+  private float[] randomWeights(int count) {
+    float[] weights = new float[count];
+    for (int i = 0; i < count; i++) {
+      weights[i] = (float) random.nextGaussian();
+    }
+    return weights;
+  }
+}
