@@ -18,7 +18,7 @@ import java.util.Arrays;
  */
 public final class Attention {
   /** Query rows that share an expanded page: enough to make its expansion cheap. */
-  private static final int STRIP_ROWS = 128;
+  private static final int EXPANDED_ROWS = 128;
 
   /** Pages of a span: a tenth of a millisecond's work and more, beside which merging is nothing. */
   private static final int SPAN_PAGES = 16;
@@ -29,10 +29,12 @@ public final class Attention {
   private final AttentionShape shape;
   private final Kernels kernels;
   private final Crew crew;
-  private final int stripTokens;
+  private final int expandedTokens; // of a strip that shares expanded pages
+  private final int packedTokens; // of one that computes on packed bits
   private final int mostHeadParts;
   private final PageWalk[] walks;
   private final PartialOutputs partials;
+  private final PartialOutputs[] ownPartials; // of each worker
   private final Crew.Work walk = this::walk;
   private final Crew.Work merge = this::merge;
 
@@ -43,6 +45,7 @@ public final class Attention {
   private int[] stripCount = new int[16];
   private int[] stripPosition = new int[16];
   private boolean[] stripIsFew = new boolean[16];
+  private boolean[] stripIsAlone = new boolean[16]; // of its step
   private int[] headParts = new int[16];
 
   // How the strips fall into spans in the layer at hand.
@@ -60,12 +63,15 @@ public final class Attention {
     this.shape = shape;
     this.kernels = kernels;
     this.crew = crew;
-    this.stripTokens = Math.max(1, STRIP_ROWS / shape.queriesPerKvHead());
+    this.expandedTokens = Math.max(1, EXPANDED_ROWS / shape.queriesPerKvHead());
+    this.packedTokens = Math.max(1, MOST_ROWS / shape.queriesPerKvHead());
     this.mostHeadParts = Math.ceilDiv(shape.queriesPerKvHead(), MOST_ROWS);
     this.partials = new PartialOutputs(shape.valueDim());
     this.walks = new PageWalk[crew.size()];
+    this.ownPartials = new PartialOutputs[crew.size()];
     for (int i = 0; i < walks.length; i++) {
-      walks[i] = new PageWalk(shape, kernels, stripTokens * shape.queriesPerKvHead());
+      walks[i] = new PageWalk(shape, kernels, expandedTokens * shape.queriesPerKvHead());
+      ownPartials[i] = new PartialOutputs(shape.valueDim());
     }
   }
 
@@ -88,6 +94,7 @@ public final class Attention {
    */
   public void add(
       KvCache cache, int firstRow, int count, int position, int stepBegin, int stepEnd) {
+    int stripTokens = cache.readsPromptsPacked() ? packedTokens : expandedTokens;
     int end = position + count;
     int from = position;
     while (from < end) {
@@ -95,6 +102,7 @@ public final class Attention {
       int stripEnd = Math.min(begin + stripTokens, stepEnd);
       int to = Math.min(stripEnd, end);
       addStrip(cache, firstRow + from - position, to - from, from, stripEnd - begin);
+      stripIsAlone[strips - 1] = stepEnd - stepBegin == stripEnd - begin;
       from = to;
     }
   }
@@ -112,7 +120,8 @@ public final class Attention {
     stripCount[strips] = count;
     stripPosition[strips] = position;
     stripIsFew[strips] = stepTokens == 1 || stepTokens * group <= MOST_ROWS;
-    headParts[strips] = stepTokens == 1 ? Math.ceilDiv(group, MOST_ROWS) : 1;
+    boolean divides = stepTokens == 1 && group > MOST_ROWS;
+    headParts[strips] = divides ? Math.ceilDiv(group, MOST_ROWS) : 1;
     strips++;
   }
 
@@ -123,6 +132,7 @@ public final class Attention {
     stripCount = Arrays.copyOf(stripCount, size);
     stripPosition = Arrays.copyOf(stripPosition, size);
     stripIsFew = Arrays.copyOf(stripIsFew, size);
+    stripIsAlone = Arrays.copyOf(stripIsAlone, size);
     headParts = Arrays.copyOf(headParts, size);
     firstSpan = new int[size];
     spans = new int[size];
@@ -157,12 +167,21 @@ public final class Attention {
       firstSpan[strip] = cut ? firstPage(strip) / SPAN_PAGES : 0;
       spans[strip] = cut ? lastPage(strip) / SPAN_PAGES - firstSpan[strip] + 1 : 1;
       firstSlot[strip] = slots;
-      int parts = spans[strip] * headParts[strip] * shape.kvHeads();
+      int walksOfHead = isDivided(strip) ? spans[strip] : 1;
+      int parts = walksOfHead * headParts[strip] * shape.kvHeads();
       firstPart[strip + 1] = firstPart[strip] + parts;
-      slots += spans[strip] == 1 ? 0 : parts;
+      slots += isDivided(strip) ? parts : 0;
     }
     partials.makeRoom(slots);
     return slots;
+  }
+
+  /**
+   * Whether different threads walk over a strip's spans. A prompt's strips are enough for all
+   * threads, and what all of their spans found would take much room.
+   */
+  private boolean isDivided(int strip) {
+    return spans[strip] > 1 && stripIsAlone[strip];
   }
 
   private int firstPage(int strip) {
@@ -177,25 +196,42 @@ public final class Attention {
     int found = Arrays.binarySearch(firstPart, 0, strips, part);
     int strip = found >= 0 ? found : -found - 2;
     int inStrip = part - firstPart[strip];
-    int heads = inStrip / spans[strip];
-    int span = inStrip % spans[strip];
+    int walksOfHead = isDivided(strip) ? spans[strip] : 1;
+    int heads = inStrip / walksOfHead;
     int kvHead = heads / headParts[strip];
     int queryHead = heads % headParts[strip] * MOST_ROWS;
-    int headCount = headCount(strip, queryHead);
-    PageWalk pages = walks[worker];
-    pages.begin(stripCount[strip], headCount, stripIsFew[strip]);
+    if (isDivided(strip)) {
+      walkSpan(strip, kvHead, queryHead, inStrip % walksOfHead, walks[worker]);
+      walks[worker].leave(partials, firstSlot[strip] + inStrip);
+    } else if (spans[strip] > 1) {
+      walkSpans(strip, kvHead, queryHead, worker);
+    } else {
+      walkSpan(strip, kvHead, queryHead, 0, walks[worker]);
+      for (int token = 0; token < stripCount[strip]; token++) {
+        int head = headAt(strip, token, kvHead, queryHead);
+        walks[worker].finish(token, out, head * shape.valueDim());
+      }
+    }
+  }
+
+  private void walkSpan(int strip, int kvHead, int queryHead, int span, PageWalk pages) {
+    pages.begin(stripCount[strip], headCount(strip, queryHead), stripIsFew[strip]);
     for (int token = 0; token < stripCount[strip]; token++) {
       pages.query(token, queries, headAt(strip, token, kvHead, queryHead) * shape.keyDim());
     }
     visitSpan(strip, kvHead, span, pages);
     pages.end();
-    if (spans[strip] > 1) {
-      pages.leave(partials, firstSlot[strip] + inStrip);
-      return;
+  }
+
+  /** The same walks and sums as by several threads. */
+  private void walkSpans(int strip, int kvHead, int queryHead, int worker) {
+    PartialOutputs own = ownPartials[worker];
+    own.makeRoom(spans[strip]);
+    for (int span = 0; span < spans[strip]; span++) {
+      walkSpan(strip, kvHead, queryHead, span, walks[worker]);
+      walks[worker].leave(own, span);
     }
-    for (int token = 0; token < stripCount[strip]; token++) {
-      pages.finish(token, out, headAt(strip, token, kvHead, queryHead) * shape.valueDim());
-    }
+    merge(strip, kvHead, queryHead, own, 0);
   }
 
   /** Query heads of a KV head that walk together, from {@code queryHead} of them on. */
@@ -224,16 +260,19 @@ public final class Attention {
   private void merge(int part, int worker) {
     int strip = part / (shape.kvHeads() * mostHeadParts);
     int heads = part % (shape.kvHeads() * mostHeadParts);
-    if (spans[strip] == 1 || heads >= shape.kvHeads() * headParts[strip]) {
+    if (!isDivided(strip) || heads >= shape.kvHeads() * headParts[strip]) {
       return;
     }
-    int kvHead = heads / headParts[strip];
     int queryHead = heads % headParts[strip] * MOST_ROWS;
     int slot = firstSlot[strip] + heads * spans[strip];
+    merge(strip, heads / headParts[strip], queryHead, partials, slot);
+  }
+
+  private void merge(int strip, int kvHead, int queryHead, PartialOutputs found, int slot) {
     int headCount = headCount(strip, queryHead);
     for (int row = 0; row < stripCount[strip] * headCount; row++) {
       int head = headAt(strip, row / headCount, kvHead, queryHead) + row % headCount;
-      partials.merge(kernels, slot, spans[strip], row, out, head * shape.valueDim());
+      found.merge(kernels, slot, spans[strip], row, out, head * shape.valueDim());
     }
   }
 

@@ -69,6 +69,9 @@ public interface KvCache extends AutoCloseable {
    */
   void holdSealing(boolean held);
 
+  /** Whether a prompt's rows compute on packed bits as a generated token's do. */
+  boolean readsPromptsPacked();
+
   /** Whether {@link #see} wants to be called. */
   boolean seesQueries();
 

@@ -323,6 +323,11 @@ public final class PagedCache implements KvCache {
   }
 
   @Override
+  public boolean readsPromptsPacked() {
+    return settings.codec().filter(PageCodec::readsPromptsPacked).isPresent();
+  }
+
+  @Override
   public boolean seesQueries() {
     return codec != null && codec.seesQueries();
   }

@@ -41,6 +41,14 @@ public interface PageCodec {
     return Sizes.EXACT;
   }
 
+  /**
+   * Whether attention of many query rows is faster on the packed bits, eight rows at a time, than
+   * on a page that is expanded for all of them.
+   */
+  default boolean readsPromptsPacked() {
+    return false;
+  }
+
   /** Blocks that are sealed in one go, because they have in common what is learned of them. */
   default int blocksTogether() {
     return 1;

@@ -48,6 +48,12 @@ public final class KiviCodec implements StatelessCodec {
     return heads.get(heads.size() == 1 ? 0 : layer);
   }
 
+  /** Values that are part of keys are expanded, which must serve many rows. */
+  @Override
+  public boolean readsPromptsPacked() {
+    return heads.stream().noneMatch(HeadShape::hasValuesInKeys);
+  }
+
   /** Of the first layer. */
   @Override
   public long pageBytes() {
