@@ -47,23 +47,25 @@ public final class Endpoints {
   public static Wired wire(
       ServedModel served,
       Answers answers,
+      RequestReader reader,
       Admission admission,
       Metrics metrics,
       ServerLog log,
       ServerOptions options) {
     ServerState state = new ServerState(served, answers, admission, metrics);
     Endpoints all = new Endpoints(served, state, metrics);
-    RequestReader reader = new RequestReader(served, options.answerTokens());
     Router router =
         new Router(options.access(), metrics, log, options.bodyBytes(), admission::retrySeconds);
     Endpoint chat =
         new AnswerEndpoint(
-            answers, reader::chat, () -> new ChatReply(served.name(), served.model().tokenizer()));
+            answers,
+            reader::chat,
+            request -> new ChatReply(served.nameFor(request), served.model().tokenizer()));
     Endpoint text =
         new AnswerEndpoint(
             answers,
             reader::completion,
-            () -> new TextReply(served.name(), served.model().tokenizer()));
+            request -> new TextReply(served.nameFor(request), served.model().tokenizer()));
     Endpoint page = new PageFiles();
     for (String version : List.of("/v1", "")) {
       router.add("POST", version + "/chat/completions", chat);
