@@ -1,6 +1,7 @@
 package dev.kvasir.server;
 
 import com.google.gson.JsonObject;
+import dev.kvasir.LoadOptions;
 import dev.kvasir.Model;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.server.answer.Admission;
@@ -11,14 +12,16 @@ import dev.kvasir.server.openai.RequestReader;
 import dev.kvasir.server.openai.ServedModel;
 import dev.kvasir.server.watch.Metrics;
 import dev.kvasir.server.watch.ServerLog;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * Answers requests of the OpenAI interface within this process, without a port: what a server does
  * behind its HTTP, for libraries that bring their own interface. Requests from several threads
- * share steps, beginnings of texts and the memory of the model. Closing it ends all answers; the
- * model stays open.
+ * share steps, beginnings of texts and the memory of the model. Closing it ends all answers, and
+ * closes a model that it has loaded itself.
  */
 public final class LocalAnswers implements AutoCloseable {
   private static final Duration PATIENCE = Duration.ofSeconds(10);
@@ -28,8 +31,10 @@ public final class LocalAnswers implements AutoCloseable {
   private final Metrics metrics;
   private final Answers answers;
   private final RequestReader reader;
+  private final Runnable atEnd;
 
-  private LocalAnswers(Model model, ServerOptions options, ServerLog log) {
+  private LocalAnswers(Model model, ServerOptions options, ServerLog log, Runnable atEnd) {
+    this.atEnd = atEnd;
     int context = Math.min(options.contextLimit(), model.config().contextLength());
     served = ServedModel.of(model, options.kinds(), context);
     metrics = new Metrics();
@@ -41,11 +46,29 @@ public final class LocalAnswers implements AutoCloseable {
   }
 
   /**
+   * Answers with a model that others may use too, and that stays open.
+   *
    * @param options of which the address, the size of bodies and who may ask are not looked at
    * @throws InvalidInputException where the memory holds no sequence at all
    */
   public static LocalAnswers of(Model model, ServerOptions options, ServerLog log) {
-    return new LocalAnswers(model, options, log);
+    return new LocalAnswers(model, options, log, () -> {});
+  }
+
+  /**
+   * Answers with a model of its own.
+   *
+   * @param file or folder of the model; empty for the bundled one
+   */
+  public static LocalAnswers load(
+      Optional<Path> file, LoadOptions load, ServerOptions options, ServerLog log) {
+    Model model = file.map(path -> Model.load(path, load)).orElseGet(() -> Model.bundled(load));
+    try {
+      return new LocalAnswers(model, options, log, model::close);
+    } catch (RuntimeException e) {
+      model.close();
+      throw e;
+    }
   }
 
   /** Tables that all sequences of a kind share stay once they are made. */
@@ -107,5 +130,6 @@ public final class LocalAnswers implements AutoCloseable {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
+    atEnd.run();
   }
 }
