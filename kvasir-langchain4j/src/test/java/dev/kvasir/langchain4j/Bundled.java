@@ -24,7 +24,7 @@ final class Bundled {
   private static final ServerLog SILENT =
       new ServerLog(new PrintStream(OutputStream.nullOutputStream()));
   private static final Model MODEL =
-      Model.bundled(LoadOptions.defaults().withCacheBytes(256 << 20));
+      Model.bundled(LoadOptions.defaults().withThreads(1).withCacheBytes(256 << 20));
 
   static final LocalAnswers ANSWERS = LocalAnswers.of(MODEL, OPTIONS, SILENT);
 

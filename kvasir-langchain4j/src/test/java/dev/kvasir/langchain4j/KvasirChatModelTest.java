@@ -57,7 +57,10 @@ class KvasirChatModelTest {
   @Test
   void jsonWithoutASchemaIsAnObject() {
     ChatRequestParameters json =
-        ChatRequestParameters.builder().responseFormat(ResponseFormat.JSON).build();
+        ChatRequestParameters.builder()
+            .responseFormat(ResponseFormat.JSON)
+            .maxOutputTokens(60)
+            .build();
     try (KvasirChatModel model = InProcess.model().build()) {
       ChatResponse response = model.chat(hello(json));
       if (response.finishReason() == FinishReason.STOP) {

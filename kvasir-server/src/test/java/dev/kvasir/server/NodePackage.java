@@ -9,6 +9,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -52,7 +53,7 @@ final class NodePackage {
                   "--fetch-timeout=30000",
                   name + "@" + version));
       if (npm.status() != 0) {
-        abort("npm could not install %s %s: %s".formatted(name, version, npm.lastLine()));
+        abort("npm could not install %s %s: %s".formatted(name, version, npm.complaint()));
       }
       Files.createFile(installed);
     }
@@ -88,6 +89,14 @@ final class NodePackage {
    * @param said on both of its outputs
    */
   private record Run(int status, String said) {
+    /** Npm says first what is wrong, and last where it is logged. */
+    String complaint() {
+      return said.lines()
+          .filter(line -> line.toLowerCase(Locale.ROOT).startsWith("npm err"))
+          .findFirst()
+          .orElse(lastLine());
+    }
+
     String lastLine() {
       return said.isBlank() ? "it said nothing" : said.strip().lines().toList().getLast();
     }

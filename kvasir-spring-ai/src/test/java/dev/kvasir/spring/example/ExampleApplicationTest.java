@@ -6,11 +6,15 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.kvasir.server.LocalAnswers;
 import dev.kvasir.spring.KvasirChatOptions;
 import dev.kvasir.spring.KvasirSpringChatModel;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.springframework.ai.chat.client.ChatClient;
+import org.springframework.ai.tool.annotation.Tool;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
@@ -30,7 +34,7 @@ class ExampleApplicationTest {
                 "--kvasir.context-limit=2048",
                 "--kvasir.chat.max-tokens=12",
                 "--kvasir.chat.temperature=0");
-    client = context.getBean(ChatClient.class);
+    client = context.getBean(ChatClient.Builder.class).build();
   }
 
   private static SpringApplicationBuilder application() {
@@ -42,6 +46,15 @@ class ExampleApplicationTest {
   @AfterAll
   static void stop() {
     context.close();
+  }
+
+  @Test
+  void theReadmeShowsIt() throws IOException {
+    String source =
+        Files.readString(
+            Path.of("src/test/java/dev/kvasir/spring/example/ExampleApplication.java"));
+    assertThat(Files.readString(Path.of("../README.md")))
+        .contains("```java\n" + source.substring(source.indexOf("import ")) + "```");
   }
 
   @Test
@@ -63,12 +76,20 @@ class ExampleApplicationTest {
     assertThat(String.join("", pieces)).isEqualTo(whole);
   }
 
+  /** What the model may call. */
+  static final class Harbour {
+    @Tool(description = "How high the water stands in the harbour", returnDirect = true)
+    String tide() {
+      return "two feet";
+    }
+  }
+
   @Test
   void aFunctionOfTheApplicationIsCalled() {
     String answer =
         client
             .prompt("How high is the water?")
-            .tools(new ExampleApplication.Harbour())
+            .tools(new Harbour())
             .options(KvasirChatOptions.builder().maxTokens(100).toolChoice("required"))
             .call()
             .content();
