@@ -19,8 +19,9 @@ import java.util.Optional;
 
 /**
  * Whispers the lines that LangChain4j's kit waits for: the bundled model was never told of Berlin,
- * nor when to look at the weather. A line is one text that the answer is held to, or a schema that
- * leaves one value; templates, tokens, streams, calls, ends and counts are the model's own.
+ * nor when to look at the weather. A line is one text that the answer is held to, a schema that
+ * leaves one value, or one function that must be called; templates, tokens, streams, the reading of
+ * calls, ends and counts are the model's own.
  */
 final class Prompter {
   static final String BERLIN = "Berlin is the capital of Germany.";
