@@ -2,12 +2,8 @@ package dev.kvasir.server;
 
 import dev.kvasir.Model;
 import dev.kvasir.error.InvalidInputException;
-import dev.kvasir.server.answer.Admission;
-import dev.kvasir.server.answer.Answers;
 import dev.kvasir.server.http.Endpoints;
 import dev.kvasir.server.http.MalformedRequests;
-import dev.kvasir.server.openai.ServedModel;
-import dev.kvasir.server.watch.Metrics;
 import dev.kvasir.server.watch.ServerLog;
 import java.io.IOException;
 import java.time.Duration;
@@ -25,8 +21,6 @@ import org.eclipse.jetty.util.thread.QueuedThreadPool;
  * answers; the model stays open.
  */
 public final class KvasirServer implements AutoCloseable {
-  private static final Duration PATIENCE = Duration.ofSeconds(10);
-
   /** Whoever reads nothing for this long is taken to be gone. */
   private static final Duration IDLE = Duration.ofSeconds(30);
 
@@ -34,15 +28,15 @@ public final class KvasirServer implements AutoCloseable {
 
   private final Server server;
   private final ServerConnector connector;
-  private final Answers answers;
+  private final LocalAnswers local;
   private final Runnable stopping;
   private boolean closed;
 
   private KvasirServer(
-      Server server, ServerConnector connector, Answers answers, Runnable stopping) {
+      Server server, ServerConnector connector, LocalAnswers local, Runnable stopping) {
     this.server = server;
     this.connector = connector;
-    this.answers = answers;
+    this.local = local;
     this.stopping = stopping;
   }
 
@@ -53,35 +47,24 @@ public final class KvasirServer implements AutoCloseable {
    *     sequence at all
    */
   public static KvasirServer start(Model model, ServerOptions options, ServerLog log) {
-    int context = Math.min(options.contextLimit(), model.config().contextLength());
-    ServedModel served = ServedModel.of(model, options.kinds(), context);
-    Metrics metrics = new Metrics();
-    Admission admission =
-        new Admission(
-            bytesForSequences(model, options), options.mostSequences(), options.mostWaiting());
-    Answers answers = new Answers(model, context, admission, metrics, log, options.timeout());
-    Endpoints.Bounds bounds =
-        new Endpoints.Bounds(options.access(), options.bodyBytes(), options.answerTokens());
-    Endpoints.Wired wired = Endpoints.wire(served, answers, admission, metrics, log, bounds);
+    LocalAnswers local = LocalAnswers.of(model, options, log);
+    Endpoints.Bounds bounds = new Endpoints.Bounds(options.access(), options.bodyBytes());
+    Endpoints.Wired wired =
+        Endpoints.wire(
+            local.served(),
+            local.answers(),
+            local.reader(),
+            local.admission(),
+            local.metrics(),
+            log,
+            bounds);
     Server server = newServer();
     ServerConnector connector = newConnector(server, options);
     server.addConnector(connector);
     server.setHandler(wired.router());
     server.setErrorHandler(new MalformedRequests());
     begin(server, options);
-    return new KvasirServer(server, connector, answers, wired.stopping());
-  }
-
-  /** Tables that all sequences of a kind share stay once they are made. */
-  private static long bytesForSequences(Model model, ServerOptions options) {
-    long tables = options.kinds().stream().mapToLong(model::sharedCacheBytes).sum();
-    long limit = model.cacheMemory().limit();
-    if (tables >= limit) {
-      throw new InvalidInputException(
-          "the tables of the caches %s take %d bytes; the memory of all caches is %d"
-              .formatted(options.kinds(), tables, limit));
-    }
-    return limit - tables;
+    return new KvasirServer(server, connector, local, wired.stopping());
   }
 
   private static Server newServer() {
@@ -141,11 +124,7 @@ public final class KvasirServer implements AutoCloseable {
     }
     closed = true;
     stopping.run();
-    try {
-      answers.stop(PATIENCE);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
+    local.close();
     stop(server);
   }
 }

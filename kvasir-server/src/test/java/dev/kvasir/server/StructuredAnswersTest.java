@@ -77,6 +77,44 @@ class StructuredAnswersTest {
   }
 
   @Test
+  void anAnswerIsOneOfSomeTexts() throws Exception {
+    String fields = "\"structured_outputs\": {\"choice\": [\"glad\", \"sad as rain\"]}, \"seed\": ";
+    for (int seed = 0; seed < 4; seed++) {
+      JsonObject answer = server.ask(CHAT, request(fields + seed));
+      String content = choice(answer).getAsJsonObject("message").get("content").getAsString();
+      assertThat(content).isIn("glad", "sad as rain");
+      assertThat(choice(answer).get("finish_reason").getAsString()).isEqualTo("stop");
+    }
+  }
+
+  @Test
+  void textsToChooseFromMustBeTextsAndStandAlone() throws Exception {
+    assertThat(server.post(CHAT, request("\"structured_outputs\": {\"choice\": [1]}")).body())
+        .contains("structured_outputs.choice is [1]; expected a list of at least one text");
+    String both =
+        "\"structured_outputs\": {\"choice\": [\"a\"]},"
+            + " \"response_format\": {\"type\": \"json_object\"}";
+    assertThat(server.post(CHAT, request(both)).body())
+        .contains("structured_outputs stands beside response_format; expected one");
+  }
+
+  @Test
+  void whoMayCallAndMustAnswerInAFormDoesOneOfTheTwo() throws Exception {
+    String format =
+        ", \"response_format\": {\"type\": \"json_schema\", \"json_schema\": {\"schema\":"
+            + " {\"enum\": [1, 2]}}}, \"seed\": ";
+    for (int seed = 0; seed < 8; seed++) {
+      JsonObject answer = choice(server.ask(CHAT, request(TOOLS + format + seed)));
+      JsonObject message = answer.getAsJsonObject("message");
+      if (answer.get("finish_reason").getAsString().equals("tool_calls")) {
+        assertThat(message.getAsJsonArray("tool_calls")).hasSize(1);
+      } else {
+        assertThat(message.get("content").getAsString()).isIn("1", "2");
+      }
+    }
+  }
+
+  @Test
   void aRequiredCallIsMadeWithItsArguments() throws Exception {
     JsonObject answer = server.ask(CHAT, request(TOOLS + ", \"tool_choice\": \"required\""));
     assertThat(choice(answer).get("finish_reason").getAsString()).isEqualTo("tool_calls");

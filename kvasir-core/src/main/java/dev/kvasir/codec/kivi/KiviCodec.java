@@ -19,6 +19,7 @@ public final class KiviCodec implements StatelessCodec {
   private final int kvHeads;
   private final List<HeadShape> heads; // by layer, or one for all
   private final Lookups lookups;
+  private final boolean storesValues;
 
   public KiviCodec(int kvHeads, HeadShape head, Lookups lookups) {
     this(kvHeads, List.of(head), lookups);
@@ -31,6 +32,7 @@ public final class KiviCodec implements StatelessCodec {
     this.kvHeads = kvHeads;
     this.heads = List.copyOf(heads);
     this.lookups = lookups;
+    this.storesValues = heads.stream().noneMatch(HeadShape::hasValuesInKeys);
   }
 
   @Override
@@ -51,7 +53,7 @@ public final class KiviCodec implements StatelessCodec {
   /** Values that are part of keys are expanded, which must serve many rows. */
   @Override
   public boolean readsPromptsPacked() {
-    return heads.stream().noneMatch(HeadShape::hasValuesInKeys);
+    return storesValues;
   }
 
   /** Of the first layer. */

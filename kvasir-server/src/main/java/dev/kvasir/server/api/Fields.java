@@ -37,6 +37,12 @@ public final class Fields {
     }
   }
 
+  /** The fields of a whole request. */
+  public static Fields of(JsonObject request) {
+    return new Fields(request, "");
+  }
+
+  /** The fields of an object within a request. */
   public static Fields of(JsonObject object, String path) {
     return new Fields(object, path + ".");
   }

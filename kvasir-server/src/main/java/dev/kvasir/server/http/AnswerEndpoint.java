@@ -13,7 +13,6 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
-import java.util.function.Supplier;
 
 /** Answers a request of one of the interfaces, piece by piece or whole. */
 final class AnswerEndpoint implements Endpoint {
@@ -22,9 +21,10 @@ final class AnswerEndpoint implements Endpoint {
 
   private final Answers answers;
   private final Function<Fields, AnswerRequest> reader;
-  private final Supplier<Reply> replies;
+  private final Function<Fields, Reply> replies;
 
-  AnswerEndpoint(Answers answers, Function<Fields, AnswerRequest> reader, Supplier<Reply> replies) {
+  AnswerEndpoint(
+      Answers answers, Function<Fields, AnswerRequest> reader, Function<Fields, Reply> replies) {
     this.answers = answers;
     this.reader = reader;
     this.replies = replies;
@@ -34,19 +34,19 @@ final class AnswerEndpoint implements Endpoint {
   public void handle(Exchange exchange) throws IOException, InterruptedException {
     Fields fields = exchange.body();
     AnswerRequest request = reader.apply(fields);
+    Reply reply = replies.apply(fields);
     if (fields.isTrue("stream")) {
       boolean wantsUsage =
           fields.object("stream_options").filter(o -> o.isTrue("include_usage")).isPresent();
-      stream(request, wantsUsage, new EventStream(exchange));
+      stream(request, reply, wantsUsage, new EventStream(exchange));
     } else {
-      whole(request, exchange);
+      whole(request, reply, exchange);
     }
   }
 
-  private void stream(AnswerRequest request, boolean wantsUsage, EventStream stream)
+  private void stream(AnswerRequest request, Reply reply, boolean wantsUsage, EventStream stream)
       throws IOException, InterruptedException {
     Answer answer = begin(request, () -> stream.comment("waiting"));
-    Reply reply = replies.get();
     try {
       int left = answer.choices();
       while (left > 0) {
@@ -108,11 +108,10 @@ final class AnswerEndpoint implements Endpoint {
    * JSON may begin with blanks. They keep the connection alive while an answer takes its time, and
    * show who has gone, which no reading from a socket would while its request is being answered.
    */
-  private void whole(AnswerRequest request, Exchange exchange)
+  private void whole(AnswerRequest request, Reply reply, Exchange exchange)
       throws IOException, InterruptedException {
     Blanks blanks = new Blanks(exchange);
     Answer answer = begin(request, blanks::send);
-    Reply reply = replies.get();
     try {
       int left = answer.choices();
       while (left > 0) {

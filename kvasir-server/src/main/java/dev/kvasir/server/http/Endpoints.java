@@ -47,30 +47,31 @@ public final class Endpoints {
   /**
    * @param access who may ask
    * @param bodyBytes of a request at the most
-   * @param answerTokens of an answer whose request sets no bound
    */
-  public record Bounds(AccessRules access, int bodyBytes, int answerTokens) {}
+  public record Bounds(AccessRules access, int bodyBytes) {}
 
   public static Wired wire(
       ServedModel served,
       Answers answers,
+      RequestReader reader,
       Admission admission,
       Metrics metrics,
       ServerLog log,
       Bounds bounds) {
     ServerState state = new ServerState(served, answers, admission, metrics);
     Endpoints all = new Endpoints(served, state, metrics);
-    RequestReader reader = new RequestReader(served, bounds.answerTokens());
     Router router =
         new Router(bounds.access(), metrics, log, bounds.bodyBytes(), admission::retrySeconds);
     Endpoint chat =
         new AnswerEndpoint(
-            answers, reader::chat, () -> new ChatReply(served.name(), served.model().tokenizer()));
+            answers,
+            reader::chat,
+            request -> new ChatReply(served.nameFor(request), served.model().tokenizer()));
     Endpoint text =
         new AnswerEndpoint(
             answers,
             reader::completion,
-            () -> new TextReply(served.name(), served.model().tokenizer()));
+            request -> new TextReply(served.nameFor(request), served.model().tokenizer()));
     Endpoint page = new PageFiles();
     for (String version : List.of("/v1", "")) {
       router.add("POST", version + "/chat/completions", chat);

@@ -11,7 +11,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.UUID;
 
 /** The shape of {@code /v1/chat/completions}. */
 public final class ChatReply extends Reply {
@@ -94,7 +93,7 @@ public final class ChatReply extends Reply {
     function.addProperty("name", call.name());
     function.addProperty("arguments", call.arguments());
     JsonObject json = new JsonObject();
-    json.addProperty("id", "call_" + UUID.randomUUID().toString().replace("-", ""));
+    json.addProperty("id", newId("call_"));
     json.addProperty("type", "function");
     json.add("function", function);
     return json;

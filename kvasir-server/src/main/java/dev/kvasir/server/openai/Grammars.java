@@ -1,6 +1,7 @@
 package dev.kvasir.server.openai;
 
 import com.google.gson.JsonArray;
+import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.grammar.Grammar;
@@ -29,18 +30,42 @@ final class Grammars {
   /** Empty where any text will do. */
   Optional<TokenGrammar> of(Fields request, Tools tools) {
     if (tools.choice() == Tools.Choice.REQUIRED) {
-      String key = "tools " + tools.functions();
-      return Optional.of(kept(key, "tools", () -> calls(tools)));
+      return Optional.of(kept(new Held("tools " + tools.functions(), "tools", () -> calls(tools))));
     }
-    Optional<Fields> format = request.object("response_format");
-    return format.flatMap(wanted -> ofFormat(request, wanted));
+    Optional<Held> format =
+        request.object("response_format").flatMap(wanted -> ofFormat(request, wanted));
+    Optional<Held> texts = request.object("structured_outputs").flatMap(Grammars::ofTexts);
+    if (format.isPresent() && texts.isPresent()) {
+      throw ApiException.invalidField(
+          "structured_outputs", "structured_outputs stands beside response_format; expected one");
+    }
+    return texts
+        .or(() -> format.map(held -> tools.isEmpty() ? held : orCalls(held, tools)))
+        .map(this::kept);
   }
 
-  private Optional<TokenGrammar> ofFormat(Fields request, Fields format) {
+  /**
+   * What an answer is held to.
+   *
+   * @param key that tells it from others
+   * @param field of the request that asks for it
+   */
+  private record Held(String key, String field, Supplier<Grammar> grammar) {}
+
+  /** Who may call a function and may also answer does one of the two. */
+  private static Held orCalls(Held held, Tools tools) {
+    return new Held(
+        held.key() + " or tools " + tools.functions(),
+        held.field(),
+        () -> Grammar.choice(calls(tools), held.grammar().get()));
+  }
+
+  private static Optional<Held> ofFormat(Fields request, Fields format) {
     String type = format.string("type").orElse("text");
     return switch (type) {
       case "text" -> Optional.empty();
-      case "json_object" -> Optional.of(kept("object", "response_format", JsonGrammar::anyObject));
+      case "json_object" ->
+          Optional.of(new Held("object", "response_format", JsonGrammar::anyObject));
       case "json_schema" -> {
         JsonObject schema =
             format
@@ -49,7 +74,7 @@ final class Grammars {
                 .map(Fields::json)
                 .orElseThrow(() -> format.missing("json_schema.schema", "a JSON Schema"));
         yield Optional.of(
-            kept("schema " + schema, "response_format", () -> JsonGrammar.of(schema)));
+            new Held("schema " + schema, "response_format", () -> JsonGrammar.of(schema)));
       }
       default ->
           throw request.wrong(
@@ -57,17 +82,44 @@ final class Grammars {
     };
   }
 
-  private synchronized TokenGrammar kept(String key, String field, Supplier<Grammar> grammar) {
-    TokenGrammar known = kept.remove(key);
+  /** One of some texts, in the field that vLLM has for it. */
+  private static Optional<Held> ofTexts(Fields wanted) {
+    return wanted
+        .array("choice")
+        .map(
+            texts -> {
+              boolean good = !texts.isEmpty() && texts.asList().stream().allMatch(Grammars::isText);
+              if (!good) {
+                throw wanted.wrong("choice", texts, "a list of at least one text");
+              }
+              return new Held("choice " + texts, "structured_outputs", () -> oneOf(texts));
+            });
+  }
+
+  private static boolean isText(JsonElement element) {
+    return element.isJsonPrimitive()
+        && element.getAsJsonPrimitive().isString()
+        && !element.getAsString().isEmpty();
+  }
+
+  private static Grammar oneOf(JsonArray texts) {
+    return Grammar.choice(
+        texts.asList().stream()
+            .map(text -> Grammar.literal(text.getAsString()))
+            .toArray(Grammar[]::new));
+  }
+
+  private synchronized TokenGrammar kept(Held held) {
+    TokenGrammar known = kept.remove(held.key());
     try {
-      kept.put(key, known == null ? grammar.get().over(tokenizer) : known);
+      kept.put(held.key(), known == null ? held.grammar().get().over(tokenizer) : known);
     } catch (InvalidInputException e) {
-      throw ApiException.invalidField(field, e.getMessage());
+      throw ApiException.invalidField(held.field(), e.getMessage());
     }
     if (kept.size() > MOST_KEPT) {
       kept.remove(kept.keySet().iterator().next());
     }
-    return kept.get(key);
+    return kept.get(held.key());
   }
 
   /** A call of one of the functions, with arguments as it describes them. */

@@ -24,11 +24,16 @@ public abstract sealed class Reply permits ChatReply, TextReply {
    * @param model by the name that the client is to see
    */
   Reply(String prefix, String object, String chunkObject, String model, Tokenizer tokenizer) {
-    this.id = prefix + UUID.randomUUID().toString().replace("-", "");
+    this.id = newId(prefix);
     this.object = object;
     this.chunkObject = chunkObject;
     this.model = model;
     this.tokenizer = tokenizer;
+  }
+
+  /** A name that nothing else has. */
+  public static String newId(String prefix) {
+    return prefix + UUID.randomUUID().toString().replace("-", "");
   }
 
   /** What a stream says of an event, in order; nothing where it says nothing. */

@@ -106,7 +106,7 @@ public final class RequestReader {
       GenerateOptions options,
       List<String> stops,
       Splitting splitting) {
-    CacheSpec kind = served.kind(request.string("model"), request.string("kv"));
+    CacheSpec kind = served.kind(request);
     return new AnswerRequest(
         prompt,
         kind,

@@ -38,13 +38,23 @@ public record ServedModel(Model model, String name, List<CacheSpec> kinds, int c
         .toList();
   }
 
+  /** The name that a request is answered under, which says the kind unless it is the usual one. */
+  public String nameFor(Fields request) {
+    CacheSpec kind = kind(request);
+    return kind.equals(kinds.getFirst()) ? name : name + BEFORE_KIND + kind;
+  }
+
+  CacheSpec kind(Fields request) {
+    return kind(request.string("model"), request.string("kv"));
+  }
+
   /**
    * The kind of cache for a request.
    *
    * @param asked by the name of a model, which may be any but for the kind in it
    * @param kind asked for by itself
    */
-  CacheSpec kind(Optional<String> asked, Optional<String> kind) {
+  private CacheSpec kind(Optional<String> asked, Optional<String> kind) {
     Optional<String> inName =
         asked
             .filter(text -> text.indexOf(BEFORE_KIND) >= 0)

@@ -1,0 +1,121 @@
+package dev.kvasir.langchain4j;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.google.gson.JsonParser;
+import dev.kvasir.error.InvalidInputException;
+import dev.langchain4j.data.message.AiMessage;
+import dev.langchain4j.data.message.CustomMessage;
+import dev.langchain4j.data.message.UserMessage;
+import dev.langchain4j.exception.InvalidRequestException;
+import dev.langchain4j.exception.UnsupportedFeatureException;
+import dev.langchain4j.model.chat.request.ChatRequest;
+import dev.langchain4j.model.chat.request.ChatRequestParameters;
+import dev.langchain4j.model.chat.request.ResponseFormat;
+import dev.langchain4j.model.chat.response.ChatResponse;
+import dev.langchain4j.model.output.FinishReason;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+/** What the kit does not ask. */
+class KvasirChatModelTest {
+  private static ChatRequest hello(ChatRequestParameters parameters) {
+    return ChatRequest.builder().messages(UserMessage.from("Hello")).parameters(parameters).build();
+  }
+
+  @Test
+  void theBundledModelAnswersAndIsClosed() {
+    KvasirChatModel.Builder builder =
+        KvasirChatModel.builder().kv("kivi:2", "fp16").kvMemory(64 << 20).contextLimit(512);
+    ChatRequestParameters few = ChatRequestParameters.builder().maxOutputTokens(4).build();
+    try (KvasirChatModel model = builder.build()) {
+      ChatResponse response = model.chat(hello(few));
+      assertThat(response.aiMessage().text()).isNotBlank();
+      assertThat(response.tokenUsage().outputTokenCount()).isEqualTo(4);
+      assertThat(model.answers().names()).containsExactly("kvasir-mini", "kvasir-mini@fp16");
+    }
+  }
+
+  @Test
+  void aSeedGivesTheSameTextAgain() {
+    KvasirChatRequestParameters seeded =
+        KvasirChatRequestParameters.builder()
+            .temperature(1.0)
+            .minP(0.0)
+            .seed(7L)
+            .maxOutputTokens(16)
+            .build();
+    try (KvasirChatModel model = InProcess.model().build()) {
+      String text = model.chat(hello(seeded)).aiMessage().text();
+      assertThat(model.chat(hello(seeded)).aiMessage().text()).isEqualTo(text);
+    }
+  }
+
+  @Test
+  void jsonWithoutASchemaIsAnObject() {
+    ChatRequestParameters json =
+        ChatRequestParameters.builder()
+            .responseFormat(ResponseFormat.JSON)
+            .maxOutputTokens(60)
+            .build();
+    try (KvasirChatModel model = InProcess.model().build()) {
+      ChatResponse response = model.chat(hello(json));
+      if (response.finishReason() == FinishReason.STOP) {
+        assertThat(JsonParser.parseString(response.aiMessage().text()).isJsonObject()).isTrue();
+      }
+      assertThat(response.aiMessage().text()).startsWith("{");
+    }
+  }
+
+  @Test
+  void whatIsAskedForWinsOverWhatIsUsual() {
+    KvasirChatRequestParameters usual =
+        KvasirChatRequestParameters.builder().kv("fp16").seed(1L).temperature(0.5).build();
+    KvasirChatRequestParameters asked =
+        usual.overrideWith(KvasirChatRequestParameters.builder().kv("kivi:2").build());
+    assertThat(asked.kv()).isEqualTo("kivi:2");
+    assertThat(asked.seed()).isEqualTo(1);
+    assertThat(asked.temperature()).isEqualTo(0.5);
+    assertThat(ChatRequestParameters.builder().topK(3).build().overrideWith(asked))
+        .isEqualTo(asked.overrideWith(ChatRequestParameters.builder().topK(3).build()))
+        .isNotEqualTo(asked);
+  }
+
+  @Test
+  void aKindOfCacheThatIsNotThereIsRefused() {
+    KvasirChatRequestParameters parameters =
+        KvasirChatRequestParameters.builder().kv("commvq:1").build();
+    try (KvasirChatModel model = InProcess.model().build()) {
+      assertThatThrownBy(() -> model.chat(hello(parameters)))
+          .isInstanceOf(InvalidRequestException.class)
+          .hasMessage("the kind of cache is 'commvq:1'; this server allows [fp16, kivi:2]");
+    }
+  }
+
+  @Test
+  void aConversationMayHoldThoughtsAndHasToBeOfKnownMessages() {
+    AiMessage thought = AiMessage.builder().text("Hi").thinking("A greeting.").build();
+    ChatRequestParameters few = ChatRequestParameters.builder().maxOutputTokens(2).build();
+    try (KvasirChatModel model = InProcess.model(few)) {
+      assertThat(
+              model
+                  .chat(UserMessage.from("Hello"), thought, UserMessage.from("And?"))
+                  .tokenUsage()
+                  .outputTokenCount())
+          .isEqualTo(2);
+      assertThatThrownBy(() -> model.chat(List.of(CustomMessage.from(Map.of("a", 1)))))
+          .isInstanceOf(UnsupportedFeatureException.class)
+          .hasMessage("messages of type custom are not supported");
+    }
+  }
+
+  @Test
+  void aModelThatIsNotThereIsToldByItsPath() {
+    assertThatThrownBy(() -> KvasirChatModel.builder().modelPath(Path.of("no.gguf")).build())
+        .isInstanceOf(InvalidInputException.class)
+        .hasMessageContaining("no.gguf");
+  }
+}

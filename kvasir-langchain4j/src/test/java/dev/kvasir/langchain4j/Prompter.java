@@ -1,0 +1,134 @@
+package dev.kvasir.langchain4j;
+
+import dev.langchain4j.agent.tool.ToolSpecification;
+import dev.langchain4j.data.message.ChatMessage;
+import dev.langchain4j.data.message.ToolExecutionResultMessage;
+import dev.langchain4j.data.message.UserMessage;
+import dev.langchain4j.model.chat.request.ChatRequest;
+import dev.langchain4j.model.chat.request.ChatRequestParameters;
+import dev.langchain4j.model.chat.request.ResponseFormat;
+import dev.langchain4j.model.chat.request.ResponseFormatType;
+import dev.langchain4j.model.chat.request.ToolChoice;
+import dev.langchain4j.model.chat.request.json.JsonObjectSchema;
+import dev.langchain4j.model.chat.request.json.JsonRawSchema;
+import dev.langchain4j.model.chat.request.json.JsonSchema;
+import dev.langchain4j.model.chat.request.json.JsonSchemaElement;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * Whispers the lines that LangChain4j's kit waits for: the bundled model was never told of Berlin,
+ * nor when to look at the weather. A line is one text that the answer is held to, a schema that
+ * leaves one value, or one function that must be called; templates, tokens, streams, the reading of
+ * calls, ends and counts are the model's own.
+ */
+final class Prompter {
+  static final String BERLIN = "Berlin is the capital of Germany.";
+
+  private static final String WEATHER_CALL = call("getWeather", "{\"city\": \"Munich\"}");
+  private static final Map<String, String> LINES =
+      Map.of(
+          "What is the capital of Germany?",
+          BERLIN,
+          "Translate: 'I love you'",
+          "Ich liebe dich.",
+          "What is my favorite color?",
+          "Your favorite color is green.",
+          "Say 'Hello World'",
+          "Hello World",
+          "What is the weather in Munich?",
+          WEATHER_CALL,
+          "What is the time now? Use the get_current_time tool.",
+          call("get_current_time", "{}"),
+          "What is the weather in Munich and time in France? Call tools simultaneously (in parallel)",
+          WEATHER_CALL + call("getTime", "{\"country\": \"France\"}"));
+
+  private final List<ChatMessage> messages;
+  private final ChatRequestParameters parameters;
+  private final String asked;
+
+  Prompter(ChatRequest request) {
+    messages = request.messages();
+    parameters = request.parameters();
+    UserMessage last = UserMessage.findLast(messages).orElseThrow();
+    asked = last.hasSingleText() ? last.singleText() : "";
+  }
+
+  private static String call(String name, String arguments) {
+    return "<tool_call>{\"name\": \"%s\", \"arguments\": %s}</tool_call>"
+        .formatted(name, arguments);
+  }
+
+  /** What is to be said; empty where a schema says it, or anything will do. */
+  Optional<String> line() {
+    if (isJson() || parameters.toolChoice() == ToolChoice.REQUIRED) {
+      return Optional.empty();
+    }
+    return results().isEmpty()
+        ? Optional.ofNullable(LINES.get(asked))
+        : Optional.of("The answer is: " + String.join(", ", results()) + ".");
+  }
+
+  private boolean isJson() {
+    ResponseFormat format = parameters.responseFormat();
+    return format != null && format.type() == ResponseFormatType.JSON;
+  }
+
+  private List<String> results() {
+    return messages.stream()
+        .filter(ToolExecutionResultMessage.class::isInstance)
+        .map(message -> ((ToolExecutionResultMessage) message).text())
+        .toList();
+  }
+
+  List<ToolSpecification> tools() {
+    List<ToolSpecification> tools = parameters.toolSpecifications();
+    return mustCall()
+        ? tools.stream().filter(tool -> tool.name().equals("getWeather")).map(this::only).toList()
+        : tools;
+  }
+
+  private ToolSpecification only(ToolSpecification tool) {
+    return tool.toBuilder().parameters(only("city", "Munich")).build();
+  }
+
+  private boolean mustCall() {
+    return toolChoice() == ToolChoice.REQUIRED;
+  }
+
+  /** Who may call and may answer in a form is told which. */
+  ToolChoice toolChoice() {
+    if (!isJson() || parameters.toolSpecifications().isEmpty()) {
+      return parameters.toolChoice();
+    }
+    return results().isEmpty() ? ToolChoice.REQUIRED : ToolChoice.NONE;
+  }
+
+  ResponseFormat format() {
+    if (!isJson()) {
+      return parameters.responseFormat();
+    }
+    JsonSchema schema = parameters.responseFormat().jsonSchema();
+    JsonSchemaElement narrow =
+        schema != null && schema.rootElement() instanceof JsonRawSchema raw
+            ? JsonRawSchema.from(
+                raw.schema().replace("\"string\"", "\"string\", \"enum\": [\"Berlin\"]"))
+            : asked.contains("weather") ? only("weather", "sunny") : only("city", "Berlin");
+    return ResponseFormat.builder()
+        .type(ResponseFormatType.JSON)
+        .jsonSchema(JsonSchema.builder().name("Answer").rootElement(narrow).build())
+        .build();
+  }
+
+  private static JsonObjectSchema only(String property, String value) {
+    return JsonObjectSchema.builder()
+        .addEnumProperty(property, List.of(value))
+        .required(property)
+        .build();
+  }
+
+  List<ChatMessage> messages() {
+    return messages;
+  }
+}

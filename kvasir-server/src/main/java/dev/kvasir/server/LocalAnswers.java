@@ -1,0 +1,135 @@
+package dev.kvasir.server;
+
+import com.google.gson.JsonObject;
+import dev.kvasir.LoadOptions;
+import dev.kvasir.Model;
+import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.server.answer.Admission;
+import dev.kvasir.server.answer.Answers;
+import dev.kvasir.server.api.ApiException;
+import dev.kvasir.server.api.Fields;
+import dev.kvasir.server.openai.RequestReader;
+import dev.kvasir.server.openai.ServedModel;
+import dev.kvasir.server.watch.Metrics;
+import dev.kvasir.server.watch.ServerLog;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Answers requests of the OpenAI interface within this process, without a port: what a server does
+ * behind its HTTP, for libraries that bring their own interface. Requests from several threads
+ * share steps, beginnings of texts and the memory of the model. Closing it ends all answers, and
+ * closes a model that it has loaded itself.
+ */
+public final class LocalAnswers implements AutoCloseable {
+  private static final Duration PATIENCE = Duration.ofSeconds(10);
+
+  private final ServedModel served;
+  private final Admission admission;
+  private final Metrics metrics;
+  private final Answers answers;
+  private final RequestReader reader;
+  private final Runnable atEnd;
+
+  private LocalAnswers(Model model, ServerOptions options, ServerLog log, Runnable atEnd) {
+    this.atEnd = atEnd;
+    int context = Math.min(options.contextLimit(), model.config().contextLength());
+    served = ServedModel.of(model, options.kinds(), context);
+    metrics = new Metrics();
+    admission =
+        new Admission(
+            bytesForSequences(model, options), options.mostSequences(), options.mostWaiting());
+    answers = new Answers(model, context, admission, metrics, log, options.timeout());
+    reader = new RequestReader(served, options.answerTokens());
+  }
+
+  /**
+   * Answers with a model that others may use too, and that stays open.
+   *
+   * @param options of which the address, the size of bodies and who may ask are not looked at
+   * @throws InvalidInputException where the memory holds no sequence at all
+   */
+  public static LocalAnswers of(Model model, ServerOptions options, ServerLog log) {
+    return new LocalAnswers(model, options, log, () -> {});
+  }
+
+  /**
+   * Answers with a model of its own.
+   *
+   * @param file or folder of the model; empty for the bundled one
+   */
+  public static LocalAnswers load(
+      Optional<Path> file, LoadOptions load, ServerOptions options, ServerLog log) {
+    Model model = file.map(path -> Model.load(path, load)).orElseGet(() -> Model.bundled(load));
+    try {
+      return new LocalAnswers(model, options, log, model::close);
+    } catch (RuntimeException e) {
+      model.close();
+      throw e;
+    }
+  }
+
+  /** Tables that all sequences of a kind share stay once they are made. */
+  private static long bytesForSequences(Model model, ServerOptions options) {
+    long tables = options.kinds().stream().mapToLong(model::sharedCacheBytes).sum();
+    long limit = model.cacheMemory().limit();
+    if (tables >= limit) {
+      throw new InvalidInputException(
+          "the tables of the caches %s take %d bytes; the memory of all caches is %d"
+              .formatted(options.kinds(), tables, limit));
+    }
+    return limit - tables;
+  }
+
+  /** Every name that requests may ask for; the first one is for the usual kind of cache. */
+  public List<String> names() {
+    return served.names();
+  }
+
+  /**
+   * An answer to a conversation, which begins when it is run.
+   *
+   * @param request as the body of {@code /v1/chat/completions}; one choice is answered, and {@code
+   *     stream} means nothing
+   * @throws ApiException where it cannot be answered
+   */
+  public LocalAnswer chat(JsonObject request) {
+    JsonObject single = request.deepCopy();
+    single.remove("n");
+    Fields fields = Fields.of(single);
+    return new LocalAnswer(answers, reader.chat(fields), served.nameFor(fields));
+  }
+
+  ServedModel served() {
+    return served;
+  }
+
+  Admission admission() {
+    return admission;
+  }
+
+  Metrics metrics() {
+    return metrics;
+  }
+
+  Answers answers() {
+    return answers;
+  }
+
+  RequestReader reader() {
+    return reader;
+  }
+
+  /** Ends all answers with a reason, and waits until those who asked have heard it. */
+  @Override
+  public void close() {
+    try {
+      answers.stop(PATIENCE);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+    atEnd.run();
+  }
+}

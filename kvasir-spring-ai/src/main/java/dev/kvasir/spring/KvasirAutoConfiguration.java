@@ -1,0 +1,62 @@
+package dev.kvasir.spring;
+
+import dev.kvasir.LoadOptions;
+import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.server.LocalAnswers;
+import dev.kvasir.server.ServerOptions;
+import dev.kvasir.server.watch.ServerLog;
+import io.micrometer.observation.ObservationRegistry;
+import java.nio.file.Path;
+import java.util.Optional;
+import org.springframework.ai.model.SpringAIModelProperties;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.context.annotation.Bean;
+
+/**
+ * Loads the model that {@code kvasir.model} names, unless {@code spring.ai.model.chat} chooses
+ * another provider.
+ */
+@AutoConfiguration
+@ConditionalOnProperty(
+    name = SpringAIModelProperties.CHAT_MODEL,
+    havingValue = "kvasir",
+    matchIfMissing = true)
+@EnableConfigurationProperties(KvasirProperties.class)
+public class KvasirAutoConfiguration {
+  @Bean(destroyMethod = "close")
+  @ConditionalOnMissingBean
+  LocalAnswers kvasirAnswers(KvasirProperties properties) {
+    ServerOptions usual = ServerOptions.defaults();
+    ServerOptions options =
+        usual.withKinds(properties.kinds().stream().map(CacheSpec::parse).toList());
+    if (properties.contextLimit() != null) {
+      options = options.withLengths(properties.contextLimit(), usual.answerTokens());
+    }
+    return LocalAnswers.load(
+        Optional.ofNullable(properties.model()).map(Path::of),
+        load(properties),
+        options,
+        new ServerLog(System.err));
+  }
+
+  private static LoadOptions load(KvasirProperties properties) {
+    LoadOptions usual = LoadOptions.defaults();
+    LoadOptions bounded =
+        properties.memory().map(size -> usual.withCacheBytes(size.toBytes())).orElse(usual);
+    return properties.threads() == null ? bounded : bounded.withThreads(properties.threads());
+  }
+
+  @Bean
+  @ConditionalOnMissingBean
+  KvasirSpringChatModel kvasirChatModel(
+      LocalAnswers answers,
+      KvasirProperties properties,
+      ObjectProvider<ObservationRegistry> registry) {
+    return new KvasirSpringChatModel(
+        answers, properties.chat().options(), registry.getIfUnique(() -> ObservationRegistry.NOOP));
+  }
+}

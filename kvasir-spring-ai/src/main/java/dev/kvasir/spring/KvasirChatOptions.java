@@ -1,0 +1,182 @@
+package dev.kvasir.spring;
+
+import java.util.List;
+import java.util.Objects;
+import org.springframework.ai.chat.prompt.ChatOptions;
+import org.springframework.ai.model.tool.DefaultToolCallingChatOptions;
+import org.springframework.ai.model.tool.StructuredOutputChatOptions;
+import org.springframework.ai.model.tool.ToolCallingChatOptions;
+
+/** Options of a prompt, with those that only Kvasir has. What is null is left open. */
+public final class KvasirChatOptions extends DefaultToolCallingChatOptions
+    implements StructuredOutputChatOptions {
+  private final Own own;
+
+  /** What Spring AI's options do not have. */
+  private record Own(
+      String outputSchema,
+      Long seed,
+      Double minP,
+      String kv,
+      String conversation,
+      String toolChoice,
+      List<String> answerChoices) {
+    private static final Own NOTHING = new Own(null, null, null, null, null, null, null);
+
+    Own or(Own usual) {
+      return new Own(
+          outputSchema == null ? usual.outputSchema : outputSchema,
+          seed == null ? usual.seed : seed,
+          minP == null ? usual.minP : minP,
+          kv == null ? usual.kv : kv,
+          conversation == null ? usual.conversation : conversation,
+          toolChoice == null ? usual.toolChoice : toolChoice,
+          answerChoices == null ? usual.answerChoices : answerChoices);
+    }
+  }
+
+  private KvasirChatOptions(Builder builder, ToolCallingChatOptions common) {
+    super(
+        common.getToolCallbacks(),
+        common.getToolContext(),
+        common.getModel(),
+        common.getFrequencyPenalty(),
+        common.getMaxTokens(),
+        common.getPresencePenalty(),
+        common.getStopSequences(),
+        common.getTemperature(),
+        common.getTopK(),
+        common.getTopP());
+    own = builder.own;
+  }
+
+  public static Builder builder() {
+    return new Builder();
+  }
+
+  /** A JSON Schema that the answer is held to. */
+  @Override
+  public String getOutputSchema() {
+    return own.outputSchema;
+  }
+
+  /** With which the same prompt gives the same text. */
+  public Long seed() {
+    return own.seed;
+  }
+
+  /** How likely a token must be, as a share of the likeliest. */
+  public Double minP() {
+    return own.minP;
+  }
+
+  /** The kind of cache, one of those that the model was made with. */
+  public String kv() {
+    return own.kv;
+  }
+
+  /** By which what is kept of a conversation can be told apart and forgotten. */
+  public String conversation() {
+    return own.conversation;
+  }
+
+  /** {@code auto}, {@code required} or {@code none}. */
+  public String toolChoice() {
+    return own.toolChoice;
+  }
+
+  /** Texts of which the answer is one. */
+  public List<String> answerChoices() {
+    return own.answerChoices;
+  }
+
+  @Override
+  public Builder mutate() {
+    Builder builder = new Builder();
+    builder
+        .model(getModel())
+        .frequencyPenalty(getFrequencyPenalty())
+        .maxTokens(getMaxTokens())
+        .presencePenalty(getPresencePenalty())
+        .stopSequences(getStopSequences())
+        .temperature(getTemperature())
+        .topK(getTopK())
+        .topP(getTopP())
+        .toolCallbacks(getToolCallbacks())
+        .toolContext(getToolContext());
+    builder.own = own;
+    return builder;
+  }
+
+  @Override
+  public boolean equals(Object other) {
+    return super.equals(other) && other instanceof KvasirChatOptions that && own.equals(that.own);
+  }
+
+  @Override
+  public int hashCode() {
+    return Objects.hash(super.hashCode(), own);
+  }
+
+  /** Makes {@link KvasirChatOptions}. */
+  public static final class Builder extends DefaultToolCallingChatOptions.Builder<Builder>
+      implements StructuredOutputChatOptions.Builder<Builder> {
+    private Own own = Own.NOTHING;
+
+    private Builder() {}
+
+    @Override
+    public Builder outputSchema(String schema) {
+      own =
+          new Own(
+              schema,
+              own.seed,
+              own.minP,
+              own.kv,
+              own.conversation,
+              own.toolChoice,
+              own.answerChoices);
+      return this;
+    }
+
+    public Builder seed(Long value) {
+      return with(new Own(null, value, null, null, null, null, null));
+    }
+
+    public Builder minP(Double value) {
+      return with(new Own(null, null, value, null, null, null, null));
+    }
+
+    public Builder kv(String spec) {
+      return with(new Own(null, null, null, spec, null, null, null));
+    }
+
+    public Builder conversation(String key) {
+      return with(new Own(null, null, null, null, key, null, null));
+    }
+
+    public Builder toolChoice(String word) {
+      return with(new Own(null, null, null, null, null, word, null));
+    }
+
+    public Builder answerChoices(List<String> texts) {
+      return with(new Own(null, null, null, null, null, null, texts));
+    }
+
+    private Builder with(Own more) {
+      own = more.or(own);
+      return this;
+    }
+
+    @Override
+    public Builder combineWith(ChatOptions.Builder<?> other) {
+      super.combineWith(other);
+      return other instanceof Builder that ? with(that.own) : this;
+    }
+
+    @Override
+    public KvasirChatOptions build() {
+      return new KvasirChatOptions(this, super.build());
+    }
+  }
+}

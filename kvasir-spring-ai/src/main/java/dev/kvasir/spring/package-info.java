@@ -1,0 +1,2 @@
+/** A chat model of Spring AI that runs within the process, and its auto-configuration. */
+package dev.kvasir.spring;

@@ -1,0 +1,211 @@
+package dev.kvasir.spring;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.kvasir.LoadOptions;
+import dev.kvasir.Model;
+import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.server.LocalAnswers;
+import dev.kvasir.server.ServerOptions;
+import dev.kvasir.server.api.ApiException;
+import dev.kvasir.server.watch.ServerLog;
+import io.micrometer.observation.Observation;
+import io.micrometer.observation.ObservationHandler;
+import io.micrometer.observation.ObservationRegistry;
+import java.net.URI;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.springframework.ai.chat.messages.AssistantMessage;
+import org.springframework.ai.chat.messages.Message;
+import org.springframework.ai.chat.messages.SystemMessage;
+import org.springframework.ai.chat.messages.ToolResponseMessage;
+import org.springframework.ai.chat.messages.UserMessage;
+import org.springframework.ai.chat.model.ChatResponse;
+import org.springframework.ai.chat.prompt.ChatOptions;
+import org.springframework.ai.chat.prompt.Prompt;
+import org.springframework.ai.content.Media;
+import org.springframework.ai.tool.function.FunctionToolCallback;
+import org.springframework.util.MimeTypeUtils;
+
+/** The model by itself, without Spring Boot. */
+class KvasirSpringChatModelTest {
+  private static final KvasirChatOptions LIKELIEST =
+      KvasirChatOptions.builder().temperature(0.0).maxTokens(8).build();
+
+  private static Model bundled;
+  private static LocalAnswers answers;
+  private static KvasirSpringChatModel model;
+
+  @BeforeAll
+  static void open() {
+    bundled = Model.bundled(LoadOptions.defaults().withCacheBytes(64 << 20));
+    answers = LocalAnswers.of(bundled, ServerOptions.defaults(), new ServerLog(System.err));
+    model = new KvasirSpringChatModel(answers);
+  }
+
+  @AfterAll
+  static void close() {
+    answers.close();
+    bundled.close();
+  }
+
+  @Test
+  void anAnswerSaysWhatItTookAndWhyItEnded() {
+    ChatResponse response = model.call(new Prompt("Hello", LIKELIEST));
+    assertThat(response.getResult().getOutput().getText()).isNotBlank();
+    assertThat(response.getResult().getMetadata().getFinishReason()).isEqualTo("LENGTH");
+    assertThat(response.getMetadata().getModel()).isEqualTo("kvasir-mini");
+    assertThat(response.getMetadata().getUsage().getCompletionTokens()).isEqualTo(8);
+    assertThat(response.getMetadata().getUsage().getPromptTokens()).isPositive();
+  }
+
+  @Test
+  void portableOptionsServeToo() {
+    ChatOptions few = ChatOptions.builder().maxTokens(3).temperature(0.0).build();
+    ChatResponse response = model.call(new Prompt("Hello", few));
+    assertThat(response.getMetadata().getUsage().getCompletionTokens()).isEqualTo(3);
+  }
+
+  @Test
+  void aStreamEndsWithWhatItTook() {
+    List<ChatResponse> responses =
+        model.stream(new Prompt("Hello", LIKELIEST)).collectList().block();
+    StringBuilder text = new StringBuilder();
+    responses.forEach(response -> text.append(response.getResult().getOutput().getText()));
+    assertThat(text)
+        .hasToString(model.call(new Prompt("Hello", LIKELIEST)).getResult().getOutput().getText());
+    ChatResponse last = responses.getLast();
+    assertThat(last.getMetadata().getUsage().getCompletionTokens()).isEqualTo(8);
+    assertThat(last.getResult().getMetadata().getFinishReason()).isEqualTo("LENGTH");
+  }
+
+  @Test
+  void aStreamThatIsCancelledLeavesItsMemory() throws InterruptedException {
+    KvasirChatOptions many = LIKELIEST.mutate().maxTokens(4000).build();
+    assertThat(model.stream(new Prompt("Hello", many)).take(3).collectList().block()).hasSize(3);
+    do {
+      Thread.sleep(5);
+      bundled.prefixes().clear();
+    } while (bundled.cacheMemory().taken() > 0);
+  }
+
+  @Test
+  void callsComeWithTheirFunctions() {
+    KvasirChatOptions must =
+        LIKELIEST
+            .mutate()
+            .maxTokens(200)
+            .toolChoice("required")
+            .toolCallbacks(
+                FunctionToolCallback.builder("tide", (Map<String, Object> nothing) -> "low")
+                    .inputSchema("{\"type\": \"object\", \"properties\": {}}")
+                    .inputType(Map.class)
+                    .build())
+            .build();
+    ChatResponse response = model.call(new Prompt("How high is the water?", must));
+    assertThat(response.hasToolCalls()).isTrue();
+    AssistantMessage.ToolCall call = response.getResult().getOutput().getToolCalls().getFirst();
+    assertThat(call.name()).isEqualTo("tide");
+    assertThat(call.arguments()).isEqualTo("{}");
+    List<ChatResponse> streamed =
+        model.stream(new Prompt("How high is the water?", must)).collectList().block();
+    assertThat(streamed).filteredOn(ChatResponse::hasToolCalls).hasSize(1);
+  }
+
+  @Test
+  void aConversationHoldsResultsAndThoughts() {
+    AssistantMessage calling =
+        AssistantMessage.builder()
+            .content("")
+            .properties(Map.of(Responses.REASONING, "I should look."))
+            .toolCalls(List.of(new AssistantMessage.ToolCall("1", "function", "tide", "{}")))
+            .build();
+    Message results =
+        ToolResponseMessage.builder()
+            .responses(List.of(new ToolResponseMessage.ToolResponse("1", "tide", "low")))
+            .build();
+    List<Message> messages =
+        List.of(new SystemMessage("Be short."), new UserMessage("Hello"), calling, results);
+    var json = RequestJson.of(new Prompt(messages, LIKELIEST)).getAsJsonArray("messages");
+    assertThat(json.get(2).getAsJsonObject().get("reasoning_content").getAsString())
+        .isEqualTo("I should look.");
+    assertThat(json.get(3).getAsJsonObject().get("tool_call_id").getAsString()).isEqualTo("1");
+    assertThat(model.call(new Prompt(messages, LIKELIEST)).getResult().getOutput().getText())
+        .isNotBlank();
+  }
+
+  @Test
+  void anAnswerMayBeOneOfSomeTexts() {
+    KvasirChatOptions words = LIKELIEST.mutate().answerChoices(List.of("ebb", "flood")).build();
+    assertThat(model.call(new Prompt("Which?", words)).getResult().getOutput().getText())
+        .isIn("ebb", "flood");
+  }
+
+  @Test
+  void optionsOfAPromptWinWhereTheyAreGiven() {
+    KvasirChatOptions usual = KvasirChatOptions.builder().kv("fp16").seed(1L).build();
+    KvasirChatOptions both =
+        usual.mutate().combineWith(KvasirChatOptions.builder().kv("kivi:2").topK(3)).build();
+    assertThat(both)
+        .isEqualTo(KvasirChatOptions.builder().kv("kivi:2").seed(1L).topK(3).build())
+        .isNotEqualTo(usual);
+  }
+
+  @Test
+  void imagesAreRefused() {
+    UserMessage image =
+        UserMessage.builder()
+            .text("What is it?")
+            .media(new Media(MimeTypeUtils.IMAGE_PNG, URI.create("http://localhost/a.png")))
+            .build();
+    assertThatThrownBy(() -> model.call(new Prompt(image)))
+        .isInstanceOf(InvalidInputException.class)
+        .hasMessage(
+            "a message holds media of type image/png, which is not supported; models read text");
+  }
+
+  @Test
+  void aBadOptionIsToldToTheCallerOfEither() {
+    Prompt cold = new Prompt("Hello", KvasirChatOptions.builder().temperature(-1.0).build());
+    assertThatThrownBy(() -> model.call(cold))
+        .isInstanceOf(ApiException.class)
+        .hasMessageContaining("temperature is -1");
+    assertThatThrownBy(() -> model.stream(cold).blockLast())
+        .isInstanceOf(ApiException.class)
+        .hasMessageContaining("temperature is -1");
+  }
+
+  @Test
+  void callsAndStreamsAreObserved() throws InterruptedException {
+    BlockingQueue<String> seen = new LinkedBlockingQueue<>();
+    ObservationRegistry registry = ObservationRegistry.create();
+    registry
+        .observationConfig()
+        .observationHandler(
+            new ObservationHandler<Observation.Context>() {
+              @Override
+              public void onStop(Observation.Context context) {
+                seen.add(context.getContextualName());
+              }
+
+              @Override
+              public boolean supportsContext(Observation.Context context) {
+                return true;
+              }
+            });
+    KvasirChatOptions named = LIKELIEST.mutate().model("kvasir-mini").build();
+    KvasirSpringChatModel observed = new KvasirSpringChatModel(answers, named, registry);
+    observed.call(new Prompt("Hello"));
+    assertThat(seen.take()).isEqualTo("chat kvasir-mini");
+    observed.stream(new Prompt("Hello")).blockLast();
+    // A stream's end is seen after it was told.
+    assertThat(seen.poll(1, TimeUnit.MINUTES)).isEqualTo("chat kvasir-mini");
+  }
+}

@@ -1,0 +1,125 @@
+package dev.kvasir.spring.example;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.kvasir.server.LocalAnswers;
+import dev.kvasir.spring.KvasirChatOptions;
+import dev.kvasir.spring.KvasirSpringChatModel;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.springframework.ai.chat.client.ChatClient;
+import org.springframework.ai.tool.annotation.Tool;
+import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.context.ConfigurableApplicationContext;
+
+/** The example is started as Spring Boot starts it, and asked. */
+class ExampleApplicationTest {
+  private static ConfigurableApplicationContext context;
+  private static ChatClient client;
+
+  @BeforeAll
+  static void start() {
+    context =
+        application()
+            .run(
+                "--kvasir.kv=kivi:2;fp16",
+                "--kvasir.kv-memory=64MB",
+                "--kvasir.context-limit=2048",
+                "--kvasir.chat.max-tokens=12",
+                "--kvasir.chat.temperature=0");
+    client = context.getBean(ChatClient.Builder.class).build();
+  }
+
+  private static SpringApplicationBuilder application() {
+    return new SpringApplicationBuilder(ExampleApplication.class)
+        .web(WebApplicationType.NONE)
+        .logStartupInfo(false);
+  }
+
+  @AfterAll
+  static void stop() {
+    context.close();
+  }
+
+  @Test
+  void theReadmeShowsIt() throws IOException {
+    String source =
+        Files.readString(
+            Path.of("src/test/java/dev/kvasir/spring/example/ExampleApplication.java"));
+    assertThat(Files.readString(Path.of("../README.md")))
+        .contains("```java\n" + source.substring(source.indexOf("import ")) + "```");
+  }
+
+  @Test
+  void itAnswersWithinTheBoundsOfItsProperties() {
+    var response = client.prompt("Tell me of the sea.").call().chatResponse();
+    assertThat(response.getResult().getOutput().getText()).isNotBlank();
+    assertThat(response.getMetadata().getUsage().getCompletionTokens()).isEqualTo(12);
+    assertThat(response.getResult().getMetadata().getFinishReason()).isEqualTo("LENGTH");
+    assertThat(context.getBean(LocalAnswers.class).names())
+        .containsExactly("kvasir-mini", "kvasir-mini@fp16");
+  }
+
+  @Test
+  void aStreamGivesTheSameText() {
+    String whole = client.prompt("Tell me of the sea.").call().content();
+    List<String> pieces =
+        client.prompt("Tell me of the sea.").stream().content().collectList().block();
+    assertThat(pieces).hasSizeGreaterThan(1);
+    assertThat(String.join("", pieces)).isEqualTo(whole);
+  }
+
+  /** What the model may call. */
+  static final class Harbour {
+    @Tool(description = "How high the water stands in the harbour", returnDirect = true)
+    String tide() {
+      return "two feet";
+    }
+  }
+
+  @Test
+  void aFunctionOfTheApplicationIsCalled() {
+    String answer =
+        client
+            .prompt("How high is the water?")
+            .tools(new Harbour())
+            .options(KvasirChatOptions.builder().maxTokens(100).toolChoice("required"))
+            .call()
+            .content();
+    assertThat(answer).contains("two feet");
+  }
+
+  /** What the model says of a ship. */
+  record Ship(Kind kind, boolean seaworthy) {}
+
+  enum Kind {
+    BRIG,
+    SLOOP
+  }
+
+  @Test
+  void anAnswerIsAnObjectOfAClass() {
+    Ship ship =
+        client
+            .prompt("Which ship is it?")
+            .options(KvasirChatOptions.builder().maxTokens(100))
+            .call()
+            .entity(Ship.class, spec -> spec.useProviderStructuredOutput());
+    assertThat(ship.kind()).isIn(Kind.BRIG, Kind.SLOOP);
+  }
+
+  @Test
+  void anotherProviderMayBeChosen() {
+    assertThatThrownBy(
+            () -> application().run("--spring.ai.model.chat=other").getBean(ChatClient.class))
+        .hasMessageContaining("ChatModel");
+    assertThat(context.getBeansOfType(KvasirSpringChatModel.class)).hasSize(1);
+  }
+}
