@@ -67,9 +67,12 @@ final class DecodeBench implements Callable<Integer> {
 
   @Option(
       names = "--tokens",
-      defaultValue = "32",
+      defaultValue = "128",
       paramLabel = "N",
-      description = "Tokens of a turn (default: ${DEFAULT-VALUE}).")
+      description = {
+        "Tokens of a turn (default: ${DEFAULT-VALUE}: a page, so that every method packs one, as it",
+        "  does in a long run)."
+      })
   private int tokens;
 
   @Option(

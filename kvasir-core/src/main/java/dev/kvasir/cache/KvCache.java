@@ -69,7 +69,7 @@ public interface KvCache extends AutoCloseable {
    */
   void holdSealing(boolean held);
 
-  /** Whether a prompt's rows compute on packed bits as a generated token's do. */
+  /** Whether a prompt's rows compute on what is stored, as a generated token's do. */
   boolean readsPromptsPacked();
 
   /** Whether {@link #see} wants to be called. */

@@ -8,6 +8,7 @@ import dev.kvasir.codec.SealingRun;
 import dev.kvasir.codec.SequenceCodec;
 import dev.kvasir.codec.ShrinkingCodec;
 import dev.kvasir.codec.ShrinkingSequence;
+import dev.kvasir.kernel.DenseMatrix.Precision;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.memory.MemoryFullException;
 import dev.kvasir.memory.MemoryPool;
@@ -37,6 +38,7 @@ public final class PagedCache implements KvCache {
   private final YieldingPages yielding; // null where pages do not shrink for others
   private final MemoryPool pool;
   private final int blocksTogether;
+  private final boolean readsPromptsPacked;
   private int length;
   private int sealedEnd; // blocks before this one are sinks or sealed
   private boolean sealingHeld;
@@ -81,6 +83,11 @@ public final class PagedCache implements KvCache {
     this.blocks = blocks;
     this.sinkBlocks = Math.ceilDiv(settings.sinks(), TOKENS_PER_PAGE);
     this.blocksTogether = settings.codec().map(PageCodec::blocksTogether).orElse(1);
+    this.readsPromptsPacked =
+        settings
+            .codec()
+            .map(PageCodec::readsPromptsPacked)
+            .orElse(settings.precision() != Precision.F32);
     this.sealedEnd = sinkBlocks;
     this.shrinker =
         budget == null ? null : new PageShrinker(budget, (ShrinkingSequence) codec, blocks);
@@ -324,7 +331,7 @@ public final class PagedCache implements KvCache {
 
   @Override
   public boolean readsPromptsPacked() {
-    return settings.codec().filter(PageCodec::readsPromptsPacked).isPresent();
+    return readsPromptsPacked;
   }
 
   @Override

@@ -159,7 +159,7 @@ public final class StepLoop {
         long begin = System.nanoTime();
         engine.step(batch);
         stepNanos = System.nanoTime() - begin;
-        pace.took(batch.rows(), stepNanos);
+        pace.took(batch.rows(), decoding, stepNanos);
       }
       for (int i = 0; i < stepping.size(); i++) {
         stepping.get(i).take(batch);

@@ -211,6 +211,23 @@ class FaultsTest {
   }
 
   @Test
+  void aBudgetInTheMidstOfAnAnswerEndsIt() throws Exception {
+    List<CacheSpec> kinds = List.of(CacheSpec.parse("pmkvq:2,budget=3MiB"));
+    try (TestServer server = TestServer.start(64 << 20, options -> options.withKinds(kinds))) {
+      long before = server.bytesWhenQuiet();
+      JsonObject answer =
+          server.ask("/v1/completions", "{\"prompt\": \"Long\", \"max_tokens\": 16000}");
+      JsonObject choice = answer.getAsJsonArray("choices").get(0).getAsJsonObject();
+      assertThat(choice.get("finish_reason").getAsString()).isEqualTo("length");
+      assertThat(answer.getAsJsonObject("usage").get("completion_tokens").getAsInt())
+          .isBetween(500, 15_000);
+      assertThat(server.send(server.to("/metrics").build()).body())
+          .contains("kvasir_answers_cut_short_total 1");
+      assertThat(server.bytesWhenQuiet()).isEqualTo(before);
+    }
+  }
+
+  @Test
   void closingEndsAllStreamsWithAReason() throws Exception {
     try (TestServer server = TestServer.start()) {
       List<Future<String>> streams = new ArrayList<>();

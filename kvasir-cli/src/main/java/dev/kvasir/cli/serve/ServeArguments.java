@@ -4,11 +4,10 @@ import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cli.arguments.ByteCount;
 import dev.kvasir.cli.arguments.MethodWords;
 import dev.kvasir.cli.arguments.OptionValue;
+import dev.kvasir.cli.arguments.TextArgument;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.server.ServerOptions;
 import dev.kvasir.server.api.AccessRules;
-import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -158,16 +157,12 @@ final class ServeArguments {
   }
 
   private static List<String> keys(Path file) {
-    List<String> keys;
-    try {
-      keys =
-          Files.readAllLines(file).stream()
-              .map(String::strip)
-              .filter(line -> !line.isEmpty() && !line.startsWith("#"))
-              .toList();
-    } catch (IOException e) {
-      throw new InvalidInputException("%s: cannot be read: %s".formatted(file, e), e);
-    }
+    List<String> keys =
+        TextArgument.readFile(file)
+            .lines()
+            .map(String::strip)
+            .filter(line -> !line.isEmpty() && !line.startsWith("#"))
+            .toList();
     if (keys.isEmpty()) {
       throw new InvalidInputException("%s: holds no key; expected one a line".formatted(file));
     }

@@ -55,8 +55,7 @@ public final class Answers {
   public Answer begin(AnswerRequest request, Runnable whileWaiting) {
     long arrived = System.nanoTime();
     checkLength(request);
-    SessionOptions options =
-        SessionOptions.defaults().withCache(request.kv()).withContextLimit(contextLimit);
+    SessionOptions options = sessionOptions(request);
     long each = model.mostCacheBytes(options, request.mostTokens());
     long all = each * request.choices();
     List<Session> opened = new ArrayList<>();
@@ -69,6 +68,14 @@ public final class Answers {
       opened.forEach(Session::close);
       throw e;
     }
+  }
+
+  /** Without a limit of the server's own, a cache may hold less than the model could. */
+  private SessionOptions sessionOptions(AnswerRequest request) {
+    SessionOptions options = SessionOptions.defaults().withCache(request.kv());
+    return contextLimit < model.config().contextLength()
+        ? options.withContextLimit(contextLimit)
+        : options;
   }
 
   private void checkLength(AnswerRequest request) {

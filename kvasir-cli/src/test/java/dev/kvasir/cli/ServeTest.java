@@ -1,0 +1,45 @@
+package dev.kvasir.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** What is wrong with the options of a server is said before anything is loaded. */
+class ServeTest {
+  @TempDir private Path folder;
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "--port 99999 | --port is 99999; expected 0 to 65535",
+        "--host 0.0.0.0 | --host 0.0.0.0 lets other machines ask; expected --api-key-file FILE, or --insecure",
+        "--kv-memory 5 | --kv-memory is '5'; expected bytes, as in 512MiB or 2GiB",
+        "--max-body 4GiB | --max-body is 4GiB; expected at most 1GiB",
+        "--max-sequences 0 | --max-sequences is 0; expected 1 to 4096",
+        "--kv fp17 | the cache 'fp17': the method 'fp17' is unknown;",
+      })
+  void optionsAreChecked(String options, String sentence) {
+    Run run = Run.of(("serve " + options).split(" "));
+    assertThat(run.exitCode()).isEqualTo(2);
+    assertThat(run.err()).contains(sentence);
+  }
+
+  @Test
+  void keysAreLongEnoughToBeOnes() throws Exception {
+    Path keys = folder.resolve("keys");
+    Files.writeString(keys, "# none yet\n\n");
+    assertThat(err(keys)).contains("holds no key; expected one a line");
+    Files.writeString(keys, "short\n");
+    assertThat(err(keys)).contains("a key has 5 characters; expected at least 8");
+  }
+
+  private static String err(Path keys) {
+    return Run.of("serve", "--api-key-file", keys.toString()).err();
+  }
+}
