@@ -68,6 +68,7 @@ class ChatTest {
   @Test
   void escapeStopsAnAnswerAndTheServerIsLeft() throws InterruptedException {
     stage.server().hold();
+    stage.server().stayUntilLeft();
     stage.server().reply(Reply.chat("One, ", "two, ".repeat(100_000), "three."));
     stage.open();
     stage.say("Count");

@@ -46,6 +46,16 @@ final class StubServer implements AutoCloseable {
   private String state = States.EMPTY;
   private boolean closed;
 
+  private static final int MOST_PINGS = 4000;
+  private static final int PING_MS = 5;
+
+  private volatile boolean staysUntilLeft;
+
+  /** Answers end when their reader has gone: how soon a browser closes a connection is open. */
+  void stayUntilLeft() {
+    staysUntilLeft = true;
+  }
+
   StubServer() throws IOException {
     server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
     server.setExecutor(threads);
@@ -176,6 +186,12 @@ final class StubServer implements AutoCloseable {
         lines.acquireUninterruptibly();
         write(out, line);
       }
+      for (int i = 0; staysUntilLeft && i < MOST_PINGS; i++) {
+        write(out, ": still here\n\n");
+        Thread.sleep(PING_MS);
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
     } catch (IOException e) {
       brokenOff.add(path);
     }
