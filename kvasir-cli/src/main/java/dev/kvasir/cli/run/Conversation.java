@@ -5,6 +5,7 @@ import dev.kvasir.Generation;
 import dev.kvasir.Session;
 import dev.kvasir.text.ChatTemplate;
 import dev.kvasir.text.Message;
+import dev.kvasir.text.StopTexts;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -44,7 +45,7 @@ final class Conversation {
   Generation answer(String message, GenerateOptions options, AnswerPrinter printer) {
     messages.add(Message.user(message));
     try {
-      Turn turn = new Turn(printer, stopPhrase.map(StopText::new));
+      Turn turn = new Turn(printer, stopPhrase.map(List::of).map(StopTexts::new));
       Generation made = session.chat(messages, template, options, turn);
       messages.add(Message.assistant(turn.finish()));
       last = Optional.of(made);

@@ -1,19 +1,20 @@
 package dev.kvasir.cli.run;
 
 import dev.kvasir.GenerationListener;
+import dev.kvasir.text.StopTexts;
 import java.util.Optional;
 
 /** One answer while it is made: what of it counts goes to the printer and is kept. */
 final class Turn implements GenerationListener {
   private final AnswerPrinter printer;
-  private final Optional<StopText> stop;
+  private final Optional<StopTexts> stop;
   private final StringBuilder said = new StringBuilder();
 
   /**
    * @param stop where given, ends an answer that does not end itself, and the space before the
    *     answer is the template's, not the answer's
    */
-  Turn(AnswerPrinter printer, Optional<StopText> stop) {
+  Turn(AnswerPrinter printer, Optional<StopTexts> stop) {
     this.printer = printer;
     this.stop = stop;
   }
@@ -35,7 +36,7 @@ final class Turn implements GenerationListener {
 
   @Override
   public boolean stopped() {
-    return printer.stopped() || stop.map(StopText::found).orElse(false);
+    return printer.stopped() || stop.map(StopTexts::found).orElse(false);
   }
 
   private void say(String text) {

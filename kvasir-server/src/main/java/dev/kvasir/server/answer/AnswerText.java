@@ -4,8 +4,10 @@ import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParseException;
 import com.google.gson.JsonParser;
+import com.google.gson.JsonPrimitive;
 import dev.kvasir.sampling.TokenLikelihood;
 import dev.kvasir.server.answer.AnswerRequest.Splitting;
+import dev.kvasir.text.StopTexts;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -83,17 +85,22 @@ final class AnswerText {
   private void called() {
     String written = call.toString();
     call.setLength(0);
-    try {
-      JsonObject object = JsonParser.parseString(written).getAsJsonObject();
-      String name = object.get("name").getAsString();
-      JsonElement arguments =
-          object.has("arguments") ? object.get("arguments") : object.get("parameters");
-      out.accept(new AnswerEvent.ToolCall(choice, calls++, name, text(arguments)));
-    } catch (JsonParseException
-        | IllegalStateException
-        | UnsupportedOperationException
-        | NullPointerException e) {
+    JsonObject object = objectOf(written);
+    if (object == null || !(object.get("name") instanceof JsonPrimitive name)) {
       tellText(written);
+      return;
+    }
+    JsonElement arguments =
+        object.has("arguments") ? object.get("arguments") : object.get("parameters");
+    out.accept(new AnswerEvent.ToolCall(choice, calls++, name.getAsString(), text(arguments)));
+  }
+
+  /** Null where a text is no JSON object. */
+  private static JsonObject objectOf(String written) {
+    try {
+      return JsonParser.parseString(written) instanceof JsonObject object ? object : null;
+    } catch (JsonParseException e) {
+      return null;
     }
   }
 

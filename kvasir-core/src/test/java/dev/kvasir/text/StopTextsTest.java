@@ -1,11 +1,12 @@
-package dev.kvasir.cli.run;
+package dev.kvasir.text;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
-class StopTextTest {
-  private final StopText stop = new StopText("\nUser:");
+class StopTextsTest {
+  private final StopTexts stop = new StopTexts(List.of("\nUser:"));
 
   @Test
   void textIsCutBeforeThePhraseHoweverItIsSplit() {

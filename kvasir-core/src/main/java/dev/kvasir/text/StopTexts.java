@@ -1,4 +1,4 @@
-package dev.kvasir.server.answer;
+package dev.kvasir.text;
 
 import java.util.List;
 
@@ -6,17 +6,17 @@ import java.util.List;
  * Cuts a stream of text before the first of some phrases. What could be the beginning of one is
  * held back until more text decides.
  */
-final class StopTexts {
+public final class StopTexts {
   private final List<String> phrases;
   private String held = "";
   private boolean found;
 
-  StopTexts(List<String> phrases) {
+  public StopTexts(List<String> phrases) {
     this.phrases = phrases;
   }
 
   /** Takes a piece and gives the text that is surely before all phrases. */
-  String push(String piece) {
+  public String push(String piece) {
     if (found || phrases.isEmpty()) {
       return found ? "" : piece;
     }
@@ -55,12 +55,12 @@ final class StopTexts {
   }
 
   /** Whether a phrase has come. */
-  boolean found() {
+  public boolean found() {
     return found;
   }
 
   /** What was held back, when no more text comes. */
-  String finish() {
+  public String finish() {
     String rest = held;
     held = "";
     return rest;
