@@ -8,16 +8,14 @@ import dev.kvasir.server.api.ApiException;
 import dev.kvasir.server.api.Fields;
 import dev.kvasir.server.openai.Reply;
 import java.io.IOException;
-import java.io.OutputStream;
 import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 
 /** Answers a request of one of the interfaces, piece by piece or whole. */
 final class AnswerEndpoint implements Endpoint {
   /** Whoever waits this long for an answer hears that it is coming, or is found to be gone. */
-  private static final long PING_SECONDS = 1;
+  static final long PING_SECONDS = 1;
 
   private final Answers answers;
   private final Function<Fields, AnswerRequest> reader;
@@ -35,139 +33,61 @@ final class AnswerEndpoint implements Endpoint {
     Fields fields = exchange.body();
     AnswerRequest request = reader.apply(fields);
     Reply reply = replies.apply(fields);
-    if (fields.isTrue("stream")) {
-      boolean wantsUsage =
-          fields.object("stream_options").filter(o -> o.isTrue("include_usage")).isPresent();
-      stream(request, reply, wantsUsage, new EventStream(exchange));
-    } else {
-      whole(request, reply, exchange);
-    }
+    answer(
+        request,
+        fields.isTrue("stream")
+            ? streamed(exchange, fields, reply)
+            : new WholeAnswer(exchange, reply));
   }
 
-  private void stream(AnswerRequest request, Reply reply, boolean wantsUsage, EventStream stream)
+  private static AnswerWriter streamed(Exchange exchange, Fields fields, Reply reply) {
+    boolean wantsUsage =
+        fields.object("stream_options").filter(o -> o.isTrue("include_usage")).isPresent();
+    return new StreamedAnswer(new EventStream(exchange), reply, wantsUsage);
+  }
+
+  private void answer(AnswerRequest request, AnswerWriter writer)
       throws IOException, InterruptedException {
-    Answer answer = begin(request, () -> stream.comment("waiting"));
+    Answer answer = begin(request, writer);
     try {
-      int left = answer.choices();
-      while (left > 0) {
-        AnswerEvent event = answer.next(PING_SECONDS, TimeUnit.SECONDS);
-        switch (event) {
-          case null -> stream.comment("working");
-          case AnswerEvent.Reading reading -> tellReading(reading, stream);
-          case AnswerEvent.Failed failed -> throw failed.why();
-          default -> {
-            for (var chunk : reply.chunks(event)) {
-              stream.data(chunk);
-            }
-            left -= event instanceof AnswerEvent.Done ? 1 : 0;
-          }
-        }
-      }
-      if (wantsUsage) {
-        stream.data(reply.usageChunk(answer.promptTokens()));
-      }
-      stream.done();
+      follow(answer, writer);
     } catch (ApiException e) {
       answer.stop(Answer.Stop.CLIENT_GONE);
-      stream.data(e.json());
-      stream.close();
+      writer.refuse(e);
     } catch (IOException | InterruptedException | RuntimeException e) {
       answer.stop(Answer.Stop.CLIENT_GONE);
       throw e;
     }
   }
 
-  private static void tellReading(AnswerEvent.Reading reading, EventStream stream)
-      throws IOException {
-    if (reading.done() < reading.inAll()) {
-      stream.comment("reading %d/%d".formatted(reading.done(), reading.inAll()));
+  private static void follow(Answer answer, AnswerWriter writer)
+      throws IOException, InterruptedException {
+    int left = answer.choices();
+    while (left > 0) {
+      AnswerEvent event = answer.next(PING_SECONDS, TimeUnit.SECONDS);
+      switch (event) {
+        case null -> writer.idle("working");
+        case AnswerEvent.Failed failed -> throw failed.why();
+        default -> writer.tell(event);
+      }
+      left -= event instanceof AnswerEvent.Done ? 1 : 0;
     }
+    writer.end(answer.promptTokens());
   }
 
-  private interface Ping {
-    void send() throws IOException;
-  }
-
-  private Answer begin(AnswerRequest request, Ping ping) throws IOException {
+  private Answer begin(AnswerRequest request, AnswerWriter writer) throws IOException {
     try {
-      return answers.begin(
-          request,
-          () -> {
-            try {
-              ping.send();
-            } catch (IOException e) {
-              throw new UncheckedIOException(e);
-            }
-          });
+      return answers.begin(request, () -> tellWaiting(writer));
     } catch (UncheckedIOException e) {
       throw e.getCause();
     }
   }
 
-  /**
-   * JSON may begin with blanks. They keep the connection alive while an answer takes its time, and
-   * show who has gone, which no reading from a socket would while its request is being answered.
-   */
-  private void whole(AnswerRequest request, Reply reply, Exchange exchange)
-      throws IOException, InterruptedException {
-    Blanks blanks = new Blanks(exchange);
-    Answer answer = begin(request, blanks::send);
+  private static void tellWaiting(AnswerWriter writer) {
     try {
-      int left = answer.choices();
-      while (left > 0) {
-        AnswerEvent event = answer.next(PING_SECONDS, TimeUnit.SECONDS);
-        blanks.sendIfDue();
-        switch (event) {
-          case null -> {}
-          case AnswerEvent.Failed failed -> throw failed.why();
-          default -> reply.collect(event);
-        }
-        left -= event instanceof AnswerEvent.Done ? 1 : 0;
-      }
-      blanks.end(reply.whole(answer.promptTokens()).toString());
-    } catch (ApiException e) {
-      answer.stop(Answer.Stop.CLIENT_GONE);
-      if (!exchange.isBegun()) {
-        throw e;
-      }
-      blanks.end(e.json().toString());
-    } catch (IOException | InterruptedException | RuntimeException e) {
-      answer.stop(Answer.Stop.CLIENT_GONE);
-      throw e;
-    }
-  }
-
-  private static final class Blanks {
-    private final Exchange exchange;
-    private OutputStream out;
-    private long sent = System.nanoTime();
-
-    Blanks(Exchange exchange) {
-      this.exchange = exchange;
-    }
-
-    private OutputStream out() {
-      if (out == null) {
-        out = exchange.begin(200, "application/json; charset=utf-8");
-      }
-      return out;
-    }
-
-    void sendIfDue() throws IOException {
-      if (System.nanoTime() - sent > TimeUnit.SECONDS.toNanos(PING_SECONDS)) {
-        send();
-      }
-    }
-
-    void send() throws IOException {
-      sent = System.nanoTime();
-      out().write(' ');
-      out().flush();
-    }
-
-    void end(String json) throws IOException {
-      out().write(json.getBytes(StandardCharsets.UTF_8));
-      out().close();
+      writer.idle("waiting");
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
     }
   }
 }
