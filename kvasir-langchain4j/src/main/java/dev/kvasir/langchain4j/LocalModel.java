@@ -1,0 +1,49 @@
+package dev.kvasir.langchain4j;
+
+import dev.kvasir.server.LocalAnswers;
+import dev.langchain4j.model.chat.Capability;
+import dev.langchain4j.model.chat.listener.ChatModelListener;
+import dev.langchain4j.model.chat.request.ChatRequestParameters;
+import java.util.List;
+import java.util.Set;
+
+/** What both kinds of model have in common, however they tell their answers. */
+abstract sealed class LocalModel implements AutoCloseable
+    permits KvasirChatModel, KvasirStreamingChatModel {
+  private final LocalAnswers answers;
+  private final boolean owned;
+  private final ChatRequestParameters parameters;
+  private final List<ChatModelListener> listeners;
+
+  LocalModel(ModelBuilder<?> builder) {
+    owned = builder.ownsAnswers();
+    answers = builder.answers();
+    parameters = builder.parameters(answers);
+    listeners = builder.listeners();
+  }
+
+  /** What answers, to be shared with other models. */
+  public LocalAnswers answers() {
+    return answers;
+  }
+
+  public ChatRequestParameters defaultRequestParameters() {
+    return parameters;
+  }
+
+  public List<ChatModelListener> listeners() {
+    return listeners;
+  }
+
+  public Set<Capability> supportedCapabilities() {
+    return Set.of(Capability.RESPONSE_FORMAT_JSON_SCHEMA);
+  }
+
+  /** Ends its answers and closes a model that it has loaded; what it was given stays open. */
+  @Override
+  public void close() {
+    if (owned) {
+      answers.close();
+    }
+  }
+}
