@@ -28,6 +28,7 @@ public final class RequestReader {
   private final ServedModel served;
   private final int answerTokens;
   private final Grammars grammars;
+  private volatile ChatTemplate template; // null until there was a conversation
 
   /**
    * @param answerTokens of an answer whose request sets no bound
@@ -61,10 +62,18 @@ public final class RequestReader {
     List<Map<String, Object>> variables =
         tools.isEmpty() || !templateTells ? List.of() : tools.variables();
     try {
-      return served.template().render(new ChatTemplate.Input(told, variables, true));
+      return template().render(new ChatTemplate.Input(told, variables, true));
     } catch (InvalidInputException e) {
       throw ChatMessages.refused(e);
     }
+  }
+
+  /** Parsed once; a model whose template cannot be read still continues texts. */
+  private ChatTemplate template() {
+    if (template == null) {
+      template = served.template();
+    }
+    return template;
   }
 
   /** A text to continue. */
