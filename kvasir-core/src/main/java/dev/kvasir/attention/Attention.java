@@ -30,7 +30,7 @@ public final class Attention {
   private final Kernels kernels;
   private final Crew crew;
   private final int expandedTokens; // of a strip that shares expanded pages
-  private final int packedTokens; // of one that computes on packed bits
+  private final int storedTokens; // of one that computes on what is stored
   private final int mostHeadParts;
   private final PageWalk[] walks;
   private final PartialOutputs partials;
@@ -64,7 +64,7 @@ public final class Attention {
     this.kernels = kernels;
     this.crew = crew;
     this.expandedTokens = Math.max(1, EXPANDED_ROWS / shape.queriesPerKvHead());
-    this.packedTokens = Math.max(1, MOST_ROWS / shape.queriesPerKvHead());
+    this.storedTokens = Math.max(1, MOST_ROWS / shape.queriesPerKvHead());
     this.mostHeadParts = Math.ceilDiv(shape.queriesPerKvHead(), MOST_ROWS);
     this.partials = new PartialOutputs(shape.valueDim());
     this.walks = new PageWalk[crew.size()];
@@ -94,7 +94,7 @@ public final class Attention {
    */
   public void add(
       KvCache cache, int firstRow, int count, int position, int stepBegin, int stepEnd) {
-    int stripTokens = cache.readsPromptsPacked() ? packedTokens : expandedTokens;
+    int stripTokens = cache.readsPromptsAsStored() ? storedTokens : expandedTokens;
     int end = position + count;
     int from = position;
     while (from < end) {
@@ -102,7 +102,7 @@ public final class Attention {
       int stripEnd = Math.min(begin + stripTokens, stepEnd);
       int to = Math.min(stripEnd, end);
       addStrip(cache, firstRow + from - position, to - from, from, stripEnd - begin);
-      stripIsAlone[strips - 1] = stepEnd - stepBegin == stripEnd - begin;
+      stripIsAlone[strips - 1] = begin == stepBegin && stripEnd == stepEnd;
       from = to;
     }
   }
@@ -120,8 +120,7 @@ public final class Attention {
     stripCount[strips] = count;
     stripPosition[strips] = position;
     stripIsFew[strips] = stepTokens == 1 || stepTokens * group <= MOST_ROWS;
-    boolean divides = stepTokens == 1 && group > MOST_ROWS;
-    headParts[strips] = divides ? Math.ceilDiv(group, MOST_ROWS) : 1;
+    headParts[strips] = stepTokens == 1 ? Math.ceilDiv(group, MOST_ROWS) : 1;
     strips++;
   }
 

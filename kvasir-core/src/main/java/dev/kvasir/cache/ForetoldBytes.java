@@ -56,15 +56,8 @@ final class ForetoldBytes {
   /** Pages that can shrink count as narrow as they can be, once they are packed. */
   private static long packed(CacheShape shape, PageCodec codec, int blocks, int dense) {
     long page = codec.blockBytes(shape.layers());
-    long least = codec instanceof ShrinkingCodec shrinking ? floor(shape, shrinking) : page;
+    long least =
+        codec instanceof ShrinkingCodec shrinking ? PageBudget.floorBytes(shape, shrinking) : page;
     return dense * page + (blocks - dense) * least + codec.tableBytes(blocks);
-  }
-
-  private static long floor(CacheShape shape, ShrinkingCodec codec) {
-    long sum = 0;
-    for (int layer = 0; layer < shape.layers(); layer++) {
-      sum += codec.pageBytes(layer, codec.floor(layer));
-    }
-    return sum;
   }
 }

@@ -70,7 +70,7 @@ public interface KvCache extends AutoCloseable {
   void holdSealing(boolean held);
 
   /** Whether a prompt's rows compute on what is stored, as a generated token's do. */
-  boolean readsPromptsPacked();
+  boolean readsPromptsAsStored();
 
   /** Whether {@link #see} wants to be called. */
   boolean seesQueries();

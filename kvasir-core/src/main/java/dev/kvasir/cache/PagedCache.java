@@ -38,7 +38,7 @@ public final class PagedCache implements KvCache {
   private final YieldingPages yielding; // null where pages do not shrink for others
   private final MemoryPool pool;
   private final int blocksTogether;
-  private final boolean readsPromptsPacked;
+  private final boolean readsPromptsAsStored;
   private int length;
   private int sealedEnd; // blocks before this one are sinks or sealed
   private boolean sealingHeld;
@@ -83,7 +83,7 @@ public final class PagedCache implements KvCache {
     this.blocks = blocks;
     this.sinkBlocks = Math.ceilDiv(settings.sinks(), TOKENS_PER_PAGE);
     this.blocksTogether = settings.codec().map(PageCodec::blocksTogether).orElse(1);
-    this.readsPromptsPacked =
+    this.readsPromptsAsStored =
         settings
             .codec()
             .map(PageCodec::readsPromptsPacked)
@@ -330,8 +330,8 @@ public final class PagedCache implements KvCache {
   }
 
   @Override
-  public boolean readsPromptsPacked() {
-    return readsPromptsPacked;
+  public boolean readsPromptsAsStored() {
+    return readsPromptsAsStored;
   }
 
   @Override

@@ -63,16 +63,14 @@ public final class PrefixCache implements MemoryPool.Yielding, AutoCloseable {
    * @param evictions beginnings that left because memory was needed
    */
   public record Counts(long queries, long hits, long tokens, long evictions) {
-    private Counts and(int known) {
+    private Counts withQuery(int known) {
       return new Counts(queries + 1, hits + (known > 0 ? 1 : 0), tokens + known, evictions);
     }
 
-    private Counts and(Evicted gone) {
-      return new Counts(queries, hits, tokens, evictions + gone.count());
+    private Counts withEvictions(int gone) {
+      return new Counts(queries, hits, tokens, evictions + gone);
     }
   }
-
-  private record Evicted(int count) {}
 
   /**
    * One beginning, as others see it.
@@ -126,34 +124,24 @@ public final class PrefixCache implements MemoryPool.Yielding, AutoCloseable {
    */
   public Beginning begin(Kind kind, int[] text, String owner, Supplier<KvCache> fresh) {
     StepHash[] steps = steps(kind, text);
-    Entry source = null;
-    KvCache known = null;
-    int common;
+    Entry source;
+    KvCache known;
+    Leaving leaving;
     lock.lock();
     try {
       checkOpen();
-      common = noteSteps(steps);
+      leaving = new Leaving(this, steps, text, owner, noteSteps(steps));
+      reading.add(leaving);
       source = longest(steps, text);
       known = source == null ? null : fork(source);
-      counts = counts.and(known == null ? 0 : known.length());
+      counts = counts.withQuery(known == null ? 0 : known.length());
     } finally {
       lock.unlock();
     }
-    Leaving leaving = new Leaving(this, steps, text, owner, common);
-    note(leaving);
     // Outside the lock: a first cache of its kind may wait for tables that another is making.
     return known == null
         ? new Beginning(fresh.get(), null, leaving)
         : new Beginning(known, source, leaving);
-  }
-
-  private void note(Leaving leaving) {
-    lock.lock();
-    try {
-      reading.add(leaving);
-    } finally {
-      lock.unlock();
-    }
   }
 
   /** A chain: the hash after a step is over all tokens before it. */
@@ -274,13 +262,14 @@ public final class PrefixCache implements MemoryPool.Yielding, AutoCloseable {
     // Nobody who holds the lock waits for what the caller may hold: forks take memory, no locks.
     lock.lock();
     try {
-      counts = counts.and(removeWhere(entry -> entry != forking, bytes));
+      counts = counts.withEvictions(removeWhere(entry -> entry != forking, bytes));
     } finally {
       lock.unlock();
     }
   }
 
-  private Evicted removeWhere(Predicate<Entry> leaves, long bytes) {
+  /** Answers how many left. */
+  private int removeWhere(Predicate<Entry> leaves, long bytes) {
     long before = pool.taken();
     int gone = 0;
     for (Iterator<Entry> all = byUse.iterator(); all.hasNext(); ) {
@@ -292,7 +281,7 @@ public final class PrefixCache implements MemoryPool.Yielding, AutoCloseable {
         gone++;
       }
     }
-    return new Evicted(gone);
+    return gone;
   }
 
   private static List<Entry> without(List<Entry> list, Entry entry) {
