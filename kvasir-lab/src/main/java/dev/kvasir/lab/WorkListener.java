@@ -8,6 +8,9 @@ public interface WorkListener {
   /** How much of the work is done, in units of about equal time. */
   void progress(double done, double inAll);
 
+  /** What is being worked on, in a few words. */
+  default void doing(String what) {}
+
   /** Asked between steps; true ends the work there. Who does it says what is then kept. */
   default boolean stopped() {
     return false;

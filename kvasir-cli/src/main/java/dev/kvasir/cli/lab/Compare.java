@@ -7,6 +7,7 @@ import dev.kvasir.cli.origin.Origin;
 import dev.kvasir.cli.terminal.Interruption;
 import dev.kvasir.cli.terminal.Streams;
 import dev.kvasir.lab.eval.Evaluation;
+import dev.kvasir.lab.eval.EvaluationJournal;
 import dev.kvasir.lab.eval.Evaluator;
 import dev.kvasir.lab.eval.Settings;
 import dev.kvasir.lab.eval.Sources;
@@ -28,7 +29,8 @@ import picocli.CommandLine.Spec;
     description = {
       "Measure kinds of KV cache in the same way on the bundled model.",
       "Prints a table and writes it into a document, with the machine, the commit and the command."
-          + " Ctrl-C ends it, shows what is finished and leaves the document as it was."
+          + " Ctrl-C ends it, shows what is finished and leaves the document as it was; the same command"
+          + " then goes on from there."
     },
     footer = {
       "  kvasir compare --quick --out first-look.md",
@@ -91,13 +93,21 @@ public final class Compare implements Callable<Integer> {
     try (Model model = bundled.load(LoadOptions.defaults(), streams);
         Interruption interruption = Interruption.watch()) {
       Evaluator evaluator = new Evaluator(model, settings, Sources.bundled(true));
-      return publish(run(evaluator, interruption), Origin.of(spec), results);
+      Provenance origin = Origin.of(spec);
+      EvaluationJournal journal =
+          Journals.beside(out.resolveSibling(out.getFileName() + "." + wanted.name()), origin);
+      int exit = publish(run(evaluator, journal, interruption), origin, results);
+      if (exit == 0) {
+        journal.delete();
+      }
+      return exit;
     }
   }
 
-  private Evaluation run(Evaluator evaluator, Interruption interruption) {
+  private Evaluation run(
+      Evaluator evaluator, EvaluationJournal journal, Interruption interruption) {
     try (Watch watch = new Watch(streams, "comparing", interruption)) {
-      return evaluator.run(watch);
+      return evaluator.run(watch, journal);
     }
   }
 

@@ -8,6 +8,7 @@ import dev.kvasir.cli.terminal.Interruption;
 import dev.kvasir.cli.terminal.Streams;
 import dev.kvasir.format.WholeFile;
 import dev.kvasir.lab.eval.Evaluation;
+import dev.kvasir.lab.eval.EvaluationJournal;
 import dev.kvasir.lab.eval.EvaluationJson;
 import dev.kvasir.lab.eval.Evaluator;
 import dev.kvasir.lab.eval.Settings;
@@ -29,8 +30,8 @@ import picocli.CommandLine.Spec;
     description = {
       "Measure what kinds of KV cache do to a model's answers.",
       "Each row is a kind of cache, half precision first; each column a task, with the interval that"
-          + " holds the true figure in 95 of 100 cases. Ctrl-C ends it and shows what is finished."
-          + " docs/lab.md describes the tasks."
+          + " holds the true figure in 95 of 100 cases. Ctrl-C ends it and shows what is finished;"
+          + " with --json the same command then goes on from there. docs/lab.md describes the tasks."
     },
     footer = {
       "  kvasir eval --quick",
@@ -60,20 +61,23 @@ public final class Eval implements Callable<Integer> {
     // Everything that can be wrong without the model is said before it loads.
     Settings settings = arguments.settings();
     Sources sources = arguments.sources(model.isBundled());
+    EvaluationJournal journal = EvaluationJournal.none();
     if (json != null) {
       WholeFile.checkWritable(json);
+      journal = Journals.beside(json, Origin.of(spec));
     }
     report.check();
     try (Model loaded = model.load(load.options(), streams)) {
       Settings fitted = arguments.fitted(settings, loaded.config().contextLength());
-      return evaluate(loaded, fitted, sources);
+      return evaluate(loaded, fitted, sources, journal);
     }
   }
 
-  private int evaluate(Model loaded, Settings settings, Sources sources) {
+  private int evaluate(
+      Model loaded, Settings settings, Sources sources, EvaluationJournal journal) {
     Evaluator evaluator = new Evaluator(loaded, settings, sources);
     try (Interruption interruption = Interruption.watch()) {
-      Evaluation evaluation = run(evaluator, interruption);
+      Evaluation evaluation = run(evaluator, journal, interruption);
       if (evaluation.rows().isEmpty()) {
         streams.note("interrupted before anything was finished");
         return Interruption.EXIT_CODE;
@@ -83,6 +87,9 @@ public final class Eval implements Callable<Integer> {
       if (json != null) {
         EvaluationJson.write(evaluation, json);
       }
+      if (evaluation.complete()) {
+        journal.delete();
+      }
       if (report.isWanted()) {
         Optional<KeyRanges> ranges = keyRanges(loaded, settings, sources, interruption);
         new Report(evaluation, ranges, Origin.of(spec)).write(report.file());
@@ -91,9 +98,10 @@ public final class Eval implements Callable<Integer> {
     }
   }
 
-  private Evaluation run(Evaluator evaluator, Interruption interruption) {
+  private Evaluation run(
+      Evaluator evaluator, EvaluationJournal journal, Interruption interruption) {
     try (Watch watch = new Watch(streams, "evaluating", interruption)) {
-      return evaluator.run(watch);
+      return evaluator.run(watch, journal);
     }
   }
 

@@ -1,8 +1,11 @@
 package dev.kvasir.cli.lab;
 
+import dev.kvasir.Prefill;
 import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.cli.arguments.OptionValue;
 import dev.kvasir.cli.arguments.TextArgument;
 import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.lab.eval.Reading;
 import dev.kvasir.lab.eval.Settings;
 import dev.kvasir.lab.eval.Sources;
 import dev.kvasir.lab.eval.Task;
@@ -39,7 +42,8 @@ final class EvalArguments {
       names = "--tasks",
       paramLabel = "LIST",
       description = {
-        "Of ppl, kld, needle, records, chain, jsonl (also called gsm8k), separated by commas.",
+        "Of ppl, kld, prose, drift, needle, records, chain, jsonl (also called gsm8k), separated by",
+        "  commas.",
         "  Default: ppl,kld,needle,chain, and jsonl where --jsonl is given."
       })
   private String tasks;
@@ -89,6 +93,25 @@ final class EvalArguments {
       })
   private Path jsonl;
 
+  @Option(
+      names = "--prefill",
+      paramLabel = "WHEN",
+      defaultValue = "chunked",
+      description = {
+        "When a prompt is packed: chunked, while it is read, or exact, at its end, as papers have it.",
+        "  Default: ${DEFAULT-VALUE}."
+      })
+  private String prefill;
+
+  @Option(
+      names = "--prompt",
+      paramLabel = "N",
+      description = {
+        "Tokens of the text that are its prompt, read first and not scored.",
+        "  Default: none with --prefill chunked, half of the text with exact."
+      })
+  private Integer prompt;
+
   @Option(names = "--quick", description = "A first look: a context of 1500 tokens, 6 samples.")
   private boolean quick;
 
@@ -97,13 +120,23 @@ final class EvalArguments {
         Arrays.stream(specs.split(";")).map(String::strip).map(CacheSpec::parse).toList();
     List<Integer> lengths = quick ? QUICK_CONTEXTS : USUAL_CONTEXTS;
     int count = quick ? QUICK_SAMPLES : USUAL_SAMPLES;
-    return new Settings(
-        kinds,
-        chosenTasks(),
-        contexts == null ? lengths : contexts,
-        samples == null ? count : inRange("--samples", samples, MOST_SAMPLES),
-        inRange("--steps", steps, MOST_STEPS),
-        seed);
+    Settings settings =
+        new Settings(
+            kinds,
+            chosenTasks(),
+            contexts == null ? lengths : contexts,
+            samples == null ? count : inRange("--samples", samples, MOST_SAMPLES),
+            inRange("--steps", steps, MOST_STEPS),
+            seed);
+    return settings.withReading(reading(settings.longestContext()));
+  }
+
+  private Reading reading(int context) {
+    Prefill when = OptionValue.oneOf("--prefill", prefill, Prefill.class);
+    if (prompt != null) {
+      return new Reading(when, OptionValue.atLeast("--prompt", prompt, 0));
+    }
+    return when == Prefill.EXACT ? Reading.exact(context) : Reading.CHUNKED;
   }
 
   /** Contexts that the user did not ask for are left out where the model cannot hold them. */
@@ -113,7 +146,8 @@ final class EvalArguments {
     }
     List<Integer> lengths =
         settings.contexts().stream().filter(length -> length <= contextLength).toList();
-    return settings.withContexts(lengths.isEmpty() ? List.of(contextLength) : lengths);
+    Settings shorter = settings.withContexts(lengths.isEmpty() ? List.of(contextLength) : lengths);
+    return shorter.withReading(reading(shorter.longestContext()));
   }
 
   private Set<Task> chosenTasks() {

@@ -9,6 +9,7 @@ import dev.kvasir.lab.WorkListener;
 final class Watch implements WorkListener, AutoCloseable {
   private final Progress progress;
   private final Interruption interruption;
+  private String doing = "";
 
   Watch(Streams streams, String what, Interruption interruption) {
     this.progress = new Progress(streams, what);
@@ -17,7 +18,12 @@ final class Watch implements WorkListener, AutoCloseable {
 
   @Override
   public void progress(double done, double inAll) {
-    progress.update(done, inAll);
+    progress.update(done, inAll, doing);
+  }
+
+  @Override
+  public void doing(String what) {
+    doing = what;
   }
 
   @Override

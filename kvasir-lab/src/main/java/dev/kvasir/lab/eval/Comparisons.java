@@ -66,6 +66,7 @@ final class Comparisons {
         switch (score) {
           case Score.Perplexity p -> isBootstrapped(pairs);
           case Score.Divergence d -> isBootstrapped(pairs);
+          case Score.Drift d -> isBootstrapped(pairs);
           case Score.Retrieval r -> isSigned(pairs);
           case Score.Chain c -> isSigned(pairs);
           case Score.Answers a -> isSigned(pairs);

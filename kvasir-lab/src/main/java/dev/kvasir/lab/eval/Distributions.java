@@ -35,6 +35,10 @@ final class Distributions {
     return Math.max(0, apart / sum - (most + Math.log(sum)) + qNorm);
   }
 
+  static double divergence(float[] p, int pAt, float[] q, int qAt, int count) {
+    return divergence(p, pAt, q, qAt, count, logOfSum(q, qAt, count));
+  }
+
   private static double most(float[] logits, int at, int count) {
     double most = Double.NEGATIVE_INFINITY;
     for (int i = at; i < at + count; i++) {

@@ -6,29 +6,49 @@ import dev.kvasir.codec.CacheShape;
 import java.util.EnumMap;
 import java.util.Map;
 
-/** A row while its tasks run. */
+/** A row while its tasks run. What is found once is kept in the journal and not found again. */
 final class RowInProgress {
-  private final Contender contender;
-  private final CacheShape shape;
-  private final Map<Task, Score> scores = new EnumMap<>(Task.class);
-  private Footprint footprint =
+  private static final Footprint NOT_WEIGHED =
       new Footprint(0, 0, 0, Double.NaN, Double.NaN, new CacheBytes(0, 0, 0, 0, 0));
 
-  RowInProgress(Contender contender, CacheShape shape) {
+  private final Contender contender;
+  private final CacheShape shape;
+  private final EvaluationJournal journal;
+  private final Map<Task, Score> scores = new EnumMap<>(Task.class);
+  private Footprint footprint;
+
+  RowInProgress(Contender contender, CacheShape shape, EvaluationJournal journal) {
     this.contender = contender;
     this.shape = shape;
+    this.journal = journal;
+    this.scores.putAll(journal.scores(contender.name()));
+    this.footprint = journal.footprint(contender.name()).orElse(NOT_WEIGHED);
   }
 
   Contender contender() {
     return contender;
   }
 
+  boolean has(Task task) {
+    return scores.containsKey(task);
+  }
+
   void put(Task task, Score score) {
-    scores.put(task, score);
+    if (!has(task)) {
+      scores.put(task, score);
+      journal.add(contender.name(), task, score);
+    }
+  }
+
+  boolean isWeighed() {
+    return footprint != NOT_WEIGHED;
   }
 
   /** Takes the bytes of a sequence at its end, and its speed. */
   void weigh(KvCache cache, double tokensPerSecond) {
+    if (isWeighed()) {
+      return;
+    }
     CacheBytes parts = cache.bytes();
     long bytes = parts.total();
     double values = (double) cache.length() * shape.valuesPerToken();
@@ -40,6 +60,7 @@ final class RowInProgress {
             8.0 * bytes / values,
             tokensPerSecond,
             parts);
+    journal.add(contender.name(), footprint);
   }
 
   private static int packedTokens(KvCache cache) {

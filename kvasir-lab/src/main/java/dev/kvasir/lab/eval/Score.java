@@ -33,6 +33,26 @@ public sealed interface Score {
       implements Score {}
 
   /**
+   * @param estimate mean over all generated tokens of KL(fp16 || this), in nats
+   * @param samples mean divergence, opening by opening
+   * @param together mean number of tokens before this row, with the same seed, chooses another
+   * @param tokens that were generated after each opening
+   * @param togetherSamples the same, opening by opening
+   * @param byPosition mean divergence of each {@link #STRETCH} tokens along the generated text
+   */
+  record Drift(
+      Estimate estimate,
+      List<Double> samples,
+      Estimate together,
+      int tokens,
+      List<Double> togetherSamples,
+      List<Double> byPosition)
+      implements Score {
+    /** Tokens of a stretch: half a page. */
+    public static final int STRETCH = 64;
+  }
+
+  /**
    * @param estimate share of exact answers
    * @param grid the answers by length of context, then by depth
    */

@@ -14,6 +14,7 @@ import java.util.Set;
  *     longest
  * @param samples questions of each length, programs, or questions of a file
  * @param steps of a program
+ * @param reading how texts and documents reach a cache
  */
 public record Settings(
     List<CacheSpec> specs,
@@ -21,7 +22,18 @@ public record Settings(
     List<Integer> contexts,
     int samples,
     int steps,
-    long seed) {
+    long seed,
+    Reading reading) {
+  public Settings(
+      List<CacheSpec> specs,
+      Set<Task> tasks,
+      List<Integer> contexts,
+      int samples,
+      int steps,
+      long seed) {
+    this(specs, tasks, contexts, samples, steps, seed, Reading.CHUNKED);
+  }
+
   public Settings {
     check(!contexts.isEmpty(), "contexts are none");
     check(!tasks.isEmpty(), "tasks are none");
@@ -42,7 +54,11 @@ public record Settings(
   }
 
   public Settings withContexts(List<Integer> value) {
-    return new Settings(specs, tasks, value, samples, steps, seed);
+    return new Settings(specs, tasks, value, samples, steps, seed, reading);
+  }
+
+  public Settings withReading(Reading value) {
+    return new Settings(specs, tasks, contexts, samples, steps, seed, value);
   }
 
   public int longestContext() {

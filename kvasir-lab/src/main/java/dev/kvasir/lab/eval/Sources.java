@@ -3,6 +3,7 @@ package dev.kvasir.lab.eval;
 import dev.kvasir.lab.task.WordProblem;
 import dev.kvasir.lab.text.BundledText;
 import java.util.List;
+import java.util.Objects;
 
 /**
  * Where texts and questions come from.
@@ -29,5 +30,10 @@ public record Sources(
 
   public Sources withProblems(List<WordProblem> value) {
     return new Sources(bundledModel, textName, text, filler, value);
+  }
+
+  /** Of all that rows read and are asked. */
+  String hash() {
+    return Integer.toHexString(Objects.hash(bundledModel, text, filler, problems));
   }
 }

@@ -1,6 +1,7 @@
 package dev.kvasir.lab.eval;
 
 import dev.kvasir.Model;
+import dev.kvasir.Prefill;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.engine.Batch;
 import dev.kvasir.text.TextStream;
@@ -17,18 +18,33 @@ final class Steps {
   static final int SIDE_BY_SIDE = 8;
 
   private final Model model;
+  private final Prefill prefill;
   private final Pace pace;
   private final Set<Integer> endOfText;
   private final Batch batch = new Batch();
 
-  Steps(Model model, Pace pace) {
+  Steps(Model model, Prefill prefill, Pace pace) {
     this.model = model;
+    this.prefill = prefill;
     this.pace = pace;
     this.endOfText = model.tokenizer().endOfText();
   }
 
-  /** Reads the ids before {@code to} of a prompt that begins where the cache ends. */
+  /**
+   * Reads the ids before {@code to} of a prompt that begins where the cache ends. It is packed on
+   * the way, or at its end.
+   */
   void read(KvCache cache, int[] prompt, int to) {
+    if (prefill == Prefill.EXACT) {
+      cache.holdSealing(true);
+      readSteps(cache, prompt, to);
+      cache.holdSealing(false);
+    } else {
+      readSteps(cache, prompt, to);
+    }
+  }
+
+  private void readSteps(KvCache cache, int[] prompt, int to) {
     int count;
     for (int from = 0; from < to; from += count) {
       count = Math.max(1, cache.stepOf(Math.min(PROMPT_STEP, to - from)));

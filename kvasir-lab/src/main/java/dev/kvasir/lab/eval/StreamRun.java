@@ -5,47 +5,62 @@ import dev.kvasir.cache.KvCache;
 import dev.kvasir.engine.Batch;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Set;
 
 /**
- * Lets a text flow through every row's cache at once, block by block: a block attends to its packed
- * past, as text does that a user hands over piece by piece. Side by side, the reference's logits
- * are computed once and never stored for more than a block. At the end every row is weighed: only
- * here do all of them hold the same tokens.
+ * Lets a text flow through several rows' caches at once, block by block: a block attends to its
+ * packed past, as text does that a user hands over piece by piece. Side by side, the reference's
+ * logits are computed once and never stored for more than a block. At the end rows are weighed:
+ * only here do all of them hold the same tokens.
  */
 final class StreamRun {
   private final Model model;
-  private final int[] text;
+  private final Steps steps;
+  private final StreamText text;
   private final Pace pace;
   private final Batch reference = new Batch();
   private final Batch packed = new Batch();
 
-  StreamRun(Model model, int[] text, Pace pace) {
+  StreamRun(Model model, Steps steps, StreamText text, Pace pace) {
     this.model = model;
+    this.steps = steps;
     this.text = text;
     this.pace = pace;
   }
 
   /** The first row is the reference. */
-  void run(List<RowInProgress> rows, Set<Task> tasks) {
+  void run(List<RowInProgress> rows) {
     List<KvCache> caches = new ArrayList<>();
     try {
       rows.forEach(row -> caches.add(row.contender().open()));
       List<StreamTally> tallies = rows.stream().map(row -> new StreamTally()).toList();
-      for (int from = 0; from < text.length - 1; from += Score.BLOCK_TOKENS) {
+      caches.forEach(cache -> steps.read(cache, text.ids(), text.promptTokens()));
+      for (int from = text.promptTokens(); from < text.tokens(); from += Score.BLOCK_TOKENS) {
         for (int i = 0; i < rows.size(); i++) {
           readBlock(i == 0 ? reference : packed, caches.get(i), tallies.get(i), from);
           pace.count(Pace.reading(from, Score.BLOCK_TOKENS));
         }
       }
-      double[] speeds = new SpeedProbe(model).tokensPerSecond(caches);
+      if (text.weighs()) {
+        weigh(rows, caches);
+      }
       for (int i = 0; i < rows.size(); i++) {
-        rows.get(i).weigh(caches.get(i), speeds[i]);
-        tallies.get(i).scoreInto(rows.get(i), tasks);
+        score(rows.get(i), tallies.get(i));
       }
     } finally {
       caches.forEach(KvCache::close);
     }
+  }
+
+  private void weigh(List<RowInProgress> rows, List<KvCache> caches) {
+    double[] speeds = new SpeedProbe(model).tokensPerSecond(caches);
+    for (int i = 0; i < rows.size(); i++) {
+      rows.get(i).weigh(caches.get(i), speeds[i]);
+    }
+  }
+
+  private void score(RowInProgress row, StreamTally tally) {
+    text.perplexity().ifPresent(task -> row.put(task, tally.perplexity()));
+    text.divergence().ifPresent(task -> row.put(task, tally.divergence()));
   }
 
   /** In one step, or in several where a budget has no room for a block before it is packed. */
@@ -62,7 +77,7 @@ final class StreamRun {
             batch.logits(),
             batch.logitsAt(i),
             batch.vocabulary(),
-            text[at + i + 1]);
+            text.ids()[at + i + 1]);
       }
     }
     tally.endBlock();
@@ -71,7 +86,7 @@ final class StreamRun {
   private void forward(Batch batch, KvCache cache, int from, int count) {
     batch.clear();
     for (int i = from; i < from + count; i++) {
-      batch.add(cache, text[i], true);
+      batch.add(cache, text.ids()[i], true);
     }
     model.forward(batch);
   }

@@ -3,7 +3,6 @@ package dev.kvasir.lab.eval;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
-import java.util.Set;
 
 /** What the tokens of a text add up to, in one row. */
 final class StreamTally {
@@ -40,22 +39,17 @@ final class StreamTally {
     tokens = 0;
   }
 
-  void scoreInto(RowInProgress row, Set<Task> tasks) {
-    if (tasks.contains(Task.PPL)) {
-      row.put(
-          Task.PPL,
-          new Score.Perplexity(
-              Means.estimate(blockLikelihoods, Math::exp), List.copyOf(blockLikelihoods)));
-    }
-    if (tasks.contains(Task.KLD)) {
-      row.put(
-          Task.KLD,
-          new Score.Divergence(
-              Means.estimate(blockDivergences),
-              percentile99(),
-              new Share(same, divergences.size()),
-              List.copyOf(blockDivergences)));
-    }
+  Score.Perplexity perplexity() {
+    return new Score.Perplexity(
+        Means.estimate(blockLikelihoods, Math::exp), List.copyOf(blockLikelihoods));
+  }
+
+  Score.Divergence divergence() {
+    return new Score.Divergence(
+        Means.estimate(blockDivergences),
+        percentile99(),
+        new Share(same, divergences.size()),
+        List.copyOf(blockDivergences));
   }
 
   private double percentile99() {

@@ -5,26 +5,42 @@ import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.Locale;
 import java.util.Set;
+import java.util.stream.Collectors;
 
 /** A column of an evaluation. */
 public enum Task {
   /** Perplexity of a text that goes in block by block. */
-  PPL(false),
+  PPL(false, Score.Perplexity.class),
   /** Divergence from half precision on the same text. */
-  KLD(false),
+  KLD(false, Score.Divergence.class),
+  /** The same on a book that people wrote. */
+  PROSE(false, Score.Divergence.class),
+  /** Divergence along a text that half precision writes, token by token. */
+  DRIFT(false, Score.Drift.class),
   /** Secret numbers in running prose. */
-  NEEDLE(true),
+  NEEDLE(true, Score.Retrieval.class),
   /** Look-ups in a long table. */
-  RECORDS(true),
+  RECORDS(true, Score.Retrieval.class),
   /** Register programs worked out step by step. */
-  CHAIN(true),
+  CHAIN(true, Score.Chain.class),
   /** Questions of the user's own, answered with a number. */
-  JSONL(true);
+  JSONL(true, Score.Answers.class);
 
   private final boolean higherIsBetter;
+  private final Class<? extends Score> scoreType;
 
-  Task(boolean higherIsBetter) {
+  Task(boolean higherIsBetter, Class<? extends Score> scoreType) {
     this.higherIsBetter = higherIsBetter;
+    this.scoreType = scoreType;
+  }
+
+  Class<? extends Score> scoreType() {
+    return scoreType;
+  }
+
+  /** Whether its figure is the distance from half precision, which that has none of. */
+  public boolean isDistance() {
+    return this == KLD || this == PROSE || this == DRIFT;
   }
 
   public boolean higherIsBetter() {
@@ -45,6 +61,10 @@ public enum Task {
     return tasks;
   }
 
+  private static String labels() {
+    return Arrays.stream(values()).map(Task::label).collect(Collectors.joining(", "));
+  }
+
   private static Task named(String name) {
     if (name.equals("gsm8k")) {
       return JSONL; // the best-known file of that form
@@ -55,7 +75,6 @@ public enum Task {
         .orElseThrow(
             () ->
                 new InvalidInputException(
-                    "the task '%s' is unknown; known are ppl, kld, needle, records, chain, jsonl"
-                        .formatted(name)));
+                    "the task '%s' is unknown; known are %s".formatted(name, labels())));
   }
 }

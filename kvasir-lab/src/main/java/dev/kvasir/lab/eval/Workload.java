@@ -5,20 +5,23 @@ import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.lab.task.Chain;
 import dev.kvasir.lab.task.Seeds;
 import dev.kvasir.lab.task.WordProblem;
+import dev.kvasir.lab.text.BundledBook;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * All that every row is to read and to answer, as token ids. Whatever can be wrong is said while it
  * is made, before any work begins.
  *
  * @param context the longest that was asked for
- * @param stream ids of the text, whole blocks and one more: every row is weighed after reading it
+ * @param texts what is read block by block: every row is weighed after the first of them
  */
 record Workload(
     int context,
-    int[] stream,
+    List<StreamText> texts,
+    List<Opening> openings,
     List<Passage> needles,
     List<Passage> records,
     List<Program> programs,
@@ -28,6 +31,12 @@ record Workload(
   static final int SHORTEST_CONTEXT = 256;
 
   private static final int EXERCISE_TOKENS = 400;
+
+  /** Of an opening: a page and a half, so that its continuation soon meets what was packed. */
+  private static final int OPENING_TOKENS = 192;
+
+  /** Written after an opening, as far as the longest context goes: four pages. */
+  private static final int DRIFT_TOKENS = 512;
 
   /**
    * @param chat whether the answer alone decides, because other words than the task's are expected
@@ -58,7 +67,8 @@ record Workload(
     Passages passages = new Passages(prompts, settings);
     return new Workload(
         settings.longestContext(),
-        stream(model, settings, sources),
+        texts(model, settings, sources),
+        has(settings, Task.DRIFT) ? openings(model, settings, sources) : List.of(),
         has(settings, Task.NEEDLE) ? passages.needles(sources.filler()) : List.of(),
         has(settings, Task.RECORDS) ? passages.records() : List.of(),
         has(settings, Task.CHAIN) ? programs(model, settings, prompts) : List.of(),
@@ -80,16 +90,72 @@ record Workload(
     }
   }
 
-  private static int[] stream(Model model, Settings settings, Sources sources) {
-    int[] ids = model.tokenizer().encode(sources.text());
+  private static List<StreamText> texts(Model model, Settings settings, Sources sources) {
+    List<StreamText> texts = new ArrayList<>();
+    int[] own = wholeBlocks(model, settings, sources.textName(), sources.text());
+    int prompt = promptTokens(settings, sources.textName(), own);
+    texts.add(
+        new StreamText(own, prompt, task(settings, Task.PPL), task(settings, Task.KLD), true));
+    if (has(settings, Task.PROSE)) {
+      int[] book = wholeBlocks(model, settings, BundledBook.NAME, BundledBook.text());
+      texts.add(
+          new StreamText(
+              book,
+              promptTokens(settings, BundledBook.NAME, book),
+              Optional.empty(),
+              Optional.of(Task.PROSE),
+              false));
+    }
+    return texts;
+  }
+
+  private static Optional<Task> task(Settings settings, Task task) {
+    return Optional.of(task).filter(settings.tasks()::contains);
+  }
+
+  private static int[] wholeBlocks(Model model, Settings settings, String name, String text) {
+    int[] ids = model.tokenizer().encode(text);
     int tokens = Math.min(ids.length, settings.longestContext());
     int blocks = (tokens - 1) / Score.BLOCK_TOKENS;
     if (blocks < 1) {
       throw new InvalidInputException(
           "%s: has %d tokens; expected at least %d"
-              .formatted(sources.textName(), ids.length, Score.BLOCK_TOKENS + 1));
+              .formatted(name, ids.length, Score.BLOCK_TOKENS + 1));
     }
     return Arrays.copyOf(ids, blocks * Score.BLOCK_TOKENS + 1);
+  }
+
+  private static int promptTokens(Settings settings, String name, int[] ids) {
+    int prompt = settings.reading().promptTokens() / Score.BLOCK_TOKENS * Score.BLOCK_TOKENS;
+    if (prompt > ids.length - 1 - Score.BLOCK_TOKENS) {
+      throw new InvalidInputException(
+          "--prompt is %d; expected at most %d, so that %d of the %d tokens of %s are scored"
+              .formatted(
+                  settings.reading().promptTokens(),
+                  ids.length - 1 - Score.BLOCK_TOKENS,
+                  Score.BLOCK_TOKENS,
+                  ids.length - 1,
+                  name));
+    }
+    return prompt;
+  }
+
+  /** Pieces of the text at equal distances, as many as samples; they may overlap. */
+  private static List<Opening> openings(Model model, Settings settings, Sources sources) {
+    int[] ids = model.tokenizer().encode(sources.text());
+    int room = settings.longestContext() - OPENING_TOKENS;
+    if (ids.length < OPENING_TOKENS) {
+      throw new InvalidInputException(
+          "%s: has %d tokens; the task drift expects at least %d"
+              .formatted(sources.textName(), ids.length, OPENING_TOKENS));
+    }
+    List<Opening> openings = new ArrayList<>();
+    for (int i = 0; i < settings.samples(); i++) {
+      int from = (int) ((long) (ids.length - OPENING_TOKENS) * i / settings.samples());
+      int[] prompt = Arrays.copyOfRange(ids, from, from + OPENING_TOKENS);
+      openings.add(new Opening(prompt, Math.min(DRIFT_TOKENS, room), settings.seed() + i));
+    }
+    return openings;
   }
 
   private static List<Program> programs(Model model, Settings settings, Prompts prompts) {
@@ -134,15 +200,39 @@ record Workload(
   int longestSequence() {
     int program = programs.stream().mapToInt(Program::tokens).max().orElse(0);
     int exercise = exercises.stream().mapToInt(Exercise::tokens).max().orElse(0);
-    return Math.max(context, Math.max(program, exercise));
+    int opening = openings.stream().mapToInt(Opening::longest).max().orElse(0);
+    return Math.max(Math.max(context, opening), Math.max(program, exercise));
+  }
+
+  /** Tasks that each row works off by itself, in the order of columns. */
+  List<Task> ownTasks() {
+    List<Task> tasks = new ArrayList<>();
+    addUnless(needles.isEmpty(), Task.NEEDLE, tasks);
+    addUnless(records.isEmpty(), Task.RECORDS, tasks);
+    addUnless(programs.isEmpty(), Task.CHAIN, tasks);
+    addUnless(exercises.isEmpty(), Task.JSONL, tasks);
+    return tasks;
+  }
+
+  private static void addUnless(boolean empty, Task task, List<Task> tasks) {
+    if (!empty) {
+      tasks.add(task);
+    }
   }
 
   /** The work of one row. */
-  double work() {
-    double work = Pace.reading(0, stream.length - 1);
-    work += needles.stream().mapToDouble(Passage::work).sum();
-    work += records.stream().mapToDouble(Passage::work).sum();
-    work += programs.stream().mapToDouble(Program::work).sum();
-    return work + exercises.stream().mapToDouble(Exercise::work).sum();
+  double workOf(Task own) {
+    return switch (own) {
+      case NEEDLE -> needles.stream().mapToDouble(Passage::work).sum();
+      case RECORDS -> records.stream().mapToDouble(Passage::work).sum();
+      case CHAIN -> programs.stream().mapToDouble(Program::work).sum();
+      case JSONL -> exercises.stream().mapToDouble(Exercise::work).sum();
+      case PPL, KLD, PROSE, DRIFT -> throw new IllegalArgumentException(own.label());
+    };
+  }
+
+  /** The work of one row after all openings. */
+  double driftWork() {
+    return openings.stream().mapToDouble(Opening::work).sum();
   }
 }

@@ -46,16 +46,24 @@ public record Column(
       case KLD ->
           List.of(
               scored(task, "kld", 13, "%.4f", 1, Score::estimate),
-              beside(Score.Divergence.class, "kld p99", 7, "%.3f", 1, Column::p99),
+              beside(task, Score.Divergence.class, "kld p99", 7, "%.3f", 1, Column::p99),
               beside(
+                  task,
                   Score.Divergence.class,
                   "same top",
                   11,
                   "%.1f%%",
                   100,
                   divergence -> divergence.sameTop().estimate()));
+      case PROSE -> List.of(scored(task, "prose kld", 13, "%.4f", 1, Score::estimate));
+      case DRIFT ->
+          List.of(
+              scored(task, "drift", 13, "%.4f", 1, Score::estimate),
+              beside(task, Score.Drift.class, "together", 9, "%.0f", 1, Score.Drift::together));
       case CHAIN ->
-          List.of(share, beside(Score.Chain.class, "steps", 9, "%.1f", 1, Score.Chain::rightSteps));
+          List.of(
+              share,
+              beside(task, Score.Chain.class, "steps", 9, "%.1f", 1, Score.Chain::rightSteps));
       case NEEDLE, RECORDS, JSONL -> List.of(share);
     };
   }
@@ -92,6 +100,7 @@ public record Column(
   }
 
   private static <S extends Score> Column beside(
+      Task task,
       Class<S> kind,
       String title,
       int width,
@@ -104,12 +113,7 @@ public record Column(
         Optional.empty(),
         format,
         scale,
-        row ->
-            row.scores().values().stream()
-                .filter(kind::isInstance)
-                .map(kind::cast)
-                .map(estimate)
-                .findFirst());
+        row -> Optional.ofNullable(row.scores().get(task)).map(kind::cast).map(estimate));
   }
 
   /** A dash where an interruption left the task undone. */
@@ -140,7 +144,7 @@ public record Column(
           case WITHIN_ERROR -> "";
           case BETTER -> "↑";
           // Divergence is the distance from fp16 itself, so only rows are worth comparing.
-          case WORSE -> task.equals(Optional.of(Task.KLD)) ? "" : "↓";
+          case WORSE -> task.filter(Task::isDistance).isPresent() ? "" : "↓";
         };
     boolean behind =
         comparison.fromBest().filter(best -> best.verdict() == Verdict.WORSE).isPresent();

@@ -22,7 +22,7 @@ public final class BundledText {
     return read(FILLER_FILE);
   }
 
-  private static String read(String name) {
+  static String read(String name) {
     try (InputStream stream = BundledText.class.getResourceAsStream(name)) {
       return new String(stream.readAllBytes(), StandardCharsets.UTF_8);
     } catch (IOException e) {

@@ -14,6 +14,8 @@
   const TASKS = {
     ppl: { title: 'Perplexity', hint: 'lower is better' },
     kld: { title: 'KL divergence from fp16, in nats', hint: 'lower is better, logarithmic', log: true },
+    prose: { title: 'KL divergence on a novel, in nats', hint: 'lower is better, logarithmic', log: true },
+    drift: { title: 'KL divergence of generated text, in nats', hint: 'lower is better, logarithmic', log: true },
     needle: { title: 'Secret numbers found', hint: 'higher is better', share: true },
     records: { title: 'Table look-ups right', hint: 'higher is better', share: true },
     chain: { title: 'Programs right to the last line', hint: 'higher is better', share: true },

@@ -5,13 +5,17 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
 import dev.kvasir.Model;
+import dev.kvasir.Prefill;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.lab.WorkListener;
 import dev.kvasir.lab.eval.Difference.Verdict;
 import dev.kvasir.lab.task.WordProblem;
+import java.io.IOException;
 import java.math.BigDecimal;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.List;
@@ -19,9 +23,12 @@ import java.util.Set;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 class EvaluatorTest {
-  private static final Set<Task> OWN_TASKS = EnumSet.complementOf(EnumSet.of(Task.JSONL));
+  /** All but drift, whose texts take their time, and what needs a file. */
+  private static final Set<Task> OWN_TASKS =
+      EnumSet.complementOf(EnumSet.of(Task.JSONL, Task.DRIFT));
 
   private static Model model;
 
@@ -151,6 +158,85 @@ class EvaluatorTest {
   }
 
   @Test
+  void aStoppedEvaluationGoesOnFromItsJournal(@TempDir Path folder) {
+    Path file = folder.resolve("journal");
+    Settings settings = settings(EnumSet.of(Task.PPL, Task.NEEDLE), 300, 2, "kivi:2");
+    Evaluation whole = run(settings);
+    Evaluation begun = runUpTo(6, settings, EvaluationJournal.at(file, "a build"));
+    assertThat(begun.complete()).isFalse();
+    double[] work = {0, 0};
+    Evaluation ended =
+        new Evaluator(model, settings, Sources.bundled(true))
+            .run((done, inAll) -> work[0] = inAll, EvaluationJournal.at(file, "a build"));
+    assertThat(ended.complete()).isTrue();
+    assertThat(ended.rows()).extracting(Row::scores).isEqualTo(scores(whole));
+    assertThat(ended.rows()).extracting(Row::comparisons).isEqualTo(comparisons(whole));
+    assertThat(ended.reference().footprint()).isEqualTo(begun.reference().footprint());
+    new Evaluator(model, settings, Sources.bundled(true))
+        .run((done, inAll) -> work[1] = inAll, EvaluationJournal.at(file, "another build"));
+    assertThat(work[0]).as("work that was left").isPositive().isLessThan(work[1]);
+  }
+
+  private static List<?> scores(Evaluation evaluation) {
+    return evaluation.rows().stream().map(Row::scores).toList();
+  }
+
+  private static List<?> comparisons(Evaluation evaluation) {
+    return evaluation.rows().stream().map(Row::comparisons).toList();
+  }
+
+  private static Evaluation runUpTo(int most, Settings settings, EvaluationJournal journal) {
+    int[] steps = {0};
+    WorkListener listener =
+        new WorkListener() {
+          @Override
+          public void progress(double done, double inAll) {
+            steps[0]++;
+          }
+
+          @Override
+          public boolean stopped() {
+            return steps[0] >= most;
+          }
+        };
+    return new Evaluator(model, settings, Sources.bundled(true)).run(listener, journal);
+  }
+
+  @Test
+  void whatIsNoJournalIsNotOverwritten(@TempDir Path folder) throws IOException {
+    Path file = folder.resolve("journal");
+    Files.writeString(file, "notes of mine");
+    assertThatThrownBy(() -> EvaluationJournal.at(file, "a build"))
+        .isInstanceOf(InvalidInputException.class)
+        .hasMessageContaining("is no journal of an evaluation");
+    assertThat(file).hasContent("notes of mine");
+  }
+
+  @Test
+  void anExactPromptIsNotScoredAndPackedAtItsEnd() {
+    Settings chunked = settings(EnumSet.of(Task.KLD), 900, 1, "kivi:2,window=0");
+    Score.Divergence exact =
+        divergence(run(chunked.withReading(Reading.exact(900))).rows().getLast());
+    assertThat(exact.samples()).as("384 of 896 tokens are the prompt").hasSize(4);
+    assertThat(exact.samples().getFirst()).as("it meets a packed past").isPositive();
+    Score.Divergence later =
+        divergence(run(chunked.withReading(new Reading(Prefill.CHUNKED, 384))).rows().getLast());
+    assertThat(later.samples()).hasSize(4).isNotEqualTo(exact.samples());
+  }
+
+  @Test
+  void aGeneratedTextDriftsFromHalfPrecision() {
+    Evaluation evaluation = run(settings(EnumSet.of(Task.DRIFT), 512, 2, "kivi:2,window=0"));
+    Score.Drift half = (Score.Drift) evaluation.reference().scores().get(Task.DRIFT);
+    assertThat(half.samples()).containsExactly(0.0, 0.0);
+    assertThat(half.togetherSamples()).as("it never parts from itself").containsOnly(320.0);
+    Score.Drift two = (Score.Drift) evaluation.rows().getLast().scores().get(Task.DRIFT);
+    assertThat(two.estimate().value()).isPositive();
+    assertThat(two.together().value()).isLessThan(320);
+    assertThat(two.byPosition()).hasSize(5).allMatch(apart -> apart > 0);
+  }
+
+  @Test
   void questionsOfAFileAreAskedToo() {
     Sources sources =
         Sources.bundled(true).withProblems(List.of(new WordProblem("Two?", BigDecimal.TWO)));
@@ -169,6 +255,10 @@ class EvaluatorTest {
         settings(EnumSet.of(Task.PPL), 300, 1),
         sources.withText("short.txt", "Too short."),
         "short.txt: has");
+    assertRefused(
+        settings(EnumSet.of(Task.KLD), 1000, 1).withReading(new Reading(Prefill.EXACT, 900)),
+        sources,
+        "--prompt is 900; expected at most 768");
     assertRefused(
         new Settings(List.of(), EnumSet.of(Task.CHAIN), List.of(300), 1, 2000, 1),
         sources,

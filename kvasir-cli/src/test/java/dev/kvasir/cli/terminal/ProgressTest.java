@@ -1,0 +1,58 @@
+package dev.kvasir.cli.terminal;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.ByteArrayOutputStream;
+import java.io.InputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import org.junit.jupiter.api.Test;
+
+class ProgressTest {
+  private static final long SECOND = 1_000_000_000L;
+
+  private final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+  private long now;
+
+  private Progress progress(boolean terminal) {
+    PrintStream err = new PrintStream(bytes, true, StandardCharsets.UTF_8);
+    Streams streams = new Streams(InputStream.nullInputStream(), err, err, false, false, terminal);
+    return new Progress(streams, "working", () -> now);
+  }
+
+  private String said() {
+    return bytes.toString(StandardCharsets.UTF_8);
+  }
+
+  @Test
+  void aLogHasALineOnceTheTimeLeftCanBeJudgedAndThenOneAMinute() {
+    try (Progress progress = progress(false)) {
+      for (int second = 1; second <= 100; second++) {
+        now = second * SECOND;
+        progress.update(second, 100, "the text");
+      }
+    }
+    assertThat(said().lines())
+        .containsExactly("working: 10%, 90 s left, the text", "working: 70%, 30 s left, the text");
+  }
+
+  @Test
+  void quickWorkSaysNothing() {
+    try (Progress progress = progress(false)) {
+      now = 9 * SECOND;
+      progress.update(9, 10);
+    }
+    assertThat(said()).isEmpty();
+  }
+
+  @Test
+  void aTerminalHasABarThatIsWipedInTheEnd() {
+    try (Progress progress = progress(true)) {
+      now = 2 * SECOND;
+      progress.update(1, 2);
+    }
+    assertThat(said())
+        .contains("working [===============               ] 50%")
+        .endsWith("\u001b[K");
+  }
+}

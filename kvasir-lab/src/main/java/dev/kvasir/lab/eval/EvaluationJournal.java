@@ -1,0 +1,148 @@
+package dev.kvasir.lab.eval;
+
+import com.google.gson.Gson;
+import com.google.gson.GsonBuilder;
+import com.google.gson.JsonElement;
+import com.google.gson.JsonParseException;
+import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.format.WholeFile;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.EnumMap;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * What an evaluation has found so far, row by row and task by task, kept in a file until all of it
+ * is done: a run that was ended goes on after the last finished task.
+ */
+public final class EvaluationJournal {
+  private static final Gson GSON =
+      new GsonBuilder().serializeSpecialFloatingPointValues().disableHtmlEscaping().create();
+
+  private static final class Entry {
+    private Footprint footprint;
+    private final Map<String, JsonElement> scores = new LinkedHashMap<>();
+  }
+
+  private static final class Content {
+    private final String conditions;
+    private final Map<String, Entry> rows = new LinkedHashMap<>();
+
+    Content(String conditions) {
+      this.conditions = conditions;
+    }
+  }
+
+  private final Path file; // null where nothing is kept
+  private final String build;
+  private Content content;
+
+  private EvaluationJournal(Path file, String build) {
+    this.file = file;
+    this.build = build;
+    this.content = new Content("");
+  }
+
+  /** Keeps nothing. */
+  public static EvaluationJournal none() {
+    return new EvaluationJournal(null, "");
+  }
+
+  /**
+   * Refuses a file that could not be written, or is no journal.
+   *
+   * @param build whose figures may be gone on from
+   */
+  public static EvaluationJournal at(Path file, String build) {
+    WholeFile.checkWritable(file);
+    EvaluationJournal journal = new EvaluationJournal(file, build);
+    if (Files.exists(file)) {
+      journal.content = read(file);
+    }
+    return journal;
+  }
+
+  private static Content read(Path file) {
+    try {
+      Content found = GSON.fromJson(Files.readString(file), Content.class);
+      if (found != null && found.conditions != null && found.rows != null) {
+        return found;
+      }
+    } catch (IOException | JsonParseException e) {
+      throw noJournal(file, e);
+    }
+    throw noJournal(file, null);
+  }
+
+  private static InvalidInputException noJournal(Path file, Exception cause) {
+    return new InvalidInputException(
+        "%s: is no journal of an evaluation; move it away, or write to another file"
+            .formatted(file),
+        cause);
+  }
+
+  /**
+   * Says under which conditions figures are found; what was found under others is forgotten.
+   *
+   * @return whether there is something to go on from
+   */
+  boolean goesOn(String conditions) {
+    String all = build + "; " + conditions;
+    if (!content.conditions.equals(all)) {
+      content = new Content(all);
+    }
+    return !content.rows.isEmpty();
+  }
+
+  Map<Task, Score> scores(String row) {
+    Map<Task, Score> scores = new EnumMap<>(Task.class);
+    Entry entry = content.rows.get(row);
+    if (entry != null) {
+      for (Task task : Task.values()) {
+        if (entry.scores.containsKey(task.label())) {
+          scores.put(task, GSON.fromJson(entry.scores.get(task.label()), task.scoreType()));
+        }
+      }
+    }
+    return scores;
+  }
+
+  Optional<Footprint> footprint(String row) {
+    return Optional.ofNullable(content.rows.get(row)).map(entry -> entry.footprint);
+  }
+
+  void add(String row, Task task, Score score) {
+    entry(row).scores.put(task.label(), GSON.toJsonTree(score));
+    write();
+  }
+
+  void add(String row, Footprint footprint) {
+    entry(row).footprint = footprint;
+    write();
+  }
+
+  private Entry entry(String row) {
+    return content.rows.computeIfAbsent(row, name -> new Entry());
+  }
+
+  private void write() {
+    if (file != null) {
+      WholeFile.write(file, GSON.toJson(content) + "\n");
+    }
+  }
+
+  /** All is done, and written where it belongs. */
+  public void delete() {
+    try {
+      if (file != null) {
+        Files.deleteIfExists(file);
+      }
+    } catch (IOException e) {
+      throw new InvalidInputException(
+          "%s: cannot be deleted, %s".formatted(file, e.getMessage()), e);
+    }
+  }
+}
