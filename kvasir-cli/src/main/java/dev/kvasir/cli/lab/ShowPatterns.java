@@ -1,6 +1,7 @@
 package dev.kvasir.cli.lab;
 
 import dev.kvasir.Model;
+import dev.kvasir.Prefill;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cli.arguments.LoadArguments;
 import dev.kvasir.cli.arguments.ModelArguments;
@@ -63,6 +64,17 @@ public final class ShowPatterns implements Callable<Integer> {
   private int tokens;
 
   @Option(
+      names = "--prefill",
+      paramLabel = "WHEN",
+      defaultValue = "exact",
+      description = {
+        "When the text is packed: exact, at its end, so that patterns are mined from all of it, or",
+        "  chunked, while it is read, so that they are mined from its first page.",
+        "  Default: ${DEFAULT-VALUE}."
+      })
+  private String prefill;
+
+  @Option(
       names = "--out",
       paramLabel = "FILE",
       description = "Draw keys and values, and what differs from their patterns, as SVG.")
@@ -76,6 +88,7 @@ public final class ShowPatterns implements Callable<Integer> {
   public Integer call() {
     CacheSpec spec = CacheSpec.parse(cache);
     OptionValue.atLeast("--context", tokens, LEAST_TOKENS);
+    Prefill when = OptionValue.oneOf("--prefill", prefill, Prefill.class);
     String words = text == null ? BundledText.stream() : TextArgument.readFile(text);
     if (out != null) {
       WholeFile.checkWritable(out);
@@ -85,7 +98,7 @@ public final class ShowPatterns implements Callable<Integer> {
       int most = Math.min(tokens, loaded.config().contextLength());
       Optional<PatternFit> fit;
       try (Watch watch = new Watch(streams, "reading", interruption)) {
-        fit = PatternFit.measure(loaded, spec, words, most, watch);
+        fit = PatternFit.measure(loaded, spec, when, words, most, watch);
       }
       fit.ifPresent(this::show);
       return fit.isPresent() ? 0 : Interruption.EXIT_CODE;

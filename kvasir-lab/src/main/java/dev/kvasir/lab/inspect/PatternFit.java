@@ -1,6 +1,7 @@
 package dev.kvasir.lab.inspect;
 
 import dev.kvasir.Model;
+import dev.kvasir.Prefill;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.codec.CacheShape;
@@ -45,16 +46,23 @@ public record PatternFit(int tokens, List<Layer> layers, Spread keys, Spread val
   /**
    * Reads a text, and packs what the model keeps of it.
    *
+   * @param prefill whether packing waits for the end of the text
    * @param mostTokens where the text is cut
    * @param listener told of tokens; where it asks to stop, there is no result
    */
   public static Optional<PatternFit> measure(
-      Model model, CacheSpec spec, String text, int mostTokens, WorkListener listener) {
+      Model model,
+      CacheSpec spec,
+      Prefill prefill,
+      String text,
+      int mostTokens,
+      WorkListener listener) {
     int[] ids = model.tokenizer().encode(text);
     int tokens = Math.min(ids.length, mostTokens) / PAGE * PAGE;
     try (KvCache whole = CacheSpec.parse("fp32").newCache(model.config().cacheShape());
         KvCache packed = model.newCache(spec)) {
       Copy copy = new Copy(model.config().cacheShape());
+      packed.holdSealing(prefill == Prefill.EXACT);
       boolean read =
           BlockwiseReading.read(
               model,
@@ -66,6 +74,7 @@ public record PatternFit(int tokens, List<Layer> layers, Spread keys, Spread val
                 copy.block(whole, packed, from);
                 listener.progress(whole.length(), tokens);
               });
+      packed.holdSealing(false);
       return read
           ? Optional.of(new Comparison(model.config().cacheShape(), whole, packed).fit(spec))
           : Optional.empty();

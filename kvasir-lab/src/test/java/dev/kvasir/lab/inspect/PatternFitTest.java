@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.kvasir.Model;
+import dev.kvasir.Prefill;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.lab.WorkListener;
@@ -36,7 +37,8 @@ class PatternFitTest {
   }
 
   private static PatternFit measure(Model model, String spec) {
-    return PatternFit.measure(model, CacheSpec.parse(spec), BundledText.stream(), 700, NOBODY)
+    return PatternFit.measure(
+            model, CacheSpec.parse(spec), Prefill.CHUNKED, BundledText.stream(), 700, NOBODY)
         .orElseThrow();
   }
 
