@@ -37,7 +37,7 @@ final class ChainRun {
       for (Program program : together) {
         drafts.add(
             new Draft(
-                row.contender().open(),
+                row.contender().open(program.tokens()),
                 program.prompt(),
                 program.mostTokens(),
                 text -> isEnough(program, text)));

@@ -43,7 +43,7 @@ final class DriftRun {
   private void proceed(Opening opening, List<RowInProgress> rows, List<DriftTally> tallies) {
     List<KvCache> caches = new ArrayList<>();
     try {
-      rows.forEach(row -> caches.add(row.contender().open()));
+      rows.forEach(row -> caches.add(row.contender().open(opening.longest())));
       int last = opening.prompt().length - 1;
       caches.forEach(cache -> steps.read(cache, opening.prompt(), last));
       List<Sampler> samplers = rows.stream().map(row -> sampler(opening)).toList();

@@ -8,7 +8,6 @@ import dev.kvasir.kernel.KernelChoice;
 import dev.kvasir.lab.WorkListener;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.IntFunction;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
@@ -35,38 +34,31 @@ public final class Evaluator {
 
   /** Makes the tasks; whatever is wrong with them is said here. */
   public Evaluator(Model model, Settings settings, Sources sources) {
-    this(model, settings, sources, longest -> contenders(model, settings, longest));
+    this(
+        model,
+        settings,
+        sources,
+        settings.specs().stream().map(spec -> Contender.of(spec, model)).toList());
   }
 
-  /**
-   * For caches that no spec describes; the first one is the reference.
-   *
-   * @param contenders by the tokens of the longest sequence
-   */
-  Evaluator(
-      Model model, Settings settings, Sources sources, IntFunction<List<Contender>> contenders) {
+  /** For caches that no spec describes; the first one is the reference. */
+  Evaluator(Model model, Settings settings, Sources sources, List<Contender> contenders) {
     this.model = model;
     this.settings = settings;
     this.textName = sources.textName();
     this.textHash = sources.hash();
     this.work = Workload.of(model, settings, sources);
-    this.contenders = contenders.apply(work.longestSequence());
-  }
-
-  private static List<Contender> contenders(Model model, Settings settings, int longest) {
-    List<Contender> contenders =
-        settings.specs().stream().map(spec -> Contender.of(spec, model, longest)).toList();
-    contenders.forEach(contender -> requireRoom(contender, longest));
-    return contenders;
+    this.contenders = contenders;
+    contenders.forEach(one -> work.sequences().forEach(tokens -> requireRoom(one, tokens)));
   }
 
   /** Refuses now what does not fit the model, and a budget that would be full halfway. */
-  private static void requireRoom(Contender contender, int longest) {
-    try (KvCache cache = contender.open()) {
-      if (cache.capacity() < longest) {
+  private static void requireRoom(Contender contender, int tokens) {
+    try (KvCache cache = contender.open(tokens)) {
+      if (cache.capacity() < tokens) {
         throw new InvalidInputException(
-            "the cache '%s' holds %d tokens; the longest sequence to evaluate has %d"
-                .formatted(contender.name(), cache.capacity(), longest));
+            "the cache '%s' holds %d tokens; a sequence to evaluate has %d"
+                .formatted(contender.name(), cache.capacity(), tokens));
       }
     }
   }

@@ -29,7 +29,7 @@ final class ExerciseRun {
       for (Exercise exercise : together) {
         drafts.add(
             new Draft(
-                row.contender().open(),
+                row.contender().open(exercise.tokens()),
                 exercise.prompt(),
                 exercise.mostTokens(),
                 text -> text.contains("\nQuestion:")));

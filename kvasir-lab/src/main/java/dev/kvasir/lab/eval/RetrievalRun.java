@@ -24,7 +24,7 @@ final class RetrievalRun {
 
   Score run(RowInProgress row) {
     for (Passage passage : passages) {
-      try (KvCache cache = row.contender().open()) {
+      try (KvCache cache = row.contender().open(passage.context())) {
         steps.read(cache, passage.shared(), passage.shared().length);
         for (int from = 0; from < passage.tails().size(); from += Steps.SIDE_BY_SIDE) {
           answer(passage, cache, from);

@@ -31,7 +31,7 @@ final class StreamRun {
   void run(List<RowInProgress> rows) {
     List<KvCache> caches = new ArrayList<>();
     try {
-      rows.forEach(row -> caches.add(row.contender().open()));
+      rows.forEach(row -> caches.add(row.contender().open(text.tokens())));
       List<StreamTally> tallies = rows.stream().map(row -> new StreamTally()).toList();
       caches.forEach(cache -> steps.read(cache, text.ids(), text.promptTokens()));
       for (int from = text.promptTokens(); from < text.tokens(); from += Score.BLOCK_TOKENS) {

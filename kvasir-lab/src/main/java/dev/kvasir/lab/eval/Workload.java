@@ -10,16 +10,16 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
 
 /**
  * All that every row is to read and to answer, as token ids. Whatever can be wrong is said while it
  * is made, before any work begins.
  *
- * @param context the longest that was asked for
  * @param texts what is read block by block: every row is weighed after the first of them
  */
 record Workload(
-    int context,
     List<StreamText> texts,
     List<Opening> openings,
     List<Passage> needles,
@@ -66,7 +66,6 @@ record Workload(
     Prompts prompts = new Prompts(model, sources.bundledModel());
     Passages passages = new Passages(prompts, settings);
     return new Workload(
-        settings.longestContext(),
         texts(model, settings, sources),
         has(settings, Task.DRIFT) ? openings(model, settings, sources) : List.of(),
         has(settings, Task.NEEDLE) ? passages.needles(sources.filler()) : List.of(),
@@ -193,15 +192,16 @@ record Workload(
     }
   }
 
-  /**
-   * Tokens that a cache may have to hold: the longest context, which documents and the text keep
-   * to, or what a program takes beyond it.
-   */
-  int longestSequence() {
-    int program = programs.stream().mapToInt(Program::tokens).max().orElse(0);
-    int exercise = exercises.stream().mapToInt(Exercise::tokens).max().orElse(0);
-    int opening = openings.stream().mapToInt(Opening::longest).max().orElse(0);
-    return Math.max(Math.max(context, opening), Math.max(program, exercise));
+  /** Lengths of sequences that caches have to hold, each of them once. */
+  Set<Integer> sequences() {
+    Set<Integer> lengths = new TreeSet<>();
+    texts.forEach(text -> lengths.add(text.tokens()));
+    openings.forEach(opening -> lengths.add(opening.longest()));
+    needles.forEach(passage -> lengths.add(passage.context()));
+    records.forEach(passage -> lengths.add(passage.context()));
+    programs.forEach(program -> lengths.add(program.tokens()));
+    exercises.forEach(exercise -> lengths.add(exercise.tokens()));
+    return lengths;
   }
 
   /** Tasks that each row works off by itself, in the order of columns. */

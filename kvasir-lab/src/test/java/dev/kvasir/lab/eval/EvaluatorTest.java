@@ -56,11 +56,10 @@ class EvaluatorTest {
     CacheShape shape = model.config().cacheShape();
     List<Contender> contenders =
         List.of(
-            Contender.of(CacheSpec.DEFAULT, model, 520),
-            new Contender("broken", () -> BrokenPlaneCodec.newCache(shape)));
+            Contender.of(CacheSpec.DEFAULT, model),
+            new Contender("broken", tokens -> BrokenPlaneCodec.newCache(shape)));
     Evaluation evaluation =
-        new Evaluator(
-                model, settings(OWN_TASKS, 520, 8), Sources.bundled(true), longest -> contenders)
+        new Evaluator(model, settings(OWN_TASKS, 520, 8), Sources.bundled(true), contenders)
             .run((done, inAll) -> {});
     Row broken = evaluation.rows().getLast();
     assertThat(broken.scores().keySet()).isEqualTo(OWN_TASKS);
@@ -113,7 +112,7 @@ class EvaluatorTest {
   }
 
   @Test
-  void aBudgetInBitsCountsTheContextOfTheEvaluation() {
+  void aBudgetInBitsCountsTheTokensOfATask() {
     String bare = ",window=0,sinks=0,widths=same,shrink=layer";
     Settings settings =
         settings(EnumSet.of(Task.KLD), 520, 1, "pmkvq:2,budget=10bits" + bare, "pmkvq:2" + bare);
