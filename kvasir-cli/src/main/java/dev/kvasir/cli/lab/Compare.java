@@ -72,7 +72,8 @@ public final class Compare implements Callable<Integer> {
       paramLabel = "FILE",
       defaultValue = "docs/results.md",
       description = {
-        "The document. One that is there keeps what surrounds the table.",
+        "The document. One that is there keeps what surrounds the table; all figures and samples",
+        "  go to a file of the table's name in a folder of the document's.",
         "  Default: ${DEFAULT-VALUE}."
       })
   private Path out;

@@ -7,12 +7,14 @@ import dev.kvasir.cli.arguments.LoadArguments;
 import dev.kvasir.cli.arguments.ModelArguments;
 import dev.kvasir.cli.arguments.OptionValue;
 import dev.kvasir.cli.arguments.TextArgument;
+import dev.kvasir.cli.origin.Origin;
 import dev.kvasir.cli.terminal.Interruption;
 import dev.kvasir.cli.terminal.Streams;
 import dev.kvasir.cli.terminal.Units;
 import dev.kvasir.format.WholeFile;
 import dev.kvasir.lab.inspect.PatternFit;
 import dev.kvasir.lab.report.DistributionPlot;
+import dev.kvasir.lab.report.FiguresFile;
 import dev.kvasir.lab.text.BundledText;
 import java.nio.file.Path;
 import java.util.Locale;
@@ -20,7 +22,9 @@ import java.util.Optional;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
 
 /** Shows how well patterns fit what a model keeps. */
 @Command(
@@ -42,6 +46,7 @@ public final class ShowPatterns implements Callable<Integer> {
 
   @Mixin private ModelArguments model;
   @Mixin private LoadArguments load;
+  @Spec private CommandSpec command;
 
   @Option(
       names = "--kv",
@@ -80,6 +85,12 @@ public final class ShowPatterns implements Callable<Integer> {
       description = "Draw keys and values, and what differs from their patterns, as SVG.")
   private Path out;
 
+  @Option(
+      names = "--json",
+      paramLabel = "FILE",
+      description = "Write the means over all layers to a file.")
+  private Path json;
+
   public ShowPatterns(Streams streams) {
     this.streams = streams;
   }
@@ -92,6 +103,9 @@ public final class ShowPatterns implements Callable<Integer> {
     String words = text == null ? BundledText.stream() : TextArgument.readFile(text);
     if (out != null) {
       WholeFile.checkWritable(out);
+    }
+    if (json != null) {
+      WholeFile.checkWritable(json);
     }
     try (Model loaded = model.load(load.options(), streams);
         Interruption interruption = Interruption.watch()) {
@@ -124,6 +138,9 @@ public final class ShowPatterns implements Callable<Integer> {
     streams.out().flush();
     if (out != null) {
       new DistributionPlot(fit).write(out);
+    }
+    if (json != null) {
+      FiguresFile.write(json, fit.means(), Origin.of(command));
     }
   }
 }

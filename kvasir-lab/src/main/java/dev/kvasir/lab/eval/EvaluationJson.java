@@ -2,12 +2,17 @@ package dev.kvasir.lab.eval;
 
 import com.google.gson.Gson;
 import com.google.gson.GsonBuilder;
-import com.google.gson.JsonNull;
+import com.google.gson.JsonElement;
+import com.google.gson.JsonObject;
 import com.google.gson.JsonPrimitive;
 import com.google.gson.JsonSerializer;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.format.WholeFile;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /** An evaluation as JSON: the records by their names, and nothing left out. */
@@ -17,8 +22,8 @@ public final class EvaluationJson {
           .setPrettyPrinting()
           .disableHtmlEscaping()
           .enableComplexMapKeySerialization() // so that keys are labels too
-          .registerTypeAdapter(double.class, numberOrNull())
-          .registerTypeAdapter(Double.class, numberOrNull())
+          .registerTypeAdapter(double.class, NumberOrNull.ADAPTER)
+          .registerTypeAdapter(Double.class, NumberOrNull.ADAPTER)
           .registerTypeAdapter(
               CacheSpec.class,
               (JsonSerializer<CacheSpec>) (spec, type, context) -> new JsonPrimitive(spec.text()))
@@ -34,10 +39,27 @@ public final class EvaluationJson {
 
   private EvaluationJson() {}
 
-  /** JSON has no NaN and no infinity; both stand for a figure that could not be told. */
-  private static JsonSerializer<Double> numberOrNull() {
-    return (value, type, context) ->
-        Double.isFinite(value) ? new JsonPrimitive(value) : JsonNull.INSTANCE;
+  public static JsonElement tree(Evaluation evaluation) {
+    return GSON.toJsonTree(evaluation);
+  }
+
+  /** The rows of an evaluation that was written, without what they were compared with. */
+  public static List<Row> rows(JsonObject evaluation) {
+    List<Row> rows = new ArrayList<>();
+    for (JsonElement element : evaluation.getAsJsonArray("rows")) {
+      JsonObject row = element.getAsJsonObject();
+      Map<Task, Score> scores = new EnumMap<>(Task.class);
+      row.getAsJsonObject("scores")
+          .asMap()
+          .forEach(
+              (label, score) -> {
+                Task task = Task.parse(label).iterator().next();
+                scores.put(task, GSON.fromJson(score, task.scoreType()));
+              });
+      Footprint footprint = GSON.fromJson(row.get("footprint"), Footprint.class);
+      rows.add(new Row(row.get("spec").getAsString(), footprint, scores, Map.of()));
+    }
+    return rows;
   }
 
   public static String of(Evaluation evaluation) {

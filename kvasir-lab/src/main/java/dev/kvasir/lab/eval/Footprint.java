@@ -10,7 +10,8 @@ import dev.kvasir.codec.CacheShape;
  * @param packedTokens those of them that were packed
  * @param kvBytes all that its cache had allocated
  * @param bitsPerValue those bytes, spread over the values of its keys and values
- * @param tokensPerSecond speed of generating after it, rows taking turns
+ * @param tokensPerSecond speed of generating after it, rows taking turns; {@code NaN} where it was
+ *     not measured
  * @param parts the same bytes by what they are for
  */
 public record Footprint(
@@ -20,6 +21,10 @@ public record Footprint(
     double bitsPerValue,
     double tokensPerSecond,
     CacheBytes parts) {
+
+  public boolean hasSpeed() {
+    return !Double.isNaN(tokensPerSecond);
+  }
 
   /** Bits of a value that is packed, all-in: where the length of a text goes. */
   public double packedBitsPerValue(CacheShape shape) {

@@ -15,6 +15,7 @@ import java.util.Set;
  * @param samples questions of each length, programs, or questions of a file
  * @param steps of a program
  * @param reading how texts and documents reach a cache
+ * @param timed whether speeds are measured, which other work on the machine would change
  */
 public record Settings(
     List<CacheSpec> specs,
@@ -23,7 +24,8 @@ public record Settings(
     int samples,
     int steps,
     long seed,
-    Reading reading) {
+    Reading reading,
+    boolean timed) {
   public Settings(
       List<CacheSpec> specs,
       Set<Task> tasks,
@@ -31,7 +33,7 @@ public record Settings(
       int samples,
       int steps,
       long seed) {
-    this(specs, tasks, contexts, samples, steps, seed, Reading.CHUNKED);
+    this(specs, tasks, contexts, samples, steps, seed, Reading.CHUNKED, true);
   }
 
   public Settings {
@@ -54,11 +56,15 @@ public record Settings(
   }
 
   public Settings withContexts(List<Integer> value) {
-    return new Settings(specs, tasks, value, samples, steps, seed, reading);
+    return new Settings(specs, tasks, value, samples, steps, seed, reading, timed);
   }
 
   public Settings withReading(Reading value) {
-    return new Settings(specs, tasks, contexts, samples, steps, seed, value);
+    return new Settings(specs, tasks, contexts, samples, steps, seed, value, timed);
+  }
+
+  public Settings untimed() {
+    return new Settings(specs, tasks, contexts, samples, steps, seed, reading, false);
   }
 
   public int longestContext() {

@@ -4,6 +4,7 @@ import dev.kvasir.Model;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.engine.Batch;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 
 /**
@@ -52,7 +53,11 @@ final class StreamRun {
   }
 
   private void weigh(List<RowInProgress> rows, List<KvCache> caches) {
-    double[] speeds = new SpeedProbe(model).tokensPerSecond(caches);
+    double[] speeds = new double[rows.size()];
+    Arrays.fill(speeds, Double.NaN);
+    if (text.timed()) {
+      speeds = new SpeedProbe(model).tokensPerSecond(caches);
+    }
     for (int i = 0; i < rows.size(); i++) {
       rows.get(i).weigh(caches.get(i), speeds[i]);
     }

@@ -10,13 +10,15 @@ import java.util.Optional;
  * @param perplexity the task that its likelihood is for
  * @param divergence the task that the distance from half precision is for
  * @param weighs whether rows are weighed at its end
+ * @param timed whether generating after it is timed
  */
 record StreamText(
     int[] ids,
     int promptTokens,
     Optional<Task> perplexity,
     Optional<Task> divergence,
-    boolean weighs) {
+    boolean weighs,
+    boolean timed) {
 
   int tokens() {
     return ids.length - 1;

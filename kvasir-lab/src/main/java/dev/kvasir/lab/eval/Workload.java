@@ -94,7 +94,13 @@ record Workload(
     int[] own = wholeBlocks(model, settings, sources.textName(), sources.text());
     int prompt = promptTokens(settings, sources.textName(), own);
     texts.add(
-        new StreamText(own, prompt, task(settings, Task.PPL), task(settings, Task.KLD), true));
+        new StreamText(
+            own,
+            prompt,
+            task(settings, Task.PPL),
+            task(settings, Task.KLD),
+            true,
+            settings.timed()));
     if (has(settings, Task.PROSE)) {
       int[] book = wholeBlocks(model, settings, BundledBook.NAME, BundledBook.text());
       texts.add(
@@ -103,6 +109,7 @@ record Workload(
               promptTokens(settings, BundledBook.NAME, book),
               Optional.empty(),
               Optional.of(Task.PROSE),
+              false,
               false));
     }
     return texts;

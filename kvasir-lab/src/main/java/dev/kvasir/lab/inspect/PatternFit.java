@@ -15,7 +15,9 @@ import dev.kvasir.kernel.Kernels;
 import dev.kvasir.lab.WorkListener;
 import dev.kvasir.lab.text.BlockwiseReading;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.function.ToDoubleFunction;
 import java.util.stream.IntStream;
 
 /**
@@ -41,6 +43,18 @@ public record PatternFit(int tokens, List<Layer> layers, Spread keys, Spread val
     static Spread empty() {
       return new Spread(new Histogram(), new Histogram());
     }
+  }
+
+  /** Over all layers, by name. */
+  public Map<String, Double> means() {
+    return Map.of(
+        "valuesWithPattern", mean(Layer::valuesWithPattern),
+        "keyRange", mean(Layer::keyRange),
+        "valueRange", mean(Layer::valueRange));
+  }
+
+  private double mean(ToDoubleFunction<Layer> figure) {
+    return layers.stream().mapToDouble(figure).average().orElse(Double.NaN);
   }
 
   /**

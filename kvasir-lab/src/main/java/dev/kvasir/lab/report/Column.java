@@ -32,7 +32,9 @@ public record Column(
     List<Column> columns = new ArrayList<>();
     columns.add(plain("bits", 5, "%.2f", 1, row -> row.footprint().bitsPerValue()));
     columns.add(plain("KV MiB", 6, "%.2f", 1.0 / (1 << 20), row -> row.footprint().kvBytes()));
-    columns.add(plain("tok/s", 5, "%.0f", 1, row -> row.footprint().tokensPerSecond()));
+    if (evaluation.rows().stream().anyMatch(row -> row.footprint().hasSpeed())) {
+      columns.add(plain("tok/s", 5, "%.0f", 1, row -> row.footprint().tokensPerSecond()));
+    }
     for (Task task : evaluation.settings().tasks()) {
       columns.addAll(of(task));
     }

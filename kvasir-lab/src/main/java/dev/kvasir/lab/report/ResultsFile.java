@@ -15,10 +15,11 @@ import java.util.stream.Collectors;
  * A document of the repository that holds evaluations' tables, each between two marks. What people
  * write around the marks stays; what stands between them is never edited by hand.
  *
+ * @param table its name
  * @param before up to and with the first mark
  * @param after from the second mark on
  */
-public record ResultsFile(Path file, String before, String after) {
+public record ResultsFile(Path file, String table, String before, String after) {
   private static final String MARK = "<!-- kvasir compare %s: %s -->";
 
   private static final String LEGEND =
@@ -37,7 +38,7 @@ public record ResultsFile(Path file, String before, String after) {
     String begin = begin(table);
     String end = end(table);
     if (!Files.exists(file)) {
-      return new ResultsFile(file, "# Results\n\n" + begin, end + "\n");
+      return new ResultsFile(file, table, "# Results\n\n" + begin, end + "\n");
     }
     String text = read(file);
     int from = text.indexOf(begin);
@@ -46,7 +47,8 @@ public record ResultsFile(Path file, String before, String after) {
       throw new InvalidInputException(
           "%s: has no place for results; expected the lines %s and %s".formatted(file, begin, end));
     }
-    return new ResultsFile(file, text.substring(0, from + begin.length()), text.substring(to));
+    return new ResultsFile(
+        file, table, text.substring(0, from + begin.length()), text.substring(to));
   }
 
   static String begin(String table) {
@@ -66,6 +68,7 @@ public record ResultsFile(Path file, String before, String after) {
   }
 
   public void write(Evaluation evaluation, Provenance provenance) {
+    FiguresFile.write(FiguresFile.of(file, table), evaluation, provenance);
     WholeFile.write(file, before + "\n\n" + markdown(evaluation, provenance) + "\n" + after);
   }
 

@@ -66,7 +66,8 @@ class ResultsFileTest {
     assertThatThrownBy(() -> StandardTable.named("other"))
         .isInstanceOf(InvalidInputException.class)
         .hasMessage(
-            "the table 'other' is unknown; known are methods, patternkv, mixkvq, pmkvq, commvq");
+            "the table 'other' is unknown; known are methods, sinks, patternkv, patternkv-chunked,"
+                + " mixkvq, pmkvq, pmkvq-widths, commvq");
   }
 
   @Test

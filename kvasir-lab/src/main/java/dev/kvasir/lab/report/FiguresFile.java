@@ -1,0 +1,61 @@
+package dev.kvasir.lab.report;
+
+import com.google.gson.JsonObject;
+import dev.kvasir.format.WholeFile;
+import dev.kvasir.lab.eval.Evaluation;
+import dev.kvasir.lab.eval.EvaluationJson;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * All figures and samples of a table as JSON, with where they come from, for what is said of them
+ * elsewhere in the repository.
+ */
+public final class FiguresFile {
+  private static final String EVALUATION = "evaluation";
+
+  private FiguresFile() {}
+
+  /** In a folder that has the document's name. */
+  public static Path of(Path document, String table) {
+    String name = document.getFileName().toString();
+    int dot = name.lastIndexOf('.');
+    Path folder = document.resolveSibling(dot > 0 ? name.substring(0, dot) : name + "-figures");
+    return folder.resolve(table + ".json");
+  }
+
+  static void write(Path file, Evaluation evaluation, Provenance provenance) {
+    JsonObject all = described(provenance);
+    all.add(EVALUATION, EvaluationJson.tree(evaluation));
+    write(file, all);
+  }
+
+  /** Numbers by their names. */
+  public static void write(Path file, Map<String, Double> numbers, Provenance provenance) {
+    JsonObject all = described(provenance);
+    new TreeMap<>(numbers).forEach(all::addProperty);
+    write(file, all);
+  }
+
+  private static JsonObject described(Provenance provenance) {
+    JsonObject all = new JsonObject();
+    all.addProperty("command", provenance.command());
+    all.addProperty("version", provenance.version());
+    provenance.commit().ifPresent(commit -> all.addProperty("commit", commit));
+    all.addProperty("date", provenance.date());
+    return all;
+  }
+
+  private static void write(Path file, JsonObject all) {
+    try {
+      Files.createDirectories(file.toAbsolutePath().getParent());
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    WholeFile.write(file, all + "\n");
+  }
+}
