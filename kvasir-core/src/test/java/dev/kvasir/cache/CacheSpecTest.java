@@ -53,8 +53,8 @@ class CacheSpecTest {
         "pmkvq:2,budget=-1MiB | budget is '-1MiB'; expected bytes",
         "pmkvq:2,budget=1025GiB | budget is 1025GiB; expected at most 1024GiB",
         "pmkvq:2,shift=left | shift is 'left'; possible are [equivalent, direct, modified]",
-        "pmkvq:2,group=32 | 'group=32' is no key=value of pmkvq; its keys are [budget, keys,"
-            + " lookup, shift, shrink, sinks, smoothing, widths, window]",
+        "pmkvq:2,group=32 | 'group=32' is no key=value of pmkvq; its keys are [born, budget,"
+            + " keys, lookup, shift, shrink, sinks, smoothing, widths, window]",
         "pmkvq:2,keys=head | keys is 'head'; possible are [token, channel]",
         "pmkvq:2,smoothing=on | smoothing=on is for keys=token",
         "pmkvq:2,shrink=all | shrink is 'all'; possible are [layer, page]",

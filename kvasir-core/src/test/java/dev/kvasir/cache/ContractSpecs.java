@@ -65,7 +65,7 @@ final class ContractSpecs {
         "mixkvq,high=0.0001,mid=0.0001",
         "pmkvq:2,budget=1MiB,keys=token", // all 16 bits
         "pmkvq:2,budget=260KiB,keys=token,shrink=layer",
-        "pmkvq:2,budget=200KiB,shift=direct,keys=token,shrink=layer",
+        "pmkvq:2,budget=200KiB,shift=direct,keys=token,shrink=layer,born=wide",
         "pmkvq:2,budget=200KiB,shift=modified,window=40,sinks=16",
         "pmkvq:4,budget=240KiB,window=0,sinks=0",
         "pmkvq:8,budget=360KiB,sinks=130",

@@ -23,11 +23,13 @@ public final class PmkvqCodec implements ShrinkingCodec {
   private final HeadWidths widths;
   private final Narrowing narrowing;
   private final Lookups lookups;
+  private final Birth birth;
 
   /**
    * @param floorBits the width that each layer's pages may shrink to: 2, 4, 8 or 16
    * @param smoothing for each layer, or empty
    * @param lookups how attention reads pages
+   * @param birth the width that pages are coded to at first
    */
   public PmkvqCodec(
       CacheShape shape,
@@ -35,13 +37,15 @@ public final class PmkvqCodec implements ShrinkingCodec {
       KeyScales keyScales,
       List<Smoothing> smoothing,
       RightShift shift,
-      Lookups lookups) {
+      Lookups lookups,
+      Birth birth) {
     this.kvHeads = shape.kvHeads();
     this.floors = java.util.Arrays.stream(floorBits).map(HeadWidths::level).toArray();
     this.smoothing = List.copyOf(smoothing);
     this.widths = new HeadWidths(shape.keyDim(), shape.valueDim(), keyScales);
     this.narrowing = new Narrowing(shift);
     this.lookups = lookups;
+    this.birth = birth;
   }
 
   @Override
@@ -80,6 +84,10 @@ public final class PmkvqCodec implements ShrinkingCodec {
 
   Lookups lookups() {
     return lookups;
+  }
+
+  Birth birth() {
+    return birth;
   }
 
   Narrowing narrowing() {

@@ -24,7 +24,8 @@ public final class PmkvqMethod implements Method {
     return List.of(
         "pmkvq:2|4|8: budget (512MiB, 4bits, pool),",
         "  shrink (page|layer), keys (channel|token),",
-        "  widths, shift (equivalent|modified|direct)");
+        "  widths, shift (equivalent|modified|direct),",
+        "  born (narrow|wide)");
   }
 
   @Override

@@ -33,6 +33,7 @@ import java.util.stream.IntStream;
  * @param widths where floors of layers come from; empty for the profile's where it has any
  * @param smooths whether keys by token are divided by the profile's factors, where it has any;
  *     those by channel have nothing to gain
+ * @param birth the width that a page is coded to when it is packed
  */
 record PmkvqPlan(
     String spec,
@@ -46,7 +47,8 @@ record PmkvqPlan(
     KeyScales keyScales,
     Optional<LayerWidths.Source> widths,
     boolean smooths,
-    Lookups lookups)
+    Lookups lookups,
+    Birth birth)
     implements CachePlan {
   /** Factors by layer, KV head and channel. // (layers, kvHeads, keyDim) */
   static final String SMOOTHING = "pmkvq/smoothing";
@@ -68,7 +70,16 @@ record PmkvqPlan(
 
   static PmkvqPlan of(SpecText spec) {
     spec.requireKeys(
-        "budget", "window", "sinks", "shift", "shrink", "keys", "widths", "smoothing", "lookup");
+        "budget",
+        "window",
+        "sinks",
+        "shift",
+        "shrink",
+        "keys",
+        "widths",
+        "smoothing",
+        "lookup",
+        "born");
     KeyScales keyScales = spec.choice("keys", KeyScales.CHANNEL);
     if (keyScales == KeyScales.CHANNEL && spec.has("smoothing") && spec.isOn("smoothing")) {
       throw spec.wrong("smoothing=on is for keys=token; keys by channel have a scale each");
@@ -87,7 +98,8 @@ record PmkvqPlan(
             ? Optional.of(spec.choice("widths", LayerWidths.Source.SAME))
             : Optional.empty(),
         keyScales == KeyScales.TOKEN && spec.isOn("smoothing"),
-        spec.choice("lookup", Lookups.EXACT));
+        spec.choice("lookup", Lookups.EXACT),
+        spec.choice("born", Birth.NARROW));
   }
 
   @Override
@@ -116,7 +128,8 @@ record PmkvqPlan(
             keyScales,
             smoothing(host.profile(), shape),
             shift,
-            lookups);
+            lookups,
+            birth);
     CacheSettings settings = new CacheSettings(Precision.F16, sinks, window, Optional.of(codec));
     return isPooled ? settings : settings.within(budget(shape, host));
   }

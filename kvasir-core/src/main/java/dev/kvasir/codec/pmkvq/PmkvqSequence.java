@@ -66,9 +66,20 @@ final class PmkvqSequence implements ShrinkingSequence {
   public Page seal(SharedArena memory, int layer, int position, float[] keys, float[] values) {
     Optional<Smoothing> smoothing = codec.smoothing(layer);
     smoothing.ifPresent(factors -> factors.divide(keys, Page.TOKENS));
+    int level = levels[layer];
     UniformPage codes =
-        UniformPage.pack(memory, codec.shapes(levels[layer]), codec.lookups(), null, keys, values);
-    return new PmkvqPage(codes, levels[layer], smoothing);
+        codec.birth() == Birth.WIDE && level > 0
+            ? shifted(memory, level, keys, values)
+            : UniformPage.pack(memory, codec.shapes(level), codec.lookups(), null, keys, values);
+    return new PmkvqPage(codes, level, smoothing);
+  }
+
+  private UniformPage shifted(SharedArena memory, int level, float[] keys, float[] values) {
+    List<HeadShape> shapes = codec.shapes(level);
+    try (UniformPage wide = UniformPage.pack(codec.shapes(0), codec.lookups(), keys, values)) {
+      return UniformPage.of(
+          memory, shapes, codec.lookups(), codec.narrowing().narrow(wide, shapes));
+    }
   }
 
   @Override

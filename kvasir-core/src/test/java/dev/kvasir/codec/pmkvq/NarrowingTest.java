@@ -185,7 +185,8 @@ class NarrowingTest {
         keyScales,
         List.of(),
         shift,
-        Lookups.EXACT);
+        Lookups.EXACT,
+        Birth.NARROW);
   }
 
   private static Page stepByStep(ShrinkingSequence sequence, Page wide, int levels) {

@@ -156,14 +156,14 @@ public record StandardTable(
           "pmkvq:2,widths=same,sinks=16",
           "pmkvq:2,widths=same,shrink=layer,sinks=16",
           "pmkvq:2,widths=same,keys=token,sinks=16",
-          "pmkvq:2,widths=same,keys=token,shrink=layer,sinks=16",
-          "pmkvq:2,widths=same,keys=token,shrink=layer,shift=modified,sinks=16",
-          "pmkvq:2,widths=same,keys=token,shrink=layer,shift=direct,sinks=16",
-          "pmkvq:2,widths=same,keys=token,shrink=layer,smoothing=off,sinks=16",
+          "pmkvq:2,widths=same,keys=token,shrink=layer,born=wide,sinks=16",
+          "pmkvq:2,widths=same,keys=token,shrink=layer,born=wide,shift=modified,sinks=16",
+          "pmkvq:2,widths=same,keys=token,shrink=layer,born=wide,shift=direct,sinks=16",
+          "pmkvq:2,widths=same,keys=token,shrink=layer,born=wide,smoothing=off,sinks=16",
           "pmkvq:4,widths=same,sinks=16",
-          "pmkvq:4,widths=same,keys=token,shrink=layer,sinks=16",
-          "pmkvq:4,widths=same,keys=token,shrink=layer,shift=modified,sinks=16",
-          "pmkvq:4,widths=same,keys=token,shrink=layer,shift=direct,sinks=16");
+          "pmkvq:4,widths=same,keys=token,shrink=layer,born=wide,sinks=16",
+          "pmkvq:4,widths=same,keys=token,shrink=layer,born=wide,shift=modified,sinks=16",
+          "pmkvq:4,widths=same,keys=token,shrink=layer,born=wide,shift=direct,sinks=16");
 
   /**
    * Widths of layers by their sensitivity beside equal ones, in budgets that leave them no ease.
