@@ -10,6 +10,7 @@ public final class BenchProvider implements CommandProvider {
     picocli.CommandLine bench = new picocli.CommandLine(new Bench());
     bench.addSubcommand(new ModelBench(out, err));
     bench.addSubcommand(new DecodeBench(out, err));
+    bench.addSubcommand(new BatchBench(out, err));
     bench.addSubcommand(new AttentionBench(out, err)).addSubcommand(new StartBench(out, err));
     bench.addSubcommand(new ServeBench(out, err));
     return bench;

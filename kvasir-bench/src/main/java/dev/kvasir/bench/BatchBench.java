@@ -1,0 +1,273 @@
+package dev.kvasir.bench;
+
+import dev.kvasir.LoadOptions;
+import dev.kvasir.Model;
+import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.cache.KvCache;
+import dev.kvasir.cli.arguments.OptionValue;
+import dev.kvasir.cli.origin.Origin;
+import dev.kvasir.cli.terminal.Units;
+import dev.kvasir.engine.Batch;
+import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.format.WholeFile;
+import dev.kvasir.kernel.KernelChoice;
+import dev.kvasir.lab.report.FiguresFile;
+import java.io.PrintStream;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** Measures how much a memory of one size is worth with each kind of cache. */
+@Command(
+    name = "batch",
+    description = {
+      "Measure how many sequences fit in a memory, and how fast they generate together.",
+      "Each sequence has random vectors of its own for a past, which cost what real ones cost; all of"
+          + " them take a token in every step. Kinds take turns, and medians are shown with their"
+          + " ratio to the first kind."
+    },
+    footer = {
+      "  kvasir bench batch --context 4096 --sequences 4 --kv \"fp16;kivi:2;commvq:1\"",
+      "  kvasir bench batch --json batch.json"
+    })
+final class BatchBench implements Callable<Integer> {
+  private final PrintStream out;
+  private final PrintStream err;
+
+  @Spec private CommandSpec command;
+
+  @Option(
+      names = {"-m", "--model"},
+      paramLabel = "FILE|DIR",
+      description = "A model; without it, the bundled one.")
+  private Path model;
+
+  @Option(
+      names = "--context",
+      defaultValue = "4096",
+      paramLabel = "N",
+      description = "Tokens that each sequence holds (default: ${DEFAULT-VALUE}).")
+  private int context;
+
+  @Option(
+      names = "--sequences",
+      defaultValue = "4",
+      paramLabel = "N",
+      description = {
+        "The memory: what so many sequences of the first kind take (default: ${DEFAULT-VALUE})."
+      })
+  private int sequences;
+
+  @Option(
+      names = "--kv",
+      defaultValue = "fp16;kivi:4;kivi:2;patternkv:2;mixkvq;pmkvq:2;commvq:1",
+      paramLabel = "SPECS",
+      description =
+          "Kinds of cache, separated by commas or semicolons (default: ${DEFAULT-VALUE}).")
+  private String kinds;
+
+  @Option(
+      names = "--threads",
+      defaultValue = "0",
+      paramLabel = "N",
+      description = "Threads; all processors unless given.")
+  private int threads;
+
+  @Option(
+      names = "--tokens",
+      defaultValue = "128",
+      paramLabel = "N",
+      description = {
+        "Tokens of a turn (default: ${DEFAULT-VALUE}: a page, so that every method packs one, as it",
+        "  does in a long run)."
+      })
+  private int tokens;
+
+  @Option(
+      names = "--rounds",
+      defaultValue = "3",
+      paramLabel = "N",
+      description =
+          "Turns of each kind, after one that does not count (default: ${DEFAULT-VALUE}).")
+  private int rounds;
+
+  @Option(
+      names = "--json",
+      paramLabel = "FILE",
+      description = "Write the ratios to a file, by the kind of cache.")
+  private Path json;
+
+  BatchBench(PrintStream out, PrintStream err) {
+    this.out = out;
+    this.err = err;
+  }
+
+  /** All sequences of one kind. */
+  private record Sequences(CacheSpec spec, List<KvCache> caches) {
+    long bytes() {
+      return caches.stream().mapToLong(cache -> cache.bytes().total()).sum();
+    }
+
+    void close() {
+      caches.forEach(KvCache::close);
+    }
+  }
+
+  private record Kind(CacheSpec spec, int sequences, long bytes, double tokensPerSecond) {}
+
+  @Override
+  public Integer call() {
+    List<CacheSpec> specs = DecodeBench.specs(kinds);
+    OptionValue.atLeastOne("--sequences", sequences);
+    OptionValue.atLeastOne("--tokens", tokens);
+    OptionValue.atLeastOne("--rounds", rounds);
+    OptionValue.atLeast("--threads", threads, 0);
+    if (json != null) {
+      WholeFile.checkWritable(json);
+    }
+    int crew = threads == 0 ? Runtime.getRuntime().availableProcessors() : threads;
+    LoadOptions options = LoadOptions.defaults().withThreads(crew);
+    try (Model loaded = model == null ? Model.bundled(options) : Model.load(model, options)) {
+      checkContext(loaded);
+      List<Kind> kinds = measure(loaded, specs);
+      describe(loaded, crew);
+      show(kinds);
+    }
+    return 0;
+  }
+
+  private void describe(Model loaded, int crew) {
+    out.printf(
+        Locale.ROOT,
+        "%s, %d threads, %s, Java %s, %s%n",
+        loaded.config().name(),
+        crew,
+        KernelChoice.ofThisProcess().kernels().name(),
+        Runtime.version(),
+        System.getProperty("os.arch"));
+  }
+
+  private void checkContext(Model loaded) {
+    int most = loaded.config().contextLength() - tokens;
+    if (context < 1 || context > most) {
+      throw new InvalidInputException(
+          "--context is %d; expected 1 to %d, so that %d tokens fit after it"
+              .formatted(context, most, tokens));
+    }
+  }
+
+  /** The caches are closed in the end; what they took and reached stays. */
+  private List<Kind> measure(Model loaded, List<CacheSpec> specs) {
+    List<Sequences> filled = new ArrayList<>();
+    try {
+      long memory = 0;
+      for (CacheSpec spec : specs) {
+        filled.add(fill(loaded, spec, memory));
+        memory = filled.getFirst().bytes();
+      }
+      double[][] speeds = new double[filled.size()][rounds];
+      for (int round = -1; round < rounds; round++) {
+        for (int i = 0; i < filled.size(); i++) {
+          List<KvCache> caches = filled.get(i).caches();
+          // The first turn warms up, and the next one writes over it.
+          speeds[i][Math.max(0, round)] = caches.size() * tokens * 1e9 / generate(loaded, caches);
+        }
+        err.printf("turn %d of %d%n", round + 1, rounds);
+      }
+      List<Kind> kinds = new ArrayList<>();
+      for (Sequences one : filled) {
+        double speed = Race.median(speeds[kinds.size()]);
+        kinds.add(new Kind(one.spec(), one.caches().size(), one.bytes(), speed));
+      }
+      return kinds;
+    } finally {
+      filled.forEach(Sequences::close);
+    }
+  }
+
+  /**
+   * As many sequences as fit, told by the bytes of the first of them.
+   *
+   * @param memory 0 for the kind that it is measured by
+   */
+  private Sequences fill(Model loaded, CacheSpec spec, long memory) {
+    List<KvCache> caches = new ArrayList<>();
+    Sequences kind = new Sequences(spec, caches);
+    try {
+      caches.add(past(loaded, spec));
+      long each = kind.bytes();
+      long count = memory == 0 ? sequences : memory / each;
+      if (count == 0) {
+        throw new InvalidInputException(
+            "a sequence of '%s' takes %d bytes; the memory has %d".formatted(spec, each, memory));
+      }
+      while (caches.size() < count) {
+        caches.add(past(loaded, spec));
+        err.printf("%s: %d of %d sequences%n", spec, caches.size(), count);
+      }
+      return kind;
+    } catch (RuntimeException e) {
+      kind.close();
+      throw e;
+    }
+  }
+
+  private KvCache past(Model loaded, CacheSpec spec) {
+    KvCache cache = loaded.newCache(spec, context + tokens);
+    return RandomPast.fill(
+        cache, loaded.config().cacheShape(), loaded.config().queryHeads(), context);
+  }
+
+  private long generate(Model loaded, List<KvCache> pasts) {
+    Batch batch = new Batch();
+    List<KvCache> caches = pasts.stream().map(KvCache::fork).toList();
+    try {
+      long start = System.nanoTime();
+      for (int i = 0; i < tokens; i++) {
+        int token = i;
+        batch.clear();
+        caches.forEach(cache -> batch.add(cache, token, true));
+        loaded.forward(batch);
+      }
+      return System.nanoTime() - start;
+    } finally {
+      caches.forEach(KvCache::close);
+    }
+  }
+
+  private void show(List<Kind> kinds) {
+    Kind first = kinds.getFirst();
+    out.printf(
+        "%s of memory, sequences of %s%n", Units.bytes(first.bytes()), Units.tokens(context));
+    out.printf(
+        "%-24s %10s %8s %12s %8s %14s%n",
+        "cache", "sequences", "ratio", "tokens/s", "ratio", "KV bytes");
+    Map<String, Double> ratios = new LinkedHashMap<>();
+    for (Kind kind : kinds) {
+      double more = (double) kind.sequences() / first.sequences();
+      double faster = kind.tokensPerSecond() / first.tokensPerSecond();
+      ratios.put(kind.spec().text(), faster);
+      ratios.put(kind.spec().text() + " sequences", more);
+      out.printf(
+          Locale.ROOT,
+          "%-24s %10d %8.2f %12.0f %8.2f %,14d%n",
+          kind.spec(),
+          kind.sequences(),
+          more,
+          kind.tokensPerSecond(),
+          faster,
+          kind.bytes());
+    }
+    if (json != null) {
+      FiguresFile.write(json, ratios, Origin.of(command));
+    }
+  }
+}
