@@ -15,6 +15,7 @@ import dev.kvasir.format.WholeFile;
 import dev.kvasir.kernel.Crew;
 import dev.kvasir.lab.calibrate.CalibrationTexts;
 import dev.kvasir.lab.codebook.TextVectors;
+import dev.kvasir.lab.smooth.FactorSharing;
 import dev.kvasir.lab.smooth.Smoothing;
 import dev.kvasir.lab.task.TaskText;
 import dev.kvasir.lab.text.BundledText;
@@ -56,7 +57,14 @@ public final class Calibrate implements Callable<Integer> {
           Map.of(
               "pmkvq",
               new Calibrator(
-                  List.of("--bits", "--keys", "--samples", "--position-scale"), Calibrate::pmkvq),
+                  List.of(
+                      "--bits",
+                      "--keys",
+                      "--samples",
+                      "--position-scale",
+                      "--factors",
+                      "--smoothing-bits"),
+                  Calibrate::pmkvq),
               "commvq",
               new Calibrator(List.of("--tokens"), Calibrate::commvq)));
 
@@ -152,6 +160,26 @@ public final class Calibrate implements Callable<Integer> {
   private double positionScale;
 
   @Option(
+      names = "--factors",
+      paramLabel = "SHARING",
+      defaultValue = "tied",
+      description = {
+        "pmkvq: smoothing factors of the two channels that turn together: tied, one for both, or",
+        "  own. Default: ${DEFAULT-VALUE}."
+      })
+  private String factors;
+
+  @Option(
+      names = "--smoothing-bits",
+      paramLabel = "B",
+      defaultValue = "0",
+      description = {
+        "pmkvq: the width that smoothing is searched at: 2, 4 or 8, as the cache is going to have it.",
+        "  Default: the width that each layer was given."
+      })
+  private int smoothingBits;
+
+  @Option(
       names = "--tokens",
       paramLabel = "N",
       defaultValue = "32768",
@@ -203,7 +231,16 @@ public final class Calibrate implements Callable<Integer> {
     double mean = meanBits == null ? PmkvqCalibration.Settings.usualMeanBits(bits) : meanBits;
     KeyScales scales = OptionValue.oneOf("--keys", keyScales, KeyScales.class);
     PmkvqCalibration.Settings settings =
-        new PmkvqCalibration.Settings(bits, mean, scales, samples, length, positionScale, seed);
+        new PmkvqCalibration.Settings(
+            bits,
+            mean,
+            scales,
+            samples,
+            length,
+            positionScale,
+            OptionValue.oneOf("--factors", factors, FactorSharing.class),
+            smoothingBits,
+            seed);
     CalibrationText read = textOr("the bundled prose", BundledText.filler());
     LoadOptions options = load.options();
     try (Model loaded = model.load(options, streams);

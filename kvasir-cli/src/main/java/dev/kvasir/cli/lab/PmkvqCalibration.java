@@ -14,10 +14,12 @@ import dev.kvasir.lab.allocate.SensitivityJournal;
 import dev.kvasir.lab.calibrate.CalibrationTexts;
 import dev.kvasir.lab.gradient.TracedDecoder;
 import dev.kvasir.lab.report.AllocationPlot;
+import dev.kvasir.lab.smooth.FactorSharing;
 import dev.kvasir.lab.smooth.Smoothing;
 import dev.kvasir.lab.smooth.SmoothingSettings;
 import dev.kvasir.profile.Profile;
 import java.nio.file.Path;
+import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
@@ -33,6 +35,7 @@ final class PmkvqCalibration {
    * @param keyScales what a scale of keys belongs to
    * @param samples of the text
    * @param length tokens of a sample
+   * @param smoothingBits of the codes that smoothing is searched for; 0 for each layer's width
    */
   record Settings(
       int narrowest,
@@ -41,6 +44,8 @@ final class PmkvqCalibration {
       int samples,
       int length,
       double positionScale,
+      FactorSharing sharing,
+      int smoothingBits,
       long seed) {
     Settings {
       OptionValue.atLeastOne("--samples", samples);
@@ -53,6 +58,11 @@ final class PmkvqCalibration {
       if (!(positionScale >= 1 && positionScale <= 64)) {
         throw new InvalidInputException(
             "--position-scale is %s; expected 1 to 64".formatted(positionScale));
+      }
+      if (smoothingBits != 0 && !Sensitivities.WIDTHS.contains(smoothingBits)) {
+        throw new InvalidInputException(
+            "--smoothing-bits is %d; possible are %s"
+                .formatted(smoothingBits, Sensitivities.WIDTHS));
       }
     }
 
@@ -163,11 +173,16 @@ final class PmkvqCalibration {
   }
 
   private Optional<Profile> withSmoothing(Profile before, CalibrationTexts texts) {
-    List<Integer> widths = AllocationProfile.widths(before, model.config().layers());
+    int layers = model.config().layers();
+    List<Integer> widths =
+        settings.smoothingBits() == 0
+            ? AllocationProfile.widths(before, layers)
+            : Collections.nCopies(layers, settings.smoothingBits());
+    SmoothingSettings search = SmoothingSettings.defaults().withSharing(settings.sharing());
     Optional<Smoothing> found;
     try (Watch watch = new Watch(streams, "smoothing", interruption)) {
       TracedDecoder decoder = TracedDecoder.of(model, settings.positionScale(), crew);
-      found = Smoothing.search(decoder, texts, widths, SmoothingSettings.defaults(), watch);
+      found = Smoothing.search(decoder, texts, widths, search, watch);
     }
     return found.map(
         smoothing -> {

@@ -8,13 +8,15 @@ import java.util.Arrays;
 /** The largest magnitude of every key channel over all texts. */
 final class KeyReach implements TextVisitor {
   private final ModelConfig config;
+  private final FactorSharing sharing;
   private final int sinks;
   private final SearchProgress progress;
   private final float[][] largest; // by layer: (kvHeads, headDim)
 
-  KeyReach(ModelConfig config, int sinks, SearchProgress progress) {
+  KeyReach(ModelConfig config, SmoothingSettings settings, SearchProgress progress) {
     this.config = config;
-    this.sinks = sinks;
+    this.sharing = settings.sharing();
+    this.sinks = settings.sinks();
     this.progress = progress;
     this.largest = new float[config.layers()][config.kvHeads() * config.headDim()];
   }
@@ -42,7 +44,8 @@ final class KeyReach implements TextVisitor {
     float[] factors = new float[largest[layer].length];
     for (int i = 0; i < factors.length; i++) {
       int head = i - i % config.headDim();
-      float reach = Math.max(largest[layer][i], largest[layer][head + partner(i - head)]);
+      int other = sharing == FactorSharing.TIED ? head + partner(i - head) : i;
+      float reach = Math.max(largest[layer][i], largest[layer][other]);
       factors[i] = reach == 0 ? 1 : (float) Math.pow(reach, strength);
     }
     return factors;

@@ -9,9 +9,8 @@ import java.util.Optional;
 
 /**
  * Factors that keys are divided by, and queries multiplied by, channel for channel (PM-KVQ,
- * equations 9 and 10): {@code factor = (largest |key| of the channel) ^ strength}. The two channels
- * that RoPE turns together share the larger factor, so that it does not matter whether one divides
- * before the rotation or after it.
+ * equations 9 and 10): {@code factor = (largest |key| of the channel) ^ strength}. {@link
+ * FactorSharing} says whether two channels that RoPE turns together have one factor.
  *
  * <p>The published code divides by the square root of the factor, which the paper does not; here it
  * is the factor.
@@ -55,7 +54,7 @@ public record Smoothing(float[][][] factors, List<LayerTrial> layers) {
     }
     texts.samples().forEach(sample -> settings.check(sample.length));
     SearchProgress progress = new SearchProgress(decoder.config(), texts, listener);
-    KeyReach reach = new KeyReach(decoder.config(), settings.sinks(), progress);
+    KeyReach reach = new KeyReach(decoder.config(), settings, progress);
     StrengthTrials trials = new StrengthTrials(decoder, reach, bits, settings, progress);
     for (int[] sample : texts.samples()) {
       if (!decoder.forward(sample, reach)) {

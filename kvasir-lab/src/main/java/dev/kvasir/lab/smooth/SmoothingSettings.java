@@ -8,8 +8,9 @@ import dev.kvasir.error.InvalidInputException;
  * @param sinks tokens at the beginning that the cache never codes
  * @param window tokens before a query, itself included, that it sees as they are
  * @param queries of a text that attend in a trial, spread evenly
+ * @param sharing whose reach a channel's factor comes from
  */
-public record SmoothingSettings(int sinks, int window, int queries) {
+public record SmoothingSettings(int sinks, int window, int queries, FactorSharing sharing) {
   public SmoothingSettings {
     if (sinks < 0 || window < 1 || queries < 1) {
       throw new IllegalArgumentException(
@@ -20,7 +21,11 @@ public record SmoothingSettings(int sinks, int window, int queries) {
 
   /** The tokens that PM-KVQ keeps in full precision, and enough queries for a stable choice. */
   public static SmoothingSettings defaults() {
-    return new SmoothingSettings(1, 128, 256);
+    return new SmoothingSettings(1, 128, 256, FactorSharing.TIED);
+  }
+
+  public SmoothingSettings withSharing(FactorSharing value) {
+    return new SmoothingSettings(sinks, window, queries, value);
   }
 
   /** The first position whose query sees a coded key. */

@@ -39,7 +39,7 @@ class AttentionProbeTest {
     "5, 290, 256, 2147483647"
   })
   void errorsAreThoseOfAttentionAsItIsDefined(int sinks, int window, int queries, int layerWindow) {
-    SmoothingSettings settings = new SmoothingSettings(sinks, window, queries);
+    SmoothingSettings settings = new SmoothingSettings(sinks, window, queries, FactorSharing.TIED);
     double expectedError = 0;
     double expectedOutput = 0;
     int taken = 0;
@@ -92,7 +92,7 @@ class AttentionProbeTest {
 
   @Test
   void keysThatAreNeverCodedChangeNothing() {
-    SmoothingSettings settings = new SmoothingSettings(4, 50, 100);
+    SmoothingSettings settings = new SmoothingSettings(4, 50, 100, FactorSharing.TIED);
     float[] changed = vectors.keys().clone();
     for (int i = 0; i < 4 * 16; i++) {
       changed[i] += 3; // sinks

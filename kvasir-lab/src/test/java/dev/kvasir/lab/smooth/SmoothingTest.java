@@ -27,7 +27,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 class SmoothingTest {
   private static final int ROTATED = 8;
   private static final int HEAD_DIM = 12;
-  private static final SmoothingSettings SETTINGS = new SmoothingSettings(1, 4, 30);
+  private static final SmoothingSettings SETTINGS =
+      new SmoothingSettings(1, 4, 30, FactorSharing.TIED);
   private static final List<Integer> BITS = List.of(2, 4, 8);
 
   private final Crew crew = new Crew(2);
@@ -73,6 +74,23 @@ class SmoothingTest {
           assertThat(smoothing.factors()[layer][head][channel])
               .isEqualTo(smoothing.factors()[layer][head][partner]);
         }
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void aFactorMayBeItsOwnChannels(RopeLayout layout) {
+    TracedDecoder decoder = decoder(layout);
+    SmoothingSettings own = SETTINGS.withSharing(FactorSharing.OWN);
+    Smoothing smoothing =
+        Smoothing.search(decoder, texts, BITS, own, WorkListener.NONE).orElseThrow();
+    float[][][] reach = reach(decoder);
+    for (int head = 0; head < 2; head++) {
+      for (int channel = 0; channel < HEAD_DIM; channel++) {
+        double most = reach[1][head][channel];
+        assertThat((double) smoothing.factors()[1][head][channel])
+            .isCloseTo(Math.pow(most, smoothing.layers().get(1).strength()), within(1e-4 * most));
       }
     }
   }
