@@ -4,6 +4,7 @@ import dev.kvasir.cli.arguments.MethodWords;
 import dev.kvasir.cli.lab.Calibrate;
 import dev.kvasir.cli.lab.Compare;
 import dev.kvasir.cli.lab.Eval;
+import dev.kvasir.cli.lab.ShowClaims;
 import dev.kvasir.cli.lab.ShowCodebooks;
 import dev.kvasir.cli.lab.ShowPatterns;
 import dev.kvasir.cli.lab.Tune;
@@ -83,6 +84,7 @@ final class Kvasir implements Runnable {
         .addSubcommand(new Tune(streams))
         .addSubcommand(new Calibrate(streams))
         .addSubcommand(new ShowPatterns(streams))
+        .addSubcommand(new ShowClaims(streams))
         .addSubcommand(new ShowCodebooks(streams));
     for (CommandProvider provider : ServiceLoader.load(CommandProvider.class)) {
       commandLine.addSubcommand(provider.command(streams.out(), streams.err()));

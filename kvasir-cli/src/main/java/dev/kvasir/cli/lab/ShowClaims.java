@@ -1,0 +1,102 @@
+package dev.kvasir.cli.lab;
+
+import dev.kvasir.cli.terminal.Streams;
+import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.format.WholeFile;
+import dev.kvasir.lab.claim.Ledger;
+import dev.kvasir.lab.claim.Ledger.Entry;
+import dev.kvasir.lab.claim.LedgerPage;
+import dev.kvasir.lab.claim.Trial;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** Shows what became of the papers' claims. */
+@Command(
+    name = "claims",
+    description = {
+      "Show what the papers claim of their methods, and what came of it here.",
+      "Reads the figures that commands such as 'kvasir compare' left in a folder; where there are"
+          + " none, a claim is not tried."
+    },
+    footer = {"  kvasir claims", "  kvasir claims --out docs/claims.md", "  kvasir claims --run 4"})
+public final class ShowClaims implements Callable<Integer> {
+  private final Streams streams;
+
+  @Spec private CommandSpec spec;
+
+  @Option(
+      names = "--results",
+      paramLabel = "FOLDER",
+      defaultValue = "docs/results",
+      description = "Where figures are. Default: ${DEFAULT-VALUE}.")
+  private Path results;
+
+  @Option(names = "--out", paramLabel = "FILE", description = "Write them as a document.")
+  private Path out;
+
+  @Option(
+      names = "--run",
+      paramLabel = "N",
+      description = "Try the claim of that number again, and all others that its command tries.")
+  private Integer number;
+
+  public ShowClaims(Streams streams) {
+    this.streams = streams;
+  }
+
+  @Override
+  public Integer call() {
+    if (out != null) {
+      WholeFile.checkWritable(out);
+    }
+    if (!Files.isDirectory(results)) {
+      throw new InvalidInputException(
+          "%s: is no folder; expected figures of 'kvasir compare'".formatted(results));
+    }
+    return number == null ? show(results, out) : run(Ledger.trial(number), results, out);
+  }
+
+  /** The other command is parsed with this one's options, so what is needed of them is at hand. */
+  private int run(Trial trial, Path folder, Path document) {
+    int exit = execute(trial.command(folder));
+    return exit == 0 ? show(folder, document) : exit;
+  }
+
+  private int show(Path folder, Path document) {
+    List<Entry> entries = new Ledger(folder).entries();
+    entries.forEach(this::show);
+    streams.out().println(LedgerPage.summary(entries));
+    streams.out().flush();
+    if (document != null) {
+      LedgerPage.write(entries, folder, document);
+    }
+    return 0;
+  }
+
+  private int execute(List<String> command) {
+    streams.note("kvasir " + String.join(" ", command));
+    return spec.root().commandLine().execute(command.toArray(String[]::new));
+  }
+
+  private void show(Entry entry) {
+    streams
+        .out()
+        .println(
+            "%2d  %-9s %s, %s"
+                .formatted(
+                    entry.number(),
+                    entry.finding().verdict().words(),
+                    entry.claim().paper().title(),
+                    entry.claim().place()));
+    streams.out().println("    " + entry.claim().says());
+    if (!entry.finding().figure().isEmpty()) {
+      streams.out().println("    " + entry.finding().figure());
+    }
+  }
+}

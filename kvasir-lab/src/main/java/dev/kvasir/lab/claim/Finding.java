@@ -1,0 +1,12 @@
+package dev.kvasir.lab.claim;
+
+/**
+ * @param figure what was measured, in a few words; empty where nothing was
+ */
+public record Finding(Verdict verdict, String figure) {
+  static final Finding NONE = new Finding(Verdict.NOT_TRIED, "");
+
+  static Finding of(boolean holds, String figure) {
+    return new Finding(holds ? Verdict.HOLDS : Verdict.FAILS, figure);
+  }
+}

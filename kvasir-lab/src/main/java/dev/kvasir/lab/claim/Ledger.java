@@ -1,0 +1,62 @@
+package dev.kvasir.lab.claim;
+
+import dev.kvasir.error.InvalidInputException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/** All claims, judged by the figures in a folder. */
+public final class Ledger {
+  /** As a number of the ledger, from 1. */
+  public record Entry(int number, Claim claim, Finding finding) {}
+
+  private static final List<Claim> CLAIMS =
+      Stream.of(PatternkvClaims.ALL, PmkvqClaims.ALL, MixkvqClaims.ALL, CommvqClaims.ALL)
+          .flatMap(List::stream)
+          .toList();
+
+  private final Path folder;
+  private final Map<Path, Optional<Figures>> read = new HashMap<>();
+
+  /**
+   * @param folder where trials leave their figures
+   */
+  public Ledger(Path folder) {
+    this.folder = folder;
+  }
+
+  public List<Entry> entries() {
+    List<Entry> entries = new ArrayList<>();
+    for (Claim claim : CLAIMS) {
+      entries.add(new Entry(entries.size() + 1, claim, judge(claim)));
+    }
+    return entries;
+  }
+
+  private Finding judge(Claim claim) {
+    return claim
+        .trial()
+        .flatMap(trial -> read.computeIfAbsent(trial.file(folder), Figures::read))
+        .map(claim.check()::judge)
+        .orElse(Finding.NONE);
+  }
+
+  /** What tries the claim of that number; refuses one that is not there or cannot be tried. */
+  public static Trial trial(int number) {
+    if (number < 1 || number > CLAIMS.size()) {
+      throw new InvalidInputException(
+          "claim %d is unknown; known are 1 to %d".formatted(number, CLAIMS.size()));
+    }
+    Claim claim = CLAIMS.get(number - 1);
+    return claim
+        .trial()
+        .orElseThrow(
+            () ->
+                new InvalidInputException(
+                    "claim %d is not tried by a command: %s".formatted(number, claim.because())));
+  }
+}

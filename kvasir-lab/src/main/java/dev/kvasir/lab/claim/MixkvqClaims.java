@@ -1,0 +1,90 @@
+package dev.kvasir.lab.claim;
+
+import static dev.kvasir.lab.claim.Claim.tried;
+import static dev.kvasir.lab.claim.Claim.untried;
+import static dev.kvasir.lab.claim.Paper.MIXKVQ;
+
+import dev.kvasir.lab.eval.Task;
+import java.util.List;
+
+/** Of "MixKVQ: Query-Aware Mixed-Precision KV Cache Quantization for Long-Context Reasoning". */
+final class MixkvqClaims {
+  private static final Trial PARTS = Trial.table("mixkvq");
+  private static final String MIXED = "mixkvq,sinks=16";
+
+  private MixkvqClaims() {}
+
+  static final List<Claim> ALL =
+      List.of(
+          tried(
+              MIXKVQ,
+              "Table 3",
+              "It is ahead of KIVI at 2 bits.",
+              PARTS,
+              RowCheck.better(MIXED, "kivi:2,group=32,sinks=16", Task.PROSE),
+              ""),
+          tried(
+              MIXKVQ,
+              "Table 3",
+              "It is as good as methods of 4 bits.",
+              PARTS,
+              RowCheck.asGood(MIXED, "kivi:4,sinks=16", Task.PROSE),
+              "Its answers are; divergence is finer than answers."),
+          tried(
+              MIXKVQ,
+              "Table 3",
+              "Its solutions are as good as those of 4 bits.",
+              PARTS,
+              RowCheck.asGood(MIXED, "kivi:4,sinks=16", Task.CHAIN),
+              ""),
+          tried(
+              MIXKVQ,
+              "Table 7",
+              "Channels chosen by queries and errors are ahead of those by errors alone.",
+              PARTS,
+              RowCheck.better(MIXED, "mixkvq,salience=error,sinks=16", Task.PROSE),
+              ""),
+          tried(
+              MIXKVQ,
+              "Table 2",
+              "Keys of 4 bits and values of 2 are ahead of the other way round.",
+              PARTS,
+              RowCheck.better(
+                  "kivi,k=4,v=2,group=32,sinks=16", "kivi,k=2,v=4,group=32,sinks=16", Task.PROSE),
+              ""),
+          tried(
+              MIXKVQ,
+              "Table 6",
+              "Smaller groups are better, from 32 to 64 to 128.",
+              PARTS,
+              RowCheck.ordered(
+                  Task.PROSE, MIXED, "mixkvq,group=64,sinks=16", "mixkvq,group=128,sinks=16"),
+              ""),
+          tried(
+              MIXKVQ,
+              "Table 6",
+              "The length of the residual makes no difference.",
+              PARTS,
+              RowCheck.asGood(MIXED, "mixkvq,residual=512,sinks=16", Task.PROSE),
+              "A longer residual leaves more tokens in full precision, which also costs bits."),
+          untried(
+              MIXKVQ,
+              "Table 5",
+              "How far queries reach and how far keys reach hardly go together.",
+              "docs/methods/mixkvq.md has the correlations (-0.54 to 0.13); no command leaves them in a"
+                  + " file that this page could read."),
+          tried(
+              MIXKVQ,
+              "Figure 5",
+              "Batches generate 2.63 times the tokens of fp16 or more in the same memory.",
+              BatchClaims.TRIAL,
+              NumberCheck.atLeast("mixkvq", 2.63, "%.2f times"),
+              BatchClaims.WHY),
+          tried(
+              MIXKVQ,
+              "Figure 5",
+              "In the same memory 2.25 times the sequences of fp16 fit.",
+              BatchClaims.TRIAL,
+              NumberCheck.atLeast("mixkvq sequences", 2.25, "%.2f times"),
+              ""));
+}

@@ -1,0 +1,19 @@
+package dev.kvasir.lab.claim;
+
+/** The papers whose methods are here. */
+public enum Paper {
+  PATTERNKV("PatternKV"),
+  PMKVQ("PM-KVQ"),
+  MIXKVQ("MixKVQ"),
+  COMMVQ("CommVQ");
+
+  private final String title;
+
+  Paper(String title) {
+    this.title = title;
+  }
+
+  public String title() {
+    return title;
+  }
+}

@@ -1,0 +1,137 @@
+package dev.kvasir.lab.claim;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.kvasir.cache.CacheBytes;
+import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.lab.claim.Ledger.Entry;
+import dev.kvasir.lab.eval.Estimate;
+import dev.kvasir.lab.eval.Evaluation;
+import dev.kvasir.lab.eval.Footprint;
+import dev.kvasir.lab.eval.Row;
+import dev.kvasir.lab.eval.Score;
+import dev.kvasir.lab.eval.Settings;
+import dev.kvasir.lab.eval.Share;
+import dev.kvasir.lab.eval.Task;
+import dev.kvasir.lab.report.FiguresFile;
+import dev.kvasir.lab.report.Provenance;
+import dev.kvasir.lab.report.ResultsFile;
+import dev.kvasir.lab.report.StandardTable;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class LedgerTest {
+  private static final Path REPOSITORY = Path.of("..");
+  private static final Provenance ORIGIN =
+      new Provenance("kvasir compare", "0.0", Optional.empty(), Instant.EPOCH);
+
+  @TempDir private Path folder;
+
+  @Test
+  void theDocumentSaysWhatTheFiguresOfTheRepositorySay() throws IOException {
+    Path results = REPOSITORY.resolve("docs/results");
+    List<Entry> entries = new Ledger(results).entries();
+    assertThat(entries).hasSizeGreaterThanOrEqualTo(35);
+    assertThat(Files.readString(REPOSITORY.resolve("docs/claims.md")))
+        .as("written by ./kvasir claims --out docs/claims.md")
+        .isEqualTo(LedgerPage.text(entries, Path.of("docs/results")));
+  }
+
+  @Test
+  void everyTableThatTriesAClaimIsOneOfThoseThatCanBeMeasured() {
+    new Ledger(folder)
+        .entries().stream()
+            .flatMap(entry -> entry.claim().trial().stream())
+            .filter(trial -> trial.target().isEmpty())
+            .forEach(
+                trial ->
+                    assertThat(StandardTable.named(trial.name()).name()).isEqualTo(trial.name()));
+  }
+
+  @Test
+  void withoutFiguresNothingIsTried() {
+    assertThat(new Ledger(folder).entries()).extracting(Entry::finding).containsOnly(Finding.NONE);
+    assertThatThrownBy(() -> Ledger.trial(1000))
+        .isInstanceOf(InvalidInputException.class)
+        .hasMessageContaining("claim 1000 is unknown; known are 1 to");
+  }
+
+  @Test
+  void rowsAreComparedBlockByBlock() {
+    measure(row("fp16", 0.0), row("near", 0.1), row("alike", 0.1), row("far", 0.4));
+    assertThat(judge(RowCheck.better("near", "far", Task.KLD)))
+        .isEqualTo(new Finding(Verdict.HOLDS, "kld 0.1000 against 0.4000"));
+    assertThat(judge(RowCheck.better("far", "near", Task.KLD)).verdict()).isEqualTo(Verdict.FAILS);
+    assertThat(judge(RowCheck.better("near", "alike", Task.KLD)).verdict()).isEqualTo(Verdict.OPEN);
+    assertThat(judge(RowCheck.asGood("near", "alike", Task.KLD)).verdict())
+        .isEqualTo(Verdict.HOLDS);
+    assertThat(judge(RowCheck.ordered(Task.KLD, "near", "alike", "far")).verdict())
+        .isEqualTo(Verdict.HOLDS);
+    assertThat(judge(RowCheck.ordered(Task.KLD, "far", "near")).verdict()).isEqualTo(Verdict.FAILS);
+    assertThat(judge(RowCheck.atLeast(4, "far", "near", Task.KLD)).verdict())
+        .isEqualTo(Verdict.HOLDS);
+    assertThat(judge(RowCheck.bytesAtMost(1, "near", "far")))
+        .extracting(Finding::figure)
+        .isEqualTo("3.00 bits against 3.00");
+  }
+
+  @Test
+  void whatWasNotMeasuredIsNotTried() {
+    measure(row("fp16", 0.0), row("near", 0.1));
+    assertThat(judge(RowCheck.better("near", "missing", Task.KLD))).isEqualTo(Finding.NONE);
+    assertThat(judge(RowCheck.better("near", "fp16", Task.CHAIN))).isEqualTo(Finding.NONE);
+    assertThat(judge(NumberCheck.atLeast("speed", 1, "%.1f"))).isEqualTo(Finding.NONE);
+    assertThat(
+            judge(
+                    RowCheck.all(
+                        RowCheck.asGood("near", "near", Task.KLD),
+                        RowCheck.better("near", "missing", Task.KLD)))
+                .verdict())
+        .isEqualTo(Verdict.NOT_TRIED);
+  }
+
+  @Test
+  void numbersAreFoundByTheirNames() {
+    FiguresFile.write(folder.resolve("numbers.json"), Map.of("speed", 1.5), ORIGIN);
+    Figures figures = Figures.read(folder.resolve("numbers.json")).orElseThrow();
+    assertThat(NumberCheck.atLeast("speed", 1.4, "%.2f times").judge(figures))
+        .isEqualTo(new Finding(Verdict.HOLDS, "1.50 times"));
+    assertThat(NumberCheck.atMost("speed", 1.4, "%.2f times").judge(figures).verdict())
+        .isEqualTo(Verdict.FAILS);
+  }
+
+  private Finding judge(Check check) {
+    return check.judge(Figures.read(folder.resolve("results/table.json")).orElseThrow());
+  }
+
+  private void measure(Row... rows) {
+    List<CacheSpec> specs = new ArrayList<>();
+    Settings settings = new Settings(specs, EnumSet.of(Task.KLD), List.of(1000), 1, 1, 1);
+    Evaluation evaluation =
+        new Evaluation("small", settings, "a text", "2 processors", true, List.of(rows));
+    ResultsFile.at(folder.resolve("results.md"), "table").write(evaluation, ORIGIN);
+  }
+
+  private static Row row(String spec, double divergence) {
+    List<Double> blocks = List.of(divergence, divergence, divergence, divergence);
+    return new Row(
+        spec,
+        new Footprint(100, 0, 10, 3, Double.NaN, new CacheBytes(0, 0, 10, 0, 0)),
+        Map.of(
+            Task.KLD,
+            new Score.Divergence(
+                new Estimate(divergence, divergence, divergence), 1, new Share(1, 2), blocks)),
+        Map.of());
+  }
+}
