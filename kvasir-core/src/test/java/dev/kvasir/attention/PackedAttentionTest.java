@@ -83,6 +83,7 @@ class PackedAttentionTest {
         "commvq:1,scores=tables  | 64 | 4",
         "commvq:2,scores=tables,sinks=0 | 80 | 1",
         "commvq:1,scores=decoded | 64 | 2",
+        "ott:2,group=32,sinks=9  | 80 | 5",
         "kivi:2                  | 64 | 9",
         "patternkv:2             | 64 | 16",
         "mixkvq,high=1.9,mid=1.6 | 64 | 12",
@@ -117,6 +118,7 @@ class PackedAttentionTest {
         "commvq:2,beam=1,sinks=9 | 80 | 112 | 2",
         "commvq:1,scores=tables  | 48 | 80 | 4",
         "commvq:1,scores=decoded | 96 | 64 | 2",
+        "ott:3,outliers=16       | 48 | 80 | 8",
         "toy                     | 24 | 80 | 3"
       })
   void valuesMayBeOfAnotherWidthThanKeys(String spec, int keyDim, int valueDim, int group) {

@@ -76,6 +76,7 @@ final class ContractSpecs {
         "commvq:1",
         "commvq:2,window=0,beam=1",
         "commvq:2,window=40,sinks=130",
+        "ott:2,k=3,group=32,outliers=2,sinks=5",
         "toy",
         "toy,window=0,sinks=5");
   }
@@ -99,6 +100,7 @@ final class ContractSpecs {
         "pmkvq:2,budget=10bits,shrink=layer,sinks=5",
         "commvq:1,beam=1",
         "commvq:2,beam=1,window=0",
+        "ott:2,window=40",
         "toy,sinks=5");
   }
 
@@ -114,6 +116,7 @@ final class ContractSpecs {
         "pmkvq:2,budget=10bits",
         "pmkvq:2,budget=10bits,keys=token",
         "commvq:1,beam=1",
+        "ott:2",
         "toy");
   }
 

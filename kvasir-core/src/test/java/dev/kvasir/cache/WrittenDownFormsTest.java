@@ -104,6 +104,18 @@ class WrittenDownFormsTest {
   }
 
   @Test
+  void ott() {
+    Sealed sealed = sealed("ott:2,outliers=1");
+    Forms.assertWrittenDown(
+        sealed.pages().getFirst(),
+        1386,
+        "343e3a8c",
+        "4b565047 02 14 5c050000", //
+        "0100 01 0800 0800", // KV heads, tokens that are kept, channels
+        "06"); // which
+  }
+
+  @Test
   void pmkvq() {
     Sealed sealed = sealed("pmkvq:4,budget=1MiB,keys=token");
     Forms.assertWrittenDown(
