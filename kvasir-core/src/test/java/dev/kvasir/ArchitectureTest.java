@@ -101,7 +101,18 @@ class ArchitectureTest {
 
   /** A method is one package: the registry finds it, and nothing else knows its classes. */
   @ParameterizedTest
-  @ValueSource(strings = {"dense", "kivi", "patternkv", "mixkvq", "pmkvq", "commvq", "ott"})
+  @ValueSource(
+      strings = {
+        "dense",
+        "kivi",
+        "patternkv",
+        "mixkvq",
+        "pmkvq",
+        "commvq",
+        "ott",
+        "zipcache",
+        "mikv",
+      })
   void nothingOutsideAMethodsPackageNamesItsClasses(String method) {
     noClasses()
         .that()
@@ -116,7 +127,19 @@ class ArchitectureTest {
   @Test
   void everyPackageOfCodecsIsAMethodOrShared() {
     Set<String> known =
-        Set.of("", "uniform", "dense", "kivi", "patternkv", "mixkvq", "pmkvq", "commvq", "ott");
+        Set.of(
+            "",
+            "uniform",
+            "dense",
+            "kivi",
+            "patternkv",
+            "mixkvq",
+            "pmkvq",
+            "commvq",
+            "ott",
+            "ranked",
+            "zipcache",
+            "mikv");
     DescribedPredicate<JavaClass> named =
         describe(
             "a method, or shared by methods",

@@ -60,6 +60,8 @@ class ForkedAttentionTest {
         "mixkvq,high=1.9,mid=1.6",
         "pmkvq:2,budget=300KiB",
         "ott:2",
+        "zipcache:2",
+        "mikv:2",
         "commvq:1",
         "commvq:1,scores=tables"
       })

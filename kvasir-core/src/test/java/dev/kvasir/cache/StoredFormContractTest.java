@@ -80,9 +80,15 @@ class StoredFormContractTest {
             });
     assertThat(pages.values().stream().map(Class::getSimpleName))
         .containsExactly(
-            "UniformPage", "PatternkvPage", "PmkvqPage", "CommvqPage", "CommvqPage", "OttPage");
+            "UniformPage",
+            "PatternkvPage",
+            "PmkvqPage",
+            "CommvqPage",
+            "CommvqPage",
+            "OttPage",
+            "RankedPage");
     assertThat(states.values().stream().map(Class::getSimpleName))
-        .containsExactly("PatternkvSequence", "MixkvqSequence", "PmkvqSequence");
+        .containsExactly("PatternkvSequence", "MixkvqSequence", "PmkvqSequence", "RankedSequence");
   }
 
   private static void assertOwn(Map<Integer, Class<?>> kinds, byte[] form, Class<?> type) {

@@ -116,6 +116,30 @@ class WrittenDownFormsTest {
   }
 
   @Test
+  void zipcacheAndMikv() {
+    Sealed sealed = sealed("zipcache:2,keys=token,share=0.25,queries=2");
+    Forms.assertWrittenDown(
+        sealed.pages().getFirst(),
+        2081,
+        "d861b814",
+        "4b565047 02 15 13080000", //
+        "0100", // KV heads
+        "03", // keys and values are divided
+        "0a 04 0800 2000 0000", // keys by token: 4 bits, 8 x 32
+        "0a 02 0800 6000 0000", // 2 bits, 8 x 96
+        "09 04 2000 0800 0800", // values: 4 bits, 32 x 8
+        "09 02 6000 0800 0800", // 2 bits, 96 x 8
+        "9f81c0c0 40606020 30301018 18080c0c"); // marks
+    Forms.assertWrittenDown(
+        sealed.state(),
+        62,
+        "e6470522",
+        "4b565354 01 14 30000000", //
+        "0100 0100 0800 0200", // layers, query heads, channels, queries
+        "fe000000 ff000000"); // positions
+  }
+
+  @Test
   void pmkvq() {
     Sealed sealed = sealed("pmkvq:4,budget=1MiB,keys=token");
     Forms.assertWrittenDown(

@@ -70,6 +70,8 @@ class NeighbourTest {
         "commvq:1,window=40",
         "commvq:2,scores=tables",
         "ott:2,window=40",
+        "zipcache:2,window=40",
+        "mikv:2,window=40",
         "toy,window=40");
   }
 

@@ -77,6 +77,9 @@ class StepAllocationTest {
         "commvq:1,scores=tables",
         "commvq:1,scores=decoded",
         "ott:2",
+        "zipcache:2",
+        "zipcache:2,keys=token",
+        "mikv:2",
         "toy");
   }
 
