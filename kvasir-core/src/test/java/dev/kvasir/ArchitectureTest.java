@@ -112,6 +112,7 @@ class ArchitectureTest {
         "ott",
         "zipcache",
         "mikv",
+        "skvq",
       })
   void nothingOutsideAMethodsPackageNamesItsClasses(String method) {
     noClasses()
@@ -139,7 +140,8 @@ class ArchitectureTest {
             "ott",
             "ranked",
             "zipcache",
-            "mikv");
+            "mikv",
+            "skvq");
     DescribedPredicate<JavaClass> named =
         describe(
             "a method, or shared by methods",

@@ -62,6 +62,7 @@ class ForkedAttentionTest {
         "ott:2",
         "zipcache:2",
         "mikv:2",
+        "skvq:2",
         "commvq:1",
         "commvq:1,scores=tables"
       })

@@ -87,6 +87,7 @@ class PackedAttentionTest {
         "zipcache:2,sinks=9      | 80 | 5",
         "zipcache:2,keys=token   | 64 | 4",
         "mikv:2,window=0         | 64 | 8",
+        "skvq:2,group=32         | 80 | 5",
         "kivi:2                  | 64 | 9",
         "patternkv:2             | 64 | 16",
         "mixkvq,high=1.9,mid=1.6 | 64 | 12",
@@ -124,6 +125,7 @@ class PackedAttentionTest {
         "ott:3,outliers=16       | 48 | 80 | 8",
         "zipcache:3,share=0.1    | 48 | 80 | 2",
         "mikv:2                  | 96 | 64 | 3",
+        "skvq:2,k=3,clip=off     | 96 | 64 | 3",
         "toy                     | 24 | 80 | 3"
       })
   void valuesMayBeOfAnotherWidthThanKeys(String spec, int keyDim, int valueDim, int group) {

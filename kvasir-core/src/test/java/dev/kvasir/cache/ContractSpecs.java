@@ -79,6 +79,8 @@ final class ContractSpecs {
         "ott:2,k=3,group=32,outliers=2,sinks=5",
         "zipcache:2,window=40,sinks=5",
         "mikv:2,share=0.1,window=0",
+        "skvq:2,group=32,window=40",
+        "skvq:3,v=2,reorder=off,sinks=0",
         "toy",
         "toy,window=0,sinks=5");
   }
@@ -105,6 +107,7 @@ final class ContractSpecs {
         "ott:2,window=40",
         "zipcache:1,keys=token,share=0.9",
         "mikv:2,high=4",
+        "skvq:2,group=32",
         "toy,sinks=5");
   }
 
@@ -123,6 +126,7 @@ final class ContractSpecs {
         "ott:2",
         "zipcache:2",
         "mikv:2",
+        "skvq:2,group=32",
         "toy");
   }
 

@@ -86,7 +86,8 @@ class StoredFormContractTest {
             "CommvqPage",
             "CommvqPage",
             "OttPage",
-            "RankedPage");
+            "RankedPage",
+            "SkvqPage");
     assertThat(states.values().stream().map(Class::getSimpleName))
         .containsExactly("PatternkvSequence", "MixkvqSequence", "PmkvqSequence", "RankedSequence");
   }

@@ -140,6 +140,22 @@ class WrittenDownFormsTest {
   }
 
   @Test
+  void skvq() {
+    Sealed sealed = sealed("skvq:2,group=32");
+    Forms.assertWrittenDown(
+        sealed.pages().getFirst(),
+        1846,
+        "8994bb32",
+        "4b565047 02 16 28070000", //
+        "0100 0800", // KV heads, channels of a value
+        "00010203 04050607", // their order
+        "0100", // KV heads
+        "01 01", // with an order of channels; grids of keys
+        "0a 02 0800 8000 0000", // by token: 2 bits, 8 x 128
+        "09 02 8000 0800 0800"); // values: 2 bits, 128 x 8
+  }
+
+  @Test
   void pmkvq() {
     Sealed sealed = sealed("pmkvq:4,budget=1MiB,keys=token");
     Forms.assertWrittenDown(

@@ -72,6 +72,7 @@ class NeighbourTest {
         "ott:2,window=40",
         "zipcache:2,window=40",
         "mikv:2,window=40",
+        "skvq:2,window=40",
         "toy,window=40");
   }
 

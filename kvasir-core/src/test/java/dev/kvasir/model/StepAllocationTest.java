@@ -80,6 +80,7 @@ class StepAllocationTest {
         "zipcache:2",
         "zipcache:2,keys=token",
         "mikv:2",
+        "skvq:2,group=32",
         "toy");
   }
 

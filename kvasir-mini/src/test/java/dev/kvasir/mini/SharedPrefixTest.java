@@ -101,6 +101,7 @@ class SharedPrefixTest {
         "ott:2,window=0",
         "zipcache:2",
         "mikv:2,window=0",
+        "skvq:2",
         "commvq:1,window=0",
         "commvq:2"
       })
