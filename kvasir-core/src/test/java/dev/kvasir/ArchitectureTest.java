@@ -113,6 +113,7 @@ class ArchitectureTest {
         "zipcache",
         "mikv",
         "skvq",
+        "kvquant",
       })
   void nothingOutsideAMethodsPackageNamesItsClasses(String method) {
     noClasses()
@@ -141,7 +142,8 @@ class ArchitectureTest {
             "ranked",
             "zipcache",
             "mikv",
-            "skvq");
+            "skvq",
+            "kvquant");
     DescribedPredicate<JavaClass> named =
         describe(
             "a method, or shared by methods",

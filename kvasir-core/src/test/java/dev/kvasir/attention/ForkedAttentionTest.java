@@ -63,6 +63,7 @@ class ForkedAttentionTest {
         "zipcache:2",
         "mikv:2",
         "skvq:2",
+        "kvquant:2",
         "commvq:1",
         "commvq:1,scores=tables"
       })

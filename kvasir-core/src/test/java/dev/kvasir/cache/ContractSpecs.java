@@ -81,6 +81,8 @@ final class ContractSpecs {
         "mikv:2,share=0.1,window=0",
         "skvq:2,group=32,window=40",
         "skvq:3,v=2,reorder=off,sinks=0",
+        "kvquant:2,window=0",
+        "kvquant:3,rope=after,levels=even,outliers=0",
         "toy",
         "toy,window=0,sinks=5");
   }
@@ -108,6 +110,7 @@ final class ContractSpecs {
         "zipcache:1,keys=token,share=0.9",
         "mikv:2,high=4",
         "skvq:2,group=32",
+        "kvquant:2,v=4,outliers=8",
         "toy,sinks=5");
   }
 
@@ -127,6 +130,7 @@ final class ContractSpecs {
         "zipcache:2",
         "mikv:2",
         "skvq:2,group=32",
+        "kvquant:2",
         "toy");
   }
 
@@ -178,6 +182,7 @@ final class ContractSpecs {
     return kinds()
         .filter(kind -> !ranksTokens(kind))
         .filter(kind -> !kind.spec().startsWith("commvq"))
+        .filter(kind -> !kind.spec().startsWith("kvquant") || kind.spec().contains("rope=after"))
         .filter(
             kind ->
                 !kind.spec().startsWith("patternkv")

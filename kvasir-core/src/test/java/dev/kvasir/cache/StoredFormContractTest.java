@@ -87,7 +87,8 @@ class StoredFormContractTest {
             "CommvqPage",
             "OttPage",
             "RankedPage",
-            "SkvqPage");
+            "SkvqPage",
+            "KvquantPage");
     assertThat(states.values().stream().map(Class::getSimpleName))
         .containsExactly("PatternkvSequence", "MixkvqSequence", "PmkvqSequence", "RankedSequence");
   }

@@ -156,6 +156,20 @@ class WrittenDownFormsTest {
   }
 
   @Test
+  void kvquant() {
+    Sealed sealed = sealed("kvquant:2");
+    Forms.assertWrittenDown(
+        sealed.pages().getLast(),
+        1765,
+        "2ec2a40a",
+        "4b565047 02 17 d7060000", //
+        "0100 0800 0800", // KV heads, channels of a key, of a value
+        "02 02 01 01", // bits and numbers that are kept apart, of keys and values
+        "00", // as they are after rotation
+        "80000000"); // position
+  }
+
+  @Test
   void pmkvq() {
     Sealed sealed = sealed("pmkvq:4,budget=1MiB,keys=token");
     Forms.assertWrittenDown(

@@ -73,6 +73,7 @@ class NeighbourTest {
         "zipcache:2,window=40",
         "mikv:2,window=40",
         "skvq:2,window=40",
+        "kvquant:2,window=40",
         "toy,window=40");
   }
 

@@ -81,6 +81,7 @@ class StepAllocationTest {
         "zipcache:2,keys=token",
         "mikv:2",
         "skvq:2,group=32",
+        "kvquant:2",
         "toy");
   }
 

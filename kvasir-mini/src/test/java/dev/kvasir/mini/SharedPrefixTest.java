@@ -102,6 +102,7 @@ class SharedPrefixTest {
         "zipcache:2",
         "mikv:2,window=0",
         "skvq:2",
+        "kvquant:2,window=0",
         "commvq:1,window=0",
         "commvq:2"
       })
