@@ -109,8 +109,8 @@ class WrittenDownFormsTest {
     Forms.assertWrittenDown(
         sealed.pages().getFirst(),
         1386,
-        "343e3a8c",
-        "4b565047 02 14 5c050000", //
+        "37829511",
+        "4b565047 02 28 5c050000", //
         "0100 01 0800 0800", // KV heads, tokens that are kept, channels
         "06"); // which
   }
@@ -121,8 +121,8 @@ class WrittenDownFormsTest {
     Forms.assertWrittenDown(
         sealed.pages().getFirst(),
         2081,
-        "d861b814",
-        "4b565047 02 15 13080000", //
+        "4266526c",
+        "4b565047 02 29 13080000", //
         "0100", // KV heads
         "03", // keys and values are divided
         "0a 04 0800 2000 0000", // keys by token: 4 bits, 8 x 32
@@ -133,8 +133,8 @@ class WrittenDownFormsTest {
     Forms.assertWrittenDown(
         sealed.state(),
         62,
-        "e6470522",
-        "4b565354 01 14 30000000", //
+        "ee25fba1",
+        "4b565354 01 28 30000000", //
         "0100 0100 0800 0200", // layers, query heads, channels, queries
         "fe000000 ff000000"); // positions
   }
@@ -145,8 +145,8 @@ class WrittenDownFormsTest {
     Forms.assertWrittenDown(
         sealed.pages().getFirst(),
         1846,
-        "8994bb32",
-        "4b565047 02 16 28070000", //
+        "8921f671",
+        "4b565047 02 2a 28070000", //
         "0100 0800", // KV heads, channels of a value
         "00010203 04050607", // their order
         "0100", // KV heads
@@ -161,8 +161,8 @@ class WrittenDownFormsTest {
     Forms.assertWrittenDown(
         sealed.pages().getLast(),
         1765,
-        "2ec2a40a",
-        "4b565047 02 17 d7060000", //
+        "d752bb98",
+        "4b565047 02 2b d7060000", //
         "0100 0800 0800", // KV heads, channels of a key, of a value
         "02 02 01 01", // bits and numbers that are kept apart, of keys and values
         "00", // as they are after rotation

@@ -21,7 +21,7 @@ public final class KvquantMethod implements Method {
   public List<String> help() {
     return List.of(
         "kvquant:2|3|4: k, v (bits), outliers (0 to 8",
-        "  of a channel or token), levels (fitted|even),",
+        "  of each vector), levels (fitted|even),",
         "  rope (before|after)");
   }
 

@@ -27,7 +27,7 @@ import java.nio.ByteBuffer;
  */
 final class KvquantPage implements Page {
   /** Its number among stored pages. */
-  private static final int KIND = 23;
+  private static final int KIND = 43;
 
   private static final int HEADER_BYTES = 3 * Short.BYTES + 5 + Integer.BYTES;
 

@@ -25,7 +25,7 @@ import java.nio.ByteBuffer;
  */
 final class OttPage implements Page {
   /** Its number among stored pages. */
-  private static final int KIND = 20;
+  private static final int KIND = 40;
 
   private static final int HEADER_BYTES = 3 * Short.BYTES + 1;
 

@@ -12,7 +12,7 @@ import dev.kvasir.codec.uniform.UniformKeys;
  * @param outliers tokens of each page and head
  */
 record OttPlan(UniformKeys keys, int outliers) implements CachePlan {
-  /** The paper's, which has as many for a whole sequence. */
+  /** A few; the paper's pool has as few for a whole sequence. */
   private static final int DEFAULT_OUTLIERS = 3;
 
   /** Half of the smallest group: a token that is left out needs one that is not beside it. */

@@ -25,7 +25,7 @@ import java.nio.ByteOrder;
  */
 final class RankedPage implements Page {
   /** Its number among stored pages. */
-  private static final int KIND = 21;
+  private static final int KIND = 41;
 
   private static final ValueLayout.OfShort HALF =
       ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);

@@ -22,7 +22,7 @@ import java.util.List;
  */
 final class RankedSequence implements SequenceCodec {
   /** The number of its state among stored ones. */
-  private static final int KIND = 20;
+  private static final int KIND = 40;
 
   private static final int HEADER_BYTES = 4 * Short.BYTES;
 

@@ -19,7 +19,7 @@ public final class SkvqMethod implements Method {
 
   @Override
   public List<String> help() {
-    return List.of("skvq:1|2|3|4|8: k, v (bits), group (32|64|128),", "  reorder, clip (on|off)");
+    return List.of("skvq:1|2|3|4|8: k, v, group (32|64|128),", "  reorder, clip (on|off)");
   }
 
   @Override

@@ -23,7 +23,7 @@ import java.nio.ByteBuffer;
  */
 final class SkvqPage implements Page {
   /** Its number among stored pages. */
-  private static final int KIND = 22;
+  private static final int KIND = 42;
 
   private static final int HEADER_BYTES = 2 * Short.BYTES;
 

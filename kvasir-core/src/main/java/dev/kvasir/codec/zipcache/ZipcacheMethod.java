@@ -31,7 +31,7 @@ public final class ZipcacheMethod implements Method {
   @Override
   public List<String> help() {
     return List.of(
-        "zipcache:1|2|3|4: high (bits of salient tokens),",
+        "zipcache:1|2|3|4: high (bits of salient ones),",
         "  share (of them), keys (channel|token),",
         "  queries (that rank tokens)");
   }
