@@ -89,6 +89,7 @@ class PackedAttentionTest {
         "mikv:2,window=0         | 64 | 8",
         "skvq:2,group=32         | 80 | 5",
         "kvquant:3               | 80 | 5",
+        "kvtuner:6               | 80 | 5",
         "kivi:2                  | 64 | 9",
         "patternkv:2             | 64 | 16",
         "mixkvq,high=1.9,mid=1.6 | 64 | 12",

@@ -83,6 +83,7 @@ final class ContractSpecs {
         "skvq:3,v=2,reorder=off,sinks=0",
         "kvquant:2,window=0",
         "kvquant:3,rope=after,levels=even,outliers=0",
+        "kvtuner:3,group=32,sinks=5",
         "toy",
         "toy,window=0,sinks=5");
   }
@@ -111,6 +112,7 @@ final class ContractSpecs {
         "mikv:2,high=4",
         "skvq:2,group=32",
         "kvquant:2,v=4,outliers=8",
+        "kvtuner:3",
         "toy,sinks=5");
   }
 
@@ -131,6 +133,7 @@ final class ContractSpecs {
         "mikv:2",
         "skvq:2,group=32",
         "kvquant:2",
+        "kvtuner:5",
         "toy");
   }
 

@@ -74,6 +74,7 @@ class NeighbourTest {
         "mikv:2,window=40",
         "skvq:2,window=40",
         "kvquant:2,window=40",
+        "kvtuner:3,window=40",
         "toy,window=40");
   }
 

@@ -82,6 +82,7 @@ class StepAllocationTest {
         "mikv:2",
         "skvq:2,group=32",
         "kvquant:2",
+        "kvtuner:3",
         "toy");
   }
 
