@@ -18,8 +18,16 @@ public record LayerSensitivities(int layers, float[] all) {
   /** Bits that they were measured at, ascending. */
   public static final List<Integer> WIDTHS = List.of(2, 4, 8);
 
-  public static boolean areIn(Optional<Profile> profile) {
-    return profile.flatMap(known -> known.shape(KEY)).isPresent();
+  /** What a profile says of how they were measured. */
+  public static final String SOURCE = "pmkvq/settings";
+
+  /** What that begins with where keys had a scale for each channel. */
+  public static final String BY_CHANNEL = "keys by channel";
+
+  /** Whether a profile has those of keys by channel; by token they suffer otherwise. */
+  public static boolean ofChannelsAreIn(Optional<Profile> profile) {
+    return profile.flatMap(known -> known.shape(KEY)).isPresent()
+        && profile.flatMap(known -> known.note(SOURCE)).orElse("").startsWith(BY_CHANNEL);
   }
 
   /** Those of a profile that has them. */

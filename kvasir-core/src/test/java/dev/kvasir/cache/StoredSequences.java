@@ -121,7 +121,8 @@ final class StoredSequences {
                     .with(
                         "pmkvq/smoothing", factors, shape.layers(), shape.kvHeads(), shape.keyDim())
                     .with(LayerWidths.KEY, widths, shape.layers())
-                    .with(LayerSensitivities.KEY, sensitivities, 2, shape.layers(), 3)));
+                    .with(LayerSensitivities.KEY, sensitivities, 2, shape.layers(), 3)
+                    .withNote(LayerSensitivities.SOURCE, LayerSensitivities.BY_CHANNEL)));
   }
 
   static SealedSequence begin(String spec) {

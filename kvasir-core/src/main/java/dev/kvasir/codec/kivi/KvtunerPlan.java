@@ -64,7 +64,7 @@ record KvtunerPlan(String spec, int meanBits, UniformKeys keys, Optional<LayerWi
   }
 
   private WidthPairs pairs(int layers, CacheHost host) {
-    boolean known = LayerSensitivities.areIn(host.profile());
+    boolean known = LayerSensitivities.ofChannelsAreIn(host.profile());
     LayerWidths.Source source =
         widths.orElse(known ? LayerWidths.Source.PROFILE : LayerWidths.Source.SAME);
     if (source == LayerWidths.Source.SAME) {
@@ -72,9 +72,12 @@ record KvtunerPlan(String spec, int meanBits, UniformKeys keys, Optional<LayerWi
     }
     if (!known) {
       throw new InvalidInputException(
-          "the cache '%s': widths=profile needs a profile that has '%s'; run kvasir calibrate --kv"
-                  .formatted(spec, LayerSensitivities.KEY)
-              + " pmkvq:2");
+          "the cache '%s': widths=profile needs a profile that has '%s' of %s; run %s"
+              .formatted(
+                  spec,
+                  LayerSensitivities.KEY,
+                  LayerSensitivities.BY_CHANNEL,
+                  "kvasir calibrate --kv pmkvq:2"));
     }
     return WidthPairs.within(LayerSensitivities.of(host.profile().get(), layers), meanBits);
   }

@@ -22,7 +22,7 @@ public record AllocationProfile(String source, Sensitivities sensitivities, List
   private static final String PART = "pmkvq";
   private static final String WIDTHS = LayerWidths.KEY;
   private static final String SENSITIVITIES = LayerSensitivities.KEY;
-  private static final String SOURCE = PART + "/settings";
+  private static final String SOURCE = LayerSensitivities.SOURCE;
 
   /** A profile with this part, in the place of all that it knew for shrinking pages. */
   public Profile addTo(Profile profile) {
