@@ -101,7 +101,20 @@ class ArchitectureTest {
 
   /** A method is one package: the registry finds it, and nothing else knows its classes. */
   @ParameterizedTest
-  @ValueSource(strings = {"dense", "kivi", "patternkv", "mixkvq", "pmkvq", "commvq"})
+  @ValueSource(
+      strings = {
+        "dense",
+        "kivi",
+        "patternkv",
+        "mixkvq",
+        "pmkvq",
+        "commvq",
+        "ott",
+        "zipcache",
+        "mikv",
+        "skvq",
+        "kvquant",
+      })
   void nothingOutsideAMethodsPackageNamesItsClasses(String method) {
     noClasses()
         .that()
@@ -116,7 +129,21 @@ class ArchitectureTest {
   @Test
   void everyPackageOfCodecsIsAMethodOrShared() {
     Set<String> known =
-        Set.of("", "uniform", "dense", "kivi", "patternkv", "mixkvq", "pmkvq", "commvq");
+        Set.of(
+            "",
+            "uniform",
+            "dense",
+            "kivi",
+            "patternkv",
+            "mixkvq",
+            "pmkvq",
+            "commvq",
+            "ott",
+            "ranked",
+            "zipcache",
+            "mikv",
+            "skvq",
+            "kvquant");
     DescribedPredicate<JavaClass> named =
         describe(
             "a method, or shared by methods",

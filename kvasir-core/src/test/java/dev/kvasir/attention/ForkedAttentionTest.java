@@ -59,6 +59,11 @@ class ForkedAttentionTest {
         "patternkv:4,window=0,v-patterns=off",
         "mixkvq,high=1.9,mid=1.6",
         "pmkvq:2,budget=300KiB",
+        "ott:2",
+        "zipcache:2",
+        "mikv:2",
+        "skvq:2",
+        "kvquant:2",
         "commvq:1",
         "commvq:1,scores=tables"
       })

@@ -83,6 +83,13 @@ class PackedAttentionTest {
         "commvq:1,scores=tables  | 64 | 4",
         "commvq:2,scores=tables,sinks=0 | 80 | 1",
         "commvq:1,scores=decoded | 64 | 2",
+        "ott:2,group=32,sinks=9  | 80 | 5",
+        "zipcache:2,sinks=9      | 80 | 5",
+        "zipcache:2,keys=token   | 64 | 4",
+        "mikv:2,window=0         | 64 | 8",
+        "skvq:2,group=32         | 80 | 5",
+        "kvquant:3               | 80 | 5",
+        "kvtuner:6               | 80 | 5",
         "kivi:2                  | 64 | 9",
         "patternkv:2             | 64 | 16",
         "mixkvq,high=1.9,mid=1.6 | 64 | 12",
@@ -117,6 +124,10 @@ class PackedAttentionTest {
         "commvq:2,beam=1,sinks=9 | 80 | 112 | 2",
         "commvq:1,scores=tables  | 48 | 80 | 4",
         "commvq:1,scores=decoded | 96 | 64 | 2",
+        "ott:3,outliers=16       | 48 | 80 | 8",
+        "zipcache:3,share=0.1    | 48 | 80 | 2",
+        "mikv:2                  | 96 | 64 | 3",
+        "skvq:2,k=3,clip=off     | 96 | 64 | 3",
         "toy                     | 24 | 80 | 3"
       })
   void valuesMayBeOfAnotherWidthThanKeys(String spec, int keyDim, int valueDim, int group) {

@@ -14,10 +14,10 @@ import dev.kvasir.codec.SealedSequence;
 import dev.kvasir.codec.SealedSequence.Stored;
 import dev.kvasir.kernel.ScalarKernels;
 import dev.kvasir.memory.CountedArena;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -62,8 +62,8 @@ class StoredFormContractTest {
   /** Numbers in files that exist belong to one class each, for ever. */
   @Test
   void everyNumberStandsForOneKind() {
-    Map<Integer, Class<?>> pages = new HashMap<>();
-    Map<Integer, Class<?>> states = new HashMap<>();
+    Map<Integer, Class<?>> pages = new TreeMap<>();
+    Map<Integer, Class<?>> states = new TreeMap<>();
     StoredSequences.kinds()
         .filter(kind -> !kind.spec().startsWith("toy")) // which is in no file
         .forEach(
@@ -79,9 +79,18 @@ class StoredFormContractTest {
               }
             });
     assertThat(pages.values().stream().map(Class::getSimpleName))
-        .containsExactly("UniformPage", "PatternkvPage", "PmkvqPage", "CommvqPage", "CommvqPage");
+        .containsExactly(
+            "UniformPage",
+            "PatternkvPage",
+            "PmkvqPage",
+            "CommvqPage",
+            "CommvqPage",
+            "OttPage",
+            "RankedPage",
+            "SkvqPage",
+            "KvquantPage");
     assertThat(states.values().stream().map(Class::getSimpleName))
-        .containsExactly("PatternkvSequence", "MixkvqSequence", "PmkvqSequence");
+        .containsExactly("PatternkvSequence", "MixkvqSequence", "PmkvqSequence", "RankedSequence");
   }
 
   private static void assertOwn(Map<Integer, Class<?>> kinds, byte[] form, Class<?> type) {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.codec.CacheHost;
 import dev.kvasir.codec.CacheShape;
+import dev.kvasir.codec.LayerSensitivities;
 import dev.kvasir.codec.LayerWidths;
 import dev.kvasir.codec.ModelTables;
 import dev.kvasir.codec.PageCodec;
@@ -57,6 +58,7 @@ final class StoredSequences {
         ContractSpecs.specs().filter(spec -> packs(new ShapedSpec(SHAPE, spec))),
         Stream.of(
             "kivi:2,widths=profile",
+            "kvtuner:3,widths=profile",
             "pmkvq:2,budget=1MiB,keys=token,smoothing=off",
             "pmkvq:2,budget=1MiB,widths=profile",
             "commvq:2,scores=decoded"));
@@ -103,6 +105,8 @@ final class StoredSequences {
     for (int i = 0; i < channels; i++) {
       factors[i] = 0.5f + i % 7;
     }
+    float[] sensitivities = new float[2 * shape.layers() * LayerSensitivities.WIDTHS.size()];
+    sensitivities[0] = 1;
     float[] widths = new float[shape.layers()];
     Arrays.fill(widths, 2);
     widths[0] = 4;
@@ -116,7 +120,9 @@ final class StoredSequences {
                 MadeUpCodebooks.profile(shape, 1, 2)
                     .with(
                         "pmkvq/smoothing", factors, shape.layers(), shape.kvHeads(), shape.keyDim())
-                    .with(LayerWidths.KEY, widths, shape.layers())));
+                    .with(LayerWidths.KEY, widths, shape.layers())
+                    .with(LayerSensitivities.KEY, sensitivities, 2, shape.layers(), 3)
+                    .withNote(LayerSensitivities.SOURCE, LayerSensitivities.BY_CHANNEL)));
   }
 
   static SealedSequence begin(String spec) {

@@ -104,6 +104,72 @@ class WrittenDownFormsTest {
   }
 
   @Test
+  void ott() {
+    Sealed sealed = sealed("ott:2,outliers=1");
+    Forms.assertWrittenDown(
+        sealed.pages().getFirst(),
+        1386,
+        "37829511",
+        "4b565047 02 28 5c050000", //
+        "0100 01 0800 0800", // KV heads, tokens that are kept, channels
+        "06"); // which
+  }
+
+  @Test
+  void zipcacheAndMikv() {
+    Sealed sealed = sealed("zipcache:2,keys=token,share=0.25,queries=2");
+    Forms.assertWrittenDown(
+        sealed.pages().getFirst(),
+        2081,
+        "4266526c",
+        "4b565047 02 29 13080000", //
+        "0100", // KV heads
+        "03", // keys and values are divided
+        "0a 04 0800 2000 0000", // keys by token: 4 bits, 8 x 32
+        "0a 02 0800 6000 0000", // 2 bits, 8 x 96
+        "09 04 2000 0800 0800", // values: 4 bits, 32 x 8
+        "09 02 6000 0800 0800", // 2 bits, 96 x 8
+        "9f81c0c0 40606020 30301018 18080c0c"); // marks
+    Forms.assertWrittenDown(
+        sealed.state(),
+        62,
+        "ee25fba1",
+        "4b565354 01 28 30000000", //
+        "0100 0100 0800 0200", // layers, query heads, channels, queries
+        "fe000000 ff000000"); // positions
+  }
+
+  @Test
+  void skvq() {
+    Sealed sealed = sealed("skvq:2,group=32");
+    Forms.assertWrittenDown(
+        sealed.pages().getFirst(),
+        1846,
+        "8921f671",
+        "4b565047 02 2a 28070000", //
+        "0100 0800", // KV heads, channels of a value
+        "00010203 04050607", // their order
+        "0100", // KV heads
+        "01 01", // with an order of channels; grids of keys
+        "0a 02 0800 8000 0000", // by token: 2 bits, 8 x 128
+        "09 02 8000 0800 0800"); // values: 2 bits, 128 x 8
+  }
+
+  @Test
+  void kvquant() {
+    Sealed sealed = sealed("kvquant:2");
+    Forms.assertWrittenDown(
+        sealed.pages().getLast(),
+        1765,
+        "d752bb98",
+        "4b565047 02 2b d7060000", //
+        "0100 0800 0800", // KV heads, channels of a key, of a value
+        "02 02 01 01", // bits and numbers that are kept apart, of keys and values
+        "00", // as they are after rotation
+        "80000000"); // position
+  }
+
+  @Test
   void pmkvq() {
     Sealed sealed = sealed("pmkvq:4,budget=1MiB,keys=token");
     Forms.assertWrittenDown(

@@ -69,6 +69,12 @@ class NeighbourTest {
         "pmkvq:2,budget=1600KiB",
         "commvq:1,window=40",
         "commvq:2,scores=tables",
+        "ott:2,window=40",
+        "zipcache:2,window=40",
+        "mikv:2,window=40",
+        "skvq:2,window=40",
+        "kvquant:2,window=40",
+        "kvtuner:3,window=40",
         "toy,window=40");
   }
 

@@ -76,6 +76,13 @@ class StepAllocationTest {
         "commvq:1",
         "commvq:1,scores=tables",
         "commvq:1,scores=decoded",
+        "ott:2",
+        "zipcache:2",
+        "zipcache:2,keys=token",
+        "mikv:2",
+        "skvq:2,group=32",
+        "kvquant:2",
+        "kvtuner:3",
         "toy");
   }
 

@@ -98,6 +98,11 @@ class SharedPrefixTest {
         "mixkvq",
         "pmkvq:2,budget=6MiB",
         "pmkvq:4,budget=8MiB,sinks=16",
+        "ott:2,window=0",
+        "zipcache:2",
+        "mikv:2,window=0",
+        "skvq:2",
+        "kvquant:2,window=0",
         "commvq:1,window=0",
         "commvq:2"
       })

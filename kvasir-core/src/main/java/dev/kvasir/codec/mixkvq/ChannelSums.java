@@ -1,10 +1,8 @@
 package dev.kvasir.codec.mixkvq;
 
-import dev.kvasir.memory.CountedArena;
+import dev.kvasir.memory.ForkedMemory;
 import dev.kvasir.memory.MemoryPool;
-import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * A sum for each channel of a layer, in memory that forks share until one of them adds to it.
@@ -15,22 +13,14 @@ import java.util.concurrent.atomic.AtomicInteger;
  * </pre>
  */
 final class ChannelSums {
-  private final MemoryPool pool;
-  private final CountedArena arena;
-  private final MemorySegment sums;
-  private final int channels;
-  private final AtomicInteger holders = new AtomicInteger(1);
+  private ForkedMemory sums;
 
   ChannelSums(int channels, MemoryPool pool) {
-    this.pool = pool;
-    this.arena = new CountedArena(pool);
-    this.channels = channels;
-    try {
-      this.sums = arena.allocate(bytesFor(channels));
-    } catch (RuntimeException | Error e) {
-      arena.close();
-      throw e;
-    }
+    this(new ForkedMemory(bytesFor(channels), pool));
+  }
+
+  private ChannelSums(ForkedMemory sums) {
+    this.sums = sums;
   }
 
   static long bytesFor(int channels) {
@@ -38,36 +28,27 @@ final class ChannelSums {
   }
 
   void add(int channel, double more) {
-    sums.set(ValueLayout.JAVA_DOUBLE, 8L * channel, of(channel) + more);
+    sums.bytes().set(ValueLayout.JAVA_DOUBLE, 8L * channel, of(channel) + more);
   }
 
   double of(int channel) {
-    return sums.get(ValueLayout.JAVA_DOUBLE, 8L * channel);
+    return sums.bytes().get(ValueLayout.JAVA_DOUBLE, 8L * channel);
   }
 
   void clear() {
-    sums.fill((byte) 0);
+    sums.bytes().fill((byte) 0);
   }
 
-  ChannelSums retain() {
-    holders.incrementAndGet();
-    return this;
+  ChannelSums fork() {
+    return new ChannelSums(sums.retain());
+  }
+
+  /** To be called before sums change. */
+  void own() {
+    sums = sums.toWrite();
   }
 
   void release() {
-    if (holders.decrementAndGet() == 0) {
-      arena.close();
-    }
-  }
-
-  /** These, where nobody else holds them; otherwise a copy, and these are let go. */
-  ChannelSums toWrite() {
-    if (holders.get() == 1) {
-      return this;
-    }
-    ChannelSums copy = new ChannelSums(channels, pool);
-    copy.sums.copyFrom(sums);
-    release();
-    return copy;
+    sums.release();
   }
 }

@@ -27,7 +27,7 @@ final class QueryTally {
   private final int kvHeads;
   private final int keyDim;
   private final QuerySpan span;
-  private ChannelSums sums;
+  private final ChannelSums sums;
   private int count; // of queries that each KV head has met
   private int firstPosition = Integer.MAX_VALUE;
   private boolean used; // by what was sealed: the next query may begin anew
@@ -44,7 +44,7 @@ final class QueryTally {
   }
 
   synchronized QueryTally fork() {
-    QueryTally fork = new QueryTally(kvHeads, keyDim, span, sums.retain());
+    QueryTally fork = new QueryTally(kvHeads, keyDim, span, sums.fork());
     fork.count = count;
     fork.firstPosition = firstPosition;
     fork.used = used;
@@ -57,7 +57,7 @@ final class QueryTally {
    * @param queries (kvHeads, heads that share it, keyDim) from {@code at} on
    */
   synchronized void add(int position, float[] queries, int at, int queriesPerKvHead) {
-    sums = sums.toWrite();
+    sums.own();
     if (used && span == QuerySpan.WINDOW) {
       clear();
     }
@@ -130,7 +130,7 @@ final class QueryTally {
   /** Sums cannot be taken apart: they go once all of their tokens have gone. */
   synchronized void truncate(int length) {
     if (count > 0 && length <= firstPosition) {
-      sums = sums.toWrite();
+      sums.own();
       clear();
     }
   }

@@ -29,7 +29,7 @@ import java.util.Arrays;
  * scale of a lane:   scale_l * sum of x_e code + zero_l * sum of x_e
  * </pre>
  */
-final class GridSums {
+public final class GridSums {
   private final Kernels kernels;
   private final CodeRoom room;
   private final CodeWeights rounded;
@@ -47,7 +47,7 @@ final class GridSums {
   /**
    * @param mostChannels of a key, or of a value
    */
-  GridSums(PageRoom worker, int mostRows, int mostChannels) {
+  public GridSums(PageRoom worker, int mostRows, int mostChannels) {
     this.kernels = worker.kernels();
     this.room = worker.codes();
     int channels = Math.ceilDiv(mostChannels, WordLayout.TILE) * WordLayout.TILE;
@@ -63,7 +63,7 @@ final class GridSums {
   }
 
   /** Weights of grids that are scaled by lane are other ones from now on. */
-  void begin() {
+  public void begin() {
     kept.forget();
   }
 
@@ -73,7 +73,7 @@ final class GridSums {
    * @param x (rows, entries of the grid), {@code xStride} apart, from {@code xAt} on
    * @param out (rows, lanes of the grid), {@code outStride} apart
    */
-  void add(
+  public void add(
       CodeGrid grid,
       MemorySegment bytes,
       long offset,

@@ -37,10 +37,15 @@ public record UniformKeys(
     spec.requireKeys(known.toArray(String[]::new));
     boolean both = spec.has("k") && spec.has("v");
     int bits = both && !spec.hasBits() ? 0 : spec.bits(BITS);
+    return of(spec, spec.oneOf("k", bits, BITS), spec.oneOf("v", bits, BITS));
+  }
+
+  /** The same of a spec whose bits and keys the method has read. */
+  public static UniformKeys of(SpecText spec, int keyBits, int valueBits) {
     return new UniformKeys(
         spec.name(),
-        spec.oneOf("k", bits, BITS),
-        spec.oneOf("v", bits, BITS),
+        keyBits,
+        valueBits,
         spec.oneOf("group", DEFAULT_GROUP, GROUPS),
         spec.tokens("window", DEFAULT_WINDOW),
         spec.tokens("sinks", 0),
@@ -49,7 +54,12 @@ public record UniformKeys(
 
   /** The same with other bits for both keys and values. */
   public UniformKeys withBits(int bits) {
-    return new UniformKeys(method, bits, bits, group, window, sinks, lookups);
+    return withBits(bits, bits);
+  }
+
+  /** The same with other bits. */
+  public UniformKeys withBits(int ofKeys, int ofValues) {
+    return new UniformKeys(method, ofKeys, ofValues, group, window, sinks, lookups);
   }
 
   public HeadShape head(CacheShape shape) {

@@ -1,5 +1,6 @@
 package dev.kvasir.lab.allocate;
 
+import dev.kvasir.codec.LayerSensitivities;
 import dev.kvasir.codec.LayerWidths;
 import dev.kvasir.profile.Profile;
 import java.util.List;
@@ -20,8 +21,8 @@ import java.util.stream.IntStream;
 public record AllocationProfile(String source, Sensitivities sensitivities, List<Integer> widths) {
   private static final String PART = "pmkvq";
   private static final String WIDTHS = LayerWidths.KEY;
-  private static final String SENSITIVITIES = PART + "/sensitivities";
-  private static final String SOURCE = PART + "/settings";
+  private static final String SENSITIVITIES = LayerSensitivities.KEY;
+  private static final String SOURCE = LayerSensitivities.SOURCE;
 
   /** A profile with this part, in the place of all that it knew for shrinking pages. */
   public Profile addTo(Profile profile) {

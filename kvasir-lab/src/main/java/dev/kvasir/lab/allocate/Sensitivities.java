@@ -1,5 +1,6 @@
 package dev.kvasir.lab.allocate;
 
+import dev.kvasir.codec.LayerSensitivities;
 import dev.kvasir.codec.pmkvq.KeyScales;
 import dev.kvasir.lab.WorkListener;
 import dev.kvasir.lab.calibrate.CalibrationTexts;
@@ -25,7 +26,7 @@ import java.util.function.Consumer;
  */
 public record Sensitivities(List<Integer> widths, double[][] keys, double[][] values, double loss) {
   /** What the method shrinks codes to. */
-  public static final List<Integer> WIDTHS = List.of(2, 4, 8);
+  public static final List<Integer> WIDTHS = LayerSensitivities.WIDTHS;
 
   /**
    * @param firstTokens tokens at the beginning of a text that do not count, because the cache never

@@ -1,0 +1,40 @@
+package dev.kvasir.codec.kvquant;
+
+import dev.kvasir.codec.Page;
+import dev.kvasir.codec.StatelessCodec;
+import dev.kvasir.kernel.Rotation;
+import dev.kvasir.memory.SharedArena;
+import java.util.Optional;
+
+/**
+ * KVQuant: channels of keys as they were before rotation, where they hold to a range, and values of
+ * tokens, both at levels that are fitted to a page.
+ *
+ * @param rotation that keys are turned back by; empty where they are packed as they are
+ */
+record KvquantCodec(int kvHeads, LevelCodes keys, LevelCodes values, Optional<Rotation> rotation)
+    implements StatelessCodec {
+  @Override
+  public Page seal(SharedArena memory, int layer, int position, float[] ofKeys, float[] ofValues) {
+    return KvquantPage.pack(memory, this, position, ofKeys, ofValues);
+  }
+
+  @Override
+  public Page read(int layer, byte[] form) {
+    return KvquantPage.read(form, this);
+  }
+
+  long headBytes() {
+    return keys.bytes() + values.bytes();
+  }
+
+  @Override
+  public long pageBytes() {
+    return kvHeads * headBytes();
+  }
+
+  @Override
+  public long codeBytes() {
+    return (long) kvHeads * (keys.codeBytes() + values.codeBytes());
+  }
+}

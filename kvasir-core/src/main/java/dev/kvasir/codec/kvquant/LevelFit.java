@@ -1,0 +1,68 @@
+package dev.kvasir.codec.kvquant;
+
+import java.util.Arrays;
+
+/**
+ * Levels between -1 and 1 that leave little squared error of the numbers that were counted: Lloyd's
+ * iteration on a histogram, from levels at equal distances.
+ */
+final class LevelFit {
+  private static final int BINS = 1024;
+  private static final int ROUNDS = 30;
+
+  private final double[] weights = new double[BINS];
+  private final double[] sums = new double[BINS]; // of weighted numbers
+
+  /**
+   * @param x from -1 to 1
+   */
+  void count(float x, double weight) {
+    int bin = Math.clamp((int) ((x + 1) / 2 * BINS), 0, BINS - 1);
+    weights[bin] += weight;
+    sums[bin] += weight * x;
+  }
+
+  /** In rising order, as halves tell them. */
+  float[] levels(int count) {
+    float[] levels = even(count);
+    for (int round = 0; round < ROUNDS; round++) {
+      levels = moved(levels);
+    }
+    for (int i = 0; i < count; i++) {
+      levels[i] = Float.float16ToFloat(Float.floatToFloat16(levels[i]));
+    }
+    return levels;
+  }
+
+  static float[] even(int count) {
+    float[] levels = new float[count];
+    for (int i = 0; i < count; i++) {
+      levels[i] = Float.float16ToFloat(Float.floatToFloat16(2f * i / (count - 1) - 1));
+    }
+    return levels;
+  }
+
+  /** Each level to the mean of the numbers that are nearest to it. */
+  private float[] moved(float[] levels) {
+    double[] weight = new double[levels.length];
+    double[] sum = new double[levels.length];
+    for (int bin = 0; bin < BINS; bin++) {
+      int level = nearest(levels, (2f * bin + 1) / BINS - 1);
+      weight[level] += weights[bin];
+      sum[level] += sums[bin];
+    }
+    float[] moved = Arrays.copyOf(levels, levels.length);
+    for (int i = 0; i < moved.length; i++) {
+      moved[i] = weight[i] > 0 ? (float) (sum[i] / weight[i]) : levels[i];
+    }
+    return moved;
+  }
+
+  static int nearest(float[] levels, float x) {
+    int level = 0;
+    while (level + 1 < levels.length && x > (levels[level] + levels[level + 1]) / 2) {
+      level++;
+    }
+    return level;
+  }
+}

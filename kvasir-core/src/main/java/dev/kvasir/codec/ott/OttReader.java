@@ -1,0 +1,77 @@
+package dev.kvasir.codec.ott;
+
+import dev.kvasir.codec.Page;
+import dev.kvasir.codec.PageReader;
+import dev.kvasir.codec.PageReaders;
+import dev.kvasir.codec.uniform.UniformReader;
+import dev.kvasir.kernel.Kernels;
+
+/**
+ * Attention on codes and kept tokens, for a few query rows that share a KV head. Codes are summed
+ * on their bits; scores of kept tokens then take the place of what the codes say of them, and
+ * values add to those of the codes, which are zero there.
+ */
+final class OttReader implements PageReader {
+  static final PageReaders.Kind<OttReader> KIND = new PageReaders.Kind<>(OttReader::new);
+
+  private static final int TOKENS = Page.TOKENS;
+
+  private final Kernels kernels;
+  private final int keyDim;
+  private final int valueDim;
+  private final UniformReader codes;
+  private final float[] products; // (rows, outliers), or weights of them
+  private float[] vectors = {}; // (outliers, keyDim or valueDim)
+
+  private OttReader(PageReaders readers) {
+    this.kernels = readers.kernels();
+    this.keyDim = readers.keyDim();
+    this.valueDim = readers.valueDim();
+    this.codes = readers.of(UniformReader.KIND);
+    this.products = new float[PageReader.MOST_ROWS * TOKENS];
+  }
+
+  @Override
+  public void score(Page page, int kvHead, float[] queries, int rows, float[] scores) {
+    OttPage mixed = (OttPage) page;
+    KeptTokens kept = mixed.kept();
+    codes.score(mixed.codes(), kvHead, queries, rows, scores);
+    int count = kept.shape().outliers();
+    expand(kept, kept.shape().keysOffset(kvHead), count * keyDim);
+    kernels
+        .floats()
+        .products(queries, 0, keyDim, rows, vectors, 0, keyDim, count, keyDim, products, 0, count);
+    for (int i = 0; i < count; i++) {
+      int place = kept.place(kvHead, i);
+      for (int row = 0; row < rows; row++) {
+        scores[row * TOKENS + place] = products[row * count + i];
+      }
+    }
+  }
+
+  @Override
+  public void mix(Page page, int kvHead, float[] weights, int rows, float[] mixed) {
+    OttPage both = (OttPage) page;
+    KeptTokens kept = both.kept();
+    codes.mix(both.codes(), kvHead, weights, rows, mixed);
+    int count = kept.shape().outliers();
+    for (int i = 0; i < count; i++) {
+      int place = kept.place(kvHead, i);
+      for (int row = 0; row < rows; row++) {
+        products[row * count + i] = weights[row * TOKENS + place];
+      }
+    }
+    expand(kept, kept.shape().valuesOffset(kvHead), count * valueDim);
+    kernels
+        .floats()
+        .weightedSums(
+            products, 0, count, rows, vectors, 0, valueDim, count, valueDim, mixed, 0, valueDim);
+  }
+
+  private void expand(KeptTokens kept, long offset, int count) {
+    if (vectors.length < count) {
+      vectors = new float[kept.shape().outliers() * Math.max(keyDim, valueDim)];
+    }
+    kernels.halves().expand(kept.bytes(), offset, vectors, 0, count);
+  }
+}

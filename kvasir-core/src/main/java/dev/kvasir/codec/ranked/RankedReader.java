@@ -1,0 +1,137 @@
+package dev.kvasir.codec.ranked;
+
+import dev.kvasir.codec.Page;
+import dev.kvasir.codec.PageReader;
+import dev.kvasir.codec.PageReaders;
+import dev.kvasir.codec.uniform.GridSums;
+import dev.kvasir.kernel.Kernels;
+import java.util.Arrays;
+
+/**
+ * Attention on the packed bits of both tiers of a page, for a few query rows that share a KV head.
+ * Factors of keys multiply queries, once a page, and those of values the sums of a page.
+ */
+final class RankedReader implements PageReader {
+  static final PageReaders.Kind<RankedReader> KIND = new PageReaders.Kind<>(RankedReader::new);
+
+  private static final int TOKENS = Page.TOKENS;
+
+  private final Kernels kernels;
+  private final int keyDim;
+  private final int valueDim;
+  private final GridSums sums;
+  private final int[] places = new int[TOKENS];
+  private final float[] factors;
+  private final float[] multiplied; // (rows, keyDim)
+  private final float[] tier; // (rows, tokens of a tier): scores, or weights
+  private final float[] outputs; // (rows, valueDim)
+
+  private RankedReader(PageReaders readers) {
+    this.kernels = readers.kernels();
+    this.keyDim = readers.keyDim();
+    this.valueDim = readers.valueDim();
+    int widest = Math.max(keyDim, valueDim);
+    this.sums = new GridSums(readers.room(), PageReader.MOST_ROWS, widest);
+    this.factors = new float[widest];
+    this.multiplied = new float[PageReader.MOST_ROWS * keyDim];
+    this.tier = new float[PageReader.MOST_ROWS * TOKENS];
+    this.outputs = new float[PageReader.MOST_ROWS * valueDim];
+  }
+
+  @Override
+  public void score(Page page, int kvHead, float[] queries, int rows, float[] scores) {
+    RankedPage ranked = (RankedPage) page;
+    RankedShape shape = ranked.shape();
+    long offset = ranked.offset(kvHead);
+    ranked.copyPlaces(kvHead, places);
+    sums.begin(); // each page has factors of its own
+    float[] x = queries;
+    if (shape.dividesKeys()) {
+      readFactors(ranked, offset + shape.keyFactorsOffset(), keyDim);
+      for (int row = 0; row < rows; row++) {
+        int at = row * keyDim;
+        kernels.rows().multiply(queries, at, factors, 0, multiplied, at, keyDim);
+      }
+      x = multiplied;
+    }
+    int first = 0;
+    for (int i = 0; i < RankedShape.TIERS; i++) {
+      int tokens = shape.tokens(i);
+      Arrays.fill(tier, 0, rows * tokens, 0);
+      sums.add(
+          shape.keys().get(i),
+          ranked.bytes(),
+          offset + shape.keysOffset(i),
+          x,
+          0,
+          keyDim,
+          rows,
+          ranked.isExact(),
+          tier,
+          tokens);
+      scatter(first, tokens, rows, scores);
+      first += tokens;
+    }
+  }
+
+  private void scatter(int first, int tokens, int rows, float[] scores) {
+    for (int row = 0; row < rows; row++) {
+      for (int i = 0; i < tokens; i++) {
+        scores[row * TOKENS + places[first + i]] = tier[row * tokens + i];
+      }
+    }
+  }
+
+  @Override
+  public void mix(Page page, int kvHead, float[] weights, int rows, float[] mixed) {
+    RankedPage ranked = (RankedPage) page;
+    RankedShape shape = ranked.shape();
+    long offset = ranked.offset(kvHead);
+    ranked.copyPlaces(kvHead, places);
+    float[] out = shape.dividesValues() ? outputs : mixed;
+    if (shape.dividesValues()) {
+      Arrays.fill(outputs, 0, rows * valueDim, 0);
+    }
+    int first = 0;
+    for (int i = 0; i < RankedShape.TIERS; i++) {
+      int tokens = shape.tokens(i);
+      gather(first, tokens, rows, weights);
+      sums.add(
+          shape.values().get(i),
+          ranked.bytes(),
+          offset + shape.valuesOffset(i),
+          tier,
+          0,
+          tokens,
+          rows,
+          ranked.isExact(),
+          out,
+          valueDim);
+      first += tokens;
+    }
+    if (shape.dividesValues()) {
+      readFactors(ranked, offset + shape.valueFactorsOffset(), valueDim);
+      addMultiplied(rows, mixed);
+    }
+  }
+
+  private void gather(int first, int tokens, int rows, float[] weights) {
+    for (int row = 0; row < rows; row++) {
+      for (int i = 0; i < tokens; i++) {
+        tier[row * tokens + i] = weights[row * TOKENS + places[first + i]];
+      }
+    }
+  }
+
+  private void addMultiplied(int rows, float[] mixed) {
+    for (int row = 0; row < rows; row++) {
+      int at = row * valueDim;
+      kernels.rows().multiply(outputs, at, factors, 0, outputs, at, valueDim);
+      kernels.rows().add(mixed, at, outputs, at, valueDim);
+    }
+  }
+
+  private void readFactors(RankedPage page, long at, int count) {
+    kernels.halves().expand(page.bytes(), at, factors, 0, count);
+  }
+}

@@ -1,0 +1,144 @@
+package dev.kvasir.codec.ranked;
+
+import dev.kvasir.codec.Envelope;
+import dev.kvasir.codec.Page;
+import dev.kvasir.codec.SequenceCodec;
+import dev.kvasir.memory.MemoryPool;
+import dev.kvasir.memory.SharedArena;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Remembers the most recent queries of a sequence, and ranks the tokens of a page by them. Stored:
+ *
+ * <pre>
+ * u16  layers
+ * u16  query heads
+ * u16  channels of a key
+ * u16  queries that are remembered
+ *      RecentQueries of each layer
+ * </pre>
+ */
+final class RankedSequence implements SequenceCodec {
+  /** The number of its state among stored ones. */
+  private static final int KIND = 40;
+
+  private static final int HEADER_BYTES = 4 * Short.BYTES;
+
+  private final RankedCodec codec;
+  private final List<RecentQueries> recent; // by layer
+
+  RankedSequence(RankedCodec codec, MemoryPool pool) {
+    this(codec, newQueries(codec, pool));
+  }
+
+  private RankedSequence(RankedCodec codec, List<RecentQueries> recent) {
+    this.codec = codec;
+    this.recent = recent;
+  }
+
+  private static List<RecentQueries> newQueries(RankedCodec codec, MemoryPool pool) {
+    RankedSizes sizes = codec.model();
+    List<RecentQueries> recent = new ArrayList<>();
+    try {
+      for (int layer = 0; layer < sizes.layers(); layer++) {
+        recent.add(new RecentQueries(codec.settings().queries(), sizes.queryChannels(), pool));
+      }
+    } catch (RuntimeException | Error e) {
+      recent.forEach(RecentQueries::close);
+      throw e;
+    }
+    return List.copyOf(recent);
+  }
+
+  static RankedSequence resumed(RankedCodec codec, byte[] state) {
+    return Envelope.STATE.open(state, KIND, in -> read(codec, in));
+  }
+
+  private static RankedSequence read(RankedCodec codec, ByteBuffer in) {
+    RankedSizes sizes = codec.model();
+    String found = inWords(next(in), next(in), next(in), next(in));
+    String expected =
+        inWords(sizes.layers(), sizes.queryHeads(), sizes.keyDim(), codec.settings().queries());
+    if (!found.equals(expected)) {
+      throw Envelope.STATE.refused("has %s; this cache has %s".formatted(found, expected));
+    }
+    Envelope.STATE.requireRest(in, codec.model().layers() * storedBytes(codec));
+    RankedSequence sequence = new RankedSequence(codec, MemoryPool.unlimited());
+    try {
+      sequence.recent.forEach(queries -> queries.read(in));
+      return sequence;
+    } catch (RuntimeException | Error e) {
+      sequence.close();
+      throw e;
+    }
+  }
+
+  private static int next(ByteBuffer in) {
+    return Short.toUnsignedInt(in.getShort());
+  }
+
+  private static String inWords(int layers, int heads, int keyDim, int queries) {
+    return "%d layers with %d query heads of %d channels and %d queries"
+        .formatted(layers, heads, keyDim, queries);
+  }
+
+  private static long storedBytes(RankedCodec codec) {
+    return RecentQueries.storedBytes(codec.settings().queries(), codec.model().queryChannels());
+  }
+
+  @Override
+  public byte[] state() {
+    RankedSizes sizes = codec.model();
+    return Envelope.STATE.seal(
+        KIND,
+        HEADER_BYTES + sizes.layers() * storedBytes(codec),
+        out -> {
+          out.putShort((short) sizes.layers()).putShort((short) sizes.queryHeads());
+          out.putShort((short) sizes.keyDim()).putShort((short) codec.settings().queries());
+          recent.forEach(queries -> queries.write(out));
+        });
+  }
+
+  @Override
+  public boolean seesQueries() {
+    return true;
+  }
+
+  @Override
+  public void see(int layer, int position, float[] queries, int at) {
+    recent.get(layer).add(position, queries, at);
+  }
+
+  @Override
+  public Page seal(SharedArena memory, int layer, int position, float[] keys, float[] values) {
+    return new RankedPacking(codec, recent.get(layer)).pack(memory, position, keys, values);
+  }
+
+  @Override
+  public Page read(int layer, byte[] form) {
+    return RankedPage.read(
+        form, codec.model().kvHeads(), codec.shape(), codec.settings().lookups());
+  }
+
+  @Override
+  public long tableBytes() {
+    return codec.tableBytes(0);
+  }
+
+  @Override
+  public SequenceCodec fork() {
+    return new RankedSequence(codec, recent.stream().map(RecentQueries::fork).toList());
+  }
+
+  @Override
+  public void truncate(int length) {
+    recent.forEach(queries -> queries.truncate(length));
+  }
+
+  @Override
+  public void close() {
+    recent.forEach(RecentQueries::close);
+  }
+}

@@ -1,0 +1,78 @@
+package dev.kvasir.codec.ranked;
+
+import dev.kvasir.codec.Page;
+import dev.kvasir.kernel.FloatKernels;
+import java.util.Arrays;
+
+/**
+ * How much recent queries look at the tokens of a page, head by head: with {@code p_qt} the softmax
+ * of {@code q.k_t / sqrt(keyDim)} over those tokens of the page that the query may see, the sum of
+ * it over queries and over the query heads that share the KV head.
+ *
+ * <p>What a query sees beside the page is left out: pages hold no sums over whole sequences, and
+ * only tokens of one page compete.
+ */
+final class ReceivedAttention {
+  private static final int TOKENS = Page.TOKENS;
+
+  private final FloatKernels kernels;
+  private final RankedSizes sizes;
+  private final Rank rank;
+  private final float[] queries; // (queriesPerKvHead, keyDim)
+  private final float[] scores; // (queriesPerKvHead, TOKENS)
+  private final double[] received = new double[TOKENS];
+  private final int[] seen = new int[TOKENS];
+
+  ReceivedAttention(FloatKernels kernels, RankedSizes sizes, Rank rank) {
+    this.kernels = kernels;
+    this.sizes = sizes;
+    this.rank = rank;
+    this.queries = new float[sizes.queriesPerKvHead() * sizes.keyDim()];
+    this.scores = new float[sizes.queriesPerKvHead() * TOKENS];
+  }
+
+  /**
+   * @param position of the page's first token
+   * @param keys (tokens, keyDim) from {@code at} on
+   * @return by token, to be overwritten by the next call
+   */
+  double[] of(RecentQueries recent, int kvHead, int position, float[] keys, int at) {
+    Arrays.fill(received, 0);
+    Arrays.fill(seen, 0);
+    int shared = sizes.queriesPerKvHead();
+    int keyDim = sizes.keyDim();
+    for (int place = 0; place < recent.places(); place++) {
+      int visible = Math.min(recent.position(place) - position + 1, TOKENS);
+      if (recent.position(place) >= 0 && visible > 0) {
+        int count = shared * keyDim;
+        recent.read(place, kvHead * count, count, queries, 0);
+        kernels.products(
+            queries, 0, keyDim, shared, keys, at, keyDim, visible, keyDim, scores, 0, TOKENS);
+        for (int row = 0; row < shared; row++) {
+          add(row * TOKENS, visible, 1 / Math.sqrt(keyDim));
+        }
+      }
+    }
+    if (rank == Rank.MEAN) {
+      for (int token = 0; token < TOKENS; token++) {
+        received[token] /= Math.max(1, seen[token]);
+      }
+    }
+    return received;
+  }
+
+  private void add(int at, int visible, double scale) {
+    double most = Double.NEGATIVE_INFINITY;
+    for (int token = 0; token < visible; token++) {
+      most = Math.max(most, scores[at + token]);
+    }
+    double sum = 0;
+    for (int token = 0; token < visible; token++) {
+      sum += StrictMath.exp((scores[at + token] - most) * scale);
+    }
+    for (int token = 0; token < visible; token++) {
+      received[token] += StrictMath.exp((scores[at + token] - most) * scale) / sum;
+      seen[token]++;
+    }
+  }
+}

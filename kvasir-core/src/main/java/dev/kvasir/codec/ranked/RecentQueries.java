@@ -1,0 +1,139 @@
+package dev.kvasir.codec.ranked;
+
+import dev.kvasir.codec.Envelope;
+import dev.kvasir.memory.ForkedMemory;
+import dev.kvasir.memory.MemoryPool;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.Arrays;
+
+/**
+ * The queries of a layer's most recent tokens. A token has the place that its position leaves when
+ * it is divided by their number, and a later token's takes it over: whatever the order in which the
+ * threads of a step come, the same ones are there at its end.
+ *
+ * <pre>
+ * (places, queryHeads, keyDim)  f16
+ * bytes = 2 * places * queryHeads * keyDim
+ * </pre>
+ *
+ * Stored:
+ *
+ * <pre>
+ * i32  positions (places), -1 for none
+ * f16  queries (places, queryHeads, keyDim)
+ * </pre>
+ */
+final class RecentQueries {
+  private static final ValueLayout.OfShort HALF =
+      ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+  private static final float LARGEST_HALF = 65504;
+  private static final int NOT_FINITE = 0x7C00;
+  private static final int NOBODY = -1;
+
+  private final int channels; // of a token's queries
+  private final int[] positions; // by place
+  private ForkedMemory queries;
+
+  RecentQueries(int places, int channels, MemoryPool pool) {
+    this(new int[places], channels, new ForkedMemory(bytesFor(places, channels), pool));
+    Arrays.fill(positions, NOBODY);
+  }
+
+  private RecentQueries(int[] positions, int channels, ForkedMemory queries) {
+    this.positions = positions;
+    this.channels = channels;
+    this.queries = queries;
+  }
+
+  static long bytesFor(int places, int channels) {
+    return 2L * places * channels;
+  }
+
+  synchronized RecentQueries fork() {
+    return new RecentQueries(positions.clone(), channels, queries.retain());
+  }
+
+  /**
+   * @param x (queryHeads, keyDim) from {@code at} on
+   */
+  synchronized void add(int position, float[] x, int at) {
+    int place = position % positions.length;
+    if (position < positions[place]) {
+      return;
+    }
+    queries = queries.toWrite();
+    positions[place] = position;
+    MemorySegment bytes = queries.bytes();
+    long first = 2L * place * channels;
+    for (int i = 0; i < channels; i++) {
+      float limited = Math.clamp(x[at + i], -LARGEST_HALF, LARGEST_HALF);
+      bytes.set(HALF, first + 2L * i, Float.floatToFloat16(limited));
+    }
+  }
+
+  int places() {
+    return positions.length;
+  }
+
+  /** Of the token at a place; below zero where there is none. */
+  synchronized int position(int place) {
+    return positions[place];
+  }
+
+  /**
+   * @param from the first of the token's numbers that is wanted
+   * @param out (count), set
+   */
+  synchronized void read(int place, int from, int count, float[] out, int outAt) {
+    long first = 2L * (place * channels + from);
+    for (int i = 0; i < count; i++) {
+      out[outAt + i] = Float.float16ToFloat(queries.bytes().get(HALF, first + 2L * i));
+    }
+  }
+
+  synchronized void truncate(int length) {
+    for (int place = 0; place < positions.length; place++) {
+      if (positions[place] >= length) {
+        positions[place] = NOBODY;
+      }
+    }
+  }
+
+  static long storedBytes(int places, int channels) {
+    return (long) places * Integer.BYTES + bytesFor(places, channels);
+  }
+
+  synchronized void write(ByteBuffer out) {
+    for (int position : positions) {
+      out.putInt(position);
+    }
+    out.put(queries.bytes().asByteBuffer());
+  }
+
+  /** Goes on from what {@link #write} wrote; nothing was added before. */
+  synchronized void read(ByteBuffer in) {
+    for (int place = 0; place < positions.length; place++) {
+      positions[place] = in.getInt();
+      if (positions[place] < NOBODY
+          || positions[place] >= 0 && positions[place] % positions.length != place) {
+        throw Envelope.STATE.refused(
+            "has the queries of token %d at place %d of %d"
+                .formatted(positions[place], place, positions.length));
+      }
+    }
+    for (int i = 0; i < positions.length * channels; i++) {
+      short half = in.getShort();
+      if ((half & NOT_FINITE) == NOT_FINITE) {
+        throw Envelope.STATE.refused("has a query that is no finite number");
+      }
+      queries.bytes().set(HALF, 2L * i, half);
+    }
+  }
+
+  void close() {
+    queries.release();
+  }
+}

@@ -1,0 +1,40 @@
+package dev.kvasir.codec.skvq;
+
+import dev.kvasir.codec.Page;
+import dev.kvasir.codec.PageReader;
+import dev.kvasir.codec.PageReaders;
+import dev.kvasir.codec.uniform.UniformReader;
+import java.util.Arrays;
+
+/** Attention on packed bits; what a page adds to the output is put in the order of channels. */
+final class SkvqReader implements PageReader {
+  static final PageReaders.Kind<SkvqReader> KIND = new PageReaders.Kind<>(SkvqReader::new);
+
+  private final int valueDim;
+  private final UniformReader uniform;
+  private final float[] outputs; // (rows, valueDim), as values lie on the page
+
+  private SkvqReader(PageReaders readers) {
+    this.valueDim = readers.valueDim();
+    this.uniform = readers.of(UniformReader.KIND);
+    this.outputs = new float[PageReader.MOST_ROWS * valueDim];
+  }
+
+  @Override
+  public void score(Page page, int kvHead, float[] queries, int rows, float[] scores) {
+    uniform.score(((SkvqPage) page).codes(), kvHead, queries, rows, scores);
+  }
+
+  @Override
+  public void mix(Page page, int kvHead, float[] weights, int rows, float[] mixed) {
+    SkvqPage ordered = (SkvqPage) page;
+    Arrays.fill(outputs, 0, rows * valueDim, 0);
+    uniform.mix(ordered.codes(), kvHead, weights, rows, outputs);
+    for (int place = 0; place < valueDim; place++) {
+      int channel = ordered.orders().channelAt(kvHead, place);
+      for (int row = 0; row < rows; row++) {
+        mixed[row * valueDim + channel] += outputs[row * valueDim + place];
+      }
+    }
+  }
+}

@@ -1,0 +1,51 @@
+package dev.kvasir.codec.ott;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kvasir.codec.Lookups;
+import dev.kvasir.codec.Page;
+import dev.kvasir.codec.PageRoom;
+import dev.kvasir.kernel.ScalarKernels;
+import dev.kvasir.page.HeadShape;
+import java.util.Arrays;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+
+class OttCodecTest {
+  private static final int DIM = 16;
+  private static final int SMALL = 77;
+
+  /** The case that the method is made for: a channel that is large but for one token. */
+  @Test
+  void oneSmallKeyStretchesNoRange() {
+    float[] keys = keys();
+    float[] values = keys();
+    OttCodec codec =
+        new OttCodec(
+            new KeptShape(1, 1, DIM, DIM, 128),
+            HeadShape.uniform(DIM, 2, 128, 2, 128),
+            Lookups.EXACT);
+    float[] found = new float[keys.length];
+    try (Page page = codec.seal(0, 0, keys.clone(), values.clone())) {
+      page.expandKeys(new PageRoom(new ScalarKernels()), 0, Page.TOKENS, found);
+    }
+    for (int token = 0; token < Page.TOKENS; token++) {
+      assertThat(Math.abs(found[token * DIM] - keys[token * DIM])).isLessThan(1);
+    }
+    int at = SMALL * DIM;
+    assertThat(Arrays.copyOfRange(found, at, at + DIM))
+        .isEqualTo(Arrays.copyOfRange(keys, at, at + DIM));
+  }
+
+  /** Channel 0 lies between 58 and 62, and at zero for one token. */
+  private static float[] keys() {
+    Random random = new Random(3);
+    float[] x = new float[Page.TOKENS * DIM];
+    for (int i = 0; i < x.length; i++) {
+      float number = random.nextInt(-20, 21) / 10f + (i % DIM == 0 ? 60 : 0);
+      boolean small = i / DIM == SMALL;
+      x[i] = Float.float16ToFloat(Float.floatToFloat16(small ? 0.25f : number));
+    }
+    return x;
+  }
+}
