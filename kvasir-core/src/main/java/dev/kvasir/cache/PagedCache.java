@@ -153,16 +153,30 @@ public final class PagedCache implements KvCache {
 
   /**
    * Takes the blocks that are missing. The one that the next token goes to may be a fork's too:
-   * then this sequence needs its own.
+   * then this sequence needs its own, unless the fork has left to make room for the copy.
    */
   private void take(int wanted) {
     int next = blockOf(length);
     boolean copies = next < blocks.count() && blocks.isShared(next);
+    try {
+      take(wanted, copies ? next : -1);
+    } catch (MemoryFullException e) {
+      if (!copies || blocks.isShared(next)) {
+        throw e;
+      }
+      take(wanted, -1);
+    }
+  }
+
+  /**
+   * @param copied a block of which this sequence needs its own; -1 for none
+   */
+  private void take(int wanted, int copied) {
     int missing = 0;
     while (firstPosition(blocks.count() + missing) < wanted) {
       missing++;
     }
-    if (!copies && missing == 0) {
+    if (copied < 0 && missing == 0) {
       return;
     }
     int held = blocks.count();
@@ -170,7 +184,7 @@ public final class PagedCache implements KvCache {
     for (int i = 0; i < missing; i++) {
       tokens[i] = firstPosition(held + i + 1) - firstPosition(held + i);
     }
-    blocks.take(copies ? next : -1, tokens, packable(held + missing) - packable(held));
+    blocks.take(copied, tokens, packable(held + missing) - packable(held));
   }
 
   /** Dense blocks of the first so many that will be packed. */

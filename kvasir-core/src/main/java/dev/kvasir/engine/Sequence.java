@@ -38,6 +38,7 @@ public final class Sequence {
   private final KvCache cache;
   private final int contextLimit;
   private final boolean readsExactly;
+  private final boolean isPackedByPosition;
   private final Set<Integer> endOfText;
 
   /** Every token of the text. The last one is not in the cache until the next step needs it. */
@@ -78,7 +79,19 @@ public final class Sequence {
     this.cache = cache;
     this.contextLimit = contextLimit;
     this.readsExactly = readsExactly;
+    this.isPackedByPosition = !readsExactly && canBePackedByPosition(cache);
     this.endOfText = endOfText;
+  }
+
+  /**
+   * Whether what a token finds may depend on its position alone: a prompt's rows compute as single
+   * ones do, and nothing but a length says when to pack. Then all tokens, read or generated, are
+   * packed at multiples of {@link #PROMPT_STEP}, and a text may be gone on with from any place.
+   */
+  private static boolean canBePackedByPosition(KvCache cache) {
+    return cache.readsPromptsAsStored()
+        && !cache.seesQueries()
+        && cache.capacity() == Integer.MAX_VALUE;
   }
 
   public KvCache cache() {
@@ -159,15 +172,20 @@ public final class Sequence {
 
   private int unreadOfStep() {
     if (cache.length() == stepEnd) {
-      stepBegin = stepEnd;
-      stepEnd += readsPrompt() ? promptStep(length - stepBegin) : 1;
+      stepBegin = readsPrompt() && isPackedByPosition ? wholeSteps(stepEnd) : stepEnd;
+      stepEnd += readsPrompt() ? promptStep(length - stepEnd) : 1;
     }
     return stepEnd - cache.length();
   }
 
+  private static int wholeSteps(int position) {
+    return position - position % PROMPT_STEP;
+  }
+
   /** A cache that cannot take even one token refuses it when it comes. */
   private int promptStep(int unread) {
-    return Math.max(1, cache.stepOf(Math.min(PROMPT_STEP, unread)));
+    int most = PROMPT_STEP - (stepEnd - stepBegin);
+    return Math.max(1, cache.stepOf(Math.min(most, unread)));
   }
 
   /** Whether it has a prompt to read, in however many parts. */
@@ -243,8 +261,15 @@ public final class Sequence {
   }
 
   private void leaveBeginning() {
-    if (request.beginning() != null && stepEnd <= promptEnd) {
-      request.beginning().stepRead(stepBegin, stepEnd);
+    Beginning beginning = request.beginning();
+    if (beginning == null || stepEnd > promptEnd) {
+      return;
+    }
+    if (stepEnd - stepBegin == PROMPT_STEP && stepEnd == wholeSteps(stepEnd)) {
+      beginning.stepRead(stepEnd, !isPackedByPosition);
+    }
+    if (isPackedByPosition && stepEnd == promptEnd) {
+      beginning.leave(tokens, stepEnd);
     }
   }
 
@@ -282,7 +307,7 @@ public final class Sequence {
   private void settle() {
     if (readsExactly && picked >= 0 && generated == 1) {
       cache.holdSealing(false);
-    } else {
+    } else if (!isPackedByPosition || cache.length() == wholeSteps(cache.length())) {
       cache.settle();
     }
   }
@@ -299,6 +324,11 @@ public final class Sequence {
    * to its end is forgotten: where steps end must not depend on when it was broken off.
    */
   void end() {
+    if (isPackedByPosition) {
+      settle();
+      leaveEnd();
+      return;
+    }
     if (cache.length() < stepEnd && cache.length() > stepBegin) {
       cache.truncate(stepBegin);
     }
@@ -306,6 +336,13 @@ public final class Sequence {
       cache.holdSealing(false);
     } else {
       cache.settle();
+    }
+  }
+
+  /** The next turn of a conversation goes on from here. */
+  private void leaveEnd() {
+    if (request.beginning() != null && failure == null && generated > 0) {
+      request.beginning().leave(tokens, cache.length());
     }
   }
 
