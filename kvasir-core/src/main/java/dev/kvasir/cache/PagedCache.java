@@ -8,6 +8,7 @@ import dev.kvasir.codec.SealingRun;
 import dev.kvasir.codec.SequenceCodec;
 import dev.kvasir.codec.ShrinkingCodec;
 import dev.kvasir.codec.ShrinkingSequence;
+import dev.kvasir.codec.StatelessCodec;
 import dev.kvasir.kernel.DenseMatrix.Precision;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.memory.MemoryFullException;
@@ -270,6 +271,26 @@ public final class PagedCache implements KvCache {
       } finally {
         leave();
       }
+    }
+  }
+
+  @Override
+  public boolean mustSettle() {
+    return codec != null && !sealingHeld && endBehindWindow() > sealedEnd;
+  }
+
+  /** The pages of a method that keeps nothing of a sequence depend on their block alone. */
+  @Override
+  public void packAhead() {
+    checkOpen();
+    if (!(codec instanceof StatelessCodec) || sealingHeld) {
+      return;
+    }
+    int next = sealedEnd + blocks.ahead();
+    if (!blocks.aheadIsWhole() || firstPosition(next + 1) <= length) {
+      long begin = System.nanoTime();
+      blocks.sealAhead(next, firstPosition(next), codec);
+      sealNanos += System.nanoTime() - begin;
     }
   }
 

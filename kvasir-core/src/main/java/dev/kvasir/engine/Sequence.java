@@ -13,8 +13,8 @@ import java.util.Set;
  *
  * <p>A generation goes through the hands of two threads, never of both at a time: the one that runs
  * a step adds the sequence's rows and takes what came of them; the one that asked for the
- * generation then tells the listener and packs ({@link #tell}), so that neither delays the steps of
- * others.
+ * generation then tells the listener and packs ({@link #tell}, {@link #pack}), so that neither
+ * delays the steps of others.
  *
  * <pre>
  * begin -> READY -> in a step -> TELLING -> READY -> ... -> DONE
@@ -239,10 +239,7 @@ public final class Sequence {
     }
   }
 
-  /**
-   * Tells the listener what has come, packs what has left the window, and says whether the
-   * generation goes on.
-   */
+  /** Tells the listener what has come, and says whether the generation goes on. */
   boolean tell(SequenceListener listener) {
     if (failure != null) {
       return false;
@@ -253,16 +250,41 @@ public final class Sequence {
     if (finish == null) {
       finish = picked < 0 ? stopsReading(listener) : tellToken(listener);
     }
-    if (cache.length() == stepEnd && finish == null) {
+    return finish == null;
+  }
+
+  /** Whether {@link #pack} will take its time. */
+  boolean mustPack() {
+    boolean isLetGo = readsExactly && generated == 1;
+    return cache.length() == stepEnd && (isLetGo || mayPack() && cache.mustSettle());
+  }
+
+  /** Whether its last step was one of the prompt. */
+  boolean hasReadStep() {
+    return stepEnd <= promptEnd;
+  }
+
+  private boolean mayPack() {
+    return !isPackedByPosition || cache.length() == wholeSteps(cache.length());
+  }
+
+  /**
+   * Packs what has left the window, and while tokens are generated a layer of what is about to: the
+   * next one need not wait for all of a block.
+   */
+  void pack() {
+    if (cache.length() == stepEnd) {
       settle();
       leaveBeginning();
+      if (!readsPrompt()) {
+        cache.packAhead();
+      }
     }
-    return finish == null;
   }
 
   private void leaveBeginning() {
     Beginning beginning = request.beginning();
-    if (beginning == null || stepEnd > promptEnd) {
+    if (beginning == null || !hasReadStep()) {
       return;
     }
     if (stepEnd - stepBegin == PROMPT_STEP && stepEnd == wholeSteps(stepEnd)) {
@@ -307,7 +329,7 @@ public final class Sequence {
   private void settle() {
     if (readsExactly && picked >= 0 && generated == 1) {
       cache.holdSealing(false);
-    } else if (!isPackedByPosition || cache.length() == wholeSteps(cache.length())) {
+    } else if (mayPack()) {
       cache.settle();
     }
   }
