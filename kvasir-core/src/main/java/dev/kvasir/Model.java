@@ -7,6 +7,7 @@ import dev.kvasir.engine.Batch;
 import dev.kvasir.engine.PrefixCache;
 import dev.kvasir.engine.Sequence;
 import dev.kvasir.engine.StepLoop;
+import dev.kvasir.engine.StepWatch;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.GgufFile;
 import dev.kvasir.kernel.Crew;
@@ -252,6 +253,11 @@ public final class Model implements AutoCloseable {
   /** What the keys and values of all its sequences are taken from, those of sessions included. */
   public MemoryPool cacheMemory() {
     return engine.memory();
+  }
+
+  /** Lets somebody see when its sessions' steps run and what is packed beside them. */
+  public void watchSteps(StepWatch watch) {
+    loop.watch(watch);
   }
 
   public Session newSession() {

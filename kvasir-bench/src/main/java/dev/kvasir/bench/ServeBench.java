@@ -9,6 +9,7 @@ import dev.kvasir.cache.CacheFullException;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.cli.arguments.OptionValue;
+import dev.kvasir.engine.StepWatch;
 import dev.kvasir.kernel.KernelChoice;
 import dev.kvasir.server.KvasirServer;
 import dev.kvasir.server.ServerOptions;
@@ -38,7 +39,8 @@ import picocli.CommandLine.Option;
       "Measure the server with many clients at once.",
       "Clients stream greedy answers over HTTP from a server in this process, and every text is"
           + " compared with the one that the library gives alone. Then one stream runs while long prompts"
-          + " arrive, and sessions are opened until memory is full."
+          + " arrive, with what its longest gaps were filled with; the process's memory is told before,"
+          + " in between and after; and sessions are opened until memory is full."
     },
     footer = {"  kvasir bench serve --kv kivi:2 --clients 1,8,64 --seconds 60"})
 final class ServeBench implements Callable<Integer> {
@@ -126,8 +128,10 @@ final class ServeBench implements Callable<Integer> {
               .withCrowd(most + LONG_PROMPTS, most);
       try (KvasirServer server = KvasirServer.start(loaded, options, new ServerLog(err))) {
         StreamClient client = new StreamClient(server.port());
+        memory("at the start", loaded);
         crowds(loaded, spec, client);
         gaps(loaded, client);
+        memory("at the end", loaded);
       }
     }
     fill(fits);
@@ -137,6 +141,11 @@ final class ServeBench implements Callable<Integer> {
   private Model load(long bytes) {
     LoadOptions options = LoadOptions.defaults().withCacheBytes(bytes);
     return model == null ? Model.bundled(options) : Model.load(model, options);
+  }
+
+  private void memory(String when, Model loaded) {
+    ProcessMemory now = ProcessMemory.now(loaded.weightBytes(), loaded.cacheMemory().taken());
+    out.printf("memory %s: %s%n", when, now.text());
   }
 
   /** Texts of several lengths, some with a beginning in common. */
@@ -163,6 +172,7 @@ final class ServeBench implements Callable<Integer> {
     for (int count : clients) {
       crowd(loaded, client, prompts, alone, count);
     }
+    memory("after the crowds", loaded);
   }
 
   private String alone(Model loaded, CacheSpec spec, int[] prompt) {
@@ -234,7 +244,9 @@ final class ServeBench implements Callable<Integer> {
     int length = Math.min(sessionTokens, loaded.config().contextLength() - 64);
     AtomicBoolean allRead = new AtomicBoolean();
     int[] start = Arrays.copyOf(prompts(loaded).getFirst(), 64);
-    try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+    try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
+        StreamTrace trace = new StreamTrace()) {
+      loaded.watchSteps(trace);
       err.println("one stream, then long prompts beside it");
       double[] usual = client.ask(start, 400, () -> false).gapMillis();
       Future<StreamClient.Outcome> stream =
@@ -253,31 +265,21 @@ final class ServeBench implements Callable<Integer> {
       }
       double read = (System.nanoTime() - arrived) / 1e9;
       allRead.set(true);
-      double[] beside = after(stream.get(), arrived);
-      double usualGap = Race.median(usual);
-      Arrays.sort(beside);
-      double slowest = beside[beside.length - 1];
-      double nearly = beside[(int) (0.99 * (beside.length - 1))];
+      loaded.watchSteps(StepWatch.NOBODY);
       out.printf(
           Locale.ROOT,
-          "gap between tokens of a stream: usually %.2f ms; while %d prompts of %d tokens are read (%.0f"
-              + " s): median %.2f (%.1f times), 99th of a hundred %.2f (%.1f), slowest %.2f (%.1f)%n",
-          usualGap,
+          "gap between tokens of a stream: usually %.2f ms; while %d prompts of %d tokens are read"
+              + " (%.0f s):%n",
+          Race.median(usual),
           LONG_PROMPTS,
           length,
-          read,
-          Race.median(beside),
-          Race.median(beside) / usualGap,
-          nearly,
-          nearly / usualGap,
-          slowest,
-          slowest / usualGap);
+          read);
+      GapReport.of(Race.median(usual), after(stream.get(), arrived), trace.events()).print(out);
     }
   }
 
-  private static double[] after(StreamClient.Outcome outcome, long begin) {
-    List<Long> times = outcome.arrivals().stream().filter(at -> at >= begin).toList();
-    return new StreamClient.Outcome("", null, begin, times).gapMillis();
+  private static List<Long> after(StreamClient.Outcome outcome, long begin) {
+    return outcome.arrivals().stream().filter(at -> at >= begin).toList();
   }
 
   /** Opens sessions of one length until there is no memory for another. */

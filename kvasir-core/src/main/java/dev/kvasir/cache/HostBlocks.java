@@ -9,9 +9,9 @@ import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.ScalarKernels;
 import dev.kvasir.memory.MemoryFullException;
 import dev.kvasir.memory.MemoryPool;
-import dev.kvasir.memory.SharedArena;
-import dev.kvasir.memory.Spares;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.List;
 
 /**
@@ -23,13 +23,13 @@ import java.util.List;
  */
 final class HostBlocks {
   private static final Kernels KERNELS = new ScalarKernels();
-  private static final Spares<LayerVectors> ROOMS = new Spares<>(LayerVectors::new);
 
   private final CacheShape shape;
   private final Precision precision;
   private final MemoryPool pool;
   private final long pageBytes; // of a block's pages at the most; 0 where nothing is packed
   private final List<Block> blocks = new ArrayList<>();
+  private final Deque<Packing> ahead = new ArrayDeque<>(); // of the next blocks to be sealed
   private long setAside;
 
   HostBlocks(CacheShape shape, Precision precision, MemoryPool pool, long pageBytes) {
@@ -128,50 +128,49 @@ final class HostBlocks {
   /** Packs a dense block; where that fails, it stays as it is. */
   void seal(int block, int position, SequenceCodec codec) {
     DenseBlock dense = (DenseBlock) blocks.get(block);
-    blocks.set(block, sealed(dense, position, codec));
+    Packing packing = ahead.isEmpty() ? begin(dense, position, codec) : ahead.removeFirst();
+    try {
+      blocks.set(block, packing.finish());
+    } catch (RuntimeException | Error e) {
+      drop(packing);
+      throw e;
+    }
     dense.release();
   }
 
-  /** Pages lie together in one arena, but for those that are replaced one by one. */
-  private SealedBlock sealed(DenseBlock dense, int position, SequenceCodec codec) {
-    LayerVectors room = ROOMS.take();
-    room.makeRoom(shape);
+  private Packing begin(DenseBlock dense, int position, SequenceCodec codec) {
     long prepaid = Math.min(setAside, pageBytes);
     setAside -= prepaid;
-    List<Page> pages = new ArrayList<>();
-    SharedArena memory = new SharedArena(pool, prepaid);
-    try {
-      for (int layer = 0; layer < shape.layers(); layer++) {
-        dense.expandLayer(KERNELS, layer, room.keys, room.values);
-        pages.add(codec.seal(memory, layer, position, room.keys, room.values));
-        memory = codec instanceof ShrinkingSequence ? memory.next() : memory;
-      }
-      memory.settle();
-      memory.release();
-      return new SealedBlock(List.copyOf(pages));
-    } catch (RuntimeException | Error e) {
-      pages.forEach(Page::close);
-      memory.release();
-      setAside += pool.tryTake(prepaid) ? prepaid : 0;
-      throw e;
-    } finally {
-      ROOMS.giveBack(room);
-    }
+    return new Packing(dense, position, codec, shape, pool, prepaid);
   }
 
-  /** Room for the vectors of a block and layer while they are packed. */
-  private static final class LayerVectors {
-    private float[] keys = {}; // (kvHeads, tokens, keyDim)
-    private float[] values = {}; // (kvHeads, tokens, valueDim), where they are stored
+  private void drop(Packing packing) {
+    packing.drop();
+    setAside += pool.tryTake(packing.prepaid()) ? packing.prepaid() : 0;
+  }
 
-    void makeRoom(CacheShape shape) {
-      keys = ofSize(keys, Math.multiplyExact(shape.kvHeads() * Page.TOKENS, shape.keyDim()));
-      values =
-          ofSize(values, Math.multiplyExact(shape.kvHeads() * Page.TOKENS, shape.storedValueDim()));
+  /** Packs the next layer of the last block that was begun ahead, or begins with this one. */
+  void sealAhead(int block, int position, SequenceCodec codec) {
+    if (aheadIsWhole()) {
+      ahead.add(begin((DenseBlock) blocks.get(block), position, codec));
     }
+    ahead.getLast().sealLayer();
+  }
 
-    private static float[] ofSize(float[] room, int count) {
-      return room.length < count ? new float[count] : room;
+  /** Blocks that pages were made of ahead, in whole or in part. */
+  int ahead() {
+    return ahead.size();
+  }
+
+  /** Whether all layers of those are packed. */
+  boolean aheadIsWhole() {
+    return ahead.isEmpty() || ahead.getLast().hasAllLayers();
+  }
+
+  /** Forgets pages that were made ahead. */
+  void dropAhead() {
+    while (!ahead.isEmpty()) {
+      drop(ahead.removeLast());
     }
   }
 
@@ -194,6 +193,7 @@ final class HostBlocks {
 
   /** Lets go of all blocks but the first so many, of which some may be packed later. */
   void keep(int count, int packable) {
+    dropAhead();
     while (blocks.size() > count) {
       blocks.removeLast().release();
     }
@@ -233,6 +233,8 @@ final class HostBlocks {
         case DenseBlock dense -> sinks += i < sinkBlocks ? dense.bytes() : 0;
       }
     }
+    codes += ahead.stream().mapToLong(Packing::codeBytes).sum();
+    scales += ahead.stream().mapToLong(Packing::scaleBytes).sum();
     return new CacheBytes(codes, scales, denseBytes() - sinks, sinks, tables);
   }
 }

@@ -8,6 +8,7 @@ import dev.kvasir.codec.SealingRun;
 import dev.kvasir.codec.SequenceCodec;
 import dev.kvasir.codec.ShrinkingCodec;
 import dev.kvasir.codec.ShrinkingSequence;
+import dev.kvasir.codec.StatelessCodec;
 import dev.kvasir.kernel.DenseMatrix.Precision;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.memory.MemoryFullException;
@@ -153,16 +154,30 @@ public final class PagedCache implements KvCache {
 
   /**
    * Takes the blocks that are missing. The one that the next token goes to may be a fork's too:
-   * then this sequence needs its own.
+   * then this sequence needs its own, unless the fork has left to make room for the copy.
    */
   private void take(int wanted) {
     int next = blockOf(length);
     boolean copies = next < blocks.count() && blocks.isShared(next);
+    try {
+      take(wanted, copies ? next : -1);
+    } catch (MemoryFullException e) {
+      if (!copies || blocks.isShared(next)) {
+        throw e;
+      }
+      take(wanted, -1);
+    }
+  }
+
+  /**
+   * @param copied a block of which this sequence needs its own; -1 for none
+   */
+  private void take(int wanted, int copied) {
     int missing = 0;
     while (firstPosition(blocks.count() + missing) < wanted) {
       missing++;
     }
-    if (!copies && missing == 0) {
+    if (copied < 0 && missing == 0) {
       return;
     }
     int held = blocks.count();
@@ -170,7 +185,7 @@ public final class PagedCache implements KvCache {
     for (int i = 0; i < missing; i++) {
       tokens[i] = firstPosition(held + i + 1) - firstPosition(held + i);
     }
-    blocks.take(copies ? next : -1, tokens, packable(held + missing) - packable(held));
+    blocks.take(copied, tokens, packable(held + missing) - packable(held));
   }
 
   /** Dense blocks of the first so many that will be packed. */
@@ -256,6 +271,26 @@ public final class PagedCache implements KvCache {
       } finally {
         leave();
       }
+    }
+  }
+
+  @Override
+  public boolean mustSettle() {
+    return codec != null && !sealingHeld && endBehindWindow() > sealedEnd;
+  }
+
+  /** The pages of a method that keeps nothing of a sequence depend on their block alone. */
+  @Override
+  public void packAhead() {
+    checkOpen();
+    if (!(codec instanceof StatelessCodec) || sealingHeld) {
+      return;
+    }
+    int next = sealedEnd + blocks.ahead();
+    if (!blocks.aheadIsWhole() || firstPosition(next + 1) <= length) {
+      long begin = System.nanoTime();
+      blocks.sealAhead(next, firstPosition(next), codec);
+      sealNanos += System.nanoTime() - begin;
     }
   }
 

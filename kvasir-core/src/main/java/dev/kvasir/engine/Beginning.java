@@ -31,8 +31,17 @@ public final class Beginning {
     return source;
   }
 
-  /** Told whenever a step of the prompt has been read and packed. */
-  void stepRead(int stepBegin, int stepEnd) {
-    leaving.stepRead(cache, stepBegin, stepEnd);
+  /**
+   * Told whenever a whole step of the prompt has been read and packed.
+   *
+   * @param leavesLast whether the text's last whole step is where it can be gone on with
+   */
+  void stepRead(int stepEnd, boolean leavesLast) {
+    leaving.stepRead(cache, stepEnd, leavesLast);
+  }
+
+  /** Told of a place in the text, read or generated, that every prompt would leave alike. */
+  void leave(int[] tokens, int length) {
+    leaving.leave(cache, tokens, length);
   }
 }

@@ -23,25 +23,33 @@ import java.util.function.Supplier;
  * is kept is a fork of the sequence as it was: pages are shared and counted once.
  *
  * <p>A text that begins from here has the bits of one that was read from its first token. So a
- * beginning is kept only as a prompt's step leaves it, at a multiple of {@link
- * Sequence#PROMPT_STEP} tokens: every prompt that begins alike passes through the same state.
- * Tokens that were generated are no part of it, since a prompt's tokens attend to packed pages in
- * another way; they are read when the next prompt has them.
+ * beginning is kept only where every prompt that begins alike passes through the same state.
  *
  * <pre>
- * prompt   | 256 | 256 | 256 | 256 | rest |
- *                ^           ^
- *                |           the last whole step: where this text's next turn goes on
+ * text     | 256 | 256 | 256 | 256 | rest | answer |
+ *                ^           ^            ^        ^
+ *                |           |            |        (b) where the next turn goes on
+ *                |           |            (b) where another answer, or one told otherwise, does
+ *                |           (a) the last whole step: where the next turn goes on
  *                the last step that another text had in common: where others go on
  * </pre>
  *
- * Between steps the rest of a page is in full precision, which makes a beginning at every step as
- * large as no packing at all; hence two of them a text. When memory is needed, those leave first
- * that have not been used for the longest time. Where a budget allows a prompt's steps fewer
- * tokens, nothing is kept.
+ * With most caches that is (a) where a prompt's step ends, at a multiple of {@link
+ * Sequence#PROMPT_STEP} tokens: what is generated is packed elsewhere, and a prompt's tokens attend
+ * to packed pages in another way. Where all tokens are packed by their positions alone it is (b)
+ * anywhere, and what is kept serves a text that has only a part of it as well, as long as no step
+ * ends in between.
+ *
+ * <p>Between steps the rest of a page is in full precision, which makes a beginning at every step
+ * as large as no packing at all; hence two or three of them a text. When memory is needed, those
+ * leave first that have not been used for the longest time. Where a budget allows a prompt's steps
+ * fewer tokens, nothing is kept.
  */
 public final class PrefixCache implements MemoryPool.Yielding, AutoCloseable {
   private static final int STEP = Sequence.PROMPT_STEP;
+
+  /** Where the chain of hashes begins. */
+  private static final long NO_STEPS = 1;
 
   /** Steps of texts that are remembered by a hash, to know what texts have in common. */
   private static final int STEPS_REMEMBERED = 1 << 16;
@@ -92,9 +100,21 @@ public final class PrefixCache implements MemoryPool.Yielding, AutoCloseable {
   /** Where a text's hash stands after a whole number of steps: a hint, never a proof. */
   private record StepHash(Kind kind, int length, long hash) {}
 
+  /**
+   * @param key of the whole steps that it holds; tokens of a further one may follow
+   */
   private record Entry(StepHash key, String owner, int[] tokens, KvCache cache) {
-    boolean begins(int[] text) {
-      return Arrays.equals(tokens, 0, tokens.length, text, 0, tokens.length);
+    /** How far it serves a text: not at all where they part before the key's steps end. */
+    int serves(int[] text) {
+      int mismatch = Arrays.mismatch(tokens, text);
+      int common = mismatch < 0 ? tokens.length : mismatch;
+      // The last token is read in any case, for its logits.
+      int served = Math.min(common, text.length - 1);
+      return served < key.length() ? 0 : served;
+    }
+
+    boolean isOf(int[] text, int length) {
+      return tokens.length == length && Arrays.equals(tokens, 0, length, text, 0, length);
     }
 
     @Override
@@ -130,10 +150,10 @@ public final class PrefixCache implements MemoryPool.Yielding, AutoCloseable {
     lock.lock();
     try {
       checkOpen();
-      leaving = new Leaving(this, steps, text, owner, noteSteps(steps));
+      leaving = new Leaving(this, kind, steps, text, owner, noteSteps(steps));
       reading.add(leaving);
-      source = longest(steps, text);
-      known = source == null ? null : fork(source);
+      source = longest(kind, steps, text);
+      known = source == null ? null : fork(source, source.serves(text));
       counts = counts.withQuery(known == null ? 0 : known.length());
     } finally {
       lock.unlock();
@@ -147,7 +167,7 @@ public final class PrefixCache implements MemoryPool.Yielding, AutoCloseable {
   /** A chain: the hash after a step is over all tokens before it. */
   private static StepHash[] steps(Kind kind, int[] text) {
     StepHash[] steps = new StepHash[text.length / STEP];
-    long hash = 1;
+    long hash = NO_STEPS;
     for (int step = 0; step < steps.length; step++) {
       for (int i = step * STEP; i < (step + 1) * STEP; i++) {
         hash = (hash ^ text[i]) * 0x9E3779B97F4A7C15L;
@@ -171,10 +191,14 @@ public final class PrefixCache implements MemoryPool.Yielding, AutoCloseable {
     return common;
   }
 
-  private Entry longest(StepHash[] steps, int[] text) {
-    for (int i = steps.length - 1; i >= 0; i--) {
-      // The last token is read in any case, for its logits.
-      Entry entry = steps[i].length() < text.length ? find(steps[i], text) : null;
+  /** The hash after the last of some steps. */
+  private static StepHash last(Kind kind, StepHash[] steps, int count) {
+    return count == 0 ? new StepHash(kind, 0, NO_STEPS) : steps[count - 1];
+  }
+
+  private Entry longest(Kind kind, StepHash[] steps, int[] text) {
+    for (int count = steps.length; count >= 0; count--) {
+      Entry entry = longest(last(kind, steps, count), text);
       if (entry != null) {
         byUse.remove(entry);
         byUse.add(entry);
@@ -184,20 +208,33 @@ public final class PrefixCache implements MemoryPool.Yielding, AutoCloseable {
     return null;
   }
 
-  private Entry find(StepHash step, int[] text) {
+  private Entry longest(StepHash step, int[] text) {
+    Entry longest = null;
+    int most = 0;
     for (Entry entry : byHash.getOrDefault(step, List.of())) {
-      if (entry.begins(text)) {
-        return entry;
+      int serves = entry.serves(text);
+      if (serves > most) {
+        most = serves;
+        longest = entry;
       }
     }
-    return null;
+    return longest;
+  }
+
+  private boolean holds(StepHash step, int[] text, int length) {
+    return byHash.getOrDefault(step, List.of()).stream()
+        .anyMatch(entry -> entry.isOf(text, length));
   }
 
   /** Null where there is no memory for even that: the text is read from its beginning then. */
-  private KvCache fork(Entry entry) {
+  private KvCache fork(Entry entry, int length) {
     forking = entry;
     try {
-      return forkOf(entry.cache());
+      KvCache fork = forkOf(entry.cache());
+      if (fork != null && length < fork.length()) {
+        fork.truncate(length);
+      }
+      return fork;
     } finally {
       forking = null;
     }
@@ -215,15 +252,16 @@ public final class PrefixCache implements MemoryPool.Yielding, AutoCloseable {
   }
 
   /** Keeps a beginning that is being read, if nobody has and there is memory for it. */
-  private void keep(Leaving leaving, StepHash step, int[] text, String owner, KvCache cache) {
+  private void keep(
+      Leaving leaving, StepHash step, int[] text, int length, String owner, KvCache cache) {
     lock.lock();
     try {
-      if (closed || !reading.contains(leaving) || find(step, text) != null) {
+      if (closed || !reading.contains(leaving) || holds(step, text, length)) {
         return;
       }
       KvCache fork = forkOf(cache);
       if (fork != null) {
-        Entry entry = new Entry(step, owner, Arrays.copyOf(text, step.length()), fork);
+        Entry entry = new Entry(step, owner, Arrays.copyOf(text, length), fork);
         byHash.computeIfAbsent(step, any -> new ArrayList<>()).add(entry);
         byUse.add(entry);
       }
@@ -330,30 +368,40 @@ public final class PrefixCache implements MemoryPool.Yielding, AutoCloseable {
     pool.leave(this);
   }
 
-  /** What a text that is being read will leave for others: two of its steps at the most. */
+  /** What a text that is being read will leave for others: three places of it at the most. */
   static final class Leaving {
     private final PrefixCache home;
+    private final Kind kind;
     private final StepHash[] steps;
     private final int[] text;
     private final String owner;
     private final int common;
 
-    private Leaving(PrefixCache home, StepHash[] steps, int[] text, String owner, int common) {
+    private Leaving(
+        PrefixCache home, Kind kind, StepHash[] steps, int[] text, String owner, int common) {
       this.home = home;
+      this.kind = kind;
       this.steps = steps;
       this.text = text;
       this.owner = owner;
       this.common = common;
     }
 
-    /** Told whenever a step of the prompt has been read and packed. */
-    void stepRead(KvCache cache, int stepBegin, int stepEnd) {
-      boolean whole = stepEnd % STEP == 0 && stepEnd - stepBegin == STEP;
-      if (whole && stepEnd == common) {
-        home.keep(this, steps[stepEnd / STEP - 1], text, null, cache);
-      } else if (whole && stepEnd == steps.length * STEP) {
-        home.keep(this, steps[stepEnd / STEP - 1], text, owner, cache);
+    /** Told whenever a whole step of the prompt has been read and packed. */
+    void stepRead(KvCache cache, int stepEnd, boolean leavesLast) {
+      StepHash step = steps[stepEnd / STEP - 1];
+      if (stepEnd == common) {
+        home.keep(this, step, text, stepEnd, null, cache);
+      } else if (leavesLast && stepEnd == steps.length * STEP) {
+        home.keep(this, step, text, stepEnd, owner, cache);
       }
+    }
+
+    /** Told of a place that may lie anywhere. */
+    void leave(KvCache cache, int[] tokens, int length) {
+      int[] held = Arrays.copyOf(tokens, length);
+      StepHash step = last(kind, steps(kind, held), length / STEP);
+      home.keep(this, step, held, length, owner, cache);
     }
   }
 }

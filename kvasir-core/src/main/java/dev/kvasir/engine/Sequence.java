@@ -13,8 +13,8 @@ import java.util.Set;
  *
  * <p>A generation goes through the hands of two threads, never of both at a time: the one that runs
  * a step adds the sequence's rows and takes what came of them; the one that asked for the
- * generation then tells the listener and packs ({@link #tell}), so that neither delays the steps of
- * others.
+ * generation then tells the listener and packs ({@link #tell}, {@link #pack}), so that neither
+ * delays the steps of others.
  *
  * <pre>
  * begin -> READY -> in a step -> TELLING -> READY -> ... -> DONE
@@ -38,6 +38,7 @@ public final class Sequence {
   private final KvCache cache;
   private final int contextLimit;
   private final boolean readsExactly;
+  private final boolean isPackedByPosition;
   private final Set<Integer> endOfText;
 
   /** Every token of the text. The last one is not in the cache until the next step needs it. */
@@ -78,7 +79,19 @@ public final class Sequence {
     this.cache = cache;
     this.contextLimit = contextLimit;
     this.readsExactly = readsExactly;
+    this.isPackedByPosition = !readsExactly && canBePackedByPosition(cache);
     this.endOfText = endOfText;
+  }
+
+  /**
+   * Whether what a token finds may depend on its position alone: a prompt's rows compute as single
+   * ones do, and nothing but a length says when to pack. Then all tokens, read or generated, are
+   * packed at multiples of {@link #PROMPT_STEP}, and a text may be gone on with from any place.
+   */
+  private static boolean canBePackedByPosition(KvCache cache) {
+    return cache.readsPromptsAsStored()
+        && !cache.seesQueries()
+        && cache.capacity() == Integer.MAX_VALUE;
   }
 
   public KvCache cache() {
@@ -159,15 +172,20 @@ public final class Sequence {
 
   private int unreadOfStep() {
     if (cache.length() == stepEnd) {
-      stepBegin = stepEnd;
-      stepEnd += readsPrompt() ? promptStep(length - stepBegin) : 1;
+      stepBegin = readsPrompt() && isPackedByPosition ? wholeSteps(stepEnd) : stepEnd;
+      stepEnd += readsPrompt() ? promptStep(length - stepEnd) : 1;
     }
     return stepEnd - cache.length();
   }
 
+  private static int wholeSteps(int position) {
+    return position - position % PROMPT_STEP;
+  }
+
   /** A cache that cannot take even one token refuses it when it comes. */
   private int promptStep(int unread) {
-    return Math.max(1, cache.stepOf(Math.min(PROMPT_STEP, unread)));
+    int most = PROMPT_STEP - (stepEnd - stepBegin);
+    return Math.max(1, cache.stepOf(Math.min(most, unread)));
   }
 
   /** Whether it has a prompt to read, in however many parts. */
@@ -221,10 +239,7 @@ public final class Sequence {
     }
   }
 
-  /**
-   * Tells the listener what has come, packs what has left the window, and says whether the
-   * generation goes on.
-   */
+  /** Tells the listener what has come, and says whether the generation goes on. */
   boolean tell(SequenceListener listener) {
     if (failure != null) {
       return false;
@@ -235,16 +250,48 @@ public final class Sequence {
     if (finish == null) {
       finish = picked < 0 ? stopsReading(listener) : tellToken(listener);
     }
-    if (cache.length() == stepEnd && finish == null) {
-      settle();
-      leaveBeginning();
-    }
     return finish == null;
   }
 
+  /** Whether {@link #pack} will take its time. */
+  boolean mustPack() {
+    boolean isLetGo = readsExactly && generated == 1;
+    return cache.length() == stepEnd && (isLetGo || mayPack() && cache.mustSettle());
+  }
+
+  /** Whether its last step was one of the prompt. */
+  boolean hasReadStep() {
+    return stepEnd <= promptEnd;
+  }
+
+  private boolean mayPack() {
+    return !isPackedByPosition || cache.length() == wholeSteps(cache.length());
+  }
+
+  /**
+   * Packs what has left the window, and while tokens are generated a layer of what is about to: the
+   * next one need not wait for all of a block.
+   */
+  void pack() {
+    if (cache.length() == stepEnd) {
+      settle();
+      leaveBeginning();
+      if (!readsPrompt()) {
+        cache.packAhead();
+      }
+    }
+  }
+
   private void leaveBeginning() {
-    if (request.beginning() != null && stepEnd <= promptEnd) {
-      request.beginning().stepRead(stepBegin, stepEnd);
+    Beginning beginning = request.beginning();
+    if (beginning == null || !hasReadStep()) {
+      return;
+    }
+    if (stepEnd - stepBegin == PROMPT_STEP && stepEnd == wholeSteps(stepEnd)) {
+      beginning.stepRead(stepEnd, !isPackedByPosition);
+    }
+    if (isPackedByPosition && stepEnd == promptEnd) {
+      beginning.leave(tokens, stepEnd);
     }
   }
 
@@ -282,7 +329,7 @@ public final class Sequence {
   private void settle() {
     if (readsExactly && picked >= 0 && generated == 1) {
       cache.holdSealing(false);
-    } else {
+    } else if (mayPack()) {
       cache.settle();
     }
   }
@@ -299,6 +346,11 @@ public final class Sequence {
    * to its end is forgotten: where steps end must not depend on when it was broken off.
    */
   void end() {
+    if (isPackedByPosition) {
+      settle();
+      leaveEnd();
+      return;
+    }
     if (cache.length() < stepEnd && cache.length() > stepBegin) {
       cache.truncate(stepBegin);
     }
@@ -306,6 +358,13 @@ public final class Sequence {
       cache.holdSealing(false);
     } else {
       cache.settle();
+    }
+  }
+
+  /** The next turn of a conversation goes on from here. */
+  private void leaveEnd() {
+    if (request.beginning() != null && failure == null && generated > 0) {
+      request.beginning().leave(tokens, cache.length());
     }
   }
 

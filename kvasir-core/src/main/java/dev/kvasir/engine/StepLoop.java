@@ -36,9 +36,15 @@ public final class StepLoop {
   private int decoding; // sequences that wait for a token, or are being told one
   private long stepNanos; // of the last step
   private volatile int telling; // sequences whose listeners are being told
+  private volatile StepWatch watch = StepWatch.NOBODY;
 
   public StepLoop(Engine engine) {
     this.engine = engine;
+  }
+
+  /** Lets somebody see what happens when; the last one who asked. */
+  public void watch(StepWatch by) {
+    watch = by;
   }
 
   /**
@@ -101,15 +107,26 @@ public final class StepLoop {
     sequence.state = state;
   }
 
-  /** Tells what has come; a sequence that goes on is ready for the next step. */
+  /** Tells what has come; a sequence that goes on is packed and ready for the next step. */
   private boolean goesOn(Sequence sequence, SequenceListener listener) {
     boolean goesOn = sequence.tell(listener);
     if (goesOn) {
+      if (sequence.mustPack()) {
+        packBeside(sequence);
+      } else {
+        sequence.pack();
+      }
       synchronized (lock) {
         move(sequence, State.READY);
       }
     }
     return goesOn;
+  }
+
+  private void packBeside(Sequence sequence) {
+    long begin = System.nanoTime();
+    engine.beside(sequence::pack);
+    watch.packed(begin, System.nanoTime(), sequence.hasReadStep());
   }
 
   /** Runs steps, or lets others run them, until there is something to tell of a sequence. */
@@ -160,6 +177,7 @@ public final class StepLoop {
         engine.step(batch);
         stepNanos = System.nanoTime() - begin;
         pace.took(batch.rows(), decoding, stepNanos);
+        watch.stepped(begin, begin + stepNanos, batch.rows(), decoding);
       }
       for (int i = 0; i < stepping.size(); i++) {
         stepping.get(i).take(batch);

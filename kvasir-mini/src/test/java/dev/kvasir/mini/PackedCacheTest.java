@@ -59,7 +59,7 @@ class PackedCacheTest {
   /** A chunk sees the packed past, so only the exact prefill gives what half precision gives. */
   @Test
   void anExactPrefillReadsThePromptInFullPrecision() {
-    int[] prompt = Arrays.copyOf(text, 900);
+    int[] prompt = Arrays.copyOf(text, 4 * 256); // whole steps: at their ends a chunked one packs
     GenerateOptions one = GenerateOptions.greedy().withMaxTokens(1);
     SessionOptions packed = SessionOptions.defaults().withCache(CacheSpec.parse("kivi:1"));
     try (Session full = model.newSession();

@@ -1,0 +1,111 @@
+package dev.kvasir.bench;
+
+import dev.kvasir.bench.StreamTrace.Event;
+import dev.kvasir.bench.StreamTrace.Kind;
+import java.io.PrintStream;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+
+/**
+ * The gaps between a stream's tokens, and what filled those that were long.
+ *
+ * @param usual milliseconds of a gap while nothing else is done
+ */
+record GapReport(double usual, List<Gap> gaps) {
+  /** Times the usual gap, beyond which one counts as long. */
+  private static final double LONG = 3;
+
+  private static final int SHOWN = 5;
+
+  /**
+   * One gap.
+   *
+   * @param millis by what it was filled with
+   * @param rows of the largest step in it
+   */
+  record Gap(long begin, long end, Map<Kind, Double> millis, int rows) {
+    double length() {
+      return (end - begin) / 1e6;
+    }
+
+    /** What it was filled with, but for a step of usual length, which every gap has. */
+    Kind cause(double usual) {
+      Map<Kind, Double> beyond = new EnumMap<>(millis);
+      beyond.merge(Kind.STEP, -usual, Double::sum);
+      return beyond.entrySet().stream().max(Map.Entry.comparingByValue()).orElseThrow().getKey();
+    }
+  }
+
+  static GapReport of(double usual, List<Long> arrivals, List<Event> events) {
+    List<Gap> gaps = new ArrayList<>();
+    for (int i = 1; i < arrivals.size(); i++) {
+      gaps.add(gap(arrivals.get(i - 1), arrivals.get(i), events));
+    }
+    return new GapReport(usual, gaps);
+  }
+
+  /** A pause stops a step as well: it is not counted twice. */
+  private static Gap gap(long begin, long end, List<Event> events) {
+    Map<Kind, Double> millis = new EnumMap<>(Kind.class);
+    int rows = 0;
+    for (Event event : events) {
+      long within = event.within(begin, end);
+      if (within > 0) {
+        millis.merge(event.kind(), within / 1e6, Double::sum);
+        rows = Math.max(rows, event.rows());
+      }
+    }
+    double paused = millis.getOrDefault(Kind.COLLECTOR, 0.0);
+    millis.computeIfPresent(Kind.STEP, (kind, all) -> Math.max(0, all - paused));
+    // Others step while a stream packs.
+    double packed = millis.getOrDefault(Kind.PACKING, 0.0);
+    millis.computeIfPresent(Kind.STEP, (kind, all) -> Math.max(0, all - packed));
+    double known = millis.values().stream().mapToDouble(Double::doubleValue).sum();
+    millis.put(Kind.REST, Math.max(0, (end - begin) / 1e6 - known));
+    return new Gap(begin, end, millis, rows);
+  }
+
+  double at(double share) {
+    double[] lengths = gaps.stream().mapToDouble(Gap::length).sorted().toArray();
+    return lengths[(int) (share * (lengths.length - 1))];
+  }
+
+  void print(PrintStream out) {
+    out.printf(
+        Locale.ROOT,
+        "  of %d gaps: median %.2f ms (%.1f times), 99th of a hundred %.2f (%.1f), 999th of a"
+            + " thousand %.2f (%.1f), slowest %.2f (%.1f)%n",
+        gaps.size(),
+        at(0.5),
+        at(0.5) / usual,
+        at(0.99),
+        at(0.99) / usual,
+        at(0.999),
+        at(0.999) / usual,
+        at(1),
+        at(1) / usual);
+    List<Gap> slow = gaps.stream().filter(gap -> gap.length() > LONG * usual).toList();
+    out.printf(Locale.ROOT, "  %d beyond %.0f times the usual one, mostly by:", slow.size(), LONG);
+    for (Kind kind : Kind.values()) {
+      long count = slow.stream().filter(gap -> gap.cause(usual) == kind).count();
+      out.printf(" %s %d%s", kind.words, count, kind == Kind.REST ? "\n" : ",");
+    }
+    slow.stream()
+        .sorted(Comparator.comparingDouble(Gap::length).reversed())
+        .limit(SHOWN)
+        .forEach(gap -> print(gap, out));
+  }
+
+  private void print(Gap gap, PrintStream out) {
+    out.printf(Locale.ROOT, "  %10.2f ms:", gap.length());
+    Arrays.stream(Kind.values())
+        .filter(kind -> gap.millis().getOrDefault(kind, 0.0) >= 0.01)
+        .forEach(kind -> out.printf(Locale.ROOT, " %s %.2f,", kind.words, gap.millis().get(kind)));
+    out.printf(" up to %d rows a step%n", gap.rows());
+  }
+}

@@ -1,0 +1,71 @@
+package dev.kvasir.bench;
+
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.lang.management.MemoryUsage;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Locale;
+import java.util.OptionalLong;
+
+/**
+ * What the process holds at a moment, in bytes.
+ *
+ * @param resident all of it, files that are mapped included; empty where the system does not tell
+ * @param weights of the model, as they are used
+ * @param caches of all sequences
+ * @param heap that Java has taken from the system
+ * @param heapUsed of it, garbage included
+ */
+record ProcessMemory(
+    OptionalLong resident, long weights, long caches, long heap, long heapUsed, int threads) {
+  private static final Path STATUS = Path.of("/proc/self/status");
+
+  static ProcessMemory now(long weights, long caches) {
+    MemoryUsage heap = ManagementFactory.getMemoryMXBean().getHeapMemoryUsage();
+    return new ProcessMemory(
+        residentBytes(),
+        weights,
+        caches,
+        heap.getCommitted(),
+        heap.getUsed(),
+        ManagementFactory.getThreadMXBean().getThreadCount());
+  }
+
+  private static OptionalLong residentBytes() {
+    if (!Files.isReadable(STATUS)) {
+      return OptionalLong.empty();
+    }
+    try {
+      return Files.readAllLines(STATUS).stream()
+          .filter(line -> line.startsWith("VmRSS:"))
+          .mapToLong(line -> 1024 * Long.parseLong(line.replaceAll("[^0-9]", "")))
+          .findFirst();
+    } catch (IOException e) {
+      return OptionalLong.empty();
+    }
+  }
+
+  /** What is neither weights nor caches: the constant beside them. */
+  OptionalLong constant() {
+    return resident.isEmpty() ? resident : OptionalLong.of(resident.getAsLong() - weights - caches);
+  }
+
+  String text() {
+    String whole =
+        resident.isEmpty()
+            ? "resident unknown"
+            : "resident %s = weights %s + caches %s + %s"
+                .formatted(
+                    mebibytes(resident.getAsLong()),
+                    mebibytes(weights),
+                    mebibytes(caches),
+                    mebibytes(constant().getAsLong()));
+    return "%s; heap %s, of which used %s; %d threads"
+        .formatted(whole, mebibytes(heap), mebibytes(heapUsed), threads);
+  }
+
+  private static String mebibytes(long bytes) {
+    return String.format(Locale.ROOT, "%.0f MiB", bytes / 1048576.0);
+  }
+}

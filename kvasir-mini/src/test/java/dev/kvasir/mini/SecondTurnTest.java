@@ -1,0 +1,179 @@
+package dev.kvasir.mini;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kvasir.GenerateOptions;
+import dev.kvasir.Generation;
+import dev.kvasir.GenerationListener;
+import dev.kvasir.LoadOptions;
+import dev.kvasir.Model;
+import dev.kvasir.Session;
+import dev.kvasir.SessionOptions;
+import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.cache.KvCache;
+import dev.kvasir.kernel.ScalarKernels;
+import dev.kvasir.sampling.SamplingOptions;
+import dev.kvasir.sampling.TokenLikelihood;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** A conversation goes on from the end of its last answer, with the bits of one that is read. */
+class SecondTurnTest {
+  private static final int STEP = 256;
+
+  private final Model model = Model.bundled();
+
+  @AfterEach
+  void close() {
+    model.close();
+  }
+
+  /** Tokens that were generated, and what the model remembers in the end. */
+  private record Answer(int[] tokens, List<Integer> vectorHashes) {}
+
+  private static Answer answer(Session session, int[] prompt, int maxTokens) {
+    List<Integer> tokens = new ArrayList<>();
+    GenerationListener listener =
+        new GenerationListener() {
+          @Override
+          public void text(String piece) {}
+
+          @Override
+          public void likelihood(TokenLikelihood token) {
+            tokens.add(token.token());
+          }
+        };
+    GenerateOptions options =
+        new GenerateOptions(maxTokens, SamplingOptions.defaults().withSeed(5))
+            .withTopLikelihoods(0);
+    Generation made = session.generate(prompt, options, listener);
+    assertThat(made.generatedTokens()).isPositive();
+    return new Answer(
+        tokens.stream().mapToInt(Integer::intValue).toArray(), vectorHashes(session.cache()));
+  }
+
+  private static List<Integer> vectorHashes(KvCache cache) {
+    List<Integer> hashes = new ArrayList<>();
+    float[] out = new float[KvCache.TOKENS_PER_PAGE * 256];
+    for (int block = 0; block <= cache.blockOf(cache.length() - 1); block++) {
+      int end = Math.min(cache.length(), cache.firstPosition(block + 1));
+      int tokens = end - cache.firstPosition(block);
+      for (int layer = 0; layer < 4; layer++) {
+        cache.expandKeys(new ScalarKernels(), layer, 0, block, tokens, out);
+        hashes.add(Arrays.hashCode(out));
+        cache.expandValues(new ScalarKernels(), layer, 0, block, tokens, out);
+        hashes.add(Arrays.hashCode(out));
+      }
+    }
+    return hashes;
+  }
+
+  private static SessionOptions options(String spec) {
+    return SessionOptions.defaults().withCache(CacheSpec.parse(spec));
+  }
+
+  private static int[] text(Random random, int length) {
+    return random.ints(length, 300, 4000).toArray();
+  }
+
+  private static int[] join(int[]... texts) {
+    return Arrays.stream(texts).flatMapToInt(Arrays::stream).toArray();
+  }
+
+  private void checkIsAsRead(SessionOptions options, int[] text, int known) {
+    Answer shared;
+    try (Session session = model.newSession(options, text, "somebody")) {
+      assertThat(session.remembered()).isEqualTo(known);
+      shared = answer(session, new int[0], 40);
+    }
+    try (Session session = model.newSession(options)) {
+      Answer alone = answer(session, text, 40);
+      assertThat(shared.tokens()).containsExactly(alone.tokens());
+      assertThat(shared.vectorHashes()).isEqualTo(alone.vectorHashes());
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "fp16",
+        "bf16",
+        "kivi:2",
+        "kivi:2,window=0",
+        "kivi:4,lookup=fast,sinks=5",
+        "kivi:2,k=4,v=1,window=40,sinks=16"
+      })
+  void aSecondTurnReadsOnlyItsNewTokens(String spec) {
+    Random random = new Random(spec.hashCode());
+    SessionOptions options = options(spec);
+    for (int length : new int[] {STEP - 30, 2 * STEP + random.nextInt(STEP)}) {
+      int[] prompt = text(random, length);
+      Answer first;
+      int held;
+      try (Session session = model.newSession(options, prompt, "somebody")) {
+        first = answer(session, new int[0], 40 + random.nextInt(STEP / 2));
+        held = session.remembered();
+      }
+      int[] turn = text(random, 1 + random.nextInt(STEP));
+      checkIsAsRead(options, join(prompt, first.tokens(), turn), held);
+    }
+  }
+
+  @Test
+  void anAnswerThatIsToldOtherwiseServesAsFarAsItIsTheSame() {
+    Random random = new Random(3);
+    SessionOptions options = options("kivi:2,window=0");
+    int[] prompt = text(random, 2 * STEP + 20);
+    Answer first;
+    try (Session session = model.newSession(options, prompt, "somebody")) {
+      first = answer(session, new int[0], 60);
+    }
+    int[] part = Arrays.copyOf(first.tokens(), 30);
+    checkIsAsRead(
+        options, join(prompt, part, new int[] {first.tokens()[30] ^ 1}, part), 2 * STEP + 50);
+  }
+
+  @Test
+  void whereAStepEndsInBetweenTheEndOfThePromptServes() {
+    Random random = new Random(4);
+    SessionOptions options = options("kivi:2,window=0");
+    int[] prompt = text(random, 2 * STEP - 20);
+    Answer first;
+    try (Session session = model.newSession(options, prompt, "somebody")) {
+      first = answer(session, new int[0], 80);
+    }
+    int[] part = Arrays.copyOf(first.tokens(), 10);
+    checkIsAsRead(
+        options, join(prompt, part, new int[] {first.tokens()[10] ^ 1}, part), 2 * STEP - 20);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"patternkv:2", "commvq:1", "fp32"})
+  void otherCachesReadAnAnswerAgain(String spec) {
+    Random random = new Random(6);
+    int[] prompt = text(random, STEP + 50);
+    Answer first;
+    try (Session session = model.newSession(options(spec), prompt, "somebody")) {
+      first = answer(session, new int[0], 30);
+    }
+    checkIsAsRead(options(spec), join(prompt, first.tokens(), text(random, 10)), STEP);
+  }
+
+  /** What is kept shares the block that is being filled, and must not keep it from being filled. */
+  @Test
+  void whatIsKeptOfAPromptMakesRoomForItsAnswer() {
+    SessionOptions options = options("fp16");
+    int[] prompt = text(new Random(7), 3 * STEP + 100);
+    long needed = model.mostCacheBytes(options, prompt.length + 20);
+    try (Model small = Model.bundled(LoadOptions.defaults().withCacheBytes(needed));
+        Session session = small.newSession(options, prompt, "somebody")) {
+      assertThat(answer(session, new int[0], 20).tokens()).hasSize(20);
+    }
+  }
+}

@@ -1,0 +1,64 @@
+package dev.kvasir.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.memory.CountedArena;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import org.junit.jupiter.api.Test;
+
+/** What a server takes outside the heap: the weights, the budget, and nothing that grows. */
+class MemoryOutsideTest {
+  private static final long BUDGET = 12 << 20;
+  private static final List<CacheSpec> KINDS =
+      List.of(CacheSpec.parse("kivi:2"), CacheSpec.parse("fp16"));
+  private static final int CLIENTS = 6;
+  private static final int REQUESTS = 4;
+
+  @Test
+  void aCrowdTakesNoMoreThanTheBudgetBesideTheWeights() throws Exception {
+    try (TestServer server = TestServer.start(BUDGET, options -> options.withKinds(KINDS))) {
+      server.complete(body(0, KINDS.getFirst()));
+      server.bytesWhenQuiet();
+      long arenas = CountedArena.liveArenas();
+      long weights = CountedArena.liveBytes();
+      CountedArena.watchMostBytes();
+      crowd(server);
+      assertThat(CountedArena.mostBytes() - weights).isPositive().isLessThanOrEqualTo(BUDGET);
+      assertThat(server.bytesWhenQuiet()).isZero();
+      assertThat(CountedArena.liveBytes()).isEqualTo(weights);
+      assertThat(CountedArena.liveArenas()).isEqualTo(arenas);
+    }
+  }
+
+  private static void crowd(TestServer server) throws Exception {
+    try (ExecutorService threads = Executors.newFixedThreadPool(CLIENTS)) {
+      List<Future<?>> clients = new ArrayList<>();
+      for (int i = 0; i < CLIENTS; i++) {
+        int client = i;
+        clients.add(
+            threads.submit(
+                () -> {
+                  for (int turn = 0; turn < REQUESTS; turn++) {
+                    CacheSpec kind = KINDS.get((client + turn) % 2);
+                    server.complete(body(client * REQUESTS + turn, kind));
+                  }
+                  return null;
+                }));
+      }
+      for (Future<?> client : clients) {
+        client.get();
+      }
+    }
+  }
+
+  private static String body(int number, CacheSpec kind) {
+    return """
+        {"prompt": "%s", "max_tokens": 12, "kv": "%s"}"""
+        .formatted("Story %d. ".formatted(number).repeat(20 + 10 * number), kind);
+  }
+}
