@@ -58,4 +58,14 @@ public interface CodebookKernels {
    * @param bins // (sets, {@link FixedRows#ROWS}, lanes), added to
    */
   void collect(byte[] indices, int sets, int tokens, float[] weights, int lanes, float[] bins);
+
+  /**
+   * {@code out[a] = least over b of squares[a][b] - 2 products[b]}, of those that are numbers;
+   * infinity where none is.
+   *
+   * @param squares // ({@link FixedRows#ROWS}, {@link FixedRows#ROWS}) from {@code at} on
+   * @param products // ({@link FixedRows#ROWS}) from {@code productsAt} on
+   * @param out // ({@link FixedRows#ROWS}), set
+   */
+  void leastDistances(float[] squares, int at, float[] products, int productsAt, float[] out);
 }

@@ -92,4 +92,17 @@ final class ScalarCodebooks implements CodebookKernels {
       }
     }
   }
+
+  @Override
+  public void leastDistances(
+      float[] squares, int at, float[] products, int productsAt, float[] out) {
+    for (int a = 0; a < FixedRows.ROWS; a++) {
+      float least = Float.POSITIVE_INFINITY;
+      for (int b = 0; b < FixedRows.ROWS; b++) {
+        float distance = squares[at + a * FixedRows.ROWS + b] - 2 * products[productsAt + b];
+        least = distance < least ? distance : least;
+      }
+      out[a] = least;
+    }
+  }
 }

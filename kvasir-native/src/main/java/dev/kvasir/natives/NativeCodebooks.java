@@ -54,6 +54,8 @@ final class NativeCodebooks implements CodebookKernels {
       Calls.floats("row_products", ADDRESS, ADDRESS, JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS);
   private static final MethodHandle COLLECT =
       Calls.floats("collect", ADDRESS, JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT, ADDRESS);
+  private static final MethodHandle LEAST_DISTANCES =
+      Calls.floats("least_distances", ADDRESS, JAVA_INT, ADDRESS, JAVA_INT, ADDRESS);
 
   @Override
   public void unpackStages(MemorySegment source, long offset, int stages, byte[] indices) {
@@ -204,6 +206,24 @@ final class NativeCodebooks implements CodebookKernels {
       } catch (Throwable e) {
         throw Calls.unexpected(e);
       }
+    }
+  }
+
+  @Override
+  public void leastDistances(
+      float[] squares, int at, float[] products, int productsAt, float[] out) {
+    Bounds.check(squares.length, at, FixedRows.ROWS * FixedRows.ROWS);
+    Bounds.check(products.length, productsAt, FixedRows.ROWS);
+    Bounds.check(out.length, 0, FixedRows.ROWS);
+    try {
+      LEAST_DISTANCES.invokeExact(
+          MemorySegment.ofArray(squares),
+          at,
+          MemorySegment.ofArray(products),
+          productsAt,
+          MemorySegment.ofArray(out));
+    } catch (Throwable e) {
+      throw Calls.unexpected(e);
     }
   }
 }

@@ -5,6 +5,8 @@ import static jdk.incubator.vector.VectorOperators.AND;
 import static jdk.incubator.vector.VectorOperators.FMA;
 import static jdk.incubator.vector.VectorOperators.LSHL;
 import static jdk.incubator.vector.VectorOperators.LSHR;
+import static jdk.incubator.vector.VectorOperators.LT;
+import static jdk.incubator.vector.VectorOperators.MIN;
 import static jdk.incubator.vector.VectorOperators.MUL;
 import static jdk.incubator.vector.VectorOperators.NEG;
 import static jdk.incubator.vector.VectorOperators.OR;
@@ -265,6 +267,23 @@ final class CodeSums {
           FloatVector.fromArray(FOUR, bins, bin).lanewise(ADD, weight).intoArray(bins, bin);
         }
       }
+    }
+  }
+
+  /** What is not a number is below nothing; of numbers the least is the same in any order. */
+  static void leastDistances(
+      float[] squares, int at, float[] products, int productsAt, float[] out) {
+    for (int a = 0; a < FixedRows.ROWS; a++) {
+      FloatVector leasts = FloatVector.broadcast(FLOATS, Float.POSITIVE_INFINITY);
+      int row = at + a * FixedRows.ROWS;
+      for (int b = 0; b < FixedRows.ROWS; b += LANES) {
+        FloatVector product = FloatVector.fromArray(FLOATS, products, productsAt + b);
+        FloatVector distances =
+            FloatVector.fromArray(FLOATS, squares, row + b)
+                .lanewise(SUB, product.lanewise(ADD, product));
+        leasts = leasts.blend(distances, distances.compare(LT, leasts));
+      }
+      out[a] = leasts.reduceLanes(MIN);
     }
   }
 }

@@ -44,4 +44,10 @@ final class VectorCodebooks implements CodebookKernels {
       byte[] indices, int sets, int tokens, float[] weights, int lanes, float[] bins) {
     CodeSums.collect(indices, sets, tokens, weights, lanes, bins);
   }
+
+  @Override
+  public void leastDistances(
+      float[] squares, int at, float[] products, int productsAt, float[] out) {
+    CodeSums.leastDistances(squares, at, products, productsAt, out);
+  }
 }

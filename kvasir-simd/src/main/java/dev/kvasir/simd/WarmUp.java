@@ -232,6 +232,7 @@ final class WarmUp implements AutoCloseable {
     short[] rowSums = new short[tokens * 2 * pairs];
     float[] floats = new float[numbers.length];
     float[] products = new float[tokens];
+    float[] leasts = new float[FixedRows.ROWS];
     float[] bins = new float[sets * FixedRows.ROWS * 8];
     return inTurn(
         kernels -> kernels.codebooks().unpackStages(codes, 0, stages, indices),
@@ -241,6 +242,7 @@ final class WarmUp implements AutoCloseable {
         kernels -> kernels.codebooks().collect(indices, sets, tokens, x, 8, bins),
         kernels -> kernels.codebooks().pickedSums(floats, 0, indices, sets, tokens, 2 * pairs, z),
         kernels -> kernels.codebooks().rowProducts(z, y, tokens, 2 * pairs, products),
+        kernels -> kernels.codebooks().leastDistances(floats, 0, floats, 0, leasts),
         kernels ->
             kernels.rows().scale(bins, 0, bins.length, 0)); // or they would grow without bound
   }

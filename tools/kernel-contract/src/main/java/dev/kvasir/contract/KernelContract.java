@@ -440,6 +440,30 @@ public abstract class KernelContract {
     }
   }
 
+  /** With what is no number here and there, and at last nowhere else. */
+  @ParameterizedTest
+  @ValueSource(ints = {0, 1, 7})
+  void leastDistances(int at) {
+    int rows = FixedRows.ROWS;
+    float[] squares = randomFloats(at + rows * rows);
+    float[] products = randomFloats(at + rows);
+    Arrays.fill(squares, at + 2 * rows, at + 3 * rows, 0);
+    float[] expected = new float[rows];
+    float[] actual = new float[rows];
+    for (float odd : new float[] {1, 0, -0f, 3e38f, Float.POSITIVE_INFINITY, Float.NaN}) {
+      for (int place = at; place < at + rows; place += 5) {
+        products[place] = odd;
+      }
+      squares[at + rows + 3] = odd;
+      scalar.codebooks().leastDistances(squares, at, products, at, expected);
+      tested.codebooks().leastDistances(squares, at, products, at, actual);
+      assertThat(actual).containsExactly(expected);
+    }
+    Arrays.fill(products, Float.NaN);
+    tested.codebooks().leastDistances(squares, at, products, at, actual);
+    assertThat(actual).containsOnly(Float.POSITIVE_INFINITY);
+  }
+
   @ParameterizedTest
   @ValueSource(ints = {4, 8})
   void weightsGoIntoBins(int lanes) {
