@@ -14,25 +14,31 @@ INLINE void add_dots(const float *a, i64 depth, const int rows, const float *con
   }
 }
 
-// c[i][j] += a[i] . b[picked[j]]; a (rows, depth), c (rows, count)
-EXPORT void KERNEL(picked_products)(const float *a, i32 rows, const float *b, const i32 *picked, i32 picked_at,
-                                    i32 count, i32 depth, float *c, i32 c_at, i32 c_stride) {
-  const i32 *pick = picked + picked_at;
+#define MOST_FAN 16
+static const i32 IN_ORDER[MOST_FAN] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+
+// c[i][j] += a[i] . b[pick[j]]; a (rows, depth), c (rows, count)
+INLINE void add_products(const float *a, i32 rows, const float *b, const i32 *pick, i32 count, i32 depth, float *c,
+                         i64 c_stride) {
   i64 width = depth;
   i32 j = 0;
   for (; j + 4 <= count; j += 4) {
     const float *const from[4] = {b + pick[j] * width, b + pick[j + 1] * width, b + pick[j + 2] * width,
                                   b + pick[j + 3] * width};
-    float *to = c + c_at + j;
     i32 i = 0;
     for (; i + PRODUCT_ROWS <= rows; i += PRODUCT_ROWS) {
-      add_dots(a + i * width, width, PRODUCT_ROWS, from, to + (i64)i * c_stride, c_stride);
+      add_dots(a + i * width, width, PRODUCT_ROWS, from, c + i * c_stride + j, c_stride);
     }
-    for (; i < rows; i++) add_dots(a + i * width, width, 1, from, to + (i64)i * c_stride, c_stride);
+    for (; i < rows; i++) add_dots(a + i * width, width, 1, from, c + i * c_stride + j, c_stride);
   }
   for (; j < count; j++) {
-    for (i32 i = 0; i < rows; i++) c[c_at + (i64)i * c_stride + j] += dot(a + i * width, b + pick[j] * width, depth);
+    for (i32 i = 0; i < rows; i++) c[i * c_stride + j] += dot(a + i * width, b + pick[j] * width, depth);
   }
+}
+
+EXPORT void KERNEL(picked_products)(const float *a, i32 rows, const float *b, const i32 *picked, i32 picked_at,
+                                    i32 count, i32 depth, float *c, i32 c_at, i32 c_stride) {
+  add_products(a, rows, b, picked + picked_at, count, depth, c + c_at, c_stride);
 }
 
 // (x, y) becomes (x cos - y sin, y cos + x sin)
@@ -53,14 +59,26 @@ EXPORT void KERNEL(turn)(float *vectors, i32 at, i32 count, i32 pairs, const flo
   }
 }
 
-// Products with picked rows, between which a is turned: after every fan of them
+INLINE void turn_row(const float *from, i32 pairs, const float *cosines, const float *sines, float *to) {
+  for (i32 i = 0; i < pairs; i += LANES) {
+    turn_pairs(load(from + i), load(from + pairs + i), load(cosines + i), load(sines + i), to + i, to + pairs + i);
+  }
+}
+
+// c[i][j] += a[i] . b[picked[j]], turned by j % fan; a is turned back by fan after as many products. Rows are turned
+// into a room that begins where a line of the cache does.
 EXPORT void KERNEL(turning_products)(float *a, i32 rows, const float *b, const i32 *picked, i32 count, i32 fan,
-                                     i32 pairs, const float *cosines, const float *sines, i32 angles_at, float *c,
-                                     i32 c_stride) {
+                                     i32 pairs, const float *cosines, const float *sines, const float *back_sines,
+                                     float *room, float *c, i32 c_stride) {
+  i64 width = 2 * pairs;
+  float *turned = (float *)(((uintptr_t)room + 63) & ~(uintptr_t)63);
   for (i32 j = 0; j < count; j += fan) {
     i32 some = count - j < fan ? count - j : fan;
-    KERNEL(picked_products)(a, rows, b, picked, j, some, 2 * pairs, c, j, c_stride);
-    KERNEL(turn)(a, 0, rows, pairs, cosines, sines, angles_at);
+    for (i32 i = 0; i < some; i++) {
+      turn_row(b + picked[j + i] * width, pairs, cosines + i * pairs, sines + i * pairs, turned + i * width);
+    }
+    add_products(a, rows, turned, IN_ORDER, some, (i32)width, c + j, c_stride);
+    KERNEL(turn)(a, 0, rows, pairs, cosines, back_sines, fan * pairs);
   }
 }
 

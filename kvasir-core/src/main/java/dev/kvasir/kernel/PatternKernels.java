@@ -1,5 +1,7 @@
 package dev.kvasir.kernel;
 
+import java.util.stream.IntStream;
+
 /** Rows that are picked by number, and vectors that turn. */
 public interface PatternKernels {
   /**
@@ -31,11 +33,15 @@ public interface PatternKernels {
       float[] vectors, int at, int count, int pairs, float[] cosines, float[] sines, int anglesAt);
 
   /**
-   * {@code c[i][j] += a[i] . b[picked[j]]}, where a is turned after every {@code fan} products, in
-   * place.
+   * Products of queries with picked rows that turn with their places: {@code c[i][j] += a[i] .
+   * b[picked[j]]}, where the j-th row is turned by {@code j % fan} and a is turned back by {@code
+   * fan} after as many products, in place.
    *
    * @param a // (aRows, 2 * pairs)
    * @param b // (..., 2 * pairs)
+   * @param fan below {@link #MOST_FAN}
+   * @param cosines // (fan + 1, pairs), as the sines and what turns back
+   * @param room {@link #turningRoom} floats
    * @param c // (aRows, count), rows {@code cStride} apart
    */
   default void turningProducts(
@@ -48,13 +54,34 @@ public interface PatternKernels {
       int pairs,
       float[] cosines,
       float[] sines,
-      int anglesAt,
+      float[] backSines,
+      float[] room,
       float[] c,
       int cStride) {
+    int width = 2 * pairs;
     for (int j = 0; j < count; j += fan) {
       int some = Math.min(fan, count - j);
-      pickedProducts(a, aRows, b, picked, j, some, 2 * pairs, c, j, cStride);
-      turn(a, 0, aRows, pairs, cosines, sines, anglesAt);
+      for (int i = 0; i < some; i++) {
+        System.arraycopy(b, picked[j + i] * width, room, i * width, width);
+        turn(room, i * width, 1, pairs, cosines, sines, i * pairs);
+      }
+      pickedProducts(a, aRows, room, InOrder.ROWS, 0, some, width, c, j, cStride);
+      turn(a, 0, aRows, pairs, cosines, backSines, fan * pairs);
     }
+  }
+
+  /** Rows that are turned before they are multiplied, at the most. */
+  int MOST_FAN = 16;
+
+  /** Floats of room for {@link #turningProducts}: the rows, and what aligns them. */
+  static int turningRoom(int fan, int pairs) {
+    return 2 * fan * pairs + 16;
+  }
+
+  /** Picks rows as they lie. */
+  final class InOrder {
+    private static final int[] ROWS = IntStream.range(0, MOST_FAN).toArray();
+
+    private InOrder() {}
   }
 }

@@ -12,6 +12,7 @@ import dev.kvasir.kernel.Exponential;
 import dev.kvasir.kernel.FixedRows;
 import dev.kvasir.kernel.HalfQueries;
 import dev.kvasir.kernel.Kernels;
+import dev.kvasir.kernel.PatternKernels;
 import dev.kvasir.kernel.ScalarKernels;
 import dev.kvasir.kernel.TileRoom;
 import dev.kvasir.memory.CountedArena;
@@ -351,9 +352,12 @@ public abstract class KernelContract {
   @ParameterizedTest
   @ValueSource(ints = {16, 32, 64, 512})
   void productsBetweenTurns(int pairs) {
-    float[] cosines = randomFloats(2 * pairs);
-    float[] sines = randomFloats(2 * pairs);
+    int fan = 8;
+    float[] cosines = randomFloats((fan + 1) * pairs);
+    float[] sines = randomFloats((fan + 1) * pairs);
+    float[] back = randomFloats((fan + 1) * pairs);
     float[] b = randomFloats(11 * 2 * pairs);
+    float[] room = new float[PatternKernels.turningRoom(fan, pairs)];
     int[] picked = random.ints(128, 0, 11).toArray();
     for (int rows = 1; rows <= 8; rows++) {
       for (int count : new int[] {0, 5, 8, 19, 128}) {
@@ -364,11 +368,12 @@ public abstract class KernelContract {
         scalar
             .patterns()
             .turningProducts(
-                a, rows, b, picked, count, 8, pairs, cosines, sines, pairs, expected, 130);
+                a, rows, b, picked, count, fan, pairs, cosines, sines, back, room, expected, 130);
         tested
             .patterns()
             .turningProducts(
-                turned, rows, b, picked, count, 8, pairs, cosines, sines, pairs, actual, 130);
+                turned, rows, b, picked, count, fan, pairs, cosines, sines, back, room, actual,
+                130);
         assertThat(actual).containsExactly(expected);
         assertThat(turned).containsExactly(a);
       }
