@@ -177,9 +177,11 @@ final class WarmUp implements AutoCloseable {
   private Trial halves() {
     DenseMatrix row =
         new DenseMatrix(DenseMatrix.Precision.BF16, 1, COLUMNS, arena.allocate(2 * COLUMNS));
+    TileRoom room = new TileRoom();
     return inTurn(
         kernels -> kernels.halves().expand(row.data(), 0, z, 0, COLUMNS),
         kernels -> kernels.halves().expand(row, 0, 1, z, 0),
+        kernels -> kernels.halves().products(x, 1, row, 0, 1, z, 0, 1, room),
         halfRows());
   }
 
