@@ -5,7 +5,6 @@
 #include "patterns.h"
 
 #define SET_ROWS 64
-#define PAGE 128
 
 INLINE i64 index_of(uint8_t byte) { return byte & (SET_ROWS - 1); }
 
@@ -224,35 +223,6 @@ EXPORT void KERNEL(collect)(const uint8_t *indices, i32 sets, i32 first, i32 end
 }
 
 // ---- distances
-
-// The lesser; the second where the first is not a number.
-INLINE Floats lesser(Floats a, Floats b) {
-#if LANES == 4
-  return vbslq_f32(vcltq_f32(a, b), a, b);
-#else
-  return smaller(a, b);
-#endif
-}
-
-// The least lane of each of four, none of which is without a number.
-INLINE void least_lanes(Floats a, Floats b, Floats c, Floats d, float *out) {
-#if LANES == 16
-  __m512 ab = _mm512_min_ps(_mm512_unpacklo_ps(a, b), _mm512_unpackhi_ps(a, b));
-  __m512 cd = _mm512_min_ps(_mm512_unpacklo_ps(c, d), _mm512_unpackhi_ps(c, d));
-  __m512 low = _mm512_shuffle_ps(ab, cd, 0x44), high = _mm512_shuffle_ps(ab, cd, 0xEE);
-  __m512 abcd = _mm512_min_ps(low, high);
-  __m256 half = _mm256_min_ps(_mm512_castps512_ps256(abcd), _mm512_extractf32x8_ps(abcd, 1));
-  _mm_storeu_ps(out, _mm_min_ps(_mm256_castps256_ps128(half), _mm256_extractf128_ps(half, 1)));
-#elif LANES == 8
-  __m256 ab = _mm256_min_ps(_mm256_unpacklo_ps(a, b), _mm256_unpackhi_ps(a, b));
-  __m256 cd = _mm256_min_ps(_mm256_unpacklo_ps(c, d), _mm256_unpackhi_ps(c, d));
-  __m256 low = _mm256_shuffle_ps(ab, cd, 0x44), high = _mm256_shuffle_ps(ab, cd, 0xEE);
-  __m256 abcd = _mm256_min_ps(low, high);
-  _mm_storeu_ps(out, _mm_min_ps(_mm256_castps256_ps128(abcd), _mm256_extractf128_ps(abcd, 1)));
-#else
-  vst1q_f32(out, vpminq_f32(vpminq_f32(a, b), vpminq_f32(c, d)));
-#endif
-}
 
 // out[a] = least over b of squares[a][b] - 2 products[b], of those that are numbers; squares (64, 64)
 EXPORT void KERNEL(least_distances)(const float *squares, i32 at, const float *products, i32 products_at, float *out) {

@@ -1,5 +1,6 @@
 package dev.kvasir.kernel;
 
+import dev.kvasir.page.PageSize;
 import java.util.stream.IntStream;
 
 /** Rows that are picked by number, and vectors that turn. */
@@ -31,6 +32,33 @@ public interface PatternKernels {
    */
   void turn(
       float[] vectors, int at, int count, int pairs, float[] cosines, float[] sines, int anglesAt);
+
+  /**
+   * What a vector leaves of rows at the least and at the most, {@code x[i] - b[j][i]} over i; of
+   * zeros of two signs either may be it.
+   *
+   * @param x // (depth) from {@code at} on
+   * @param b // (count, depth) from {@code bAt} on
+   * @param least // (count), set, as the most
+   */
+  void spans(
+      float[] x, int at, float[] b, int bAt, int count, int depth, float[] least, float[] most);
+
+  /**
+   * Adds the weights of a page's tokens to the bins that they have picked.
+   *
+   * @param indices bins // (page tokens)
+   * @param weights // (rows, page tokens)
+   * @param bins // (256, stride), of which the first {@code rows} columns are added to
+   */
+  default void collect(byte[] indices, float[] weights, int rows, float[] bins, int stride) {
+    for (int row = 0; row < rows; row++) {
+      for (int token = 0; token < PageSize.TOKENS; token++) {
+        int bin = (indices[token] & 0xFF) * stride + row;
+        bins[bin] += weights[row * PageSize.TOKENS + token];
+      }
+    }
+  }
 
   /**
    * Products of queries with picked rows that turn with their places: {@code c[i][j] += a[i] .

@@ -4,6 +4,7 @@ import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 
 import dev.kvasir.kernel.PatternKernels;
+import dev.kvasir.page.PageSize;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 
@@ -14,6 +15,9 @@ final class NativePatterns implements PatternKernels {
 
   /** Values that turn, some 40 microseconds of them. */
   private static final Work TURNED = new Work(1 << 18);
+
+  /** One for each value of a byte. */
+  private static final int BINS = 256;
 
   private static final MethodHandle PICKED_PRODUCTS =
       Calls.floats(
@@ -47,6 +51,12 @@ final class NativePatterns implements PatternKernels {
           ADDRESS,
           ADDRESS,
           JAVA_INT);
+
+  private static final MethodHandle SPANS =
+      Calls.floats(
+          "spans", ADDRESS, JAVA_INT, ADDRESS, JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS, ADDRESS);
+  private static final MethodHandle COLLECT =
+      Calls.floats("collect_rows", ADDRESS, ADDRESS, JAVA_INT, ADDRESS, JAVA_INT);
 
   @Override
   public void pickedProducts(
@@ -169,6 +179,45 @@ final class NativePatterns implements PatternKernels {
           MemorySegment.ofArray(room),
           MemorySegment.ofArray(c),
           cStride);
+    } catch (Throwable e) {
+      throw Calls.unexpected(e);
+    }
+  }
+
+  @Override
+  public void spans(
+      float[] x, int at, float[] b, int bAt, int count, int depth, float[] least, float[] most) {
+    Bounds.check(x.length, at, depth);
+    Bounds.check(b.length, bAt, count, depth, depth);
+    Bounds.check(least.length, 0, count);
+    Bounds.check(most.length, 0, count);
+    try {
+      SPANS.invokeExact(
+          MemorySegment.ofArray(x),
+          at,
+          MemorySegment.ofArray(b),
+          bAt,
+          count,
+          depth,
+          MemorySegment.ofArray(least),
+          MemorySegment.ofArray(most));
+    } catch (Throwable e) {
+      throw Calls.unexpected(e);
+    }
+  }
+
+  @Override
+  public void collect(byte[] indices, float[] weights, int rows, float[] bins, int stride) {
+    Bounds.check(indices.length, 0, PageSize.TOKENS);
+    Bounds.check(weights.length, 0, rows, PageSize.TOKENS, PageSize.TOKENS);
+    Bounds.check(bins.length, 0, BINS, stride, rows);
+    try {
+      COLLECT.invokeExact(
+          MemorySegment.ofArray(indices),
+          MemorySegment.ofArray(weights),
+          rows,
+          MemorySegment.ofArray(bins),
+          stride);
     } catch (Throwable e) {
       throw Calls.unexpected(e);
     }

@@ -217,6 +217,7 @@ final class WarmUp implements AutoCloseable {
     return kernels -> {
       kernels.patterns().pickedProducts(x, 5, y, picked, 0, picked.length, HEAD, z, 0, TOKENS);
       kernels.patterns().turn(z, 0, 2, HEAD, y, still, 0);
+      kernels.patterns().spans(x, 0, y, 0, 5, HEAD, still, still);
       kernels.rows().scale(z, 0, 5 * TOKENS, 0); // or they would grow without bound
     };
   }

@@ -137,7 +137,7 @@ final class PatternkvReader implements PageReader {
     mixedLayer = labelled.layer();
     mixedHead = kvHead;
     labels.read(kvHead, indices);
-    weights.collect(probabilities, indices, rows);
+    weights.collect(kernels, probabilities, indices, rows);
   }
 
   @Override

@@ -381,6 +381,43 @@ public abstract class KernelContract {
   }
 
   @ParameterizedTest
+  @ValueSource(ints = {1, 4, 15, 16, 20, 64, 80, 129})
+  void whatVectorsLeaveOfRows(int depth) {
+    float[] b = randomFloats(1 + 9 * depth);
+    float[] x = randomFloats(3 + depth);
+    for (float odd : new float[] {1, 3e38f, Float.NEGATIVE_INFINITY, Float.NaN}) {
+      x[3 + depth / 2] = odd;
+      for (int count = 0; count <= 9; count++) {
+        float[] least = new float[9];
+        float[] most = new float[9];
+        float[] foundLeast = new float[9];
+        float[] foundMost = new float[9];
+        scalar.patterns().spans(x, 3, b, 1, count, depth, least, most);
+        tested.patterns().spans(x, 3, b, 1, count, depth, foundLeast, foundMost);
+        assertThat(foundLeast).containsExactly(least);
+        assertThat(foundMost).containsExactly(most);
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {1, 3, 4, 5, 8})
+  void weightsGoToWhatTokensPicked(int rows) {
+    byte[] indices = new byte[PageSize.TOKENS];
+    float[] weights = randomFloats(rows * PageSize.TOKENS);
+    for (int most : new int[] {3, 256}) { // the same ones again and again, and all
+      for (int token = 0; token < indices.length; token++) {
+        indices[token] = (byte) (255 - random.nextInt(most));
+      }
+      float[] expected = randomFloats(256 * 8);
+      float[] actual = expected.clone();
+      scalar.patterns().collect(indices, weights, rows, expected, 8);
+      tested.patterns().collect(indices, weights, rows, actual, 8);
+      assertThat(actual).containsExactly(expected);
+    }
+  }
+
+  @ParameterizedTest
   @ValueSource(ints = {1, 2, 5, 11})
   void codesComeApart(int stages) {
     StageCodes layout = new StageCodes(stages);
