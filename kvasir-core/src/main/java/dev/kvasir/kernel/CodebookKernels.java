@@ -12,28 +12,24 @@ public interface CodebookKernels {
   void unpackStages(MemorySegment source, long offset, int stages, byte[] indices);
 
   /**
-   * Adds up the rows that tokens have picked, one of each set.
+   * Adds up the rows that the tokens from {@code from} to {@code end} have picked, one of each set,
+   * makes vectors of the sums and turns the i-th token's by the i-th row of angles.
    *
    * @param indices // (sets, page tokens)
-   * @param sums // (tokens, x and y, pairs), set
-   */
-  void rowSums(FixedRows rows, byte[] indices, int tokens, short[] sums);
-
-  /**
-   * Makes vectors of sums and turns the i-th token's by the i-th row of angles.
-   *
-   * @param sums // (tokens, x and y, pairs)
-   * @param scales // (tokens)
-   * @param cosines // (tokens, pairs), as the sines
-   * @param out // (tokens, x and y, pairs), set
+   * @param scales // (page tokens)
+   * @param cosines // (page tokens, pairs), as the sines
+   * @param room as long as {@code out}
+   * @param out // (end - from, x and y, pairs), set
    */
   void turnedSums(
-      short[] sums,
-      int tokens,
       FixedRows rows,
+      byte[] indices,
+      int from,
+      int end,
       float[] scales,
       float[] cosines,
       float[] sines,
+      short[] room,
       float[] out);
 
   /**

@@ -146,15 +146,23 @@ public final class TurnTable {
   }
 
   /**
-   * Vectors of consecutive tokens as sums of rows: the i-th one turned by i.
+   * Vectors of a page's tokens as sums of the rows that they have picked: the i-th one turned by i.
    *
-   * @param sums // (tokens, width)
-   * @param scales // (tokens)
-   * @param out // (tokens, width), set
+   * @param indices // (sets, page tokens)
+   * @param scales // (page tokens)
+   * @param room as long as {@code out}
+   * @param out // (end - from, width), set
    */
   public void turnAlong(
-      Kernels kernels, short[] sums, int tokens, FixedRows rows, float[] scales, float[] out) {
-    kernels.codebooks().turnedSums(sums, tokens, rows, scales, cosines, sines, out);
+      Kernels kernels,
+      FixedRows rows,
+      byte[] indices,
+      int from,
+      int end,
+      float[] scales,
+      short[] room,
+      float[] out) {
+    kernels.codebooks().turnedSums(rows, indices, from, end, scales, cosines, sines, room, out);
   }
 
   /**

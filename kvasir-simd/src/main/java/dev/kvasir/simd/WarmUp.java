@@ -239,8 +239,7 @@ final class WarmUp implements AutoCloseable {
     float[] bins = new float[sets * FixedRows.ROWS * 8];
     return inTurn(
         kernels -> kernels.codebooks().unpackStages(codes, 0, stages, indices),
-        kernels -> kernels.codebooks().rowSums(fixed, indices, tokens, rowSums),
-        kernels -> kernels.codebooks().turnedSums(rowSums, tokens, fixed, x, x, y, z),
+        kernels -> kernels.codebooks().turnedSums(fixed, indices, 0, tokens, x, x, y, rowSums, z),
         kernels -> kernels.codebooks().collect(indices, sets, tokens, x, 4, bins),
         kernels -> kernels.codebooks().collect(indices, sets, tokens, x, 8, bins),
         kernels -> kernels.codebooks().pickedSums(floats, 0, indices, sets, tokens, 2 * pairs, z),
