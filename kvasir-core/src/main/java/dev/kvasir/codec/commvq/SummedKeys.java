@@ -13,7 +13,7 @@ import dev.kvasir.kernel.TurnTable;
 final class SummedKeys implements KeyScores {
   private static final int PAGE = Page.TOKENS;
 
-  /** Tokens whose keys are made at a time: those of a page would push its rows out of the cache. */
+  /** Tokens whose keys are made at a time, for little room; 16 to 128 take about as long. */
   private static final int SOME = 32;
 
   private final Kernels kernels;
