@@ -5,7 +5,6 @@
 #include "patterns.h"
 
 #define SET_ROWS 64
-#define PAGE 128
 
 INLINE i64 index_of(uint8_t byte) { return byte & (SET_ROWS - 1); }
 
@@ -35,16 +34,26 @@ EXPORT void KERNEL(unpack_stages)(const uint8_t *source, i64 offset, i32 stages,
 
 // ---- rows of bytes that stand for numbers from -128 on, x and y of a pair beside each other
 
-// A slice of a token's pairs, at most 64: its sums stay in registers while the rows go by. Bytes are added two at a
-// time, as 16-bit numbers, and the upper ones once more by themselves; what is the lower ones' is left when those are
-// taken off.
-INLINE void slice_sums(const uint8_t *rows, i64 width, const uint8_t *indices, i32 sets, int16_t *x, int16_t *y,
-                       const int pairs) {
+// So many of the 16-bit numbers as a vector has floats, from a multiple of that on.
+INLINE Floats floats_of(Shorts x, const int part) {
+  typedef int16_t Part __attribute__((vector_size(2 * LANES)));
+  typedef float Wide __attribute__((vector_size(4 * LANES)));
+  Part some;
+  __builtin_memcpy(&some, (const char *)&x + part * 2 * LANES, sizeof some);
+  return (Floats)__builtin_convertvector(some, Wide);
+}
+
+// A slice of a token's vector, at most 64 pairs: its sums stay in registers while the rows go by, and then turn. Bytes
+// are added two at a time, as 16-bit numbers, and the upper ones once more by themselves; what is the lower ones' is
+// left when those are taken off. Places count from the slice's first pair.
+INLINE void turned_slice(const uint8_t *rows, const uint8_t *indices, i32 sets, i64 all_pairs, const float *units,
+                         const float *mean, float scale, const float *cosines, const float *sines, float *out,
+                         const int pairs) {
   const int lanes = pairs < SHORT_LANES ? pairs : SHORT_LANES, vectors = pairs / lanes;
   Shorts both[8], upper[8];
   UNROLL for (int v = 0; v < vectors; v++) both[v] = upper[v] = all_shorts(0);
   for (i32 set = 0; set < sets; set++) {
-    const uint8_t *row = rows + ((i64)set * SET_ROWS + index_of(indices[set * PAGE])) * width;
+    const uint8_t *row = rows + ((i64)set * SET_ROWS + index_of(indices[set * PAGE])) * 2 * all_pairs;
     UNROLL for (int v = 0; v < vectors; v++) {
       Shorts two = load_shorts(row + 2 * lanes * v, lanes);
       both[v] += two;
@@ -53,39 +62,35 @@ INLINE void slice_sums(const uint8_t *rows, i64 width, const uint8_t *indices, i
   }
   Shorts zero = all_shorts((uint16_t)(128 * sets));
   UNROLL for (int v = 0; v < vectors; v++) {
-    store_shorts(x + lanes * v, both[v] - (upper[v] << 8) - zero, lanes);
-    store_shorts(y + lanes * v, upper[v] - zero, lanes);
+    Shorts x = both[v] - (upper[v] << 8) - zero, y = upper[v] - zero;
+    UNROLL for (int part = 0; part < lanes / LANES; part++) {
+      int i = lanes * v + LANES * part;
+      Floats factor = multiply(load(units + i), all(scale));
+      Floats x_sum = fused(floats_of(x, part), factor, load(mean + i));
+      Floats y_sum = fused(floats_of(y, part), factor, load(mean + all_pairs + i));
+      turn_pairs(x_sum, y_sum, load(cosines + i), load(sines + i), out + i, out + all_pairs + i);
+    }
   }
 }
 
-// rows (sets, 64, pairs, x and y), sums (tokens, x and y, pairs); pairs is a multiple of 16
-EXPORT void KERNEL(row_sums)(const uint8_t *rows, const uint8_t *indices, i32 sets, i32 pairs, i32 first, i32 end,
-                             int16_t *sums) {
-  i64 width = 2 * pairs;
+// rows (sets, 64, pairs, x and y), scales (page tokens), cosines and sines (page tokens, pairs), units (pairs),
+// mean (x and y, pairs), out (end - first, x and y, pairs); pairs is a multiple of 16
+EXPORT void KERNEL(turned_sums)(const uint8_t *rows, const uint8_t *indices, i32 sets, i32 pairs, i32 first, i32 end,
+                                const float *units, const float *mean, const float *scales, const float *cosines,
+                                const float *sines, float *out, i32 out_at) {
   for (i32 token = first; token < end; token++) {
     const uint8_t *picks = indices + token;
-    int16_t *x = sums + token * width, *y = x + pairs;
+    const float *cos = cosines + (i64)token * pairs, *sin = sines + (i64)token * pairs;
+    float *to = out + out_at + (i64)(token - first) * 2 * pairs, scale = scales[token];
     i32 i = 0;
-    for (; i + 64 <= pairs; i += 64) slice_sums(rows + 2 * i, width, picks, sets, x + i, y + i, 64);
-    for (; i + 32 <= pairs; i += 32) slice_sums(rows + 2 * i, width, picks, sets, x + i, y + i, 32);
-    for (; i < pairs; i += 16) slice_sums(rows + 2 * i, width, picks, sets, x + i, y + i, 16);
-  }
-}
-
-// sums and out (tokens, x and y, pairs), scales (tokens), cosines and sines (tokens, pairs), units (pairs),
-// mean (x and y, pairs); pairs is a multiple of 16
-EXPORT void KERNEL(turned_sums)(const int16_t *sums, i32 first, i32 end, i32 pairs, const float *units,
-                                const float *mean, const float *scales, const float *cosines, const float *sines,
-                                float *out) {
-  for (i32 token = first; token < end; token++) {
-    i64 x_at = (i64)token * 2 * pairs, y_at = x_at + pairs, angles_at = (i64)token * pairs;
-    Floats scale = all(scales[token]);
-    for (i32 i = 0; i < pairs; i += LANES) {
-      Floats factor = multiply(load(units + i), scale);
-      Floats x = fused(load_integers(sums + x_at + i), factor, load(mean + i));
-      Floats y = fused(load_integers(sums + y_at + i), factor, load(mean + pairs + i));
-      Floats cos = load(cosines + angles_at + i), sin = load(sines + angles_at + i);
-      turn_pairs(x, y, cos, sin, out + x_at + i, out + y_at + i);
+    for (; i + 64 <= pairs; i += 64) {
+      turned_slice(rows + 2 * i, picks, sets, pairs, units + i, mean + i, scale, cos + i, sin + i, to + i, 64);
+    }
+    for (; i + 32 <= pairs; i += 32) {
+      turned_slice(rows + 2 * i, picks, sets, pairs, units + i, mean + i, scale, cos + i, sin + i, to + i, 32);
+    }
+    for (; i < pairs; i += 16) {
+      turned_slice(rows + 2 * i, picks, sets, pairs, units + i, mean + i, scale, cos + i, sin + i, to + i, 16);
     }
   }
 }
@@ -220,5 +225,23 @@ EXPORT void KERNEL(collect)(const uint8_t *indices, i32 sets, i32 first, i32 end
     for (i32 lane = 0; lane < lanes; lane += 4) {
       collect_lanes(indices, sets, first, end, weights + lane, lanes, bins + lane, 1);
     }
+  }
+}
+
+// ---- distances
+
+// out[a] = least over b of squares[a][b] - 2 products[b], of those that are numbers; squares (64, 64)
+EXPORT void KERNEL(least_distances)(const float *squares, i32 at, const float *products, i32 products_at, float *out) {
+  for (i32 a = 0; a < SET_ROWS; a += 4) {
+    const float *rows = squares + at + a * SET_ROWS;
+    Floats least[4];
+    UNROLL for (int i = 0; i < 4; i++) least[i] = all(__builtin_inff());
+    for (i32 b = 0; b < SET_ROWS; b += LANES) {
+      Floats product = load(products + products_at + b), doubled = add(product, product);
+      UNROLL for (int i = 0; i < 4; i++) {
+        least[i] = lesser(subtract(load(rows + i * SET_ROWS + b), doubled), least[i]);
+      }
+    }
+    least_lanes(least[0], least[1], least[2], least[3], out + a);
   }
 }

@@ -282,6 +282,73 @@ EXPORT void KERNEL(expand)(const uint8_t *source, i64 offset, float *out, i32 ou
   }
 }
 
+// ---- weights as a file has them: 0 halves, 1 brain halves, 2 floats
+
+INLINE Floats load_weights(const uint8_t *row, i64 k, const int kind) {
+  return kind == 2 ? load((const float *)row + k) : load_16((const uint16_t *)row + k, kind);
+}
+
+INLINE float load_weight(const uint8_t *row, i64 k, const int kind) {
+  return kind == 2 ? ((const float *)row)[k] : load_one((const uint16_t *)row + k, kind);
+}
+
+// Rows of a by four rows of weights, or by one; sums are those of dot.
+INLINE void dense_dots(const float *a, i64 columns, const int rows, const uint8_t *b, const int b_rows, float *c,
+                       i64 c_stride, const int kind) {
+  i64 row_bytes = columns * (kind == 2 ? 4 : 2), k = 0;
+  Floats partial[4][4];
+  UNROLL for (int i = 0; i < rows; i++) {
+    UNROLL for (int j = 0; j < 4; j++) partial[i][j] = all(0);
+  }
+  for (; k + LANES <= columns; k += LANES) {
+    Floats weights[4];
+    UNROLL for (int j = 0; j < b_rows; j++) weights[j] = load_weights(b + j * row_bytes, k, kind);
+    UNROLL for (int i = 0; i < rows; i++) {
+      Floats x = load(a + i * columns + k);
+      UNROLL for (int j = 0; j < b_rows; j++) partial[i][j] = fused(x, weights[j], partial[i][j]);
+    }
+  }
+  UNROLL for (int i = 0; i < rows; i++) {
+    float sums[4];
+    totals(partial[i][0], partial[i][1], partial[i][2], partial[i][3], sums);
+    for (int j = 0; j < b_rows; j++) {
+      for (i64 rest = k; rest < columns; rest++) {
+        sums[j] = fused1(a[i * columns + rest], load_weight(b + j * row_bytes, rest, kind), sums[j]);
+      }
+      c[i * c_stride + j] = sums[j];
+    }
+  }
+}
+
+INLINE void dense_products(const float *a, i32 a_rows, const uint8_t *b, i32 b_rows, i64 columns, float *c,
+                           i64 c_stride, const int kind) {
+  i64 row_bytes = columns * (kind == 2 ? 4 : 2);
+  i32 j = 0;
+  for (; j + 4 <= b_rows; j += 4) {
+    const uint8_t *from = b + j * row_bytes;
+    i32 i = 0;
+    for (; i + PRODUCT_ROWS <= a_rows; i += PRODUCT_ROWS) {
+      dense_dots(a + i * columns, columns, PRODUCT_ROWS, from, 4, c + i * c_stride + j, c_stride, kind);
+    }
+    for (; i < a_rows; i++) dense_dots(a + i * columns, columns, 1, from, 4, c + i * c_stride + j, c_stride, kind);
+  }
+  for (; j < b_rows; j++) {
+    for (i32 i = 0; i < a_rows; i++) {
+      dense_dots(a + i * columns, columns, 1, b + j * row_bytes, 1, c + i * c_stride + j, c_stride, kind);
+    }
+  }
+}
+
+// c[i][j] = a[i] . b[j]; a (a_rows, columns), b (b_rows, columns)
+EXPORT void KERNEL(dense_products)(const float *a, i32 a_rows, const uint8_t *b, i64 offset, i32 b_rows, i32 columns,
+                                   float *c, i32 c_at, i32 c_stride, i32 kind) {
+  switch (kind) {
+    case 0: dense_products(a, a_rows, b + offset, b_rows, columns, c + c_at, c_stride, 0); break;
+    case 1: dense_products(a, a_rows, b + offset, b_rows, columns, c + c_at, c_stride, 1); break;
+    default: dense_products(a, a_rows, b + offset, b_rows, columns, c + c_at, c_stride, 2);
+  }
+}
+
 // A part of a sum takes two neighbouring channels in turn, as PartialSums.pairedDot says. So even channels and odd
 // ones are taken apart: of rows of halves in registers, of queries once, here.
 // arranged: (rows, columns), where 2 LANES channels are LANES even ones and then the odd ones

@@ -14,26 +14,120 @@ INLINE void add_dots(const float *a, i64 depth, const int rows, const float *con
   }
 }
 
-// c[i][j] += a[i] . b[picked[j]]; a (rows, depth), c (rows, count)
-EXPORT void KERNEL(picked_products)(const float *a, i32 rows, const float *b, const i32 *picked, i32 picked_at,
-                                    i32 count, i32 depth, float *c, i32 c_at, i32 c_stride) {
-  const i32 *pick = picked + picked_at;
+#define MOST_FAN 16
+static const i32 IN_ORDER[MOST_FAN] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+
+// c[i][j] += a[i] . b[pick[j]]; a (rows, depth), c (rows, count)
+INLINE void add_products(const float *a, i32 rows, const float *b, const i32 *pick, i32 count, i32 depth, float *c,
+                         i64 c_stride) {
   i64 width = depth;
   i32 j = 0;
   for (; j + 4 <= count; j += 4) {
     const float *const from[4] = {b + pick[j] * width, b + pick[j + 1] * width, b + pick[j + 2] * width,
                                   b + pick[j + 3] * width};
-    float *to = c + c_at + j;
     i32 i = 0;
     for (; i + PRODUCT_ROWS <= rows; i += PRODUCT_ROWS) {
-      add_dots(a + i * width, width, PRODUCT_ROWS, from, to + (i64)i * c_stride, c_stride);
+      add_dots(a + i * width, width, PRODUCT_ROWS, from, c + i * c_stride + j, c_stride);
     }
-    for (; i < rows; i++) add_dots(a + i * width, width, 1, from, to + (i64)i * c_stride, c_stride);
+    for (; i < rows; i++) add_dots(a + i * width, width, 1, from, c + i * c_stride + j, c_stride);
   }
   for (; j < count; j++) {
-    for (i32 i = 0; i < rows; i++) c[c_at + (i64)i * c_stride + j] += dot(a + i * width, b + pick[j] * width, depth);
+    for (i32 i = 0; i < rows; i++) c[i * c_stride + j] += dot(a + i * width, b + pick[j] * width, depth);
   }
 }
+
+EXPORT void KERNEL(picked_products)(const float *a, i32 rows, const float *b, const i32 *picked, i32 picked_at,
+                                    i32 count, i32 depth, float *c, i32 c_at, i32 c_stride) {
+  add_products(a, rows, b, picked + picked_at, count, depth, c + c_at, c_stride);
+}
+
+// ---- the least and the most
+
+// The lesser; the second where the first is not a number.
+INLINE Floats lesser(Floats a, Floats b) {
+#if LANES == 4
+  return vbslq_f32(vcltq_f32(a, b), a, b);
+#else
+  return smaller(a, b);
+#endif
+}
+
+// The least lane of each of four, none of which is without a number.
+INLINE void least_lanes(Floats a, Floats b, Floats c, Floats d, float *out) {
+#if LANES == 16
+  __m512 ab = _mm512_min_ps(_mm512_unpacklo_ps(a, b), _mm512_unpackhi_ps(a, b));
+  __m512 cd = _mm512_min_ps(_mm512_unpacklo_ps(c, d), _mm512_unpackhi_ps(c, d));
+  __m512 low = _mm512_shuffle_ps(ab, cd, 0x44), high = _mm512_shuffle_ps(ab, cd, 0xEE);
+  __m512 abcd = _mm512_min_ps(low, high);
+  __m256 half = _mm256_min_ps(_mm512_castps512_ps256(abcd), _mm512_extractf32x8_ps(abcd, 1));
+  _mm_storeu_ps(out, _mm_min_ps(_mm256_castps256_ps128(half), _mm256_extractf128_ps(half, 1)));
+#elif LANES == 8
+  __m256 ab = _mm256_min_ps(_mm256_unpacklo_ps(a, b), _mm256_unpackhi_ps(a, b));
+  __m256 cd = _mm256_min_ps(_mm256_unpacklo_ps(c, d), _mm256_unpackhi_ps(c, d));
+  __m256 low = _mm256_shuffle_ps(ab, cd, 0x44), high = _mm256_shuffle_ps(ab, cd, 0xEE);
+  __m256 abcd = _mm256_min_ps(low, high);
+  _mm_storeu_ps(out, _mm_min_ps(_mm256_castps256_ps128(abcd), _mm256_extractf128_ps(abcd, 1)));
+#else
+  vst1q_f32(out, vpminq_f32(vpminq_f32(a, b), vpminq_f32(c, d)));
+#endif
+}
+
+// What x leaves of rows, at the least and at the most. The most of x - b is the least of b - x with its sign turned.
+EXPORT void KERNEL(spans)(const float *x, i32 at, const float *b, i32 b_at, i32 count, i32 depth, float *least,
+                          float *most) {
+  const float *from = x + at;
+  for (i32 j = 0; j < count; j += 4) {
+    const float *row[4];
+    Floats low[4], high[4];
+    UNROLL for (int i = 0; i < 4; i++) {
+      row[i] = b + b_at + (i64)(j + i < count ? j + i : count - 1) * depth;
+      low[i] = high[i] = all(__builtin_inff());
+    }
+    i32 k = 0;
+    for (; k + LANES <= depth; k += LANES) {
+      Floats values = load(from + k);
+      UNROLL for (int i = 0; i < 4; i++) {
+        Floats pattern = load(row[i] + k);
+        low[i] = lesser(subtract(values, pattern), low[i]);
+        high[i] = lesser(subtract(pattern, values), high[i]);
+      }
+    }
+    float lows[4], highs[4];
+    least_lanes(low[0], low[1], low[2], low[3], lows);
+    least_lanes(high[0], high[1], high[2], high[3], highs);
+    for (i32 i = 0; i < 4 && j + i < count; i++) {
+      for (i32 rest = k; rest < depth; rest++) {
+        float left = from[rest] - row[i][rest];
+        lows[i] = left < lows[i] ? left : lows[i];
+        highs[i] = -left < highs[i] ? -left : highs[i];
+      }
+      least[j + i] = lows[i];
+      most[j + i] = -highs[i];
+    }
+  }
+}
+
+// ---- weights by what tokens have picked
+
+#define PAGE 128
+
+// weights (rows, page tokens), bins (256, stride)
+EXPORT void KERNEL(collect_rows)(const uint8_t *indices, const float *weights, i32 rows, float *bins, i32 stride) {
+  i32 row = 0;
+  for (; row + 4 <= rows; row += 4) {
+    const float *from = weights + (i64)row * PAGE;
+    for (i32 token = 0; token < PAGE; token++) {
+      float *bin = bins + (i64)indices[token] * stride + row;
+      Four weight = {from[token], from[PAGE + token], from[2 * PAGE + token], from[3 * PAGE + token]};
+      store_four(bin, load_four(bin) + weight);
+    }
+  }
+  for (; row < rows; row++) {
+    for (i32 token = 0; token < PAGE; token++) bins[(i64)indices[token] * stride + row] += weights[(i64)row * PAGE + token];
+  }
+}
+
+// ---- turns
 
 // (x, y) becomes (x cos - y sin, y cos + x sin)
 INLINE void turn_pairs(Floats x, Floats y, Floats cos, Floats sin, float *x_out, float *y_out) {
@@ -53,14 +147,26 @@ EXPORT void KERNEL(turn)(float *vectors, i32 at, i32 count, i32 pairs, const flo
   }
 }
 
-// Products with picked rows, between which a is turned: after every fan of them
+INLINE void turn_row(const float *from, i32 pairs, const float *cosines, const float *sines, float *to) {
+  for (i32 i = 0; i < pairs; i += LANES) {
+    turn_pairs(load(from + i), load(from + pairs + i), load(cosines + i), load(sines + i), to + i, to + pairs + i);
+  }
+}
+
+// c[i][j] += a[i] . b[picked[j]], turned by j % fan; a is turned back by fan after as many products. Rows are turned
+// into a room that begins where a line of the cache does.
 EXPORT void KERNEL(turning_products)(float *a, i32 rows, const float *b, const i32 *picked, i32 count, i32 fan,
-                                     i32 pairs, const float *cosines, const float *sines, i32 angles_at, float *c,
-                                     i32 c_stride) {
+                                     i32 pairs, const float *cosines, const float *sines, const float *back_sines,
+                                     float *room, float *c, i32 c_stride) {
+  i64 width = 2 * pairs;
+  float *turned = (float *)(((uintptr_t)room + 63) & ~(uintptr_t)63);
   for (i32 j = 0; j < count; j += fan) {
     i32 some = count - j < fan ? count - j : fan;
-    KERNEL(picked_products)(a, rows, b, picked, j, some, 2 * pairs, c, j, c_stride);
-    KERNEL(turn)(a, 0, rows, pairs, cosines, sines, angles_at);
+    for (i32 i = 0; i < some; i++) {
+      turn_row(b + picked[j + i] * width, pairs, cosines + i * pairs, sines + i * pairs, turned + i * width);
+    }
+    add_products(a, rows, turned, IN_ORDER, some, (i32)width, c + j, c_stride);
+    KERNEL(turn)(a, 0, rows, pairs, cosines, back_sines, fan * pairs);
   }
 }
 

@@ -12,28 +12,24 @@ public interface CodebookKernels {
   void unpackStages(MemorySegment source, long offset, int stages, byte[] indices);
 
   /**
-   * Adds up the rows that tokens have picked, one of each set.
+   * Adds up the rows that the tokens from {@code from} to {@code end} have picked, one of each set,
+   * makes vectors of the sums and turns the i-th token's by the i-th row of angles.
    *
    * @param indices // (sets, page tokens)
-   * @param sums // (tokens, x and y, pairs), set
-   */
-  void rowSums(FixedRows rows, byte[] indices, int tokens, short[] sums);
-
-  /**
-   * Makes vectors of sums and turns the i-th token's by the i-th row of angles.
-   *
-   * @param sums // (tokens, x and y, pairs)
-   * @param scales // (tokens)
-   * @param cosines // (tokens, pairs), as the sines
-   * @param out // (tokens, x and y, pairs), set
+   * @param scales // (page tokens)
+   * @param cosines // (page tokens, pairs), as the sines
+   * @param room as long as {@code out}
+   * @param out // (end - from, x and y, pairs), set
    */
   void turnedSums(
-      short[] sums,
-      int tokens,
       FixedRows rows,
+      byte[] indices,
+      int from,
+      int end,
       float[] scales,
       float[] cosines,
       float[] sines,
+      short[] room,
       float[] out);
 
   /**
@@ -58,4 +54,14 @@ public interface CodebookKernels {
    * @param bins // (sets, {@link FixedRows#ROWS}, lanes), added to
    */
   void collect(byte[] indices, int sets, int tokens, float[] weights, int lanes, float[] bins);
+
+  /**
+   * {@code out[a] = least over b of squares[a][b] - 2 products[b]}, of those that are numbers;
+   * infinity where none is.
+   *
+   * @param squares // ({@link FixedRows#ROWS}, {@link FixedRows#ROWS}) from {@code at} on
+   * @param products // ({@link FixedRows#ROWS}) from {@code productsAt} on
+   * @param out // ({@link FixedRows#ROWS}), set
+   */
+  void leastDistances(float[] squares, int at, float[] products, int productsAt, float[] out);
 }

@@ -6,7 +6,7 @@ public enum Family {
   NIBBLES("products with weights of nibbles"),
   FLOATS("products and sums of floats"),
   ROWS("norms and exponentials"),
-  HALVES("rows of halves"),
+  HALVES("rows of halves and weights of floats"),
   DOTS("attention on packed bits"),
   PATTERNS("patterns that turn"),
   CODEBOOKS("sums of codebook rows");

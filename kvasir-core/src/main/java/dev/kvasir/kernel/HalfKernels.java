@@ -4,8 +4,8 @@ import dev.kvasir.kernel.DenseMatrix.Precision;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Rows of 16-bit floats: to floats, or computed on as they are. What one of these has prepared, the
- * same one multiplies.
+ * Rows of 16-bit floats, and weights of 16 and 32 bits: to floats, or computed on as they are. What
+ * one of these has prepared, the same one multiplies.
  */
 public interface HalfKernels {
   /** Rows {@code firstRow} to {@code firstRow + count} of a matrix of any precision as floats. */
@@ -13,6 +13,25 @@ public interface HalfKernels {
 
   /** Half-precision values to floats. */
   void expand(MemorySegment source, long offset, float[] out, int outAt, int count);
+
+  /**
+   * {@code c[i][j] = a[i] . row (firstRow + j)}, for rows of any precision; the bits are those of
+   * {@link FloatKernels#products} with the rows as floats.
+   *
+   * @param a // (aRows, columns)
+   * @param room for rows that are made floats first
+   * @param c // (aRows, bRows), rows {@code cStride} apart
+   */
+  void products(
+      float[] a,
+      int aRows,
+      DenseMatrix b,
+      int firstRow,
+      int bRows,
+      float[] c,
+      int cAt,
+      int cStride,
+      TileRoom room);
 
   /**
    * Makes queries ready for products with rows of that precision.

@@ -150,30 +150,17 @@ public final class MatrixProducts {
     switch (matrix) {
       case CodedMatrix codes ->
           (codes.codeBits() == 8 ? bytes : nibbles).products(codes, from, to, codedRows, out, room);
-      case DenseMatrix dense -> multiplyDense(dense, from, to, out, room.weights(TILE * columns));
+      case DenseMatrix dense -> multiplyDense(dense, from, to, out, room);
     }
   }
 
-  private void multiplyDense(DenseMatrix matrix, int from, int to, float[] out, float[] weights) {
+  private void multiplyDense(DenseMatrix matrix, int from, int to, float[] out, TileRoom room) {
     for (int tile = from; tile < to; tile++) {
       int firstRow = tile * TILE;
       int count = Math.min(TILE, matrix.rows() - firstRow);
-      kernels.halves().expand(matrix, firstRow, count, weights, 0);
       kernels
-          .floats()
-          .products(
-              x,
-              0,
-              columns,
-              rows,
-              weights,
-              0,
-              columns,
-              count,
-              columns,
-              out,
-              firstRow,
-              matrix.rows());
+          .halves()
+          .products(x, rows, matrix, firstRow, count, out, firstRow, matrix.rows(), room);
     }
   }
 }

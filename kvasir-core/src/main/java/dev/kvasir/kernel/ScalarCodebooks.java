@@ -19,41 +19,40 @@ final class ScalarCodebooks implements CodebookKernels {
   }
 
   @Override
-  public void rowSums(FixedRows rows, byte[] indices, int tokens, short[] sums) {
-    int pairs = rows.pairs();
-    for (int token = 0; token < tokens; token++) {
-      int to = token * 2 * pairs;
-      Arrays.fill(sums, to, to + 2 * pairs, (short) (-FixedRows.ZERO * rows.sets()));
-      for (int set = 0; set < rows.sets(); set++) {
-        int from = (set * FixedRows.ROWS + indices[set * PageSize.TOKENS + token]) * 2 * pairs;
-        for (int i = 0; i < pairs; i++) {
-          sums[to + i] += (short) (rows.rows()[from + 2 * i] & 0xFF);
-          sums[to + pairs + i] += (short) (rows.rows()[from + 2 * i + 1] & 0xFF);
-        }
-      }
-    }
-  }
-
-  @Override
   public void turnedSums(
-      short[] sums,
-      int tokens,
       FixedRows rows,
+      byte[] indices,
+      int from,
+      int end,
       float[] scales,
       float[] cosines,
       float[] sines,
+      short[] room,
       float[] out) {
     int pairs = rows.pairs();
-    for (int token = 0; token < tokens; token++) {
-      int at = token * 2 * pairs;
+    for (int token = from; token < end; token++) {
+      int at = (token - from) * 2 * pairs;
+      sumRows(rows, indices, token, room, at);
       for (int i = 0; i < pairs; i++) {
         float factor = rows.units()[i] * scales[token];
-        float x = Math.fma(sums[at + i], factor, rows.mean()[i]);
-        float y = Math.fma(sums[at + pairs + i], factor, rows.mean()[pairs + i]);
+        float x = Math.fma(room[at + i], factor, rows.mean()[i]);
+        float y = Math.fma(room[at + pairs + i], factor, rows.mean()[pairs + i]);
         float cos = cosines[token * pairs + i];
         float sin = sines[token * pairs + i];
         out[at + i] = Math.fma(-y, sin, x * cos);
         out[at + pairs + i] = Math.fma(x, sin, y * cos);
+      }
+    }
+  }
+
+  private static void sumRows(FixedRows rows, byte[] indices, int token, short[] sums, int to) {
+    int pairs = rows.pairs();
+    Arrays.fill(sums, to, to + 2 * pairs, (short) (-FixedRows.ZERO * rows.sets()));
+    for (int set = 0; set < rows.sets(); set++) {
+      int from = (set * FixedRows.ROWS + indices[set * PageSize.TOKENS + token]) * 2 * pairs;
+      for (int i = 0; i < pairs; i++) {
+        sums[to + i] += (short) (rows.rows()[from + 2 * i] & 0xFF);
+        sums[to + pairs + i] += (short) (rows.rows()[from + 2 * i + 1] & 0xFF);
       }
     }
   }
@@ -90,6 +89,19 @@ final class ScalarCodebooks implements CodebookKernels {
           bins[bin + lane] += weights[token * lanes + lane];
         }
       }
+    }
+  }
+
+  @Override
+  public void leastDistances(
+      float[] squares, int at, float[] products, int productsAt, float[] out) {
+    for (int a = 0; a < FixedRows.ROWS; a++) {
+      float least = Float.POSITIVE_INFINITY;
+      for (int b = 0; b < FixedRows.ROWS; b++) {
+        float distance = squares[at + a * FixedRows.ROWS + b] - 2 * products[productsAt + b];
+        least = distance < least ? distance : least;
+      }
+      out[a] = least;
     }
   }
 }

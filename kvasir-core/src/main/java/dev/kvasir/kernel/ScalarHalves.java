@@ -45,6 +45,27 @@ final class ScalarHalves implements HalfKernels {
   }
 
   @Override
+  public void products(
+      float[] a,
+      int aRows,
+      DenseMatrix b,
+      int firstRow,
+      int bRows,
+      float[] c,
+      int cAt,
+      int cStride,
+      TileRoom room) {
+    int columns = b.columns();
+    float[] row = room.weights(columns);
+    for (int j = 0; j < bRows; j++) {
+      expand(b, firstRow + j, 1, row, 0);
+      for (int i = 0; i < aRows; i++) {
+        c[cAt + i * cStride + j] = sums.dot(a, i * columns, row, 0, columns);
+      }
+    }
+  }
+
+  @Override
   public void prepare(
       HalfQueries queries, float[] a, int at, int rows, int columns, Precision precision) {
     queries.take(a, at, rows, columns);

@@ -41,4 +41,20 @@ final class ScalarPatterns implements PatternKernels {
       }
     }
   }
+
+  @Override
+  public void spans(
+      float[] x, int at, float[] b, int bAt, int count, int depth, float[] least, float[] most) {
+    for (int j = 0; j < count; j++) {
+      float low = Float.POSITIVE_INFINITY;
+      float high = Float.NEGATIVE_INFINITY;
+      for (int i = 0; i < depth; i++) {
+        float left = x[at + i] - b[bAt + j * depth + i];
+        low = left < low ? left : low;
+        high = left > high ? left : high;
+      }
+      least[j] = low;
+      most[j] = high;
+    }
+  }
 }

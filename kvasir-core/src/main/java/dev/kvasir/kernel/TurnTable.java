@@ -14,6 +14,11 @@ public final class TurnTable {
   /** Rows are gone through in whole vectors of at most so many floats. */
   private static final int PADDING = 16;
 
+  /**
+   * Turning a row costs less than turning the queries that it meets, of which there are several.
+   */
+  private static final int FAN = 8;
+
   private final int[] order;
   private final int pairs;
   private final boolean isModelsOrder; // a row is a vector as the model has it
@@ -70,6 +75,10 @@ public final class TurnTable {
    * @param to (count, width)
    */
   public void arrange(float[] from, int at, int count, float[] to, int toAt) {
+    if (isModelsOrder) {
+      System.arraycopy(from, at, to, toAt, count * order.length);
+      return;
+    }
     int half = order.length / 2;
     for (int i = 0; i < count; i++) {
       int source = at + i * order.length;
@@ -96,11 +105,12 @@ public final class TurnTable {
   }
 
   /**
-   * Products of queries with what tokens pick, where queries are turned back by {@code fan} tokens
-   * after as many products, in place.
+   * Products of queries with what consecutive tokens pick, the i-th pick turned by i. Queries are
+   * turned back by {@link #FAN} tokens after as many products, in place, and picks by the rest.
    *
    * @param queries (count, width)
    * @param rows (..., width)
+   * @param room ({@link #productRoom})
    * @param products (count, tokens), added to
    */
   public void addProducts(
@@ -110,7 +120,7 @@ public final class TurnTable {
       float[] rows,
       int[] picked,
       int tokens,
-      int fan,
+      float[] room,
       float[] products) {
     kernels
         .patterns()
@@ -120,25 +130,39 @@ public final class TurnTable {
             rows,
             picked,
             tokens,
-            fan,
+            FAN,
             pairs,
             cosines,
+            sines,
             negatedSines,
-            fan * pairs,
+            room,
             products,
             tokens);
   }
 
+  /** Floats of room for {@link #addProducts}. */
+  public int productRoom() {
+    return PatternKernels.turningRoom(FAN, pairs);
+  }
+
   /**
-   * Vectors of consecutive tokens as sums of rows: the i-th one turned by i.
+   * Vectors of a page's tokens as sums of the rows that they have picked: the i-th one turned by i.
    *
-   * @param sums // (tokens, width)
-   * @param scales // (tokens)
-   * @param out // (tokens, width), set
+   * @param indices // (sets, page tokens)
+   * @param scales // (page tokens)
+   * @param room as long as {@code out}
+   * @param out // (end - from, width), set
    */
   public void turnAlong(
-      Kernels kernels, short[] sums, int tokens, FixedRows rows, float[] scales, float[] out) {
-    kernels.codebooks().turnedSums(sums, tokens, rows, scales, cosines, sines, out);
+      Kernels kernels,
+      FixedRows rows,
+      byte[] indices,
+      int from,
+      int end,
+      float[] scales,
+      short[] room,
+      float[] out) {
+    kernels.codebooks().turnedSums(rows, indices, from, end, scales, cosines, sines, room, out);
   }
 
   /**

@@ -24,21 +24,22 @@ final class NativeCodebooks implements CodebookKernels {
 
   private static final MethodHandle UNPACK_STAGES =
       Calls.floats("unpack_stages", ADDRESS, JAVA_LONG, JAVA_INT, ADDRESS);
-  private static final MethodHandle ROW_SUMS =
-      Calls.floats("row_sums", ADDRESS, ADDRESS, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS);
   private static final MethodHandle TURNED_SUMS =
       Calls.floats(
           "turned_sums",
           ADDRESS,
+          ADDRESS,
           JAVA_INT,
           JAVA_INT,
           JAVA_INT,
+          JAVA_INT,
           ADDRESS,
           ADDRESS,
           ADDRESS,
           ADDRESS,
           ADDRESS,
-          ADDRESS);
+          ADDRESS,
+          JAVA_INT);
   private static final MethodHandle PICKED_SUMS =
       Calls.floats(
           "picked_sums",
@@ -54,6 +55,8 @@ final class NativeCodebooks implements CodebookKernels {
       Calls.floats("row_products", ADDRESS, ADDRESS, JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS);
   private static final MethodHandle COLLECT =
       Calls.floats("collect", ADDRESS, JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT, ADDRESS);
+  private static final MethodHandle LEAST_DISTANCES =
+      Calls.floats("least_distances", ADDRESS, JAVA_INT, ADDRESS, JAVA_INT, ADDRESS);
 
   @Override
   public void unpackStages(MemorySegment source, long offset, int stages, byte[] indices) {
@@ -71,64 +74,45 @@ final class NativeCodebooks implements CodebookKernels {
   }
 
   @Override
-  public void rowSums(FixedRows rows, byte[] indices, int tokens, short[] sums) {
-    int width = rows.width();
-    Bounds.checkMultiple("pairs", rows.pairs(), 16);
-    checkIndices(indices, rows.sets(), tokens);
-    Bounds.check(rows.rows().length, 0, rows.sets() * FixedRows.ROWS, width, width);
-    Bounds.check(sums.length, 0, tokens, width, width);
-    int together = ROW_BYTES.together(tokens, (long) rows.sets() * width);
-    for (int token = 0; token < tokens; token += together) {
-      int end = Math.min(tokens, token + together);
-      try {
-        ROW_SUMS.invokeExact(
-            MemorySegment.ofArray(rows.rows()),
-            MemorySegment.ofArray(indices),
-            rows.sets(),
-            rows.pairs(),
-            token,
-            end,
-            MemorySegment.ofArray(sums));
-      } catch (Throwable e) {
-        throw Calls.unexpected(e);
-      }
-    }
-  }
-
-  @Override
   public void turnedSums(
-      short[] sums,
-      int tokens,
       FixedRows rows,
+      byte[] indices,
+      int from,
+      int end,
       float[] scales,
       float[] cosines,
       float[] sines,
+      short[] room,
       float[] out) {
     int pairs = rows.pairs();
     int width = rows.width();
     Bounds.checkMultiple("pairs", pairs, 16);
-    Bounds.check(sums.length, 0, tokens, width, width);
+    checkIndices(indices, rows.sets(), end);
+    Bounds.check(rows.rows().length, 0, rows.sets() * FixedRows.ROWS, width, width);
     Bounds.check(rows.units().length, 0, pairs);
     Bounds.check(rows.mean().length, 0, width);
-    Bounds.check(scales.length, 0, tokens);
-    Bounds.check(cosines.length, 0, tokens, pairs, pairs);
-    Bounds.check(sines.length, 0, tokens, pairs, pairs);
-    Bounds.check(out.length, 0, tokens, width, width);
-    int together = FLOATS.together(tokens, width);
-    for (int token = 0; token < tokens; token += together) {
-      int end = Math.min(tokens, token + together);
+    Bounds.check(scales.length, from, end - from);
+    Bounds.check(cosines.length, from * pairs, (end - from) * pairs);
+    Bounds.check(sines.length, from * pairs, (end - from) * pairs);
+    Bounds.check(out.length, 0, end - from, width, width);
+    int together = ROW_BYTES.together(end - from, (long) rows.sets() * width);
+    for (int token = from; token < end; token += together) {
+      int some = Math.min(end, token + together);
       try {
         TURNED_SUMS.invokeExact(
-            MemorySegment.ofArray(sums),
-            token,
-            end,
+            MemorySegment.ofArray(rows.rows()),
+            MemorySegment.ofArray(indices),
+            rows.sets(),
             pairs,
+            token,
+            some,
             MemorySegment.ofArray(rows.units()),
             MemorySegment.ofArray(rows.mean()),
             MemorySegment.ofArray(scales),
             MemorySegment.ofArray(cosines),
             MemorySegment.ofArray(sines),
-            MemorySegment.ofArray(out));
+            MemorySegment.ofArray(out),
+            (token - from) * width);
       } catch (Throwable e) {
         throw Calls.unexpected(e);
       }
@@ -204,6 +188,24 @@ final class NativeCodebooks implements CodebookKernels {
       } catch (Throwable e) {
         throw Calls.unexpected(e);
       }
+    }
+  }
+
+  @Override
+  public void leastDistances(
+      float[] squares, int at, float[] products, int productsAt, float[] out) {
+    Bounds.check(squares.length, at, FixedRows.ROWS * FixedRows.ROWS);
+    Bounds.check(products.length, productsAt, FixedRows.ROWS);
+    Bounds.check(out.length, 0, FixedRows.ROWS);
+    try {
+      LEAST_DISTANCES.invokeExact(
+          MemorySegment.ofArray(squares),
+          at,
+          MemorySegment.ofArray(products),
+          productsAt,
+          MemorySegment.ofArray(out));
+    } catch (Throwable e) {
+      throw Calls.unexpected(e);
     }
   }
 }

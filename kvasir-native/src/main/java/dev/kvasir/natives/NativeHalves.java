@@ -6,8 +6,10 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import dev.kvasir.kernel.DenseMatrix;
 import dev.kvasir.kernel.DenseMatrix.Precision;
+import dev.kvasir.kernel.FloatKernels;
 import dev.kvasir.kernel.HalfKernels;
 import dev.kvasir.kernel.HalfQueries;
+import dev.kvasir.kernel.TileRoom;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 
@@ -47,10 +49,32 @@ final class NativeHalves implements HalfKernels {
           JAVA_INT,
           JAVA_INT);
 
-  private final HalfKernels scalar;
+  private static final MethodHandle DENSE_PRODUCTS =
+      Calls.floats(
+          "dense_products",
+          ADDRESS,
+          JAVA_INT,
+          ADDRESS,
+          JAVA_LONG,
+          JAVA_INT,
+          JAVA_INT,
+          ADDRESS,
+          JAVA_INT,
+          JAVA_INT,
+          JAVA_INT);
 
-  NativeHalves(HalfKernels scalar) {
+  /** Multiplications, some 40 microseconds of them. */
+  private static final Work PRODUCTS_OF_A_CALL = new Work(1 << 19);
+
+  /** Rows of activations from which on weights are made floats once instead of for every four. */
+  private static final int MANY = 5;
+
+  private final HalfKernels scalar;
+  private final FloatKernels floats;
+
+  NativeHalves(HalfKernels scalar, FloatKernels floats) {
     this.scalar = scalar;
+    this.floats = floats;
   }
 
   @Override
@@ -78,6 +102,59 @@ final class NativeHalves implements HalfKernels {
     } catch (Throwable e) {
       throw Calls.unexpected(e);
     }
+  }
+
+  @Override
+  public void products(
+      float[] a,
+      int aRows,
+      DenseMatrix b,
+      int firstRow,
+      int bRows,
+      float[] c,
+      int cAt,
+      int cStride,
+      TileRoom room) {
+    int columns = b.columns();
+    if (aRows >= MANY) {
+      float[] rows = room.weights(bRows * columns);
+      expand(b, firstRow, bRows, rows, 0);
+      floats.products(a, 0, columns, aRows, rows, 0, columns, bRows, columns, c, cAt, cStride);
+      return;
+    }
+    long rowBytes = (long) columns * b.precision().bytes();
+    Bounds.check(b.data().byteSize(), b.offset(firstRow), bRows * rowBytes);
+    Bounds.check(a.length, 0, aRows, columns, columns);
+    Bounds.check(c.length, cAt, aRows, cStride, bRows);
+    int together = PRODUCTS_OF_A_CALL.together(bRows, (long) aRows * columns);
+    for (int row = 0; row < bRows; row += together) {
+      int some = Math.min(together, bRows - row);
+      long offset = b.offset(firstRow + row);
+      try {
+        DENSE_PRODUCTS.invokeExact(
+            MemorySegment.ofArray(a),
+            aRows,
+            b.data(),
+            offset,
+            some,
+            columns,
+            MemorySegment.ofArray(c),
+            cAt + row,
+            cStride,
+            kind(b.precision()));
+      } catch (Throwable e) {
+        throw Calls.unexpected(e);
+      }
+    }
+  }
+
+  /** As floats.h numbers them. */
+  private static int kind(Precision precision) {
+    return switch (precision) {
+      case F16 -> 0;
+      case BF16 -> 1;
+      case F32 -> 2;
+    };
   }
 
   @Override

@@ -22,7 +22,7 @@ final class NativeKernels implements Kernels {
   private final FloatKernels floats = new NativeFloats();
   private final RowKernels rows = new NativeRows();
   private final DotKernels dots = new NativeDots();
-  private final HalfKernels halves = new NativeHalves(SCALAR.halves());
+  private final HalfKernels halves = new NativeHalves(SCALAR.halves(), floats);
   private final PatternKernels patterns = new NativePatterns();
   private final CodebookKernels codebooks = new NativeCodebooks();
 

@@ -4,6 +4,7 @@ import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 
 import dev.kvasir.kernel.PatternKernels;
+import dev.kvasir.page.PageSize;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 
@@ -14,6 +15,9 @@ final class NativePatterns implements PatternKernels {
 
   /** Values that turn, some 40 microseconds of them. */
   private static final Work TURNED = new Work(1 << 18);
+
+  /** One for each value of a byte. */
+  private static final int BINS = 256;
 
   private static final MethodHandle PICKED_PRODUCTS =
       Calls.floats(
@@ -43,9 +47,16 @@ final class NativePatterns implements PatternKernels {
           JAVA_INT,
           ADDRESS,
           ADDRESS,
-          JAVA_INT,
+          ADDRESS,
+          ADDRESS,
           ADDRESS,
           JAVA_INT);
+
+  private static final MethodHandle SPANS =
+      Calls.floats(
+          "spans", ADDRESS, JAVA_INT, ADDRESS, JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS, ADDRESS);
+  private static final MethodHandle COLLECT =
+      Calls.floats("collect_rows", ADDRESS, ADDRESS, JAVA_INT, ADDRESS, JAVA_INT);
 
   @Override
   public void pickedProducts(
@@ -62,9 +73,7 @@ final class NativePatterns implements PatternKernels {
     Bounds.check(a.length, 0, aRows, depth, depth);
     Bounds.check(picked.length, pickedAt, count);
     Bounds.check(c.length, cAt, aRows, cStride, count);
-    for (int j = pickedAt; j < pickedAt + count; j++) {
-      Bounds.check((long) b.length, (long) picked[j] * depth, depth);
-    }
+    checkRows(b.length / depth, picked, pickedAt, count);
     int together = PRODUCTS.together(count, (long) aRows * depth);
     for (int j = 0; j < count; j += together) {
       int some = Math.min(together, count - j);
@@ -83,6 +92,20 @@ final class NativePatterns implements PatternKernels {
       } catch (Throwable e) {
         throw Calls.unexpected(e);
       }
+    }
+  }
+
+  /** Refuses numbers of rows that are not there. */
+  private static void checkRows(int there, int[] picked, int at, int count) {
+    int least = 0;
+    int most = -1;
+    for (int j = at; j < at + count; j++) {
+      least = Math.min(least, picked[j]);
+      most = Math.max(most, picked[j]);
+    }
+    if (least < 0 || most >= there) {
+      throw new IndexOutOfBoundsException(
+          "row %d of %d".formatted(least < 0 ? least : most, there));
     }
   }
 
@@ -122,24 +145,25 @@ final class NativePatterns implements PatternKernels {
       int pairs,
       float[] cosines,
       float[] sines,
-      int anglesAt,
+      float[] backSines,
+      float[] room,
       float[] c,
       int cStride) {
     int depth = 2 * pairs;
     if (PRODUCTS.together(count, (long) aRows * depth) < count) {
       PatternKernels.super.turningProducts(
-          a, aRows, b, picked, count, fan, pairs, cosines, sines, anglesAt, c, cStride);
+          a, aRows, b, picked, count, fan, pairs, cosines, sines, backSines, room, c, cStride);
       return;
     }
     Bounds.checkMultiple("pairs", pairs, 16);
     Bounds.check(a.length, 0, aRows, depth, depth);
     Bounds.check(picked.length, 0, count);
-    Bounds.check(cosines.length, anglesAt, pairs);
-    Bounds.check(sines.length, anglesAt, pairs);
+    Bounds.check(cosines.length, 0, (fan + 1) * pairs);
+    Bounds.check(sines.length, 0, (fan + 1) * pairs);
+    Bounds.check(backSines.length, 0, (fan + 1) * pairs);
+    Bounds.check(room.length, 0, PatternKernels.turningRoom(fan, pairs));
     Bounds.check(c.length, 0, aRows, cStride, count);
-    for (int j = 0; j < count; j++) {
-      Bounds.check((long) b.length, (long) picked[j] * depth, depth);
-    }
+    checkRows(b.length / depth, picked, 0, count);
     try {
       TURNING_PRODUCTS.invokeExact(
           MemorySegment.ofArray(a),
@@ -151,9 +175,49 @@ final class NativePatterns implements PatternKernels {
           pairs,
           MemorySegment.ofArray(cosines),
           MemorySegment.ofArray(sines),
-          anglesAt,
+          MemorySegment.ofArray(backSines),
+          MemorySegment.ofArray(room),
           MemorySegment.ofArray(c),
           cStride);
+    } catch (Throwable e) {
+      throw Calls.unexpected(e);
+    }
+  }
+
+  @Override
+  public void spans(
+      float[] x, int at, float[] b, int bAt, int count, int depth, float[] least, float[] most) {
+    Bounds.check(x.length, at, depth);
+    Bounds.check(b.length, bAt, count, depth, depth);
+    Bounds.check(least.length, 0, count);
+    Bounds.check(most.length, 0, count);
+    try {
+      SPANS.invokeExact(
+          MemorySegment.ofArray(x),
+          at,
+          MemorySegment.ofArray(b),
+          bAt,
+          count,
+          depth,
+          MemorySegment.ofArray(least),
+          MemorySegment.ofArray(most));
+    } catch (Throwable e) {
+      throw Calls.unexpected(e);
+    }
+  }
+
+  @Override
+  public void collect(byte[] indices, float[] weights, int rows, float[] bins, int stride) {
+    Bounds.check(indices.length, 0, PageSize.TOKENS);
+    Bounds.check(weights.length, 0, rows, PageSize.TOKENS, PageSize.TOKENS);
+    Bounds.check(bins.length, 0, BINS, stride, rows);
+    try {
+      COLLECT.invokeExact(
+          MemorySegment.ofArray(indices),
+          MemorySegment.ofArray(weights),
+          rows,
+          MemorySegment.ofArray(bins),
+          stride);
     } catch (Throwable e) {
       throw Calls.unexpected(e);
     }

@@ -28,18 +28,13 @@ class NativeCodebooksTest {
     byte[] numbers = new byte[sets * FixedRows.ROWS * width];
     random.nextBytes(numbers);
     FixedRows rows = new FixedRows(sets, pairs, numbers, randomFloats(pairs), randomFloats(width));
-    short[] sums = new short[TOKENS * width];
-    short[] foundSums = sums.clone();
-    scalar.codebooks().rowSums(rows, indices, TOKENS, sums);
-    codebooks.rowSums(rows, indices, TOKENS, foundSums);
-    assertThat(foundSums).isEqualTo(sums);
-
     float[] scales = randomFloats(TOKENS);
     float[] angles = randomFloats(TOKENS * pairs);
     float[] turned = new float[TOKENS * width];
     float[] found = turned.clone();
-    scalar.codebooks().turnedSums(sums, TOKENS, rows, scales, angles, angles, turned);
-    codebooks.turnedSums(sums, TOKENS, rows, scales, angles, angles, found);
+    short[] room = new short[TOKENS * width];
+    scalar.codebooks().turnedSums(rows, indices, 0, TOKENS, scales, angles, angles, room, turned);
+    codebooks.turnedSums(rows, indices, 0, TOKENS, scales, angles, angles, room, found);
     assertThat(found).isEqualTo(turned);
 
     scalar.patterns().turn(turned, 0, TOKENS, pairs, angles, angles, pairs);

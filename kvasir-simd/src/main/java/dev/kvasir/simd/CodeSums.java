@@ -5,6 +5,8 @@ import static jdk.incubator.vector.VectorOperators.AND;
 import static jdk.incubator.vector.VectorOperators.FMA;
 import static jdk.incubator.vector.VectorOperators.LSHL;
 import static jdk.incubator.vector.VectorOperators.LSHR;
+import static jdk.incubator.vector.VectorOperators.LT;
+import static jdk.incubator.vector.VectorOperators.MIN;
 import static jdk.incubator.vector.VectorOperators.MUL;
 import static jdk.incubator.vector.VectorOperators.NEG;
 import static jdk.incubator.vector.VectorOperators.OR;
@@ -76,23 +78,25 @@ final class CodeSums {
     return ByteVector.fromMemorySegment(SIXTEEN, source, offset, ByteOrder.LITTLE_ENDIAN);
   }
 
-  static void rowSums(FixedRows rows, byte[] indices, int tokens, short[] sums) {
+  static void rowSums(FixedRows rows, byte[] indices, int first, int end, short[] sums) {
     int pairs = rows.pairs();
-    for (int token = 0; token < tokens; token++) {
+    for (int token = first; token < end; token++) {
+      int to = (token - first) * rows.width();
       int pair = 0;
       for (; pair <= pairs - 4 * SHORT_LANES; pair += 4 * SHORT_LANES) {
-        four(rows, indices, token, pair, sums);
+        four(rows, indices, token, pair, sums, to);
       }
       for (; pair <= pairs - 2 * SHORT_LANES; pair += 2 * SHORT_LANES) {
-        two(rows, indices, token, pair, sums);
+        two(rows, indices, token, pair, sums, to);
       }
       for (; pair < pairs; pair += SHORT_LANES) {
-        one(rows, indices, token, pair, sums);
+        one(rows, indices, token, pair, sums, to);
       }
     }
   }
 
-  private static void four(FixedRows fixed, byte[] indices, int token, int pair, short[] sums) {
+  private static void four(
+      FixedRows fixed, byte[] indices, int token, int pair, short[] sums, int sumsAt) {
     byte[] rows = fixed.rows();
     int width = fixed.width();
     int at = 2 * pair;
@@ -122,7 +126,7 @@ final class CodeSums {
       b3 = r3.lanewise(LSHR, 8).lanewise(ADD, b3);
     }
     ShortVector zero = ShortVector.broadcast(SHORTS, (short) (FixedRows.ZERO * fixed.sets()));
-    int x = token * width + pair;
+    int x = sumsAt + pair;
     int y = x + fixed.pairs();
     a0.lanewise(SUB, b0.lanewise(LSHL, 8)).lanewise(SUB, zero).intoArray(sums, x);
     b0.lanewise(SUB, zero).intoArray(sums, y);
@@ -134,7 +138,8 @@ final class CodeSums {
     b3.lanewise(SUB, zero).intoArray(sums, y + 3 * SHORT_LANES);
   }
 
-  private static void two(FixedRows fixed, byte[] indices, int token, int pair, short[] sums) {
+  private static void two(
+      FixedRows fixed, byte[] indices, int token, int pair, short[] sums, int sumsAt) {
     byte[] rows = fixed.rows();
     int width = fixed.width();
     int at = 2 * pair;
@@ -152,7 +157,7 @@ final class CodeSums {
       b1 = r1.lanewise(LSHR, 8).lanewise(ADD, b1);
     }
     ShortVector zero = ShortVector.broadcast(SHORTS, (short) (FixedRows.ZERO * fixed.sets()));
-    int x = token * width + pair;
+    int x = sumsAt + pair;
     int y = x + fixed.pairs();
     a0.lanewise(SUB, b0.lanewise(LSHL, 8)).lanewise(SUB, zero).intoArray(sums, x);
     b0.lanewise(SUB, zero).intoArray(sums, y);
@@ -160,7 +165,8 @@ final class CodeSums {
     b1.lanewise(SUB, zero).intoArray(sums, y + SHORT_LANES);
   }
 
-  private static void one(FixedRows fixed, byte[] indices, int token, int pair, short[] sums) {
+  private static void one(
+      FixedRows fixed, byte[] indices, int token, int pair, short[] sums, int sumsAt) {
     byte[] rows = fixed.rows();
     int width = fixed.width();
     int at = 2 * pair;
@@ -173,7 +179,7 @@ final class CodeSums {
       b0 = r0.lanewise(LSHR, 8).lanewise(ADD, b0);
     }
     ShortVector zero = ShortVector.broadcast(SHORTS, (short) (FixedRows.ZERO * fixed.sets()));
-    int x = token * width + pair;
+    int x = sumsAt + pair;
     int y = x + fixed.pairs();
     a0.lanewise(SUB, b0.lanewise(LSHL, 8)).lanewise(SUB, zero).intoArray(sums, x);
     b0.lanewise(SUB, zero).intoArray(sums, y);
@@ -181,7 +187,8 @@ final class CodeSums {
 
   static void turnedSums(
       short[] sums,
-      int tokens,
+      int first,
+      int end,
       FixedRows rows,
       float[] scales,
       float[] cosines,
@@ -192,8 +199,8 @@ final class CodeSums {
       FloatVector unit = FloatVector.fromArray(FLOATS, rows.units(), i);
       FloatVector meanX = FloatVector.fromArray(FLOATS, rows.mean(), i);
       FloatVector meanY = FloatVector.fromArray(FLOATS, rows.mean(), pairs + i);
-      for (int token = 0; token < tokens; token++) {
-        int at = token * 2 * pairs + i;
+      for (int token = first; token < end; token++) {
+        int at = (token - first) * 2 * pairs + i;
         FloatVector factor = unit.lanewise(MUL, FloatVector.broadcast(FLOATS, scales[token]));
         FloatVector sumX =
             (FloatVector) ShortVector.fromArray(HALF_SHORTS, sums, at).convertShape(S2F, FLOATS, 0);
@@ -265,6 +272,23 @@ final class CodeSums {
           FloatVector.fromArray(FOUR, bins, bin).lanewise(ADD, weight).intoArray(bins, bin);
         }
       }
+    }
+  }
+
+  /** What is not a number is below nothing; of numbers the least is the same in any order. */
+  static void leastDistances(
+      float[] squares, int at, float[] products, int productsAt, float[] out) {
+    for (int a = 0; a < FixedRows.ROWS; a++) {
+      FloatVector leasts = FloatVector.broadcast(FLOATS, Float.POSITIVE_INFINITY);
+      int row = at + a * FixedRows.ROWS;
+      for (int b = 0; b < FixedRows.ROWS; b += LANES) {
+        FloatVector product = FloatVector.fromArray(FLOATS, products, productsAt + b);
+        FloatVector distances =
+            FloatVector.fromArray(FLOATS, squares, row + b)
+                .lanewise(SUB, product.lanewise(ADD, product));
+        leasts = leasts.blend(distances, distances.compare(LT, leasts));
+      }
+      out[a] = leasts.reduceLanes(MIN);
     }
   }
 }

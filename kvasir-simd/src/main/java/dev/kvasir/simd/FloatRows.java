@@ -3,7 +3,9 @@ package dev.kvasir.simd;
 import static jdk.incubator.vector.VectorOperators.ADD;
 import static jdk.incubator.vector.VectorOperators.DIV;
 import static jdk.incubator.vector.VectorOperators.FMA;
+import static jdk.incubator.vector.VectorOperators.GT;
 import static jdk.incubator.vector.VectorOperators.LSHL;
+import static jdk.incubator.vector.VectorOperators.LT;
 import static jdk.incubator.vector.VectorOperators.MAX;
 import static jdk.incubator.vector.VectorOperators.MIN;
 import static jdk.incubator.vector.VectorOperators.MUL;
@@ -119,6 +121,32 @@ final class FloatRows {
         y.lanewise(NEG).lanewise(FMA, sin, x.lanewise(MUL, cos)).intoArray(vectors, row + i);
         x.lanewise(FMA, sin, y.lanewise(MUL, cos)).intoArray(vectors, row + pairs + i);
       }
+    }
+  }
+
+  static void spans(
+      float[] x, int at, float[] b, int bAt, int count, int depth, float[] least, float[] most) {
+    int whole = SPECIES.loopBound(depth);
+    for (int j = 0; j < count; j++) {
+      int row = bAt + j * depth;
+      FloatVector lows = FloatVector.broadcast(SPECIES, Float.POSITIVE_INFINITY);
+      FloatVector highs = FloatVector.broadcast(SPECIES, Float.NEGATIVE_INFINITY);
+      for (int i = 0; i < whole; i += LANES) {
+        FloatVector left =
+            FloatVector.fromArray(SPECIES, x, at + i)
+                .lanewise(SUB, FloatVector.fromArray(SPECIES, b, row + i));
+        lows = lows.blend(left, left.compare(LT, lows));
+        highs = highs.blend(left, left.compare(GT, highs));
+      }
+      float low = lows.reduceLanes(MIN);
+      float high = highs.reduceLanes(MAX);
+      for (int i = whole; i < depth; i++) {
+        float left = x[at + i] - b[row + i];
+        low = left < low ? left : low;
+        high = left > high ? left : high;
+      }
+      least[j] = low;
+      most[j] = high;
     }
   }
 }

@@ -12,20 +12,18 @@ final class VectorCodebooks implements CodebookKernels {
   }
 
   @Override
-  public void rowSums(FixedRows rows, byte[] indices, int tokens, short[] sums) {
-    CodeSums.rowSums(rows, indices, tokens, sums);
-  }
-
-  @Override
   public void turnedSums(
-      short[] sums,
-      int tokens,
       FixedRows rows,
+      byte[] indices,
+      int from,
+      int end,
       float[] scales,
       float[] cosines,
       float[] sines,
+      short[] room,
       float[] out) {
-    CodeSums.turnedSums(sums, tokens, rows, scales, cosines, sines, out);
+    CodeSums.rowSums(rows, indices, from, end, room);
+    CodeSums.turnedSums(room, from, end, rows, scales, cosines, sines, out);
   }
 
   @Override
@@ -43,5 +41,11 @@ final class VectorCodebooks implements CodebookKernels {
   public void collect(
       byte[] indices, int sets, int tokens, float[] weights, int lanes, float[] bins) {
     CodeSums.collect(indices, sets, tokens, weights, lanes, bins);
+  }
+
+  @Override
+  public void leastDistances(
+      float[] squares, int at, float[] products, int productsAt, float[] out) {
+    CodeSums.leastDistances(squares, at, products, productsAt, out);
   }
 }

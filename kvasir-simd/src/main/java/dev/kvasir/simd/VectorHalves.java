@@ -4,6 +4,7 @@ import dev.kvasir.kernel.DenseMatrix;
 import dev.kvasir.kernel.DenseMatrix.Precision;
 import dev.kvasir.kernel.HalfKernels;
 import dev.kvasir.kernel.HalfQueries;
+import dev.kvasir.kernel.TileRoom;
 import java.lang.foreign.MemorySegment;
 
 /** Rows of 16-bit floats on the Vector API. */
@@ -28,6 +29,23 @@ final class VectorHalves implements HalfKernels {
   @Override
   public void expand(MemorySegment source, long offset, float[] out, int outAt, int count) {
     HalfFloats.expandHalf(source, offset, out, outAt, count);
+  }
+
+  @Override
+  public void products(
+      float[] a,
+      int aRows,
+      DenseMatrix b,
+      int firstRow,
+      int bRows,
+      float[] c,
+      int cAt,
+      int cStride,
+      TileRoom room) {
+    int columns = b.columns();
+    float[] rows = room.weights(bRows * columns);
+    expand(b, firstRow, bRows, rows, 0);
+    FloatProducts.products(a, 0, columns, aRows, rows, 0, columns, bRows, columns, c, cAt, cStride);
   }
 
   @Override

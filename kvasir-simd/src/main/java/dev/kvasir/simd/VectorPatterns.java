@@ -24,4 +24,10 @@ final class VectorPatterns implements PatternKernels {
       float[] vectors, int at, int count, int pairs, float[] cosines, float[] sines, int anglesAt) {
     FloatRows.turn(vectors, at, count, pairs, cosines, sines, anglesAt);
   }
+
+  @Override
+  public void spans(
+      float[] x, int at, float[] b, int bAt, int count, int depth, float[] least, float[] most) {
+    FloatRows.spans(x, at, b, bAt, count, depth, least, most);
+  }
 }

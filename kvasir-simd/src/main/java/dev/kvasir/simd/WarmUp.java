@@ -177,9 +177,11 @@ final class WarmUp implements AutoCloseable {
   private Trial halves() {
     DenseMatrix row =
         new DenseMatrix(DenseMatrix.Precision.BF16, 1, COLUMNS, arena.allocate(2 * COLUMNS));
+    TileRoom room = new TileRoom();
     return inTurn(
         kernels -> kernels.halves().expand(row.data(), 0, z, 0, COLUMNS),
         kernels -> kernels.halves().expand(row, 0, 1, z, 0),
+        kernels -> kernels.halves().products(x, 1, row, 0, 1, z, 0, 1, room),
         halfRows());
   }
 
@@ -215,6 +217,7 @@ final class WarmUp implements AutoCloseable {
     return kernels -> {
       kernels.patterns().pickedProducts(x, 5, y, picked, 0, picked.length, HEAD, z, 0, TOKENS);
       kernels.patterns().turn(z, 0, 2, HEAD, y, still, 0);
+      kernels.patterns().spans(x, 0, y, 0, 5, HEAD, still, still);
       kernels.rows().scale(z, 0, 5 * TOKENS, 0); // or they would grow without bound
     };
   }
@@ -232,15 +235,16 @@ final class WarmUp implements AutoCloseable {
     short[] rowSums = new short[tokens * 2 * pairs];
     float[] floats = new float[numbers.length];
     float[] products = new float[tokens];
+    float[] leasts = new float[FixedRows.ROWS];
     float[] bins = new float[sets * FixedRows.ROWS * 8];
     return inTurn(
         kernels -> kernels.codebooks().unpackStages(codes, 0, stages, indices),
-        kernels -> kernels.codebooks().rowSums(fixed, indices, tokens, rowSums),
-        kernels -> kernels.codebooks().turnedSums(rowSums, tokens, fixed, x, x, y, z),
+        kernels -> kernels.codebooks().turnedSums(fixed, indices, 0, tokens, x, x, y, rowSums, z),
         kernels -> kernels.codebooks().collect(indices, sets, tokens, x, 4, bins),
         kernels -> kernels.codebooks().collect(indices, sets, tokens, x, 8, bins),
         kernels -> kernels.codebooks().pickedSums(floats, 0, indices, sets, tokens, 2 * pairs, z),
         kernels -> kernels.codebooks().rowProducts(z, y, tokens, 2 * pairs, products),
+        kernels -> kernels.codebooks().leastDistances(floats, 0, floats, 0, leasts),
         kernels ->
             kernels.rows().scale(bins, 0, bins.length, 0)); // or they would grow without bound
   }

@@ -29,7 +29,7 @@ public final class BeamEncoder {
   public BeamEncoder(Kernels kernels, int width) {
     this.kernels = kernels;
     this.width = width;
-    this.search = new StageSearch(width);
+    this.search = new StageSearch(kernels, width);
   }
 
   /** Sums of some stages for each vector of a batch. */

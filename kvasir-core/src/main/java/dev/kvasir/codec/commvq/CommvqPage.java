@@ -213,8 +213,7 @@ public final class CommvqPage implements Page {
     TurnTable table = rows.table();
     readKeys(kernels, kvHead, room.indices);
     readKeyScales(kernels, room.scales);
-    kernels.codebooks().rowSums(fixed, room.indices, tokens, room.sums);
-    table.turnAlong(kernels, room.sums, tokens, fixed, room.scales, room.vectors);
+    table.turnAlong(kernels, fixed, room.indices, 0, tokens, room.scales, room.sums, room.vectors);
     room.turn(table).turn(kernels, room.vectors, tokens, rotation, position);
     table.restore(room.vectors, tokens, out);
   }

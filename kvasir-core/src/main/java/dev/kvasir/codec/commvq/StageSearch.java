@@ -1,5 +1,6 @@
 package dev.kvasir.codec.commvq;
 
+import dev.kvasir.kernel.Kernels;
 import java.util.Arrays;
 
 /**
@@ -11,7 +12,8 @@ import java.util.Arrays;
 public final class StageSearch {
   private static final int ROWS = AdditiveStages.ROWS;
 
-  private final float[] doubled = new float[ROWS]; // 2 h
+  private final Kernels kernels;
+  private final float[] leasts = new float[ROWS]; // over b, for each a
   private final Ranking rows;
   private final Ranking centres;
   private AdditiveStages stages;
@@ -21,7 +23,8 @@ public final class StageSearch {
   /**
    * @param most centres that {@link #begin} may ask for
    */
-  public StageSearch(int most) {
+  public StageSearch(Kernels kernels, int most) {
+    this.kernels = kernels;
     this.rows = new Ranking(most);
     this.centres = new Ranking(most);
   }
@@ -46,29 +49,16 @@ public final class StageSearch {
    * @param at of its products: (2, ROWS)
    */
   public void offer(float error, int at) {
-    doubleSecond(at);
+    kernels
+        .codebooks()
+        .leastDistances(stages.squares(), stages.squaresAt(stage, 0), products, at + ROWS, leasts);
     for (int a = 0; a < ROWS; a++) {
       float shift = error - 2 * products[at + a];
-      float least = least(stages.squaresAt(stage, a)) + shift;
+      float least = leasts[a] + shift;
       if (least < rows.worst()) {
         rows.insert(least, at, a, shift);
       }
     }
-  }
-
-  private void doubleSecond(int at) {
-    for (int b = 0; b < ROWS; b++) {
-      doubled[b] = 2 * products[at + ROWS + b];
-    }
-  }
-
-  private float least(int at) {
-    float[] squares = stages.squares();
-    float least = Float.POSITIVE_INFINITY;
-    for (int b = 0; b < ROWS; b++) {
-      least = Math.min(least, squares[at + b] - doubled[b]);
-    }
-    return least;
   }
 
   /** Ranks the centres of what was offered; to be called once, before they are asked for. */

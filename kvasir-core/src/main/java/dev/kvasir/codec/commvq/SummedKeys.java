@@ -13,14 +13,17 @@ import dev.kvasir.kernel.TurnTable;
 final class SummedKeys implements KeyScores {
   private static final int PAGE = Page.TOKENS;
 
+  /** Tokens whose keys are made at a time, for little room; 16 to 128 take about as long. */
+  private static final int SOME = 32;
+
   private final Kernels kernels;
   private final int keyDim;
   private final float[] turnedQueries; // (rows, keyDim)
   private final float[] scales = new float[PAGE];
   private byte[] indices = {}; // (sets, PAGE)
   private float[] arrangedQueries = {}; // (rows, width)
-  private short[] sums = {}; // (PAGE, width)
-  private float[] keys = {}; // (PAGE, width)
+  private short[] sums = {}; // (SOME, width)
+  private float[] keys = {}; // (SOME, width)
 
   SummedKeys(Kernels kernels, int keyDim) {
     this.kernels = kernels;
@@ -37,11 +40,13 @@ final class SummedKeys implements KeyScores {
     turnBack(page, queries, rows);
     page.readKeys(kernels, kvHead, indices);
     page.readKeyScales(kernels, scales);
-    kernels.codebooks().rowSums(fixed, indices, PAGE, sums);
-    table.turnAlong(kernels, sums, PAGE, fixed, scales, keys);
-    kernels
-        .floats()
-        .products(arrangedQueries, 0, width, rows, keys, 0, width, PAGE, width, scores, 0, PAGE);
+    for (int from = 0; from < PAGE; from += SOME) {
+      table.turnAlong(kernels, fixed, indices, from, from + SOME, scales, sums, keys);
+      kernels
+          .floats()
+          .products(
+              arrangedQueries, 0, width, rows, keys, 0, width, SOME, width, scores, from, PAGE);
+    }
   }
 
   private void turnBack(CommvqPage page, float[] queries, int rows) {
@@ -54,10 +59,10 @@ final class SummedKeys implements KeyScores {
     if (indices.length < sets * PAGE) {
       indices = new byte[sets * PAGE];
     }
-    if (keys.length < PAGE * width) {
+    if (keys.length < SOME * width) {
       arrangedQueries = new float[PageReader.MOST_ROWS * width];
-      sums = new short[PAGE * width];
-      keys = new float[PAGE * width];
+      sums = new short[SOME * width];
+      keys = new float[SOME * width];
     }
   }
 }

@@ -10,18 +10,15 @@ import java.util.Arrays;
  * alike and part somewhere, so which version of a bank each pattern belongs to is kept beside it.
  */
 final class ExpandedBank {
-  /** Turns of a pattern that are kept: queries are turned back by what is missing to a token's. */
-  static final int FAN = 8;
-
-  /** Places that room for fans grows by, since most banks stay far from what they may hold. */
+  /** Places that room for rows grows by, since most banks stay far from what they may hold. */
   private static final int GROWTH = 64;
 
   private final int headDim;
   private float[] patterns = {}; // (count, headDim)
-  private float[] fans = {}; // (1 + count, FAN, table.width()), where patterns turn
+  private float[] rows = {}; // (1 + count, table.width()), where patterns turn
   private final Patterns[] versions = new Patterns[Patterns.MOST]; // that added each pattern
   private int count;
-  private int fanCount;
+  private int rowCount;
   private TurnTable order; // null until patterns turn
   private int layer;
   private int kvHead;
@@ -40,17 +37,14 @@ final class ExpandedBank {
     return patterns;
   }
 
-  /**
-   * (1 + count, {@link #FAN}, table.width()): zeros, then each pattern turned by 0 to {@link #FAN}
-   * - 1 tokens.
-   */
-  float[] fans() {
-    return fans;
+  /** Zeros, then each pattern in the order of {@link #arrange}'s table: (1 + count, width). */
+  float[] rows() {
+    return rows;
   }
 
-  /** The row of {@link #fans} that a token has, by its pattern's index. */
-  static int fanRow(byte index, int token) {
-    return (index + 1 & 0xFF) * FAN + token % FAN;
+  /** The row of {@link #rows} that a token has, by its pattern's index. */
+  static int row(byte index) {
+    return index + 1 & 0xFF;
   }
 
   /** Makes the patterns of a bank ready; those of a longer one that grew from it may stay. */
@@ -91,7 +85,7 @@ final class ExpandedBank {
   private void forgetFrom(int kept) {
     if (kept < count) {
       count = kept;
-      fanCount = Math.min(fanCount, kept);
+      rowCount = Math.min(rowCount, kept);
       changes++;
     }
   }
@@ -101,29 +95,25 @@ final class ExpandedBank {
     return changes;
   }
 
-  /** Turns what has not been turned yet. */
-  void turn(Kernels kernels, TurnTable table) {
+  /** Brings what has not been arranged yet into the order of a table. */
+  void arrange(TurnTable table) {
     if (order != table) {
       order = table;
-      fans = new float[0];
-      fanCount = 0;
+      rows = new float[0];
+      rowCount = 0;
     }
-    growFans(FAN * table.width());
-    for (; fanCount < count; fanCount++) {
-      int at = (1 + fanCount) * FAN * table.width();
-      table.arrange(patterns, fanCount * headDim, 1, fans, at);
-      for (int i = 1; i < FAN; i++) {
-        int to = at + i * table.width();
-        System.arraycopy(fans, at, fans, to, table.width());
-        table.turn(kernels, fans, to, 1, i);
-      }
+    growRows(table.width());
+    if (rowCount < count) {
+      int to = (1 + rowCount) * table.width();
+      table.arrange(patterns, rowCount * headDim, count - rowCount, rows, to);
+      rowCount = count;
     }
   }
 
-  private void growFans(int fanWidth) {
+  private void growRows(int width) {
     int places = Math.min(Math.ceilDiv(1 + count, GROWTH) * GROWTH, 1 + Patterns.MOST);
-    if (fans.length < places * fanWidth) {
-      fans = Arrays.copyOf(fans, places * fanWidth);
+    if (rows.length < places * width) {
+      rows = Arrays.copyOf(rows, places * width);
     }
   }
 }

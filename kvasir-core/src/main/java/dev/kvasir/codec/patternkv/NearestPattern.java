@@ -1,13 +1,12 @@
 package dev.kvasir.codec.patternkv;
 
+import dev.kvasir.kernel.Kernels;
+
 /**
  * The pattern that leaves least of a vector, by its {@link PatternChoice}. By range it is {@code
  * argmin over m of max_i(x_i - m_i) - min_i(x_i - m_i)}.
  */
 final class NearestPattern {
-  /** Channels between two looks at whether a pattern can still win. */
-  private static final int STRIDE = 16;
-
   /**
    * Residuals at the most: a pair of channels may be turned into one, by a root of two, and must
    * stay a half, the largest of which is 65504.
@@ -18,14 +17,18 @@ final class NearestPattern {
   private final float[] patterns; // (count, headDim)
   private final int count;
   private final int headDim;
-  private float least;
-  private float most;
+  private final Kernels kernels;
+  private final float[] least; // (count), what is left
+  private final float[] most; // (count)
 
-  NearestPattern(float[] patterns, int count, int headDim, PatternChoice choice) {
+  NearestPattern(Kernels kernels, float[] patterns, int count, int headDim, PatternChoice choice) {
+    this.kernels = kernels;
     this.choice = choice;
     this.patterns = patterns;
     this.count = count;
     this.headDim = headDim;
+    this.least = new float[count];
+    this.most = new float[count];
   }
 
   /**
@@ -64,46 +67,29 @@ final class NearestPattern {
   }
 
   private boolean fits(float[] x, int at, int pattern, double largestRatio) {
-    return spans(x, at, pattern * headDim, Float.POSITIVE_INFINITY)
-        && least >= -MOST
-        && most <= MOST
-        && (largestRatio == Double.POSITIVE_INFINITY
-            || most - least <= largestRatio * range(x, at));
+    kernels.patterns().spans(x, at, patterns, pattern * headDim, 1, headDim, least, most);
+    return staysHalf(0) && flattens(most[0] - least[0], x, at, largestRatio);
+  }
+
+  private boolean staysHalf(int place) {
+    return least[place] >= -MOST && most[place] <= MOST;
+  }
+
+  private boolean flattens(float range, float[] x, int at, double largestRatio) {
+    return largestRatio == Double.POSITIVE_INFINITY || range <= largestRatio * range(x, at);
   }
 
   private int byRange(float[] x, int at, double largestRatio) {
+    kernels.patterns().spans(x, at, patterns, 0, count, headDim, least, most);
     int best = Patterns.NONE;
     float bestRange = Float.POSITIVE_INFINITY;
     for (int pattern = 0; pattern < count; pattern++) {
-      if (spans(x, at, pattern * headDim, bestRange) && least >= -MOST && most <= MOST) {
+      if (most[pattern] - least[pattern] < bestRange && staysHalf(pattern)) {
         best = pattern;
-        bestRange = most - least;
+        bestRange = most[pattern] - least[pattern];
       }
     }
-    if (largestRatio == Double.POSITIVE_INFINITY || best == Patterns.NONE) {
-      return best;
-    }
-    return bestRange <= largestRatio * range(x, at) ? best : Patterns.NONE;
-  }
-
-  /** Sets the least and the most residual; answers whether their range is below a bound. */
-  private boolean spans(float[] x, int at, int pattern, float bound) {
-    float low = Float.POSITIVE_INFINITY;
-    float high = Float.NEGATIVE_INFINITY;
-    for (int from = 0; from < headDim; from += STRIDE) {
-      int end = Math.min(from + STRIDE, headDim);
-      for (int i = from; i < end; i++) {
-        float residual = x[at + i] - patterns[pattern + i];
-        low = Math.min(low, residual);
-        high = Math.max(high, residual);
-      }
-      if (high - low >= bound) {
-        return false;
-      }
-    }
-    least = low;
-    most = high;
-    return true;
+    return best != Patterns.NONE && flattens(bestRange, x, at, largestRatio) ? best : Patterns.NONE;
   }
 
   private float range(float[] x, int at) {

@@ -156,7 +156,7 @@ final class PatternBank {
 
   private byte[] choose(float[] head, float[] patterns) {
     NearestPattern nearest =
-        new NearestPattern(patterns, last.count(), shape.headDim(), settings.choice());
+        new NearestPattern(kernels, patterns, last.count(), shape.headDim(), settings.choice());
     byte[] indices = new byte[TOKENS];
     for (int token = 0; token < TOKENS; token++) {
       indices[token] = (byte) nearest.of(head, token * shape.headDim(), settings.largestRatio());

@@ -81,27 +81,8 @@ final class PatternNumbers {
    * @param probabilities (rows, PAGE)
    * @param indices (PAGE)
    */
-  void collect(float[] probabilities, byte[] indices, int rows) {
-    int row = 0;
-    for (; row + 4 <= rows; row += 4) {
-      collectFour(probabilities, indices, row);
-    }
-    for (; row < rows; row++) {
-      for (int token = 0; token < PAGE; token++) {
-        numbers[(indices[token] & 0xFF) * ROWS + row] += probabilities[row * PAGE + token];
-      }
-    }
-  }
-
-  private void collectFour(float[] probabilities, byte[] indices, int row) {
-    for (int token = 0; token < PAGE; token++) {
-      int to = (indices[token] & 0xFF) * ROWS + row;
-      int from = row * PAGE + token;
-      numbers[to] += probabilities[from];
-      numbers[to + 1] += probabilities[from + PAGE];
-      numbers[to + 2] += probabilities[from + 2 * PAGE];
-      numbers[to + 3] += probabilities[from + 3 * PAGE];
-    }
+  void collect(Kernels kernels, float[] probabilities, byte[] indices, int rows) {
+    kernels.patterns().collect(indices, probabilities, rows, numbers, ROWS);
   }
 
   /** Scales a row of the first {@code count} patterns. */

@@ -17,7 +17,7 @@ import java.util.Arrays;
  *
  * <p>Where patterns turn with their positions, a product depends on the position too. Turning a
  * query back is as good as turning a pattern: queries are turned back by a page's first position
- * and then by eight tokens at a time, and patterns by 0 to 7 tokens once for all pages.
+ * and then by a few tokens at a time, and a token's pattern by what is missing to its place.
  */
 final class PatternkvReader implements PageReader {
   static final PageReaders.Kind<PatternkvReader> KIND =
@@ -40,7 +40,8 @@ final class PatternkvReader implements PageReader {
 
   private final float[] turnedQueries; // (rows, keyDim)
   private float[] arrangedQueries = {}; // (rows, table.width())
-  private final int[] fanRows = new int[PAGE];
+  private float[] turningRoom = {};
+  private final int[] picked = new int[PAGE]; // rows of patterns
 
   private final ExpandedBank valueBank;
   private final PatternNumbers weights = new PatternNumbers(); // of patterns of values
@@ -108,16 +109,17 @@ final class PatternkvReader implements PageReader {
     int width = table.width();
     if (arrangedQueries.length != PageReader.MOST_ROWS * width) {
       arrangedQueries = new float[PageReader.MOST_ROWS * width];
+      turningRoom = new float[table.productRoom()];
     }
     System.arraycopy(queries, 0, turnedQueries, 0, rows * keyDim);
     rotation.turn(turnedQueries, 0, keyDim, rows, -position);
     table.arrange(turnedQueries, 0, rows, arrangedQueries, 0);
-    keyBank.turn(kernels, table);
+    keyBank.arrange(table);
     for (int token = 0; token < PAGE; token++) {
-      fanRows[token] = ExpandedBank.fanRow(indices[token], token);
+      picked[token] = ExpandedBank.row(indices[token]);
     }
     table.addProducts(
-        kernels, arrangedQueries, rows, keyBank.fans(), fanRows, PAGE, ExpandedBank.FAN, scores);
+        kernels, arrangedQueries, rows, keyBank.rows(), picked, PAGE, turningRoom, scores);
   }
 
   @Override
@@ -135,7 +137,7 @@ final class PatternkvReader implements PageReader {
     mixedLayer = labelled.layer();
     mixedHead = kvHead;
     labels.read(kvHead, indices);
-    weights.collect(probabilities, indices, rows);
+    weights.collect(kernels, probabilities, indices, rows);
   }
 
   @Override

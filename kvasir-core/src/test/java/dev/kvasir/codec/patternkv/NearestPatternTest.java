@@ -2,6 +2,7 @@ package dev.kvasir.codec.patternkv;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kvasir.kernel.ScalarKernels;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
@@ -13,7 +14,8 @@ class NearestPatternTest {
     Random random = new Random(8);
     for (int headDim : new int[] {4, 20, 64, 80}) {
       float[] patterns = gaussian(random, 40 * headDim);
-      NearestPattern nearest = new NearestPattern(patterns, 40, headDim, PatternChoice.RANGE);
+      NearestPattern nearest =
+          new NearestPattern(new ScalarKernels(), patterns, 40, headDim, PatternChoice.RANGE);
       for (int trial = 0; trial < 50; trial++) {
         float[] x = gaussian(random, headDim);
         int found = nearest.of(x, 0, ANY);
@@ -37,7 +39,9 @@ class NearestPatternTest {
   }
 
   private static int chosen(float[] patterns, PatternChoice choice, float[] x) {
-    return new NearestPattern(patterns, patterns.length / x.length, x.length, choice).of(x, 0, ANY);
+    return new NearestPattern(
+            new ScalarKernels(), patterns, patterns.length / x.length, x.length, choice)
+        .of(x, 0, ANY);
   }
 
   /** The range of the vector is 8; the patterns leave 2 and 6 of it. */
@@ -45,10 +49,13 @@ class NearestPatternTest {
   void aPatternThatFlattensTooLittleIsNotUsed() {
     float[] x = {0, 2, 4, 8};
     NearestPattern nearest =
-        new NearestPattern(new float[] {0, 0, 2, 6, 0, 0, 0, 2}, 2, 4, PatternChoice.RANGE);
+        new NearestPattern(
+            new ScalarKernels(), new float[] {0, 0, 2, 6, 0, 0, 0, 2}, 2, 4, PatternChoice.RANGE);
     assertThat(nearest.of(x, 0, 0.25)).isZero();
     assertThat(nearest.of(x, 0, 0.24)).isEqualTo(Patterns.NONE);
-    NearestPattern worse = new NearestPattern(new float[] {0, 0, 0, 2}, 1, 4, PatternChoice.RANGE);
+    NearestPattern worse =
+        new NearestPattern(
+            new ScalarKernels(), new float[] {0, 0, 0, 2}, 1, 4, PatternChoice.RANGE);
     assertThat(worse.of(x, 0, 0.75)).isZero();
     assertThat(worse.of(x, 0, 0.74)).isEqualTo(Patterns.NONE);
     assertThat(worse.of(x, 0, -1)).isEqualTo(Patterns.NONE);
@@ -60,7 +67,11 @@ class NearestPatternTest {
     float[] x = {60_000, 60_000, 60_000, 60_000};
     NearestPattern nearest =
         new NearestPattern(
-            new float[] {-60_000, -60_000, -60_000, -60_000}, 1, 4, PatternChoice.RANGE);
+            new ScalarKernels(),
+            new float[] {-60_000, -60_000, -60_000, -60_000},
+            1,
+            4,
+            PatternChoice.RANGE);
     assertThat(nearest.of(x, 0, ANY)).isEqualTo(Patterns.NONE);
   }
 

@@ -84,7 +84,7 @@ final class StageTrainer {
 
   private Step share(float[] rows, double temperature) {
     AdditiveStages stage = new AdditiveStages(1, set.length(), rows);
-    StageSearch search = new StageSearch(settings.nearest());
+    StageSearch search = new StageSearch(KERNELS, settings.nearest());
     Moments moments = new Moments(1, set.length());
     double error = 0;
     for (int from = 0; from < set.count(); from += BATCH) {

@@ -12,6 +12,7 @@ import dev.kvasir.kernel.Exponential;
 import dev.kvasir.kernel.FixedRows;
 import dev.kvasir.kernel.HalfQueries;
 import dev.kvasir.kernel.Kernels;
+import dev.kvasir.kernel.PatternKernels;
 import dev.kvasir.kernel.ScalarKernels;
 import dev.kvasir.kernel.TileRoom;
 import dev.kvasir.memory.CountedArena;
@@ -351,9 +352,12 @@ public abstract class KernelContract {
   @ParameterizedTest
   @ValueSource(ints = {16, 32, 64, 512})
   void productsBetweenTurns(int pairs) {
-    float[] cosines = randomFloats(2 * pairs);
-    float[] sines = randomFloats(2 * pairs);
+    int fan = 8;
+    float[] cosines = randomFloats((fan + 1) * pairs);
+    float[] sines = randomFloats((fan + 1) * pairs);
+    float[] back = randomFloats((fan + 1) * pairs);
     float[] b = randomFloats(11 * 2 * pairs);
+    float[] room = new float[PatternKernels.turningRoom(fan, pairs)];
     int[] picked = random.ints(128, 0, 11).toArray();
     for (int rows = 1; rows <= 8; rows++) {
       for (int count : new int[] {0, 5, 8, 19, 128}) {
@@ -364,14 +368,52 @@ public abstract class KernelContract {
         scalar
             .patterns()
             .turningProducts(
-                a, rows, b, picked, count, 8, pairs, cosines, sines, pairs, expected, 130);
+                a, rows, b, picked, count, fan, pairs, cosines, sines, back, room, expected, 130);
         tested
             .patterns()
             .turningProducts(
-                turned, rows, b, picked, count, 8, pairs, cosines, sines, pairs, actual, 130);
+                turned, rows, b, picked, count, fan, pairs, cosines, sines, back, room, actual,
+                130);
         assertThat(actual).containsExactly(expected);
         assertThat(turned).containsExactly(a);
       }
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {1, 4, 15, 16, 20, 64, 80, 129})
+  void whatVectorsLeaveOfRows(int depth) {
+    float[] b = randomFloats(1 + 9 * depth);
+    float[] x = randomFloats(3 + depth);
+    for (float odd : new float[] {1, 3e38f, Float.NEGATIVE_INFINITY, Float.NaN}) {
+      x[3 + depth / 2] = odd;
+      for (int count = 0; count <= 9; count++) {
+        float[] least = new float[9];
+        float[] most = new float[9];
+        float[] foundLeast = new float[9];
+        float[] foundMost = new float[9];
+        scalar.patterns().spans(x, 3, b, 1, count, depth, least, most);
+        tested.patterns().spans(x, 3, b, 1, count, depth, foundLeast, foundMost);
+        assertThat(foundLeast).containsExactly(least);
+        assertThat(foundMost).containsExactly(most);
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {1, 3, 4, 5, 8})
+  void weightsGoToWhatTokensPicked(int rows) {
+    byte[] indices = new byte[PageSize.TOKENS];
+    float[] weights = randomFloats(rows * PageSize.TOKENS);
+    for (int most : new int[] {3, 256}) { // the same ones again and again, and all
+      for (int token = 0; token < indices.length; token++) {
+        indices[token] = (byte) (255 - random.nextInt(most));
+      }
+      float[] expected = randomFloats(256 * 8);
+      float[] actual = expected.clone();
+      scalar.patterns().collect(indices, weights, rows, expected, 8);
+      tested.patterns().collect(indices, weights, rows, actual, 8);
+      assertThat(actual).containsExactly(expected);
     }
   }
 
@@ -413,17 +455,18 @@ public abstract class KernelContract {
     float[] angles = randomFloats(PageSize.TOKENS * pairs);
     float[] scales = randomFloats(PageSize.TOKENS);
     for (int tokens : new int[] {0, 1, 3, 8, 100, PageSize.TOKENS}) {
-      short[] expected = new short[tokens * width];
-      short[] actual = new short[tokens * width];
-      scalar.codebooks().rowSums(rows, indices, tokens, expected);
-      tested.codebooks().rowSums(rows, indices, tokens, actual);
-      assertThat(actual).containsExactly(expected);
-
       float[] turned = new float[tokens * width];
       float[] found = new float[tokens * width];
-      scalar.codebooks().turnedSums(expected, tokens, rows, scales, angles, angles, turned);
-      tested.codebooks().turnedSums(expected, tokens, rows, scales, angles, angles, found);
-      assertThat(found).containsExactly(turned);
+      short[] room = new short[tokens * width];
+      for (int from : new int[] {0, tokens / 3}) {
+        scalar
+            .codebooks()
+            .turnedSums(rows, indices, from, tokens, scales, angles, angles, room, turned);
+        tested
+            .codebooks()
+            .turnedSums(rows, indices, from, tokens, scales, angles, angles, room, found);
+        assertThat(found).containsExactly(turned);
+      }
 
       float[] floats = randomFloats(1 + numbers.length);
       for (int any : new int[] {width - 5, width}) {
@@ -438,6 +481,30 @@ public abstract class KernelContract {
       tested.codebooks().rowProducts(turned, floats, tokens, Math.min(width, 64), foundDots);
       assertThat(foundDots).containsExactly(dots);
     }
+  }
+
+  /** With what is no number here and there, and at last nowhere else. */
+  @ParameterizedTest
+  @ValueSource(ints = {0, 1, 7})
+  void leastDistances(int at) {
+    int rows = FixedRows.ROWS;
+    float[] squares = randomFloats(at + rows * rows);
+    float[] products = randomFloats(at + rows);
+    Arrays.fill(squares, at + 2 * rows, at + 3 * rows, 0);
+    float[] expected = new float[rows];
+    float[] actual = new float[rows];
+    for (float odd : new float[] {1, 0, -0f, 3e38f, Float.POSITIVE_INFINITY, Float.NaN}) {
+      for (int place = at; place < at + rows; place += 5) {
+        products[place] = odd;
+      }
+      squares[at + rows + 3] = odd;
+      scalar.codebooks().leastDistances(squares, at, products, at, expected);
+      tested.codebooks().leastDistances(squares, at, products, at, actual);
+      assertThat(actual).containsExactly(expected);
+    }
+    Arrays.fill(products, Float.NaN);
+    tested.codebooks().leastDistances(squares, at, products, at, actual);
+    assertThat(actual).containsOnly(Float.POSITIVE_INFINITY);
   }
 
   @ParameterizedTest

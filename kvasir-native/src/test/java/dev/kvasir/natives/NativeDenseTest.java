@@ -1,0 +1,9 @@
+package dev.kvasir.natives;
+
+import dev.kvasir.contract.DenseContract;
+
+class NativeDenseTest extends DenseContract {
+  NativeDenseTest() {
+    super(new NativeKernelProvider().lanes(), new NativeKernels());
+  }
+}
