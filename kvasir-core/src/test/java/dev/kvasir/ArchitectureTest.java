@@ -101,7 +101,8 @@ class ArchitectureTest {
 
   /** A method is one package: the registry finds it, and nothing else knows its classes. */
   @ParameterizedTest
-  @ValueSource(strings = {"dense", "kivi", "patternkv", "mixkvq", "pmkvq", "commvq"})
+  @ValueSource(
+      strings = {"dense", "kivi", "patternkv", "mixkvq", "pmkvq", "commvq", "quarot"})
   void nothingOutsideAMethodsPackageNamesItsClasses(String method) {
     noClasses()
         .that()
@@ -116,7 +117,17 @@ class ArchitectureTest {
   @Test
   void everyPackageOfCodecsIsAMethodOrShared() {
     Set<String> known =
-        Set.of("", "uniform", "dense", "kivi", "patternkv", "mixkvq", "pmkvq", "commvq");
+        Set.of(
+            "",
+            "uniform",
+            "basis",
+            "dense",
+            "kivi",
+            "patternkv",
+            "mixkvq",
+            "pmkvq",
+            "commvq",
+            "quarot",
     DescribedPredicate<JavaClass> named =
         describe(
             "a method, or shared by methods",

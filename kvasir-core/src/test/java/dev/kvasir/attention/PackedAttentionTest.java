@@ -83,6 +83,8 @@ class PackedAttentionTest {
         "commvq:1,scores=tables  | 64 | 4",
         "commvq:2,scores=tables,sinks=0 | 80 | 1",
         "commvq:1,scores=decoded | 64 | 2",
+        "quarot:2                | 64 | 4",
+        "quarot:3,group=32,sinks=9 | 80 | 8",
         "kivi:2                  | 64 | 9",
         "patternkv:2             | 64 | 16",
         "mixkvq,high=1.9,mid=1.6 | 64 | 12",

@@ -79,7 +79,8 @@ class StoredFormContractTest {
               }
             });
     assertThat(pages.values().stream().map(Class::getSimpleName))
-        .containsExactly("UniformPage", "PatternkvPage", "PmkvqPage", "CommvqPage", "CommvqPage");
+        .containsExactly(
+            "UniformPage", "PatternkvPage", "PmkvqPage", "BasisPage", "CommvqPage", "CommvqPage");
     assertThat(states.values().stream().map(Class::getSimpleName))
         .containsExactly("PatternkvSequence", "MixkvqSequence", "PmkvqSequence");
   }

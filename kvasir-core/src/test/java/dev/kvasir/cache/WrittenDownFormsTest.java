@@ -125,6 +125,21 @@ class WrittenDownFormsTest {
         "10"); // bits
   }
 
+  @Test
+  void quarot() {
+    Sealed sealed = sealed("quarot:2,k=4,clip=1");
+    Forms.assertWrittenDown(
+        sealed.pages().getFirst(),
+        2090,
+        "c3d47003",
+        "4b565047 02 14 1c080000", //
+        "01000000 01000000", // Hadamard transforms of keys and values
+        "0100", // KV heads
+        "00 01", // without an order of channels; blocks of keys
+        "0a 04 0800 8000 0000", // by token: 4 bits, 8 x 128
+        "09 02 8000 0800 0800"); // values: 2 bits, 128 x 8
+  }
+
   private record Sealed(List<byte[]> pages, byte[] state) {}
 
   /** Two blocks, the second a run of its own. */

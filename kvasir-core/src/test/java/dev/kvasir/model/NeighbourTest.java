@@ -69,6 +69,7 @@ class NeighbourTest {
         "pmkvq:2,budget=1600KiB",
         "commvq:1,window=40",
         "commvq:2,scores=tables",
+        "quarot:2,window=40",
         "toy,window=40");
   }
 

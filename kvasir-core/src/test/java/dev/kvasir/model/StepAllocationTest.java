@@ -76,6 +76,7 @@ class StepAllocationTest {
         "commvq:1",
         "commvq:1,scores=tables",
         "commvq:1,scores=decoded",
+        "quarot:2",
         "toy");
   }
 
