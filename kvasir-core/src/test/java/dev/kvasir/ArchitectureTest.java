@@ -102,7 +102,7 @@ class ArchitectureTest {
   /** A method is one package: the registry finds it, and nothing else knows its classes. */
   @ParameterizedTest
   @ValueSource(
-      strings = {"dense", "kivi", "patternkv", "mixkvq", "pmkvq", "commvq", "quarot"})
+      strings = {"dense", "kivi", "patternkv", "mixkvq", "pmkvq", "commvq", "quarot", "turboquant"})
   void nothingOutsideAMethodsPackageNamesItsClasses(String method) {
     noClasses()
         .that()
@@ -128,6 +128,7 @@ class ArchitectureTest {
             "pmkvq",
             "commvq",
             "quarot",
+            "turboquant");
     DescribedPredicate<JavaClass> named =
         describe(
             "a method, or shared by methods",

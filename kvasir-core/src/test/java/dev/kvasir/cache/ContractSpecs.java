@@ -30,7 +30,7 @@ final class ContractSpecs {
           new CacheShape(1, 1, 576, 512, ValueOrigin.IN_KEYS));
 
   /** Methods that change the basis of vectors before they code them. */
-  private static final List<String> ROTATED = List.of("quarot");
+  private static final List<String> ROTATED = List.of("quarot", "turboquant");
 
   private ContractSpecs() {}
 
@@ -80,6 +80,7 @@ final class ContractSpecs {
         "commvq:2,window=0,beam=1",
         "commvq:2,window=40,sinks=130",
         "quarot:2,window=40,sinks=5",
+        "turboquant:2,sinks=5",
         "toy",
         "toy,window=0,sinks=5");
   }
@@ -104,6 +105,7 @@ final class ContractSpecs {
         "commvq:1,beam=1",
         "commvq:2,beam=1,window=0",
         "quarot:3,k=4,group=32,window=0",
+        "turboquant:3,k=4,window=0",
         "toy,sinks=5");
   }
 
@@ -120,6 +122,7 @@ final class ContractSpecs {
         "pmkvq:2,budget=10bits,keys=token",
         "commvq:1,beam=1",
         "quarot:2",
+        "turboquant:2",
         "toy");
   }
 

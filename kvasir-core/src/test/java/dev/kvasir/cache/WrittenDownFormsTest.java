@@ -140,6 +140,21 @@ class WrittenDownFormsTest {
         "09 02 8000 0800 0800"); // values: 2 bits, 128 x 8
   }
 
+  @Test
+  void turboquant() {
+    Sealed sealed = sealed("turboquant:2");
+    Forms.assertWrittenDown(
+        sealed.pages().getFirst(),
+        1322,
+        "01c7012e",
+        "4b565047 02 14 1c050000", //
+        "02010000 02010000", // Hadamard transforms with the signs of seed 1
+        "0100", // KV heads
+        "00 01", // without an order of channels; blocks of keys
+        "15 02 0800 8000 0000", // levels by token: 2 bits, 8 x 128
+        "14 02 8000 0800 0000"); // values: 2 bits, 128 x 8
+  }
+
   private record Sealed(List<byte[]> pages, byte[] state) {}
 
   /** Two blocks, the second a run of its own. */

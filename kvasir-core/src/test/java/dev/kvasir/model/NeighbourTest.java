@@ -70,6 +70,7 @@ class NeighbourTest {
         "commvq:1,window=40",
         "commvq:2,scores=tables",
         "quarot:2,window=40",
+        "turboquant:2,window=40",
         "toy,window=40");
   }
 

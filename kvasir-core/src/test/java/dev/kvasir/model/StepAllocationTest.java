@@ -77,6 +77,7 @@ class StepAllocationTest {
         "commvq:1,scores=tables",
         "commvq:1,scores=decoded",
         "quarot:2",
+        "turboquant:2",
         "toy");
   }
 
