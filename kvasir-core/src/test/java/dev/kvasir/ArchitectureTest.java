@@ -102,7 +102,19 @@ class ArchitectureTest {
   /** A method is one package: the registry finds it, and nothing else knows its classes. */
   @ParameterizedTest
   @ValueSource(
-      strings = {"dense", "kivi", "patternkv", "mixkvq", "pmkvq", "commvq", "quarot", "turboquant"})
+      strings = {
+        "dense",
+        "kivi",
+        "patternkv",
+        "mixkvq",
+        "pmkvq",
+        "commvq",
+        "quarot",
+        "turboquant",
+        "rotatekv",
+        "qserve",
+        "kvarn"
+      })
   void nothingOutsideAMethodsPackageNamesItsClasses(String method) {
     noClasses()
         .that()
@@ -128,7 +140,10 @@ class ArchitectureTest {
             "pmkvq",
             "commvq",
             "quarot",
-            "turboquant");
+            "turboquant",
+            "rotatekv",
+            "qserve",
+            "kvarn");
     DescribedPredicate<JavaClass> named =
         describe(
             "a method, or shared by methods",

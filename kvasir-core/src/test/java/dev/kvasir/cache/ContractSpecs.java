@@ -30,7 +30,7 @@ final class ContractSpecs {
           new CacheShape(1, 1, 576, 512, ValueOrigin.IN_KEYS));
 
   /** Methods that change the basis of vectors before they code them. */
-  private static final List<String> ROTATED = List.of("quarot", "turboquant");
+  private static final List<String> ROTATED = List.of("quarot", "turboquant", "rotatekv");
 
   private ContractSpecs() {}
 
@@ -81,6 +81,7 @@ final class ContractSpecs {
         "commvq:2,window=40,sinks=130",
         "quarot:2,window=40,sinks=5",
         "turboquant:2,sinks=5",
+        "rotatekv:2",
         "toy",
         "toy,window=0,sinks=5");
   }
@@ -106,6 +107,7 @@ final class ContractSpecs {
         "commvq:2,beam=1,window=0",
         "quarot:3,k=4,group=32,window=0",
         "turboquant:3,k=4,window=0",
+        "rotatekv:3,heads=1,order=off,sinks=0",
         "toy,sinks=5");
   }
 
@@ -123,6 +125,7 @@ final class ContractSpecs {
         "commvq:1,beam=1",
         "quarot:2",
         "turboquant:2",
+        "rotatekv:2",
         "toy");
   }
 

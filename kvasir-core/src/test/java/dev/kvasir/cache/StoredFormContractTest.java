@@ -80,7 +80,13 @@ class StoredFormContractTest {
             });
     assertThat(pages.values().stream().map(Class::getSimpleName))
         .containsExactly(
-            "UniformPage", "PatternkvPage", "PmkvqPage", "BasisPage", "CommvqPage", "CommvqPage");
+            "UniformPage",
+            "PatternkvPage",
+            "PmkvqPage",
+            "BasisPage",
+            "CommvqPage",
+            "CommvqPage",
+            "RotatekvPage");
     assertThat(states.values().stream().map(Class::getSimpleName))
         .containsExactly("PatternkvSequence", "MixkvqSequence", "PmkvqSequence");
   }

@@ -155,6 +155,23 @@ class WrittenDownFormsTest {
         "14 02 8000 0800 0000"); // values: 2 bits, 128 x 8
   }
 
+  @Test
+  void rotatekv() {
+    Sealed sealed = sealed("rotatekv:2,v=4");
+    Forms.assertWrittenDown(
+        sealed.pages().getLast(),
+        2361,
+        "bb6f55c9",
+        "4b565047 02 15 2b090000", //
+        "80000000", // position
+        "01 00 01", // heads of a group; not turned back; in an order of their own
+        "0100 0600 0700 0200 0300 0400 0500 0000", // the order
+        "0100", // KV heads
+        "00 01", // without an order within a head; blocks of keys
+        "0a 02 0800 8000 0000", // by token: 2 bits, 8 x 128
+        "09 04 8000 0800 0800"); // values: 4 bits, 128 x 8
+  }
+
   private record Sealed(List<byte[]> pages, byte[] state) {}
 
   /** Two blocks, the second a run of its own. */

@@ -71,6 +71,7 @@ class NeighbourTest {
         "commvq:2,scores=tables",
         "quarot:2,window=40",
         "turboquant:2,window=40",
+        "rotatekv:2,window=40",
         "toy,window=40");
   }
 

@@ -78,6 +78,7 @@ class StepAllocationTest {
         "commvq:1,scores=decoded",
         "quarot:2",
         "turboquant:2",
+        "rotatekv:2",
         "toy");
   }
 

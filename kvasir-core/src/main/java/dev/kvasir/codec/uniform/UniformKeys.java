@@ -52,6 +52,11 @@ public record UniformKeys(
     return new UniformKeys(method, bits, bits, group, window, sinks, lookups);
   }
 
+  /** The same with other tokens that are never packed. */
+  public UniformKeys withSinks(int first) {
+    return new UniformKeys(method, keyBits, valueBits, group, window, first, lookups);
+  }
+
   public HeadShape head(CacheShape shape) {
     requirePackable(method, shape);
     HeadShape head =
