@@ -87,6 +87,7 @@ class PackedAttentionTest {
         "quarot:3,group=32,sinks=9 | 80 | 8",
         "turboquant:3            | 80 | 4",
         "rotatekv:2              | 64 | 4",
+        "qserve:4                | 80 | 4",
         "kivi:2                  | 64 | 9",
         "patternkv:2             | 64 | 16",
         "mixkvq,high=1.9,mid=1.6 | 64 | 12",

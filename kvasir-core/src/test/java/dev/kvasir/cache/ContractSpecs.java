@@ -82,6 +82,7 @@ final class ContractSpecs {
         "quarot:2,window=40,sinks=5",
         "turboquant:2,sinks=5",
         "rotatekv:2",
+        "qserve:4,sinks=5",
         "toy",
         "toy,window=0,sinks=5");
   }
@@ -108,6 +109,7 @@ final class ContractSpecs {
         "quarot:3,k=4,group=32,window=0",
         "turboquant:3,k=4,window=0",
         "rotatekv:3,heads=1,order=off,sinks=0",
+        "qserve:2,window=0",
         "toy,sinks=5");
   }
 
@@ -126,6 +128,7 @@ final class ContractSpecs {
         "quarot:2",
         "turboquant:2",
         "rotatekv:2",
+        "qserve:4",
         "toy");
   }
 

@@ -72,6 +72,7 @@ class NeighbourTest {
         "quarot:2,window=40",
         "turboquant:2,window=40",
         "rotatekv:2,window=40",
+        "qserve:4,window=40",
         "toy,window=40");
   }
 

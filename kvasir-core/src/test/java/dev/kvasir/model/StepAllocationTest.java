@@ -79,6 +79,7 @@ class StepAllocationTest {
         "quarot:2",
         "turboquant:2",
         "rotatekv:2",
+        "qserve:4",
         "toy");
   }
 

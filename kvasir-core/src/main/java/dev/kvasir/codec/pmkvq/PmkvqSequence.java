@@ -3,6 +3,7 @@ package dev.kvasir.codec.pmkvq;
 import dev.kvasir.codec.Envelope;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.ShrinkingSequence;
+import dev.kvasir.codec.basis.Smoothing;
 import dev.kvasir.codec.uniform.UniformPage;
 import dev.kvasir.memory.SharedArena;
 import dev.kvasir.page.HeadShape;
@@ -65,10 +66,17 @@ final class PmkvqSequence implements ShrinkingSequence {
   @Override
   public Page seal(SharedArena memory, int layer, int position, float[] keys, float[] values) {
     Optional<Smoothing> smoothing = codec.smoothing(layer);
-    smoothing.ifPresent(factors -> factors.divide(keys, Page.TOKENS));
+    smoothing.ifPresent(factors -> divide(keys, factors));
     UniformPage codes =
         UniformPage.pack(memory, codec.shapes(levels[layer]), codec.lookups(), null, keys, values);
     return new PmkvqPage(codes, levels[layer], smoothing);
+  }
+
+  private static void divide(float[] keys, Smoothing factors) {
+    int keyDim = factors.keyDim();
+    for (int kvHead = 0; kvHead < factors.factors().length / keyDim; kvHead++) {
+      factors.change(kvHead, keys, kvHead * Page.TOKENS * keyDim, Page.TOKENS);
+    }
   }
 
   @Override
