@@ -88,6 +88,7 @@ class PackedAttentionTest {
         "turboquant:3            | 80 | 4",
         "rotatekv:2              | 64 | 4",
         "qserve:4                | 80 | 4",
+        "kvarn:2                 | 80 | 4",
         "kivi:2                  | 64 | 9",
         "patternkv:2             | 64 | 16",
         "mixkvq,high=1.9,mid=1.6 | 64 | 12",

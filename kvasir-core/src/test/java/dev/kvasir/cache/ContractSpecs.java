@@ -30,7 +30,7 @@ final class ContractSpecs {
           new CacheShape(1, 1, 576, 512, ValueOrigin.IN_KEYS));
 
   /** Methods that change the basis of vectors before they code them. */
-  private static final List<String> ROTATED = List.of("quarot", "turboquant", "rotatekv");
+  private static final List<String> ROTATED = List.of("quarot", "turboquant", "rotatekv", "kvarn");
 
   private ContractSpecs() {}
 
@@ -83,6 +83,7 @@ final class ContractSpecs {
         "turboquant:2,sinks=5",
         "rotatekv:2",
         "qserve:4,sinks=5",
+        "kvarn:2,sinks=5",
         "toy",
         "toy,window=0,sinks=5");
   }
@@ -110,6 +111,7 @@ final class ContractSpecs {
         "turboquant:3,k=4,window=0",
         "rotatekv:3,heads=1,order=off,sinks=0",
         "qserve:2,window=0",
+        "kvarn:3,group=32,window=0",
         "toy,sinks=5");
   }
 
@@ -129,6 +131,7 @@ final class ContractSpecs {
         "turboquant:2",
         "rotatekv:2",
         "qserve:4",
+        "kvarn:2,rounds=2",
         "toy");
   }
 

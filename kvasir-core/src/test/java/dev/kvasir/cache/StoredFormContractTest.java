@@ -86,7 +86,8 @@ class StoredFormContractTest {
             "BasisPage",
             "CommvqPage",
             "CommvqPage",
-            "RotatekvPage");
+            "RotatekvPage",
+            "KvarnPage");
     assertThat(states.values().stream().map(Class::getSimpleName))
         .containsExactly("PatternkvSequence", "MixkvqSequence", "PmkvqSequence");
   }

@@ -172,6 +172,21 @@ class WrittenDownFormsTest {
         "09 04 8000 0800 0800"); // values: 4 bits, 128 x 8
   }
 
+  @Test
+  void kvarn() {
+    Sealed sealed = sealed("kvarn:2,rounds=0");
+    Forms.assertWrittenDown(
+        sealed.pages().getFirst(),
+        1618,
+        "cdd54059",
+        "4b565047 02 16 44060000", //
+        "003c".repeat(128 + 8), // factors of tokens of keys, and of channels of values: 1
+        "0100", // KV heads
+        "00 01", // without an order of channels; blocks of keys
+        "09 02 0800 8000 8000", // by channel: 2 bits, 8 x 128
+        "09 02 8000 0800 0800"); // values: 2 bits, 128 x 8
+  }
+
   private record Sealed(List<byte[]> pages, byte[] state) {}
 
   /** Two blocks, the second a run of its own. */

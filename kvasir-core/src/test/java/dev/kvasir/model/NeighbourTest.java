@@ -73,6 +73,7 @@ class NeighbourTest {
         "turboquant:2,window=40",
         "rotatekv:2,window=40",
         "qserve:4,window=40",
+        "kvarn:2,window=40",
         "toy,window=40");
   }
 

@@ -80,6 +80,7 @@ class StepAllocationTest {
         "turboquant:2",
         "rotatekv:2",
         "qserve:4",
+        "kvarn:2",
         "toy");
   }
 
