@@ -99,7 +99,12 @@ class SharedPrefixTest {
         "pmkvq:2,budget=6MiB",
         "pmkvq:4,budget=8MiB,sinks=16",
         "commvq:1,window=0",
-        "commvq:2"
+        "commvq:2",
+        "quarot:2,window=0",
+        "turboquant:2,window=0",
+        "rotatekv:2,window=0",
+        "qserve:4,window=0",
+        "kvarn:2,window=0"
       })
   void anAnswerWithAHitIsTheAnswerWithoutOne(String spec) {
     Random random = new Random(spec.hashCode());

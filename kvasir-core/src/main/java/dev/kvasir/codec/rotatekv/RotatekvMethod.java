@@ -20,7 +20,7 @@ public final class RotatekvMethod implements Method {
   @Override
   public List<String> help() {
     return List.of(
-        "rotatekv:1|2|3|4|8: k, v (bits),", "  group (32|64|128), heads, clip, order (on|off)");
+        "rotatekv:1|2|3|4|8: k, v (bits), heads,", "  group (32|64|128), clip, order (on|off)");
   }
 
   @Override
