@@ -114,6 +114,11 @@ class ArchitectureTest {
         "mikv",
         "skvq",
         "kvquant",
+        "quarot",
+        "turboquant",
+        "rotatekv",
+        "qserve",
+        "kvarn"
       })
   void nothingOutsideAMethodsPackageNamesItsClasses(String method) {
     noClasses()
@@ -132,6 +137,7 @@ class ArchitectureTest {
         Set.of(
             "",
             "uniform",
+            "basis",
             "dense",
             "kivi",
             "patternkv",
@@ -143,7 +149,12 @@ class ArchitectureTest {
             "zipcache",
             "mikv",
             "skvq",
-            "kvquant");
+            "kvquant",
+            "quarot",
+            "turboquant",
+            "rotatekv",
+            "qserve",
+            "kvarn");
     DescribedPredicate<JavaClass> named =
         describe(
             "a method, or shared by methods",

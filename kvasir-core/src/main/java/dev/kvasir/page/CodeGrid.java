@@ -8,7 +8,7 @@ import java.lang.foreign.MemorySegment;
  * round. A page is made of such grids, of any widths.
  */
 public sealed interface CodeGrid
-    permits EntryScaledCodes, LaneScaledCodes, HalfCodes, WideCodes, KeyChannels {
+    permits EntryScaledCodes, LaneScaledCodes, HalfCodes, WideCodes, LevelCodes, KeyChannels {
   int entries();
 
   int lanes();

@@ -28,6 +28,7 @@ public record GridHeader(int kind, int bits, int entries, int lanes, int group) 
               LaneScaledCodes.KINDS,
               HalfCodes.KINDS,
               WideCodes.KINDS,
+              LevelCodes.KINDS,
               KeyChannels.KINDS)
           .flatMap(kinds -> kinds.entrySet().stream())
           .collect(Collectors.toUnmodifiableMap(Map.Entry::getKey, Map.Entry::getValue));

@@ -191,6 +191,68 @@ class WrittenDownFormsTest {
         "10"); // bits
   }
 
+  @Test
+  void quarot() {
+    Sealed sealed = sealed("quarot:2,k=4,clip=1");
+    Forms.assertWrittenDown(
+        sealed.pages().getFirst(),
+        2090,
+        "c3d47003",
+        "4b565047 02 14 1c080000", //
+        "01000000 01000000", // Hadamard transforms of keys and values
+        "0100", // KV heads
+        "00 01", // without an order of channels; blocks of keys
+        "0a 04 0800 8000 0000", // by token: 4 bits, 8 x 128
+        "09 02 8000 0800 0800"); // values: 2 bits, 128 x 8
+  }
+
+  @Test
+  void turboquant() {
+    Sealed sealed = sealed("turboquant:2");
+    Forms.assertWrittenDown(
+        sealed.pages().getFirst(),
+        1322,
+        "01c7012e",
+        "4b565047 02 14 1c050000", //
+        "02010000 02010000", // Hadamard transforms with the signs of seed 1
+        "0100", // KV heads
+        "00 01", // without an order of channels; blocks of keys
+        "15 02 0800 8000 0000", // levels by token: 2 bits, 8 x 128
+        "14 02 8000 0800 0000"); // values: 2 bits, 128 x 8
+  }
+
+  @Test
+  void rotatekv() {
+    Sealed sealed = sealed("rotatekv:2,v=4");
+    Forms.assertWrittenDown(
+        sealed.pages().getLast(),
+        2361,
+        "bb6f55c9",
+        "4b565047 02 15 2b090000", //
+        "80000000", // position
+        "01 00 01", // heads of a group; not turned back; in an order of their own
+        "0100 0600 0700 0200 0300 0400 0500 0000", // the order
+        "0100", // KV heads
+        "00 01", // without an order within a head; blocks of keys
+        "0a 02 0800 8000 0000", // by token: 2 bits, 8 x 128
+        "09 04 8000 0800 0800"); // values: 4 bits, 128 x 8
+  }
+
+  @Test
+  void kvarn() {
+    Sealed sealed = sealed("kvarn:2,rounds=0");
+    Forms.assertWrittenDown(
+        sealed.pages().getFirst(),
+        1618,
+        "cdd54059",
+        "4b565047 02 16 44060000", //
+        "003c".repeat(128 + 8), // factors of tokens of keys, and of channels of values: 1
+        "0100", // KV heads
+        "00 01", // without an order of channels; blocks of keys
+        "09 02 0800 8000 8000", // by channel: 2 bits, 8 x 128
+        "09 02 8000 0800 0800"); // values: 2 bits, 128 x 8
+  }
+
   private record Sealed(List<byte[]> pages, byte[] state) {}
 
   /** Two blocks, the second a run of its own. */

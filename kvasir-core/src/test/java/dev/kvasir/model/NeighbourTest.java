@@ -75,6 +75,11 @@ class NeighbourTest {
         "skvq:2,window=40",
         "kvquant:2,window=40",
         "kvtuner:3,window=40",
+        "quarot:2,window=40",
+        "turboquant:2,window=40",
+        "rotatekv:2,window=40",
+        "qserve:4,window=40",
+        "kvarn:2,window=40",
         "toy,window=40");
   }
 

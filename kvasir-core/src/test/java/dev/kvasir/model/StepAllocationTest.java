@@ -83,6 +83,11 @@ class StepAllocationTest {
         "skvq:2,group=32",
         "kvquant:2",
         "kvtuner:3",
+        "quarot:2",
+        "turboquant:2",
+        "rotatekv:2",
+        "qserve:4",
+        "kvarn:2",
         "toy");
   }
 

@@ -104,7 +104,12 @@ class SharedPrefixTest {
         "skvq:2",
         "kvquant:2,window=0",
         "commvq:1,window=0",
-        "commvq:2"
+        "commvq:2",
+        "quarot:2,window=0",
+        "turboquant:2,window=0",
+        "rotatekv:2,window=0",
+        "qserve:4,window=0",
+        "kvarn:2,window=0"
       })
   void anAnswerWithAHitIsTheAnswerWithoutOne(String spec) {
     Random random = new Random(spec.hashCode());

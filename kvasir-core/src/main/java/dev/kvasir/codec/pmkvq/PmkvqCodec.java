@@ -5,6 +5,7 @@ import dev.kvasir.codec.Envelope;
 import dev.kvasir.codec.Lookups;
 import dev.kvasir.codec.ShrinkingCodec;
 import dev.kvasir.codec.ShrinkingSequence;
+import dev.kvasir.codec.basis.Smoothing;
 import dev.kvasir.memory.MemoryPool;
 import dev.kvasir.page.HeadShape;
 import java.util.Collections;

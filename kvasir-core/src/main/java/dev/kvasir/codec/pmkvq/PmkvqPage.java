@@ -5,6 +5,7 @@ import dev.kvasir.codec.Page;
 import dev.kvasir.codec.PageReader;
 import dev.kvasir.codec.PageReaders;
 import dev.kvasir.codec.PageRoom;
+import dev.kvasir.codec.basis.Smoothing;
 import dev.kvasir.codec.uniform.UniformForm;
 import dev.kvasir.codec.uniform.UniformPage;
 import dev.kvasir.page.HeadShape;
@@ -99,7 +100,7 @@ public final class PmkvqPage implements Page {
   public void expandKeys(PageRoom room, int kvHead, int tokens, float[] out) {
     codes.expandKeys(room, kvHead, tokens, out);
     if (smoothing.isPresent()) {
-      smoothing.get().multiply(kvHead, out, tokens);
+      smoothing.get().restore(kvHead, out, 0, tokens);
     }
   }
 

@@ -9,6 +9,7 @@ import dev.kvasir.codec.LayerWidths;
 import dev.kvasir.codec.Lookups;
 import dev.kvasir.codec.ShrinkStep;
 import dev.kvasir.codec.SpecText;
+import dev.kvasir.codec.basis.Smoothing;
 import dev.kvasir.codec.uniform.UniformKeys;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.kernel.DenseMatrix.Precision;
@@ -19,7 +20,6 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.SortedSet;
 import java.util.TreeSet;
-import java.util.stream.IntStream;
 
 /**
  * Uniform codes that begin with 16 bits and shrink under a budget.
@@ -50,9 +50,6 @@ record PmkvqPlan(
     Lookups lookups,
     Birth birth)
     implements CachePlan {
-  /** Factors by layer, KV head and channel. // (layers, kvHeads, keyDim) */
-  static final String SMOOTHING = "pmkvq/smoothing";
-
   static final SortedSet<Integer> FLOORS = new TreeSet<>(Set.of(2, 4, 8));
   private static final int DEFAULT_WINDOW = 128;
 
@@ -126,7 +123,7 @@ record PmkvqPlan(
             shape,
             floors(host.profile(), shape.layers()),
             keyScales,
-            smoothing(host.profile(), shape),
+            smooths ? Smoothing.of(host.profile(), shape) : List.of(),
             shift,
             lookups,
             birth);
@@ -159,17 +156,5 @@ record PmkvqPlan(
       Arrays.setAll(floors, layer -> Math.max(floorBits, found[layer]));
     }
     return floors;
-  }
-
-  private List<Smoothing> smoothing(Optional<Profile> profile, CacheShape shape) {
-    if (!smooths || profile.flatMap(known -> known.shape(SMOOTHING)).isEmpty()) {
-      return List.of();
-    }
-    int kvHeads = shape.kvHeads();
-    int keyDim = shape.keyDim();
-    float[] all = profile.get().floats(SMOOTHING, shape.layers(), kvHeads, keyDim);
-    return IntStream.range(0, shape.layers())
-        .mapToObj(layer -> Smoothing.of(profile.get().name(), all, layer, kvHeads, keyDim))
-        .toList();
   }
 }

@@ -3,6 +3,7 @@ package dev.kvasir.codec.pmkvq;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.PageReader;
 import dev.kvasir.codec.PageReaders;
+import dev.kvasir.codec.basis.Smoothing;
 import dev.kvasir.codec.uniform.UniformReader;
 
 /**
@@ -41,7 +42,7 @@ final class PmkvqReader implements PageReader {
   private float[] smooth(Smoothing factors, int kvHead, float[] queries, int rows) {
     if (!isSmoothed) {
       System.arraycopy(queries, 0, smoothed, 0, rows * keyDim);
-      factors.multiply(kvHead, smoothed, rows);
+      factors.meet(kvHead, smoothed, 0, rows);
       isSmoothed = true;
     }
     return smoothed;

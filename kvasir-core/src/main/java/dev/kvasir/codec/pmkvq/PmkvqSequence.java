@@ -3,6 +3,7 @@ package dev.kvasir.codec.pmkvq;
 import dev.kvasir.codec.Envelope;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.ShrinkingSequence;
+import dev.kvasir.codec.basis.Smoothing;
 import dev.kvasir.codec.uniform.UniformPage;
 import dev.kvasir.memory.SharedArena;
 import dev.kvasir.page.HeadShape;
@@ -65,7 +66,7 @@ final class PmkvqSequence implements ShrinkingSequence {
   @Override
   public Page seal(SharedArena memory, int layer, int position, float[] keys, float[] values) {
     Optional<Smoothing> smoothing = codec.smoothing(layer);
-    smoothing.ifPresent(factors -> factors.divide(keys, Page.TOKENS));
+    smoothing.ifPresent(factors -> divide(keys, factors));
     int level = levels[layer];
     UniformPage codes =
         codec.birth() == Birth.WIDE && level > 0
@@ -79,6 +80,13 @@ final class PmkvqSequence implements ShrinkingSequence {
     try (UniformPage wide = UniformPage.pack(codec.shapes(0), codec.lookups(), keys, values)) {
       return UniformPage.of(
           memory, shapes, codec.lookups(), codec.narrowing().narrow(wide, shapes));
+    }
+  }
+
+  private static void divide(float[] keys, Smoothing factors) {
+    int keyDim = factors.keyDim();
+    for (int kvHead = 0; kvHead < factors.factors().length / keyDim; kvHead++) {
+      factors.change(kvHead, keys, kvHead * Page.TOKENS * keyDim, Page.TOKENS);
     }
   }
 

@@ -12,6 +12,7 @@ import dev.kvasir.page.EntryScaledCodes;
 import dev.kvasir.page.HalfCodes;
 import dev.kvasir.page.KeyChannels;
 import dev.kvasir.page.LaneScaledCodes;
+import dev.kvasir.page.LevelCodes;
 import dev.kvasir.page.ScaleSpan;
 import dev.kvasir.page.WideCodes;
 import dev.kvasir.page.WordLayout;
@@ -41,7 +42,7 @@ public final class GridSums {
   private final float[] constants; // (rows)
   private final float[] sums; // (rows, lanes)
   private final float[] beside; // (rows, lanes)
-  private float[] expanded = {}; // (lanes, entries) of codes of 16 bits by lane
+  private float[] expanded = {}; // (lanes, entries) of codes of 16 bits by lane, or of levels
   private DenseMatrix halves; // (entries, lanes), once there are any
 
   /**
@@ -92,6 +93,8 @@ public final class GridSums {
       case HalfCodes codes ->
           addHalves(codes, bytes, offset, x, xAt, xStride, rows, out, outStride);
       case WideCodes codes -> addWide(codes, bytes, offset, x, xAt, xStride, rows, out, outStride);
+      case LevelCodes codes ->
+          addLevels(codes, bytes, offset, x, xAt, xStride, rows, out, outStride);
       case KeyChannels codes ->
           throw new IllegalArgumentException("%s has no codes of its own".formatted(codes));
     }
@@ -153,15 +156,38 @@ public final class GridSums {
       int outStride) {
     int entries = codes.entries();
     int lanes = codes.lanes();
-    if (expanded.length < entries * lanes) {
-      expanded = new float[entries * lanes];
-    }
+    makeRoom(entries * lanes);
     codes.expandRows(room, bytes, offset, expanded);
     kernels
         .floats()
         .products(x, xAt, xStride, rows, expanded, 0, entries, lanes, entries, sums, 0, lanes);
     for (int row = 0; row < rows; row++) {
       kernels.rows().add(out, row * outStride, sums, row * lanes, lanes);
+    }
+  }
+
+  private void addLevels(
+      LevelCodes codes,
+      MemorySegment bytes,
+      long offset,
+      float[] x,
+      int xAt,
+      int xStride,
+      int rows,
+      float[] out,
+      int outStride) {
+    int entries = codes.entries();
+    int lanes = codes.lanes();
+    makeRoom(entries * lanes);
+    codes.expand(room, bytes, offset, expanded);
+    kernels
+        .floats()
+        .weightedSums(x, xAt, xStride, rows, expanded, 0, lanes, entries, lanes, out, 0, outStride);
+  }
+
+  private void makeRoom(int count) {
+    if (expanded.length < count) {
+      expanded = new float[count];
     }
   }
 

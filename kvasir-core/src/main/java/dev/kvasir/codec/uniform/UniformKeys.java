@@ -62,6 +62,16 @@ public record UniformKeys(
     return new UniformKeys(method, ofKeys, ofValues, group, window, sinks, lookups);
   }
 
+  /** The same with another number of numbers that share a scale at the most. */
+  public UniformKeys withGroup(int numbers) {
+    return new UniformKeys(method, keyBits, valueBits, numbers, window, sinks, lookups);
+  }
+
+  /** The same with other tokens that are never packed. */
+  public UniformKeys withSinks(int first) {
+    return new UniformKeys(method, keyBits, valueBits, group, window, first, lookups);
+  }
+
   public HeadShape head(CacheShape shape) {
     requirePackable(method, shape);
     HeadShape head =

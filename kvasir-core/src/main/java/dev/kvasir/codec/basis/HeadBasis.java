@@ -1,0 +1,24 @@
+package dev.kvasir.codec.basis;
+
+/**
+ * A basis that vectors of heads are packed in: a linear map of a head's channels that can be taken
+ * back. Vectors are (rows, channels), changed in place; nothing is taken from the heap.
+ */
+public interface HeadBasis {
+  /** Vectors as they are packed. */
+  void change(int kvHead, float[] x, int at, int rows);
+
+  /** The inverse of {@link #change}. */
+  void restore(int kvHead, float[] x, int at, int rows);
+
+  /**
+   * Queries as they meet changed keys: products are those of what was changed. An orthogonal map
+   * changes both alike.
+   */
+  default void meet(int kvHead, float[] queries, int at, int rows) {
+    change(kvHead, queries, at, rows);
+  }
+
+  /** A number of which bases that differ have different ones, by which stored pages are told. */
+  int fingerprint();
+}

@@ -1,0 +1,64 @@
+package dev.kvasir.codec.basis;
+
+import dev.kvasir.memory.SharedArena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+
+/** Numbers of 16 bits that a page keeps beside its codes: an order of channels, or scales. */
+public final class SideNumbers implements AutoCloseable {
+  private static final ValueLayout.OfShort SHORT =
+      ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+
+  private final SharedArena memory;
+  private final MemorySegment numbers;
+
+  /**
+   * @param memory that they lie in, and hold until they are closed
+   */
+  public SideNumbers(SharedArena memory, short[] numbers) {
+    this.numbers = memory.allocate((long) Short.BYTES * numbers.length);
+    this.memory = memory.retain();
+    for (int i = 0; i < numbers.length; i++) {
+      this.numbers.set(SHORT, (long) Short.BYTES * i, numbers[i]);
+    }
+  }
+
+  /** The next so many of a payload, in memory of their own. */
+  public static SideNumbers read(ByteBuffer in, int count) {
+    short[] numbers = new short[count];
+    for (int i = 0; i < count; i++) {
+      numbers[i] = in.getShort();
+    }
+    SharedArena own = new SharedArena();
+    try {
+      return new SideNumbers(own, numbers);
+    } finally {
+      own.release();
+    }
+  }
+
+  public void write(ByteBuffer out) {
+    out.put(numbers.asByteBuffer());
+  }
+
+  /** One of them as a whole number. */
+  public int index(int place) {
+    return Short.toUnsignedInt(numbers.get(SHORT, (long) Short.BYTES * place));
+  }
+
+  /** One of them as a half. */
+  public float half(int place) {
+    return Float.float16ToFloat(numbers.get(SHORT, (long) Short.BYTES * place));
+  }
+
+  public long bytes() {
+    return numbers.byteSize();
+  }
+
+  @Override
+  public void close() {
+    memory.release();
+  }
+}

@@ -1,0 +1,130 @@
+package dev.kvasir.codec.kvarn;
+
+import dev.kvasir.codec.Lookups;
+import dev.kvasir.codec.Page;
+import dev.kvasir.codec.StatelessCodec;
+import dev.kvasir.codec.basis.Hadamard;
+import dev.kvasir.codec.basis.SideNumbers;
+import dev.kvasir.codec.uniform.UniformPage;
+import dev.kvasir.memory.SharedArena;
+import dev.kvasir.page.HeadShape;
+import java.util.Collections;
+
+/**
+ * The factor of a key's channel goes into its scale and zero, so that of its token is left to be
+ * stored; of values it is the other way round.
+ */
+final class KvarnCodec implements StatelessCodec {
+  private static final int TOKENS = Page.TOKENS;
+
+  private final int kvHeads;
+  private final HeadShape head;
+  private final Lookups lookups;
+  private final Balance balance;
+  private final Hadamard keys;
+  private final Hadamard values;
+
+  KvarnCodec(int kvHeads, HeadShape head, Lookups lookups, Balance balance) {
+    this.kvHeads = kvHeads;
+    this.head = head;
+    this.lookups = lookups;
+    this.balance = balance;
+    this.keys = Hadamard.plain(head.keyDim());
+    this.values = Hadamard.plain(head.valueDim());
+  }
+
+  @Override
+  public Page seal(SharedArena memory, int layer, int position, float[] keyRows, float[] rows) {
+    keys.change(0, keyRows, 0, kvHeads * TOKENS);
+    values.change(0, rows, 0, kvHeads * TOKENS);
+    short[] factors = new short[factorCount()];
+    for (int kvHead = 0; kvHead < kvHeads; kvHead++) {
+      divideByToken(keyRows, kvHead, factors);
+      divideByChannel(rows, kvHead, factors);
+    }
+    UniformPage codes =
+        UniformPage.pack(memory, Collections.nCopies(kvHeads, head), lookups, null, keyRows, rows);
+    try {
+      return new KvarnPage(this, codes, new SideNumbers(memory, factors));
+    } catch (RuntimeException | Error e) {
+      codes.close();
+      throw e;
+    }
+  }
+
+  private void divideByToken(float[] x, int kvHead, short[] factors) {
+    int channels = head.keyDim();
+    int at = kvHead * TOKENS * channels;
+    double[] tokens = balance.of(x, at, channels).tokens();
+    for (int i = 0; i < TOKENS * channels; i++) {
+      x[at + i] = (float) (x[at + i] / tokens[i / channels]);
+    }
+    put(tokens, factors, keyFactors(kvHead));
+  }
+
+  private void divideByChannel(float[] x, int kvHead, short[] factors) {
+    int channels = head.valueDim();
+    int at = kvHead * TOKENS * channels;
+    double[] byChannel = balance.of(x, at, channels).channels();
+    for (int i = 0; i < TOKENS * channels; i++) {
+      x[at + i] = (float) (x[at + i] / byChannel[i % channels]);
+    }
+    put(byChannel, factors, valueFactors(kvHead));
+  }
+
+  private static void put(double[] from, short[] factors, int to) {
+    for (int i = 0; i < from.length; i++) {
+      factors[to + i] = Float.floatToFloat16((float) from[i]);
+    }
+  }
+
+  @Override
+  public Page read(int layer, byte[] form) {
+    return KvarnPage.read(form, this);
+  }
+
+  int kvHeads() {
+    return kvHeads;
+  }
+
+  HeadShape head() {
+    return head;
+  }
+
+  Lookups lookups() {
+    return lookups;
+  }
+
+  Hadamard keyBasis() {
+    return keys;
+  }
+
+  Hadamard valueBasis() {
+    return values;
+  }
+
+  /** Of tokens of keys and channels of values, head after head. */
+  int factorCount() {
+    return kvHeads * (TOKENS + head.valueDim());
+  }
+
+  /** Where those of a head's keys begin. // (TOKENS) */
+  int keyFactors(int kvHead) {
+    return kvHead * (TOKENS + head.valueDim());
+  }
+
+  /** Where those of a head's values begin. // (valueDim) */
+  int valueFactors(int kvHead) {
+    return keyFactors(kvHead) + TOKENS;
+  }
+
+  @Override
+  public long pageBytes() {
+    return (long) kvHeads * head.bytes() + (long) Short.BYTES * factorCount();
+  }
+
+  @Override
+  public long codeBytes() {
+    return (long) kvHeads * head.codeBytes();
+  }
+}

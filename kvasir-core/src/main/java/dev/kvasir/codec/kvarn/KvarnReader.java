@@ -1,0 +1,80 @@
+package dev.kvasir.codec.kvarn;
+
+import dev.kvasir.codec.Page;
+import dev.kvasir.codec.PageReader;
+import dev.kvasir.codec.PageReaders;
+import dev.kvasir.codec.basis.HeldOutputs;
+import dev.kvasir.codec.uniform.UniformReader;
+import java.util.Arrays;
+
+/**
+ * Attention on the packed bits, for a few query rows: scores are multiplied by the factors of
+ * tokens, and what a page's values sum up to by those of channels.
+ */
+final class KvarnReader implements PageReader {
+  static final PageReaders.Kind<KvarnReader> KIND = new PageReaders.Kind<>(KvarnReader::new);
+
+  private final int keyDim;
+  private final int valueDim;
+  private final UniformReader uniform;
+  private final float[] changed; // (rows, keyDim)
+  private final float[] sums; // (rows, valueDim), of one page
+  private final HeldOutputs held;
+  private boolean isChanged;
+
+  private KvarnReader(PageReaders readers) {
+    this.keyDim = readers.keyDim();
+    this.valueDim = readers.valueDim();
+    this.uniform = readers.of(UniformReader.KIND);
+    this.changed = new float[PageReader.MOST_ROWS * keyDim];
+    this.sums = new float[PageReader.MOST_ROWS * valueDim];
+    this.held = new HeldOutputs(readers.kernels(), valueDim);
+  }
+
+  @Override
+  public void begin() {
+    isChanged = false;
+    held.begin();
+  }
+
+  @Override
+  public void score(Page page, int kvHead, float[] queries, int rows, float[] scores) {
+    KvarnPage balanced = (KvarnPage) page;
+    if (!isChanged) {
+      System.arraycopy(queries, 0, changed, 0, rows * keyDim);
+      balanced.codec().keyBasis().meet(kvHead, changed, 0, rows);
+      isChanged = true;
+    }
+    uniform.score(balanced.codes(), kvHead, changed, rows, scores);
+    for (int token = 0; token < Page.TOKENS; token++) {
+      float factor = balanced.tokenFactor(kvHead, token);
+      for (int row = 0; row < rows; row++) {
+        scores[row * Page.TOKENS + token] *= factor;
+      }
+    }
+  }
+
+  @Override
+  public void mix(Page page, int kvHead, float[] weights, int rows, float[] mixed) {
+    KvarnPage balanced = (KvarnPage) page;
+    Arrays.fill(sums, 0, rows * valueDim, 0);
+    uniform.mix(balanced.codes(), kvHead, weights, rows, sums);
+    float[] out = held.in(balanced.codec().valueBasis(), kvHead, rows);
+    for (int channel = 0; channel < valueDim; channel++) {
+      float factor = balanced.channelFactor(kvHead, channel);
+      for (int row = 0; row < rows; row++) {
+        out[row * valueDim + channel] += factor * sums[row * valueDim + channel];
+      }
+    }
+  }
+
+  @Override
+  public void shrink(int row, float factor) {
+    held.shrink(row, factor);
+  }
+
+  @Override
+  public void end(int rows, float[] mixed) {
+    held.end(rows, mixed);
+  }
+}

@@ -1,0 +1,158 @@
+package dev.kvasir.codec.rotatekv;
+
+import dev.kvasir.codec.Page;
+import dev.kvasir.codec.PageRoom;
+import dev.kvasir.codec.basis.Hadamard;
+import dev.kvasir.codec.basis.SideNumbers;
+import dev.kvasir.codec.uniform.UniformPage;
+import dev.kvasir.kernel.Rotation;
+import java.util.Comparator;
+import java.util.Optional;
+import java.util.stream.IntStream;
+
+/**
+ * Keys of a layer in groups of heads. What is packed in the place of a head are channels of its
+ * group, turned back to before their positions, rotated together, and put in the order of their
+ * means on the page, so that those which share a scale are alike.
+ *
+ * @param together heads of a group, which divide the KV heads
+ * @param orders whether channels are put in order
+ * @param rotation that keys carry, where it is known; they are packed with it where it is not
+ */
+record KeyGroups(
+    int kvHeads, int together, int keyDim, boolean orders, Optional<Rotation> rotation) {
+  private static final int TOKENS = Page.TOKENS;
+
+  /** Numbers of an order of all channels: each group's own, group after group. */
+  int orderLength() {
+    return orders ? kvHeads * keyDim : 0;
+  }
+
+  /** Channels of a group. */
+  int width() {
+    return together * keyDim;
+  }
+
+  /**
+   * Keys as they are packed, in place.
+   *
+   * @param keys (kvHeads, tokens, keyDim)
+   * @param position of the page
+   * @param hadamard of a group
+   * @return the order of channels
+   */
+  short[] change(float[] keys, int position, Hadamard hadamard) {
+    short[] order = new short[orderLength()];
+    float[] rows = new float[TOKENS * width()];
+    for (int first = 0; first < kvHeads; first += together) {
+      for (int head = 0; head < together; head++) {
+        int at = (first + head) * TOKENS * keyDim;
+        turnBack(keys, at, position);
+        gather(keys, at, rows, head);
+      }
+      hadamard.change(0, rows, 0, TOKENS);
+      int[] channels = channels(rows);
+      scatter(rows, channels, keys, first);
+      for (int place = 0; orders && place < width(); place++) {
+        order[first * keyDim + place] = (short) channels[place];
+      }
+    }
+    return order;
+  }
+
+  private void scatter(float[] rows, int[] channels, float[] keys, int first) {
+    for (int place = 0; place < width(); place++) {
+      int at = (first + place / keyDim) * TOKENS * keyDim + place % keyDim;
+      for (int token = 0; token < TOKENS; token++) {
+        keys[at + token * keyDim] = rows[token * width() + channels[place]];
+      }
+    }
+  }
+
+  private void turnBack(float[] keys, int at, int position) {
+    if (rotation.isPresent()) {
+      rotation.get().turn(keys, at, keyDim, TOKENS, -position);
+      rotation.get().turnBackAlong(keys, at, keyDim, TOKENS);
+    }
+  }
+
+  private void gather(float[] keys, int at, float[] rows, int head) {
+    for (int token = 0; token < TOKENS; token++) {
+      System.arraycopy(keys, at + token * keyDim, rows, token * width() + head * keyDim, keyDim);
+    }
+  }
+
+  /** A group's channels in the order of their sums over tokens. */
+  private int[] channels(float[] rows) {
+    if (!orders) {
+      return IntStream.range(0, width()).toArray();
+    }
+    double[] sums = new double[width()];
+    for (int i = 0; i < rows.length; i++) {
+      sums[i % width()] += rows[i];
+    }
+    return IntStream.range(0, width())
+        .boxed()
+        .sorted(Comparator.comparingDouble(channel -> sums[channel]))
+        .mapToInt(Integer::intValue)
+        .toArray();
+  }
+
+  /** Whether an order names each channel of each group once. */
+  boolean isOrder(SideNumbers order) {
+    for (int first = 0; first < orderLength(); first += width()) {
+      boolean[] seen = new boolean[width()];
+      for (int place = 0; place < width(); place++) {
+        int channel = order.index(first + place);
+        if (channel >= width() || seen[channel]) {
+          return false;
+        }
+        seen[channel] = true;
+      }
+    }
+    return true;
+  }
+
+  /**
+   * Keys of a head as they were.
+   *
+   * @param codes what is packed
+   * @param position of the page
+   * @param out (tokens, keyDim), set
+   */
+  void expand(
+      PageRoom room,
+      UniformPage codes,
+      SideNumbers order,
+      Hadamard hadamard,
+      int position,
+      int kvHead,
+      int tokens,
+      float[] out) {
+    GroupRoom own = room.of(GroupRoom.class, GroupRoom::new);
+    float[] rows = own.rows(TOKENS * width());
+    int first = kvHead / together * together;
+    for (int head = 0; head < together; head++) {
+      codes.expandKeys(room, first + head, tokens, out);
+      int[] channels = own.channels(keyDim);
+      for (int i = 0; i < keyDim; i++) {
+        int place = head * keyDim + i;
+        channels[i] = orders ? order.index(first * keyDim + place) : place;
+      }
+      for (int token = 0; token < tokens; token++) {
+        for (int i = 0; i < keyDim; i++) {
+          rows[token * width() + channels[i]] = out[token * keyDim + i];
+        }
+      }
+    }
+    hadamard.restore(0, rows, 0, tokens);
+    int from = (kvHead - first) * keyDim;
+    for (int token = 0; token < tokens; token++) {
+      System.arraycopy(rows, token * width() + from, out, token * keyDim, keyDim);
+    }
+    if (rotation.isPresent()) {
+      rotation.get().turnAlong(out, 0, keyDim, tokens);
+      rotation.get().turn(out, 0, keyDim, tokens, position);
+    }
+  }
+}

@@ -1,0 +1,93 @@
+package dev.kvasir.codec.rotatekv;
+
+import dev.kvasir.codec.Lookups;
+import dev.kvasir.codec.Page;
+import dev.kvasir.codec.StatelessCodec;
+import dev.kvasir.codec.basis.Clipping;
+import dev.kvasir.codec.basis.Hadamard;
+import dev.kvasir.codec.basis.SideNumbers;
+import dev.kvasir.codec.uniform.UniformPage;
+import dev.kvasir.memory.SharedArena;
+import dev.kvasir.page.HeadShape;
+import java.util.Collections;
+import java.util.List;
+
+/** Every page has an order of channels of its own, so nothing is kept between pages. */
+final class RotatekvCodec implements StatelessCodec {
+  private final KeyGroups groups;
+  private final HeadShape head;
+  private final Lookups lookups;
+  private final int group;
+  private final Clipping clipping;
+  private final Hadamard keys;
+  private final Hadamard values;
+
+  /**
+   * @param group channels of a token that share a range
+   */
+  RotatekvCodec(KeyGroups groups, HeadShape head, Lookups lookups, int group, Clipping clipping) {
+    this.groups = groups;
+    this.head = head;
+    this.lookups = lookups;
+    this.group = group;
+    this.clipping = clipping;
+    this.keys = Hadamard.plain(groups.width());
+    this.values = Hadamard.plain(head.valueDim());
+  }
+
+  @Override
+  public Page seal(SharedArena memory, int layer, int position, float[] keyRows, float[] rows) {
+    int vectors = groups.kvHeads() * Page.TOKENS;
+    short[] order = groups.change(keyRows, position, keys);
+    values.change(0, rows, 0, vectors);
+    clipping.cut(keyRows, 0, vectors, head.keyDim(), group);
+    clipping.cut(rows, 0, vectors, head.valueDim(), group);
+    UniformPage codes = UniformPage.pack(memory, shapes(), lookups, null, keyRows, rows);
+    try {
+      return new RotatekvPage(this, codes, new SideNumbers(memory, order), position);
+    } catch (RuntimeException | Error e) {
+      codes.close();
+      throw e;
+    }
+  }
+
+  @Override
+  public Page read(int layer, byte[] form) {
+    return RotatekvPage.read(form, this);
+  }
+
+  private List<HeadShape> shapes() {
+    return Collections.nCopies(groups.kvHeads(), head);
+  }
+
+  KeyGroups groups() {
+    return groups;
+  }
+
+  HeadShape head() {
+    return head;
+  }
+
+  Lookups lookups() {
+    return lookups;
+  }
+
+  /** Of a group of heads. */
+  Hadamard keyBasis() {
+    return keys;
+  }
+
+  Hadamard valueBasis() {
+    return values;
+  }
+
+  @Override
+  public long pageBytes() {
+    return (long) groups.kvHeads() * head.bytes() + (long) Short.BYTES * groups.orderLength();
+  }
+
+  @Override
+  public long codeBytes() {
+    return (long) groups.kvHeads() * head.codeBytes();
+  }
+}

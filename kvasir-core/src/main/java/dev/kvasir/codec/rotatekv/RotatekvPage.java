@@ -1,0 +1,130 @@
+package dev.kvasir.codec.rotatekv;
+
+import dev.kvasir.codec.Envelope;
+import dev.kvasir.codec.Page;
+import dev.kvasir.codec.PageReader;
+import dev.kvasir.codec.PageReaders;
+import dev.kvasir.codec.PageRoom;
+import dev.kvasir.codec.basis.SideNumbers;
+import dev.kvasir.codec.uniform.UniformForm;
+import dev.kvasir.codec.uniform.UniformPage;
+import java.nio.ByteBuffer;
+
+/**
+ * Rotated values, and keys of groups of heads in an order of channels. Stored:
+ *
+ * <pre>
+ * u32  position of the first token
+ * u8   heads of a group
+ * u8   1 if keys were turned back by their positions, else 0
+ * u8   1 if channels are in an order of their own, else 0
+ * u16  (KV heads, keyDim) the order, where there is one: each group's own, group after group
+ *      codes, a UniformForm
+ * </pre>
+ */
+final class RotatekvPage implements Page {
+  /** Its number among stored pages. */
+  private static final int KIND = 21;
+
+  private final RotatekvCodec codec;
+  private final UniformPage codes;
+  private final SideNumbers order;
+  private final int position;
+
+  RotatekvPage(RotatekvCodec codec, UniformPage codes, SideNumbers order, int position) {
+    this.codec = codec;
+    this.codes = codes;
+    this.order = order;
+    this.position = position;
+  }
+
+  @Override
+  public byte[] form() {
+    return Envelope.PAGE.seal(
+        KIND,
+        Integer.BYTES + 3 + order.bytes() + UniformForm.bytes(codes),
+        out -> {
+          KeyGroups groups = codec.groups();
+          out.putInt(position).put((byte) groups.together());
+          out.put(flag(groups.rotation().isPresent())).put(flag(groups.orders()));
+          order.write(out);
+          UniformForm.write(codes, out);
+        });
+  }
+
+  private static byte flag(boolean set) {
+    return (byte) (set ? 1 : 0);
+  }
+
+  /** Reads what {@link #form} wrote. */
+  static RotatekvPage read(byte[] form, RotatekvCodec codec) {
+    return Envelope.PAGE.open(form, KIND, in -> read(in, codec));
+  }
+
+  private static RotatekvPage read(ByteBuffer in, RotatekvCodec codec) {
+    KeyGroups groups = codec.groups();
+    int position = Envelope.PAGE.position(in);
+    require(in, "heads in a group", groups.together());
+    require(in, "as its mark of keys turned back", flag(groups.rotation().isPresent()));
+    require(in, "as its mark of an order", flag(groups.orders()));
+    SideNumbers order = SideNumbers.read(in, groups.orderLength());
+    try {
+      if (!groups.isOrder(order)) {
+        throw Envelope.PAGE.refused("has an order of channels that is no permutation");
+      }
+      UniformPage codes =
+          UniformForm.read(in, groups.kvHeads(), found -> codec.head(), codec.lookups());
+      return new RotatekvPage(codec, codes, order, position);
+    } catch (RuntimeException | Error e) {
+      order.close();
+      throw e;
+    }
+  }
+
+  private static void require(ByteBuffer in, String what, int expected) {
+    int found = Byte.toUnsignedInt(in.get());
+    if (found != expected) {
+      throw Envelope.PAGE.refused("has %d %s; this cache has %d".formatted(found, what, expected));
+    }
+  }
+
+  @Override
+  public PageReader reader(PageReaders readers) {
+    return readers.of(RotatekvReader.KIND);
+  }
+
+  RotatekvCodec codec() {
+    return codec;
+  }
+
+  UniformPage codes() {
+    return codes;
+  }
+
+  @Override
+  public void expandKeys(PageRoom room, int kvHead, int tokens, float[] out) {
+    codec.groups().expand(room, codes, order, codec.keyBasis(), position, kvHead, tokens, out);
+  }
+
+  @Override
+  public void expandValues(PageRoom room, int kvHead, int tokens, float[] out) {
+    codes.expandValues(room, kvHead, tokens, out);
+    codec.valueBasis().restore(kvHead, out, 0, tokens);
+  }
+
+  @Override
+  public long codeBytes() {
+    return codes.codeBytes();
+  }
+
+  @Override
+  public long scaleBytes() {
+    return codes.scaleBytes() + order.bytes();
+  }
+
+  @Override
+  public void close() {
+    order.close();
+    codes.close();
+  }
+}
