@@ -51,7 +51,7 @@ final class PmkvqClaims {
               "Table 1",
               "MiKV falls apart at 2 bits (here: ten times the divergence of KIVI).",
               BASELINES,
-              RowCheck.atLeast(10, "mikv,sinks=16", "kivi:2,group=32,sinks=16", Task.PROSE),
+              RowCheck.atLeast(10, "mikv:2,sinks=16", "kivi:2,group=32,sinks=16", Task.PROSE),
               "Divergence tells more finely than answers."),
           tried(
               PMKVQ,

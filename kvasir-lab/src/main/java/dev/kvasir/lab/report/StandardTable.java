@@ -56,7 +56,7 @@ public record StandardTable(
       chunked(
           "methods",
           ALL_TASKS,
-          List.of(2000, 8000),
+          List.of(8000),
           "kivi:4,sinks=16",
           "kivi:3,group=64,sinks=16",
           "kivi,k=4,v=2,group=32,sinks=16",
@@ -72,6 +72,30 @@ public record StandardTable(
           "pmkvq:2,widths=same,sinks=16",
           "commvq:2,sinks=16",
           "commvq:1,sinks=16");
+
+  /** What the papers compare with, and what came after them, beside KIVI. */
+  private static final StandardTable BASELINES =
+      chunked(
+          "baselines",
+          ALL_TASKS,
+          List.of(8000),
+          "kivi:4,sinks=16",
+          "quarot:4,sinks=16",
+          "turboquant:4,sinks=16",
+          "qserve:4,sinks=16",
+          "kivi:3,group=64,sinks=16",
+          "turboquant:3,sinks=16",
+          "kvtuner:3,sinks=16",
+          "kivi:2,group=32,sinks=16",
+          "quarot:2,sinks=16",
+          "turboquant:2,sinks=16",
+          "rotatekv:2,sinks=16",
+          "kvarn:2,sinks=16",
+          "ott:2,sinks=16",
+          "zipcache:2,sinks=16",
+          "mikv:2,sinks=16",
+          "skvq:2,group=32,sinks=16",
+          "kvquant:2,sinks=16");
 
   /** What first tokens in full precision do for each method. */
   private static final StandardTable SINKS =
@@ -199,7 +223,16 @@ public record StandardTable(
           "commvq:2,beam=1,sinks=16");
 
   public static final List<StandardTable> ALL =
-      List.of(METHODS, SINKS, PATTERNS, CHUNKED_PATTERNS, MIXES, SHRINKING, ALLOCATION, CODEBOOKS);
+      List.of(
+          METHODS,
+          BASELINES,
+          SINKS,
+          PATTERNS,
+          CHUNKED_PATTERNS,
+          MIXES,
+          SHRINKING,
+          ALLOCATION,
+          CODEBOOKS);
 
   /** The table of that name. */
   public static StandardTable named(String name) {
