@@ -18,7 +18,8 @@ class ForeignMethodTest {
     assertThat(Run.of(command, "--help").succeeds().out())
         .containsPattern("\\n +foreign: depth \\(1 to 9\\), up to 100% of it as\\R +it was\\R")
         .contains("kivi:1|2|3|4|8: k, v (bits)")
-        .containsPattern("All of\\s+these but commvq, kvquant, turboquant,\\s+foreign: lookup\\s+\\(exact\\|fast\\)\\.");
+        .containsPattern(
+            "All of\\s+these but commvq, kvquant, turboquant,\\s+foreign: lookup\\s+\\(exact\\|fast\\)\\.");
   }
 
   @Test

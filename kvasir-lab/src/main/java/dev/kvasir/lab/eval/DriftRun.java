@@ -34,56 +34,107 @@ final class DriftRun {
   /** The first row is the reference. */
   void run(List<RowInProgress> rows) {
     List<DriftTally> tallies = rows.stream().map(row -> new DriftTally()).toList();
-    openings.forEach(opening -> proceed(opening, rows, tallies));
+    int together = Math.max(1, Steps.SIDE_BY_SIDE / rows.size());
+    for (int from = 0; from < openings.size(); from += together) {
+      int to = Math.min(from + together, openings.size());
+      proceed(openings.subList(from, to), rows, tallies);
+    }
     for (int i = 0; i < rows.size(); i++) {
       rows.get(i).put(Task.DRIFT, tallies.get(i).score());
     }
   }
 
-  private void proceed(Opening opening, List<RowInProgress> rows, List<DriftTally> tallies) {
-    List<KvCache> caches = new ArrayList<>();
+  /** All of them are as long, and written side by side. */
+  private void proceed(List<Opening> some, List<RowInProgress> rows, List<DriftTally> tallies) {
+    List<Text> texts = new ArrayList<>();
     try {
-      rows.forEach(row -> caches.add(row.contender().open(opening.longest())));
-      int last = opening.prompt().length - 1;
-      caches.forEach(cache -> steps.read(cache, opening.prompt(), last));
-      List<Sampler> samplers = rows.stream().map(row -> sampler(opening)).toList();
-      int token = opening.prompt()[last];
-      for (int i = 0; i < opening.tokens(); i++) {
-        token = step(caches, samplers, tallies, token);
-        pace.count(rows.size() * Pace.writing(last + 1 + i, 1));
+      some.forEach(opening -> texts.add(new Text(opening, rows)));
+      for (int i = 0; i < some.getFirst().tokens(); i++) {
+        step(texts);
+        pace.count(
+            texts.size() * rows.size() * Pace.writing(some.getFirst().prompt().length + i, 1));
       }
-      tallies.forEach(DriftTally::endOpening);
+      texts.forEach(text -> text.tell(tallies));
     } finally {
+      texts.forEach(Text::close);
+    }
+  }
+
+  /** Feeds each text's last token to all its rows, and lets the reference choose the next. */
+  private void step(List<Text> texts) {
+    batch.clear();
+    texts.forEach(Text::add);
+    model.forward(batch);
+    int at = 0;
+    for (Text text : texts) {
+      text.take(at);
+      at += text.caches.size();
+    }
+  }
+
+  /** One opening, continued in the caches of all rows. */
+  private final class Text {
+    private final List<KvCache> caches = new ArrayList<>();
+    private final List<Sampler> samplers = new ArrayList<>();
+    private final double[][] apart; // (tokens, rows)
+    private final boolean[][] same; // (tokens, rows)
+    private int token;
+    private int written;
+
+    Text(Opening opening, List<RowInProgress> rows) {
+      int last = opening.prompt().length - 1;
+      this.token = opening.prompt()[last];
+      this.apart = new double[opening.tokens()][rows.size()];
+      this.same = new boolean[opening.tokens()][rows.size()];
+      try {
+        for (RowInProgress row : rows) {
+          caches.add(row.contender().open(opening.longest()));
+          steps.read(caches.getLast(), opening.prompt(), last);
+          samplers.add(new Sampler(SamplingOptions.defaults().withSeed(opening.seed())));
+        }
+      } catch (RuntimeException e) {
+        close();
+        throw e;
+      }
+    }
+
+    void add() {
+      caches.forEach(cache -> batch.add(cache, token, true));
+    }
+
+    /**
+     * @param from where the logits of its first row are in the batch
+     */
+    void take(int from) {
+      float[] logits = batch.logits();
+      for (int row = 0; row < caches.size(); row++) {
+        apart[written][row] =
+            Distributions.divergence(
+                logits,
+                batch.logitsAt(from),
+                logits,
+                batch.logitsAt(from + row),
+                batch.vocabulary());
+      }
+      for (int row = 0; row < caches.size(); row++) {
+        int own = samplers.get(row).pick(logits, batch.logitsAt(from + row), batch.vocabulary());
+        token = row == 0 ? own : token;
+        same[written][row] = own == token;
+      }
+      written++;
+    }
+
+    void tell(List<DriftTally> tallies) {
+      for (int row = 0; row < tallies.size(); row++) {
+        for (int i = 0; i < written; i++) {
+          tallies.get(row).add(apart[i][row], same[i][row]);
+        }
+        tallies.get(row).endOpening();
+      }
+    }
+
+    void close() {
       caches.forEach(KvCache::close);
     }
-  }
-
-  private static Sampler sampler(Opening opening) {
-    return new Sampler(SamplingOptions.defaults().withSeed(opening.seed()));
-  }
-
-  /** Feeds a token to all rows; answers with the one that the reference chooses after it. */
-  private int step(
-      List<KvCache> caches, List<Sampler> samplers, List<DriftTally> tallies, int token) {
-    batch.clear();
-    caches.forEach(cache -> batch.add(cache, token, true));
-    model.forward(batch);
-    double[] apart = new double[caches.size()];
-    for (int i = 0; i < apart.length; i++) {
-      apart[i] =
-          Distributions.divergence(
-              batch.logits(),
-              batch.logitsAt(0),
-              batch.logits(),
-              batch.logitsAt(i),
-              batch.vocabulary());
-    }
-    int chosen = 0;
-    for (int i = 0; i < apart.length; i++) {
-      int own = samplers.get(i).pick(batch.logits(), batch.logitsAt(i), batch.vocabulary());
-      chosen = i == 0 ? own : chosen;
-      tallies.get(i).add(apart[i], own == chosen);
-    }
-    return chosen;
   }
 }

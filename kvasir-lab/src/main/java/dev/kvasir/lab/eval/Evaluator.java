@@ -22,8 +22,8 @@ public final class Evaluator {
    */
   private static final int ROWS_OF_A_TEXT = 4;
 
-  /** Rows of a generated text: with the reference, as many as a step multiplies with codes. */
-  private static final int ROWS_OF_A_DRIFT = Steps.SIDE_BY_SIDE - 1;
+  /** Rows of a generated text beside the reference; several texts are then written together. */
+  private static final int ROWS_OF_A_DRIFT = 7;
 
   private final Model model;
   private final Settings settings;

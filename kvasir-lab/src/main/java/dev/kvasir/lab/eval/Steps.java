@@ -14,8 +14,8 @@ final class Steps {
   /** Prompt tokens of a step: as in a session, so that an evaluation meets what a user meets. */
   private static final int PROMPT_STEP = 256;
 
-  /** Sequences that are continued together: a step of more rows computes on expanded weights. */
-  static final int SIDE_BY_SIDE = 8;
+  /** Sequences that are continued together: weights are read once for all of them. */
+  static final int SIDE_BY_SIDE = 32;
 
   private final Model model;
   private final Prefill prefill;

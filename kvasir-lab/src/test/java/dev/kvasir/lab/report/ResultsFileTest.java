@@ -66,7 +66,7 @@ class ResultsFileTest {
     assertThatThrownBy(() -> StandardTable.named("other"))
         .isInstanceOf(InvalidInputException.class)
         .hasMessage(
-            "the table 'other' is unknown; known are methods, baselines, sinks, patternkv, patternkv-chunked,"
+            "the table 'other' is unknown; known are methods, baselines, drift, sinks, patternkv, patternkv-chunked,"
                 + " mixkvq, pmkvq, pmkvq-widths, commvq");
   }
 
