@@ -24,7 +24,9 @@ class GridHeaderTest {
         new EntryScaledCodes(20, T, 4, 32),
         new LaneScaledCodes(7, T, 1),
         new EntryScaledCodes(T, 20, 2, 20, ScaleSpan.THIRD),
-        new LaneScaledCodes(20, T, 8, ScaleSpan.THIRD));
+        new LaneScaledCodes(20, T, 8, ScaleSpan.THIRD),
+        new LevelCodes(T, 20, 2, false),
+        new LevelCodes(20, T, 3, true));
   }
 
   /** Numbers in files that exist never change, nor are they given away again. */
@@ -32,7 +34,7 @@ class GridHeaderTest {
   void everyKindHasItsOwnNumber() {
     assertThat(grids())
         .extracting(grid -> grid.header().kind())
-        .containsExactly(3, 6, 7, 8, 9, 10, 11, 12);
+        .containsExactly(3, 6, 7, 8, 9, 10, 11, 12, 20, 21);
     Stream<Class<?>> known = grids().stream().map(Object::getClass);
     assertThat(known.distinct()).containsExactlyInAnyOrder(CodeGrid.class.getPermittedSubclasses());
   }
@@ -53,7 +55,8 @@ class GridHeaderTest {
     for (int kind : new int[] {0, 1, 2, 4, 5, 13}) { // 1, 2, 4 and 5 had their codes in bit planes
       assertThatThrownBy(() -> new GridHeader(kind, 2, 20, T, 0).grid())
           .isInstanceOf(IllegalArgumentException.class)
-          .hasMessageContaining("kind %d; known are [3, 6, 7, 8, 9, 10, 11, 12]".formatted(kind));
+          .hasMessageContaining(
+              "kind %d; known are [3, 6, 7, 8, 9, 10, 11, 12, 20, 21]".formatted(kind));
     }
     for (GridHeader wrong :
         Arrays.asList(

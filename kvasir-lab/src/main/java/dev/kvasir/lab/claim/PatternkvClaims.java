@@ -49,7 +49,7 @@ final class PatternkvClaims {
               PATTERNKV,
               "Table 2",
               "At 2 bits it finishes more of long solutions than KIVI.",
-              PARTS,
+              METHODS,
               RowCheck.better(PAPER, KIVI, Task.CHAIN),
               "Both are near the floor: 2 bits ruin a model of 28M parameters on long solutions."),
           tried(

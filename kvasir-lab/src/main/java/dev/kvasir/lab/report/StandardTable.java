@@ -41,8 +41,8 @@ public record StandardTable(
 
   private static final Set<Task> ALL_TASKS =
       EnumSet.complementOf(EnumSet.of(Task.JSONL, Task.DRIFT));
-  private static final Set<Task> PARTS_TASKS =
-      EnumSet.of(Task.KLD, Task.PROSE, Task.NEEDLE, Task.CHAIN);
+
+  /** Divergence tells parts of a method apart where answers cannot yet. */
   private static final Set<Task> TEXT_TASKS = EnumSet.of(Task.KLD, Task.PROSE);
 
   private static StandardTable chunked(
@@ -81,7 +81,7 @@ public record StandardTable(
   private static final StandardTable BASELINES =
       chunked(
           "baselines",
-          ALL_TASKS,
+          EnumSet.of(Task.PPL, Task.KLD, Task.PROSE),
           List.of(8000),
           "kivi:4,sinks=16",
           "quarot:4,sinks=16",
@@ -164,17 +164,17 @@ public record StandardTable(
 
   /** PatternKV without each of its parts, patterns mined from the whole prompt. */
   private static final StandardTable PATTERNS =
-      exact("patternkv", PARTS_TASKS, List.of(4000), PATTERN_PARTS);
+      exact("patternkv", TEXT_TASKS, List.of(4000), PATTERN_PARTS);
 
   /** The same with prompts that are packed on the way: mined from the first page. */
   private static final StandardTable CHUNKED_PATTERNS =
-      chunked("patternkv-chunked", PARTS_TASKS, List.of(4000), PATTERN_PARTS);
+      chunked("patternkv-chunked", TEXT_TASKS, List.of(4000), PATTERN_PARTS);
 
   /** MixKVQ without what queries tell, and with other groups and residuals. */
   private static final StandardTable MIXES =
       chunked(
           "mixkvq",
-          PARTS_TASKS,
+          TEXT_TASKS,
           List.of(4000),
           "kivi:4,sinks=16",
           "kivi,k=3,v=2,group=32,sinks=16",
@@ -191,13 +191,13 @@ public record StandardTable(
 
   /**
    * PM-KVQ with and without what is not the paper's, the paper's with each shift and without
-   * smoothing, and other methods that end with as many bytes. Each task has the least budget that
-   * its tokens fit in, so that programs shrink too.
+   * smoothing, and other methods that end with as many bytes. Each has the least budget that the
+   * tokens fit in.
    */
   private static final StandardTable SHRINKING =
       chunked(
           "pmkvq",
-          PARTS_TASKS,
+          TEXT_TASKS,
           List.of(8000),
           "kivi:2,group=64,sinks=16",
           "kivi:2,group=32,sinks=16",
@@ -220,7 +220,7 @@ public record StandardTable(
   private static final StandardTable ALLOCATION =
       chunked(
           "pmkvq-widths",
-          EnumSet.of(Task.KLD, Task.PROSE, Task.NEEDLE),
+          TEXT_TASKS,
           List.of(8000),
           "kivi:3,group=64,sinks=16",
           "kivi:2,group=64,widths=profile,sinks=16",
@@ -237,7 +237,7 @@ public record StandardTable(
   private static final StandardTable CODEBOOKS =
       chunked(
           "commvq",
-          PARTS_TASKS,
+          TEXT_TASKS,
           List.of(4000),
           "kivi:1,group=32,sinks=16",
           "kivi:2,group=32,sinks=16",
