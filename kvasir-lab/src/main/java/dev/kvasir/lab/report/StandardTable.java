@@ -55,12 +55,16 @@ public record StandardTable(
     return new StandardTable(name, List.of(specs), tasks, contexts, SAMPLES, Prefill.EXACT);
   }
 
-  /** The four methods and KIVI, at the widths that they are used with. */
+  /**
+   * The four methods and KIVI, at the widths that they are used with. {@code fp32} shows how far a
+   * difference in the last bits goes by itself, since activations are rounded to bytes.
+   */
   private static final StandardTable METHODS =
       chunked(
           "methods",
           ALL_TASKS,
           List.of(8000),
+          "fp32",
           "kivi:4,sinks=16",
           "kivi:3,group=64,sinks=16",
           "kivi,k=4,v=2,group=32,sinks=16",
@@ -83,6 +87,7 @@ public record StandardTable(
           "baselines",
           EnumSet.of(Task.PPL, Task.KLD, Task.PROSE),
           List.of(8000),
+          "fp32",
           "kivi:4,sinks=16",
           "quarot:4,sinks=16",
           "turboquant:4,sinks=16",
@@ -251,6 +256,7 @@ public record StandardTable(
       List.of(
           METHODS,
           BASELINES,
+          DRIFT,
           SINKS,
           PATTERNS,
           CHUNKED_PATTERNS,

@@ -66,8 +66,8 @@ class ResultsFileTest {
     assertThatThrownBy(() -> StandardTable.named("other"))
         .isInstanceOf(InvalidInputException.class)
         .hasMessage(
-            "the table 'other' is unknown; known are methods, baselines, drift, sinks, patternkv, patternkv-chunked,"
-                + " mixkvq, pmkvq, pmkvq-widths, commvq");
+            "the table 'other' is unknown; known are methods, baselines, drift, sinks, patternkv,"
+                + " patternkv-chunked, mixkvq, pmkvq, pmkvq-widths, commvq");
   }
 
   @Test
