@@ -54,8 +54,19 @@ public final class LedgerPage {
                         entries.stream()
                             .filter(entry -> entry.finding().verdict() == verdict)
                             .count(),
-                        verdict.words()))
+                        verdict.ofSeveral()))
         .collect(Collectors.joining(", ", "Of %d claims: ".formatted(entries.size()), "."));
+  }
+
+  /** Why it fails, or why nothing tries it; what was only not run yet needs no reason. */
+  private static String reason(Entry entry) {
+    boolean said =
+        switch (entry.finding().verdict()) {
+          case HOLDS -> false;
+          case FAILS, OPEN -> true;
+          case NOT_TRIED -> entry.claim().trial().isEmpty();
+        };
+    return said ? entry.claim().because() : "";
   }
 
   private static String line(Entry entry, Path folder) {
@@ -72,7 +83,7 @@ public final class LedgerPage {
             claim.says(),
             entry.finding().figure(),
             entry.finding().verdict().words(),
-            entry.finding().verdict() == Verdict.HOLDS ? "" : claim.because(),
+            reason(entry),
             command);
   }
 }

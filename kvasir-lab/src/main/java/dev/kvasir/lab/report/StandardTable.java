@@ -55,16 +55,12 @@ public record StandardTable(
     return new StandardTable(name, List.of(specs), tasks, contexts, SAMPLES, Prefill.EXACT);
   }
 
-  /**
-   * The four methods and KIVI, at the widths that they are used with. {@code fp32} shows how far a
-   * difference in the last bits goes by itself, since activations are rounded to bytes.
-   */
+  /** The four methods and KIVI, at the widths that they are used with. */
   private static final StandardTable METHODS =
       chunked(
           "methods",
           ALL_TASKS,
           List.of(8000),
-          "fp32",
           "kivi:4,sinks=16",
           "kivi:3,group=64,sinks=16",
           "kivi,k=4,v=2,group=32,sinks=16",
@@ -81,7 +77,10 @@ public record StandardTable(
           "commvq:2,sinks=16",
           "commvq:1,sinks=16");
 
-  /** What the papers compare with, and what came after them, beside KIVI. */
+  /**
+   * What the papers compare with, and what came after them, beside KIVI. {@code fp32} shows how far
+   * a difference in the last bits goes by itself, since activations are rounded to bytes.
+   */
   private static final StandardTable BASELINES =
       chunked(
           "baselines",
