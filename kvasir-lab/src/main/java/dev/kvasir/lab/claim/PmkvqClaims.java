@@ -98,8 +98,9 @@ final class PmkvqClaims {
               PMKVQ,
               "Table 4",
               "Calibration with positions times four helps.",
-              "Factors are tied over the channels that rotate together, so positions change nothing in"
-                  + " them."),
+              "`./kvasir calibrate --kv pmkvq:2 --factors own --smoothing-bits 2 --position-scale S` makes"
+                  + " profiles to compare; with factors tied over a rotating pair, positions change"
+                  + " nothing in them (docs/methods/pm-kvq.md)."),
           tried(
               PMKVQ,
               "Section 3.2",
