@@ -129,10 +129,7 @@ final class ContractSpecs {
         "toy,sinks=5");
   }
 
-  /**
-   * Some of the methods, for heads that take their time: those whose pages have shapes of their own
-   * or are made in a way that depends on the width of a head.
-   */
+  /** One or two of every method, for heads that take their time. */
   static Stream<String> quickSpecs() {
     return Stream.of(
         "fp16",
@@ -145,6 +142,13 @@ final class ContractSpecs {
         "pmkvq:2,budget=10bits,keys=token",
         "commvq:1,beam=1",
         "kvquant:2",
+        "ott:2",
+        "zipcache:2",
+        "mikv:2",
+        "skvq:2,group=32",
+        "kvtuner:5",
+        "qserve:4",
+        "kvarn:2,rounds=2",
         "quarot:2",
         "turboquant:2",
         "rotatekv:2",

@@ -13,9 +13,9 @@ import java.util.List;
  * written under its own packed past, token by token, so that errors add up as they do in an answer
  * (a text that is read in blocks meets the packed past once a block).
  *
- * <p>Each row also chooses a token, with the seed of the reference. Up to its first other choice
- * its own text would be the same, so one run tells both: how far distributions part along a forced
- * text, and where a free one leaves it.
+ * <p>Where the likeliest token of a row is another one, a text of likeliest tokens would leave that
+ * of the reference. (With a seed it would leave it sooner: two unlikely tokens that change places
+ * by a last bit are enough, packed or not.)
  */
 final class DriftRun {
   private final Model model;
@@ -75,7 +75,7 @@ final class DriftRun {
   /** One opening, continued in the caches of all rows. */
   private final class Text {
     private final List<KvCache> caches = new ArrayList<>();
-    private final List<Sampler> samplers = new ArrayList<>();
+    private final Sampler sampler; // of the reference
     private final double[][] apart; // (tokens, rows)
     private final boolean[][] same; // (tokens, rows)
     private int token;
@@ -84,13 +84,13 @@ final class DriftRun {
     Text(Opening opening, List<RowInProgress> rows) {
       int last = opening.prompt().length - 1;
       this.token = opening.prompt()[last];
+      this.sampler = new Sampler(SamplingOptions.defaults().withSeed(opening.seed()));
       this.apart = new double[opening.tokens()][rows.size()];
       this.same = new boolean[opening.tokens()][rows.size()];
       try {
         for (RowInProgress row : rows) {
           caches.add(row.contender().open(opening.longest()));
           steps.read(caches.getLast(), opening.prompt(), last);
-          samplers.add(new Sampler(SamplingOptions.defaults().withSeed(opening.seed())));
         }
       } catch (RuntimeException e) {
         close();
@@ -107,20 +107,15 @@ final class DriftRun {
      */
     void take(int from) {
       float[] logits = batch.logits();
+      int reference = batch.logitsAt(from);
+      int likeliest = Likeliest.of(logits, reference, batch.vocabulary());
       for (int row = 0; row < caches.size(); row++) {
+        int at = batch.logitsAt(from + row);
         apart[written][row] =
-            Distributions.divergence(
-                logits,
-                batch.logitsAt(from),
-                logits,
-                batch.logitsAt(from + row),
-                batch.vocabulary());
+            Distributions.divergence(logits, reference, logits, at, batch.vocabulary());
+        same[written][row] = Likeliest.of(logits, at, batch.vocabulary()) == likeliest;
       }
-      for (int row = 0; row < caches.size(); row++) {
-        int own = samplers.get(row).pick(logits, batch.logitsAt(from + row), batch.vocabulary());
-        token = row == 0 ? own : token;
-        same[written][row] = own == token;
-      }
+      token = sampler.pick(logits, reference, batch.vocabulary());
       written++;
     }
 

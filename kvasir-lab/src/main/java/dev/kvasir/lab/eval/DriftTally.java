@@ -16,7 +16,7 @@ final class DriftTally {
    * Adds a token.
    *
    * @param apart divergence of the distribution that it was chosen from
-   * @param same whether this row would have chosen it too
+   * @param same whether the likeliest token is the reference's
    */
   void add(double apart, boolean same) {
     if (tokens == byPosition.size()) {

@@ -35,7 +35,7 @@ public sealed interface Score {
   /**
    * @param estimate mean over all generated tokens of KL(fp16 || this), in nats
    * @param samples mean divergence, opening by opening
-   * @param together mean number of tokens before this row, with the same seed, chooses another
+   * @param together mean number of tokens before the likeliest one is not the reference's
    * @param tokens that were generated after each opening
    * @param togetherSamples the same, opening by opening
    * @param byPosition mean divergence of each {@link #STRETCH} tokens along the generated text
