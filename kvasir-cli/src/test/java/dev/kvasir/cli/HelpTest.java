@@ -51,9 +51,11 @@ class HelpTest {
   }
 
   @Test
-  void tablesOfOneMethodAreNamedByComparing() {
+  void allTablesAreNamedByComparing() {
     assertThat(Run.of("compare", "--help").out().replaceAll("\\s+", " "))
-        .contains("usual widths; patternkv, mixkvq, pmkvq, commvq: one without each of its parts");
+        .contains(
+            "usual widths; or one of baselines, drift, sinks, patternkv, patternkv-chunked, mixkvq,")
+        .contains("pmkvq, pmkvq-widths, commvq: what they are compared with");
   }
 
   @Test

@@ -41,7 +41,7 @@ public final class Compare implements Callable<Integer> {
   private static final String ALL_METHODS = "methods";
 
   /** For help, which shows candidates by their names. */
-  static final class TablesOfOneMethod implements Iterable<String> {
+  static final class OtherTables implements Iterable<String> {
     @Override
     public Iterator<String> iterator() {
       return StandardTable.ALL.stream()
@@ -59,10 +59,10 @@ public final class Compare implements Callable<Integer> {
       arity = "0..1",
       paramLabel = "TABLE",
       defaultValue = ALL_METHODS,
-      completionCandidates = TablesOfOneMethod.class,
+      completionCandidates = OtherTables.class,
       description = {
-        ALL_METHODS + ": all methods at their usual widths; ${COMPLETION-CANDIDATES}: one without",
-        "  each of its parts.",
+        ALL_METHODS + ": the methods at their usual widths; or one of ${COMPLETION-CANDIDATES}:",
+        "  what they are compared with, and methods without each of their parts.",
         "  Default: ${DEFAULT-VALUE}."
       })
   private String table;
