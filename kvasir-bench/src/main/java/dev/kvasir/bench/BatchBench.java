@@ -1,6 +1,5 @@
 package dev.kvasir.bench;
 
-import dev.kvasir.LoadOptions;
 import dev.kvasir.Model;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
@@ -10,7 +9,6 @@ import dev.kvasir.cli.terminal.Units;
 import dev.kvasir.engine.Batch;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.WholeFile;
-import dev.kvasir.kernel.KernelChoice;
 import dev.kvasir.lab.report.FiguresFile;
 import java.io.PrintStream;
 import java.nio.file.Path;
@@ -21,6 +19,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
@@ -44,11 +43,7 @@ final class BatchBench implements Callable<Integer> {
 
   @Spec private CommandSpec command;
 
-  @Option(
-      names = {"-m", "--model"},
-      paramLabel = "FILE|DIR",
-      description = "A model; without it, the bundled one.")
-  private Path model;
+  @Mixin private BenchedModel model;
 
   @Option(
       names = "--context",
@@ -73,13 +68,6 @@ final class BatchBench implements Callable<Integer> {
       description =
           "Kinds of cache, separated by commas or semicolons (default: ${DEFAULT-VALUE}).")
   private String kinds;
-
-  @Option(
-      names = "--threads",
-      defaultValue = "0",
-      paramLabel = "N",
-      description = "Threads; all processors unless given.")
-  private int threads;
 
   @Option(
       names = "--tokens",
@@ -129,30 +117,17 @@ final class BatchBench implements Callable<Integer> {
     OptionValue.atLeastOne("--sequences", sequences);
     OptionValue.atLeastOne("--tokens", tokens);
     OptionValue.atLeastOne("--rounds", rounds);
-    OptionValue.atLeast("--threads", threads, 0);
+    model.check();
     if (json != null) {
       WholeFile.checkWritable(json);
     }
-    int crew = threads == 0 ? Runtime.getRuntime().availableProcessors() : threads;
-    LoadOptions options = LoadOptions.defaults().withThreads(crew);
-    try (Model loaded = model == null ? Model.bundled(options) : Model.load(model, options)) {
+    try (Model loaded = model.load()) {
       checkContext(loaded);
       List<Kind> kinds = measure(loaded, specs);
-      describe(loaded, crew);
+      model.describe(out, loaded);
       show(kinds);
     }
     return 0;
-  }
-
-  private void describe(Model loaded, int crew) {
-    out.printf(
-        Locale.ROOT,
-        "%s, %d threads, %s, Java %s, %s%n",
-        loaded.config().name(),
-        crew,
-        KernelChoice.ofThisProcess().kernels().name(),
-        Runtime.version(),
-        System.getProperty("os.arch"));
   }
 
   private void checkContext(Model loaded) {

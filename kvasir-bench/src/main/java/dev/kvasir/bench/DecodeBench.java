@@ -1,6 +1,5 @@
 package dev.kvasir.bench;
 
-import dev.kvasir.LoadOptions;
 import dev.kvasir.Model;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
@@ -8,9 +7,7 @@ import dev.kvasir.cli.arguments.OptionValue;
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.engine.Batch;
 import dev.kvasir.error.InvalidInputException;
-import dev.kvasir.kernel.KernelChoice;
 import java.io.PrintStream;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -18,6 +15,7 @@ import java.util.Locale;
 import java.util.concurrent.Callable;
 import java.util.stream.IntStream;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** Measures what a kind of cache does to the speed of generating at a length of context. */
@@ -36,11 +34,7 @@ final class DecodeBench implements Callable<Integer> {
   private final PrintStream out;
   private final PrintStream err;
 
-  @Option(
-      names = {"-m", "--model"},
-      paramLabel = "FILE|DIR",
-      description = "A model; without it, the bundled one.")
-  private Path model;
+  @Mixin private BenchedModel model;
 
   @Option(
       names = "--context",
@@ -57,13 +51,6 @@ final class DecodeBench implements Callable<Integer> {
       description =
           "Kinds of cache, separated by commas or semicolons (default: ${DEFAULT-VALUE}).")
   private String kinds;
-
-  @Option(
-      names = "--threads",
-      defaultValue = "0",
-      paramLabel = "N",
-      description = "Threads; all processors unless given.")
-  private int threads;
 
   @Option(
       names = "--tokens",
@@ -92,20 +79,11 @@ final class DecodeBench implements Callable<Integer> {
     List<CacheSpec> specs = specs(kinds);
     OptionValue.atLeastOne("--tokens", tokens);
     OptionValue.atLeastOne("--rounds", rounds);
-    OptionValue.atLeast("--threads", threads, 0);
-    int crew = threads == 0 ? Runtime.getRuntime().availableProcessors() : threads;
-    LoadOptions options = LoadOptions.defaults().withThreads(crew);
-    try (Model loaded = model == null ? Model.bundled(options) : Model.load(model, options)) {
+    model.check();
+    try (Model loaded = model.load()) {
       checkContexts(loaded);
       specs.forEach(spec -> checkRoom(loaded, spec));
-      out.printf(
-          Locale.ROOT,
-          "%s, %d threads, %s, Java %s, %s%n",
-          loaded.config().name(),
-          crew,
-          KernelChoice.ofThisProcess().kernels().name(),
-          Runtime.version(),
-          System.getProperty("os.arch"));
+      model.describe(out, loaded);
       out.printf("%8s  %-24s %12s %8s %14s%n", "context", "cache", "tokens/s", "ratio", "KV bytes");
       for (int context : contexts) {
         measure(loaded, specs, context);

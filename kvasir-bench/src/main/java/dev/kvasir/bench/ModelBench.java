@@ -3,7 +3,6 @@ package dev.kvasir.bench;
 import dev.kvasir.LoadOptions;
 import dev.kvasir.Model;
 import dev.kvasir.error.InvalidInputException;
-import dev.kvasir.kernel.KernelChoice;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.PrintStream;
@@ -85,7 +84,7 @@ final class ModelBench implements Callable<Integer> {
     check("--tokens", tokens, 1);
     check("--rounds", rounds, 1);
     check("--threads", threads, 0);
-    int crew = threads == 0 ? Runtime.getRuntime().availableProcessors() : threads;
+    int crew = BenchedModel.crew(threads);
     Path copied = model == null ? copyOfBundled() : null;
     Path file = model == null ? copied : model;
     try (Model loaded = Model.load(file, LoadOptions.defaults().withThreads(crew))) {
@@ -140,14 +139,7 @@ final class ModelBench implements Callable<Integer> {
   }
 
   private void print(Model loaded, int crew, List<Race.Speed> speeds, long garbageBytes) {
-    out.printf(
-        Locale.ROOT,
-        "%s, %d threads, %s, Java %s, %s%n",
-        loaded.config().name(),
-        crew,
-        KernelChoice.ofThisProcess().kernels().name(),
-        Runtime.version(),
-        System.getProperty("os.arch"));
+    BenchedModel.describe(out, loaded, crew);
     out.printf(Locale.ROOT, "%-10s  %18s  %18s%n", "", "prompt tokens/s", "generated tokens/s");
     for (Race.Speed speed : speeds) {
       out.printf(
