@@ -73,6 +73,16 @@ public final class WholeFile {
     }
   }
 
+  /** Removes what is no longer needed, if it is there. */
+  public static void delete(Path file) {
+    try {
+      Files.deleteIfExists(file);
+    } catch (IOException e) {
+      throw new InvalidInputException(
+          "%s: cannot be deleted, %s".formatted(file, e.getMessage()), e);
+    }
+  }
+
   private static Path folderOf(Path file) {
     Path folder = file.toAbsolutePath().getParent();
     return folder == null ? file.toAbsolutePath() : folder;

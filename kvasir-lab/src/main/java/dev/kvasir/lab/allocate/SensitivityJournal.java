@@ -1,8 +1,7 @@
 package dev.kvasir.lab.allocate;
 
-import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.format.WholeFile;
 import dev.kvasir.profile.Profile;
-import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -62,11 +61,6 @@ public final class SensitivityJournal {
 
   /** All texts are done. */
   public void delete() {
-    try {
-      Files.deleteIfExists(file);
-    } catch (IOException e) {
-      throw new InvalidInputException(
-          "%s: cannot be deleted, %s".formatted(file, e.getMessage()), e);
-    }
+    WholeFile.delete(file);
   }
 }

@@ -84,17 +84,12 @@ public final class EvaluationJournal {
         cause);
   }
 
-  /**
-   * Says under which conditions figures are found; what was found under others is forgotten.
-   *
-   * @return whether there is something to go on from
-   */
-  boolean goesOn(String conditions) {
+  /** Says under which conditions figures are found; what was found under others is forgotten. */
+  void begin(String conditions) {
     String all = build + "; " + conditions;
     if (!content.conditions.equals(all)) {
       content = new Content(all);
     }
-    return !content.rows.isEmpty();
   }
 
   Map<Task, Score> scores(String row) {
@@ -136,13 +131,8 @@ public final class EvaluationJournal {
 
   /** All is done, and written where it belongs. */
   public void delete() {
-    try {
-      if (file != null) {
-        Files.deleteIfExists(file);
-      }
-    } catch (IOException e) {
-      throw new InvalidInputException(
-          "%s: cannot be deleted, %s".formatted(file, e.getMessage()), e);
+    if (file != null) {
+      WholeFile.delete(file);
     }
   }
 }

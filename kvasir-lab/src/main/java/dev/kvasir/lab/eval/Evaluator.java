@@ -71,7 +71,7 @@ public final class Evaluator {
    * @param journal where finished tasks are kept, and those of an earlier run are found
    */
   public Evaluation run(WorkListener listener, EvaluationJournal journal) {
-    journal.goesOn(conditions());
+    journal.begin(conditions());
     CacheShape shape = model.config().cacheShape();
     List<RowInProgress> rows =
         contenders.stream().map(one -> new RowInProgress(one, shape, journal)).toList();
