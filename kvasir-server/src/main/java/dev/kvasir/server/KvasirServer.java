@@ -24,20 +24,23 @@ public final class KvasirServer implements AutoCloseable {
   /** Whoever reads nothing for this long is taken to be gone. */
   private static final Duration IDLE = Duration.ofSeconds(30);
 
+  /** Of clients that have only the end of their answer to read. */
+  private static final Duration PATIENCE = Duration.ofSeconds(5);
+
   private static final int JETTY_THREADS = 16;
 
   private final Server server;
   private final ServerConnector connector;
   private final LocalAnswers local;
-  private final Runnable stopping;
+  private final Endpoints.Wired wired;
   private boolean closed;
 
   private KvasirServer(
-      Server server, ServerConnector connector, LocalAnswers local, Runnable stopping) {
+      Server server, ServerConnector connector, LocalAnswers local, Endpoints.Wired wired) {
     this.server = server;
     this.connector = connector;
     this.local = local;
-    this.stopping = stopping;
+    this.wired = wired;
   }
 
   /**
@@ -64,7 +67,7 @@ public final class KvasirServer implements AutoCloseable {
     server.setHandler(wired.router());
     server.setErrorHandler(new MalformedRequests());
     begin(server, options);
-    return new KvasirServer(server, connector, local, wired.stopping());
+    return new KvasirServer(server, connector, local, wired);
   }
 
   private static Server newServer() {
@@ -123,8 +126,13 @@ public final class KvasirServer implements AutoCloseable {
       return;
     }
     closed = true;
-    stopping.run();
+    wired.stopping().run();
     local.close();
+    try {
+      wired.writing().await(PATIENCE);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
     stop(server);
   }
 }

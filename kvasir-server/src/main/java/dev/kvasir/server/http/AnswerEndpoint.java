@@ -18,12 +18,17 @@ final class AnswerEndpoint implements Endpoint {
   static final long PING_SECONDS = 1;
 
   private final Answers answers;
+  private final LastWords writing;
   private final Function<Fields, AnswerRequest> reader;
   private final Function<Fields, Reply> replies;
 
   AnswerEndpoint(
-      Answers answers, Function<Fields, AnswerRequest> reader, Function<Fields, Reply> replies) {
+      Answers answers,
+      LastWords writing,
+      Function<Fields, AnswerRequest> reader,
+      Function<Fields, Reply> replies) {
     this.answers = answers;
+    this.writing = writing;
     this.reader = reader;
     this.replies = replies;
   }
@@ -33,11 +38,13 @@ final class AnswerEndpoint implements Endpoint {
     Fields fields = exchange.body();
     AnswerRequest request = reader.apply(fields);
     Reply reply = replies.apply(fields);
-    answer(
-        request,
-        fields.isTrue("stream")
-            ? streamed(exchange, fields, reply)
-            : new WholeAnswer(exchange, reply));
+    try (LastWords.Unfinished _ = writing.begin()) {
+      answer(
+          request,
+          fields.isTrue("stream")
+              ? streamed(exchange, fields, reply)
+              : new WholeAnswer(exchange, reply));
+    }
   }
 
   private static AnswerWriter streamed(Exchange exchange, Fields fields, Reply reply) {

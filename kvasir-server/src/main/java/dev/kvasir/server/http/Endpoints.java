@@ -41,8 +41,9 @@ public final class Endpoints {
 
   /**
    * @param stopping told when the server is about to go, so that its health says so
+   * @param writing the answers that clients have not heard the end of
    */
-  public record Wired(Router router, Runnable stopping) {}
+  public record Wired(Router router, Runnable stopping, LastWords writing) {}
 
   /**
    * @param access who may ask
@@ -62,14 +63,17 @@ public final class Endpoints {
     Endpoints all = new Endpoints(served, state, metrics);
     Router router =
         new Router(bounds.access(), metrics, log, bounds.bodyBytes(), admission::retrySeconds);
+    LastWords writing = new LastWords();
     Endpoint chat =
         new AnswerEndpoint(
             answers,
+            writing,
             reader::chat,
             request -> new ChatReply(served.nameFor(request), served.model().tokenizer()));
     Endpoint text =
         new AnswerEndpoint(
             answers,
+            writing,
             reader::completion,
             request -> new TextReply(served.nameFor(request), served.model().tokenizer()));
     Endpoint page = new PageFiles();
@@ -89,7 +93,7 @@ public final class Endpoints {
         .addOpen("GET", "/health", all::health)
         .addOpen("GET", "/", page)
         .addOpen("GET", "/page/", page);
-    return new Wired(router, () -> all.stopping.set(true));
+    return new Wired(router, () -> all.stopping.set(true), writing);
   }
 
   private void health(Exchange exchange) throws IOException {
