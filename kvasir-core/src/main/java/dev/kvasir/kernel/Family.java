@@ -9,7 +9,8 @@ public enum Family {
   HALVES("rows of halves and weights of floats"),
   DOTS("attention on packed bits"),
   PATTERNS("patterns that turn"),
-  CODEBOOKS("sums of codebook rows");
+  CODEBOOKS("sums of codebook rows"),
+  ROW_CODES("rows of codes of many widths");
 
   private final String words;
 

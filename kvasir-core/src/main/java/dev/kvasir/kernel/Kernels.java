@@ -31,6 +31,8 @@ public interface Kernels {
 
   CodebookKernels codebooks();
 
+  RowCodeKernels rowCodes();
+
   /** Rows {@code firstRow} to {@code firstRow + count} of a matrix as floats. */
   default void expand(Matrix matrix, int firstRow, int count, float[] out, int outAt) {
     switch (matrix) {

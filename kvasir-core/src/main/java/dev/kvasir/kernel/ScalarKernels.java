@@ -13,6 +13,7 @@ public final class ScalarKernels implements Kernels {
   private final DotKernels dots;
   private final PatternKernels patterns;
   private final CodebookKernels codebooks;
+  private final RowCodeKernels rowCodes = new ScalarRowCodes();
 
   public ScalarKernels() {
     this(PartialSums.LEAST_LANES);
@@ -74,5 +75,10 @@ public final class ScalarKernels implements Kernels {
   @Override
   public CodebookKernels codebooks() {
     return codebooks;
+  }
+
+  @Override
+  public RowCodeKernels rowCodes() {
+    return rowCodes;
   }
 }

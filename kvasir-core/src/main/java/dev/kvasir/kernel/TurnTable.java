@@ -166,6 +166,15 @@ public final class TurnTable {
   }
 
   /**
+   * Turns rows of consecutive tokens, in place: the i-th one by i.
+   *
+   * @param rows (count, width)
+   */
+  public void turnEach(Kernels kernels, float[] rows, int count) {
+    kernels.rowCodes().turnEach(rows, count, pairs, cosines, sines);
+  }
+
+  /**
    * Brings rows back into the model's order; the inverse of {@link #arrange}.
    *
    * @param from (count, width)

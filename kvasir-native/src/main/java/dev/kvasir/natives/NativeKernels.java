@@ -8,6 +8,7 @@ import dev.kvasir.kernel.FloatKernels;
 import dev.kvasir.kernel.HalfKernels;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.PatternKernels;
+import dev.kvasir.kernel.RowCodeKernels;
 import dev.kvasir.kernel.RowKernels;
 import dev.kvasir.kernel.ScalarKernels;
 
@@ -37,6 +38,7 @@ final class NativeKernels implements Kernels {
       case BYTES, NIBBLES, DOTS -> "native, %s".formatted(Calls.forCodes().words());
       case FLOATS, ROWS, HALVES, PATTERNS, CODEBOOKS ->
           "native, %s".formatted(Calls.forFloats().words());
+      case ROW_CODES -> SCALAR.serving(family);
     };
   }
 
@@ -73,5 +75,10 @@ final class NativeKernels implements Kernels {
   @Override
   public CodebookKernels codebooks() {
     return codebooks;
+  }
+
+  @Override
+  public RowCodeKernels rowCodes() {
+    return SCALAR.rowCodes();
   }
 }

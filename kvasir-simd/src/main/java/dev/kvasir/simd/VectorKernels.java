@@ -8,6 +8,7 @@ import dev.kvasir.kernel.FloatKernels;
 import dev.kvasir.kernel.HalfKernels;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.PatternKernels;
+import dev.kvasir.kernel.RowCodeKernels;
 import dev.kvasir.kernel.RowKernels;
 import dev.kvasir.kernel.ScalarKernels;
 
@@ -77,5 +78,10 @@ final class VectorKernels implements Kernels {
   @Override
   public CodebookKernels codebooks() {
     return codebooks;
+  }
+
+  @Override
+  public RowCodeKernels rowCodes() {
+    return SCALAR.rowCodes();
   }
 }

@@ -10,12 +10,15 @@ import dev.kvasir.kernel.Family;
 import dev.kvasir.kernel.FixedRows;
 import dev.kvasir.kernel.HalfQueries;
 import dev.kvasir.kernel.Kernels;
+import dev.kvasir.kernel.NibbleRows;
+import dev.kvasir.kernel.RowCodes;
 import dev.kvasir.kernel.TileRoom;
 import dev.kvasir.page.PageSize;
 import dev.kvasir.page.StageCodes;
 import dev.kvasir.page.WordLayout;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
 import java.util.List;
 
 /**
@@ -70,6 +73,7 @@ final class WarmUp implements AutoCloseable {
       case DOTS -> dots();
       case PATTERNS -> patterns();
       case CODEBOOKS -> codebooks();
+      case ROW_CODES -> rowCodes();
     };
   }
 
@@ -247,6 +251,25 @@ final class WarmUp implements AutoCloseable {
         kernels -> kernels.codebooks().leastDistances(floats, 0, floats, 0, leasts),
         kernels ->
             kernels.rows().scale(bins, 0, bins.length, 0)); // or they would grow without bound
+  }
+
+  /** Codes of every width. */
+  private Trial rowCodes() {
+    int tokens = 16;
+    int[] bits = new int[HEAD];
+    Arrays.setAll(bits, i -> i % (RowCodes.MOST_BITS + 1));
+    RowCodes codes = new RowCodes(bits, new float[HEAD]);
+    MemorySegment rows = arena.allocate((long) tokens * codes.rowBytes() + RowCodes.BYTES_BEHIND);
+    NibbleRows base =
+        new NibbleRows(arena.allocate(HEAD / 2), HEAD, new float[HEAD], new float[HEAD]);
+    MemorySegment halves = arena.allocate(2L * HEAD);
+    byte[] order = new byte[tokens];
+    int[] picked = new int[tokens];
+    float[] out = new float[tokens * HEAD];
+    return inTurn(
+        kernels -> kernels.rowCodes().decode(rows, 0, codes, order, 0, tokens, base, picked, out),
+        kernels -> kernels.rowCodes().gather(halves, 0, HEAD, picked, tokens, HEAD, out),
+        kernels -> kernels.rowCodes().turnEach(out, tokens, HEAD / 2, x, y));
   }
 
   private Trial floats() {

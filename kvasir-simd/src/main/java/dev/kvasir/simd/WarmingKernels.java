@@ -8,6 +8,7 @@ import dev.kvasir.kernel.FloatKernels;
 import dev.kvasir.kernel.HalfKernels;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.PatternKernels;
+import dev.kvasir.kernel.RowCodeKernels;
 import dev.kvasir.kernel.RowKernels;
 import java.util.EnumMap;
 import java.util.Map;
@@ -112,5 +113,10 @@ final class WarmingKernels implements Kernels {
   @Override
   public CodebookKernels codebooks() {
     return of(Family.CODEBOOKS).codebooks();
+  }
+
+  @Override
+  public RowCodeKernels rowCodes() {
+    return of(Family.ROW_CODES).rowCodes();
   }
 }

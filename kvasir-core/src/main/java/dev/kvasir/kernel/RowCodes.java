@@ -1,0 +1,123 @@
+package dev.kvasir.kernel;
+
+import java.util.Arrays;
+
+/**
+ * How the codes of a token lie where every channel has a width of its own, the same for many
+ * tokens: a row of whole bytes.
+ *
+ * <pre>
+ * bit 0   index of the token's scale, 3 bits
+ * bit 3   codes of all channels in their order, 0 to 8 bits each, low bits first
+ * </pre>
+ *
+ * A code c of k bits stands for the middle of one of 2^k equal steps around zero, {@code (2c + 1 -
+ * 2^k) * half * scale}; a channel without bits for zero.
+ */
+public final class RowCodes {
+  /** Channels are gone through in whole vectors of at most so many floats. */
+  public static final int LANES = 16;
+
+  public static final int MOST_BITS = 8;
+  public static final int SCALE_BITS = 3;
+  public static final int SCALES = 1 << SCALE_BITS;
+
+  /** A row may be read to here behind its last byte. */
+  public static final int BYTES_BEHIND = 16;
+
+  /** The index that stands for 1, where thirds of octaves are counted from. */
+  public static final int SCALE_OF_ONE = SCALES / 2;
+
+  private static final float[] SCALE_VALUES = new float[SCALES];
+
+  static {
+    for (int i = 0; i < SCALES; i++) {
+      SCALE_VALUES[i] = (float) Math.pow(2, (i - SCALE_OF_ONE) / 3.0);
+    }
+  }
+
+  private final int[] bits; // (width)
+  private final int[] offsets; // (width), the first bit of each code
+  private final float[] halves; // (width)
+  private final int rowBytes;
+
+  /**
+   * @param bits of each channel, a multiple of {@link #LANES} of them
+   * @param halves half of a step of each channel, with a scale of 1
+   */
+  public RowCodes(int[] bits, float[] halves) {
+    if (bits.length % LANES != 0 || halves.length != bits.length) {
+      throw new IllegalArgumentException(
+          "%d widths, %d steps; expected as many, a multiple of %d"
+              .formatted(bits.length, halves.length, LANES));
+    }
+    this.bits = bits.clone();
+    this.halves = halves.clone();
+    this.offsets = new int[bits.length];
+    int at = SCALE_BITS;
+    for (int i = 0; i < bits.length; i++) {
+      if (bits[i] < 0 || bits[i] > MOST_BITS) {
+        throw new IllegalArgumentException(
+            "width is %d; expected 0 to %d".formatted(bits[i], MOST_BITS));
+      }
+      offsets[i] = at;
+      at += bits[i];
+      if (bits[i] == 0) {
+        this.halves[i] = 0;
+      }
+    }
+    this.rowBytes = Math.ceilDiv(at, Byte.SIZE);
+  }
+
+  /** What a scale's index stands for. */
+  public static float scale(int index) {
+    return SCALE_VALUES[index];
+  }
+
+  /** All scales, by index; not to be changed. */
+  public static float[] scales() {
+    return SCALE_VALUES;
+  }
+
+  /** Channels. */
+  public int width() {
+    return bits.length;
+  }
+
+  public int bits(int channel) {
+    return bits[channel];
+  }
+
+  public float half(int channel) {
+    return halves[channel];
+  }
+
+  /** The first bit of a channel's code. */
+  public int offset(int channel) {
+    return offsets[channel];
+  }
+
+  public int rowBytes() {
+    return rowBytes;
+  }
+
+  /** (width), not to be changed. */
+  public int[] bits() {
+    return bits;
+  }
+
+  /** (width), not to be changed. */
+  public int[] offsets() {
+    return offsets;
+  }
+
+  /** (width), not to be changed. */
+  public float[] halves() {
+    return halves;
+  }
+
+  /** Whether anything is coded at all. */
+  public boolean isEmpty() {
+    return Arrays.stream(bits).allMatch(k -> k == 0);
+  }
+}
