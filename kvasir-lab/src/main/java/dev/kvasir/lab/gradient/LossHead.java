@@ -2,14 +2,17 @@ package dev.kvasir.lab.gradient;
 
 import dev.kvasir.kernel.Crew;
 import dev.kvasir.kernel.Kernels;
+import dev.kvasir.lab.gradient.Objective.Loss;
 import dev.kvasir.model.ModelConfig;
 import dev.kvasir.model.Weights;
 import java.util.Arrays;
+import java.util.OptionalDouble;
 import java.util.stream.DoubleStream;
+import java.util.stream.Stream;
 
 /**
- * The end of a decoder: from the last layer's output to the mean cross-entropy of each next token,
- * and back. Logits of a whole text would take gigabytes, so it goes some tokens at a time.
+ * The end of a decoder: from the last layer's output to the loss of an objective, and back. Logits
+ * of a whole text would take gigabytes, so it goes some tokens at a time.
  */
 final class LossHead {
   private static final int ROWS = 128;
@@ -36,12 +39,8 @@ final class LossHead {
   /**
    * @param x (tokens, hidden), the output of the last layer
    */
-  double loss(float[] x, int[] tokens) {
-    double[] losses = new double[tokens.length - 1];
-    for (int first = 0; first < losses.length; first += ROWS) {
-      computeLosses(x, tokens, first, rowsFrom(first, losses.length), losses);
-    }
-    return mean(losses);
+  Loss loss(float[] x, int[] tokens, Objective objective) {
+    return sweep(x, tokens, objective, (positions, first, rows) -> {});
   }
 
   /**
@@ -49,55 +48,57 @@ final class LossHead {
    *
    * @param dx (tokens, hidden), set
    */
-  double lossAndGradients(float[] x, int[] tokens, float[] dx) {
-    int hidden = config.hidden();
-    double[] losses = new double[tokens.length - 1];
+  Loss lossAndGradients(float[] x, int[] tokens, Objective objective, float[] dx) {
     Arrays.fill(dx, 0);
-    for (int first = 0; first < losses.length; first += ROWS) {
+    return sweep(
+        x, tokens, objective, (positions, first, rows) -> backward(x, positions, first, rows, dx));
+  }
+
+  /** Some of an objective's positions, whose logits have become gradients. */
+  private interface Sweep {
+    void block(int[] positions, int first, int rows);
+  }
+
+  private Loss sweep(float[] x, int[] tokens, Objective objective, Sweep sweep) {
+    int[] positions = objective.positions(tokens);
+    int vocabulary = config.vocabulary();
+    OptionalDouble[] shares = new OptionalDouble[positions.length];
+    for (int first = 0; first < positions.length; first += ROWS) {
       int start = first;
-      int rows = rowsFrom(first, losses.length);
-      computeLosses(x, tokens, first, rows, losses);
-      crew.run(
-          (row, worker) -> turnIntoGradients(row, tokens[start + row + 1], losses.length), rows);
-      float[] dNormed = new float[rows * hidden];
-      products.addBackward(logits, rows, weights.output(), dNormed);
+      int rows = Math.min(ROWS, positions.length - first);
+      computeLogits(x, positions, first, rows);
       crew.run(
           (row, worker) -> {
-            int at = (start + row) * hidden;
-            RmsNorms.addBackward(
-                x, at, weights.outputNorm(), config.normEpsilon(), dNormed, row * hidden, dx, at);
+            int position = positions[start + row];
+            shares[start + row] =
+                objective.turnIntoGradients(
+                    kernels, logits, row * vocabulary, vocabulary, tokens, position);
           },
           rows);
+      sweep.block(positions, first, rows);
     }
-    return mean(losses);
+    double[] counted = Stream.of(shares).flatMapToDouble(OptionalDouble::stream).toArray();
+    return new Loss(objective.total(DoubleStream.of(counted)), counted.length);
   }
 
-  private static int rowsFrom(int first, int inAll) {
-    return Math.min(ROWS, inAll - first);
-  }
-
-  private static double mean(double[] losses) {
-    return DoubleStream.of(losses).average().orElseThrow();
-  }
-
-  /** Leaves probabilities where the logits were. */
-  private void computeLosses(float[] x, int[] tokens, int first, int rows, double[] losses) {
-    computeLogits(x, first, rows);
-    int vocabulary = config.vocabulary();
+  private void backward(float[] x, int[] positions, int first, int rows, float[] dx) {
+    int hidden = config.hidden();
+    float[] dNormed = new float[rows * hidden];
+    products.addBackward(logits, rows, weights.output(), dNormed);
     crew.run(
         (row, worker) -> {
-          int at = row * vocabulary;
-          float wanted = logits[at + tokens[first + row + 1]];
-          float most = kernels.rows().maximum(logits, at, vocabulary);
-          float sum = kernels.rows().exponentiate(logits, at, vocabulary, most);
-          kernels.rows().scale(logits, at, vocabulary, 1 / sum);
-          losses[first + row] = Math.log(sum) + most - wanted;
+          int at = positions[first + row] * hidden;
+          RmsNorms.addBackward(
+              x, at, weights.outputNorm(), config.normEpsilon(), dNormed, row * hidden, dx, at);
         },
         rows);
   }
 
-  /** The logits of at most {@link #ROWS} tokens: (rows, vocabulary), valid until the next call. */
-  float[] computeLogits(float[] x, int first, int rows) {
+  /**
+   * The logits of at most {@link #ROWS} positions, from the {@code first} of them on: (rows,
+   * vocabulary), valid until the next call.
+   */
+  float[] computeLogits(float[] x, int[] positions, int first, int rows) {
     int hidden = config.hidden();
     crew.run(
         (row, worker) ->
@@ -105,7 +106,7 @@ final class LossHead {
                 .rows()
                 .rmsNorm(
                     x,
-                    (first + row) * hidden,
+                    positions[first + row] * hidden,
                     weights.outputNorm(),
                     config.normEpsilon(),
                     normed,
@@ -114,11 +115,5 @@ final class LossHead {
         rows);
     products.forward(normed, rows, weights.output(), logits);
     return logits;
-  }
-
-  private void turnIntoGradients(int row, int wanted, int predictions) {
-    int at = row * config.vocabulary();
-    logits[at + wanted] -= 1;
-    kernels.rows().scale(logits, at, config.vocabulary(), 1f / predictions);
   }
 }

@@ -4,10 +4,12 @@ import dev.kvasir.Model;
 import dev.kvasir.kernel.Crew;
 import dev.kvasir.kernel.KernelChoice;
 import dev.kvasir.kernel.Kernels;
+import dev.kvasir.lab.gradient.Objective.Loss;
 import dev.kvasir.model.LayerWeights;
 import dev.kvasir.model.ModelConfig;
 import dev.kvasir.model.Rope;
 import dev.kvasir.model.Weights;
+import java.util.Optional;
 import java.util.OptionalDouble;
 
 /**
@@ -86,7 +88,9 @@ public final class TracedDecoder {
   public OptionalDouble loss(int[] tokens, TextVisitor visitor) {
     checkPredicts(tokens);
     float[] x = lastOutput(tokens, visitor);
-    return x == null ? OptionalDouble.empty() : OptionalDouble.of(head().loss(x, tokens));
+    return x == null
+        ? OptionalDouble.empty()
+        : OptionalDouble.of(head().loss(x, tokens, new MeanCrossEntropy()).value());
   }
 
   /**
@@ -95,19 +99,30 @@ public final class TracedDecoder {
    * @return the mean cross-entropy of each next token; none where the visitor ended the pass
    */
   public OptionalDouble gradients(int[] tokens, TextVisitor visitor) {
+    return gradients(tokens, new MeanCrossEntropy(), visitor).stream()
+        .mapToDouble(Loss::value)
+        .findAny();
+  }
+
+  /**
+   * Shows a visitor how the loss of an objective depends on the keys and values of every layer.
+   *
+   * @return none where the visitor ended the pass
+   */
+  public Optional<Loss> gradients(int[] tokens, Objective objective, TextVisitor visitor) {
     checkPredicts(tokens);
     LayerPass pass = pass(tokens.length);
     float[][] x = new float[config.layers() + 1][]; // (tokens, hidden) each
     x[0] = embed(tokens);
     for (int layer = 0; layer < config.layers(); layer++) {
       if (!visitor.forward(pass.project(layer, layerWeights(layer), x[layer]))) {
-        return OptionalDouble.empty();
+        return Optional.empty();
       }
       x[layer + 1] = pass.finish();
     }
     float[] dx = new float[x[0].length];
-    double loss = head().lossAndGradients(x[config.layers()], tokens, dx);
-    return backward(pass, x, dx, visitor) ? OptionalDouble.of(loss) : OptionalDouble.empty();
+    Loss loss = head().lossAndGradients(x[config.layers()], tokens, objective, dx);
+    return backward(pass, x, dx, visitor) ? Optional.of(loss) : Optional.empty();
   }
 
   private boolean backward(LayerPass pass, float[][] x, float[] dx, TextVisitor visitor) {

@@ -35,7 +35,22 @@ final class NaiveLoss {
     this.positionScale = positionScale;
   }
 
+  /** The mean cross-entropy of each next token. */
   double of(int[] tokens, Nudge nudge) {
+    double[][] logits = logits(tokens, nudge);
+    double loss = 0;
+    for (int t = 0; t + 1 < tokens.length; t++) {
+      loss += logSum(logits[t]) - logits[t][tokens[t + 1]];
+    }
+    return loss / (tokens.length - 1);
+  }
+
+  static double logSum(double[] logits) {
+    return Math.log(Arrays.stream(logits).map(Math::exp).sum());
+  }
+
+  /** (tokens, vocabulary). */
+  double[][] logits(int[] tokens, Nudge nudge) {
     double[][] x = new double[tokens.length][config.hidden()];
     for (int t = 0; t < tokens.length; t++) {
       for (int i = 0; i < config.hidden(); i++) {
@@ -48,16 +63,7 @@ final class NaiveLoss {
       add(x, feedForward(w, normed(x, w.feedForwardNorm(), config.normEpsilon())));
     }
     double[][] normed = normed(x, weights.outputNorm(), config.normEpsilon());
-    double[][] logits = project(weights.output(), new float[0], normed);
-    double loss = 0;
-    for (int t = 0; t + 1 < tokens.length; t++) {
-      double sum = 0;
-      for (double logit : logits[t]) {
-        sum += Math.exp(logit);
-      }
-      loss += Math.log(sum) - logits[t][tokens[t + 1]];
-    }
-    return loss / (tokens.length - 1);
+    return project(weights.output(), new float[0], normed);
   }
 
   private double[][] attention(LayerWeights w, double[][] x, int layer, Nudge nudge) {

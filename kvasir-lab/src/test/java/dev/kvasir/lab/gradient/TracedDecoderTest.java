@@ -120,7 +120,10 @@ class TracedDecoderTest {
       model.forward(batch);
       TracedDecoder traced = TracedDecoder.of(model, 1, crew);
       float[] x = traced.lastOutput(tokens, TextVisitor.NONE);
-      float[] logits = traced.head().computeLogits(x, 0, tokens.length);
+      float[] logits =
+          traced
+              .head()
+              .computeLogits(x, new SampledTokens(SEED).positions(tokens), 0, tokens.length);
       double farthest = 0;
       double sum = 0;
       int count = tokens.length * batch.vocabulary();
@@ -132,7 +135,7 @@ class TracedDecoderTest {
       // The decoder rounds activations to 127 steps a side; logits spread over some 20.
       assertThat(farthest).isLessThan(0.5);
       assertThat(sum / count).isLessThan(0.05);
-      assertThat(traced.head().loss(x, tokens)).isBetween(1.0, 5.0);
+      assertThat(traced.head().loss(x, tokens, new MeanCrossEntropy()).value()).isBetween(1.0, 5.0);
     }
   }
 
