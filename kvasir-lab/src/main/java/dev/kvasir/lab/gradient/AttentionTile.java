@@ -119,24 +119,31 @@ final class AttentionTile {
   }
 
   /**
+   * @param reach of the queries that count
    * @param dKeys rows as far apart as queries are
    */
-  void addKeyGradients(int headDim, float[] dKeys, int at) {
-    addTurned(gradients, vectors.queries(), headDim, dKeys, at);
+  void addKeyGradients(int headDim, Distances reach, float[] dKeys, int at) {
+    addTurned(gradients, vectors.queries(), headDim, reach, dKeys, at);
   }
 
   /**
+   * @param reach of the queries that count
    * @param dValues rows as far apart as queries are
    */
-  void addValueGradients(int headDim, float[] dOut, float[] dValues, int at) {
-    addTurned(weights, dOut, headDim, dValues, at);
+  void addValueGradients(int headDim, float[] dOut, Distances reach, float[] dValues, int at) {
+    addTurned(weights, dOut, headDim, reach, dValues, at);
   }
 
-  private void addTurned(float[] tile, float[] byQuery, int headDim, float[] out, int outAt) {
-    for (int query = 0; query < queries; query++) {
-      for (int key = 0; key < keys; key++) {
-        turned[key * SIZE + query] = tile[query * SIZE + key];
-      }
+  private void addTurned(
+      float[] tile, float[] byQuery, int headDim, Distances reach, float[] out, int outAt) {
+    int least = Math.max(0, firstQuery - (firstKey + keys - 1)); // later keys have no weight
+    int most = firstQuery + queries - 1 - firstKey;
+    if (!reach.holdAny(least, most)) {
+      return;
+    }
+    turn(tile);
+    if (!reach.holdAll(least, most)) {
+      forget(reach);
     }
     kernels
         .floats()
@@ -153,5 +160,35 @@ final class AttentionTile {
             out,
             outAt,
             queryStride);
+  }
+
+  private void turn(float[] tile) {
+    for (int query = 0; query < queries; query++) {
+      for (int key = 0; key < keys; key++) {
+        turned[key * SIZE + query] = tile[query * SIZE + key];
+      }
+    }
+  }
+
+  /** Leaves zeros of what lies at other distances. */
+  private void forget(Distances reach) {
+    for (int key = 0; key < keys; key++) {
+      for (int query = 0; query < queries; query++) {
+        if (!reach.hold(firstQuery + query - (firstKey + key))) {
+          turned[key * SIZE + query] = 0;
+        }
+      }
+    }
+  }
+
+  /**
+   * Adds the weights that each key gets from all queries.
+   *
+   * @param sums by key, from {@code at} on
+   */
+  void addWeightsOfKeys(float[] sums, int at) {
+    for (int query = 0; query < queries; query++) {
+      kernels.rows().add(sums, at, weights, query * SIZE, keys);
+    }
   }
 }

@@ -8,6 +8,10 @@ import dev.kvasir.model.LayerWeights;
 import dev.kvasir.model.ModelConfig;
 import dev.kvasir.model.Projection;
 import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.stream.Stream;
 
 /**
  * One layer of a decoder over all tokens of a text. It keeps the activations of the layer that was
@@ -85,10 +89,15 @@ final class LayerPass {
     return new LayerVectors(index, tokens, queries, keys, values);
   }
 
-  /** Attends and computes the rest of the layer that was projected. */
-  float[] finish() {
+  /** Lets the layer attend that was projected. */
+  LayerAttended attend() {
     attention.forward(vectors(), layer.window(), mixed);
     multiply(mixed, layer.output(), middle);
+    return new LayerAttended(vectors(), attention, layer.window(), middle);
+  }
+
+  /** Computes the rest of the layer that has attended. */
+  float[] finish() {
     addRows(middle, x);
     normalize(middle, layer.feedForwardNorm());
     multiply(normed, layer.gate(), gate);
@@ -133,9 +142,9 @@ final class LayerPass {
   }
 
   private void addRows(float[] to, float[] from) {
-    int hidden = config.hidden();
+    int width = to.length / tokens;
     crew.run(
-        (token, worker) -> kernels.rows().add(to, token * hidden, from, token * hidden, hidden),
+        (token, worker) -> kernels.rows().add(to, token * width, from, token * width, width),
         tokens);
   }
 
@@ -157,15 +166,31 @@ final class LayerPass {
    * @param dx gradients of the output (tokens, hidden), changed into those of the stream beside
    *     attention
    * @param dQueries (tokens, queryHeads, headDim), set
+   * @param near from what distance on a query is far, if that is asked; the same at every call
    */
-  LayerGradients backwardToVectors(float[] dx, float[] dQueries) {
+  LayerGradients backwardToVectors(float[] dx, float[] dQueries, OptionalInt near) {
     backwardThroughFeedForward(dx);
     float[] dMixed = new float[mixed.length];
     products.addBackward(dx, tokens, layer.output().matrix(), dMixed);
-    float[] dKeys = new float[keys.length];
-    float[] dValues = new float[values.length];
-    attention.backward(vectors(), layer.window(), mixed, dMixed, dQueries, dKeys, dValues);
-    return new LayerGradients(index, tokens, keys, values, dKeys, dValues);
+    List<ReachGradients> byReach =
+        reaches(near).map(reach -> ReachGradients.zero(reach, keys.length)).toList();
+    attention.backward(vectors(), layer.window(), mixed, dMixed, dQueries, byReach);
+    float[] dKeys = byReach.getFirst().keys();
+    float[] dValues = byReach.getFirst().values();
+    if (near.isEmpty()) {
+      return new LayerGradients(index, tokens, keys, values, dKeys, dValues, Optional.empty());
+    }
+    ReachGradients far = byReach.getLast();
+    addRows(dKeys, far.keys());
+    addRows(dValues, far.values());
+    FarGradients shown = new FarGradients(near.getAsInt(), far.keys(), far.values());
+    return new LayerGradients(index, tokens, keys, values, dKeys, dValues, Optional.of(shown));
+  }
+
+  private static Stream<Distances> reaches(OptionalInt near) {
+    return near.isEmpty()
+        ? Stream.of(Distances.ALL)
+        : Stream.of(Distances.below(near.getAsInt()), Distances.atLeast(near.getAsInt()));
   }
 
   private void backwardThroughFeedForward(float[] dx) {

@@ -4,6 +4,7 @@ import dev.kvasir.attention.AttentionShape;
 import dev.kvasir.kernel.Crew;
 import dev.kvasir.kernel.Kernels;
 import java.util.Arrays;
+import java.util.List;
 
 /**
  * Causal attention of all tokens of a text to each other, and the way back. The weights, tokens
@@ -22,7 +23,7 @@ final class TextAttention {
   private final float scale;
   private final float[] logSums; // (queryHeads, tokens)
   private final float[][] scores; // by worker: (TILE, tokens)
-  private float[] gradientsByHead = {}; // (tokens, queryHeads, headDim)
+  private float[][] gradientsByHead = {}; // by reach: keys and values (tokens, queryHeads, headDim)
 
   TextAttention(AttentionShape shape, int tokens, Kernels kernels, Crew crew) {
     this.shape = shape;
@@ -106,6 +107,8 @@ final class TextAttention {
    * The way back of the last {@link #forward}, with its vectors and output. All gradients are set.
    *
    * @param dOut gradients of the output
+   * @param dQueries through all keys
+   * @param byReach of keys and values; as many and of the same lengths at every call
    */
   void backward(
       LayerVectors vectors,
@@ -113,21 +116,25 @@ final class TextAttention {
       float[] out,
       float[] dOut,
       float[] dQueries,
-      float[] dKeys,
-      float[] dValues) {
+      List<ReachGradients> byReach) {
     if (gradientsByHead.length == 0) {
-      gradientsByHead = new float[2 * tokens * queryStride];
+      gradientsByHead = new float[byReach.size()][2 * tokens * queryStride];
     }
-    Arrays.fill(gradientsByHead, 0);
+    for (float[] ofReach : gradientsByHead) {
+      Arrays.fill(ofReach, 0);
+    }
     Arrays.fill(dQueries, 0);
     crew.run(
         (head, worker) -> {
           float[] along = alongOutput(head, out, dOut);
-          backward(new AttentionTile(kernels, vectors, scale), head, window, along, dOut, dQueries);
+          AttentionTile tile = new AttentionTile(kernels, vectors, scale);
+          backward(tile, head, window, along, dOut, dQueries, byReach);
         },
         shape.queryHeads());
-    sumGroups(0, dKeys);
-    sumGroups(tokens * queryStride, dValues);
+    for (int i = 0; i < byReach.size(); i++) {
+      sumGroups(gradientsByHead[i], 0, byReach.get(i).keys());
+      sumGroups(gradientsByHead[i], tokens * queryStride, byReach.get(i).values());
+    }
   }
 
   /** By token, the product of output and gradient: what softmax takes from every score. */
@@ -145,27 +152,46 @@ final class TextAttention {
   }
 
   private void backward(
-      AttentionTile tile, int head, int window, float[] along, float[] dOut, float[] dQueries) {
+      AttentionTile tile,
+      int head,
+      int window,
+      float[] along,
+      float[] dOut,
+      float[] dQueries,
+      List<ReachGradients> byReach) {
     int headAt = head * shape.headDim();
     for (int key = 0; key < tokens; key += TILE) {
-      int keys = Math.min(TILE, tokens - key);
-      for (int query = key; query < tokens && query - window < key + keys - 1; query += TILE) {
-        int queries = Math.min(TILE, tokens - query);
-        int queryAt = query * queryStride + headAt;
-        tile.place(query, queries, queryAt, queryStride, key, keys, kvAt(head, key), kvStride);
+      int lastKey = Math.min(tokens, key + TILE) - 1;
+      for (int query = key; query < tokens && query - window < lastKey; query += TILE) {
+        place(tile, head, query, key);
         tile.computeWeights(shape.headDim(), window, logSums, head * tokens);
         tile.computeGradients(shape.headDim(), dOut, along);
         int keyAt = key * queryStride + headAt;
         tile.addQueryGradients(shape.headDim(), dQueries);
-        tile.addKeyGradients(shape.headDim(), gradientsByHead, keyAt);
-        tile.addValueGradients(
-            shape.headDim(), dOut, gradientsByHead, tokens * queryStride + keyAt);
+        for (int i = 0; i < byReach.size(); i++) {
+          Distances reach = byReach.get(i).reach();
+          tile.addKeyGradients(shape.headDim(), reach, gradientsByHead[i], keyAt);
+          int valueAt = tokens * queryStride + keyAt;
+          tile.addValueGradients(shape.headDim(), dOut, reach, gradientsByHead[i], valueAt);
+        }
       }
     }
   }
 
+  private void place(AttentionTile tile, int head, int query, int key) {
+    tile.place(
+        query,
+        Math.min(TILE, tokens - query),
+        query * queryStride + head * shape.headDim(),
+        queryStride,
+        key,
+        Math.min(TILE, tokens - key),
+        kvAt(head, key),
+        kvStride);
+  }
+
   /** Query heads that share a KV head add up, always in the same order. */
-  private void sumGroups(int from, float[] to) {
+  private void sumGroups(float[] byHead, int from, float[] to) {
     int group = shape.queriesPerKvHead();
     int headDim = shape.headDim();
     crew.run(
@@ -174,9 +200,42 @@ final class TextAttention {
           for (int head = 0; head < shape.queryHeads(); head++) {
             int target = token * kvStride + head / group * headDim;
             int source = from + token * queryStride + head * headDim;
-            kernels.rows().add(to, target, gradientsByHead, source, headDim);
+            kernels.rows().add(to, target, byHead, source, headDim);
           }
         },
         tokens);
+  }
+
+  /**
+   * What tokens get of the attention of the last {@link #forward}, with its vectors and window.
+   *
+   * @param near queries that count, from the token's own on
+   * @return (tokens, kvHeads), summed over the query heads that share a KV head
+   */
+  float[] received(LayerVectors vectors, int window, int near) {
+    float[] byHead = new float[shape.queryHeads() * tokens];
+    crew.run(
+        (head, worker) -> {
+          AttentionTile tile = new AttentionTile(kernels, vectors, scale);
+          addReceived(tile, head, Math.min(window, near), byHead);
+        },
+        shape.queryHeads());
+    float[] received = new float[tokens * shape.kvHeads()];
+    for (int i = 0; i < byHead.length; i++) {
+      int kvHead = i / tokens / shape.queriesPerKvHead();
+      received[i % tokens * shape.kvHeads() + kvHead] += byHead[i];
+    }
+    return received;
+  }
+
+  private void addReceived(AttentionTile tile, int head, int window, float[] byHead) {
+    for (int key = 0; key < tokens; key += TILE) {
+      int lastKey = Math.min(tokens, key + TILE) - 1;
+      for (int query = key; query < tokens && query - window < lastKey; query += TILE) {
+        place(tile, head, query, key);
+        tile.computeWeights(shape.headDim(), window, logSums, head * tokens);
+        tile.addWeightsOfKeys(byHead, head * tokens + key);
+      }
+    }
   }
 }

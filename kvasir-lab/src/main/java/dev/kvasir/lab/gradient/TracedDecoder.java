@@ -11,6 +11,7 @@ import dev.kvasir.model.Rope;
 import dev.kvasir.model.Weights;
 import java.util.Optional;
 import java.util.OptionalDouble;
+import java.util.OptionalInt;
 
 /**
  * A model's decoder that computes a whole text at once, lets a visitor see what every layer attends
@@ -76,6 +77,22 @@ public final class TracedDecoder {
   }
 
   /**
+   * Keys or gradients of keys as they were before rotation, after a model's own norm of them. A
+   * rotation keeps products, so gradients turn as keys do.
+   *
+   * @param keys (tokens, kvHeads, headDim) from the text's first token on; left as they are
+   */
+  public float[] beforeRotation(float[] keys) {
+    float[] turned = keys.clone();
+    int width = config.kvHeads() * config.headDim();
+    crew.run(
+        (token, worker) ->
+            rope.turn(turned, token * width, config.headDim(), config.kvHeads(), -token),
+        keys.length / width);
+    return turned;
+  }
+
+  /**
    * Shows a visitor what all layers attend with.
    *
    * @return whether it went through to the last one
@@ -115,7 +132,7 @@ public final class TracedDecoder {
     float[][] x = new float[config.layers() + 1][]; // (tokens, hidden) each
     x[0] = embed(tokens);
     for (int layer = 0; layer < config.layers(); layer++) {
-      if (!visitor.forward(pass.project(layer, layerWeights(layer), x[layer]))) {
+      if (!attend(pass, layer, x[layer], visitor)) {
         return Optional.empty();
       }
       x[layer + 1] = pass.finish();
@@ -125,16 +142,23 @@ public final class TracedDecoder {
     return backward(pass, x, dx, visitor) ? Optional.of(loss) : Optional.empty();
   }
 
+  /** Up to where the layer has attended; false where the visitor ended the pass. */
+  private boolean attend(LayerPass pass, int layer, float[] x, TextVisitor visitor) {
+    return visitor.forward(pass.project(layer, layerWeights(layer), x))
+        && visitor.attended(pass.attend());
+  }
+
   private boolean backward(LayerPass pass, float[][] x, float[] dx, TextVisitor visitor) {
     int queryValues = config.queryHeads() * config.headDim();
     float[] dQueries = new float[dx.length / config.hidden() * queryValues];
+    OptionalInt near = visitor.near();
     for (int layer = config.layers() - 1; layer >= 0; layer--) {
       boolean stillHeld = layer == config.layers() - 1;
       if (!stillHeld) {
-        pass.project(layer, layerWeights(layer), x[layer]);
+        attend(pass, layer, x[layer], TextVisitor.NONE);
         pass.finish();
       }
-      LayerGradients gradients = pass.backwardToVectors(dx, dQueries);
+      LayerGradients gradients = pass.backwardToVectors(dx, dQueries, near);
       if (!visitor.backward(gradients)) {
         return false;
       }
@@ -151,7 +175,7 @@ public final class TracedDecoder {
     LayerPass pass = pass(tokens.length);
     float[] x = embed(tokens);
     for (int layer = 0; layer < config.layers(); layer++) {
-      if (!visitor.forward(pass.project(layer, layerWeights(layer), x))) {
+      if (!attend(pass, layer, x, visitor)) {
         return null;
       }
       x = pass.finish();

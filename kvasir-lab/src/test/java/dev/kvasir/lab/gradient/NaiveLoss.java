@@ -19,9 +19,14 @@ import java.util.Map;
 final class NaiveLoss {
   /**
    * @param index into (tokens, kvHeads, headDim)
+   * @param near positions by which a query must be later than the token to notice
    */
-  record Nudge(int layer, boolean ofKeys, int index, double by) {
+  record Nudge(int layer, boolean ofKeys, int index, double by, int near) {
     static final Nudge NONE = new Nudge(-1, true, 0, 0);
+
+    Nudge(int layer, boolean ofKeys, int index, double by) {
+      this(layer, ofKeys, index, by, 0);
+    }
   }
 
   private final ModelConfig config;
@@ -70,16 +75,17 @@ final class NaiveLoss {
     double[][] queries = rotated(heads(project(w.query(), x), w.queryNorm()));
     double[][] keys = rotated(heads(project(w.key(), x), w.keyNorm()));
     double[][] values = project(w.value(), x);
-    if (nudge.layer == layer) {
-      int width = values[0].length;
-      (nudge.ofKeys ? keys : values)[nudge.index / width][nudge.index % width] += nudge.by;
-    }
+    int nudged = nudge.layer == layer ? nudge.index / values[0].length : x.length;
+    double[][] seen = nudge.ofKeys ? keys : values;
     double[][] mixed = new double[x.length][queries[0].length];
-    for (int head = 0; head < config.queryHeads(); head++) {
-      int from = head * config.headDim();
-      int kvFrom = head / (config.queryHeads() / config.kvHeads()) * config.headDim();
-      for (int t = 0; t < x.length; t++) {
-        int first = Math.max(0, t - w.window() + 1);
+    for (int t = 0; t < x.length; t++) {
+      if (t == nudged + nudge.near) { // seen by this query and all later ones
+        seen[nudged][nudge.index % seen[0].length] += nudge.by;
+      }
+      int first = Math.max(0, t - w.window() + 1);
+      for (int head = 0; head < config.queryHeads(); head++) {
+        int from = head * config.headDim();
+        int kvFrom = head / (config.queryHeads() / config.kvHeads()) * config.headDim();
         double[] scores = new double[t + 1];
         double sum = 0;
         for (int s = first; s <= t; s++) {
