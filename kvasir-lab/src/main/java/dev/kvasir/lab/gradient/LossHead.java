@@ -15,25 +15,42 @@ import java.util.stream.Stream;
  * of a whole text would take gigabytes, so it goes some tokens at a time.
  */
 final class LossHead {
-  private static final int ROWS = 128;
+  /** 64 MB of logits, so that weights are expanded seldom, and yet 128 rows of any vocabulary. */
+  private static final int LOGITS = 1 << 24;
+
+  private static final int FEWEST_ROWS = 128;
 
   private final ModelConfig config;
   private final Weights weights;
   private final WeightProducts products;
   private final Kernels kernels;
   private final Crew crew;
-  private final float[] normed; // (ROWS, hidden)
-  private final float[] logits; // (ROWS, vocabulary)
+  private final int mostRows;
+  private final float[] normed; // (mostRows, hidden)
+  private final float[] logits; // (mostRows, vocabulary)
 
+  /**
+   * @param mostRows tokens that go together; changes no bit
+   */
   LossHead(
-      ModelConfig config, Weights weights, WeightProducts products, Kernels kernels, Crew crew) {
+      ModelConfig config,
+      Weights weights,
+      WeightProducts products,
+      Kernels kernels,
+      Crew crew,
+      int mostRows) {
     this.config = config;
     this.weights = weights;
     this.products = products;
     this.kernels = kernels;
     this.crew = crew;
-    this.normed = new float[ROWS * config.hidden()];
-    this.logits = new float[Math.multiplyExact(ROWS, config.vocabulary())];
+    this.mostRows = mostRows;
+    this.normed = new float[mostRows * config.hidden()];
+    this.logits = new float[Math.multiplyExact(mostRows, config.vocabulary())];
+  }
+
+  static int rowsTogether(int tokens, int vocabulary) {
+    return Math.min(tokens, Math.max(FEWEST_ROWS, LOGITS / vocabulary));
   }
 
   /**
@@ -63,9 +80,9 @@ final class LossHead {
     int[] positions = objective.positions(tokens);
     int vocabulary = config.vocabulary();
     OptionalDouble[] shares = new OptionalDouble[positions.length];
-    for (int first = 0; first < positions.length; first += ROWS) {
+    for (int first = 0; first < positions.length; first += mostRows) {
       int start = first;
-      int rows = Math.min(ROWS, positions.length - first);
+      int rows = Math.min(mostRows, positions.length - first);
       computeLogits(x, positions, first, rows);
       crew.run(
           (row, worker) -> {
@@ -95,7 +112,7 @@ final class LossHead {
   }
 
   /**
-   * The logits of at most {@link #ROWS} positions, from the {@code first} of them on: (rows,
+   * The logits of at most {@code mostRows} positions, from the {@code first} of them on: (rows,
    * vocabulary), valid until the next call.
    */
   float[] computeLogits(float[] x, int[] positions, int first, int rows) {

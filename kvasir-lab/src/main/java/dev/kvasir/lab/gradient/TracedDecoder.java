@@ -107,7 +107,7 @@ public final class TracedDecoder {
     float[] x = lastOutput(tokens, visitor);
     return x == null
         ? OptionalDouble.empty()
-        : OptionalDouble.of(head().loss(x, tokens, new MeanCrossEntropy()).value());
+        : OptionalDouble.of(head(tokens).loss(x, tokens, new MeanCrossEntropy()).value());
   }
 
   /**
@@ -138,7 +138,7 @@ public final class TracedDecoder {
       x[layer + 1] = pass.finish();
     }
     float[] dx = new float[x[0].length];
-    Loss loss = head().lossAndGradients(x[config.layers()], tokens, objective, dx);
+    Loss loss = head(tokens).lossAndGradients(x[config.layers()], tokens, objective, dx);
     return backward(pass, x, dx, visitor) ? Optional.of(loss) : Optional.empty();
   }
 
@@ -183,8 +183,12 @@ public final class TracedDecoder {
     return x;
   }
 
-  LossHead head() {
-    return new LossHead(config, weights, products, kernels, crew);
+  private LossHead head(int[] tokens) {
+    return head(LossHead.rowsTogether(tokens.length, config.vocabulary()));
+  }
+
+  LossHead head(int rowsTogether) {
+    return new LossHead(config, weights, products, kernels, crew, rowsTogether);
   }
 
   private LayerPass pass(int tokens) {

@@ -122,7 +122,7 @@ class TracedDecoderTest {
       float[] x = traced.lastOutput(tokens, TextVisitor.NONE);
       float[] logits =
           traced
-              .head()
+              .head(24)
               .computeLogits(x, new SampledTokens(SEED).positions(tokens), 0, tokens.length);
       double farthest = 0;
       double sum = 0;
@@ -135,7 +135,8 @@ class TracedDecoderTest {
       // The decoder rounds activations to 127 steps a side; logits spread over some 20.
       assertThat(farthest).isLessThan(0.5);
       assertThat(sum / count).isLessThan(0.05);
-      assertThat(traced.head().loss(x, tokens, new MeanCrossEntropy()).value()).isBetween(1.0, 5.0);
+      assertThat(traced.head(24).loss(x, tokens, new MeanCrossEntropy()).value())
+          .isBetween(1.0, 5.0);
     }
   }
 
@@ -207,6 +208,19 @@ class TracedDecoderTest {
     }
     assertThat(found.get(1)).isEqualTo(found.get(0));
     assertThat(found.get(2)).isEqualTo(found.get(0));
+  }
+
+  @Test
+  void lossAndGradientsDoNotDependOnHowManyTokensGoTogether() {
+    TracedDecoder traced = traced(TinyDecoder.of(Choices.plain(), SEED), 1);
+    int[] tokens = text(150);
+    float[] x = traced.lastOutput(tokens, TextVisitor.NONE);
+    float[] dx = new float[x.length];
+    Objective.Loss loss = traced.head(150).lossAndGradients(x, tokens, new MeanCrossEntropy(), dx);
+    float[] inParts = new float[x.length];
+    assertThat(traced.head(37).lossAndGradients(x, tokens, new MeanCrossEntropy(), inParts))
+        .isEqualTo(loss);
+    assertThat(inParts).isEqualTo(dx);
   }
 
   @Test
