@@ -98,10 +98,7 @@ final class LayerPass {
 
   /** Computes the rest of the layer that has attended. */
   float[] finish() {
-    addRows(middle, x);
-    normalize(middle, layer.feedForwardNorm());
-    multiply(normed, layer.gate(), gate);
-    multiply(normed, layer.up(), up);
+    openGates();
     int length = config.feedForward();
     crew.run(
         (token, worker) -> {
@@ -114,6 +111,14 @@ final class LayerPass {
     multiply(activated, layer.down(), out);
     addRows(out, middle);
     return out;
+  }
+
+  /** Of the rest of the layer that has attended, what the way back needs. */
+  void openGates() {
+    addRows(middle, x);
+    normalize(middle, layer.feedForwardNorm());
+    multiply(normed, layer.gate(), gate);
+    multiply(normed, layer.up(), up);
   }
 
   private void normalize(float[] from, float[] weight) {

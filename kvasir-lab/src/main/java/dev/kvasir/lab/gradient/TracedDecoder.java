@@ -156,7 +156,7 @@ public final class TracedDecoder {
       boolean stillHeld = layer == config.layers() - 1;
       if (!stillHeld) {
         attend(pass, layer, x[layer], TextVisitor.NONE);
-        pass.finish();
+        pass.openGates();
       }
       LayerGradients gradients = pass.backwardToVectors(dx, dQueries, near);
       if (!visitor.backward(gradients)) {
