@@ -81,11 +81,32 @@ public interface KvCache extends AutoCloseable {
   /** Whether a prompt's rows compute on what is stored, as a generated token's do. */
   boolean readsPromptsAsStored();
 
-  /** Whether {@link #see} wants to be called. */
+  /** Whether {@link #see(int, int)} wants to be called. */
+  boolean seesTokens();
+
+  /** Learns which token stands at a position, before any of its vectors come. */
+  void see(int position, int token);
+
+  /** Whether {@link #see(int, int, float[], int)} wants to be called. */
   boolean seesQueries();
 
   /** Learns of a query before it attends: methods may pack by what queries look at. */
   void see(int layer, int position, float[] queries, int at);
+
+  /**
+   * For how many queries, its own included, a token's received attention counts; 0 where {@link
+   * #receive} is not called.
+   */
+  int receivingQueries();
+
+  /**
+   * Learns how much a query looks at tokens up to itself that are not packed: methods may pack by
+   * what is looked at. It counts once the query's position does.
+   *
+   * @param from position of the first token; the last is the query's own
+   * @param weights (count) in units of 2^-18, summed over the query heads that share the KV head
+   */
+  void receive(int layer, int kvHead, int from, int[] weights, int count);
 
   /**
    * Forgets every position from {@code length} on and frees the blocks that held only those. Cut in

@@ -259,6 +259,9 @@ public final class PagedCache implements KvCache {
               .formatted(length + positions, firstPosition(blocks.count())));
     }
     length += positions;
+    if (codec != null) {
+      codec.count(length);
+    }
   }
 
   @Override
@@ -370,6 +373,19 @@ public final class PagedCache implements KvCache {
   }
 
   @Override
+  public boolean seesTokens() {
+    return codec != null && codec.seesTokens();
+  }
+
+  @Override
+  public void see(int position, int token) {
+    checkOpen();
+    if (codec != null) {
+      codec.see(position, token);
+    }
+  }
+
+  @Override
   public boolean seesQueries() {
     return codec != null && codec.seesQueries();
   }
@@ -379,6 +395,19 @@ public final class PagedCache implements KvCache {
     checkOpen();
     if (codec != null) {
       codec.see(layer, position, queries, at);
+    }
+  }
+
+  @Override
+  public int receivingQueries() {
+    return codec == null ? 0 : codec.receivingQueries();
+  }
+
+  @Override
+  public void receive(int layer, int kvHead, int from, int[] weights, int count) {
+    checkOpen();
+    if (codec != null) {
+      codec.receive(layer, kvHead, from, weights, count);
     }
   }
 

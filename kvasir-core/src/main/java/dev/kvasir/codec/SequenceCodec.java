@@ -48,7 +48,18 @@ public interface SequenceCodec extends AutoCloseable {
    */
   byte[] state();
 
-  /** Whether {@link #see} wants to be called. */
+  /** Whether {@link #see(int, int)} wants to be called. */
+  default boolean seesTokens() {
+    return false;
+  }
+
+  /**
+   * Learns which token stands at a position; called before any of its vectors come, by one thread.
+   * A position may come again when a step was broken off.
+   */
+  default void see(int position, int token) {}
+
+  /** Whether {@link #see(int, int, float[], int)} wants to be called. */
   default boolean seesQueries() {
     return false;
   }
@@ -60,6 +71,29 @@ public interface SequenceCodec extends AutoCloseable {
    * @param queries (queryHeads, keyDim) from {@code at} on, rotated to their position
    */
   default void see(int layer, int position, float[] queries, int at) {}
+
+  /**
+   * For how many queries, its own included, a token's received attention counts; 0 where nobody
+   * wants to know.
+   */
+  default int receivingQueries() {
+    return 0;
+  }
+
+  /**
+   * Learns how much the query at a position looks at tokens up to itself that are not packed; by
+   * position ascending for each layer and KV head, from any thread for different ones. What a step
+   * told counts only once {@link #count} comes: after a step that was broken off, positions come
+   * again.
+   *
+   * @param from position of the first token; the last is the query's own
+   * @param weights (count) probabilities of tokens, each query head's rounded to a multiple of
+   *     2^-18 and summed over the heads that share the KV head, in units of 2^-18
+   */
+  default void receive(int layer, int kvHead, int from, int[] weights, int count) {}
+
+  /** Positions up to {@code length} are held by every layer: what was received counts. */
+  default void count(int length) {}
 
   /** Bytes that are kept beside pages. */
   default long tableBytes() {

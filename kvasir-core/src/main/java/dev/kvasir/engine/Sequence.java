@@ -91,6 +91,7 @@ public final class Sequence {
   private static boolean canBePackedByPosition(KvCache cache) {
     return cache.readsPromptsAsStored()
         && !cache.seesQueries()
+        && cache.receivingQueries() == 0
         && cache.capacity() == Integer.MAX_VALUE;
   }
 

@@ -95,7 +95,7 @@ final class ForwardPass {
       int stepBegin = batch.stepBegin(s);
       int stepEnd = batch.stepEnd(s);
       Arrays.fill(sequenceOfRow, first, first + count, s);
-      if (reserve(s, stepEnd)) {
+      if (admit(s, stepEnd)) {
         KvCache cache = batch.cache(s);
         attention.add(cache, first, count, batch.position(first), stepBegin, stepEnd);
       }
@@ -103,13 +103,23 @@ final class ForwardPass {
   }
 
   /** A sequence that has no room keeps its rows to itself: the others go on without it. */
-  private boolean reserve(int sequence, int length) {
+  private boolean admit(int sequence, int length) {
     try {
       batch.cache(sequence).reserve(length);
+      tellTokens(sequence);
       return true;
     } catch (RuntimeException e) {
       batch.fail(sequence, e);
       return false;
+    }
+  }
+
+  private void tellTokens(int sequence) {
+    KvCache cache = batch.cache(sequence);
+    if (cache.seesTokens()) {
+      for (int row = batch.firstRow(sequence); row < batch.endRow(sequence); row++) {
+        cache.see(batch.position(row), batch.token(row));
+      }
     }
   }
 
