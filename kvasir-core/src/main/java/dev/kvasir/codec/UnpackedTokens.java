@@ -1,0 +1,254 @@
+package dev.kvasir.codec;
+
+import dev.kvasir.memory.MemoryPool;
+import java.nio.ByteBuffer;
+import java.util.Arrays;
+
+/**
+ * What is known of the tokens of a sequence that are not packed: their ids, and how much attention
+ * they have received in every layer and KV head. What a step gives is kept apart until {@link
+ * #count}, so that a step which is broken off leaves nothing. Sums are integers, and stay at the
+ * largest where they would exceed it: any grouping and order leads to the same.
+ *
+ * <pre>
+ * id, then for each layer and KV head: received, pending   i32
+ * bytes = 4 * places * (1 + 2 * layers * kvHeads)
+ * </pre>
+ *
+ * Places are as many as were asked for, and more only while more tokens than that are held. Stored:
+ *
+ * <pre>
+ * u32  position of the first token
+ * u32  tokens
+ * i32  ids (tokens)
+ * i32  received (layers, kvHeads, tokens)
+ * </pre>
+ */
+public final class UnpackedTokens implements AutoCloseable {
+  private static final int HEADER_BYTES = 2 * Integer.BYTES;
+  private static final int IDS = 0;
+  private static final int NO_QUERY = -1;
+
+  private final int kvHeads;
+  private final TokenNumbers numbers;
+  private final int[] lastQuery; // by layer and KV head: its position, of those that are pending
+  private final int[] firstGiven; // by layer and KV head: the first position that they gave to
+  private int length; // positions that count
+
+  /**
+   * @param tokens that there is always room for. Where tokens come one by one, those that are not
+   *     packed are at the most sinks, window and the blocks that are sealed together.
+   * @param pool that its memory is taken from
+   */
+  public UnpackedTokens(int layers, int kvHeads, int tokens, MemoryPool pool) {
+    this(
+        kvHeads,
+        new TokenNumbers(rows(layers, kvHeads), tokens, pool),
+        new int[layers * kvHeads],
+        new int[layers * kvHeads]);
+    Arrays.fill(lastQuery, NO_QUERY);
+  }
+
+  private UnpackedTokens(int kvHeads, TokenNumbers numbers, int[] lastQuery, int[] firstGiven) {
+    this.kvHeads = kvHeads;
+    this.numbers = numbers;
+    this.lastQuery = lastQuery;
+    this.firstGiven = firstGiven;
+  }
+
+  private static int rows(int layers, int kvHeads) {
+    return 1 + 2 * layers * kvHeads;
+  }
+
+  private static int received(int head) {
+    return 1 + 2 * head;
+  }
+
+  private static int pending(int head) {
+    return 2 + 2 * head;
+  }
+
+  /** Bytes with room for so many tokens. */
+  public static long bytesFor(int layers, int kvHeads, int tokens) {
+    return TokenNumbers.bytesFor(rows(layers, kvHeads), tokens);
+  }
+
+  /** Bytes that it holds, which are shared with a fork until one of the two writes. */
+  public synchronized long bytes() {
+    return numbers.bytes();
+  }
+
+  /** A token stands at a position, whatever stood there before. */
+  public synchronized void see(int position, int token) {
+    numbers.hold(position, position + 1);
+    numbers.set(IDS, position, token);
+  }
+
+  /**
+   * Adds what the query at position {@code from + count - 1} gives to the tokens up to its own.
+   * Queries of a layer and KV head come in their order; one that does not follow the last says that
+   * the step of those before it was broken off.
+   *
+   * @param weights (count) 0 or more
+   */
+  public synchronized void receive(int layer, int kvHead, int from, int[] weights, int count) {
+    int head = layer * kvHeads + kvHead;
+    int query = from + count - 1;
+    numbers.hold(from, query + 1);
+    if (query <= lastQuery[head]) {
+      settle(head, false);
+    }
+    int row = pending(head);
+    for (int i = 0; i < count; i++) {
+      numbers.set(row, from + i, sum(numbers.of(row, from + i), weights[i]));
+    }
+    firstGiven[head] = lastQuery[head] == NO_QUERY ? from : Math.min(firstGiven[head], from);
+    lastQuery[head] = query;
+  }
+
+  /** What was given counts, as all positions up to {@code counted} do. */
+  public synchronized void count(int counted) {
+    length = counted;
+    for (int head = 0; head < lastQuery.length; head++) {
+      if (lastQuery[head] != NO_QUERY) {
+        settle(head, lastQuery[head] < counted);
+      }
+    }
+  }
+
+  /** Adds to a head's sums what is pending, or drops it. */
+  private void settle(int head, boolean counts) {
+    int from = Math.max(numbers.begin(), firstGiven[head]);
+    int to = Math.min(numbers.end(), lastQuery[head] + 1);
+    if (from < to) {
+      numbers.hold(from, to);
+    }
+    int sums = received(head);
+    int row = pending(head);
+    for (int position = from; position < to; position++) {
+      if (counts) {
+        numbers.set(sums, position, sum(numbers.of(sums, position), numbers.of(row, position)));
+      }
+      numbers.set(row, position, 0);
+    }
+    lastQuery[head] = NO_QUERY;
+  }
+
+  private static int sum(int a, int b) {
+    int sum = a + b;
+    return sum < 0 ? Integer.MAX_VALUE : sum;
+  }
+
+  /** The id of a token; 0 where nobody told. */
+  public synchronized int token(int position) {
+    return numbers.of(IDS, position);
+  }
+
+  /**
+   * What tokens have received that counts; 0 where nobody told.
+   *
+   * @param position of the first of them
+   * @param out (count), set
+   */
+  public synchronized void received(int layer, int kvHead, int position, int count, int[] out) {
+    int row = received(layer * kvHeads + kvHead);
+    for (int i = 0; i < count; i++) {
+      out[i] = numbers.of(row, position + i);
+    }
+  }
+
+  /** Every layer has packed what lies before a position. */
+  public synchronized void forgetBefore(int position) {
+    numbers.forgetBefore(position);
+  }
+
+  /** Later tokens are forgotten; what they gave to earlier ones stays. */
+  public synchronized void truncate(int wanted) {
+    length = Math.min(length, wanted);
+    numbers.truncate(wanted);
+  }
+
+  public synchronized UnpackedTokens fork() {
+    UnpackedTokens fork =
+        new UnpackedTokens(kvHeads, numbers.fork(), lastQuery.clone(), firstGiven.clone());
+    fork.length = length;
+    return fork;
+  }
+
+  @Override
+  public void close() {
+    numbers.close();
+  }
+
+  /** Tokens that are held and count. */
+  private int stored() {
+    return Math.max(0, Math.min(numbers.end(), length) - numbers.begin());
+  }
+
+  public synchronized long storedBytes() {
+    return HEADER_BYTES + storedBytes(stored());
+  }
+
+  private long storedBytes(int tokens) {
+    return (long) Integer.BYTES * tokens * (1 + lastQuery.length);
+  }
+
+  /** Writes what counts: what is pending between steps belongs to one that was broken off. */
+  public synchronized void write(ByteBuffer out) {
+    int tokens = stored();
+    out.putInt(numbers.begin()).putInt(tokens);
+    writeRow(out, IDS, tokens);
+    for (int head = 0; head < lastQuery.length; head++) {
+      writeRow(out, received(head), tokens);
+    }
+  }
+
+  private void writeRow(ByteBuffer out, int row, int tokens) {
+    for (int i = 0; i < tokens; i++) {
+      out.putInt(numbers.of(row, numbers.begin() + i));
+    }
+  }
+
+  /**
+   * What {@link #write} wrote.
+   *
+   * @param tokens that there is always room for
+   * @throws dev.kvasir.error.InvalidInputException in one sentence, where it cannot be that
+   */
+  public static UnpackedTokens read(
+      int layers, int kvHeads, int tokens, MemoryPool pool, ByteBuffer in) {
+    UnpackedTokens read = new UnpackedTokens(layers, kvHeads, tokens, pool);
+    try {
+      read.read(in);
+      return read;
+    } catch (RuntimeException | Error e) {
+      read.close();
+      throw e;
+    }
+  }
+
+  private synchronized void read(ByteBuffer in) {
+    int first = Envelope.STATE.position(in);
+    int tokens = in.getInt();
+    if (tokens < 0 || tokens > Integer.MAX_VALUE - first || in.remaining() < storedBytes(tokens)) {
+      throw Envelope.STATE.refused(
+          "has %d tokens from position %d on in %d bytes".formatted(tokens, first, in.remaining()));
+    }
+    numbers.hold(first, first + tokens);
+    length = first + tokens;
+    readRow(in, IDS, tokens, "a token");
+    for (int head = 0; head < lastQuery.length; head++) {
+      readRow(in, received(head), tokens, "received attention");
+    }
+  }
+
+  private void readRow(ByteBuffer in, int row, int tokens, String what) {
+    for (int i = 0; i < tokens; i++) {
+      int number = in.getInt();
+      if (number < 0) {
+        throw Envelope.STATE.refused("has %s of %d; expected 0 or more".formatted(what, number));
+      }
+      numbers.set(row, numbers.begin() + i, number);
+    }
+  }
+}
