@@ -35,6 +35,7 @@ public final class Attention {
   private final PageWalk[] walks;
   private final PartialOutputs partials;
   private final PartialOutputs[] ownPartials; // of each worker
+  private final Receivers receivers;
   private final Crew.Work walk = this::walk;
   private final Crew.Work merge = this::merge;
 
@@ -67,6 +68,7 @@ public final class Attention {
     this.storedTokens = Math.max(1, MOST_ROWS / shape.queriesPerKvHead());
     this.mostHeadParts = Math.ceilDiv(shape.queriesPerKvHead(), MOST_ROWS);
     this.partials = new PartialOutputs(shape.valueDim());
+    this.receivers = new Receivers(shape, kernels, crew);
     this.walks = new PageWalk[crew.size()];
     this.ownPartials = new PartialOutputs[crew.size()];
     for (int i = 0; i < walks.length; i++) {
@@ -79,6 +81,7 @@ public final class Attention {
   public void begin() {
     Arrays.fill(stripCache, 0, strips, null);
     strips = 0;
+    receivers.begin();
   }
 
   /** Adds the rows of a whole step of one sequence, from {@code position} on. */
@@ -105,6 +108,7 @@ public final class Attention {
       stripIsAlone[strips - 1] = begin == stepBegin && stripEnd == stepEnd;
       from = to;
     }
+    receivers.add(cache, firstRow, count, position);
   }
 
   /**
@@ -140,7 +144,8 @@ public final class Attention {
   }
 
   /**
-   * Attends in one layer; its keys and values must have been appended.
+   * Attends in one layer; its keys and values must have been appended. Caches that want to know are
+   * told how much their tokens were looked at.
    *
    * @param attentionWindow positions that a query sees, itself included
    * @param rotatedQueries (rows, queryHeads, headDim)
@@ -156,6 +161,7 @@ public final class Attention {
     if (slots > 0) {
       crew.run(merge, strips * shape.kvHeads() * mostHeadParts);
     }
+    receivers.tell(layer, window, queries);
   }
 
   /** Cuts the past of every strip into spans; answers how many of them must be merged. */
@@ -209,6 +215,9 @@ public final class Attention {
       for (int token = 0; token < stripCount[strip]; token++) {
         int head = headAt(strip, token, kvHead, queryHead);
         walks[worker].finish(token, out, head * shape.valueDim());
+        if (receives(strip)) {
+          walks[worker].leaveLogSums(token, receivers.logSums(), head);
+        }
       }
     }
   }
@@ -272,7 +281,14 @@ public final class Attention {
     for (int row = 0; row < stripCount[strip] * headCount; row++) {
       int head = headAt(strip, row / headCount, kvHead, queryHead) + row % headCount;
       found.merge(kernels, slot, spans[strip], row, out, head * shape.valueDim());
+      if (receives(strip)) {
+        receivers.logSums()[head] = found.logSum(slot, spans[strip], row);
+      }
     }
+  }
+
+  private boolean receives(int strip) {
+    return stripCache[strip].receivingQueries() > 0;
   }
 
   /** One of the heads that share {@code kvHead}, counted through all rows. */

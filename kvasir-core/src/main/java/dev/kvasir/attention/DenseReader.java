@@ -56,8 +56,36 @@ final class DenseReader {
       float[] queries,
       int rows,
       float[] scores) {
-    int first = dense.firstRow(kvHead);
-    if (!isComputedOn(dense, few)) {
+    score(dense, dense.firstRow(kvHead), isComputedOn(dense, few), tokens, queries, rows, scores);
+  }
+
+  /**
+   * The same for a few rows that compute on what is stored, and tokens from one on.
+   *
+   * @param from of the block's tokens
+   * @param scores (rows, PAGE), set from the first of a row on
+   */
+  void scoreFew(
+      DenseRows dense,
+      int kvHead,
+      int from,
+      int tokens,
+      float[] queries,
+      int rows,
+      float[] scores) {
+    int first = dense.firstRow(kvHead) + from;
+    score(dense, first, isComputedOn(dense, true), tokens, queries, rows, scores);
+  }
+
+  private void score(
+      DenseRows dense,
+      int first,
+      boolean isComputedOn,
+      int tokens,
+      float[] queries,
+      int rows,
+      float[] scores) {
+    if (!isComputedOn) {
       kernels.expand(dense.keys(), first, tokens, vectors, 0);
       kernels
           .floats()

@@ -147,6 +147,19 @@ final class PageWalk {
     System.arraycopy(mixed, first * valueDim, out, at, heads * valueDim);
   }
 
+  /** Writes the logarithms of what the exponentials of a token's heads add up to. */
+  void leaveLogSums(int token, float[] out, int at) {
+    for (int head = 0; head < heads; head++) {
+      int row = token * heads + head;
+      out[at + head] = logSum(maxima[row], sums[row]);
+    }
+  }
+
+  /** The logarithm of {@code sum * exp(maximum)}. */
+  static float logSum(float maximum, float sum) {
+    return (float) (maximum + Math.log(sum));
+  }
+
   /** Leaves what was found so far, to be merged with walks over other blocks. */
   void leave(PartialOutputs partials, int slot) {
     partials.put(slot, rows, mixed, maxima, sums);

@@ -45,10 +45,7 @@ final class PartialOutputs {
    * left a maximum of minus infinity and counts for nothing.
    */
   void merge(Kernels kernels, int firstSlot, int slots, int row, float[] out, int at) {
-    float largest = Float.NEGATIVE_INFINITY;
-    for (int slot = firstSlot; slot < firstSlot + slots; slot++) {
-      largest = Math.max(largest, maxima[slot * PageReader.MOST_ROWS + row]);
-    }
+    float largest = largest(firstSlot, slots, row);
     float total = 0;
     Arrays.fill(out, at, at + valueDim, 0);
     for (int slot = firstSlot; slot < firstSlot + slots; slot++) {
@@ -59,5 +56,24 @@ final class PartialOutputs {
       kernels.rows().add(out, at, mixed, from * valueDim, valueDim);
     }
     kernels.rows().scale(out, at, valueDim, 1 / total);
+  }
+
+  private float largest(int firstSlot, int slots, int row) {
+    float largest = Float.NEGATIVE_INFINITY;
+    for (int slot = firstSlot; slot < firstSlot + slots; slot++) {
+      largest = Math.max(largest, maxima[slot * PageReader.MOST_ROWS + row]);
+    }
+    return largest;
+  }
+
+  /** The logarithm of what a row's exponentials add up to in consecutive slots. */
+  float logSum(int firstSlot, int slots, int row) {
+    float largest = largest(firstSlot, slots, row);
+    float total = 0;
+    for (int slot = firstSlot; slot < firstSlot + slots; slot++) {
+      int from = slot * PageReader.MOST_ROWS + row;
+      total += sums[from] * (float) Math.exp(maxima[from] - largest);
+    }
+    return PageWalk.logSum(largest, total);
   }
 }
