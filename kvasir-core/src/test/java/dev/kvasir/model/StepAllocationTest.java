@@ -5,8 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.sun.management.ThreadMXBean;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
+import dev.kvasir.cache.PagedCache;
+import dev.kvasir.codec.CacheSettings;
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.Methods;
+import dev.kvasir.codec.Page;
 import dev.kvasir.codec.commvq.MadeUpCodebooks;
 import dev.kvasir.engine.Batch;
 import dev.kvasir.format.GgmlType;
@@ -161,6 +164,18 @@ class StepAllocationTest {
     }
   }
 
+  @Test
+  void whatTokensReceiveTakesNothingFromTheHeap() {
+    load(FEW_HEADS);
+    CacheShape shape = engine.config().cacheShape();
+    CacheSettings settings = AttentiveCodec.settings(shape, "toy", Page.TOKENS, false);
+    try (KvCache cache = fill(new PagedCache(shape, settings), PROMPT);
+        KvCache fork = cache.fork()) {
+      assertThat(leastBytes(1, cache, fork)).as("a token").isZero();
+      assertThat(leastBytes(10, cache, fork)).as("a prompt").isZero();
+    }
+  }
+
   private void load(Sizes sizes) {
     TinyModel model = new TinyModel(sizes, 41);
     model.say("context_length", CONTEXT);
@@ -188,7 +203,14 @@ class StepAllocationTest {
   }
 
   private KvCache newCache(String spec, int prompt) {
-    KvCache cache = engine.newCache(CacheSpec.parse(spec), Optional.of(profile()), CONTEXT);
+    KvCache cache =
+        fill(engine.newCache(CacheSpec.parse(spec), Optional.of(profile()), CONTEXT), prompt);
+    boolean isDense = spec.startsWith("fp") || spec.startsWith("bf");
+    assertThat(cache.bytes().codes() == 0).as("nothing is packed").isEqualTo(isDense);
+    return cache;
+  }
+
+  private KvCache fill(KvCache cache, int prompt) {
     Batch batch = new Batch();
     for (int read = 0; read < prompt; read += PROMPT_STEP) {
       batch.clear();
@@ -197,8 +219,6 @@ class StepAllocationTest {
       }
       engine.forward(batch);
     }
-    boolean isDense = spec.startsWith("fp") || spec.startsWith("bf");
-    assertThat(cache.bytes().codes() == 0).as("nothing is packed").isEqualTo(isDense);
     return cache;
   }
 
