@@ -37,7 +37,8 @@ public final class UnpackedTokens implements AutoCloseable {
 
   /**
    * @param tokens that there is always room for. Where tokens come one by one, those that are not
-   *     packed are at the most sinks, window and the blocks that are sealed together.
+   *     packed are at the most sinks, window and the blocks that are sealed together; with as many
+   *     more as a prompt's step has, memory is taken only while packing is held back.
    * @param pool that its memory is taken from
    */
   public UnpackedTokens(int layers, int kvHeads, int tokens, MemoryPool pool) {
