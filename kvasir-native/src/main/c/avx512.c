@@ -7,3 +7,4 @@
 #include "shorts.h"
 #include "patterns.h"
 #include "codebooks.h"
+#include "rowcodes.h"

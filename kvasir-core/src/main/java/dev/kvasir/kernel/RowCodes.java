@@ -39,6 +39,7 @@ public final class RowCodes {
   private final int[] bits; // (width)
   private final int[] offsets; // (width), the first bit of each code
   private final float[] halves; // (width)
+  private final CodeOctets octets;
   private final int rowBytes;
 
   /**
@@ -66,6 +67,7 @@ public final class RowCodes {
         this.halves[i] = 0;
       }
     }
+    this.octets = CodeOctets.of(this.bits, offsets);
     this.rowBytes = Math.ceilDiv(at, Byte.SIZE);
   }
 
@@ -114,6 +116,11 @@ public final class RowCodes {
   /** (width), not to be changed. */
   public float[] halves() {
     return halves;
+  }
+
+  /** For who reads eight channels at once. */
+  public CodeOctets octets() {
+    return octets;
   }
 
   /** Whether anything is coded at all. */

@@ -26,6 +26,7 @@ final class NativeKernels implements Kernels {
   private final HalfKernels halves = new NativeHalves(SCALAR.halves(), floats);
   private final PatternKernels patterns = new NativePatterns();
   private final CodebookKernels codebooks = new NativeCodebooks();
+  private final RowCodeKernels rowCodes = new NativeRowCodes();
 
   @Override
   public String name() {
@@ -36,9 +37,8 @@ final class NativeKernels implements Kernels {
   public String serving(Family family) {
     return switch (family) {
       case BYTES, NIBBLES, DOTS -> "native, %s".formatted(Calls.forCodes().words());
-      case FLOATS, ROWS, HALVES, PATTERNS, CODEBOOKS ->
+      case FLOATS, ROWS, HALVES, PATTERNS, CODEBOOKS, ROW_CODES ->
           "native, %s".formatted(Calls.forFloats().words());
-      case ROW_CODES -> SCALAR.serving(family);
     };
   }
 
@@ -79,6 +79,6 @@ final class NativeKernels implements Kernels {
 
   @Override
   public RowCodeKernels rowCodes() {
-    return SCALAR.rowCodes();
+    return rowCodes;
   }
 }
