@@ -24,6 +24,7 @@ final class VectorKernels implements Kernels {
   private final DotKernels dots = new VectorDots(halves, rows);
   private final PatternKernels patterns = new VectorPatterns();
   private final CodebookKernels codebooks = new VectorCodebooks();
+  private final RowCodeKernels rowCodes = new VectorRowCodes();
 
   VectorKernels() {
     this(VectorWidth.bits() >= 256);
@@ -82,6 +83,6 @@ final class VectorKernels implements Kernels {
 
   @Override
   public RowCodeKernels rowCodes() {
-    return SCALAR.rowCodes();
+    return rowCodes;
   }
 }

@@ -1,0 +1,9 @@
+package dev.kvasir.simd;
+
+import dev.kvasir.contract.RowCodesContract;
+
+class VectorRowCodesTest extends RowCodesContract {
+  VectorRowCodesTest() {
+    super(new VectorKernels());
+  }
+}
