@@ -53,8 +53,7 @@ final class NativeRowCodes implements RowCodeKernels {
     long rowBytes = codes.rowBytes();
     Bounds.check(source.byteSize(), offset, count * rowBytes + RowCodes.BYTES_BEHIND);
     Bounds.check(tokens.length, from, count);
-    checkTokens(tokens, from, count, Math.min(picked.length, out.length / width));
-    checkPicks(tokens, from, count, picked, base.rows());
+    checkTokens(tokens, from, count, base, picked, out);
     int together = DECODED.together(count, width);
     for (int row = 0; row < count; row += together) {
       int some = Math.min(together, count - row);
@@ -100,32 +99,26 @@ final class NativeRowCodes implements RowCodeKernels {
     }
   }
 
-  private static void checkTokens(byte[] tokens, int from, int count, int there) {
+  /** Java itself refuses a token that has picked nothing. */
+  private static void checkTokens(
+      byte[] tokens, int from, int count, NibbleRows base, int[] picked, float[] out) {
+    int last = 0;
     int least = 0;
     int most = 0;
     for (int row = from; row < from + count; row++) {
-      least = Math.min(least, tokens[row]);
-      most = Math.max(most, tokens[row]);
+      int token = tokens[row];
+      last = Math.max(last, token);
+      least = Math.min(least, picked[token]);
+      most = Math.max(most, picked[token]);
     }
-    checkPlaces("token", least, most, there);
+    Bounds.check(out.length, last * base.width(), base.width());
+    checkFirst(least);
+    Bounds.check(base.data().byteSize(), (long) most * base.rowBytes(), base.rowBytes());
   }
 
-  /** Of tokens that are there. */
-  private static void checkPicks(byte[] tokens, int from, int count, int[] picked, int there) {
-    int least = 0;
-    int most = 0;
-    for (int row = from; row < from + count; row++) {
-      int pick = picked[tokens[row]];
-      least = Math.min(least, pick);
-      most = Math.max(most, pick);
-    }
-    checkPlaces("row", least, most, there);
-  }
-
-  private static void checkPlaces(String what, int least, int most, int there) {
-    if (least < 0 || most >= there) {
-      throw new IndexOutOfBoundsException(
-          "%s %d of %d".formatted(what, least < 0 ? least : most, there));
+  private static void checkFirst(int least) {
+    if (least < 0) {
+      throw new IndexOutOfBoundsException("row %d".formatted(least));
     }
   }
 
@@ -141,6 +134,7 @@ final class NativeRowCodes implements RowCodeKernels {
     if (count == 0) {
       return;
     }
+    Bounds.check(stride, width);
     Bounds.check(picked.length, 0, count);
     Bounds.check(out.length, 0, count, width, width);
     int most = highest(picked, count);
@@ -172,9 +166,7 @@ final class NativeRowCodes implements RowCodeKernels {
       least = Math.min(least, picked[token]);
       most = Math.max(most, picked[token]);
     }
-    if (least < 0) {
-      throw new IndexOutOfBoundsException("row %d".formatted(least));
-    }
+    checkFirst(least);
     return most;
   }
 

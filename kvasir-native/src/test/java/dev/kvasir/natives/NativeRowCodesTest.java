@@ -100,6 +100,8 @@ class NativeRowCodesTest extends RowCodesContract {
     MemorySegment halves = MemorySegment.ofArray(new byte[2 * 4 * WIDTH]);
     assertThatThrownBy(() -> kernels.gather(halves, 2, WIDTH, picked, ROWS, WIDTH, out))
         .isInstanceOf(IndexOutOfBoundsException.class);
+    assertThatThrownBy(() -> kernels.gather(halves, 0, -WIDTH, picked, ROWS, WIDTH, out))
+        .isInstanceOf(IndexOutOfBoundsException.class);
     assertThatThrownBy(() -> kernels.gather(halves, 0, WIDTH, picked, ROWS + 1, WIDTH, out))
         .isInstanceOf(IndexOutOfBoundsException.class);
   }
