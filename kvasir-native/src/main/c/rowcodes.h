@@ -105,7 +105,8 @@ typedef struct {
   float scale;
 } Row;
 
-#define ROWS_TOGETHER 64
+// So few that the vectors of wide heads stay in the first cache while their parts come.
+#define ROWS_TOGETHER 16
 
 // A part of some rows: what is the same for all of them stays in registers.
 INLINE void decode_part(const Row *rows, i32 count, i32 part, i32 half, const Codes *codes, const float *lows,
