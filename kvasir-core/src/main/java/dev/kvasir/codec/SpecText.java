@@ -79,6 +79,27 @@ public final class SpecText {
     return require("bits", number("bits", bits), possible);
   }
 
+  /** The bits after the colon, where they need not be whole. */
+  public double decimalBits(double least, double most) {
+    if (bits == null) {
+      throw wrong("'%s' needs its bits, as in %s:1.5".formatted(name, name));
+    }
+    return between("bits", bits, least, most);
+  }
+
+  /** A number that need not be whole. */
+  public double decimal(String key, double otherwise, double least, double most) {
+    return has(key) ? between(key, values.get(key), least, most) : otherwise;
+  }
+
+  private double between(String key, String typed, double least, double most) {
+    double value = decimal(key, typed);
+    if (!(value >= least && value <= most)) {
+      throw wrong("%s is %s; expected %s to %s".formatted(key, typed, least, most));
+    }
+    return value;
+  }
+
   public boolean hasBits() {
     return bits != null;
   }
@@ -112,12 +133,7 @@ public final class SpecText {
       return otherwise;
     }
     String typed = values.get(key);
-    double value;
-    try {
-      value = Double.parseDouble(typed);
-    } catch (NumberFormatException e) {
-      throw wrong("%s is '%s'; expected a number".formatted(key, typed));
-    }
+    double value = decimal(key, typed);
     if (!(value > 0 && value <= most)) {
       throw wrong("%s is %s; expected more than 0, up to %s".formatted(key, typed, most));
     }
@@ -151,6 +167,14 @@ public final class SpecText {
 
   private static String typed(Enum<?> constant) {
     return constant.name().toLowerCase(Locale.ROOT);
+  }
+
+  private double decimal(String key, String typed) {
+    try {
+      return Double.parseDouble(typed);
+    } catch (NumberFormatException e) {
+      throw wrong("%s is '%s'; expected a number".formatted(key, typed));
+    }
   }
 
   private int number(String key, String value) {

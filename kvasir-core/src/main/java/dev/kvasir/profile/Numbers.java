@@ -62,6 +62,20 @@ final class Numbers {
     bytes += size;
   }
 
+  /** A tensor of all pieces, as they are. */
+  static Tensor joinedWords(String key, Stream<short[]> pieces, long... shape) {
+    Numbers numbers = new Numbers(key, GgmlType.F16, shape);
+    for (Iterator<short[]> each = pieces.iterator(); each.hasNext(); ) {
+      short[] piece = each.next();
+      long size = (long) Short.BYTES * piece.length;
+      numbers.requireRoom(size <= numbers.room.byteSize() - numbers.bytes);
+      MemorySegment.copy(piece, 0, numbers.room, SHORT, numbers.bytes, piece.length);
+      numbers.bytes += size;
+    }
+    numbers.requireRoom(numbers.bytes == numbers.room.byteSize());
+    return numbers.tensor;
+  }
+
   private void requireRoom(boolean fits) {
     if (!fits) {
       throw new IllegalArgumentException(
@@ -76,14 +90,26 @@ final class Numbers {
    * @param source what messages begin with
    */
   static float[] some(String source, Tensor tensor, long first, long count) {
+    requireSome(source, tensor, first, count);
+    float[] floats = new float[(int) count];
+    tensor.type().decode(tensor.data(), tensor.type().bytesFor(first), count, floats, 0);
+    return floats;
+  }
+
+  /** The same for words of two bytes. */
+  static short[] someWords(String source, Tensor tensor, long first, long count) {
+    requireSome(source, tensor, first, count);
+    short[] words = new short[(int) count];
+    MemorySegment.copy(tensor.data(), SHORT, Short.BYTES * first, words, 0, words.length);
+    return words;
+  }
+
+  private static void requireSome(String source, Tensor tensor, long first, long count) {
     if (count > MOST_IN_ARRAY) {
       throw new InvalidInputException(
           "%s: '%s' has %d numbers to be read at once; expected at most %d, which an array holds"
               .formatted(source, tensor.name(), count, MOST_IN_ARRAY));
     }
     Objects.checkFromIndexSize(first, count, tensor.values());
-    float[] floats = new float[(int) count];
-    tensor.type().decode(tensor.data(), tensor.type().bytesFor(first), count, floats, 0);
-    return floats;
   }
 }

@@ -215,6 +215,36 @@ public final class Profile {
     return with(Numbers.joined(key, GgmlType.F16, pieces, shape));
   }
 
+  /**
+   * Words that are codes and no numbers. The file calls them halves, the one type of two bytes that
+   * stands for what it will; nobody converts them.
+   *
+   * @param pieces one after another
+   */
+  public Profile withWords(String key, Stream<short[]> pieces, long... shape) {
+    return with(Numbers.joinedWords(key, pieces, shape));
+  }
+
+  /**
+   * Some of the words under a name.
+   *
+   * @param first of them, counted through all dimensions
+   */
+  public short[] words(String key, long first, long count, long... shape) {
+    return Numbers.someWords(name, requireWords(key, shape), first, count);
+  }
+
+  /** Refuses it unless it has words of that shape under a name. */
+  public Tensor requireWords(String key, long... shape) {
+    Tensor tensor = numbers(key, shape);
+    if (tensor.type() != GgmlType.F16) {
+      throw new InvalidInputException(
+          "%s: '%s' has numbers of type %s; expected words of two bytes, F16"
+              .formatted(name, key, tensor.type()));
+    }
+    return tensor;
+  }
+
   private Profile with(Tensor tensor) {
     Map<String, Tensor> more = new TreeMap<>(tensors);
     more.put(tensor.name(), tensor);
