@@ -12,7 +12,7 @@ import dev.kvasir.kernel.Crew;
  * The levels that let a cache keep to its budget. What dense blocks leave of it is divided among
  * layers in the ratio of their pages at the floor, so that all of them reach their floors at the
  * same length. A page more than there are is always counted: while a block is packed, its pages lie
- * beside it.
+ * beside it. What a method keeps beside blocks is taken as what it has from the beginning.
  */
 final class PageBudget {
   private static final int TOKENS = KvCache.TOKENS_PER_PAGE;
@@ -21,7 +21,8 @@ final class PageBudget {
   private final CacheShape shape;
   private final CacheSettings settings;
   private final ShrinkingCodec codec;
-  private final long bytes;
+  private final long bytes; // of blocks
+  private final long tableBytes; // beside blocks
   private final long floorBytes; // of a block's pages
   private final long denseBytes; // of a block before it is packed
 
@@ -33,7 +34,11 @@ final class PageBudget {
     this.shape = shape;
     this.settings = settings;
     this.codec = (ShrinkingCodec) settings.codec().orElseThrow();
-    this.bytes = budget.isLeast() ? leastBytes(shape, settings, budget.tokens()) : budget.bytes();
+    this.tableBytes = codec.tableBytes(0);
+    this.bytes =
+        budget.isLeast()
+            ? leastBytes(shape, settings, budget.tokens())
+            : budget.bytes() - tableBytes;
     this.floorBytes = floorBytes(shape, codec);
     this.denseBytes = denseBytes(TOKENS);
   }
@@ -53,14 +58,16 @@ final class PageBudget {
       throw new InvalidInputException(
           "the cache '%s' has %d bytes; its first tokens take %d"
               .formatted(
-                  budget.spec(), bytes, denseBytes(settings.sinks()) + denseBytes + floorBytes));
+                  budget.spec(),
+                  bytes(),
+                  tableBytes + denseBytes(settings.sinks()) + denseBytes + floorBytes));
     }
     return this;
   }
 
   /** All that the cache may take. */
   long bytes() {
-    return bytes;
+    return bytes + tableBytes;
   }
 
   long denseBytes(long tokens) {
@@ -119,7 +126,7 @@ final class PageBudget {
   CacheFullException full(int length, int wanted) {
     return new CacheFullException(
         "the cache '%s' cannot take %d tokens after %d; its %d bytes hold %d at the most"
-            .formatted(budget.spec(), wanted - length, length, bytes, capacity()));
+            .formatted(budget.spec(), wanted - length, length, bytes(), capacity()));
   }
 
   /** What a cache takes after so many tokens, had they come one by one. */
@@ -146,10 +153,10 @@ final class PageBudget {
       codes += (blocks - older) * codec.codeBytes(layer, levels.newest());
       pages += (blocks - older) * codec.pageBytes(layer, levels.newest());
     }
-    return new CacheBytes(codes, pages - codes, window, sinks, 0);
+    return new CacheBytes(codes, pages - codes, window, sinks, tableBytes);
   }
 
-  /** The least budget that holds so many tokens. */
+  /** The least that holds so many tokens in blocks. */
   private static long leastBytes(CacheShape shape, CacheSettings settings, int tokens) {
     ShrinkingCodec codec = (ShrinkingCodec) settings.codec().orElseThrow();
     long rest = Math.max(0, (long) tokens - settings.sinks());

@@ -52,6 +52,13 @@ public final class CountedArena implements SegmentAllocator, AutoCloseable {
     return new CountedArena(pool, prepaid.getAndSet(0));
   }
 
+  /** Another one, with so many bytes of what was taken beforehand, or what is left of it. */
+  CountedArena apart(long byteSize) {
+    long moved = Math.min(byteSize, prepaid.get());
+    prepaid.addAndGet(-moved);
+    return new CountedArena(pool, moved);
+  }
+
   /** From what was taken beforehand, as far as it goes. */
   private void take(long byteSize) {
     long used = Math.min(byteSize, prepaid.get());

@@ -12,8 +12,11 @@ import java.util.concurrent.atomic.AtomicLong;
 public final class MemoryPool {
   /** One who can give memory back when others need it. */
   public interface Yielding {
-    /** Levels at which {@link #yield} is asked, one after another. */
-    int LEVELS = 3;
+    /**
+     * Levels at which {@link #yield} is asked, one after another: as many times as pages of any
+     * method can become narrower.
+     */
+    int LEVELS = 6;
 
     /**
      * Gives back about so many bytes, or as many as it can without going below a level; called from

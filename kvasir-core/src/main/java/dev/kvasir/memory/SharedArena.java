@@ -38,6 +38,14 @@ public final class SharedArena {
     return arena.allocate(bytes);
   }
 
+  /**
+   * An arena of its own for what outlives the rest, from what was taken beforehand as far as that
+   * goes; held by whoever asks.
+   */
+  public SharedArena apart(long bytes) {
+    return new SharedArena(arena.apart(bytes));
+  }
+
   /** Gives back what was taken beforehand and is not going to be used. */
   public void settle() {
     arena.settle();

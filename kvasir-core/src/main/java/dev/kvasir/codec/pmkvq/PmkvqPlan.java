@@ -1,6 +1,7 @@
 package dev.kvasir.codec.pmkvq;
 
 import dev.kvasir.codec.Budget;
+import dev.kvasir.codec.BudgetSize;
 import dev.kvasir.codec.CacheHost;
 import dev.kvasir.codec.CachePlan;
 import dev.kvasir.codec.CacheSettings;
@@ -58,13 +59,6 @@ record PmkvqPlan(
 
   private static final int DEFAULT_SINKS = 1;
 
-  /** The budget is what all sequences of a model have in common. */
-  private static final String POOL = "pool";
-
-  private static boolean hasOwnBudget(SpecText spec) {
-    return spec.has("budget") && !POOL.equals(spec.value("budget"));
-  }
-
   static PmkvqPlan of(SpecText spec) {
     spec.requireKeys(
         "budget",
@@ -84,8 +78,8 @@ record PmkvqPlan(
     return new PmkvqPlan(
         spec.text(),
         spec.bits(FLOORS),
-        hasOwnBudget(spec) ? Optional.of(BudgetSize.of(spec)) : Optional.empty(),
-        POOL.equals(spec.value("budget")),
+        BudgetSize.in(spec),
+        BudgetSize.isPooled(spec),
         spec.tokens("window", DEFAULT_WINDOW),
         spec.tokens("sinks", DEFAULT_SINKS),
         spec.choice("shift", RightShift.EQUIVALENT),
@@ -132,16 +126,9 @@ record PmkvqPlan(
   }
 
   private Budget budget(CacheShape shape, CacheHost host) {
-    int contextLimit = host.contextLimit();
-    if (contextLimit == 0 && size.map(BudgetSize::isPerValue).orElse(true)) {
-      throw new InvalidInputException(
-          ("the cache '%s' must know how long a sequence may grow; give its budget in bytes, as in"
-                  + " budget=512MiB")
-              .formatted(spec));
-    }
-    return size.isPresent()
-        ? Budget.of(spec, size.get().bytes(spec, shape, contextLimit), step, host.crew())
-        : Budget.leastFor(spec, contextLimit, step, host.crew());
+    return size.map(own -> own.budget(spec, shape, host, step))
+        .orElseGet(
+            () -> Budget.leastFor(spec, BudgetSize.requireLimit(spec, host), step, host.crew()));
   }
 
   /** The profile's widths, where they are above what was asked for. */

@@ -1,8 +1,7 @@
-package dev.kvasir.codec.pmkvq;
+package dev.kvasir.codec;
 
-import dev.kvasir.codec.CacheShape;
-import dev.kvasir.codec.SpecText;
 import dev.kvasir.error.InvalidInputException;
+import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -10,13 +9,26 @@ import java.util.regex.Pattern;
  * A budget as a user types it: bytes, as in {@code 512MiB}, or all-in bits per value at the length
  * that a sequence may grow to, as in {@code 4bits}.
  */
-record BudgetSize(double amount, String unit) {
+public record BudgetSize(double amount, String unit) {
+  /** The budget is what all sequences of a model have in common. */
+  private static final String POOL = "pool";
+
   private static final Pattern TYPED = Pattern.compile("([0-9]+(?:\\.[0-9]+)?)(KiB|MiB|GiB|bits)");
 
   /** Beyond any machine, and small enough that shares of it do not overflow. */
   private static final double MOST_BYTES = 0x1p40;
 
-  static BudgetSize of(SpecText spec) {
+  /** Whether pages keep their width until the memory of all sequences is used up. */
+  public static boolean isPooled(SpecText spec) {
+    return POOL.equals(spec.value("budget"));
+  }
+
+  /** What a sequence has of its own, where that was typed. */
+  public static Optional<BudgetSize> in(SpecText spec) {
+    return spec.has("budget") && !isPooled(spec) ? Optional.of(of(spec)) : Optional.empty();
+  }
+
+  private static BudgetSize of(SpecText spec) {
     String typed = spec.value("budget");
     Matcher matcher = TYPED.matcher(typed);
     if (!matcher.matches()) {
@@ -31,7 +43,7 @@ record BudgetSize(double amount, String unit) {
     return size;
   }
 
-  boolean isPerValue() {
+  private boolean isPerValue() {
     return unit.equals("bits");
   }
 
@@ -44,10 +56,27 @@ record BudgetSize(double amount, String unit) {
     };
   }
 
+  /** The budget of a cache whose pages shrink. */
+  public Budget budget(String spec, CacheShape shape, CacheHost host, ShrinkStep step) {
+    int tokens = isPerValue() ? requireLimit(spec, host) : 0;
+    return Budget.of(spec, bytes(spec, shape, tokens), step, host.crew());
+  }
+
+  /** How long a sequence may grow, where a budget depends on it. */
+  public static int requireLimit(String spec, CacheHost host) {
+    if (host.contextLimit() == 0) {
+      throw new InvalidInputException(
+          ("the cache '%s' must know how long a sequence may grow; give its budget in bytes, as in"
+                  + " budget=512MiB")
+              .formatted(spec));
+    }
+    return host.contextLimit();
+  }
+
   /**
    * @param tokens that the sequence may grow to
    */
-  long bytes(String spec, CacheShape shape, int tokens) {
+  private long bytes(String spec, CacheShape shape, int tokens) {
     double bytes = isPerValue() ? amount / 8 * shape.valuesPerToken() * tokens : amount * scale();
     if (bytes > MOST_BYTES) {
       throw new InvalidInputException(
