@@ -118,7 +118,8 @@ class ArchitectureTest {
         "turboquant",
         "rotatekv",
         "qserve",
-        "kvarn"
+        "kvarn",
+        "mead"
       })
   void nothingOutsideAMethodsPackageNamesItsClasses(String method) {
     noClasses()
@@ -154,7 +155,8 @@ class ArchitectureTest {
             "turboquant",
             "rotatekv",
             "qserve",
-            "kvarn");
+            "kvarn",
+            "mead");
     DescribedPredicate<JavaClass> named =
         describe(
             "a method, or shared by methods",

@@ -8,6 +8,7 @@ import dev.kvasir.codec.CacheHost;
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.ModelTables;
 import dev.kvasir.codec.commvq.MadeUpCodebooks;
+import dev.kvasir.codec.mead.MadeUpTables;
 import dev.kvasir.kernel.Crew;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.ScalarKernels;
@@ -39,7 +40,7 @@ class ForkedAttentionTest {
       CacheHost.unknown()
           .withQueryHeads(HEADS.queryHeads())
           .withRotation(Optional.of(new Rope(RopeLayout.HALVES, RopeFrequencies.plain(10_000, 24))))
-          .withProfile(Optional.of(MadeUpCodebooks.profile(SHAPE, 1, 2)))
+          .withProfile(Optional.of(MadeUpTables.addTo(MadeUpCodebooks.profile(SHAPE, 1, 2), SHAPE)))
           .withTables(Optional.of(tables));
 
   @AfterEach
@@ -58,6 +59,7 @@ class ForkedAttentionTest {
         "patternkv:4,window=0,k-patterns=off",
         "patternkv:4,window=0,v-patterns=off",
         "mixkvq,high=1.9,mid=1.6",
+        "mead:2,tables=off,first=coded,window=0",
         "pmkvq:2,budget=300KiB",
         "ott:2",
         "zipcache:2",
@@ -88,6 +90,7 @@ class ForkedAttentionTest {
         "patternkv:2,patterns=4,window=0",
         "patternkv:2,patterns=4,window=0,rope=static",
         "mixkvq,high=1.9,mid=1.6",
+        "mead:2,tables=off,first=coded,window=0",
         "commvq:1"
       })
   void aSequenceThatIsCutAndGrowsAnewIsSeenAnew(String spec) {

@@ -9,6 +9,7 @@ import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.ModelTables;
 import dev.kvasir.codec.ValueOrigin;
 import dev.kvasir.codec.commvq.MadeUpCodebooks;
+import dev.kvasir.codec.mead.MadeUpTables;
 import dev.kvasir.codec.pmkvq.PmkvqPage;
 import dev.kvasir.kernel.Crew;
 import dev.kvasir.kernel.Kernels;
@@ -96,6 +97,11 @@ class PackedAttentionTest {
         "rotatekv:2              | 64 | 4",
         "qserve:4                | 80 | 4",
         "kvarn:2                 | 80 | 4",
+        "mead:2                  | 64 | 4",
+        "mead:6,budget=280KiB,first=coded | 64 | 4",
+        "mead:3,first=coded,sinks=9 | 80 | 8",
+        "mead:1.5,first=coded,tables=off,window=0 | 128 | 1",
+        "mead:2,first=coded,tables=centroids | 64 | 12",
         "kivi:2                  | 64 | 9",
         "patternkv:2             | 64 | 16",
         "mixkvq,high=1.9,mid=1.6 | 64 | 12",
@@ -134,6 +140,8 @@ class PackedAttentionTest {
         "zipcache:3,share=0.1    | 48 | 80 | 2",
         "mikv:2                  | 96 | 64 | 3",
         "skvq:2,k=3,clip=off     | 96 | 64 | 3",
+        "mead:2                  | 96 | 64 | 3",
+        "mead:2,first=coded      | 48 | 80 | 2",
         "toy                     | 24 | 80 | 3"
       })
   void valuesMayBeOfAnotherWidthThanKeys(String spec, int keyDim, int valueDim, int group) {
@@ -161,6 +169,7 @@ class PackedAttentionTest {
         "pmkvq:2,budget=2600KiB  | 576 | 512 | 2",
         "commvq:1,beam=1         | 576 | 512 | 4",
         "commvq:1,beam=1,scores=tables | 288 | 256 | 1",
+        "mead:2,first=coded,tables=off | 576 | 512 | 4",
         "toy                     | 576 | 512 | 2"
       })
   void headsMayBeLarge(String spec, int keyDim, int valueDim, int group) {
@@ -267,9 +276,13 @@ class PackedAttentionTest {
 
   /** Made where they are asked for: those of large heads take their time. */
   private static Profile codebooks(String spec, CacheShape shape) {
+    Profile none = Profile.empty("none");
+    if (spec.startsWith("mead")) {
+      return MadeUpTables.addTo(none, shape);
+    }
     return spec.startsWith("commvq")
         ? MadeUpCodebooks.profile(shape, spec.charAt("commvq:".length()) - '0')
-        : Profile.empty("none");
+        : none;
   }
 
   private void fill(KvCache cache, int keys, int values, int queries) {

@@ -12,6 +12,7 @@ import dev.kvasir.codec.ModelTables;
 import dev.kvasir.codec.PageCodec;
 import dev.kvasir.codec.ValueOrigin;
 import dev.kvasir.codec.commvq.MadeUpCodebooks;
+import dev.kvasir.codec.mead.MadeUpTables;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.ScalarKernels;
@@ -50,7 +51,7 @@ class CodecContractTest {
   static void makeTables() {
     ContractSpecs.kinds().forEach(kind -> host(kind.shape()));
     ContractSpecs.kinds()
-        .filter(kind -> kind.spec().startsWith("commvq"))
+        .filter(kind -> kind.spec().startsWith("commvq") || kind.spec().startsWith("mead"))
         .forEach(kind -> open(kind).close());
   }
 
@@ -69,7 +70,8 @@ class CodecContractTest {
                 .withQueryHeads(shape.kvHeads())
                 .withRotation(
                     Optional.of(new Rope(RopeLayout.HALVES, RopeFrequencies.plain(10_000, 16))))
-                .withProfile(Optional.of(MadeUpCodebooks.profile(shape, 1, 2)))
+                .withProfile(
+                    Optional.of(MadeUpTables.addTo(MadeUpCodebooks.profile(shape, 1, 2), shape)))
                 .withContextLimit(LONGEST));
   }
 
@@ -346,9 +348,20 @@ class CodecContractTest {
           if (cache.seesQueries()) {
             cache.see(layer, first + i, vector(random, kind.keyVector()), 0);
           }
+          if (cache.receivingQueries() > 0) {
+            receive(kind, cache, layer, first + i);
+          }
         }
       }
       cache.advance(count);
+    }
+  }
+
+  /** What tokens receive depends on their positions alone; one in fifty receives most of it. */
+  private static void receive(ShapedSpec kind, KvCache cache, int layer, int position) {
+    int[] weights = {position % 50 == 49 ? 100_000 : 100 + position % 7};
+    for (int head = 0; head < kind.shape().kvHeads(); head++) {
+      cache.receive(layer, head, position, weights, 1);
     }
   }
 

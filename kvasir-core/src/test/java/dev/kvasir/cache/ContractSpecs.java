@@ -92,6 +92,17 @@ final class ContractSpecs {
         "rotatekv:2",
         "qserve:4,sinks=5",
         "kvarn:2,sinks=5",
+        "mead:2",
+        "mead:1.5,tables=off,first=coded,window=0",
+        "mead:3,tables=centroids,sinks=5,window=40",
+        "mead:2,late-sinks=0,window=40",
+        "mead:1.5,tables=off,late-sinks=8,sinks=0",
+        "mead:2.5,budget=1MiB", // all 2.5 bits
+        "mead:2.5,budget=210KiB",
+        "mead:8,budget=170KiB,window=0,sinks=0,first=coded",
+        "mead:4,budget=190KiB,floor=1.5,window=40,tables=centroids,first=coded,means=off",
+        "mead:3,budget=pool,tables=off,sinks=5",
+        "mead:2.5,classes=energy,means=off,sinks=130",
         "toy",
         "toy,window=0,sinks=5");
   }
@@ -126,6 +137,9 @@ final class ContractSpecs {
         "rotatekv:3,heads=1,order=off,sinks=0",
         "qserve:2,window=0",
         "kvarn:3,group=32,window=0",
+        "mead:2,first=coded",
+        "mead:2.5,tables=centroids,window=0",
+        "mead:4,budget=10bits,first=coded",
         "toy,sinks=5");
   }
 
@@ -152,6 +166,7 @@ final class ContractSpecs {
         "quarot:2",
         "turboquant:2",
         "rotatekv:2",
+        "mead:2,first=coded",
         "toy");
   }
 
@@ -205,6 +220,7 @@ final class ContractSpecs {
         .filter(kind -> !ranksTokens(kind))
         .filter(kind -> ROTATED.stream().noneMatch(kind.spec()::startsWith))
         .filter(kind -> !kind.spec().startsWith("commvq"))
+        .filter(kind -> !kind.spec().startsWith("mead"))
         .filter(kind -> !kind.spec().startsWith("kvquant") || kind.spec().contains("rope=after"))
         .filter(
             kind ->
@@ -224,8 +240,9 @@ final class ContractSpecs {
         .filter(kind -> !kind.spec().startsWith("mixkvq") || kind.spec().contains("salience=error"))
         .filter(
             kind ->
-                !kind.spec().startsWith("pmkvq")
+                !kind.spec().contains("budget=")
                     || kind.spec().contains("1MiB")
+                    || kind.spec().contains("pool")
                     || kind.spec().contains("20bits"));
   }
 

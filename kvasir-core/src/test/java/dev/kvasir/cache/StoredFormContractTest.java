@@ -91,9 +91,17 @@ class StoredFormContractTest {
             "OttPage",
             "RankedPage",
             "SkvqPage",
-            "KvquantPage");
+            "KvquantPage",
+            "MeadPage",
+            "TokenPage");
     assertThat(states.values().stream().map(Class::getSimpleName))
-        .containsExactly("PatternkvSequence", "MixkvqSequence", "PmkvqSequence", "RankedSequence");
+        .containsExactly(
+            "PatternkvSequence",
+            "MixkvqSequence",
+            "PmkvqSequence",
+            "RankedSequence",
+            "MeadSequence",
+            "ShrinkingMeadSequence");
   }
 
   private static void assertOwn(Map<Integer, Class<?>> kinds, byte[] form, Class<?> type) {

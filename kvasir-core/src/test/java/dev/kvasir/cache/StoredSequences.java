@@ -12,6 +12,7 @@ import dev.kvasir.codec.SealedSequence;
 import dev.kvasir.codec.SealedSequence.Stored;
 import dev.kvasir.codec.ValueOrigin;
 import dev.kvasir.codec.commvq.MadeUpCodebooks;
+import dev.kvasir.codec.mead.MadeUpTables;
 import dev.kvasir.model.Rope;
 import dev.kvasir.model.RopeFrequencies;
 import dev.kvasir.model.RopeLayout;
@@ -117,7 +118,7 @@ final class StoredSequences {
         .withRotation(Optional.of(new Rope(RopeLayout.HALVES, RopeFrequencies.plain(10_000, 16))))
         .withProfile(
             Optional.of(
-                MadeUpCodebooks.profile(shape, 1, 2)
+                MadeUpTables.addTo(MadeUpCodebooks.profile(shape, 1, 2), shape)
                     .with(
                         "pmkvq/smoothing", factors, shape.layers(), shape.kvHeads(), shape.keyDim())
                     .with(LayerWidths.KEY, widths, shape.layers())

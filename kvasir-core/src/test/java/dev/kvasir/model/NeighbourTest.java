@@ -4,8 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
+import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.Methods;
 import dev.kvasir.codec.commvq.MadeUpCodebooks;
+import dev.kvasir.codec.mead.MadeUpTables;
 import dev.kvasir.engine.Batch;
 import dev.kvasir.format.GgmlType;
 import dev.kvasir.format.GgufFile;
@@ -36,7 +38,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  */
 class NeighbourTest {
   private static final int CONTEXT = 1200;
-  private static final int SEQUENCES = 5;
+  private static final int SEQUENCES = 4;
 
   @TempDir private Path folder;
 
@@ -80,6 +82,9 @@ class NeighbourTest {
         "rotatekv:2,window=40",
         "qserve:4,window=40",
         "kvarn:2,window=40",
+        "mead:2,window=40",
+        "mead:3,tables=centroids,first=coded",
+        "mead:4,budget=1800KiB",
         "toy,window=40");
   }
 
@@ -125,7 +130,8 @@ class NeighbourTest {
                 crew,
                 MemoryPool.unlimited(),
                 (done, inAll) -> {})) {
-      Profile profile = MadeUpCodebooks.profile(engine.config().cacheShape(), 1, 2);
+      CacheShape shape = engine.config().cacheShape();
+      Profile profile = MadeUpTables.addTo(MadeUpCodebooks.profile(shape, 1, 2), shape);
       List<List<float[]>> together = together(engine, profile, lives, random);
       for (int i = 0; i < lives.size(); i++) {
         List<float[]> alone = alone(engine, profile, lives, i);

@@ -11,6 +11,7 @@ import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.Methods;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.commvq.MadeUpCodebooks;
+import dev.kvasir.codec.mead.MadeUpTables;
 import dev.kvasir.engine.Batch;
 import dev.kvasir.format.GgmlType;
 import dev.kvasir.format.GgufFile;
@@ -91,6 +92,8 @@ class StepAllocationTest {
         "rotatekv:2",
         "qserve:4",
         "kvarn:2",
+        "mead:2",
+        "mead:2,tables=centroids,first=coded",
         "toy");
   }
 
@@ -226,7 +229,7 @@ class StepAllocationTest {
     CacheShape shape = engine.config().cacheShape();
     float[] factors = new float[shape.layers() * shape.kvHeads() * shape.headDim()];
     Arrays.fill(factors, 1.5f);
-    return MadeUpCodebooks.profile(shape, 1)
+    return MadeUpTables.addTo(MadeUpCodebooks.profile(shape, 1), shape)
         .with("pmkvq/smoothing", factors, shape.layers(), shape.kvHeads(), shape.headDim());
   }
 

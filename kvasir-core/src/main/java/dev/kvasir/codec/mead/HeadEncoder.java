@@ -1,0 +1,70 @@
+package dev.kvasir.codec.mead;
+
+import dev.kvasir.codec.Page;
+import dev.kvasir.kernel.RowCodes;
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+
+/** Codes the tokens of a page for one head, and keeps what codes of values are wrong by. */
+final class HeadEncoder {
+  private static final int TOKENS = Page.TOKENS;
+
+  private final MeadSizes sizes;
+  private final boolean keepsMeans;
+  private final RowEncoder rows;
+  private final float[] ones;
+
+  HeadEncoder(MeadSizes sizes, boolean keepsMeans) {
+    this.sizes = sizes;
+    this.keepsMeans = keepsMeans;
+    int most = Math.max(sizes.keyWidth(), sizes.valueWidth());
+    this.rows = new RowEncoder(most);
+    this.ones = new float[most];
+    Arrays.fill(ones, 1);
+  }
+
+  /**
+   * @param tokens what tables left of them, with their classes; what codes leave of them then
+   * @param out a page's bytes
+   */
+  void encode(HeadTables head, LayerCodes codes, int kvHead, HeadTokens tokens, MemorySegment out) {
+    MeadShape shape = codes.shape();
+    ClassMap.write(tokens.order, out, shape.mapAt(kvHead));
+    for (Side side : Side.values()) {
+      encode(head, side, codes, kvHead, tokens, out);
+    }
+    if (keepsMeans) {
+      MeanErrors.write(head, sizes, means(tokens), out, shape.meansAt(kvHead));
+    }
+  }
+
+  private void encode(
+      HeadTables head,
+      Side side,
+      LayerCodes codes,
+      int kvHead,
+      HeadTokens tokens,
+      MemorySegment out) {
+    float[] weights = side == Side.KEYS ? head.keyWeights() : ones;
+    for (TokenClass some : TokenClass.values()) {
+      RowCodes layout = codes.heads().get(kvHead).of(side, some);
+      long at = codes.shape().rowsAt(kvHead, side, some);
+      for (int row = 0; row < some.tokens(); row++) {
+        int token = tokens.order[some.firstRow() + row];
+        long offset = at + (long) row * layout.rowBytes();
+        rows.encode(layout, tokens.vectors(side), token * sizes.width(side), weights, out, offset);
+      }
+    }
+  }
+
+  private double[] means(HeadTokens tokens) {
+    double[] means = new double[sizes.valueDim()];
+    for (int i = 0; i < means.length; i++) {
+      means[i] = tokens.means[i];
+      for (int token = 0; token < TOKENS; token++) {
+        means[i] += tokens.shares[token] * tokens.components[token * sizes.valueWidth() + i];
+      }
+    }
+    return means;
+  }
+}

@@ -1,0 +1,255 @@
+package dev.kvasir.codec.mead;
+
+import dev.kvasir.codec.CacheShape;
+import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.profile.Profile;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Function;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+
+/**
+ * What was learned of a model with one kind of tables, one part of a profile each, {@code
+ * mead:tokens}, {@code mead:centroids}, {@code mead:off}:
+ *
+ * <pre>
+ * PART/key-weights    (layers, kvHeads, keyDim)
+ * PART/value-to       (layers, kvHeads, valueDim, valueDim)
+ * PART/value-from     (layers, kvHeads, valueDim, valueDim)
+ * PART/deviations     (layers, kvHeads, 3, keyDim + valueDim)
+ * PART/class-weights  (layers, kvHeads, 3, 2)
+ * PART/importance     (layers, kvHeads, 2, 8)
+ * PART/mean-units     (layers, kvHeads, valueDim)
+ * PART/lows           (layers, kvHeads, keyDim + valueDim)
+ * PART/steps          (layers, kvHeads, keyDim + valueDim)
+ * PART/rows           (layers, kvHeads, rows, words)  words of four nibbles, as many as keys and values need
+ * PART/token-rows     (vocabulary)                    row of each token id; mead:tokens alone
+ * </pre>
+ *
+ * @param heads by layer and KV head
+ * @param tokenRows (vocabulary), empty where rows do not belong to token ids
+ */
+public record MeadProfile(TableKind kind, List<List<HeadProfile>> heads, int[] tokenRows) {
+  private record Names(String part) {
+    String of(String name) {
+      return part + "/" + name;
+    }
+  }
+
+  /** Whether a profile has what was learned with tables of a kind. */
+  static boolean isIn(Profile profile, TableKind kind) {
+    return profile.has(kind.part());
+  }
+
+  /** Rows of each head's table. */
+  static int rows(Profile profile, TableKind kind, CacheShape shape) {
+    String key = new Names(kind.part()).of("rows");
+    int words = HeadProfile.words(shape.keyDim()) + HeadProfile.words(shape.valueDim());
+    long[] found = profile.shape(key).orElse(new long[0]);
+    long rows = found.length == 4 ? found[2] : 1;
+    profile.requireWords(key, shape.layers(), shape.kvHeads(), rows, words);
+    return Math.toIntExact(rows);
+  }
+
+  static MeadProfile of(Profile profile, TableKind kind, CacheShape shape) {
+    Names names = new Names(kind.part());
+    int rows = rows(profile, kind, shape);
+    int words = HeadProfile.words(shape.keyDim()) + HeadProfile.words(shape.valueDim());
+    Reader reader = new Reader(profile, names, shape);
+    int both = shape.keyDim() + shape.valueDim();
+    int valueDim = shape.valueDim();
+    List<List<HeadProfile>> heads =
+        IntStream.range(0, shape.layers())
+            .mapToObj(
+                layer ->
+                    IntStream.range(0, shape.kvHeads())
+                        .mapToObj(
+                            head ->
+                                new HeadProfile(
+                                    reader.floats("key-weights", layer, head, shape.keyDim()),
+                                    reader.floats("value-to", layer, head, valueDim, valueDim),
+                                    reader.floats("value-from", layer, head, valueDim, valueDim),
+                                    reader.floats(
+                                        "deviations", layer, head, TokenClass.COUNT, both),
+                                    reader.floats(
+                                        "class-weights", layer, head, TokenClass.COUNT, Side.COUNT),
+                                    reader.floats(
+                                        "importance", layer, head, Side.COUNT, HeadProfile.RANKS),
+                                    reader.floats("mean-units", layer, head, valueDim),
+                                    reader.floats("lows", layer, head, both),
+                                    reader.floats("steps", layer, head, both),
+                                    reader.words("rows", layer, head, rows, words)))
+                        .toList())
+            .toList();
+    return new MeadProfile(kind, heads, tokenRows(profile, names, kind, rows));
+  }
+
+  private static int[] tokenRows(Profile profile, Names names, TableKind kind, int rows) {
+    if (kind != TableKind.TOKENS) {
+      return new int[0];
+    }
+    String key = names.of("token-rows");
+    long[] shape = profile.shape(key).orElse(new long[] {0});
+    float[] numbers = profile.floats(key, shape[0]);
+    int[] found = new int[numbers.length];
+    for (int id = 0; id < found.length; id++) {
+      found[id] = (int) numbers[id];
+      if (found[id] != numbers[id] || found[id] < 0 || found[id] >= rows) {
+        throw new InvalidInputException(
+            "%s: '%s' has row %s for token %d; expected 0 to %d"
+                .formatted(profile.name(), key, numbers[id], id, rows - 1));
+      }
+    }
+    return found;
+  }
+
+  /** Where the numbers of a head are read from. */
+  private record Reader(Profile profile, Names names, CacheShape shape) {
+    float[] floats(String name, int layer, int head, long... ofHead) {
+      long length = length(ofHead);
+      return profile.slice(names.of(name), first(layer, head) * length, length, all(ofHead));
+    }
+
+    short[] words(String name, int layer, int head, long... ofHead) {
+      long length = length(ofHead);
+      return profile.words(names.of(name), first(layer, head) * length, length, all(ofHead));
+    }
+
+    private long first(int layer, int head) {
+      return (long) layer * shape.kvHeads() + head;
+    }
+
+    private static long length(long[] ofHead) {
+      return java.util.Arrays.stream(ofHead).reduce(1, Math::multiplyExact);
+    }
+
+    private long[] all(long[] ofHead) {
+      long[] all = new long[2 + ofHead.length];
+      all[0] = shape.layers();
+      all[1] = shape.kvHeads();
+      System.arraycopy(ofHead, 0, all, 2, ofHead.length);
+      return all;
+    }
+  }
+
+  /** A profile with this part, in the place of one that it had. */
+  public Profile addTo(Profile profile, CacheShape shape) {
+    Names names = new Names(kind.part());
+    long layers = shape.layers();
+    long kvHeads = shape.kvHeads();
+    long both = shape.keyDim() + shape.valueDim();
+    long valueDim = shape.valueDim();
+    int words = HeadProfile.words(shape.keyDim()) + HeadProfile.words(shape.valueDim());
+    long rows = heads.getFirst().getFirst().rows().length / words;
+    Profile with =
+        profile
+            .without(kind.part())
+            .with(
+                names.of("key-weights"),
+                all(HeadProfile::keyWeights),
+                layers,
+                kvHeads,
+                shape.keyDim())
+            .with(
+                names.of("value-to"),
+                all(HeadProfile::valueTo),
+                layers,
+                kvHeads,
+                valueDim,
+                valueDim)
+            .with(
+                names.of("value-from"),
+                all(HeadProfile::valueFrom),
+                layers,
+                kvHeads,
+                valueDim,
+                valueDim)
+            .with(
+                names.of("deviations"),
+                all(HeadProfile::deviations),
+                layers,
+                kvHeads,
+                TokenClass.COUNT,
+                both)
+            .with(
+                names.of("class-weights"),
+                all(HeadProfile::classWeights),
+                layers,
+                kvHeads,
+                TokenClass.COUNT,
+                Side.COUNT)
+            .with(
+                names.of("importance"),
+                all(HeadProfile::importance),
+                layers,
+                kvHeads,
+                Side.COUNT,
+                HeadProfile.RANKS)
+            .with(names.of("mean-units"), all(HeadProfile::meanUnits), layers, kvHeads, valueDim)
+            .with(names.of("lows"), all(HeadProfile::lows), layers, kvHeads, both)
+            .with(names.of("steps"), all(HeadProfile::steps), layers, kvHeads, both)
+            .withWords(
+                names.of("rows"),
+                heads.stream().flatMap(List::stream).map(HeadProfile::rows),
+                layers,
+                kvHeads,
+                rows,
+                words);
+    if (tokenRows.length == 0) {
+      return with;
+    }
+    float[] numbers = new float[tokenRows.length];
+    for (int id = 0; id < numbers.length; id++) {
+      numbers[id] = tokenRows[id];
+    }
+    return with.with(names.of("token-rows"), numbers, numbers.length);
+  }
+
+  private Stream<float[]> all(Function<HeadProfile, float[]> numbers) {
+    return heads.stream().flatMap(List::stream).map(numbers);
+  }
+
+  /**
+   * The keys and values of the first layer, which depend on nothing but the token, by token id and
+   * KV head; keys in the order of pairs, before rotation.
+   *
+   * <pre>
+   * mead:first/keys    (vocabulary, kvHeads, keyDim)    halves
+   * mead:first/values  (vocabulary, kvHeads, valueDim)  halves
+   * </pre>
+   */
+  public record FirstLayer(int vocabulary, float[] keys, float[] values) {
+    /** The part of a profile that holds them. */
+    public static final String PART = "mead:first";
+
+    /** How many tokens a profile knows them of; empty where it knows of none. */
+    static Optional<Integer> vocabulary(Profile profile, CacheShape shape) {
+      return profile
+          .shape(PART + "/keys")
+          .map(
+              found -> {
+                long tokens = found[0];
+                profile.require(PART + "/keys", tokens, shape.kvHeads(), shape.keyDim());
+                profile.require(PART + "/values", tokens, shape.kvHeads(), shape.valueDim());
+                return Math.toIntExact(tokens);
+              });
+    }
+
+    static FirstLayer of(Profile profile, CacheShape shape) {
+      int tokens = vocabulary(profile, shape).orElseThrow();
+      return new FirstLayer(
+          tokens,
+          profile.floats(PART + "/keys", tokens, shape.kvHeads(), shape.keyDim()),
+          profile.floats(PART + "/values", tokens, shape.kvHeads(), shape.valueDim()));
+    }
+
+    /** A profile with this part, in the place of one that it had. */
+    public Profile addTo(Profile profile, CacheShape shape) {
+      return profile
+          .without(PART)
+          .withHalves(PART + "/keys", keys, vocabulary, shape.kvHeads(), shape.keyDim())
+          .withHalves(PART + "/values", values, vocabulary, shape.kvHeads(), shape.valueDim());
+    }
+  }
+}

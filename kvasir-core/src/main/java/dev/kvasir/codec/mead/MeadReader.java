@@ -1,0 +1,222 @@
+package dev.kvasir.codec.mead;
+
+import dev.kvasir.codec.Page;
+import dev.kvasir.codec.PageReader;
+import dev.kvasir.codec.PageReaders;
+import dev.kvasir.codec.PageRoom;
+import dev.kvasir.kernel.Kernels;
+import java.util.Arrays;
+
+/**
+ * Attention on pages of this method, for a few query rows that share a KV head. A key is made once
+ * for all of them, and turned by its place on the page only: queries are turned back by the page's
+ * position. Values stay components: they are mixed as such, and what comes of a walk is changed
+ * back once at its end.
+ */
+final class MeadReader implements PageReader {
+  static final PageReaders.Kind<MeadReader> KIND = new PageReaders.Kind<>(MeadReader::new);
+
+  private static final int PAGE = Page.TOKENS;
+
+  private final PageRoom worker;
+  private final Kernels kernels;
+  private final int keyDim;
+  private final int valueDim;
+  private final float[] turned; // (rows, keyDim)
+  private float[] arranged = {}; // (rows, keyWidth)
+  private float[] components = {}; // (rows, valueWidth), held until the end
+  private final float[] values; // (rows, valueDim)
+  private HeadTables mixedHead; // of what is held, null where nothing is
+  private int mixedWidth;
+
+  private MeadReader(PageReaders readers) {
+    this.worker = readers.room();
+    this.kernels = readers.kernels();
+    this.keyDim = readers.keyDim();
+    this.valueDim = readers.valueDim();
+    this.turned = new float[PageReader.MOST_ROWS * keyDim];
+    this.values = new float[PageReader.MOST_ROWS * valueDim];
+  }
+
+  @Override
+  public void begin() {
+    mixedHead = null;
+  }
+
+  @Override
+  public void score(Page page, int kvHead, float[] queries, int rows, float[] scores) {
+    TurningPage known = (TurningPage) page;
+    MeadTables tables = known.tables();
+    MeadRoom room = MeadRoom.of(worker, tables.sizes());
+    int width = tables.sizes().keyWidth();
+    turnBack(known, queries, rows, width);
+    known.readKeys(kernels, room, kvHead);
+    tables.turns().turnEach(kernels, room.vectors, PAGE);
+    kernels
+        .floats()
+        .products(arranged, 0, width, rows, room.vectors, 0, width, PAGE, width, scores, 0, PAGE);
+    if (known instanceof MeadPage coded) {
+      scoreSinks(coded, room, kvHead, queries, rows, scores);
+    }
+  }
+
+  /** In the place of what their codes scored. */
+  private void scoreSinks(
+      MeadPage page, MeadRoom room, int kvHead, float[] queries, int rows, float[] scores) {
+    for (LateSink sink : page.sinks()) {
+      sink.rows().readKey(kernels, kvHead, room.exact, 0);
+      kernels
+          .floats()
+          .products(
+              queries,
+              0,
+              keyDim,
+              rows,
+              room.exact,
+              0,
+              keyDim,
+              1,
+              keyDim,
+              scores,
+              sink.token(),
+              PAGE);
+    }
+  }
+
+  private void turnBack(TurningPage page, float[] queries, int rows, int width) {
+    if (arranged.length < PageReader.MOST_ROWS * width) {
+      arranged = new float[PageReader.MOST_ROWS * width];
+    }
+    System.arraycopy(queries, 0, turned, 0, rows * keyDim);
+    page.tables().rotation().turn(turned, 0, keyDim, rows, -page.position());
+    page.tables().turns().arrange(turned, 0, rows, arranged, 0);
+  }
+
+  @Override
+  public void mix(Page page, int kvHead, float[] weights, int rows, float[] mixed) {
+    switch ((TurningPage) page) {
+      case MeadPage coded -> {
+        mixComponents(coded, kvHead, weights, rows);
+        mixSinks(coded, kvHead, weights, rows, mixed);
+      }
+      case TokenPage tokens -> {
+        MeadRoom room = MeadRoom.of(worker, tokens.tables().sizes());
+        tokens.readValues(kernels, room, kvHead, PAGE, room.vectors);
+        kernels
+            .floats()
+            .weightedSums(
+                weights,
+                0,
+                PAGE,
+                rows,
+                room.vectors,
+                0,
+                valueDim,
+                PAGE,
+                valueDim,
+                mixed,
+                0,
+                valueDim);
+      }
+    }
+  }
+
+  private void mixComponents(MeadPage page, int kvHead, float[] weights, int rows) {
+    MeadRoom room = MeadRoom.of(worker, page.tables().sizes());
+    int width = page.tables().sizes().valueWidth();
+    hold(page.head(kvHead), width, rows);
+    page.readComponents(kernels, room, kvHead);
+    kernels
+        .floats()
+        .weightedSums(
+            weights, 0, PAGE, rows, room.vectors, 0, width, PAGE, width, components, 0, width);
+    for (int row = 0; row < rows; row++) {
+      float inAll = codedWeight(page, weights, row);
+      for (int i = 0; i < width; i++) {
+        int at = row * width + i;
+        components[at] = Math.fma(inAll, room.means[i], components[at]);
+      }
+    }
+  }
+
+  /** A row's weight of all tokens that have a code. */
+  private static float codedWeight(MeadPage page, float[] weights, int row) {
+    float sum = 0;
+    int token = 0;
+    for (LateSink sink : page.sinks()) {
+      for (; token < sink.token(); token++) {
+        sum += weights[row * PAGE + token];
+      }
+      token++;
+    }
+    for (; token < PAGE; token++) {
+      sum += weights[row * PAGE + token];
+    }
+    return sum;
+  }
+
+  private void mixSinks(MeadPage page, int kvHead, float[] weights, int rows, float[] mixed) {
+    MeadRoom room = MeadRoom.of(worker, page.tables().sizes());
+    for (LateSink sink : page.sinks()) {
+      sink.rows().readValue(kernels, kvHead, room.exact, 0);
+      kernels
+          .floats()
+          .weightedSums(
+              weights,
+              sink.token(),
+              PAGE,
+              rows,
+              room.exact,
+              0,
+              valueDim,
+              1,
+              valueDim,
+              mixed,
+              0,
+              valueDim);
+    }
+  }
+
+  private void hold(HeadTables head, int width, int rows) {
+    if (mixedHead != null) {
+      return;
+    }
+    if (components.length < PageReader.MOST_ROWS * width) {
+      components = new float[PageReader.MOST_ROWS * width];
+    }
+    Arrays.fill(components, 0, rows * width, 0);
+    mixedHead = head;
+    mixedWidth = width;
+  }
+
+  @Override
+  public void shrink(int row, float factor) {
+    if (mixedHead != null) {
+      kernels.rows().scale(components, row * mixedWidth, mixedWidth, factor);
+    }
+  }
+
+  @Override
+  public void end(int rows, float[] mixed) {
+    if (mixedHead == null) {
+      return;
+    }
+    kernels
+        .floats()
+        .products(
+            components,
+            0,
+            mixedWidth,
+            rows,
+            mixedHead.valueFrom(),
+            0,
+            mixedWidth,
+            valueDim,
+            mixedWidth,
+            values,
+            0,
+            valueDim);
+    kernels.rows().add(mixed, 0, values, 0, rows * valueDim);
+    mixedHead = null;
+  }
+}

@@ -1,0 +1,54 @@
+package dev.kvasir.codec.mead;
+
+import dev.kvasir.codec.Page;
+import dev.kvasir.codec.PageRoom;
+import dev.kvasir.kernel.PositionTurn;
+import dev.kvasir.kernel.TurnTable;
+
+/** A worker's room for what becomes of a page on the way. */
+final class MeadRoom {
+  final byte[] order = new byte[Page.TOKENS];
+  final int[] picks = new int[Page.TOKENS];
+  float[] vectors = {}; // (TOKENS, width)
+  float[] means = {}; // (valueWidth)
+  float[] exact = {}; // (keyDim or valueDim)
+  private PositionTurn turn; // null until there is a table
+  private MeadPage ordered; // whose order and picks are here, null until there are any
+  private int orderedHead;
+
+  private MeadRoom() {}
+
+  static MeadRoom of(PageRoom worker, MeadSizes sizes) {
+    MeadRoom room = worker.of(MeadRoom.class, MeadRoom::new);
+    int most = Math.max(sizes.keyWidth(), sizes.valueWidth());
+    if (room.vectors.length < Page.TOKENS * most) {
+      room.vectors = new float[Page.TOKENS * most];
+      room.means = new float[most];
+      room.exact = new float[most];
+    }
+    return room;
+  }
+
+  /**
+   * Whether order and picks of a page's head are here already: values are read after keys. From now
+   * on they are.
+   */
+  boolean has(MeadPage page, int kvHead) {
+    boolean has = ordered == page && orderedHead == kvHead;
+    ordered = page;
+    orderedHead = kvHead;
+    return has;
+  }
+
+  /** Picks are overwritten. */
+  void forget() {
+    ordered = null;
+  }
+
+  PositionTurn turn(TurnTable table) {
+    if (turn == null || turn.table() != table) {
+      turn = new PositionTurn(table);
+    }
+    return turn;
+  }
+}

@@ -1,0 +1,83 @@
+package dev.kvasir.codec.mead;
+
+import dev.kvasir.kernel.RowCodes;
+import java.util.List;
+
+/**
+ * Where the bytes of a layer's page lie.
+ *
+ * <pre>
+ * for each KV head, for keys and then values, for each class: a row of codes for each of its tokens
+ * for each KV head:
+ *   ClassMap
+ *   MeanErrors of components
+ *   index of the table row of each token's key, then of each token's value: a byte each, where
+ *     tables are centroids
+ * and zeros up to what kernels may read behind a row
+ * </pre>
+ */
+final class MeadShape {
+  private static final int TOKENS = dev.kvasir.codec.Page.TOKENS;
+
+  private final int kvHeads;
+  private final long[] rowsAt; // by head, side, class
+  private final long codeBytes;
+  private final int meanBytes;
+  private final int headBytes;
+  private final long bytes;
+
+  /**
+   * @param storesRows whether the index of a token's table row is stored
+   */
+  MeadShape(List<HeadCodes> heads, int valueDim, boolean storesRows) {
+    this.kvHeads = heads.size();
+    this.rowsAt = new long[kvHeads * Side.COUNT * TokenClass.COUNT];
+    long at = 0;
+    for (int head = 0; head < kvHeads; head++) {
+      for (Side side : Side.values()) {
+        for (TokenClass tokens : TokenClass.values()) {
+          rowsAt[index(head, side, tokens)] = at;
+          at += (long) tokens.tokens() * heads.get(head).of(side, tokens).rowBytes();
+        }
+      }
+    }
+    this.codeBytes = at;
+    this.meanBytes = MeanErrors.bytesFor(valueDim);
+    this.headBytes = ClassMap.BYTES + meanBytes + (storesRows ? Side.COUNT * TOKENS : 0);
+    this.bytes = at + Math.max((long) kvHeads * headBytes, RowCodes.BYTES_BEHIND);
+  }
+
+  private static int index(int head, Side side, TokenClass tokens) {
+    return (head * Side.COUNT + side.ordinal()) * TokenClass.COUNT + tokens.ordinal();
+  }
+
+  int kvHeads() {
+    return kvHeads;
+  }
+
+  /** Where the rows of a class begin. */
+  long rowsAt(int head, Side side, TokenClass tokens) {
+    return rowsAt[index(head, side, tokens)];
+  }
+
+  long mapAt(int head) {
+    return codeBytes + (long) head * headBytes;
+  }
+
+  long meansAt(int head) {
+    return mapAt(head) + ClassMap.BYTES;
+  }
+
+  /** Where the indices of table rows begin, where they are stored. */
+  long picksAt(int head, Side side) {
+    return meansAt(head) + meanBytes + (long) TOKENS * side.ordinal();
+  }
+
+  long codeBytes() {
+    return codeBytes;
+  }
+
+  long bytes() {
+    return bytes;
+  }
+}

@@ -1,0 +1,106 @@
+package dev.kvasir.codec.mead;
+
+import dev.kvasir.codec.Envelope;
+import dev.kvasir.codec.UnpackedTokens;
+import dev.kvasir.memory.MemoryPool;
+import java.nio.ByteBuffer;
+
+/**
+ * What is kept of a sequence beside its pages, as bytes:
+ *
+ * <pre>
+ * u16           layers
+ * u16           KV heads
+ * f64 (layers)  bits of the next page, as the spec counts them; only where pages shrink
+ *               UnpackedTokens
+ * </pre>
+ *
+ * @param levels of the next page, by layer
+ */
+record MeadState(int[] levels, UnpackedTokens unpacked) {
+  /** Its number among stored ones. */
+  private static final int KIND = 60;
+
+  /** The same where pages shrink. */
+  private static final int SHRINKING_KIND = 61;
+
+  byte[] form(MeadCodec codec) {
+    return Envelope.STATE.seal(
+        KIND,
+        2 * Short.BYTES + unpacked.storedBytes(),
+        out -> {
+          writeSizes(codec, out);
+          unpacked.write(out);
+        });
+  }
+
+  byte[] shrinkingForm(MeadCodec codec) {
+    return Envelope.STATE.seal(
+        SHRINKING_KIND,
+        2 * Short.BYTES + (long) Double.BYTES * levels.length + unpacked.storedBytes(),
+        out -> {
+          writeSizes(codec, out);
+          for (int level : levels) {
+            out.putDouble(codec.rates().get(level).bits());
+          }
+          unpacked.write(out);
+        });
+  }
+
+  private static void writeSizes(MeadCodec codec, ByteBuffer out) {
+    MeadSizes sizes = codec.tables().sizes();
+    out.putShort((short) sizes.layers()).putShort((short) sizes.kvHeads());
+  }
+
+  static MeadSequence resumed(MeadCodec codec, byte[] state) {
+    MemoryPool pool = MemoryPool.unlimited();
+    MeadState read =
+        Envelope.STATE.open(
+            state,
+            KIND,
+            in -> {
+              requireSizes(codec, in);
+              return read(codec, new int[codec.tables().sizes().layers()], in, pool);
+            });
+    return new MeadSequence(codec, read, pool);
+  }
+
+  static ShrinkingMeadSequence resumedShrinking(MeadCodec codec, byte[] state) {
+    MemoryPool pool = MemoryPool.unlimited();
+    MeadState read =
+        Envelope.STATE.open(
+            state,
+            SHRINKING_KIND,
+            in -> {
+              requireSizes(codec, in);
+              return read(codec, readLevels(codec, in), in, pool);
+            });
+    return new ShrinkingMeadSequence(codec, read, pool);
+  }
+
+  private static void requireSizes(MeadCodec codec, ByteBuffer in) {
+    MeadSizes sizes = codec.tables().sizes();
+    int layers = Short.toUnsignedInt(in.getShort());
+    int kvHeads = Short.toUnsignedInt(in.getShort());
+    if (layers != sizes.layers() || kvHeads != sizes.kvHeads()) {
+      throw Envelope.STATE.refused(
+          "has %d layers with %d KV heads; this cache has %d with %d"
+              .formatted(layers, kvHeads, sizes.layers(), sizes.kvHeads()));
+    }
+  }
+
+  private static int[] readLevels(MeadCodec codec, ByteBuffer in) {
+    int[] levels = new int[codec.tables().sizes().layers()];
+    for (int layer = 0; layer < levels.length; layer++) {
+      levels[layer] = codec.requireRate(Envelope.STATE, in.getDouble()).level();
+    }
+    return levels;
+  }
+
+  private static MeadState read(MeadCodec codec, int[] levels, ByteBuffer in, MemoryPool pool) {
+    MeadSizes sizes = codec.tables().sizes();
+    return new MeadState(
+        levels,
+        UnpackedTokens.read(sizes.layers(), sizes.kvHeads(), codec.mostUnpacked(), pool, in));
+  }
+}

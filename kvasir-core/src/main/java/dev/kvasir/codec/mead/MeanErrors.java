@@ -1,0 +1,50 @@
+package dev.kvasir.codec.mead;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.Arrays;
+
+/**
+ * What the components of a page are wrong by on the whole, for one head: four bits each, two's
+ * complement, in units of the profile, the first in the low bits.
+ */
+final class MeanErrors {
+  private static final int LEAST = -8;
+  private static final int MOST = 7;
+
+  private MeanErrors() {}
+
+  static int bytesFor(int valueDim) {
+    return Math.ceilDiv(valueDim, 2);
+  }
+
+  /**
+   * @param means (valueDim) or more
+   */
+  static void write(HeadTables head, MeadSizes sizes, double[] means, MemorySegment out, long at) {
+    for (int i = 0; i < sizes.valueDim(); i += 2) {
+      int low = code(head, means, i);
+      int high = i + 1 < sizes.valueDim() ? code(head, means, i + 1) : 0;
+      out.set(ValueLayout.JAVA_BYTE, at + i / 2, (byte) (low & 15 | high << 4));
+    }
+  }
+
+  private static int code(HeadTables head, double[] means, int i) {
+    float unit = head.meanUnits()[i];
+    return unit > 0 ? Math.clamp((long) Math.rint(means[i] / unit), LEAST, MOST) : 0;
+  }
+
+  /**
+   * As they were written.
+   *
+   * @param out (valueWidth), set
+   */
+  static void read(HeadTables head, MeadSizes sizes, MemorySegment in, long at, float[] out) {
+    Arrays.fill(out, 0, sizes.valueWidth(), 0);
+    for (int i = 0; i < sizes.valueDim(); i++) {
+      int both = in.get(ValueLayout.JAVA_BYTE, at + i / 2);
+      int code = i % 2 == 0 ? both << 28 >> 28 : both >> 4;
+      out[i] = code * head.meanUnits()[i];
+    }
+  }
+}

@@ -1,0 +1,115 @@
+package dev.kvasir.codec.mead;
+
+import dev.kvasir.kernel.RowCodes;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.Arrays;
+
+/**
+ * Codes what a table leaves of a vector. The vector's scale is what its coded channels have for
+ * deviation, or one of its two neighbours if that leaves less.
+ */
+final class RowEncoder {
+  private static final double LEAST_DEVIATION = 1e-3;
+  private static final double LOG_2 = StrictMath.log(2);
+
+  private final byte[] row;
+  private final int[] codes; // (width)
+  private final int[] best; // (width)
+
+  /**
+   * @param mostChannels of a vector
+   */
+  RowEncoder(int mostChannels) {
+    this.row = new byte[mostChannels * RowCodes.MOST_BITS / Byte.SIZE + 1];
+    this.codes = new int[mostChannels];
+    this.best = new int[mostChannels];
+  }
+
+  /**
+   * @param x what is left of a vector, from {@code at} on; overwritten by what the codes leave
+   * @param weights how far an error of each channel reaches
+   */
+  void encode(RowCodes layout, float[] x, int at, float[] weights, MemorySegment out, long offset) {
+    if (layout.rowBytes() == 0) {
+      return;
+    }
+    int usual = usualScale(layout, x, at);
+    int chosen = usual;
+    double least = Double.POSITIVE_INFINITY;
+    for (int scale = Math.max(0, usual - 1);
+        scale <= Math.min(RowCodes.SCALES - 1, usual + 1);
+        scale++) {
+      double left = tryOut(layout, x, at, weights, RowCodes.scale(scale));
+      if (left < least) {
+        least = left;
+        chosen = scale;
+        System.arraycopy(codes, 0, best, 0, layout.width());
+      }
+    }
+    subtract(layout, RowCodes.scale(chosen), x, at);
+    write(layout, chosen, out, offset);
+  }
+
+  private static int usualScale(RowCodes layout, float[] x, int at) {
+    double sum = 0;
+    int coded = 0;
+    for (int i = 0; i < layout.width(); i++) {
+      if (layout.bits(i) > 0) {
+        double ofDeviation = x[at + i] * Steps.step(layout.bits(i)) / (2 * layout.half(i));
+        sum += ofDeviation * ofDeviation;
+        coded++;
+      }
+    }
+    double deviation = Math.max(Math.sqrt(sum / Math.max(1, coded)), LEAST_DEVIATION);
+    long steps = (long) Math.rint(StrictMath.log(deviation) / (LOG_2 * RowCodes.OCTAVES));
+    return (int) Math.clamp(steps + RowCodes.SCALE_OF_ONE, 0, RowCodes.SCALES - 1L);
+  }
+
+  /** Codes with a scale; answers what they leave. */
+  private double tryOut(RowCodes layout, float[] x, int at, float[] weights, float scale) {
+    double left = 0;
+    for (int i = 0; i < layout.width(); i++) {
+      int bits = layout.bits(i);
+      if (bits > 0) {
+        int middle = 1 << bits - 1;
+        float step = 2 * layout.half(i) * scale;
+        int code = (int) Math.clamp(Math.floor(x[at + i] / step) + middle, 0, 2 * middle - 1);
+        codes[i] = code;
+        double lost = (x[at + i] - value(layout, i, code, scale)) * (double) weights[i];
+        left += lost * lost;
+      }
+    }
+    return left;
+  }
+
+  /** What a code stands for, as kernels have it. */
+  private static float value(RowCodes layout, int channel, int code, float scale) {
+    int steps = 1 << layout.bits(channel);
+    return (2 * code + 1 - steps) * layout.half(channel) * scale;
+  }
+
+  private void subtract(RowCodes layout, float scale, float[] x, int at) {
+    for (int i = 0; i < layout.width(); i++) {
+      if (layout.bits(i) > 0) {
+        x[at + i] -= value(layout, i, best[i], scale);
+      }
+    }
+  }
+
+  private void write(RowCodes layout, int scale, MemorySegment out, long offset) {
+    Arrays.fill(row, 0, layout.rowBytes(), (byte) 0);
+    row[0] = (byte) scale;
+    for (int i = 0; i < layout.width(); i++) {
+      if (layout.bits(i) > 0) {
+        int place = layout.offset(i);
+        int shifted = best[i] << (place & 7);
+        row[place >> 3] |= (byte) shifted;
+        if (shifted >> Byte.SIZE != 0) {
+          row[(place >> 3) + 1] |= (byte) (shifted >> Byte.SIZE);
+        }
+      }
+    }
+    MemorySegment.copy(row, 0, out, ValueLayout.JAVA_BYTE, offset, layout.rowBytes());
+  }
+}

@@ -1,0 +1,242 @@
+package dev.kvasir.codec.mead;
+
+import static dev.kvasir.codec.mead.MadeUpBlocks.LAYER;
+import static dev.kvasir.codec.mead.MadeUpBlocks.SHAPE;
+import static dev.kvasir.codec.mead.MadeUpBlocks.isExact;
+import static dev.kvasir.codec.mead.MadeUpBlocks.keys;
+import static dev.kvasir.codec.mead.MadeUpBlocks.receive;
+import static dev.kvasir.codec.mead.MadeUpBlocks.seal;
+import static dev.kvasir.codec.mead.MadeUpBlocks.values;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.codec.Forms;
+import dev.kvasir.codec.ModelTables;
+import dev.kvasir.codec.Page;
+import dev.kvasir.codec.PageCodec;
+import dev.kvasir.codec.SequenceCodec;
+import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.memory.CountedArena;
+import dev.kvasir.memory.MemoryPool;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Tokens that receive many times the attention of others stay as they came. */
+class LateSinksTest {
+  private static final int TOKENS = Page.TOKENS;
+  private static final long SLOT_BYTES = 2 * 2 * (24 + 20);
+
+  /** Where a page's tokens are sinks. */
+  private static final int FIRST = 5;
+
+  private static final int SECOND = 77;
+
+  private final ModelTables tables = new ModelTables();
+  private long bytesBefore;
+  private long arenasBefore;
+  private PageCodec method;
+  private PageCodec withoutSlots;
+  private SequenceCodec sequence;
+
+  @BeforeEach
+  void begin() {
+    method = method("mead:1.5,first=coded,sinks=0,late-sinks=3");
+    withoutSlots = method("mead:1.5,first=coded,sinks=0,late-sinks=0");
+    bytesBefore = CountedArena.liveBytes();
+    arenasBefore = CountedArena.liveArenas();
+    sequence = method.begin();
+  }
+
+  @AfterEach
+  void everyByteIsGivenBack() {
+    sequence.close();
+    assertThat(CountedArena.liveBytes()).isEqualTo(bytesBefore);
+    assertThat(CountedArena.liveArenas()).isEqualTo(arenasBefore);
+    tables.close();
+  }
+
+  private PageCodec method(String spec) {
+    return CacheSpec.parse(spec)
+        .plan()
+        .settings(SHAPE, MadeUpBlocks.host(tables))
+        .codec()
+        .orElseThrow();
+  }
+
+  @Test
+  void aTokenThatReceivesEightTimesTheMeanStaysAsItCame() {
+    receive(sequence, 0, FIRST, SECOND);
+    try (Page page = seal(sequence, 0)) {
+      assertThat(isExact(page, 0, FIRST)).isTrue();
+      assertThat(isExact(page, 0, SECOND)).isTrue();
+      assertThat(isExact(page, 0, SECOND + 1)).isFalse();
+    }
+  }
+
+  @Test
+  void aTokenThatReceivesLessIsCoded() {
+    for (int token = 0; token < TOKENS; token++) {
+      // 800 of 128 tokens that receive 100: a mean of 105.5, and 7.6 times that.
+      int[] weights = {token == FIRST ? 800 : 100};
+      sequence.receive(LAYER, 0, token, weights, 1);
+    }
+    sequence.count(TOKENS);
+    try (Page page = seal(sequence, 0)) {
+      assertThat(isExact(page, 0, FIRST)).isFalse();
+    }
+  }
+
+  @Test
+  void attentionOnThePageIsAttentionOnWhatItExpandsTo() {
+    receive(sequence, 0, FIRST, SECOND);
+    try (Page page = seal(sequence, 0)) {
+      for (int head = 0; head < SHAPE.kvHeads(); head++) {
+        MadeUpBlocks.assertAttention(page, head);
+      }
+    }
+  }
+
+  @Test
+  void theFirstOfASequenceHaveTheSlots() {
+    receive(sequence, 0, FIRST, SECOND);
+    receive(sequence, 1, FIRST, SECOND);
+    try (Page first = seal(sequence, 0);
+        Page second = seal(sequence, 1)) {
+      assertThat(isExact(first, 0, SECOND)).isTrue();
+      assertThat(isExact(second, 1, FIRST)).isTrue();
+      assertThat(isExact(second, 1, SECOND)).as("of three slots the fourth").isFalse();
+    }
+  }
+
+  @Test
+  void slotsTakeTheSameBytesWhetherTheyAreUsedOrNot() {
+    long before = sequence.tableBytes();
+    assertThat(before).isEqualTo(method.tableBytes(0));
+    assertThat(before).isEqualTo(withoutSlots.tableBytes(0) + SHAPE.layers() * 3 * SLOT_BYTES);
+    receive(sequence, 0, FIRST, SECOND);
+    try (Page page = seal(sequence, 0);
+        Page without = seal(sequence, 1)) {
+      assertThat(isExact(page, 0, FIRST)).isTrue();
+      assertThat(sequence.tableBytes()).isEqualTo(before);
+      assertThat(page.codeBytes()).isEqualTo(without.codeBytes());
+      assertThat(page.scaleBytes()).isEqualTo(without.scaleBytes());
+    }
+  }
+
+  @Test
+  void aPageThatIsCutFreesItsSlots() {
+    receive(sequence, 0, FIRST);
+    receive(sequence, 1, FIRST, SECOND);
+    try (Page first = seal(sequence, 0)) {
+      seal(sequence, 1).close();
+      sequence.truncate(TOKENS + 3);
+      receive(sequence, 1, FIRST, SECOND);
+      try (Page again = seal(sequence, 1)) {
+        assertThat(isExact(first, 0, FIRST)).isTrue();
+        assertThat(isExact(again, 1, FIRST)).isTrue();
+        assertThat(isExact(again, 1, SECOND)).isTrue();
+        assertThat(sequence.tableBytes()).isEqualTo(method.tableBytes(2));
+      }
+    }
+  }
+
+  @Test
+  void forksHaveSlotsOfTheirOwnOncePastsPart() {
+    receive(sequence, 0, FIRST);
+    try (Page shared = seal(sequence, 0);
+        SequenceCodec fork = sequence.fork()) {
+      assertThat(fork.tableBytes()).isEqualTo(sequence.tableBytes());
+      receive(sequence, 1, FIRST, SECOND);
+      receive(fork, 1, SECOND, FIRST + 1);
+      try (Page own = seal(sequence, 1);
+          Page other = seal(fork, 1)) {
+        assertThat(isExact(shared, 0, FIRST)).isTrue();
+        assertThat(isExact(own, 1, FIRST)).isTrue();
+        assertThat(isExact(own, 1, SECOND)).isTrue();
+        assertThat(isExact(other, 1, FIRST + 1)).isTrue();
+        assertThat(isExact(other, 1, SECOND)).isTrue();
+        assertThat(isExact(other, 1, FIRST)).isFalse();
+        assertThat(fork.tableBytes())
+            .isEqualTo(sequence.tableBytes() + SHAPE.layers() * 3 * SLOT_BYTES);
+      }
+    }
+  }
+
+  @Test
+  void aForkGoesOnWithoutTheSequenceThatItCameFrom() {
+    receive(sequence, 0, FIRST);
+    Page shared = seal(sequence, 0);
+    SequenceCodec fork = sequence.fork();
+    sequence.close();
+    sequence = fork;
+    receive(sequence, 1, SECOND);
+    try (shared;
+        Page next = seal(sequence, 1)) {
+      assertThat(isExact(shared, 0, FIRST)).isTrue();
+      assertThat(isExact(next, 1, SECOND)).isTrue();
+    }
+  }
+
+  @Test
+  void storedPagesBringTheirRowsAlong() {
+    receive(sequence, 0, FIRST, SECOND);
+    receive(sequence, 1, FIRST, SECOND);
+    Page first = sequence.seal(0, 0, keys(0), values(0));
+    byte[] ids = first.form();
+    Page page = sequence.seal(LAYER, 0, keys(0), values(0));
+    byte[] form = page.form();
+    first.close();
+    page.close();
+    try (SequenceCodec resumed = method.resume(sequence.state());
+        Page firstRead = resumed.read(0, ids);
+        Page read = resumed.read(LAYER, form);
+        Page next = seal(resumed, 1)) {
+      assertThat(firstRead.form()).isEqualTo(ids);
+      assertThat(read.form()).isEqualTo(form);
+      assertThat(isExact(read, 0, FIRST)).isTrue();
+      assertThat(isExact(next, 1, FIRST)).isTrue();
+      assertThat(isExact(next, 1, SECOND)).as("of three slots the fourth").isFalse();
+      assertThat(resumed.tableBytes()).isEqualTo(sequence.tableBytes());
+    }
+  }
+
+  @Test
+  void whatCannotBeKeptIsRefused() {
+    receive(sequence, 0, FIRST, SECOND);
+    byte[] form;
+    try (Page page = seal(sequence, 0)) {
+      form = page.form();
+    }
+    int count = 10 + Double.BYTES + Integer.BYTES;
+    assertRefused(form, count, 4, "keeps 4 tokens; this cache keeps up to 3");
+    assertRefused(
+        form, count + 1, 200, "keeps token 200 after -1; expected rising places below 128");
+    assertRefused(
+        form, count + 2, FIRST, "keeps token 5 after 5; expected rising places below 128");
+    assertRefused(form, count + 4, 0x7C, "keeps a token with a number that is not finite");
+  }
+
+  private void assertRefused(byte[] form, int at, int value, String sentence) {
+    byte[] wrong = form.clone();
+    wrong[at] = (byte) value;
+    assertThatThrownBy(() -> sequence.read(LAYER, Forms.resealed(wrong)))
+        .isInstanceOf(InvalidInputException.class)
+        .hasMessage("a stored page " + sentence);
+  }
+
+  @Test
+  void moreSlotsThanEightAreRefused() {
+    assertThatThrownBy(() -> CacheSpec.parse("mead:2,late-sinks=9").plan())
+        .isInstanceOf(InvalidInputException.class)
+        .hasMessage("the cache 'mead:2,late-sinks=9': late-sinks is 9; expected 0 to 8");
+  }
+
+  @Test
+  void aSequenceThatFindsNoMemoryLeavesNothing() {
+    MemoryPool pool = new MemoryPool(method.tableBytes(0) - 1);
+    assertThatThrownBy(() -> method.begin(pool)).isInstanceOf(InvalidInputException.class);
+    assertThat(pool.taken()).isZero();
+  }
+}

@@ -1,0 +1,97 @@
+package dev.kvasir.codec.mead;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kvasir.kernel.NibbleRows;
+import dev.kvasir.kernel.RowCodes;
+import dev.kvasir.kernel.ScalarKernels;
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+import java.util.Random;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class RowEncoderTest {
+  private static final int WIDTH = 64;
+
+  private final Random random = new Random(9);
+  private final float[] ones = filled(1);
+  private final NibbleRows nothing =
+      new NibbleRows(
+          MemorySegment.ofArray(new byte[WIDTH / 2]), WIDTH, new float[WIDTH], new float[WIDTH]);
+
+  private static float[] filled(float number) {
+    float[] numbers = new float[WIDTH];
+    Arrays.fill(numbers, number);
+    return numbers;
+  }
+
+  private static RowCodes codes(int bits) {
+    int[] widths = new int[WIDTH];
+    Arrays.fill(widths, bits);
+    return new RowCodes(widths, filled(Steps.step(bits) / 2));
+  }
+
+  private float[] gaussian(double deviation) {
+    float[] x = new float[WIDTH];
+    for (int i = 0; i < WIDTH; i++) {
+      x[i] = (float) (deviation * random.nextGaussian());
+    }
+    return x;
+  }
+
+  private static double squares(float[] x) {
+    double sum = 0;
+    for (float each : x) {
+      sum += each * (double) each;
+    }
+    return sum;
+  }
+
+  /** What the encoder says is left is what a kernel's decoding leaves. */
+  @ParameterizedTest
+  @ValueSource(ints = {1, 2, 3, 4, 5, 6, 7, 8})
+  void whatIsLeftIsWhatDecodingLeaves(int bits) {
+    RowCodes codes = codes(bits);
+    float[] x = gaussian(1.3);
+    float[] left = x.clone();
+    MemorySegment out = MemorySegment.ofArray(new byte[codes.rowBytes() + RowCodes.BYTES_BEHIND]);
+    new RowEncoder(WIDTH).encode(codes, left, 0, ones, out, 0);
+    float[] decoded = new float[WIDTH];
+    new ScalarKernels()
+        .rowCodes()
+        .decode(out, 0, codes, new byte[1], 0, 1, nothing, new int[1], decoded);
+    for (int i = 0; i < WIDTH; i++) {
+      assertThat(x[i] - decoded[i]).as("channel %d", i).isEqualTo(left[i]);
+    }
+  }
+
+  /** Deviations of vectors within the reach of scales are evened out by them. */
+  @ParameterizedTest
+  @ValueSource(doubles = {0.4, 0.7, 1, 1.5, 2})
+  void asMuchIsLeftWhateverTheDeviation(double deviation) {
+    RowCodes codes = codes(2);
+    MemorySegment out = MemorySegment.ofArray(new byte[codes.rowBytes() + RowCodes.BYTES_BEHIND]);
+    double left = 0;
+    double all = 0;
+    for (int i = 0; i < 300; i++) {
+      float[] x = gaussian(deviation);
+      all += squares(x);
+      new RowEncoder(WIDTH).encode(codes, x, 0, ones, out, 0);
+      left += squares(x);
+    }
+    assertThat(left / all).isBetween(0.09, 0.15);
+  }
+
+  @ParameterizedTest
+  @ValueSource(floats = {0, 1e-30f, 1e30f, -1e30f})
+  void extremesAreCodedToo(float number) {
+    RowCodes codes = codes(3);
+    MemorySegment out = MemorySegment.ofArray(new byte[codes.rowBytes() + RowCodes.BYTES_BEHIND]);
+    float[] x = filled(number);
+    new RowEncoder(WIDTH).encode(codes, x, 0, ones, out, 0);
+    for (float each : x) {
+      assertThat(each).isFinite();
+    }
+  }
+}

@@ -1,0 +1,89 @@
+import dev.kvasir.Model;
+import dev.kvasir.kernel.Crew;
+import dev.kvasir.lab.gradient.LayerAttended;
+import dev.kvasir.lab.gradient.TextVisitor;
+import dev.kvasir.lab.gradient.TracedDecoder;
+import dev.kvasir.lab.text.BundledText;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+
+/**
+ * Writes what one layer of the bundled model attends with in the first tokens of the bundled text,
+ * little-endian:
+ *
+ * <pre>
+ * tokens.i32    (tokens)
+ * keys.f32      (tokens, kvHeads, keyDim)    before rotation, in the order of pairs
+ * values.f32    (tokens, kvHeads, valueDim)
+ * received.f32  (tokens, kvHeads)            attention from a token's own query and the 127 after it
+ * </pre>
+ */
+final class PageVectors {
+  private static final int NEAR = 128;
+
+  private PageVectors() {}
+
+  public static void main(String[] arguments) throws IOException {
+    if (arguments.length != 3) {
+      System.err.println("usage: PageVectors LAYER TOKENS FOLDER");
+      System.exit(2);
+    }
+    int layer = Integer.parseInt(arguments[0]);
+    int count = Integer.parseInt(arguments[1]);
+    Path folder = Files.createDirectories(Path.of(arguments[2]));
+    try (Model model = Model.bundled();
+        Crew crew = new Crew(Runtime.getRuntime().availableProcessors())) {
+      int[] tokens = Arrays.copyOf(model.tokenizer().encode(BundledText.stream()), count);
+      TracedDecoder decoder = TracedDecoder.of(model, 1, crew);
+      ByteBuffer ids = littleEndian(count);
+      ids.asIntBuffer().put(tokens);
+      Files.write(folder.resolve("tokens.i32"), ids.array());
+      decoder.forward(tokens, writing(decoder, layer, folder));
+    }
+  }
+
+  private static TextVisitor writing(TracedDecoder decoder, int layer, Path folder) {
+    return new TextVisitor() {
+      @Override
+      public boolean attended(LayerAttended attended) {
+        if (attended.layer() < layer) {
+          return true;
+        }
+        write(folder, "keys.f32", inPairs(decoder, attended.vectors().keys()));
+        write(folder, "values.f32", attended.vectors().values());
+        write(folder, "received.f32", attended.received(NEAR));
+        return false;
+      }
+    };
+  }
+
+  private static float[] inPairs(TracedDecoder decoder, float[] rotated) {
+    float[] keys = decoder.beforeRotation(rotated);
+    int keyDim = decoder.config().keyDim();
+    int[] order = decoder.config().rotation().pairOrder(keyDim);
+    float[] ordered = new float[keys.length];
+    for (int i = 0; i < keys.length; i++) {
+      ordered[i] = keys[i - i % keyDim + order[i % keyDim]];
+    }
+    return ordered;
+  }
+
+  private static void write(Path folder, String name, float[] numbers) {
+    ByteBuffer bytes = littleEndian(numbers.length);
+    bytes.asFloatBuffer().put(numbers);
+    try {
+      Files.write(folder.resolve(name), bytes.array());
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static ByteBuffer littleEndian(int numbers) {
+    return ByteBuffer.allocate(Float.BYTES * numbers).order(ByteOrder.LITTLE_ENDIAN);
+  }
+}
