@@ -55,7 +55,7 @@ class HelpTest {
     assertThat(Run.of("compare", "--help").out().replaceAll("\\s+", " "))
         .contains(
             "usual widths; or one of baselines, drift, sinks, patternkv, patternkv-chunked, mixkvq,")
-        .contains("pmkvq, pmkvq-widths, commvq: what they are compared with");
+        .contains("pmkvq, pmkvq-widths, commvq, mead, mead-parts: what they are compared with");
   }
 
   @Test

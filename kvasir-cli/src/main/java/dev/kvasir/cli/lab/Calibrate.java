@@ -15,6 +15,7 @@ import dev.kvasir.format.WholeFile;
 import dev.kvasir.kernel.Crew;
 import dev.kvasir.lab.calibrate.CalibrationTexts;
 import dev.kvasir.lab.codebook.TextVectors;
+import dev.kvasir.lab.mead.MeadSettings;
 import dev.kvasir.lab.smooth.FactorSharing;
 import dev.kvasir.lab.smooth.Smoothing;
 import dev.kvasir.lab.task.TaskText;
@@ -41,6 +42,8 @@ import picocli.CommandLine.Spec;
           + " factors that even out keys.",
       "commvq: codebooks of all heads, by training on the keys and values of a text; a table shows"
           + " what they leave of a part of the text that was held out.",
+      "mead: what is usual of each token, whose errors reach how far, and how bits are shared out;"
+          + " for mead of any bits.",
       "Ctrl-C ends it; what was finished is kept, and the same command goes on after it."
     },
     footer = {
@@ -48,6 +51,7 @@ import picocli.CommandLine.Spec;
       "  kvasir calibrate --kv pmkvq:2 --model models/some-model.gguf --text book.txt --bits 3"
           + " --out my.profile",
       "  kvasir calibrate --kv commvq:1 --out my.profile",
+      "  kvasir calibrate --kv mead --model models/some-model.gguf --out my.profile",
       "  kvasir generate --kv pmkvq:2,budget=16MiB --profile my.profile \"Once upon a time\""
     })
 public final class Calibrate implements Callable<Integer> {
@@ -66,7 +70,10 @@ public final class Calibrate implements Callable<Integer> {
                       "--smoothing-bits"),
                   Calibrate::pmkvq),
               "commvq",
-              new Calibrator(List.of("--tokens"), Calibrate::commvq)));
+              new Calibrator(List.of("--tokens"), Calibrate::commvq),
+              "mead",
+              new Calibrator(
+                  List.of("--texts", "--tasks", "--metric-texts", "--rows"), Calibrate::mead)));
 
   /**
    * @param ownOptions that mean nothing to other methods
@@ -96,7 +103,7 @@ public final class Calibrate implements Callable<Integer> {
       paramLabel = "FILE",
       description = {
         "The profile. One that is there keeps its other parts. A picture of the widths that layers",
-        "  were given goes into FILE.svg."
+        "  were given, or of where the bits of mead:1.5 go, is drawn into FILE.svg."
       })
   private Path out;
 
@@ -189,6 +196,45 @@ public final class Calibrate implements Callable<Integer> {
       })
   private int tokens;
 
+  @Option(
+      names = "--texts",
+      paramLabel = "N",
+      defaultValue = "96",
+      description = {
+        "mead: texts of prose to read, --length each: of --text, or made up by the model. Default:",
+        "  ${DEFAULT-VALUE}."
+      })
+  private int texts;
+
+  @Option(
+      names = "--tasks",
+      paramLabel = "N",
+      defaultValue = "48",
+      description = {
+        "mead: texts with questions to read; with 0 it learns from prose alone. Default:",
+        "  ${DEFAULT-VALUE}."
+      })
+  private int tasks;
+
+  @Option(
+      names = "--metric-texts",
+      paramLabel = "N",
+      defaultValue = "12",
+      description = {
+        "mead: texts of each kind in which the loss is followed back. Default: ${DEFAULT-VALUE}."
+      })
+  private int metricTexts;
+
+  @Option(
+      names = "--rows",
+      paramLabel = "N",
+      defaultValue = "8192",
+      description = {
+        "mead: tokens that have a row of their own in tables, those that are met most often. Default:",
+        "  ${DEFAULT-VALUE}."
+      })
+  private int rows;
+
   @Mixin private LoadArguments load;
 
   public Calibrate(Streams streams) {
@@ -259,6 +305,20 @@ public final class Calibrate implements Callable<Integer> {
         Interruption interruption = Interruption.watch()) {
       return new CommvqCalibration(loaded, settings, read, out, streams, interruption)
           .run(options.threads());
+    }
+  }
+
+  private int mead(int bits) {
+    MeadSettings settings =
+        MeadCalibrator.checked(new MeadSettings(length, texts, tasks, metricTexts, rows, seed));
+    Optional<CalibrationText> read =
+        Optional.ofNullable(text)
+            .map(file -> new CalibrationText(file.toString(), TextArgument.readFile(file)));
+    LoadOptions options = load.options();
+    try (Model loaded = model.load(options, streams);
+        Crew crew = new Crew(options.threads());
+        Interruption interruption = Interruption.watch()) {
+      return new MeadCalibrator(loaded, settings, read, out, streams, crew, interruption).run();
     }
   }
 

@@ -57,7 +57,9 @@ record CalibratedCache(String method, int bits) {
   }
 
   private static String known(Method method, List<Integer> widths) {
-    return widths.isEmpty() ? method.typed() : "%s with %s".formatted(method.typed(), widths);
+    return widths.isEmpty()
+        ? String.join(" or ", method.names())
+        : "%s with %s".formatted(method.typed(), widths);
   }
 
   @Override

@@ -6,11 +6,15 @@ import dev.kvasir.cli.arguments.ModelArguments;
 import dev.kvasir.cli.origin.Origin;
 import dev.kvasir.cli.terminal.Interruption;
 import dev.kvasir.cli.terminal.Streams;
+import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.format.WholeFile;
 import dev.kvasir.lab.eval.Evaluation;
 import dev.kvasir.lab.eval.EvaluationJournal;
 import dev.kvasir.lab.eval.Evaluator;
 import dev.kvasir.lab.eval.Settings;
 import dev.kvasir.lab.eval.Sources;
+import dev.kvasir.lab.report.FiguresFile;
+import dev.kvasir.lab.report.Frontier;
 import dev.kvasir.lab.report.Provenance;
 import dev.kvasir.lab.report.ResultsFile;
 import dev.kvasir.lab.report.StandardTable;
@@ -35,7 +39,8 @@ import picocli.CommandLine.Spec;
     footer = {
       "  kvasir compare --quick --out first-look.md",
       "  kvasir compare --out docs/results.md",
-      "  kvasir compare patternkv"
+      "  kvasir compare patternkv",
+      "  kvasir compare --frontier docs/pictures/frontier.svg"
     })
 public final class Compare implements Callable<Integer> {
   private static final String ALL_METHODS = "methods";
@@ -81,12 +86,35 @@ public final class Compare implements Callable<Integer> {
   @Option(names = "--quick", description = "A first look: a short context, few samples.")
   private boolean quick;
 
+  @Option(
+      names = "--frontier",
+      paramLabel = "FILE",
+      description = {
+        "Measure nothing, and draw divergence against bits of all methods into FILE, an SVG, from the",
+        "  figures beside the document."
+      })
+  private Path frontier;
+
   public Compare(Streams streams) {
     this.streams = streams;
   }
 
   @Override
   public Integer call() {
+    return frontier == null ? measure() : draw();
+  }
+
+  private int draw() {
+    if (quick || spec.commandLine().getParseResult().hasMatchedPositional(0)) {
+      throw new InvalidInputException(
+          "--frontier draws what was measured; expected neither a table nor --quick beside it");
+    }
+    WholeFile.checkWritable(frontier);
+    Frontier.of(FiguresFile.of(out, ALL_METHODS).toAbsolutePath().getParent()).write(frontier);
+    return 0;
+  }
+
+  private int measure() {
     StandardTable wanted = StandardTable.named(table);
     ResultsFile results = ResultsFile.at(out, wanted.name());
     Settings settings = quick ? wanted.quickSettings() : wanted.settings();

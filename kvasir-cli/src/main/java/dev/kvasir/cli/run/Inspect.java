@@ -10,13 +10,17 @@ import dev.kvasir.cli.terminal.Streams;
 import dev.kvasir.cli.terminal.Units;
 import dev.kvasir.codec.CacheHost;
 import dev.kvasir.codec.CacheShape;
+import dev.kvasir.codec.ModelTables;
 import dev.kvasir.codec.PageCodec.Sizes;
+import dev.kvasir.codec.mead.MeadMethod;
+import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.GgufFile;
 import dev.kvasir.format.SafetensorsFolder;
 import dev.kvasir.format.TensorSource;
 import dev.kvasir.format.WholeFile;
 import dev.kvasir.kernel.Family;
 import dev.kvasir.kernel.KernelChoice;
+import dev.kvasir.lab.report.BitsPlot;
 import dev.kvasir.lab.report.GrowthPlot;
 import dev.kvasir.model.ModelConfig;
 import dev.kvasir.model.TensorPlan;
@@ -37,6 +41,7 @@ import picocli.CommandLine.Option;
       "  kvasir inspect --model models/some-model.gguf --context 32768",
       "  kvasir inspect --model models/some-folder --tensors",
       "  kvasir inspect --kv pmkvq:2,budget=6MiB --context 8000 --plot growth.svg",
+      "  kvasir inspect --kv mead:1.5 --plot-bits bits.svg",
       "  kvasir inspect --kernels"
     })
 public final class Inspect implements Callable<Integer> {
@@ -81,6 +86,12 @@ public final class Inspect implements Callable<Integer> {
       description = "Draw how the KV cache grows with a text, as SVG.")
   private Path plot;
 
+  @Option(
+      names = "--plot-bits",
+      paramLabel = "FILE",
+      description = "Draw where the bits of mead go, by layer and head, as SVG.")
+  private Path bitsPlot;
+
   @Mixin private ModelArguments model;
 
   public Inspect(Streams streams) {
@@ -96,6 +107,10 @@ public final class Inspect implements Callable<Integer> {
     if (plot != null) {
       WholeFile.checkWritable(plot);
     }
+    if (bitsPlot != null) {
+      requireMead(spec);
+      WholeFile.checkWritable(bitsPlot);
+    }
     FactSheet sheet = new FactSheet(streams.out(), streams.outHasColours());
     if (model.isFolder()) {
       describeFolder(spec, sheet);
@@ -107,6 +122,13 @@ public final class Inspect implements Callable<Integer> {
     }
     streams.out().flush();
     return 0;
+  }
+
+  private static void requireMead(CacheSpec spec) {
+    if (!(spec.method() instanceof MeadMethod)) {
+      throw new InvalidInputException(
+          "--plot-bits is for mead, as in mead:1.5; --kv is '%s'".formatted(spec));
+    }
   }
 
   private void describeFolder(CacheSpec spec, FactSheet sheet) {
@@ -156,13 +178,21 @@ public final class Inspect implements Callable<Integer> {
 
   private void describeCache(ModelConfig config, CacheSpec spec, FactSheet sheet) {
     int tokens = context == null ? config.contextLength() : context;
-    CacheShape shape = config.cacheShape();
-    CacheHost host =
-        CacheHost.unknown()
-            .withQueryHeads(config.queryHeads())
-            .withRotation(Optional.of(config.rotation()))
-            .withContextLimit(tokens)
-            .withProfile(model.profile(profile));
+    // Some kinds of cache make their tables to know their sizes.
+    try (ModelTables tables = new ModelTables()) {
+      CacheHost host =
+          CacheHost.unknown()
+              .withQueryHeads(config.queryHeads())
+              .withRotation(Optional.of(config.rotation()))
+              .withContextLimit(tokens)
+              .withProfile(model.profile(profile))
+              .withTables(Optional.of(tables));
+      describeCache(config.cacheShape(), host, tokens, spec, sheet);
+    }
+  }
+
+  private void describeCache(
+      CacheShape shape, CacheHost host, int tokens, CacheSpec spec, FactSheet sheet) {
     CacheBytes bytes = spec.bytesFor(shape, host, tokens);
     sheet.line(
         "KV cache",
@@ -195,6 +225,9 @@ public final class Inspect implements Callable<Integer> {
     }
     if (plot != null) {
       new GrowthPlot(spec, shape, host).write(plot);
+    }
+    if (bitsPlot != null) {
+      BitsPlot.of(spec, shape, host).write(bitsPlot);
     }
   }
 

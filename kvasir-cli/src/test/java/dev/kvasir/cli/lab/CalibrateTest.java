@@ -2,9 +2,9 @@ package dev.kvasir.cli.lab;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cli.Run;
 import dev.kvasir.codec.CacheShape;
+import dev.kvasir.codec.Methods;
 import dev.kvasir.codec.commvq.CommvqProfile;
 import dev.kvasir.lab.text.BundledText;
 import dev.kvasir.profile.Profile;
@@ -89,12 +89,14 @@ class CalibrateTest {
   void everyMethodThatSaysSoCanBeCalibrated() {
     assertThat(CalibratedCache.possible())
         .extracting(CalibratedCache::toString)
-        .contains("pmkvq:2", "pmkvq:8", "commvq:1", "commvq:4")
+        .contains("pmkvq:2", "pmkvq:8", "commvq:1", "commvq:4", "mead")
         .doesNotContain("mixkvq");
     assertThat(CalibratedCache.possible())
         .allSatisfy(
             kind -> {
-              assertThat(CacheSpec.parse(kind.toString()).method().calibration()).isPresent();
+              assertThat(Methods.all())
+                  .filteredOn(method -> method.names().contains(kind.method()))
+                  .allSatisfy(method -> assertThat(method.calibration()).isPresent());
               assertThat(Calibrate.CALIBRATORS).containsKey(kind.method());
             });
   }
@@ -105,6 +107,9 @@ class CalibrateTest {
     Run.of("calibrate", "--kv", "pmkvq:2").isRefusedWith("--out");
     Run.of("calibrate", "--out", file).isRefusedWith("--kv");
     run(file, "kivi:2").isRefusedWith("--kv is 'kivi:2'", "pmkvq:BITS", "commvq:BITS");
+    run(file, "mead:1.5").isRefusedWith("--kv is 'mead:1.5'", "and mead");
+    run(file, "mead", "--texts", "3").isRefusedWith("--texts is 3", "12");
+    run(file, "pmkvq:2", "--tasks", "3").isRefusedWith("--tasks is an option of mead");
     run(file, "pmkvq:3").isRefusedWith("--kv is 'pmkvq:3'", "[2, 4, 8]");
     run(file, "pmkvq:2,sinks=4").isRefusedWith("--kv is 'pmkvq:2,sinks=4'");
     run(file, "pmkvq:2", "--bits", "1").isRefusedWith("--bits is 1.0", "2 to 8");

@@ -75,6 +75,24 @@ class CompareTest {
         .isRefusedWith("results.md: its folder", "is missing");
   }
 
+  @Test
+  void theFrontierIsDrawnOfFiguresBesideTheDocument() {
+    Path picture = folder.resolve("frontier.svg");
+    String document = Path.of("..", "docs", "results.md").toString();
+    Run.of("compare", "--frontier", picture.toString(), "--out", document).succeeds();
+    assertThat(picture).content().startsWith("<svg").contains(">commvq:1</text>");
+  }
+
+  @Test
+  void theFrontierMeasuresNothing() {
+    String picture = folder.resolve("frontier.svg").toString();
+    Run.of("compare", "mead", "--frontier", picture)
+        .isRefusedWith("--frontier draws what was measured", "neither a table nor --quick");
+    Run.of("compare", "--quick", "--frontier", picture).isRefusedWith("--frontier draws");
+    Run.of("compare", "--frontier", picture, "--out", folder.resolve("none.md").toString())
+        .isRefusedWith("none: holds no divergence on prose", "methods.json");
+  }
+
   private int publish(boolean complete, Path document) {
     Streams streams =
         new Streams(InputStream.nullInputStream(), print(out), print(err), false, false, false);

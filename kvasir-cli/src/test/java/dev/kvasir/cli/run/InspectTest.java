@@ -55,6 +55,8 @@ class InspectTest {
 
   @Test
   void badOptionsAreRefused() {
+    Run.of("inspect", "--kv", "kivi:2", "--plot-bits", folder.resolve("bits.svg").toString())
+        .isRefusedWith("--plot-bits is for mead", "--kv is 'kivi:2'");
     Run.of("inspect", "--context", "0").isRefusedWith("--context is 0");
     Run.of("inspect", "--kv", "tape").isRefusedWith("'tape' is unknown");
   }

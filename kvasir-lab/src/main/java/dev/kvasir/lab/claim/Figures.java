@@ -2,16 +2,11 @@ package dev.kvasir.lab.claim;
 
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
-import com.google.gson.JsonParseException;
-import com.google.gson.JsonParser;
-import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.lab.eval.EvaluationJson;
 import dev.kvasir.lab.eval.Row;
-import java.io.IOException;
-import java.nio.file.Files;
+import dev.kvasir.lab.report.FiguresFile;
 import java.nio.file.Path;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
@@ -23,37 +18,17 @@ final class Figures {
 
   private Figures(JsonObject all) {
     this.all = all;
-    JsonElement evaluation = all.get("evaluation");
-    if (evaluation != null) {
-      addRows(evaluation.getAsJsonObject());
-    }
+    FiguresFile.evaluation(all)
+        .ifPresent(
+            evaluation -> {
+              EvaluationJson.rows(evaluation).forEach(row -> rows.put(row.spec(), row));
+              rows.putAll(EvaluationJson.rowsByRequest(evaluation));
+            });
   }
 
   /** Empty where the trial was never run. */
   static Optional<Figures> read(Path file) {
-    if (!Files.exists(file)) {
-      return Optional.empty();
-    }
-    try {
-      return Optional.of(
-          new Figures(JsonParser.parseString(Files.readString(file)).getAsJsonObject()));
-    } catch (IOException | JsonParseException | IllegalStateException e) {
-      throw new InvalidInputException("%s: holds no figures".formatted(file), e);
-    }
-  }
-
-  /**
-   * Rows stand in the order of what was asked for, and may be named by more than that: thresholds
-   * that a profile holds, for example.
-   */
-  private void addRows(JsonObject evaluation) {
-    List<JsonElement> specs =
-        evaluation.getAsJsonObject("settings").getAsJsonArray("specs").asList();
-    List<Row> found = EvaluationJson.rows(evaluation);
-    found.forEach(row -> rows.put(row.spec(), row));
-    for (int i = 0; i < Math.min(specs.size(), found.size()); i++) {
-      rows.put(specs.get(i).getAsString(), found.get(i));
-    }
+    return FiguresFile.read(file).map(Figures::new);
   }
 
   Optional<Row> row(String spec) {

@@ -11,6 +11,7 @@ import dev.kvasir.format.WholeFile;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.EnumMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -58,6 +59,21 @@ public final class EvaluationJson {
               });
       Footprint footprint = GSON.fromJson(row.get("footprint"), Footprint.class);
       rows.add(new Row(row.get("spec").getAsString(), footprint, scores, Map.of()));
+    }
+    return rows;
+  }
+
+  /**
+   * The same by what was asked for, in that order. Rows may be named by more than that: thresholds
+   * that a profile holds, for example.
+   */
+  public static Map<String, Row> rowsByRequest(JsonObject evaluation) {
+    List<JsonElement> specs =
+        evaluation.getAsJsonObject("settings").getAsJsonArray("specs").asList();
+    List<Row> found = rows(evaluation);
+    Map<String, Row> rows = new LinkedHashMap<>();
+    for (int i = 0; i < Math.min(specs.size(), found.size()); i++) {
+      rows.put(specs.get(i).getAsString(), found.get(i));
     }
     return rows;
   }

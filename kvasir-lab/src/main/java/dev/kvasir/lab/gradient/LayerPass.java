@@ -96,6 +96,18 @@ final class LayerPass {
     return new LayerAttended(vectors(), attention, layer.window(), middle);
   }
 
+  /**
+   * Takes something else for what attention gives to each token.
+   *
+   * @param update (hidden)
+   */
+  void attendTo(float[] update) {
+    int hidden = config.hidden();
+    for (int token = 0; token < tokens; token++) {
+      System.arraycopy(update, 0, middle, token * hidden, hidden);
+    }
+  }
+
   /** Computes the rest of the layer that has attended. */
   float[] finish() {
     openGates();

@@ -101,6 +101,31 @@ public final class TracedDecoder {
     return lastOutput(tokens, visitor) != null;
   }
 
+  /**
+   * Shows a visitor what tokens would attend with if nothing stood around them: attention gives
+   * every one the same.
+   *
+   * @param updates by layer // (layers, hidden)
+   * @return whether it went through to the last layer
+   */
+  public boolean withoutContext(int[] tokens, float[][] updates, TextVisitor visitor) {
+    LayerPass pass = pass(tokens.length);
+    float[] x = embed(tokens);
+    for (int layer = 0; layer < config.layers(); layer++) {
+      if (!visitor.forward(pass.project(layer, layerWeights(layer), x))) {
+        return false;
+      }
+      pass.attendTo(updates[layer]);
+      x = pass.finish();
+    }
+    return true;
+  }
+
+  /** Embeddings of tokens as they enter the first layer. // (tokens, hidden) */
+  public float[] embeddings(int[] tokens) {
+    return embed(tokens);
+  }
+
   /** The mean cross-entropy of each next token; none where the visitor ended the pass. */
   public OptionalDouble loss(int[] tokens, TextVisitor visitor) {
     checkPredicts(tokens);

@@ -1,6 +1,10 @@
 package dev.kvasir.lab.report;
 
+import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
+import com.google.gson.JsonParseException;
+import com.google.gson.JsonParser;
+import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.WholeFile;
 import dev.kvasir.lab.eval.Evaluation;
 import dev.kvasir.lab.eval.EvaluationJson;
@@ -9,6 +13,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 
 /**
@@ -39,6 +44,25 @@ public final class FiguresFile {
     JsonObject all = described(provenance);
     new TreeMap<>(numbers).forEach(all::addProperty);
     write(file, all);
+  }
+
+  /** What was written; empty where nothing was. */
+  public static Optional<JsonObject> read(Path file) {
+    if (!Files.exists(file)) {
+      return Optional.empty();
+    }
+    try {
+      JsonObject all = JsonParser.parseString(Files.readString(file)).getAsJsonObject();
+      evaluation(all);
+      return Optional.of(all);
+    } catch (IOException | JsonParseException | IllegalStateException e) {
+      throw new InvalidInputException("%s: holds no figures".formatted(file), e);
+    }
+  }
+
+  /** The evaluation in what was read, where it holds one and not numbers by their names. */
+  public static Optional<JsonObject> evaluation(JsonObject all) {
+    return Optional.ofNullable(all.get(EVALUATION)).map(JsonElement::getAsJsonObject);
   }
 
   private static JsonObject described(Provenance provenance) {

@@ -251,6 +251,39 @@ public record StandardTable(
           "commvq:2,sinks=16",
           "commvq:2,beam=1,sinks=16");
 
+  /** Mead from one bit to three, beside the best of the others near those bits. */
+  private static final StandardTable MEAD =
+      chunked(
+          "mead",
+          EnumSet.of(Task.PROSE, Task.CHAIN),
+          List.of(8000),
+          "mead:1,sinks=16",
+          "mead:1.25,sinks=16",
+          "mead:1.5,sinks=16",
+          "mead:2,sinks=16",
+          "mead:2.5,sinks=16",
+          "mead:3,sinks=16",
+          "kivi:2,group=32,sinks=16",
+          "kivi:3,group=64,sinks=16",
+          "kivi:4,sinks=16",
+          "patternkv:2,sinks=16",
+          "mixkvq,sinks=16",
+          "pmkvq:2,widths=same,sinks=16",
+          "commvq:1,sinks=16",
+          "commvq:2,sinks=16");
+
+  /** Mead without each of its parts, at a rate where that shows. */
+  private static final StandardTable MEAD_PARTS =
+      chunked(
+          "mead-parts",
+          EnumSet.of(Task.PROSE, Task.CHAIN),
+          List.of(8000),
+          "mead:1.5,sinks=16",
+          "mead:1.5,tables=off,sinks=16",
+          "mead:1.5,first=coded,sinks=16",
+          "mead:1.5,classes=energy,sinks=16",
+          "mead:1.5,means=off,sinks=16");
+
   public static final List<StandardTable> ALL =
       List.of(
           METHODS,
@@ -262,7 +295,12 @@ public record StandardTable(
           MIXES,
           SHRINKING,
           ALLOCATION,
-          CODEBOOKS);
+          CODEBOOKS,
+          MEAD,
+          MEAD_PARTS);
+
+  /** Tables of kinds of cache that are alternatives to each other, on the same text. */
+  static final List<StandardTable> ALTERNATIVES = List.of(METHODS, BASELINES, MEAD);
 
   /** The table of that name. */
   public static StandardTable named(String name) {

@@ -38,6 +38,14 @@ final class SvgPicture {
     return this;
   }
 
+  /** The same, smaller and in a colour, for the name of a point. */
+  SvgPicture label(double x, double y, String anchor, String words, String colour) {
+    add(
+        "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\" font-size=\"11\" fill=\"%s\">%s</text>",
+        x, y, anchor, colour, Html.text(words));
+    return this;
+  }
+
   /** Reads upwards. */
   SvgPicture uprightText(double x, double y, String words) {
     add(
@@ -67,12 +75,18 @@ final class SvgPicture {
    * @param points x and y of each
    */
   SvgPicture polyline(List<double[]> points, String colour) {
+    return polyline(points, colour, 1.5, 1);
+  }
+
+  SvgPicture polyline(List<double[]> points, String colour, double thickness, double opacity) {
     add(
-        "<polyline points=\"%s\" fill=\"none\" stroke=\"%s\" stroke-width=\"1.5\"/>",
+        "<polyline points=\"%s\" fill=\"none\" stroke=\"%s\" stroke-width=\"%s\"%s/>",
         points.stream()
             .map(point -> String.format(Locale.ROOT, "%.1f,%.1f", point[0], point[1]))
             .collect(Collectors.joining(" ")),
-        colour);
+        colour,
+        Axis.label(thickness),
+        opacity == 1 ? "" : " stroke-opacity=\"%s\"".formatted(Axis.label(opacity)));
     return this;
   }
 
@@ -80,6 +94,14 @@ final class SvgPicture {
     add(
         "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%s\" fill=\"%s\" fill-opacity=\"%s\"/>",
         x, y, Axis.label(radius), colour, Axis.label(opacity));
+    return this;
+  }
+
+  SvgPicture ring(double x, double y, double radius, String colour) {
+    add(
+        "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%s\" fill=\"none\" stroke=\"%s\""
+            + " stroke-width=\"1.5\"/>",
+        x, y, Axis.label(radius), colour);
     return this;
   }
 

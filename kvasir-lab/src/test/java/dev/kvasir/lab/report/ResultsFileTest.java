@@ -67,7 +67,7 @@ class ResultsFileTest {
         .isInstanceOf(InvalidInputException.class)
         .hasMessage(
             "the table 'other' is unknown; known are methods, baselines, drift, sinks, patternkv,"
-                + " patternkv-chunked, mixkvq, pmkvq, pmkvq-widths, commvq");
+                + " patternkv-chunked, mixkvq, pmkvq, pmkvq-widths, commvq, mead, mead-parts");
   }
 
   @Test

@@ -1,0 +1,159 @@
+package dev.kvasir.cli.lab;
+
+import dev.kvasir.Model;
+import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.cli.arguments.OptionValue;
+import dev.kvasir.cli.terminal.Interruption;
+import dev.kvasir.cli.terminal.Streams;
+import dev.kvasir.cli.terminal.Units;
+import dev.kvasir.codec.CacheHost;
+import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.kernel.Crew;
+import dev.kvasir.lab.WorkListener;
+import dev.kvasir.lab.mead.MeadCalibration;
+import dev.kvasir.lab.mead.MeadProgress;
+import dev.kvasir.lab.mead.MeadSettings;
+import dev.kvasir.lab.mead.MeadTexts;
+import dev.kvasir.lab.mead.MetricJournal;
+import dev.kvasir.lab.report.BitsPlot;
+import dev.kvasir.profile.Profile;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Optional;
+
+/** Makes the tables of Mead, and says what they take. */
+final class MeadCalibrator {
+  private static final int LEAST_LENGTH = 512;
+  private static final int LEAST_TEXTS = 12;
+
+  /** One profile serves all rates; the picture is of this one. */
+  private static final CacheSpec DRAWN = CacheSpec.parse("mead:1.5");
+
+  private final Model model;
+  private final MeadSettings settings;
+  private final Optional<CalibrationText> text;
+  private final Path out;
+  private final Streams streams;
+  private final Crew crew;
+  private final Interruption interruption;
+
+  MeadCalibrator(
+      Model model,
+      MeadSettings settings,
+      Optional<CalibrationText> text,
+      Path out,
+      Streams streams,
+      Crew crew,
+      Interruption interruption) {
+    OptionValue.between(
+        "--length", settings.length(), LEAST_LENGTH, model.config().contextLength());
+    this.model = model;
+    this.settings = settings;
+    this.text = text;
+    this.out = out;
+    this.streams = streams;
+    this.crew = crew;
+    this.interruption = interruption;
+  }
+
+  /** Refuses what cannot be done with any model. */
+  static MeadSettings checked(MeadSettings settings) {
+    OptionValue.atLeast("--texts", settings.proseTexts(), LEAST_TEXTS);
+    OptionValue.atLeast("--tasks", settings.taskTexts(), 0);
+    OptionValue.atLeast("--metric-texts", settings.metricTexts(), 1);
+    OptionValue.atLeast("--rows", settings.tableRows(), 1);
+    return settings;
+  }
+
+  /**
+   * @return the exit code
+   */
+  int run() {
+    Profile before = profile(); // of another model it is refused before any work
+    MetricJournal journal =
+        new MetricJournal(
+            beside(".journal"), model.fingerprint(), source(), model.config().cacheShape());
+    try (Stages stages = new Stages()) {
+      Optional<MeadTexts> texts = texts(stages);
+      Optional<Profile> made =
+          texts.flatMap(
+              read ->
+                  new MeadCalibration(model, settings, crew, stages).run(read, journal, before));
+      if (made.isEmpty()) {
+        streams.note("interrupted; the same command goes on");
+        return Interruption.EXIT_CODE;
+      }
+      Profile whole = made.get().withNote("mead:tokens/source", source());
+      whole.write(out);
+      draw(whole);
+    }
+    journal.delete();
+    streams.note("%s has %s".formatted(out, Units.bytes(size())));
+    return 0;
+  }
+
+  private void draw(Profile made) {
+    CacheHost host =
+        CacheHost.unknown()
+            .withQueryHeads(model.config().queryHeads())
+            .withRotation(Optional.of(model.config().rotation()))
+            .withProfile(Optional.of(made));
+    BitsPlot.of(DRAWN, model.config().cacheShape(), host).write(beside(".svg"));
+  }
+
+  private Path beside(String ending) {
+    return out.resolveSibling(out.getFileName() + ending);
+  }
+
+  private Optional<MeadTexts> texts(Stages stages) {
+    if (text.isEmpty()) {
+      return MeadTexts.selfMade(model, settings, stages.begin("making up texts"));
+    }
+    int[] ids = model.tokenizer().encode(text.get().words(), false);
+    long wanted = (long) LEAST_TEXTS * settings.length();
+    if (ids.length < wanted) {
+      throw new InvalidInputException(
+          "%s has %d tokens; expected at least %d, %d texts of %d"
+              .formatted(text.get().name(), ids.length, wanted, LEAST_TEXTS, settings.length()));
+    }
+    return Optional.of(MeadTexts.cut(model, ids, settings));
+  }
+
+  private String source() {
+    return "%s, %s".formatted(settings, text.map(CalibrationText::mark).orElse("self-made"));
+  }
+
+  private Profile profile() {
+    return Profile.openOrEmpty(out, model.fingerprint(), model.name());
+  }
+
+  private long size() {
+    try {
+      return Files.size(out);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** One line of progress after another. */
+  private final class Stages implements MeadProgress, AutoCloseable {
+    private Watch last; // null until there is any
+
+    @Override
+    public WorkListener begin(String work) {
+      close();
+      last = new Watch(streams, work, interruption);
+      return last;
+    }
+
+    @Override
+    public void close() {
+      if (last != null) {
+        last.close();
+        last = null;
+      }
+    }
+  }
+}

@@ -1,0 +1,81 @@
+package dev.kvasir.lab.mead;
+
+import java.util.List;
+
+/**
+ * How a head's keys and values are spread around what a table says of them.
+ *
+ * @param keys (keyDim), variances
+ * @param values (valueDim, valueDim)
+ */
+record Covariance(double[] keys, double[] values) {
+  /** Says what is usual of a token: a row of numbers from {@code at} on. */
+  interface Usual {
+    float[] row(int id);
+
+    /** Where a row begins in what {@link #row} answers. */
+    int at(int id);
+  }
+
+  static Covariance of(
+      List<KeptText> texts,
+      int layer,
+      int head,
+      HeadVectors vectors,
+      Usual usual,
+      int keyDim,
+      int valueDim) {
+    double[] keys = new double[keyDim];
+    double[] values = new double[valueDim * valueDim];
+    float[] key = new float[keyDim];
+    float[] value = new float[valueDim];
+    long count = 0;
+    for (KeptText text : texts) {
+      for (int token = 0; token < text.tokens().length; token++) {
+        if (text.ranks(layer).part(head, token) == PageRanks.NONE) {
+          continue;
+        }
+        text.read(layer, token, vectors.keyAt(head), keyDim, key, 0);
+        text.read(layer, token, vectors.valueAt(head), valueDim, value, 0);
+        float[] row = usual.row(text.tokens()[token]);
+        int at = usual.at(text.tokens()[token]);
+        for (int i = 0; i < keyDim; i++) {
+          double away = key[i] - row[at + vectors.keyAt(head) + i];
+          keys[i] += away * away;
+        }
+        for (int i = 0; i < valueDim; i++) {
+          value[i] -= row[at + vectors.valueAt(head) + i];
+        }
+        for (int i = 0; i < valueDim; i++) {
+          for (int j = 0; j <= i; j++) {
+            values[i * valueDim + j] += (double) value[i] * value[j];
+          }
+        }
+        count++;
+      }
+    }
+    for (int i = 0; i < keyDim; i++) {
+      keys[i] /= count;
+    }
+    for (int i = 0; i < valueDim; i++) {
+      for (int j = 0; j <= i; j++) {
+        values[i * valueDim + j] /= count;
+        values[j * valueDim + i] = values[i * valueDim + j];
+      }
+    }
+    return new Covariance(keys, values);
+  }
+
+  /** The mean of two. */
+  static Covariance mean(Covariance a, Covariance b) {
+    return new Covariance(mean(a.keys, b.keys), mean(a.values, b.values));
+  }
+
+  private static double[] mean(double[] a, double[] b) {
+    double[] mean = new double[a.length];
+    for (int i = 0; i < a.length; i++) {
+      mean[i] = (a[i] + b[i]) / 2;
+    }
+    return mean;
+  }
+}

@@ -1,0 +1,187 @@
+package dev.kvasir.lab.mead;
+
+import dev.kvasir.codec.Page;
+import dev.kvasir.codec.mead.HeadProfile;
+import dev.kvasir.codec.mead.TokenClassing;
+import java.util.List;
+
+/** Finds what the cache needs to know of one head, from its metric and from what was kept. */
+final class HeadFit {
+  private static final int PAGE = Page.TOKENS;
+
+  /** Mean errors of a page are told in quarters of a component's deviation. */
+  private static final double MEAN_UNIT = 0.25;
+
+  private final int layer;
+  private final int head;
+  private final HeadVectors vectors;
+  private final int keyDim;
+  private final int valueDim;
+  private final Metric metric;
+  private final ValueBasis basis;
+  private final NibbleTable keyTable;
+  private final NibbleTable valueTable;
+  private final float[] keyWeights;
+
+  /**
+   * @param rows table rows of the layer (rows, width of {@link HeadVectors})
+   * @param weights how often each row is met
+   */
+  HeadFit(
+      int layer,
+      int head,
+      HeadVectors vectors,
+      int keyDim,
+      int valueDim,
+      Metric metric,
+      Covariance left,
+      float[] rows,
+      double[] weights) {
+    this.layer = layer;
+    this.head = head;
+    this.vectors = vectors;
+    this.keyDim = keyDim;
+    this.valueDim = valueDim;
+    this.metric = metric;
+    this.basis = ValueBasis.of(metric.values(), left.values(), valueDim);
+    this.keyWeights = new float[keyDim];
+    for (int i = 0; i < keyDim; i++) {
+      keyWeights[i] = (float) Math.sqrt(metric.keys()[i]);
+    }
+    int count = weights.length;
+    float[] keys = new float[count * keyDim];
+    float[] components = new float[count * valueDim];
+    for (int r = 0; r < count; r++) {
+      int at = r * vectors.width();
+      System.arraycopy(rows, at + vectors.keyAt(head), keys, r * keyDim, keyDim);
+      change(rows, at + vectors.valueAt(head), components, r * valueDim);
+    }
+    this.keyTable = NibbleTable.of(keys, keyDim, weights);
+    this.valueTable = NibbleTable.of(components, valueDim, weights);
+  }
+
+  private void change(float[] values, int at, float[] out, int outAt) {
+    for (int c = 0; c < valueDim; c++) {
+      double sum = 0;
+      for (int i = 0; i < valueDim; i++) {
+        sum += (double) basis.to()[c * valueDim + i] * values[at + i];
+      }
+      out[outAt + c] = (float) sum;
+    }
+  }
+
+  /**
+   * @param rowOf the table row of a token id
+   */
+  HeadProfile fit(List<KeptText> texts, java.util.function.IntUnaryOperator rowOf) {
+    int both = keyDim + valueDim;
+    int classes = TokenClassing.CLASSES;
+    double[] squares = new double[classes * both];
+    double[] weights = new double[classes * 2];
+    double[] counts = new double[classes];
+    TokenClassing classing = new TokenClassing(metric.importance());
+    float[] left = new float[PAGE * both];
+    for (KeptText text : texts) {
+      PageRanks ranks = text.ranks(layer);
+      for (int page = 0; page < ranks.pages(); page++) {
+        int first = PageRanks.SINKS + page * PAGE;
+        readLeft(text, first, rowOf, left);
+        double[] keyEnergies = new double[PAGE];
+        double[] valueEnergies = new double[PAGE];
+        int[] parts = new int[PAGE];
+        for (int i = 0; i < PAGE; i++) {
+          keyEnergies[i] = energy(left, i * both, keyDim);
+          valueEnergies[i] = energy(left, i * both + keyDim, valueDim);
+          parts[i] = ranks.part(head, first + i);
+        }
+        int[] found = classing.classes(keyEnergies, valueEnergies, parts);
+        for (int i = 0; i < PAGE; i++) {
+          if (parts[i] != PageRanks.NONE) {
+            int c = found[i];
+            counts[c]++;
+            weights[c * 2] += metric.importance()[parts[i]];
+            weights[c * 2 + 1] += metric.importance()[HeadProfile.RANKS + parts[i]];
+            for (int k = 0; k < both; k++) {
+              squares[c * both + k] += (double) left[i * both + k] * left[i * both + k];
+            }
+          }
+        }
+      }
+    }
+    return profile(squares, weights, counts);
+  }
+
+  private static double energy(float[] x, int at, int count) {
+    double sum = 0;
+    for (int i = at; i < at + count; i++) {
+      sum += (double) x[i] * x[i];
+    }
+    return sum;
+  }
+
+  /** What tables leave of a page: keys times their weights, and components. */
+  private void readLeft(
+      KeptText text, int first, java.util.function.IntUnaryOperator rowOf, float[] left) {
+    int both = keyDim + valueDim;
+    float[] value = new float[valueDim];
+    for (int i = 0; i < PAGE; i++) {
+      int row = rowOf.applyAsInt(text.tokens()[first + i]);
+      int at = i * both;
+      text.read(layer, first + i, vectors.keyAt(head), keyDim, left, at);
+      for (int k = 0; k < keyDim; k++) {
+        left[at + k] = (left[at + k] - keyTable.value(row, k, keyDim)) * keyWeights[k];
+      }
+      text.read(layer, first + i, vectors.valueAt(head), valueDim, value, 0);
+      change(value, 0, left, at + keyDim);
+      for (int k = 0; k < valueDim; k++) {
+        left[at + keyDim + k] -= valueTable.value(row, k, valueDim);
+      }
+    }
+  }
+
+  private HeadProfile profile(double[] squares, double[] weights, double[] counts) {
+    int both = keyDim + valueDim;
+    float[] deviations = new float[squares.length];
+    float[] classWeights = new float[weights.length];
+    float[] units = new float[valueDim];
+    double all = 0;
+    double[] total = new double[valueDim];
+    for (int c = 0; c < counts.length; c++) {
+      double count = Math.max(1, counts[c]);
+      all += counts[c];
+      for (int k = 0; k < both; k++) {
+        deviations[c * both + k] = (float) Math.sqrt(squares[c * both + k] / count);
+      }
+      for (int k = 0; k < valueDim; k++) {
+        total[k] += squares[c * both + keyDim + k];
+      }
+      classWeights[c * 2] = (float) (weights[c * 2] / count);
+      classWeights[c * 2 + 1] = (float) (weights[c * 2 + 1] / count);
+    }
+    for (int k = 0; k < valueDim; k++) {
+      units[k] = (float) (MEAN_UNIT * Math.sqrt(total[k] / Math.max(1, all)));
+    }
+    return new HeadProfile(
+        keyWeights,
+        basis.to(),
+        basis.from(),
+        deviations,
+        classWeights,
+        metric.importance(),
+        units,
+        joined(keyTable.lows(), valueTable.lows()),
+        joined(keyTable.steps(), valueTable.steps()),
+        words());
+  }
+
+  private static float[] joined(float[] a, float[] b) {
+    float[] joined = new float[a.length + b.length];
+    System.arraycopy(a, 0, joined, 0, a.length);
+    System.arraycopy(b, 0, joined, a.length, b.length);
+    return joined;
+  }
+
+  private short[] words() {
+    return HeadProfile.packed(keyTable.nibbles(), keyDim, valueTable.nibbles(), valueDim);
+  }
+}

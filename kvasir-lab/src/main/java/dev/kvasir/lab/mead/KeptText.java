@@ -1,0 +1,54 @@
+package dev.kvasir.lab.mead;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+
+/**
+ * What the layers attended with in one text, kept outside the heap: {@link HeadVectors} of each
+ * token, and where tokens stand on their pages.
+ */
+final class KeptText {
+  private final int[] tokens;
+  private final int width;
+  private final MemorySegment vectors; // (layers, tokens, width)
+  private final PageRanks[] ranks; // by layer
+  private final float[][] received; // by layer: (tokens, kvHeads)
+
+  KeptText(Arena arena, int[] tokens, int layers, int width) {
+    this.tokens = tokens;
+    this.width = width;
+    this.vectors = arena.allocate((long) Float.BYTES * layers * tokens.length * width, Float.BYTES);
+    this.ranks = new PageRanks[layers];
+    this.received = new float[layers][];
+  }
+
+  void keep(int layer, float[] joined, float[] receivedByLayer, PageRanks ranksOfLayer) {
+    long at = (long) Float.BYTES * layer * tokens.length * width;
+    MemorySegment.copy(joined, 0, vectors, ValueLayout.JAVA_FLOAT, at, joined.length);
+    received[layer] = receivedByLayer;
+    ranks[layer] = ranksOfLayer;
+  }
+
+  int[] tokens() {
+    return tokens;
+  }
+
+  PageRanks ranks(int layer) {
+    return ranks[layer];
+  }
+
+  /** (tokens, kvHeads) */
+  float[] received(int layer) {
+    return received[layer];
+  }
+
+  /**
+   * @param from the first of the token's numbers that is wanted
+   * @param out (count) from {@code outAt} on, set
+   */
+  void read(int layer, int token, int from, int count, float[] out, int outAt) {
+    long at = (long) Float.BYTES * (((long) layer * tokens.length + token) * width + from);
+    MemorySegment.copy(vectors, ValueLayout.JAVA_FLOAT, at, out, outAt, count);
+  }
+}

@@ -1,0 +1,303 @@
+package dev.kvasir.lab.mead;
+
+import dev.kvasir.Model;
+import dev.kvasir.codec.CacheShape;
+import dev.kvasir.codec.mead.HeadProfile;
+import dev.kvasir.codec.mead.MeadProfile;
+import dev.kvasir.codec.mead.TableKind;
+import dev.kvasir.kernel.Crew;
+import dev.kvasir.lab.WorkListener;
+import dev.kvasir.lab.gradient.AnswerMargins;
+import dev.kvasir.lab.gradient.LayerVectors;
+import dev.kvasir.lab.gradient.Objective;
+import dev.kvasir.lab.gradient.SampledTokens;
+import dev.kvasir.lab.gradient.TextVisitor;
+import dev.kvasir.lab.gradient.TracedDecoder;
+import dev.kvasir.profile.Profile;
+import java.lang.foreign.Arena;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.IntUnaryOperator;
+import java.util.stream.IntStream;
+
+/**
+ * Learns of a model what Mead needs, in five steps: texts are made or cut; read, to know what is
+ * usual of each token; the loss is followed back, to know whose errors reach how far; tables are
+ * fitted; and each head gets its components, its classes and their deviations.
+ */
+public final class MeadCalibration {
+  /** A layer whose errors reach less far than so much of the mean counts as much. */
+  private static final double LEAST_TRACE = 0.05;
+
+  private final Model model;
+  private final MeadSettings settings;
+  private final TracedDecoder decoder;
+  private final CacheShape shape;
+  private final HeadVectors vectors;
+  private final MeadProgress progress;
+
+  public MeadCalibration(Model model, MeadSettings settings, Crew crew, MeadProgress progress) {
+    this.model = model;
+    this.settings = settings;
+    this.decoder = TracedDecoder.of(model, 1, crew);
+    this.shape = model.config().cacheShape();
+    this.vectors = new HeadVectors(decoder);
+    this.progress = progress;
+  }
+
+  /**
+   * @param texts prose and tasks, the latter with marked answers
+   * @param profile to add to
+   * @return empty where the listener asked to stop
+   */
+  public Optional<Profile> run(MeadTexts texts, MetricJournal journal, Profile profile) {
+    try (Arena arena = Arena.ofShared()) {
+      List<KeptText> fitted = new ArrayList<>();
+      List<KeptText> heldOut = new ArrayList<>();
+      Optional<TokenSums> read = read(texts, arena, fitted, heldOut);
+      if (read.isEmpty() || !followBack(texts, journal)) {
+        return Optional.empty();
+      }
+      return fit(read.get(), journal, fitted, heldOut, profile);
+    }
+  }
+
+  private Optional<TokenSums> read(
+      MeadTexts texts, Arena arena, List<KeptText> fitted, List<KeptText> heldOut) {
+    WorkListener listener = progress.begin("reading");
+    TokenSums sums =
+        new TokenSums(
+            vectors,
+            shape.layers(),
+            shape.kvHeads(),
+            model.config().vocabulary(),
+            model.config().hidden());
+    List<int[]> all = texts.toRead();
+    for (int i = 0; i < all.size() && !listener.stopped(); i++) {
+      int[] text = all.get(i);
+      boolean isHeldOut = texts.isHeldOut(i);
+      KeptText kept =
+          isHeldOut || texts.isKept(i)
+              ? new KeptText(arena, text, shape.layers(), vectors.width())
+              : null;
+      if (!isHeldOut) {
+        sums.count(text);
+      }
+      decoder.forward(text, sums.visitor(text, !isHeldOut, kept, listener));
+      if (kept != null) {
+        (isHeldOut ? heldOut : fitted).add(kept);
+      }
+      listener.progress(i + 1, all.size());
+    }
+    return listener.stopped() ? Optional.empty() : Optional.of(sums);
+  }
+
+  /** Whether it came to its end; texts that the journal knows of are left out. */
+  private boolean followBack(MeadTexts texts, MetricJournal journal) {
+    WorkListener listener = progress.begin("following the loss back");
+    List<MarkedText> all = texts.toFollow();
+    for (int i = journal.done(); i < all.size(); i++) {
+      MarkedText text = all.get(i);
+      Objective objective =
+          text.asks()
+              ? new AnswerMargins(text.answers(), settings.seed() + i)
+              : new SampledTokens(settings.seed() + i);
+      MetricSums sums =
+          new MetricSums(shape.layers(), shape.kvHeads(), shape.keyDim(), shape.valueDim());
+      Optional<Objective.Loss> loss =
+          decoder.gradients(text.tokens(), objective, new MetricTally(vectors, sums, listener));
+      if (loss.isEmpty()) {
+        return false;
+      }
+      sums.count(loss.get().counted());
+      journal.add(sums, text.asks());
+      listener.progress(i + 1, all.size());
+    }
+    return true;
+  }
+
+  private Optional<Profile> fit(
+      TokenSums sums,
+      MetricJournal journal,
+      List<KeptText> fitted,
+      List<KeptText> heldOut,
+      Profile profile) {
+    WorkListener listener = progress.begin("fitting");
+    Metric[][] metrics = metrics(sums, journal, fitted, heldOut);
+    TableRows rows = TableRows.mostFrequent(sums, settings.tableRows());
+    List<List<HeadProfile>> withTables = new ArrayList<>();
+    List<List<HeadProfile>> without = new ArrayList<>();
+    float[][] contextFree = contextFree(rows, sums);
+    for (int layer = 0; layer < shape.layers() && !listener.stopped(); layer++) {
+      float[] table = table(layer, rows, sums, contextFree[layer]);
+      withTables.add(heads(layer, metrics, fitted, heldOut, table, rows.weights(), rows::rowOf));
+      float[] mean = mean(layer, sums);
+      without.add(heads(layer, metrics, fitted, heldOut, mean, new double[] {1}, id -> 0));
+      listener.progress(layer + 1, shape.layers());
+    }
+    if (listener.stopped()) {
+      return Optional.empty();
+    }
+    Profile made =
+        new MeadProfile(TableKind.TOKENS, withTables, rows.rowOfIds()).addTo(profile, shape);
+    made = new MeadProfile(TableKind.OFF, without, new int[0]).addTo(made, shape);
+    return Optional.of(new FirstLayerRows(model).read().addTo(made, shape));
+  }
+
+  private Metric[][] metrics(
+      TokenSums sums, MetricJournal journal, List<KeptText> fitted, List<KeptText> heldOut) {
+    List<KeptText> all = new ArrayList<>(fitted);
+    all.addAll(heldOut);
+    Covariance[][] spread = new Covariance[shape.layers()][shape.kvHeads()];
+    decoder
+        .crew()
+        .run(
+            (part, worker) -> {
+              int layer = part / shape.kvHeads();
+              int head = part % shape.kvHeads();
+              float[] mean = mean(layer, sums);
+              spread[layer][head] = covariance(all, layer, head, mean, id -> 0);
+            },
+            shape.layers() * shape.kvHeads());
+    MetricSums prose = journal.prose();
+    MetricSums margins = journal.margins();
+    double share = 1;
+    if (margins != null) {
+      share = traces(prose, null, 1, spread).sum() / traces(margins, null, 1, spread).sum();
+    }
+    double[] byLayer = traces(prose, margins, share, spread).toArray();
+    double mean = Arrays.stream(byLayer).average().orElseThrow();
+    Metric[][] metrics = new Metric[shape.layers()][shape.kvHeads()];
+    for (int layer = 0; layer < shape.layers(); layer++) {
+      double raised = Math.max(1, LEAST_TRACE * mean / Math.max(byLayer[layer], Double.MIN_NORMAL));
+      for (int head = 0; head < shape.kvHeads(); head++) {
+        metrics[layer][head] = Metric.of(prose, margins, share, raised, layer, head);
+      }
+    }
+    return metrics;
+  }
+
+  private java.util.stream.DoubleStream traces(
+      MetricSums first, MetricSums second, double share, Covariance[][] spread) {
+    return IntStream.range(0, shape.layers())
+        .mapToDouble(
+            layer ->
+                IntStream.range(0, shape.kvHeads())
+                    .mapToDouble(
+                        head ->
+                            Metric.of(first, second, share, 1, layer, head)
+                                .trace(spread[layer][head].keys(), spread[layer][head].values()))
+                    .sum());
+  }
+
+  private Covariance covariance(
+      List<KeptText> texts, int layer, int head, float[] rows, IntUnaryOperator rowOf) {
+    Covariance.Usual usual =
+        new Covariance.Usual() {
+          @Override
+          public float[] row(int id) {
+            return rows;
+          }
+
+          @Override
+          public int at(int id) {
+            return rowOf.applyAsInt(id) * vectors.width();
+          }
+        };
+    return Covariance.of(texts, layer, head, vectors, usual, shape.keyDim(), shape.valueDim());
+  }
+
+  private List<HeadProfile> heads(
+      int layer,
+      Metric[][] metrics,
+      List<KeptText> fitted,
+      List<KeptText> heldOut,
+      float[] rows,
+      double[] weights,
+      IntUnaryOperator rowOf) {
+    HeadProfile[] heads = new HeadProfile[shape.kvHeads()];
+    List<KeptText> all = new ArrayList<>(fitted);
+    all.addAll(heldOut);
+    decoder
+        .crew()
+        .run(
+            (head, worker) -> {
+              Covariance left =
+                  Covariance.mean(
+                      covariance(fitted, layer, head, rows, rowOf),
+                      covariance(heldOut, layer, head, rows, rowOf));
+              HeadFit fit =
+                  new HeadFit(
+                      layer,
+                      head,
+                      vectors,
+                      shape.keyDim(),
+                      shape.valueDim(),
+                      metrics[layer][head],
+                      left,
+                      rows,
+                      weights);
+              heads[head] = fit.fit(all, rowOf);
+            },
+            shape.kvHeads());
+    return List.of(heads);
+  }
+
+  private float[] mean(int layer, TokenSums sums) {
+    int width = vectors.width();
+    double[] mean = new double[width];
+    float[] all = sums.sums(layer);
+    for (int i = 0; i < all.length; i++) {
+      mean[i % width] += all[i];
+    }
+    float[] floats = new float[width];
+    for (int i = 0; i < width; i++) {
+      floats[i] = (float) (mean[i] / sums.tokens());
+    }
+    return floats;
+  }
+
+  /** What layers would make of each id of the table with nothing around it. */
+  private float[][] contextFree(TableRows rows, TokenSums sums) {
+    int[] ids = rows.ids();
+    float[][] found = new float[shape.layers()][ids.length * vectors.width()];
+    int some = settings.length();
+    float[][] updates = sums.meanUpdates();
+    for (int first = 0; first < ids.length; first += some) {
+      int begin = first;
+      int[] part = Arrays.copyOfRange(ids, first, Math.min(first + some, ids.length));
+      decoder.withoutContext(
+          part,
+          updates,
+          new TextVisitor() {
+            @Override
+            public boolean forward(LayerVectors seen) {
+              float[] joined = vectors.joined(seen.keys(), seen.values());
+              int at = begin * vectors.width();
+              System.arraycopy(joined, 0, found[seen.layer()], at, joined.length);
+              return true;
+            }
+          });
+    }
+    return found;
+  }
+
+  /** Rows of the table: those of its ids, and one for all others. */
+  private float[] table(int layer, TableRows rows, TokenSums sums, float[] contextFree) {
+    TokenFeatures features = TokenFeatures.of(decoder, rows.ids(), contextFree, vectors.width());
+    float[] ofIds =
+        TokenTable.fit(
+            features.numbers(),
+            features.count(),
+            rows.counts(),
+            rows.sums(sums.sums(layer), vectors.width()),
+            vectors.width(),
+            decoder.crew());
+    float[] table = Arrays.copyOf(ofIds, rows.rows() * vectors.width());
+    float[] mean = mean(layer, sums);
+    System.arraycopy(mean, 0, table, rows.ids().length * vectors.width(), mean.length);
+    return table;
+  }
+}

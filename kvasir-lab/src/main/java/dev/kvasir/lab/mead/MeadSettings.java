@@ -1,0 +1,20 @@
+package dev.kvasir.lab.mead;
+
+/**
+ * How much is read.
+ *
+ * @param length tokens of a text
+ * @param proseTexts that tables are made of
+ * @param taskTexts the same with questions; 0 to learn from prose alone
+ * @param metricTexts of each kind that the loss is followed back in
+ * @param tableRows at the most, for the token ids that are met most often
+ */
+public record MeadSettings(
+    int length, int proseTexts, int taskTexts, int metricTexts, int tableRows, long seed) {
+  /** A sixth of what tables are made of is kept, and as much that they are not made of. */
+  private static final int KEPT = 12;
+
+  int keptOf(int texts) {
+    return texts == 0 ? 0 : Math.max(1, texts / KEPT);
+  }
+}

@@ -1,0 +1,110 @@
+package dev.kvasir.lab.mead;
+
+import dev.kvasir.Model;
+import dev.kvasir.lab.WorkListener;
+import dev.kvasir.lab.text.StoryOpenings;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * What a calibration reads: texts of prose, and texts with questions.
+ *
+ * @param prose to read, in the order of their number
+ * @param tasks to read
+ * @param settings how much of either is kept, held out or followed back
+ */
+public record MeadTexts(List<int[]> prose, List<MarkedText> tasks, MeadSettings settings) {
+  private static final int PERIOD = 6;
+
+  /**
+   * Prose that the model makes up.
+   *
+   * @return empty where the listener asked to stop
+   */
+  public static Optional<MeadTexts> selfMade(
+      Model model, MeadSettings settings, WorkListener listener) {
+    SelfMadeText maker =
+        new SelfMadeText(model, StoryOpenings.ALL, settings.length(), 7_000_000 + settings.seed());
+    List<int[]> prose = maker.texts(settings.proseTexts(), listener);
+    return prose.size() < settings.proseTexts()
+        ? Optional.empty()
+        : Optional.of(of(model, prose, settings));
+  }
+
+  /**
+   * @param ids a long text, of which as much is taken as is wanted
+   */
+  public static MeadTexts cut(Model model, int[] ids, MeadSettings settings) {
+    List<int[]> prose = new ArrayList<>();
+    int length = settings.length();
+    int whole = ids.length / length;
+    int count = Math.min(whole, settings.proseTexts());
+    for (int i = 0; i < count; i++) {
+      int from = (int) ((long) i * whole / count) * length;
+      prose.add(Arrays.copyOfRange(ids, from, from + length));
+    }
+    return of(model, prose, settings);
+  }
+
+  private static MeadTexts of(Model model, List<int[]> prose, MeadSettings settings) {
+    String filler = filler(model, prose);
+    TaskTexts maker = new TaskTexts(model.tokenizer(), filler, settings.length(), settings.seed());
+    List<MarkedText> tasks = new ArrayList<>();
+    for (int i = 0; i < settings.taskTexts(); i++) {
+      tasks.add(maker.text(i));
+    }
+    return new MeadTexts(prose, tasks, settings);
+  }
+
+  /** Facts are hidden in some of the prose. */
+  private static String filler(Model model, List<int[]> prose) {
+    StringBuilder text = new StringBuilder();
+    for (int[] some : prose.subList(0, Math.min(prose.size(), 8))) {
+      text.append(model.tokenizer().decode(some, true)).append(". ");
+    }
+    return text.toString();
+  }
+
+  /** All texts, prose first. */
+  List<int[]> toRead() {
+    List<int[]> all = new ArrayList<>(prose);
+    tasks.forEach(text -> all.add(text.tokens()));
+    return all;
+  }
+
+  /** Whether tables are made without a text, to see what they leave of others. */
+  boolean isHeldOut(int index) {
+    return place(index) % PERIOD == 1 && place(index) / PERIOD < kept(index);
+  }
+
+  /** Whether what the layers make of a text is kept, though tables are made of it. */
+  boolean isKept(int index) {
+    return place(index) % PERIOD == 4 && place(index) / PERIOD < kept(index);
+  }
+
+  private int place(int index) {
+    return index < prose.size() ? index : index - prose.size();
+  }
+
+  private int kept(int index) {
+    return settings.keptOf(index < prose.size() ? prose.size() : tasks.size());
+  }
+
+  /** Texts that the loss is followed back in, in turn of prose and tasks. */
+  List<MarkedText> toFollow() {
+    List<MarkedText> texts = new ArrayList<>();
+    for (int i = 0; i < settings.metricTexts(); i++) {
+      texts.add(MarkedText.prose(spread(prose, i)));
+      if (!tasks.isEmpty()) {
+        texts.add(spread(tasks, i));
+      }
+    }
+    return texts;
+  }
+
+  private <T> T spread(List<T> texts, int index) {
+    return texts.get((int) ((long) index * texts.size() / settings.metricTexts()));
+  }
+}

@@ -1,0 +1,98 @@
+package dev.kvasir.lab.mead;
+
+import dev.kvasir.codec.CacheShape;
+import dev.kvasir.format.WholeFile;
+import dev.kvasir.profile.Profile;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Optional;
+
+/**
+ * What was added up of the texts whose loss was followed back, kept in a file after each of them,
+ * so that a run which was ended goes on.
+ */
+public final class MetricJournal {
+  private static final String PART = "metric";
+  private static final String SOURCE = PART + "/source";
+
+  private final Path file;
+  private final String model;
+  private final String source;
+  private final CacheShape shape;
+  private MetricSums prose;
+  private MetricSums margins;
+  private int done;
+  private int asked;
+
+  /**
+   * @param model fingerprint of the model
+   * @param source in words, what is read; a file of another source or model is forgotten
+   */
+  public MetricJournal(Path file, String model, String source, CacheShape shape) {
+    this.file = file;
+    this.model = model;
+    this.source = source;
+    this.shape = shape;
+    this.prose = sums();
+    this.margins = sums();
+    if (Files.exists(file)) {
+      goOn(Profile.open(file));
+    }
+  }
+
+  private MetricSums sums() {
+    return new MetricSums(shape.layers(), shape.kvHeads(), shape.keyDim(), shape.valueDim());
+  }
+
+  private void goOn(Profile kept) {
+    if (!kept.model().equals(model) || !kept.note(SOURCE).equals(Optional.of(source))) {
+      return;
+    }
+    long[] length = kept.shape(PART + "/prose").orElseThrow();
+    prose.add(kept.floats(PART + "/prose", length));
+    margins.add(kept.floats(PART + "/margins", length));
+    float[] counts = kept.floats(PART + "/done", 2);
+    done = (int) counts[0];
+    asked = (int) counts[1];
+  }
+
+  /** Texts that are in it. */
+  int done() {
+    return done;
+  }
+
+  /** Sums are as the file has them, so that a run which goes on finds the same. */
+  void add(MetricSums text, boolean asks) {
+    MetricSums sum = sums();
+    sum.add((asks ? margins : prose).floats());
+    sum.add(text.floats());
+    if (asks) {
+      margins = sum;
+    } else {
+      prose = sum;
+    }
+    done++;
+    asked += asks ? 1 : 0;
+    float[] ofProse = prose.floats();
+    Profile.empty(model)
+        .withNote(SOURCE, source)
+        .with(PART + "/prose", ofProse, ofProse.length)
+        .with(PART + "/margins", margins.floats(), ofProse.length)
+        .with(PART + "/done", new float[] {done, asked}, 2)
+        .write(file);
+  }
+
+  MetricSums prose() {
+    return prose;
+  }
+
+  /** Null where nothing was asked. */
+  MetricSums margins() {
+    return asked == 0 ? null : margins;
+  }
+
+  /** The profile is written. */
+  public void delete() {
+    WholeFile.delete(file);
+  }
+}

@@ -1,0 +1,132 @@
+package dev.kvasir.lab.mead;
+
+import dev.kvasir.codec.mead.HeadProfile;
+
+/**
+ * Sums of outer products of gradients, by layer, head and the tokens' ranks: of keys the diagonal,
+ * of values all.
+ */
+final class MetricSums {
+  private static final int RANKS = HeadProfile.RANKS;
+
+  private final int keyDim;
+  private final int valueDim;
+  private final double[][][][] keys; // layer, head, rank: (keyDim)
+  private final double[][][][] values; // layer, head, rank: (valueDim, valueDim), upper triangle
+  private final long[][][] tokens; // layer, head, rank
+  private double counted;
+
+  MetricSums(int layers, int kvHeads, int keyDim, int valueDim) {
+    this.keyDim = keyDim;
+    this.valueDim = valueDim;
+    this.keys = new double[layers][kvHeads][RANKS][keyDim];
+    this.values = new double[layers][kvHeads][RANKS][valueDim * valueDim];
+    this.tokens = new long[layers][kvHeads][RANKS];
+  }
+
+  int layers() {
+    return keys.length;
+  }
+
+  int kvHeads() {
+    return keys[0].length;
+  }
+
+  /**
+   * @param gradients of a key and of a value
+   */
+  void add(int layer, int head, int rank, float[] gradients, int keyAt, int valueAt) {
+    double[] ofKeys = keys[layer][head][rank];
+    for (int i = 0; i < keyDim; i++) {
+      double g = gradients[keyAt + i];
+      ofKeys[i] += g * g;
+    }
+    double[] ofValues = values[layer][head][rank];
+    for (int i = 0; i < valueDim; i++) {
+      double g = gradients[valueAt + i];
+      int row = i * valueDim;
+      for (int j = i; j < valueDim; j++) {
+        ofValues[row + j] += g * gradients[valueAt + j];
+      }
+    }
+    tokens[layer][head][rank]++;
+  }
+
+  /** A text is done: so many tokens had a share in its loss. */
+  void count(int tokensOfLoss) {
+    counted += tokensOfLoss;
+  }
+
+  double counted() {
+    return counted;
+  }
+
+  long tokens(int layer, int head, int rank) {
+    return tokens[layer][head][rank];
+  }
+
+  /** For each token of the loss. */
+  double[] keys(int layer, int head, int rank) {
+    return divided(keys[layer][head][rank]);
+  }
+
+  /** The same of all of (valueDim, valueDim). */
+  double[] values(int layer, int head, int rank) {
+    double[] all = divided(values[layer][head][rank]);
+    for (int i = 0; i < valueDim; i++) {
+      for (int j = 0; j < i; j++) {
+        all[i * valueDim + j] = all[j * valueDim + i];
+      }
+    }
+    return all;
+  }
+
+  private double[] divided(double[] sums) {
+    double[] means = sums.clone();
+    for (int i = 0; i < means.length; i++) {
+      means[i] /= Math.max(1, counted);
+    }
+    return means;
+  }
+
+  /** All numbers, for a file. */
+  float[] floats() {
+    int each = RANKS * (keyDim + valueDim * valueDim + 1);
+    float[] all = new float[layers() * kvHeads() * each + 1];
+    int at = 0;
+    for (int layer = 0; layer < layers(); layer++) {
+      for (int head = 0; head < kvHeads(); head++) {
+        for (int rank = 0; rank < RANKS; rank++) {
+          for (double x : keys[layer][head][rank]) {
+            all[at++] = (float) x;
+          }
+          for (double x : values[layer][head][rank]) {
+            all[at++] = (float) x;
+          }
+          all[at++] = tokens[layer][head][rank];
+        }
+      }
+    }
+    all[at] = (float) counted;
+    return all;
+  }
+
+  /** Goes on from what {@link #floats} answered. */
+  void add(float[] all) {
+    int at = 0;
+    for (int layer = 0; layer < layers(); layer++) {
+      for (int head = 0; head < kvHeads(); head++) {
+        for (int rank = 0; rank < RANKS; rank++) {
+          for (int i = 0; i < keyDim; i++) {
+            keys[layer][head][rank][i] += all[at++];
+          }
+          for (int i = 0; i < valueDim * valueDim; i++) {
+            values[layer][head][rank][i] += all[at++];
+          }
+          tokens[layer][head][rank] += (long) all[at++];
+        }
+      }
+    }
+    counted += all[at];
+  }
+}

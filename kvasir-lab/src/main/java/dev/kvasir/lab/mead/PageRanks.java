@@ -1,0 +1,95 @@
+package dev.kvasir.lab.mead;
+
+import dev.kvasir.codec.Page;
+import dev.kvasir.codec.mead.HeadProfile;
+import java.util.Arrays;
+
+/**
+ * Where the tokens of a text stand on their pages by the attention that they have received, and
+ * which of them are sinks of their own: tokens that every later one looks at, whatever it looks
+ * for. A cache packs pages from the first token behind its sinks on.
+ */
+final class PageRanks {
+  /** Tokens that a cache never packs. */
+  static final int SINKS = 16;
+
+  private static final int PAGE = Page.TOKENS;
+
+  /** Of no page, or not to be counted. */
+  static final int NONE = -1;
+
+  /** As much of its page's mean makes a token a sink of its own. */
+  private static final double LATE_SINK = 16;
+
+  private static final int MOST_LATE_SINKS = 4;
+
+  private final int[][] parts; // by head and token: which eighth of its page, or NONE
+  private final int pages;
+
+  /**
+   * @param received (tokens, kvHeads)
+   */
+  PageRanks(float[] received, int kvHeads) {
+    int tokens = received.length / kvHeads;
+    this.pages = Math.max(0, (tokens - SINKS) / PAGE);
+    this.parts = new int[kvHeads][tokens];
+    boolean[] isLateSink = lateSinks(received, kvHeads);
+    for (int head = 0; head < kvHeads; head++) {
+      Arrays.fill(parts[head], NONE);
+      for (int page = 0; page < pages; page++) {
+        rank(received, kvHeads, head, SINKS + page * PAGE, isLateSink);
+      }
+    }
+  }
+
+  private boolean[] lateSinks(float[] received, int kvHeads) {
+    boolean[] found = new boolean[received.length / kvHeads];
+    int left = MOST_LATE_SINKS;
+    for (int page = 0; page < pages; page++) {
+      double[] sums = new double[PAGE];
+      for (int i = 0; i < PAGE; i++) {
+        for (int head = 0; head < kvHeads; head++) {
+          sums[i] += received[(SINKS + page * PAGE + i) * kvHeads + head];
+        }
+      }
+      double mean = Arrays.stream(sums).average().orElseThrow();
+      for (int i = 0; i < PAGE && left > 0; i++) {
+        if (sums[i] >= LATE_SINK * mean) {
+          found[SINKS + page * PAGE + i] = true;
+          left--;
+        }
+      }
+    }
+    return found;
+  }
+
+  private void rank(float[] received, int kvHeads, int head, int first, boolean[] isLateSink) {
+    Integer[] order = new Integer[PAGE];
+    Arrays.setAll(order, i -> first + i);
+    Arrays.sort(
+        order,
+        (a, b) ->
+            Float.compare(
+                of(received, kvHeads, head, b, isLateSink),
+                of(received, kvHeads, head, a, isLateSink)));
+    for (int rank = 0; rank < PAGE; rank++) {
+      int token = order[rank];
+      parts[head][token] = isLateSink[token] ? NONE : rank * HeadProfile.RANKS / PAGE;
+    }
+  }
+
+  /** Late sinks come last: they are not coded. */
+  private static float of(
+      float[] received, int kvHeads, int head, int token, boolean[] isLateSink) {
+    return isLateSink[token] ? -1 : received[token * kvHeads + head];
+  }
+
+  int pages() {
+    return pages;
+  }
+
+  /** Which eighth of its page a token is in, the first being looked at most; or {@link #NONE}. */
+  int part(int head, int token) {
+    return parts[head][token];
+  }
+}

@@ -1,0 +1,64 @@
+package dev.kvasir.lab.mead;
+
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.stream.IntStream;
+
+/**
+ * Which token ids have a row of their own; all others share the last one.
+ *
+ * @param ids of rows, ascending
+ * @param counts how often each was met
+ * @param rowOfIds by id
+ */
+record TableRows(int[] ids, int[] counts, int[] rowOfIds) {
+  /** A row that was never met may still be. */
+  private static final double LEAST_WEIGHT = 0.5;
+
+  static TableRows mostFrequent(TokenSums sums, int most) {
+    int vocabulary = sums.vocabulary();
+    int[] ids =
+        IntStream.range(0, vocabulary)
+            .boxed()
+            .sorted(Comparator.comparingInt((Integer id) -> -sums.count(id)))
+            .limit(most)
+            .mapToInt(id -> id)
+            .sorted()
+            .toArray();
+    int[] rowOfIds = new int[vocabulary];
+    Arrays.fill(rowOfIds, ids.length);
+    for (int row = 0; row < ids.length; row++) {
+      rowOfIds[ids[row]] = row;
+    }
+    return new TableRows(ids, Arrays.stream(ids).map(sums::count).toArray(), rowOfIds);
+  }
+
+  int rows() {
+    return ids.length + 1;
+  }
+
+  int rowOf(int id) {
+    return rowOfIds[id];
+  }
+
+  double[] weights() {
+    double[] weights = new double[rows()];
+    Arrays.fill(weights, LEAST_WEIGHT);
+    for (int row = 0; row < ids.length; row++) {
+      weights[row] += counts[row];
+    }
+    return weights;
+  }
+
+  /**
+   * @param all (vocabulary, width)
+   * @return (ids, width)
+   */
+  float[] sums(float[] all, int width) {
+    float[] some = new float[ids.length * width];
+    for (int row = 0; row < ids.length; row++) {
+      System.arraycopy(all, ids[row] * width, some, row * width, width);
+    }
+    return some;
+  }
+}

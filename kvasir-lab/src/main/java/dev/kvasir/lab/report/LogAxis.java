@@ -1,0 +1,34 @@
+package dev.kvasir.lab.report;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Numbers beyond 0 along one side of a picture, as far apart as their logarithms are.
+ *
+ * @param from where {@code least} lies
+ * @param to where {@code most} lies
+ */
+record LogAxis(double least, double most, double from, double to) {
+  private static final int[] DIGITS = {1, 2, 5};
+
+  double at(double value) {
+    return from + StrictMath.log(value / least) / StrictMath.log(most / least) * (to - from);
+  }
+
+  /** Those of 1, 2 and 5 times powers of ten that lie on it. */
+  List<Double> ticks() {
+    List<Double> ticks = new ArrayList<>();
+    int first = (int) Math.floor(StrictMath.log10(least));
+    int last = (int) Math.ceil(StrictMath.log10(most));
+    for (int power = first; power <= last; power++) {
+      for (int digit : DIGITS) {
+        double tick = digit * StrictMath.pow(10, power);
+        if (tick >= least && tick <= most) {
+          ticks.add(tick);
+        }
+      }
+    }
+    return ticks;
+  }
+}

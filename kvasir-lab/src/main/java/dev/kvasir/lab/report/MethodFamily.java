@@ -1,0 +1,42 @@
+package dev.kvasir.lab.report;
+
+import java.util.Arrays;
+import java.util.Set;
+
+/**
+ * Methods by what they do beyond rounding, each with a colour that has a contrast of 3.8 or more on
+ * white and on near black.
+ */
+enum MethodFamily {
+  TABLES("tables of tokens", "#e0395f", "mead"),
+  GROUPS("scales by group", "#3f86cf", "kivi", "patternkv", "ott", "skvq"),
+  ROTATED("rotated or balanced", "#9a7d0a", "quarot", "turboquant", "rotatekv", "qserve", "kvarn"),
+  WIDTHS("more bits for some", "#1f9379", "mixkvq", "pmkvq", "kvtuner", "zipcache", "mikv"),
+  CODEBOOKS("codebooks", "#a868c9", "commvq", "kvquant"),
+  OTHERS("others", SvgPicture.GREY);
+
+  private final String title;
+  private final String colour;
+  private final Set<String> methods;
+
+  MethodFamily(String title, String colour, String... methods) {
+    this.title = title;
+    this.colour = colour;
+    this.methods = Set.of(methods);
+  }
+
+  static MethodFamily of(String method) {
+    return Arrays.stream(values())
+        .filter(family -> family.methods.contains(method))
+        .findFirst()
+        .orElse(OTHERS);
+  }
+
+  String title() {
+    return title;
+  }
+
+  String colour() {
+    return colour;
+  }
+}
