@@ -109,20 +109,21 @@ class SharedPrefixTest {
         "turboquant:2,window=0",
         "rotatekv:2,window=0",
         "qserve:4,window=0",
-        "kvarn:2,window=0"
+        "kvarn:2,window=0",
+        "mead:1.5"
       })
   void anAnswerWithAHitIsTheAnswerWithoutOne(String spec) {
     Random random = new Random(spec.hashCode());
     SessionOptions options = options(spec);
     int[] first = text(random, 2 * STEP + 1 + random.nextInt(STEP - 1));
-    int[] second = join(first, text(random, 1 + random.nextInt(2 * STEP)));
+    int[] second = join(first, text(random, 1 + random.nextInt(STEP)));
     int[] branch = join(Arrays.copyOf(first, STEP + 70), text(random, 1 + random.nextInt(STEP)));
     int[] again = join(Arrays.copyOf(first, STEP + 90), text(random, 300));
     boolean anywhere = servesAnywhere(spec);
     int whole = 2 * STEP;
-    assertThat(shared(options, first, 0)).isEqualTo(alone(options, first));
-    assertThat(shared(options, first, anywhere ? first.length - 1 : whole))
-        .isEqualTo(alone(options, first));
+    Outcome ofFirst = alone(options, first);
+    assertThat(shared(options, first, 0)).isEqualTo(ofFirst);
+    assertThat(shared(options, first, anywhere ? first.length - 1 : whole)).isEqualTo(ofFirst);
     assertThat(shared(options, second, anywhere ? first.length : whole))
         .isEqualTo(alone(options, second));
     // Only what has turned out to be common to several texts is kept in the midst of one.
