@@ -17,10 +17,7 @@ final class ContractSpecs {
   /** Heads of models, some of which fill no whole vectors, groups or bytes of an order. */
   private static final List<CacheShape> LARGE =
       List.of(
-          new CacheShape(1, 1, 80),
-          new CacheShape(1, 1, 96),
-          new CacheShape(1, 2, 192, 128),
-          new CacheShape(1, 1, 576, 512));
+          new CacheShape(1, 1, 80), new CacheShape(1, 2, 192, 128), new CacheShape(1, 1, 576, 512));
 
   /** Latent attention: values are the first channels of keys. */
   private static final List<CacheShape> LATENT =
@@ -95,9 +92,7 @@ final class ContractSpecs {
         "mead:2",
         "mead:1.5,tables=off,first=coded,window=0",
         "mead:3,tables=centroids,sinks=5,window=40",
-        "mead:2,late-sinks=0,window=40",
         "mead:1.5,tables=off,late-sinks=8,sinks=0",
-        "mead:2.5,budget=1MiB", // all 2.5 bits
         "mead:2.5,budget=210KiB",
         "mead:8,budget=170KiB,window=0,sinks=0,first=coded",
         "mead:4,budget=190KiB,floor=1.5,window=40,tables=centroids,first=coded,means=off",

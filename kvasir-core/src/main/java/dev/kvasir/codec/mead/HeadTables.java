@@ -4,6 +4,7 @@ import dev.kvasir.kernel.NibbleRows;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SegmentAllocator;
 import java.lang.foreign.ValueLayout;
+import java.util.Arrays;
 
 /**
  * What is known of a KV head, as its tokens are packed and read: numbers of keys in the lanes of
@@ -55,7 +56,7 @@ record HeadTables(
     MemorySegment data = memory.allocate((long) rows * width / 2);
     byte[] row = new byte[width / 2];
     for (int r = 0; r < rows; r++) {
-      java.util.Arrays.fill(row, (byte) 0);
+      Arrays.fill(row, (byte) 0);
       for (int i = 0; i < sizes.dim(side); i++) {
         int nibble = HeadProfile.nibble(head.rows(), r * words + firstWord, i);
         int lane = sizes.lane(side, i);

@@ -12,6 +12,7 @@ import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.kernel.DenseMatrix.Precision;
 import dev.kvasir.kernel.Rotation;
 import dev.kvasir.profile.Profile;
+import java.lang.foreign.SegmentAllocator;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
@@ -184,8 +185,7 @@ record MeadPlan(
     return tables.map(Stream::of).orElseGet(() -> Arrays.stream(TableKind.values()));
   }
 
-  private static MeadTables tables(
-      CacheShape shape, Origin origin, java.lang.foreign.SegmentAllocator memory) {
+  private static MeadTables tables(CacheShape shape, Origin origin, SegmentAllocator memory) {
     return MeadTables.of(
         shape,
         MeadProfile.of(origin.profile, origin.kind, shape),

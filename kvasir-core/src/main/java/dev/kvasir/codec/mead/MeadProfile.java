@@ -3,6 +3,7 @@ package dev.kvasir.codec.mead;
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.profile.Profile;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Function;
@@ -121,7 +122,7 @@ public record MeadProfile(TableKind kind, List<List<HeadProfile>> heads, int[] t
     }
 
     private static long length(long[] ofHead) {
-      return java.util.Arrays.stream(ofHead).reduce(1, Math::multiplyExact);
+      return Arrays.stream(ofHead).reduce(1, Math::multiplyExact);
     }
 
     private long[] all(long[] ofHead) {

@@ -1,5 +1,6 @@
 package dev.kvasir.codec.mead;
 
+import dev.kvasir.codec.Page;
 import dev.kvasir.kernel.RowCodes;
 import java.util.List;
 
@@ -17,7 +18,7 @@ import java.util.List;
  * </pre>
  */
 final class MeadShape {
-  private static final int TOKENS = dev.kvasir.codec.Page.TOKENS;
+  private static final int TOKENS = Page.TOKENS;
 
   private final int kvHeads;
   private final long[] rowsAt; // by head, side, class

@@ -1,6 +1,7 @@
 package dev.kvasir.codec.mead;
 
 import dev.kvasir.codec.Page;
+import java.util.Arrays;
 
 /** The tokens of a page by size of a number of theirs; of equal ones, the earlier comes first. */
 final class TokenRanks {
@@ -16,7 +17,7 @@ final class TokenRanks {
     for (int i = 0; i < TOKENS; i++) {
       order[i] = i;
     }
-    java.util.Arrays.sort(order, (a, b) -> Double.compare(numbers[b], numbers[a]));
+    Arrays.sort(order, (a, b) -> Double.compare(numbers[b], numbers[a]));
     for (int i = 0; i < TOKENS; i++) {
       sorted[i] = (byte) (int) order[i];
     }

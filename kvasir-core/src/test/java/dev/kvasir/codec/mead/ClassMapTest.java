@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.codec.Page;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
@@ -20,9 +21,7 @@ class ClassMapTest {
   /** Tokens by rows, ascending within each class. */
   private static byte[] order(long seed) {
     List<Integer> tokens =
-        IntStream.range(0, Page.TOKENS)
-            .boxed()
-            .collect(Collectors.toCollection(java.util.ArrayList::new));
+        IntStream.range(0, Page.TOKENS).boxed().collect(Collectors.toCollection(ArrayList::new));
     Collections.shuffle(tokens, new Random(seed));
     byte[] order = new byte[Page.TOKENS];
     for (int i = 0; i < order.length; i++) {

@@ -4,6 +4,7 @@ import dev.kvasir.codec.Page;
 import dev.kvasir.codec.mead.HeadProfile;
 import dev.kvasir.codec.mead.TokenClassing;
 import java.util.List;
+import java.util.function.IntUnaryOperator;
 
 /** Finds what the cache needs to know of one head, from its metric and from what was kept. */
 final class HeadFit {
@@ -73,42 +74,53 @@ final class HeadFit {
   /**
    * @param rowOf the table row of a token id
    */
-  HeadProfile fit(List<KeptText> texts, java.util.function.IntUnaryOperator rowOf) {
-    int both = keyDim + valueDim;
-    int classes = TokenClassing.CLASSES;
-    double[] squares = new double[classes * both];
-    double[] weights = new double[classes * 2];
-    double[] counts = new double[classes];
-    TokenClassing classing = new TokenClassing(metric.importance());
-    float[] left = new float[PAGE * both];
+  HeadProfile fit(List<KeptText> texts, IntUnaryOperator rowOf) {
+    ClassSums sums = new ClassSums();
+    float[] left = new float[PAGE * (keyDim + valueDim)];
     for (KeptText text : texts) {
       PageRanks ranks = text.ranks(layer);
       for (int page = 0; page < ranks.pages(); page++) {
         int first = PageRanks.SINKS + page * PAGE;
         readLeft(text, first, rowOf, left);
-        double[] keyEnergies = new double[PAGE];
-        double[] valueEnergies = new double[PAGE];
-        int[] parts = new int[PAGE];
-        for (int i = 0; i < PAGE; i++) {
-          keyEnergies[i] = energy(left, i * both, keyDim);
-          valueEnergies[i] = energy(left, i * both + keyDim, valueDim);
-          parts[i] = ranks.part(head, first + i);
-        }
-        int[] found = classing.classes(keyEnergies, valueEnergies, parts);
-        for (int i = 0; i < PAGE; i++) {
-          if (parts[i] != PageRanks.NONE) {
-            int c = found[i];
-            counts[c]++;
-            weights[c * 2] += metric.importance()[parts[i]];
-            weights[c * 2 + 1] += metric.importance()[HeadProfile.RANKS + parts[i]];
-            for (int k = 0; k < both; k++) {
-              squares[c * both + k] += (double) left[i * both + k] * left[i * both + k];
-            }
-          }
+        sums.addPage(left, ranks, first);
+      }
+    }
+    return profile(sums);
+  }
+
+  /** What tables leave of tokens, added up by class. */
+  private final class ClassSums {
+    private final int both = keyDim + valueDim;
+    private final double[] squares = new double[TokenClassing.CLASSES * both];
+    private final double[] weights = new double[TokenClassing.CLASSES * 2]; // keys and values
+    private final double[] counts = new double[TokenClassing.CLASSES];
+    private final TokenClassing classing = new TokenClassing(metric.importance());
+
+    void addPage(float[] left, PageRanks ranks, int first) {
+      double[] keyEnergies = new double[PAGE];
+      double[] valueEnergies = new double[PAGE];
+      int[] parts = new int[PAGE];
+      for (int i = 0; i < PAGE; i++) {
+        keyEnergies[i] = energy(left, i * both, keyDim);
+        valueEnergies[i] = energy(left, i * both + keyDim, valueDim);
+        parts[i] = ranks.part(head, first + i);
+      }
+      int[] classes = classing.classes(keyEnergies, valueEnergies, parts);
+      for (int i = 0; i < PAGE; i++) {
+        if (parts[i] != PageRanks.NONE) {
+          add(classes[i], parts[i], left, i * both);
         }
       }
     }
-    return profile(squares, weights, counts);
+
+    private void add(int ofClass, int part, float[] left, int at) {
+      counts[ofClass]++;
+      weights[ofClass * 2] += metric.importance()[part];
+      weights[ofClass * 2 + 1] += metric.importance()[HeadProfile.RANKS + part];
+      for (int k = 0; k < both; k++) {
+        squares[ofClass * both + k] += (double) left[at + k] * left[at + k];
+      }
+    }
   }
 
   private static double energy(float[] x, int at, int count) {
@@ -120,8 +132,7 @@ final class HeadFit {
   }
 
   /** What tables leave of a page: keys times their weights, and components. */
-  private void readLeft(
-      KeptText text, int first, java.util.function.IntUnaryOperator rowOf, float[] left) {
+  private void readLeft(KeptText text, int first, IntUnaryOperator rowOf, float[] left) {
     int both = keyDim + valueDim;
     float[] value = new float[valueDim];
     for (int i = 0; i < PAGE; i++) {
@@ -139,24 +150,24 @@ final class HeadFit {
     }
   }
 
-  private HeadProfile profile(double[] squares, double[] weights, double[] counts) {
+  private HeadProfile profile(ClassSums sums) {
     int both = keyDim + valueDim;
-    float[] deviations = new float[squares.length];
-    float[] classWeights = new float[weights.length];
+    float[] deviations = new float[sums.squares.length];
+    float[] classWeights = new float[sums.weights.length];
     float[] units = new float[valueDim];
     double all = 0;
     double[] total = new double[valueDim];
-    for (int c = 0; c < counts.length; c++) {
-      double count = Math.max(1, counts[c]);
-      all += counts[c];
+    for (int c = 0; c < sums.counts.length; c++) {
+      double count = Math.max(1, sums.counts[c]);
+      all += sums.counts[c];
       for (int k = 0; k < both; k++) {
-        deviations[c * both + k] = (float) Math.sqrt(squares[c * both + k] / count);
+        deviations[c * both + k] = (float) Math.sqrt(sums.squares[c * both + k] / count);
       }
       for (int k = 0; k < valueDim; k++) {
-        total[k] += squares[c * both + keyDim + k];
+        total[k] += sums.squares[c * both + keyDim + k];
       }
-      classWeights[c * 2] = (float) (weights[c * 2] / count);
-      classWeights[c * 2 + 1] = (float) (weights[c * 2 + 1] / count);
+      classWeights[c * 2] = (float) (sums.weights[c * 2] / count);
+      classWeights[c * 2 + 1] = (float) (sums.weights[c * 2 + 1] / count);
     }
     for (int k = 0; k < valueDim; k++) {
       units[k] = (float) (MEAN_UNIT * Math.sqrt(total[k] / Math.max(1, all)));

@@ -20,6 +20,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.IntUnaryOperator;
+import java.util.stream.DoubleStream;
 import java.util.stream.IntStream;
 
 /**
@@ -179,7 +180,7 @@ public final class MeadCalibration {
     return metrics;
   }
 
-  private java.util.stream.DoubleStream traces(
+  private DoubleStream traces(
       MetricSums first, MetricSums second, double share, Covariance[][] spread) {
     return IntStream.range(0, shape.layers())
         .mapToDouble(
