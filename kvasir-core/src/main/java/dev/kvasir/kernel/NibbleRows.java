@@ -1,6 +1,7 @@
 package dev.kvasir.kernel;
 
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 
 /**
  * A table of vectors with four bits a number, to look rows up in.
@@ -30,6 +31,21 @@ public record NibbleRows(MemorySegment data, int width, float[] lows, float[] st
 
   public int rowBytes() {
     return width / 2;
+  }
+
+  /**
+   * A row as floats: the definition of what kernels make of it, to the last bit.
+   *
+   * @param out (width) from {@code at} on, set
+   */
+  public void expand(int row, float[] out, int at) {
+    int half = width / 2;
+    long first = (long) row * half;
+    for (int i = 0; i < half; i++) {
+      int two = data.get(ValueLayout.JAVA_BYTE, first + i);
+      out[at + i] = Math.fma(two & 15, steps[i], lows[i]);
+      out[at + half + i] = Math.fma(two >> 4 & 15, steps[half + i], lows[half + i]);
+    }
   }
 
   public long bytes() {

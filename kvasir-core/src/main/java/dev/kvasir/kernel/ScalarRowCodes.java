@@ -23,20 +23,8 @@ final class ScalarRowCodes implements RowCodeKernels {
     for (int row = 0; row < count; row++) {
       int token = tokens[from + row];
       int at = token * codes.width();
-      expand(base, picked[token], out, at);
+      base.expand(picked[token], out, at);
       add(source, offset + (long) row * codes.rowBytes(), codes, out, at);
-    }
-  }
-
-  private static void expand(NibbleRows base, int row, float[] out, int at) {
-    int half = base.width() / 2;
-    float[] lows = base.lows();
-    float[] steps = base.steps();
-    long first = (long) row * half;
-    for (int i = 0; i < half; i++) {
-      int two = base.data().get(ValueLayout.JAVA_BYTE, first + i);
-      out[at + i] = Math.fma(two & 15, steps[i], lows[i]);
-      out[at + half + i] = Math.fma(two >> 4 & 15, steps[half + i], lows[half + i]);
     }
   }
 

@@ -41,7 +41,7 @@ final class HeadTokens {
   private void takeRowsOff(NibbleRows table, int[] picks, float[] x) {
     int width = table.width();
     for (int token = 0; token < TOKENS; token++) {
-      TableRow.expand(table, picks[token], base);
+      table.expand(picks[token], base, 0);
       for (int i = 0; i < width; i++) {
         x[token * width + i] -= base[i];
       }

@@ -138,7 +138,7 @@ final class PagePacking {
     double[] least = new double[TOKENS];
     Arrays.fill(least, Double.POSITIVE_INFINITY);
     for (int r = 0; r < rows; r++) {
-      TableRow.expand(head.base(side), r, row);
+      head.base(side).expand(r, row, 0);
       for (int token = 0; token < TOKENS; token++) {
         double distance = 0;
         for (int i = 0; i < width && distance < least[token]; i++) {

@@ -1,6 +1,7 @@
 package dev.kvasir.lab.mead;
 
 import java.util.List;
+import java.util.function.IntUnaryOperator;
 
 /**
  * How a head's keys and values are spread around what a table says of them.
@@ -9,20 +10,17 @@ import java.util.List;
  * @param values (valueDim, valueDim)
  */
 record Covariance(double[] keys, double[] values) {
-  /** Says what is usual of a token: a row of numbers from {@code at} on. */
-  interface Usual {
-    float[] row(int id);
-
-    /** Where a row begins in what {@link #row} answers. */
-    int at(int id);
-  }
-
+  /**
+   * @param rows what is usual of tokens (rows, width of {@link HeadVectors})
+   * @param rowOf the row of a token id
+   */
   static Covariance of(
       List<KeptText> texts,
       int layer,
       int head,
       HeadVectors vectors,
-      Usual usual,
+      float[] rows,
+      IntUnaryOperator rowOf,
       int keyDim,
       int valueDim) {
     double[] keys = new double[keyDim];
@@ -37,14 +35,13 @@ record Covariance(double[] keys, double[] values) {
         }
         text.read(layer, token, vectors.keyAt(head), keyDim, key, 0);
         text.read(layer, token, vectors.valueAt(head), valueDim, value, 0);
-        float[] row = usual.row(text.tokens()[token]);
-        int at = usual.at(text.tokens()[token]);
+        int at = rowOf.applyAsInt(text.tokens()[token]) * vectors.width();
         for (int i = 0; i < keyDim; i++) {
-          double away = key[i] - row[at + vectors.keyAt(head) + i];
+          double away = key[i] - rows[at + vectors.keyAt(head) + i];
           keys[i] += away * away;
         }
         for (int i = 0; i < valueDim; i++) {
-          value[i] -= row[at + vectors.valueAt(head) + i];
+          value[i] -= rows[at + vectors.valueAt(head) + i];
         }
         for (int i = 0; i < valueDim; i++) {
           for (int j = 0; j <= i; j++) {

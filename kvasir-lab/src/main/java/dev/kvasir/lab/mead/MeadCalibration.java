@@ -134,7 +134,7 @@ public final class MeadCalibration {
     for (int layer = 0; layer < shape.layers() && !listener.stopped(); layer++) {
       float[] table = table(layer, rows, sums, contextFree[layer]);
       withTables.add(heads(layer, metrics, fitted, heldOut, table, rows.weights(), rows::rowOf));
-      float[] mean = mean(layer, sums);
+      float[] mean = sums.mean(layer);
       without.add(heads(layer, metrics, fitted, heldOut, mean, new double[] {1}, id -> 0));
       listener.progress(layer + 1, shape.layers());
     }
@@ -158,7 +158,7 @@ public final class MeadCalibration {
             (part, worker) -> {
               int layer = part / shape.kvHeads();
               int head = part % shape.kvHeads();
-              float[] mean = mean(layer, sums);
+              float[] mean = sums.mean(layer);
               spread[layer][head] = covariance(all, layer, head, mean, id -> 0);
             },
             shape.layers() * shape.kvHeads());
@@ -195,19 +195,8 @@ public final class MeadCalibration {
 
   private Covariance covariance(
       List<KeptText> texts, int layer, int head, float[] rows, IntUnaryOperator rowOf) {
-    Covariance.Usual usual =
-        new Covariance.Usual() {
-          @Override
-          public float[] row(int id) {
-            return rows;
-          }
-
-          @Override
-          public int at(int id) {
-            return rowOf.applyAsInt(id) * vectors.width();
-          }
-        };
-    return Covariance.of(texts, layer, head, vectors, usual, shape.keyDim(), shape.valueDim());
+    return Covariance.of(
+        texts, layer, head, vectors, rows, rowOf, shape.keyDim(), shape.valueDim());
   }
 
   private List<HeadProfile> heads(
@@ -244,20 +233,6 @@ public final class MeadCalibration {
             },
             shape.kvHeads());
     return List.of(heads);
-  }
-
-  private float[] mean(int layer, TokenSums sums) {
-    int width = vectors.width();
-    double[] mean = new double[width];
-    float[] all = sums.sums(layer);
-    for (int i = 0; i < all.length; i++) {
-      mean[i % width] += all[i];
-    }
-    float[] floats = new float[width];
-    for (int i = 0; i < width; i++) {
-      floats[i] = (float) (mean[i] / sums.tokens());
-    }
-    return floats;
   }
 
   /** What layers would make of each id of the table with nothing around it. */
@@ -297,7 +272,7 @@ public final class MeadCalibration {
             vectors.width(),
             decoder.crew());
     float[] table = Arrays.copyOf(ofIds, rows.rows() * vectors.width());
-    float[] mean = mean(layer, sums);
+    float[] mean = sums.mean(layer);
     System.arraycopy(mean, 0, table, rows.ids().length * vectors.width(), mean.length);
     return table;
   }

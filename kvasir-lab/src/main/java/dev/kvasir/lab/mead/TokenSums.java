@@ -49,6 +49,20 @@ final class TokenSums {
     return sums[layer];
   }
 
+  /** The mean over all tokens. // (width) */
+  float[] mean(int layer) {
+    int width = vectors.width();
+    double[] mean = new double[width];
+    for (int i = 0; i < sums[layer].length; i++) {
+      mean[i % width] += sums[layer][i];
+    }
+    float[] floats = new float[width];
+    for (int i = 0; i < width; i++) {
+      floats[i] = (float) (mean[i] / tokens);
+    }
+    return floats;
+  }
+
   /** What attention gives a token on the average. // (layers, hidden) */
   float[][] meanUpdates() {
     float[][] means = new float[updates.length][];
