@@ -336,7 +336,7 @@ public final class Model implements AutoCloseable {
         spec.named(host).text(),
         profile.map(known -> ProfileHash.of(known, spec.plan().profileParts())).orElse(""),
         spec.dependsOnLimit(config().cacheShape(), host) ? host.contextLimit() : 0,
-        "");
+        options.tenant());
   }
 
   /**
@@ -351,10 +351,16 @@ public final class Model implements AutoCloseable {
     return SavedSession.restore(this, file);
   }
 
-  /** The cache of a sequence that was stored. */
-  KvCache restoredCache(CacheSpec spec, int contextLimit, CacheForm form) {
+  /**
+   * The cache of a sequence that was stored with the {@link #identity} of these options.
+   *
+   * @throws InvalidInputException in one sentence, where a bit has changed
+   * @throws dev.kvasir.cache.CacheFullException where there is no memory for it
+   */
+  public KvCache restoredCache(SessionOptions options, CacheForm form) {
     checkOpen();
-    return engine.restored(spec, profile, contextLimit, form);
+    int limit = Session.contextLimit(this, options);
+    return engine.restored(options.cache(), profile, limit, form);
   }
 
   /** Generates for all sessions at once. */
