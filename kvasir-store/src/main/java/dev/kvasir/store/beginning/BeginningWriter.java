@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 
 /**
  * Makes blobs of beginnings on a thread of its own. The record comes after its blocks: whoever
@@ -68,7 +69,12 @@ final class BeginningWriter {
               form.length(),
               names,
               form.rest());
-      blobs.write(StepKeys.last(identity, tokens, tokens.length), sequence.form());
+      BlobName record = StepKeys.last(identity, tokens, tokens.length);
+      blobs.write(record, sequence.form());
+      // What was written first is not what should leave first: it serves the most texts.
+      blobs.used(
+          Stream.concat(names.stream().map(BeginningWriter::blockName), Stream.of(record))
+              .toList());
     }
   }
 
