@@ -10,6 +10,7 @@ import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.sampling.Sampler;
 import dev.kvasir.text.ChatTemplate;
 import dev.kvasir.text.Message;
+import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
@@ -21,6 +22,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
  */
 public final class Session implements AutoCloseable {
   private final Model model;
+  private final SessionOptions options;
   private final int contextLimit;
   private final KvCache cache;
   private final Sequence sequence;
@@ -29,15 +31,18 @@ public final class Session implements AutoCloseable {
   private boolean closed;
 
   Session(Model model, SessionOptions options) {
-    this(model, options, null);
+    this(model, options, model.newCache(options.cache(), contextLimit(model, options)), null);
   }
 
-  private Session(Model model, SessionOptions options, Beginning beginning) {
+  /**
+   * @param cache of the text so far, closed with the session
+   */
+  private Session(Model model, SessionOptions options, KvCache cache, Beginning beginning) {
     this.model = model;
+    this.options = options;
     this.contextLimit = contextLimit(model, options);
     this.beginning = beginning;
-    this.cache =
-        beginning == null ? model.newCache(options.cache(), contextLimit) : beginning.cache();
+    this.cache = cache;
     boolean readsExactly = options.prefill() == Prefill.EXACT;
     this.sequence = new Sequence(cache, contextLimit, readsExactly, model.tokenizer().endOfText());
     boolean asked = options.contextLimit() != Integer.MAX_VALUE;
@@ -62,15 +67,23 @@ public final class Session implements AutoCloseable {
         model
             .prefixes()
             .begin(
-                new PrefixCache.Kind(options.cache().text(), limit),
+                new PrefixCache.Kind(options.cache().text(), limit, options.tenant()),
                 text,
                 owner,
                 () -> model.newCache(options.cache(), limit));
-    Session session = new Session(model, options, known);
+    return new Session(model, options, known.cache(), known).with(text);
+  }
+
+  /** Goes on with a text, of which a cache holds all or some. */
+  static Session on(Model model, SessionOptions options, int[] text, KvCache cache) {
+    return new Session(model, options, cache, null).with(text);
+  }
+
+  private Session with(int[] text) {
     for (int id : text) {
-      session.sequence.append(id);
+      sequence.append(id);
     }
-    return session;
+    return this;
   }
 
   static int contextLimit(Model model, SessionOptions options) {
@@ -145,6 +158,9 @@ public final class Session implements AutoCloseable {
     long end = System.nanoTime();
     boolean isRead = sequence.generated() > 0;
     long promptDone = isRead ? sequence.promptDone() : end;
+    if (isRead && leaves != null) {
+      model.prefixes().read(unread, promptDone - start);
+    }
     return new Generation(
         sequence.text(),
         isRead ? unread : Math.max(0, cache.length() - remembered),
@@ -168,6 +184,25 @@ public final class Session implements AutoCloseable {
           "the prompt has %d tokens%s; the cache's budget has room for %d"
               .formatted(promptLength, after, Math.max(0, cache.capacity() - held)));
     }
+  }
+
+  /**
+   * Saves all that it holds, so that {@link Model#restore} goes on from here, in another process as
+   * well. The file is written whole or not at all.
+   */
+  public void save(Path file) {
+    exclusively(
+        () -> {
+          model.checkOpen();
+          SavedSession.save(model, options, tokens(), cache, file);
+          return null;
+        });
+  }
+
+  private int[] tokens() {
+    int[] tokens = new int[sequence.length()];
+    Arrays.setAll(tokens, sequence::token);
+    return tokens;
   }
 
   /** Forgets all text. */

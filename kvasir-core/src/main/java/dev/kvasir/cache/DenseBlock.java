@@ -5,12 +5,15 @@ import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.kernel.DenseMatrix;
 import dev.kvasir.kernel.DenseMatrix.Precision;
 import dev.kvasir.kernel.Kernels;
+import dev.kvasir.kernel.ScalarKernels;
 import dev.kvasir.memory.CountedArena;
 import dev.kvasir.memory.MemoryPool;
 import dev.kvasir.page.HalfRounding;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.function.Consumer;
 
 /**
  * Tokens whose vectors are stored as floating-point numbers.
@@ -27,6 +30,8 @@ final class DenseBlock implements Block {
       ValueLayout.JAVA_SHORT.withOrder(ByteOrder.LITTLE_ENDIAN);
   private static final ValueLayout.OfFloat FLOAT =
       ValueLayout.JAVA_FLOAT.withOrder(ByteOrder.LITTLE_ENDIAN);
+
+  private static final Kernels KERNELS = new ScalarKernels();
 
   private final CacheShape shape;
   private final int capacity;
@@ -206,6 +211,55 @@ final class DenseBlock implements Block {
     if (!shape.hasValuesInKeys()) {
       kernels.expand(values, row(layer, 0, 0), count, valueVectors, 0);
     }
+  }
+
+  /**
+   * Writes its first tokens as they are.
+   *
+   * <pre>keys, then values: layer | KV head | token | channel</pre>
+   */
+  void write(int tokens, ByteBuffer out) {
+    eachHead(keys, tokens, numbers -> out.put(numbers.asByteBuffer()));
+    if (!shape.hasValuesInKeys()) {
+      eachHead(values, tokens, numbers -> out.put(numbers.asByteBuffer()));
+    }
+  }
+
+  /** Reads what {@link #write} wrote; answers whether all numbers are finite. */
+  boolean read(int tokens, ByteBuffer in) {
+    eachHead(keys, tokens, numbers -> fill(numbers, in));
+    if (!shape.hasValuesInKeys()) {
+      eachHead(values, tokens, numbers -> fill(numbers, in));
+    }
+    return areFinite(keys, tokens) && areFinite(values, tokens);
+  }
+
+  private void eachHead(DenseMatrix rows, int tokens, Consumer<MemorySegment> numbers) {
+    long rowBytes = rows.offset(1);
+    for (int first = 0; first < rows.rows(); first += capacity) {
+      numbers.accept(rows.data().asSlice(rows.offset(first), tokens * rowBytes));
+    }
+  }
+
+  private static void fill(MemorySegment numbers, ByteBuffer in) {
+    int bytes = (int) numbers.byteSize();
+    numbers.copyFrom(MemorySegment.ofBuffer(in.slice(in.position(), bytes)));
+    in.position(in.position() + bytes);
+  }
+
+  private boolean areFinite(DenseMatrix rows, int tokens) {
+    float[] row = new float[rows.columns()];
+    for (int first = 0; first < rows.rows(); first += capacity) {
+      for (int token = 0; token < tokens; token++) {
+        KERNELS.expand(rows, first + token, 1, row, 0);
+        for (float number : row) {
+          if (!Float.isFinite(number)) {
+            return false;
+          }
+        }
+      }
+    }
+    return true;
   }
 
   /** A block of the same, whose bytes have been taken from the pool. */

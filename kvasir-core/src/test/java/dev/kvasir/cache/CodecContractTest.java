@@ -341,6 +341,28 @@ class CodecContractTest {
     }
   }
 
+  /** The one that was stored goes first: what was read must not depend on it. */
+  @ParameterizedTest
+  @MethodSource(KINDS + "storedKinds")
+  void aStoredCacheGoesOnAsIfItHadNeverStopped(ShapedSpec kind) {
+    try (KvCache cache = open(kind)) {
+      append(kind, cache, 290, new SplittableRandom(SEED), 97);
+      CacheForm stored = StoredPieces.of(cache.form());
+      append(kind, cache, 110, new SplittableRandom(SEED + 1), 1);
+      try (KvCache read = restored(kind, stored)) {
+        assertThat(StoredPieces.of(read.form())).isEqualTo(stored);
+        append(kind, read, 110, new SplittableRandom(SEED + 1), 1);
+        assertThat(StoredPieces.of(read.form())).isEqualTo(StoredPieces.of(cache.form()));
+        assertThat(read.bytes()).isEqualTo(cache.bytes());
+        assertSame(kind, read, cache, 400);
+      }
+    }
+  }
+
+  private static KvCache restored(ShapedSpec kind, CacheForm form) {
+    return CacheSpec.parse(kind.spec()).restored(kind.shape(), host(kind.shape()), form);
+  }
+
   private static KvCache open(ShapedSpec kind) {
     return CacheSpec.parse(kind.spec()).newCache(kind.shape(), host(kind.shape()));
   }

@@ -190,6 +190,11 @@ final class ContractSpecs {
         .flatMap(some -> some);
   }
 
+  /** Pages of other shapes are held to their byte forms elsewhere. */
+  static Stream<ShapedSpec> storedKinds() {
+    return Stream.concat(specs().map(spec -> new ShapedSpec(SHAPE, spec)), latentKinds());
+  }
+
   private static Stream<ShapedSpec> on(
       List<CacheShape> shapes, Supplier<Stream<String>> someSpecs) {
     return shapes.stream()

@@ -29,16 +29,6 @@ final class BlockTokens {
     this.memory = memory.retain();
   }
 
-  /** In memory of their own. */
-  static BlockTokens apart(int position) {
-    SharedArena own = new SharedArena();
-    try {
-      return new BlockTokens(own, position);
-    } finally {
-      own.release();
-    }
-  }
-
   /** Of the first of them. */
   int position() {
     return position;

@@ -92,15 +92,15 @@ final class TokenPage implements TurningPage {
   }
 
   /** Reads what {@link #form} wrote. */
-  static TokenPage read(byte[] form, MeadTables tables, PackedTokens known) {
-    return Envelope.PAGE.open(form, KIND, in -> read(in, tables, known));
+  static TokenPage read(byte[] form, MeadTables tables, ReadingRoom room) {
+    return Envelope.PAGE.open(form, KIND, in -> read(in, tables, room));
   }
 
-  private static TokenPage read(ByteBuffer in, MeadTables tables, PackedTokens known) {
+  private static TokenPage read(ByteBuffer in, MeadTables tables, ReadingRoom room) {
     int position = Envelope.PAGE.position(in);
     Envelope.PAGE.requireRest(in, BlockTokens.BYTES);
-    BlockTokens tokens = known.read(in, 0, position);
-    known.add(tokens);
+    BlockTokens tokens = room.ids(in, position);
+    room.known().add(tokens);
     return new TokenPage(tables, tokens);
   }
 
