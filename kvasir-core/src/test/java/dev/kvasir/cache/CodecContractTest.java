@@ -11,8 +11,6 @@ import dev.kvasir.codec.Methods;
 import dev.kvasir.codec.ModelTables;
 import dev.kvasir.codec.PageCodec;
 import dev.kvasir.codec.ValueOrigin;
-import dev.kvasir.codec.commvq.MadeUpCodebooks;
-import dev.kvasir.codec.mead.MadeUpTables;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.ScalarKernels;
@@ -70,20 +68,8 @@ class CodecContractTest {
                 .withQueryHeads(shape.kvHeads())
                 .withRotation(
                     Optional.of(new Rope(RopeLayout.HALVES, RopeFrequencies.plain(10_000, 16))))
-                .withProfile(
-                    Optional.of(
-                        MadeUpTables.addTo(
-                            MadeUpCodebooks.profile(shape, codebookBits(shape)), shape)))
+                .withProfile(Optional.of(ContractSpecs.profile(shape)))
                 .withContextLimit(LONGEST));
-  }
-
-  /** Those that are asked for: codebooks of large heads take their time. */
-  private static int[] codebookBits(CacheShape shape) {
-    return ContractSpecs.kinds()
-        .filter(kind -> kind.shape().equals(shape) && kind.spec().startsWith("commvq:"))
-        .mapToInt(kind -> kind.spec().charAt("commvq:".length()) - '0')
-        .distinct()
-        .toArray();
   }
 
   @BeforeEach
@@ -402,9 +388,7 @@ class CodecContractTest {
     }
   }
 
-  /**
-   * Millions of normal numbers, which those of {@link java.util.Random} take ten times as long for.
-   */
+  /** Millions of numbers, half of a run if they came from {@link java.util.Random}. */
   private static float[] vector(SplittableRandom random, int channels) {
     float[] vector = new float[channels];
     for (int i = 0; i < vector.length; i++) {

@@ -2,6 +2,9 @@ package dev.kvasir.cache;
 
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.ValueOrigin;
+import dev.kvasir.codec.commvq.MadeUpCodebooks;
+import dev.kvasir.codec.mead.MadeUpTables;
+import dev.kvasir.profile.Profile;
 import java.util.List;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
@@ -199,6 +202,17 @@ final class ContractSpecs {
       List<CacheShape> shapes, Supplier<Stream<String>> someSpecs) {
     return shapes.stream()
         .flatMap(shape -> someSpecs.get().map(spec -> new ShapedSpec(shape, spec)));
+  }
+
+  /** With the codebooks that specs ask for: those of large heads take their time. */
+  static Profile profile(CacheShape shape) {
+    int[] widths =
+        kinds()
+            .filter(kind -> kind.shape().equals(shape) && kind.spec().startsWith("commvq:"))
+            .mapToInt(kind -> kind.spec().charAt("commvq:".length()) - '0')
+            .distinct()
+            .toArray();
+    return MadeUpTables.addTo(MadeUpCodebooks.profile(shape, widths), shape);
   }
 
   static Stream<ShapedSpec> kindsThatStoreValues() {
