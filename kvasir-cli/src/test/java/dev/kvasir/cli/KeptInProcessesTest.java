@@ -1,0 +1,67 @@
+package dev.kvasir.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kvasir.stored.SessionFile;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A text that is kept goes from one process to the next. */
+class KeptInProcessesTest {
+  private static final String PROMPT = "Once upon a time";
+
+  @TempDir Path folder;
+
+  private Process start(String... arguments) throws IOException {
+    List<String> command = new ArrayList<>();
+    command.add(ProcessHandle.current().info().command().orElse("java"));
+    command.addAll(List.of("--add-modules", "jdk.incubator.vector"));
+    command.add("--enable-native-access=ALL-UNNAMED");
+    command.addAll(List.of("-cp", System.getProperty("java.class.path"), Main.class.getName()));
+    command.addAll(List.of("generate", "--temperature=0", "--kv=kivi:2", "--session"));
+    command.add(folder.resolve("tale").toString());
+    command.addAll(List.of(arguments));
+    Process process =
+        new ProcessBuilder(command).redirectError(folder.resolve("err").toFile()).start();
+    process.getOutputStream().close();
+    return process;
+  }
+
+  private String end(Process process) throws Exception {
+    String out = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
+    return out;
+  }
+
+  @Test
+  void twoProcessesMakeTheTextOfOne() throws Exception {
+    String first = end(start("--max-tokens=6", PROMPT));
+    String second = end(start("--max-tokens=6"));
+    String whole =
+        Run.of("generate", "--temperature=0", "--kv=kivi:2", "--max-tokens=12", PROMPT).out();
+    assertThat(first.replaceAll("\\R$", "") + second).isEqualTo(whole);
+  }
+
+  /** The signal of service managers and that of Ctrl-C lead to the same. */
+  @Test
+  void aProcessThatIsToldToEndSavesAllThatItHasSaid() throws Exception {
+    Process process = start("--max-tokens=10000", PROMPT);
+    String said = new String(process.getInputStream().readNBytes(40), StandardCharsets.UTF_8);
+    process.toHandle().destroy(); // the process's own method would close its output here
+    said += end(process);
+    assertThat(Files.readString(folder.resolve("err"))).contains("interrupted", "saved ");
+    try (SessionFile saved = SessionFile.open(folder.resolve("tale"))) {
+      saved.verify();
+      int tokens = saved.sequence().tokens().length;
+      String whole = Run.of("generate", "-t=0", "--kv=kivi:2", "-n=" + (tokens - 5), PROMPT).out();
+      assertThat(said).isEqualTo(whole);
+    }
+  }
+}
