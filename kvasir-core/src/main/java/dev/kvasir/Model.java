@@ -31,9 +31,12 @@ import java.lang.foreign.MemorySegment;
 import java.net.URL;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
@@ -53,6 +56,7 @@ public final class Model implements AutoCloseable {
   private final Tokenizer tokenizer;
   private final Optional<Profile> profile;
   private final Supplier<String> weightsHash;
+  private final Map<Set<String>, String> profileHashes = new ConcurrentHashMap<>(); // by parts
   private final Crew crew;
   private final StepLoop loop;
   private final PrefixCache prefixes;
@@ -334,9 +338,13 @@ public final class Model implements AutoCloseable {
         weightsHash.get(),
         fingerprint(),
         spec.named(host).text(),
-        profile.map(known -> ProfileHash.of(known, spec.plan().profileParts())).orElse(""),
+        profileHashes.computeIfAbsent(spec.plan().profileParts(), this::profileHash),
         spec.dependsOnLimit(config().cacheShape(), host) ? host.contextLimit() : 0,
-        "");
+        options.tenant());
+  }
+
+  private String profileHash(Set<String> parts) {
+    return profile.map(known -> ProfileHash.of(known, parts)).orElse("");
   }
 
   /**
@@ -365,10 +373,16 @@ public final class Model implements AutoCloseable {
     }
   }
 
-  /** The cache of a sequence that was stored. */
-  KvCache restoredCache(CacheSpec spec, int contextLimit, CacheForm form) {
+  /**
+   * The cache of a sequence that was stored with the {@link #identity} of these options.
+   *
+   * @throws InvalidInputException in one sentence, where a bit has changed
+   * @throws dev.kvasir.cache.CacheFullException where there is no memory for it
+   */
+  public KvCache restoredCache(SessionOptions options, CacheForm form) {
     checkOpen();
-    return engine.restored(spec, profile, contextLimit, form);
+    int limit = Session.contextLimit(this, options);
+    return engine.restored(options.cache(), profile, limit, form);
   }
 
   /** Generates for all sessions at once. */

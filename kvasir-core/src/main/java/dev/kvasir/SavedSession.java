@@ -51,8 +51,7 @@ final class SavedSession {
         throw new InvalidInputException("%s: %s".formatted(path, difference.get()));
       }
       model.checkIds(stored.tokens());
-      int limit = Session.contextLimit(model, options);
-      KvCache cache = model.restoredCache(options.cache(), limit, file.cache());
+      KvCache cache = model.restoredCache(options, file.cache());
       return Session.on(model, options, stored.tokens(), cache);
     } catch (CacheFullException e) {
       throw e; // which says nothing of the file
@@ -67,6 +66,7 @@ final class SavedSession {
     return new SessionOptions(
         CacheSpec.parse(stored.typed()),
         stored.contextLimit(),
-        stored.readsExactly() ? Prefill.EXACT : Prefill.CHUNKED);
+        stored.readsExactly() ? Prefill.EXACT : Prefill.CHUNKED,
+        "");
   }
 }

@@ -69,7 +69,7 @@ public final class Session implements AutoCloseable {
         model
             .prefixes()
             .begin(
-                new PrefixCache.Kind(options.cache().text(), limit),
+                new PrefixCache.Kind(options.cache().text(), limit, options.tenant()),
                 text,
                 owner,
                 () -> model.newCache(options.cache(), limit));
@@ -160,6 +160,9 @@ public final class Session implements AutoCloseable {
     long end = System.nanoTime();
     boolean isRead = sequence.generated() > 0;
     long promptDone = isRead ? sequence.promptDone() : end;
+    if (isRead && leaves != null) {
+      model.prefixes().read(unread, promptDone - start);
+    }
     return new Generation(
         sequence.text(),
         isRead ? unread : Math.max(0, cache.length() - remembered),

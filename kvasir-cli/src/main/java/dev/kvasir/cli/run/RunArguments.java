@@ -92,8 +92,10 @@ final class RunArguments {
     }
     requireSame(file, "--prefill", prefill, word(prefill(saved)), "");
     requireSame(file, "--context", "" + context, word(saved.contextLimit()), "");
-    return new SessionOptions(
-        CacheSpec.parse(repack ? cache : saved.typed()), saved.contextLimit(), prefill(saved));
+    return SessionOptions.defaults()
+        .withCache(CacheSpec.parse(repack ? cache : saved.typed()))
+        .withContextLimit(saved.contextLimit())
+        .withPrefill(prefill(saved));
   }
 
   private static Prefill prefill(StoredSequence saved) {

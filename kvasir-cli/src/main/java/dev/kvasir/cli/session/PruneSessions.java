@@ -1,10 +1,10 @@
 package dev.kvasir.cli.session;
 
-import dev.kvasir.cli.arguments.ByteCount;
 import dev.kvasir.cli.arguments.OptionValue;
 import dev.kvasir.cli.terminal.Streams;
 import dev.kvasir.cli.terminal.Units;
 import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.memory.ByteCount;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;

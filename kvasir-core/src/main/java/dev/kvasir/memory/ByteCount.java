@@ -1,4 +1,4 @@
-package dev.kvasir.cli.arguments;
+package dev.kvasir.memory;
 
 import dev.kvasir.error.InvalidInputException;
 import java.util.regex.Matcher;
