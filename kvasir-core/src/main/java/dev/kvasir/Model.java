@@ -257,7 +257,7 @@ public final class Model implements AutoCloseable {
     return engine.newCache(spec, profile, contextLimit);
   }
 
-  private CacheHost cacheHost() {
+  CacheHost cacheHost() {
     return engine.cacheHost().withProfile(profile);
   }
 
@@ -357,6 +357,20 @@ public final class Model implements AutoCloseable {
   public Session restore(Path file) {
     checkOpen();
     return SavedSession.restore(this, file);
+  }
+
+  /**
+   * A session that was saved, which goes on with another kind of cache: its keys and values are
+   * packed anew, as {@link Session#repacked} does it.
+   */
+  public Session restore(Path file, CacheSpec other) {
+    Session saved = restore(file);
+    if (saved.options().cache().text().equals(other.text())) {
+      return saved;
+    }
+    try (saved) {
+      return saved.repacked(other);
+    }
   }
 
   /**
