@@ -145,6 +145,21 @@ public final class TieredBlobs implements AutoCloseable {
     desks.get(found.tier()).tier().forget(found.name());
   }
 
+  /** Removes them from all tiers, after what waits to be written. */
+  public void forget(List<BlobName> names) {
+    List<BlobName> gone = List.copyOf(names);
+    desks.forEach(desk -> desk.writer().forget(gone));
+  }
+
+  /** A record as each tier has it, where they may differ; each may take the time usual for it. */
+  public List<byte[]> readEverywhere(BlobName name) {
+    return desks.stream()
+        .map(TierDesk::tier)
+        .flatMap(
+            tier -> tier.read(List.of(name), Deadline.in(tier.usualReadTime())).values().stream())
+        .toList();
+  }
+
   public int tiers() {
     return desks.size();
   }

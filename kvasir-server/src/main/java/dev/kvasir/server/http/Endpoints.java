@@ -182,7 +182,7 @@ public final class Endpoints {
   }
 
   private void forget(Exchange exchange) throws IOException {
-    served.model().prefixes().forget(last(exchange, CONVERSATIONS));
+    served.model().prefixes().forget("", last(exchange, CONVERSATIONS));
     exchange.nothing();
   }
 }
