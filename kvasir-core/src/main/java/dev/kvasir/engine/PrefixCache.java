@@ -95,7 +95,7 @@ public final class PrefixCache implements MemoryPool.Yielding, AutoCloseable {
    *
    * @param owner whoever read it, as it was told; null where several texts have it in common
    */
-  public record Kept(String owner, String spec, int tokens, KvCache cache) {}
+  public record Kept(String owner, Kind kind, int tokens, KvCache cache) {}
 
   private final MemoryPool pool;
   private final ReentrantLock lock = new ReentrantLock();
@@ -372,8 +372,7 @@ public final class PrefixCache implements MemoryPool.Yielding, AutoCloseable {
     try {
       for (KeptBeginning entry : byUse) {
         consumer.accept(
-            new Kept(
-                entry.owner(), entry.key().kind().spec(), entry.tokens().length, entry.cache()));
+            new Kept(entry.owner(), entry.key().kind(), entry.tokens().length, entry.cache()));
       }
     } finally {
       lock.unlock();

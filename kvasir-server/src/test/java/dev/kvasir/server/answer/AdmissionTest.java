@@ -15,7 +15,7 @@ class AdmissionTest {
   private static Admission.Place admit(
       Admission admission, long bytes, Object source, long shared) {
     return admission.admit(
-        1, bytes, () -> new Admission.Need(1, bytes - shared, source, shared), () -> {});
+        1, bytes, 0, () -> new Admission.Need(1, bytes - shared, source, shared), () -> {});
   }
 
   @Test
