@@ -110,6 +110,7 @@ public final class ServerState {
     counts.addProperty("queries", prefix.queries());
     counts.addProperty("hits", prefix.hits());
     counts.addProperty("tokens", prefix.tokens());
+    counts.addProperty("far", prefix.farHits());
     state.add("prefix", counts);
     JsonArray conversations = new JsonArray();
     held.forEach(one -> conversations.add(conversation(one, tenant)));

@@ -142,7 +142,8 @@ function showList() {
 }
 
 function showMemory() {
-  panel.show(live, open.id, key => conversations.find(key)?.title ?? null);
+  const timings = open.turns.findLast(turn => turn.timings)?.timings;
+  panel.show(live, { key: open.id, timings }, key => conversations.find(key)?.title ?? null);
 }
 
 function showState(state) {
