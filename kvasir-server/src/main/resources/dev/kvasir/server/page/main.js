@@ -149,6 +149,12 @@ function showMemory() {
 function showState(state) {
   const other = state && (state.model !== known?.model || state.chat !== known?.chat || state.kv !== known?.kv);
   known = state ?? known;
+  setText(
+    byId('kept-where'),
+    known?.store
+      ? 'Conversations are kept in this browser, and what the server has read of them in its store.'
+      : 'Conversations are kept in this browser.',
+  );
   if (other) {
     setText(byId('model-name'), state.model);
     composer.mode(state);

@@ -16,7 +16,7 @@ class TierLine {
   }
 
   show(tier) {
-    setText(this.#name, `${placeName(tier.place)} ${tier.name}`);
+    setText(this.#name, `${placeName(tier.place)} ${tier.name.replace(/^rediss?:\/\//, '')}`);
     this.#name.title = tier.name;
     setText(this.#size, tier.bytes === undefined ? '' : bytes(tier.bytes));
     setText(

@@ -86,6 +86,10 @@ class AppearanceTest {
       holds("memory", width, scheme);
       stage.page().click("#fold-memory");
     }
+    if (width == 1600) {
+      stage.page().value("document.getElementById('memory-body').scrollTop = 400");
+      holds("store", width, scheme);
+    }
     stage.page().click("#open-settings");
     holds("settings", width, scheme);
   }

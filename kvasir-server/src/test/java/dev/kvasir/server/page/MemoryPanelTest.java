@@ -88,11 +88,14 @@ class MemoryPanelTest {
   void aStoreIsToldWithItsPlacesWhereThereIsOne() {
     stage.open();
     assertThat(stage.page().isShown(".tiers")).isFalse();
+    assertThat(stage.page().text(".shelf-foot"))
+        .endsWith("Conversations are kept in this browser.");
     stage.server().tell(States.holding("any"));
     stage.page().awaitText(".tiers", "Disk /var/lib/kvasir/conversations-of-this-machine");
     assertThat(stage.page().text(".tiers"))
         .contains("5 GiB", "120 of 124 blobs found · 8 MiB read · 16 MiB written · 1.5 GiB/s")
-        .contains("Redis redis://10.0.0.7:6379/0", "2 failures · 7 blobs not written in time");
+        .contains("Redis 10.0.0.7:6379/0", "2 failures · 7 blobs not written in time");
+    assertThat(stage.page().text(".shelf-foot")).endsWith("has read of them in its store.");
     assertThat(stage.page().text("#memory-body"))
         .contains("12,288", "41.3", "246", "3 of 5 prompts began with what was fetched;")
         .contains("1 sooner read than fetched; 1 found damaged and read.");
