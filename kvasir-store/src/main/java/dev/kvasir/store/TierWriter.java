@@ -69,6 +69,15 @@ final class TierWriter {
     notifyAll();
   }
 
+  /** Waits until so many bytes would not be dropped, or so long. */
+  synchronized void awaitRoom(long bytes, Duration time) {
+    long end = System.nanoTime() + time.toNanos();
+    long millis = time.toMillis();
+    while (!jobs.isEmpty() && waitingBytes + bytes > limit && millis > 0 && waits(millis)) {
+      millis = Math.ceilDiv(end - System.nanoTime(), 1_000_000L);
+    }
+  }
+
   private void work() {
     for (Job job = next(); job != null; job = next()) {
       try {

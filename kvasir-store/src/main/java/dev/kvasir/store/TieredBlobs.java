@@ -24,8 +24,11 @@ import java.util.function.Function;
  * read finds it further away, if anywhere.
  */
 public final class TieredBlobs implements AutoCloseable {
-  /** What may wait to be written to a tier. */
+  /** What may wait to be written to a tier, at the most; and no more than a share of the heap. */
   public static final long WAITING_BYTES = 256L << 20;
+
+  /** The share of the heap, of which steps and requests need the most. */
+  private static final int HEAP_SHARES = 8;
 
   /** How long closing may take to write what waits. */
   public static final Duration CLOSING_TIME = Duration.ofSeconds(10);
@@ -57,7 +60,8 @@ public final class TieredBlobs implements AutoCloseable {
             .sorted(Comparator.comparing(address -> address instanceof StoreAddress.InRedis))
             .map(address -> address.open(listener))
             .toList();
-    return new TieredBlobs(tiers, WAITING_BYTES);
+    long share = Runtime.getRuntime().maxMemory() / HEAP_SHARES;
+    return new TieredBlobs(tiers, Math.min(WAITING_BYTES, share));
   }
 
   /** Each tier may take the time that is usual for it. */
@@ -120,6 +124,11 @@ public final class TieredBlobs implements AutoCloseable {
   /** Keeps a blob in all tiers, soon; nobody may change the bytes. */
   public void write(BlobName name, byte[] bytes) {
     desks.forEach(desk -> desk.writer().write(name, bytes));
+  }
+
+  /** For who can wait: until the nearest tier would take so many bytes, or so long. */
+  public void awaitRoom(long bytes, Duration time) {
+    desks.getFirst().writer().awaitRoom(bytes, time);
   }
 
   /** These were whole and of use: nearer tiers get them too, and their age begins anew. */

@@ -100,7 +100,12 @@ final class StoreState {
         "Blobs that were asked for and did not come.",
         one -> one.counts().misses());
     add(gauges, tiers, "read_bytes_total", "Bytes read.", one -> one.counts().bytesRead());
-    add(gauges, tiers, "written_bytes_total", "Bytes written.", one -> one.counts().bytesWritten());
+    add(
+        gauges,
+        tiers,
+        "written_bytes_total",
+        "Bytes of blobs that were to be kept and are, also where they lay there already.",
+        one -> one.counts().bytesWritten());
     add(
         gauges,
         tiers,

@@ -27,6 +27,11 @@ import java.util.function.Consumer;
 final class BeginningWriter implements MemoryPool.Yielding {
   private static final int MOST_WAITING = 8;
 
+  /** Of each block, between which is looked whether its memory is needed. */
+  private static final int WAITS_FOR_ROOM = 20;
+
+  private static final Duration WAIT_FOR_ROOM = Duration.ofMillis(50);
+
   private final TieredBlobs blobs;
   private final MemoryPool pool;
   private final OwnedBlobs owned;
@@ -141,8 +146,8 @@ final class BeginningWriter implements MemoryPool.Yielding {
       isWritten = false;
     }
     writing.cache().close();
-    hasLetGo();
     listener.accept(isWritten);
+    hasLetGo();
     if (isWritten && writing.owner() != null) {
       owned.add(writing.identity().tenant(), writing.owner(), names);
     }
@@ -170,7 +175,11 @@ final class BeginningWriter implements MemoryPool.Yielding {
     return names;
   }
 
+  /** A beginning may be larger than what may wait: then a disk is waited for, if not for long. */
   private void writeBlock(String name, byte[] block) {
+    for (int i = 0; i < WAITS_FOR_ROOM && !isGivenUp; i++) {
+      blobs.awaitRoom(block.length, WAIT_FOR_ROOM);
+    }
     if (isGivenUp) {
       throw new CancellationException("its memory is needed");
     }
