@@ -31,9 +31,12 @@ import java.lang.foreign.MemorySegment;
 import java.net.URL;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
@@ -53,6 +56,7 @@ public final class Model implements AutoCloseable {
   private final Tokenizer tokenizer;
   private final Optional<Profile> profile;
   private final Supplier<String> weightsHash;
+  private final Map<Set<String>, String> profileHashes = new ConcurrentHashMap<>(); // by parts
   private final Crew crew;
   private final StepLoop loop;
   private final PrefixCache prefixes;
@@ -253,7 +257,7 @@ public final class Model implements AutoCloseable {
     return engine.newCache(spec, profile, contextLimit);
   }
 
-  private CacheHost cacheHost() {
+  CacheHost cacheHost() {
     return engine.cacheHost().withProfile(profile);
   }
 
@@ -334,9 +338,13 @@ public final class Model implements AutoCloseable {
         weightsHash.get(),
         fingerprint(),
         spec.named(host).text(),
-        profile.map(known -> ProfileHash.of(known, spec.plan().profileParts())).orElse(""),
+        profileHashes.computeIfAbsent(spec.plan().profileParts(), this::profileHash),
         spec.dependsOnLimit(config().cacheShape(), host) ? host.contextLimit() : 0,
         options.tenant());
+  }
+
+  private String profileHash(Set<String> parts) {
+    return profile.map(known -> ProfileHash.of(known, parts)).orElse("");
   }
 
   /**
@@ -349,6 +357,20 @@ public final class Model implements AutoCloseable {
   public Session restore(Path file) {
     checkOpen();
     return SavedSession.restore(this, file);
+  }
+
+  /**
+   * A session that was saved, which goes on with another kind of cache: its keys and values are
+   * packed anew, as {@link Session#repacked} does it.
+   */
+  public Session restore(Path file, CacheSpec other) {
+    Session saved = restore(file);
+    if (saved.options().cache().text().equals(other.text())) {
+      return saved;
+    }
+    try (saved) {
+      return saved.repacked(other);
+    }
   }
 
   /**

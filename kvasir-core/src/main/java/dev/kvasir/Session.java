@@ -1,7 +1,9 @@
 package dev.kvasir;
 
+import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.cache.PackingTime;
+import dev.kvasir.cache.Repacking;
 import dev.kvasir.engine.Beginning;
 import dev.kvasir.engine.PrefixCache;
 import dev.kvasir.engine.Sequence;
@@ -199,6 +201,32 @@ public final class Session implements AutoCloseable {
         });
   }
 
+  /**
+   * Another session with the same text, whose keys and values are packed anew with another kind of
+   * cache, as attention sees them here. What was lost here stays lost.
+   *
+   * @throws InvalidInputException where that kind packs by what queries look at, which nobody knows
+   *     any more
+   */
+  public Session repacked(CacheSpec kind) {
+    return exclusively(
+        () -> {
+          model.checkOpen();
+          KvCache other = model.newCache(kind, contextLimit);
+          try {
+            Repacking.requirePossible(kind, other);
+            boolean byPosition =
+                Sequence.isPackedByPosition(other, options.prefill() == Prefill.EXACT);
+            new Repacking(cache, other, model.config().cacheShape(), model.cacheHost().kernels())
+                .fill(tokens(), Sequence.PROMPT_STEP, byPosition);
+          } catch (RuntimeException | Error e) {
+            other.close();
+            throw e;
+          }
+          return on(model, options.withCache(kind), tokens(), other);
+        });
+  }
+
   private int[] tokens() {
     int[] tokens = new int[sequence.length()];
     Arrays.setAll(tokens, sequence::token);
@@ -212,6 +240,11 @@ public final class Session implements AutoCloseable {
           sequence.keep(0);
           return null;
         });
+  }
+
+  /** What it was opened with. */
+  public SessionOptions options() {
+    return options;
   }
 
   /** Tokens of the text whose keys and values are there, and need not be read. */

@@ -5,7 +5,6 @@ import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.kernel.DenseMatrix;
 import dev.kvasir.kernel.DenseMatrix.Precision;
 import dev.kvasir.kernel.Kernels;
-import dev.kvasir.kernel.ScalarKernels;
 import dev.kvasir.memory.CountedArena;
 import dev.kvasir.memory.MemoryPool;
 import dev.kvasir.page.HalfRounding;
@@ -30,8 +29,6 @@ final class DenseBlock implements Block {
       ValueLayout.JAVA_SHORT.withOrder(ByteOrder.LITTLE_ENDIAN);
   private static final ValueLayout.OfFloat FLOAT =
       ValueLayout.JAVA_FLOAT.withOrder(ByteOrder.LITTLE_ENDIAN);
-
-  private static final Kernels KERNELS = new ScalarKernels();
 
   private final CacheShape shape;
   private final int capacity;
@@ -225,13 +222,12 @@ final class DenseBlock implements Block {
     }
   }
 
-  /** Reads what {@link #write} wrote; answers whether all numbers are finite. */
-  boolean read(int tokens, ByteBuffer in) {
+  /** Reads what {@link #write} wrote: finite numbers, as {@link #store} takes no others. */
+  void read(int tokens, ByteBuffer in) {
     eachHead(keys, tokens, numbers -> fill(numbers, in));
     if (!shape.hasValuesInKeys()) {
       eachHead(values, tokens, numbers -> fill(numbers, in));
     }
-    return areFinite(keys, tokens) && areFinite(values, tokens);
   }
 
   private void eachHead(DenseMatrix rows, int tokens, Consumer<MemorySegment> numbers) {
@@ -245,21 +241,6 @@ final class DenseBlock implements Block {
     int bytes = (int) numbers.byteSize();
     numbers.copyFrom(MemorySegment.ofBuffer(in.slice(in.position(), bytes)));
     in.position(in.position() + bytes);
-  }
-
-  private boolean areFinite(DenseMatrix rows, int tokens) {
-    float[] row = new float[rows.columns()];
-    for (int first = 0; first < rows.rows(); first += capacity) {
-      for (int token = 0; token < tokens; token++) {
-        KERNELS.expand(rows, first + token, 1, row, 0);
-        for (float number : row) {
-          if (!Float.isFinite(number)) {
-            return false;
-          }
-        }
-      }
-    }
-    return true;
   }
 
   /** A block of the same, whose bytes have been taken from the pool. */

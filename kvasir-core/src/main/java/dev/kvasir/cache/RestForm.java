@@ -76,7 +76,7 @@ record RestForm(int length, int blocks, byte[] state, ByteBuffer numbers) {
 
   /** Fills a block with the next numbers. */
   void fill(DenseBlock block, int tokens) {
-    requireFinite(Envelope.REST, block.read(tokens, numbers));
+    block.read(tokens, numbers);
   }
 
   static int code(Precision precision) {
@@ -93,12 +93,6 @@ record RestForm(int length, int blocks, byte[] state, ByteBuffer numbers) {
       throw envelope.refused(
           "has numbers of kind %d; this cache has kind %d, %s"
               .formatted(found, code(precision), precision));
-    }
-  }
-
-  static void requireFinite(Envelope envelope, boolean finite) {
-    if (!finite) {
-      throw envelope.refused("has a number that is not finite");
     }
   }
 }

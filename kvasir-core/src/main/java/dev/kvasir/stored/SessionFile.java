@@ -204,6 +204,11 @@ public final class SessionFile implements AutoCloseable {
     return bytes.byteSize();
   }
 
+  /** Those of them that are whole blocks. */
+  public long blockBytes() {
+    return parts[parts.length - 1] - MARK;
+  }
+
   /** What it holds; its blocks come in their order, once each, and are checked as they come. */
   public CacheForm cache() {
     return Blocks.read(sequence, index -> part(parts[index]));

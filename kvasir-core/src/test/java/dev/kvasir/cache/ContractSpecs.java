@@ -2,6 +2,9 @@ package dev.kvasir.cache;
 
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.ValueOrigin;
+import dev.kvasir.codec.commvq.MadeUpCodebooks;
+import dev.kvasir.codec.mead.MadeUpTables;
+import dev.kvasir.profile.Profile;
 import java.util.List;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
@@ -201,13 +204,28 @@ final class ContractSpecs {
         .flatMap(shape -> someSpecs.get().map(spec -> new ShapedSpec(shape, spec)));
   }
 
+  /** With the codebooks that specs ask for: those of large heads take their time. */
+  static Profile profile(CacheShape shape) {
+    int[] widths =
+        kinds()
+            .filter(kind -> kind.shape().equals(shape) && kind.spec().startsWith("commvq:"))
+            .mapToInt(kind -> kind.spec().charAt("commvq:".length()) - '0')
+            .distinct()
+            .toArray();
+    return MadeUpTables.addTo(MadeUpCodebooks.profile(shape, widths), shape);
+  }
+
   static Stream<ShapedSpec> kindsThatStoreValues() {
     return kinds().filter(kind -> !kind.shape().hasValuesInKeys());
   }
 
   /** Without the search for codes of large heads, which takes seconds a page. */
   static Stream<ShapedSpec> kindsThatPackQuickly() {
-    return kinds().filter(kind -> !kind.spec().startsWith("commvq") || kind.shape().keyDim() <= 96);
+    return kinds().filter(ContractSpecs::packsQuickly);
+  }
+
+  static boolean packsQuickly(ShapedSpec kind) {
+    return !kind.spec().startsWith("commvq") || kind.shape().keyDim() <= 96;
   }
 
   /**

@@ -38,6 +38,13 @@ final class BlockTokens {
     return ids.get(INT, (long) Integer.BYTES * token);
   }
 
+  /**
+   * @param out (tokens of a page), set
+   */
+  void read(int[] out) {
+    MemorySegment.copy(ids, INT, 0, out, 0, Page.TOKENS);
+  }
+
   void set(int token, int id) {
     ids.set(INT, (long) Integer.BYTES * token, id);
   }

@@ -68,8 +68,9 @@ final class TokenPage implements TurningPage {
   /** An id that the model does not have stands for its first token. */
   private void readPicks(MeadRoom room) {
     room.forget();
+    tokens.read(room.ids);
     for (int token = 0; token < TOKENS; token++) {
-      int id = tokens.id(token);
+      int id = room.ids[token];
       room.picks[token] = id < rows.vocabulary() ? id : 0;
     }
   }

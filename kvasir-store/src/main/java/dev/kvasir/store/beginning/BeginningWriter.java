@@ -18,6 +18,7 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.concurrent.CancellationException;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 
 /**
  * Makes blobs of beginnings on a thread of its own. The record comes after its blocks: whoever
@@ -170,8 +171,10 @@ final class BeginningWriter implements MemoryPool.Yielding {
             form.rest());
     BlobName record = StepKeys.last(identity, tokens, tokens.length);
     blobs.write(record, sequence.form());
-    List<BlobName> names = new ArrayList<>(List.of(record));
-    blocks.stream().map(BeginningWriter::blockName).forEach(names::add);
+    List<BlobName> names =
+        Stream.concat(blocks.stream().map(BeginningWriter::blockName), Stream.of(record)).toList();
+    // What was written first is not what should leave first: it serves the most texts.
+    blobs.used(names);
     return names;
   }
 

@@ -24,7 +24,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** A text that begins as others did has the bits of one that was read from its first token. */
 class SharedPrefixTest {
   private static final int STEP = 256;
-  private static final GenerateOptions GREEDY = GenerateOptions.greedy().withMaxTokens(20);
+  private static final GenerateOptions GREEDY = GenerateOptions.greedy().withMaxTokens(8);
 
   private final Model model = Model.bundled();
 
@@ -118,7 +118,7 @@ class SharedPrefixTest {
     int[] first = text(random, 2 * STEP + 1 + random.nextInt(STEP - 1));
     int[] second = join(first, text(random, 1 + random.nextInt(STEP)));
     int[] branch = join(Arrays.copyOf(first, STEP + 70), text(random, 1 + random.nextInt(STEP)));
-    int[] again = join(Arrays.copyOf(first, STEP + 90), text(random, 300));
+    int[] again = join(Arrays.copyOf(first, STEP + 90), text(random, STEP - 80));
     boolean anywhere = servesAnywhere(spec);
     int whole = 2 * STEP;
     Outcome ofFirst = alone(options, first);

@@ -24,7 +24,7 @@ class ReadmeTest {
 
   @Test
   void theExampleRuns() throws Exception {
-    Matcher matcher = EXAMPLE.matcher(Files.readString(Path.of("../README.md")));
+    Matcher matcher = EXAMPLE.matcher(Files.readString(Path.of("../../README.md")));
     assertThat(matcher.find()).isTrue();
     Path source = folder.resolve("Example.java");
     Files.writeString(source, matcher.group(1));
