@@ -241,7 +241,7 @@ final class RestoreBench implements Callable<Integer> {
       try (TieredBlobs blobs =
           TieredBlobs.open(List.of(StoreAddress.parse(address)), err::println)) {
         try (StoredBeginnings writing = new StoredBeginnings(loaded, blobs)) {
-          writing.keep(kind, prompt, session.cache().fork());
+          writing.keep(kind, prompt, null, session.cache().fork());
           writing.close(LONG);
         }
         blobs.flush(LONG);

@@ -22,12 +22,24 @@ class ServeTest {
         "--kv-memory 5 | --kv-memory is '5'; expected bytes, as in 512MiB or 2GiB",
         "--max-body 4GiB | --max-body is 4GiB; expected at most 1GiB",
         "--max-sequences 0 | --max-sequences is 0; expected 1 to 4096",
+        "--store http://10.0.0.7 | the store is 'http://10.0.0.7'; expected DIR, DIR,50GiB, redis://HOST:PORT",
+        "--store kept,50 | the budget of the store kept is '50'; expected bytes, as in 512MiB or 2GiB",
+        "--store redis://me:secret@ | the store 'redis://***@' is no address; expected redis://",
         "--kv fp17 | the cache 'fp17': the method 'fp17' is unknown;",
       })
   void optionsAreChecked(String options, String sentence) {
     Run run = Run.of(("serve " + options).split(" "));
     assertThat(run.exitCode()).isEqualTo(2);
     assertThat(run.err()).contains(sentence);
+  }
+
+  @Test
+  void aStoreThatCannotBeWrittenIsRefused() throws Exception {
+    Path file = Files.writeString(folder.resolve("file"), "in the way");
+    Run run = Run.of("serve", "--store", file.toString());
+    assertThat(run.exitCode()).isEqualTo(2);
+    assertThat(run.err())
+        .contains("the store %s cannot be written; expected a folder".formatted(file));
   }
 
   @Test

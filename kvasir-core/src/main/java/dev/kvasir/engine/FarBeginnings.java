@@ -21,9 +21,16 @@ public interface FarBeginnings {
    * Takes a beginning to be stored, in its own time.
    *
    * @param text may be longer than what the cache holds of it
+   * @param owner by whom it can be forgotten; may be null
    * @param cache closed when it is stored, or will not be
    */
-  void keep(PrefixCache.Kind kind, int[] text, KvCache cache);
+  void keep(PrefixCache.Kind kind, int[] text, String owner, KvCache cache);
+
+  /**
+   * Removes what was stored for an owner, in its own time, also by other processes. Where others
+   * began from a part of it, they store it again.
+   */
+  void forget(String tenant, String owner);
 
   /** Learns how long it took to read tokens of a prompt. */
   void read(int tokens, long nanos);

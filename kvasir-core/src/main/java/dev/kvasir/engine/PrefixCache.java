@@ -49,9 +49,6 @@ import java.util.function.Supplier;
 public final class PrefixCache implements MemoryPool.Yielding, AutoCloseable {
   private static final int STEP = Sequence.PROMPT_STEP;
 
-  /** Where the chain of hashes begins. */
-  private static final long NO_STEPS = 1;
-
   /** Steps of texts that are remembered by a hash, to know what texts have in common. */
   private static final int STEPS_REMEMBERED = 1 << 16;
 
@@ -63,7 +60,11 @@ public final class PrefixCache implements MemoryPool.Yielding, AutoCloseable {
    * @param tenant whose texts they are: what one has read is of no use to another, who could tell
    *     from the time that it takes
    */
-  public record Kind(String spec, int contextLimit, String tenant) {}
+  public record Kind(String spec, int contextLimit, String tenant) {
+    private boolean isOf(String other) {
+      return tenant.equals(other);
+    }
+  }
 
   /**
    * What has happened so far.
@@ -94,49 +95,18 @@ public final class PrefixCache implements MemoryPool.Yielding, AutoCloseable {
    *
    * @param owner whoever read it, as it was told; null where several texts have it in common
    */
-  public record Kept(String owner, String spec, int tokens, KvCache cache) {}
+  public record Kept(String owner, Kind kind, int tokens, KvCache cache) {}
 
   private final MemoryPool pool;
   private final ReentrantLock lock = new ReentrantLock();
-  private final Map<StepHash, List<Entry>> byHash = new HashMap<>();
-  private final Set<Entry> byUse = new LinkedHashSet<>(); // the longest unused first
+  private final Map<StepHash, List<KeptBeginning>> byHash = new HashMap<>();
+  private final Set<KeptBeginning> byUse = new LinkedHashSet<>(); // the longest unused first
   private final Set<StepHash> stepsSeen = new LinkedHashSet<>(); // the oldest first
   private final Set<Leaving> reading = Collections.newSetFromMap(new WeakHashMap<>());
-  private Entry forking; // not to be evicted for the memory that its fork takes
+  private KeptBeginning forking; // not to be evicted for the memory that its fork takes
   private Counts counts = new Counts(0, 0, 0, 0, 0);
   private volatile FarBeginnings far; // null where nothing outlives memory
   private boolean closed;
-
-  /** Where a text's hash stands after a whole number of steps: a hint, never a proof. */
-  private record StepHash(Kind kind, int length, long hash) {}
-
-  /**
-   * @param key of the whole steps that it holds; tokens of a further one may follow
-   */
-  private record Entry(StepHash key, String owner, int[] tokens, KvCache cache) {
-    /** How far it serves a text: not at all where they part before the key's steps end. */
-    int serves(int[] text) {
-      int mismatch = Arrays.mismatch(tokens, text);
-      int common = mismatch < 0 ? tokens.length : mismatch;
-      // The last token is read in any case, for its logits.
-      int served = Math.min(common, text.length - 1);
-      return served < key.length() ? 0 : served;
-    }
-
-    boolean isOf(int[] text, int length) {
-      return tokens.length == length && Arrays.equals(tokens, 0, length, text, 0, length);
-    }
-
-    @Override
-    public boolean equals(Object other) {
-      return this == other;
-    }
-
-    @Override
-    public int hashCode() {
-      return System.identityHashCode(this);
-    }
-  }
 
   /**
    * @param pool that keys and values are taken from, which asks for memory when it has none left
@@ -153,8 +123,8 @@ public final class PrefixCache implements MemoryPool.Yielding, AutoCloseable {
    * @param fresh makes the cache of a text of which nothing is known
    */
   public Beginning begin(Kind kind, int[] text, String owner, Supplier<KvCache> fresh) {
-    StepHash[] steps = steps(kind, text);
-    Entry source;
+    StepHash[] steps = StepHash.of(kind, text);
+    KeptBeginning source;
     KvCache known;
     Leaving leaving;
     lock.lock();
@@ -202,9 +172,18 @@ public final class PrefixCache implements MemoryPool.Yielding, AutoCloseable {
     }
   }
 
-  /** From now on, beginnings that are not at hand are looked for there, and new ones kept there. */
+  /**
+   * From now on, beginnings that are not at hand are looked for there, and new ones kept there.
+   *
+   * @param elsewhere null for nowhere
+   */
   public void keepIn(FarBeginnings elsewhere) {
     far = elsewhere;
+  }
+
+  /** Whether to begin may take memory for what comes from elsewhere. */
+  public boolean looksElsewhere() {
+    return far != null;
   }
 
   /** Learns how long it took to read tokens of a prompt. */
@@ -213,20 +192,6 @@ public final class PrefixCache implements MemoryPool.Yielding, AutoCloseable {
     if (told != null && tokens > 0) {
       told.read(tokens, nanos);
     }
-  }
-
-  /** A chain: the hash after a step is over all tokens before it. */
-  private static StepHash[] steps(Kind kind, int[] text) {
-    StepHash[] steps = new StepHash[text.length / STEP];
-    long hash = NO_STEPS;
-    for (int step = 0; step < steps.length; step++) {
-      for (int i = step * STEP; i < (step + 1) * STEP; i++) {
-        hash = (hash ^ text[i]) * 0x9E3779B97F4A7C15L;
-        hash ^= hash >>> 32;
-      }
-      steps[step] = new StepHash(kind, (step + 1) * STEP, hash);
-    }
-    return steps;
   }
 
   /** Remembers a text's steps; answers the tokens that it has in common with an earlier one. */
@@ -242,14 +207,9 @@ public final class PrefixCache implements MemoryPool.Yielding, AutoCloseable {
     return common;
   }
 
-  /** The hash after the last of some steps. */
-  private static StepHash last(Kind kind, StepHash[] steps, int count) {
-    return count == 0 ? new StepHash(kind, 0, NO_STEPS) : steps[count - 1];
-  }
-
-  private Entry longest(Kind kind, StepHash[] steps, int[] text) {
+  private KeptBeginning longest(Kind kind, StepHash[] steps, int[] text) {
     for (int count = steps.length; count >= 0; count--) {
-      Entry entry = longest(last(kind, steps, count), text);
+      KeptBeginning entry = longest(StepHash.last(kind, steps, count), text);
       if (entry != null) {
         byUse.remove(entry);
         byUse.add(entry);
@@ -259,10 +219,10 @@ public final class PrefixCache implements MemoryPool.Yielding, AutoCloseable {
     return null;
   }
 
-  private Entry longest(StepHash step, int[] text) {
-    Entry longest = null;
+  private KeptBeginning longest(StepHash step, int[] text) {
+    KeptBeginning longest = null;
     int most = 0;
-    for (Entry entry : byHash.getOrDefault(step, List.of())) {
+    for (KeptBeginning entry : byHash.getOrDefault(step, List.of())) {
       int serves = entry.serves(text);
       if (serves > most) {
         most = serves;
@@ -278,7 +238,7 @@ public final class PrefixCache implements MemoryPool.Yielding, AutoCloseable {
   }
 
   /** Null where there is no memory for even that: the text is read from its beginning then. */
-  private KvCache fork(Entry entry, int length) {
+  private KvCache fork(KeptBeginning entry, int length) {
     forking = entry;
     try {
       KvCache fork = forkOf(entry.cache());
@@ -308,13 +268,14 @@ public final class PrefixCache implements MemoryPool.Yielding, AutoCloseable {
     if (keepNear(leaving, step, text, length, owner, cache) != null && far != null) {
       KvCache fork = forkOf(cache);
       if (fork != null) {
-        far.keep(step.kind(), text, fork);
+        // What others have in common with it can be found in what it has said all the same.
+        far.keep(step.kind(), text, leaving.owner, fork);
       }
     }
   }
 
   /** Answers null where it need not or cannot be kept. */
-  private Entry keepNear(
+  private KeptBeginning keepNear(
       Leaving leaving, StepHash step, int[] text, int length, String owner, KvCache cache) {
     lock.lock();
     try {
@@ -325,7 +286,7 @@ public final class PrefixCache implements MemoryPool.Yielding, AutoCloseable {
       if (fork == null) {
         return null;
       }
-      Entry entry = new Entry(step, owner, Arrays.copyOf(text, length), fork);
+      KeptBeginning entry = new KeptBeginning(step, owner, Arrays.copyOf(text, length), fork);
       byHash.computeIfAbsent(step, any -> new ArrayList<>()).add(entry);
       byUse.add(entry);
       return entry;
@@ -335,16 +296,21 @@ public final class PrefixCache implements MemoryPool.Yielding, AutoCloseable {
   }
 
   /**
-   * Forgets what an owner's texts left here, but for what they have in common with others. Texts
-   * that are being read now leave nothing more.
+   * Forgets what an owner's texts left here, but for what they have in common with others, and all
+   * that they left far away. Texts that are being read now leave nothing more.
    */
-  public void forget(String owner) {
+  public void forget(String tenant, String owner) {
     lock.lock();
     try {
-      reading.removeIf(leaving -> owner.equals(leaving.owner));
-      removeWhere(entry -> owner.equals(entry.owner()), Long.MAX_VALUE);
+      reading.removeIf(leaving -> leaving.kind.isOf(tenant) && owner.equals(leaving.owner));
+      removeWhere(
+          entry -> entry.key().kind().isOf(tenant) && owner.equals(entry.owner()), Long.MAX_VALUE);
     } finally {
       lock.unlock();
+    }
+    FarBeginnings told = far;
+    if (told != null) {
+      told.forget(tenant, owner);
     }
   }
 
@@ -371,11 +337,11 @@ public final class PrefixCache implements MemoryPool.Yielding, AutoCloseable {
   }
 
   /** Answers how many left. */
-  private int removeWhere(Predicate<Entry> leaves, long bytes) {
+  private int removeWhere(Predicate<KeptBeginning> leaves, long bytes) {
     long before = pool.taken();
     int gone = 0;
-    for (Iterator<Entry> all = byUse.iterator(); all.hasNext(); ) {
-      Entry entry = all.next();
+    for (Iterator<KeptBeginning> all = byUse.iterator(); all.hasNext(); ) {
+      KeptBeginning entry = all.next();
       if (leaves.test(entry) && before - pool.taken() < bytes) {
         all.remove();
         byHash.computeIfPresent(entry.key(), (key, list) -> without(list, entry));
@@ -386,7 +352,7 @@ public final class PrefixCache implements MemoryPool.Yielding, AutoCloseable {
     return gone;
   }
 
-  private static List<Entry> without(List<Entry> list, Entry entry) {
+  private static List<KeptBeginning> without(List<KeptBeginning> list, KeptBeginning entry) {
     list.remove(entry);
     return list.isEmpty() ? null : list;
   }
@@ -404,10 +370,9 @@ public final class PrefixCache implements MemoryPool.Yielding, AutoCloseable {
   public void forEach(Consumer<Kept> consumer) {
     lock.lock();
     try {
-      for (Entry entry : byUse) {
+      for (KeptBeginning entry : byUse) {
         consumer.accept(
-            new Kept(
-                entry.owner(), entry.key().kind().spec(), entry.tokens().length, entry.cache()));
+            new Kept(entry.owner(), entry.key().kind(), entry.tokens().length, entry.cache()));
       }
     } finally {
       lock.unlock();
@@ -464,13 +429,14 @@ public final class PrefixCache implements MemoryPool.Yielding, AutoCloseable {
     /** Told of a beginning that came from far away: others begin from what this answers. */
     Object leaveNear(KvCache cache) {
       int length = cache.length();
-      return home.keepNear(this, last(kind, steps, length / STEP), text, length, owner, cache);
+      return home.keepNear(
+          this, StepHash.last(kind, steps, length / STEP), text, length, owner, cache);
     }
 
     /** Told of a place that may lie anywhere. */
     void leave(KvCache cache, int[] tokens, int length) {
       int[] held = Arrays.copyOf(tokens, length);
-      StepHash step = last(kind, steps(kind, held), length / STEP);
+      StepHash step = StepHash.last(kind, StepHash.of(kind, held), length / STEP);
       home.keep(this, step, held, length, owner, cache);
     }
   }

@@ -46,8 +46,8 @@ public final class KvasirServer implements AutoCloseable {
   /**
    * Begins to serve.
    *
-   * @throws InvalidInputException where the address cannot be listened at, or the memory holds no
-   *     sequence at all
+   * @throws InvalidInputException where the address cannot be listened at, the memory holds no
+   *     sequence at all, or a store cannot be written to
    */
   public static KvasirServer start(Model model, ServerOptions options, ServerLog log) {
     LocalAnswers local = LocalAnswers.of(model, options, log);
@@ -59,6 +59,7 @@ public final class KvasirServer implements AutoCloseable {
             local.reader(),
             local.admission(),
             local.metrics(),
+            local.store(),
             log,
             bounds);
     Server server = newServer();
@@ -66,7 +67,12 @@ public final class KvasirServer implements AutoCloseable {
     server.addConnector(connector);
     server.setHandler(wired.router());
     server.setErrorHandler(new MalformedRequests());
-    begin(server, options);
+    try {
+      begin(server, options);
+    } catch (RuntimeException e) {
+      local.close();
+      throw e;
+    }
     return new KvasirServer(server, connector, local, wired);
   }
 
@@ -112,6 +118,10 @@ public final class KvasirServer implements AutoCloseable {
     } catch (Exception e) {
       throw new IllegalStateException(e);
     }
+  }
+
+  LocalAnswers local() {
+    return local;
   }
 
   /** The port that it listens at. */

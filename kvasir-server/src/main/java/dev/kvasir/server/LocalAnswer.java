@@ -133,7 +133,7 @@ public final class LocalAnswer {
         List.copyOf(calls),
         done.reason(),
         request.prompt().length,
-        done.known(),
+        done.known().tokens(),
         done.generation().generatedTokens());
   }
 

@@ -10,6 +10,7 @@ import dev.kvasir.server.api.ApiException;
 import dev.kvasir.server.api.Fields;
 import dev.kvasir.server.openai.RequestReader;
 import dev.kvasir.server.openai.ServedModel;
+import dev.kvasir.server.store.ConversationStore;
 import dev.kvasir.server.watch.Metrics;
 import dev.kvasir.server.watch.ServerLog;
 import java.nio.file.Path;
@@ -31,6 +32,7 @@ public final class LocalAnswers implements AutoCloseable {
   private final Metrics metrics;
   private final Answers answers;
   private final RequestReader reader;
+  private final Optional<ConversationStore> store;
   private final Runnable atEnd;
 
   private LocalAnswers(Model model, ServerOptions options, ServerLog log, Runnable atEnd) {
@@ -41,15 +43,21 @@ public final class LocalAnswers implements AutoCloseable {
     admission =
         new Admission(
             bytesForSequences(model, options), options.mostSequences(), options.mostWaiting());
-    answers = new Answers(model, context, admission, metrics, log, options.timeout());
     reader = new RequestReader(served, options.answerTokens());
+    store =
+        options.stores().isEmpty()
+            ? Optional.empty()
+            : Optional.of(
+                ConversationStore.open(model, options.stores(), options.kinds(), context, log));
+    answers = new Answers(model, context, admission, metrics, log, options.timeout(), store);
   }
 
   /**
    * Answers with a model that others may use too, and that stays open.
    *
    * @param options of which the address, the size of bodies and who may ask are not looked at
-   * @throws InvalidInputException where the memory holds no sequence at all
+   * @throws InvalidInputException where the memory holds no sequence at all, or a store cannot be
+   *     written to
    */
   public static LocalAnswers of(Model model, ServerOptions options, ServerLog log) {
     return new LocalAnswers(model, options, log, () -> {});
@@ -118,11 +126,15 @@ public final class LocalAnswers implements AutoCloseable {
     return answers;
   }
 
+  Optional<ConversationStore> store() {
+    return store;
+  }
+
   RequestReader reader() {
     return reader;
   }
 
-  /** Ends all answers with a reason, and waits until those who asked have heard it. */
+  /** Ends all answers with a reason, waits for them, and writes what the store has not got yet. */
   @Override
   public void close() {
     try {
@@ -130,6 +142,7 @@ public final class LocalAnswers implements AutoCloseable {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
+    store.ifPresent(ConversationStore::close);
     atEnd.run();
   }
 }

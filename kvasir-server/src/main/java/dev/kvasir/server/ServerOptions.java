@@ -2,6 +2,7 @@ package dev.kvasir.server;
 
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.server.api.AccessRules;
+import dev.kvasir.store.StoreAddress;
 import java.time.Duration;
 import java.util.List;
 
@@ -18,6 +19,7 @@ import java.util.List;
  * @param bodyBytes of a request at the most
  * @param timeout after which an answer is broken off
  * @param access who may ask
+ * @param stores where conversations are kept beyond memory; empty for nowhere
  */
 public record ServerOptions(
     String host,
@@ -29,7 +31,8 @@ public record ServerOptions(
     int mostWaiting,
     int bodyBytes,
     Duration timeout,
-    AccessRules access) {
+    AccessRules access,
+    List<StoreAddress> stores) {
 
   /** Loopback, half precision, 64 sequences, 256 requests that wait, ten minutes an answer. */
   public static ServerOptions defaults() {
@@ -43,7 +46,8 @@ public record ServerOptions(
         256,
         16 << 20,
         Duration.ofMinutes(10),
-        AccessRules.loopback());
+        AccessRules.loopback(),
+        List.of());
   }
 
   public ServerOptions withAddress(String newHost, int newPort) {
@@ -57,7 +61,8 @@ public record ServerOptions(
         mostWaiting,
         bodyBytes,
         timeout,
-        access);
+        access,
+        stores);
   }
 
   public ServerOptions withKinds(List<CacheSpec> value) {
@@ -71,12 +76,23 @@ public record ServerOptions(
         mostWaiting,
         bodyBytes,
         timeout,
-        access);
+        access,
+        stores);
   }
 
   public ServerOptions withLengths(int context, int answer) {
     return new ServerOptions(
-        host, port, kinds, context, answer, mostSequences, mostWaiting, bodyBytes, timeout, access);
+        host,
+        port,
+        kinds,
+        context,
+        answer,
+        mostSequences,
+        mostWaiting,
+        bodyBytes,
+        timeout,
+        access,
+        stores);
   }
 
   public ServerOptions withCrowd(int sequences, int waiting) {
@@ -90,7 +106,8 @@ public record ServerOptions(
         waiting,
         bodyBytes,
         timeout,
-        access);
+        access,
+        stores);
   }
 
   public ServerOptions withBounds(int mostBodyBytes, Duration mostTime) {
@@ -104,7 +121,8 @@ public record ServerOptions(
         mostWaiting,
         mostBodyBytes,
         mostTime,
-        access);
+        access,
+        stores);
   }
 
   public ServerOptions withAccess(AccessRules value) {
@@ -118,6 +136,23 @@ public record ServerOptions(
         mostWaiting,
         bodyBytes,
         timeout,
-        value);
+        value,
+        stores);
+  }
+
+  /** Places that are asked in their order, but folders before servers. */
+  public ServerOptions withStores(List<StoreAddress> value) {
+    return new ServerOptions(
+        host,
+        port,
+        kinds,
+        contextLimit,
+        answerTokens,
+        mostSequences,
+        mostWaiting,
+        bodyBytes,
+        timeout,
+        access,
+        List.copyOf(value));
   }
 }

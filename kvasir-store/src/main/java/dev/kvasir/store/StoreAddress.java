@@ -6,6 +6,8 @@ import dev.kvasir.store.folder.FolderTier;
 import dev.kvasir.store.redis.RedisAddress;
 import dev.kvasir.store.redis.RedisTier;
 import dev.kvasir.store.tier.BlobTier;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.function.Consumer;
@@ -20,6 +22,19 @@ public sealed interface StoreAddress {
     public BlobTier open(Consumer<String> listener) {
       return new FolderTier(folder, budget, listener);
     }
+
+    @Override
+    public void check() {
+      try {
+        Files.createDirectories(folder);
+        Files.delete(Files.createTempFile(folder, "try", ".part"));
+      } catch (IOException e) {
+        throw new InvalidInputException(
+            "the store %s cannot be written; expected a folder that this user may write to"
+                .formatted(folder),
+            e);
+      }
+    }
   }
 
   /** Classes of Jedis are loaded when it is opened, and else not at all. */
@@ -28,12 +43,23 @@ public sealed interface StoreAddress {
     public BlobTier open(Consumer<String> listener) {
       return new RedisTier(server, listener);
     }
+
+    @Override
+    public void check() {}
   }
 
   /**
    * @param listener gets a sentence where the disk or the server fails
    */
   BlobTier open(Consumer<String> listener);
+
+  /**
+   * Makes sure that blobs can be kept there, as far as a user can be at fault. A server may be away
+   * for a while and is not asked.
+   *
+   * @throws InvalidInputException where they cannot
+   */
+  void check();
 
   /**
    * A folder whose name has a comma is typed with a budget behind it, if need be {@code ,0}.

@@ -1,8 +1,11 @@
 package dev.kvasir.store;
 
+import dev.kvasir.store.tier.BlobTier.Place;
+
 /**
  * What has happened at a tier.
  *
+ * @param tier its name, for people
  * @param hits blobs that were read
  * @param misses blobs that were asked for and not found, for whatever reason
  * @param bytesRead of hits
@@ -13,6 +16,7 @@ package dev.kvasir.store;
  */
 public record TierCounts(
     String tier,
+    Place place,
     long hits,
     long misses,
     long bytesRead,

@@ -57,6 +57,7 @@ final class TierDesk {
   TierCounts counts() {
     return new TierCounts(
         tier.name(),
+        tier.place(),
         hits.sum(),
         misses.sum(),
         bytes.sum(),

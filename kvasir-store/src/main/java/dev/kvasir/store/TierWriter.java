@@ -42,6 +42,11 @@ final class TierWriter {
     add(new Job(() -> tier.used(names), names.size() * NAME_BYTES, 0));
   }
 
+  /** After what waits; to be asked for it is never refused for want of room. */
+  void forget(List<BlobName> names) {
+    add(new Job(() -> names.forEach(tier::forget), 0, 0));
+  }
+
   private void writeNow(BlobName name, byte[] bytes) {
     if (tier.write(name, bytes)) {
       countWritten(bytes.length);
@@ -54,13 +59,23 @@ final class TierWriter {
 
   /** A single one may be larger than all that may wait. */
   private synchronized void add(Job job) {
-    if (isClosed || !jobs.isEmpty() && waitingBytes + job.bytes() > limit) {
+    boolean isTooMuch = job.bytes() > 0 && waitingBytes + job.bytes() > limit;
+    if (isClosed || !jobs.isEmpty() && isTooMuch) {
       dropped += job.blobs();
       return;
     }
     jobs.add(job);
     waitingBytes += job.bytes();
     notifyAll();
+  }
+
+  /** Waits until so many bytes would not be dropped, or so long. */
+  synchronized void awaitRoom(long bytes, Duration time) {
+    long end = System.nanoTime() + time.toNanos();
+    long millis = time.toMillis();
+    while (!jobs.isEmpty() && waitingBytes + bytes > limit && millis > 0 && waits(millis)) {
+      millis = Math.ceilDiv(end - System.nanoTime(), 1_000_000L);
+    }
   }
 
   private void work() {

@@ -24,8 +24,11 @@ import java.util.function.Function;
  * read finds it further away, if anywhere.
  */
 public final class TieredBlobs implements AutoCloseable {
-  /** What may wait to be written to a tier. */
+  /** What may wait to be written to a tier, at the most; and no more than a share of the heap. */
   public static final long WAITING_BYTES = 256L << 20;
+
+  /** The share of the heap, of which steps and requests need the most. */
+  private static final int HEAP_SHARES = 8;
 
   /** How long closing may take to write what waits. */
   public static final Duration CLOSING_TIME = Duration.ofSeconds(10);
@@ -57,7 +60,8 @@ public final class TieredBlobs implements AutoCloseable {
             .sorted(Comparator.comparing(address -> address instanceof StoreAddress.InRedis))
             .map(address -> address.open(listener))
             .toList();
-    return new TieredBlobs(tiers, WAITING_BYTES);
+    long share = Runtime.getRuntime().maxMemory() / HEAP_SHARES;
+    return new TieredBlobs(tiers, Math.min(WAITING_BYTES, share));
   }
 
   /** Each tier may take the time that is usual for it. */
@@ -122,6 +126,11 @@ public final class TieredBlobs implements AutoCloseable {
     desks.forEach(desk -> desk.writer().write(name, bytes));
   }
 
+  /** For who can wait: until the nearest tier would take so many bytes, or so long. */
+  public void awaitRoom(long bytes, Duration time) {
+    desks.getFirst().writer().awaitRoom(bytes, time);
+  }
+
   /** These were whole and of use: nearer tiers get them too, and their age begins anew. */
   public void verified(List<Found> found) {
     for (int tier = 0; tier < desks.size(); tier++) {
@@ -143,6 +152,21 @@ public final class TieredBlobs implements AutoCloseable {
   /** This one was not what its name says; it is forgotten when the call returns. */
   public void damaged(Found found) {
     desks.get(found.tier()).tier().forget(found.name());
+  }
+
+  /** Removes them from all tiers, after what waits to be written. */
+  public void forget(List<BlobName> names) {
+    List<BlobName> gone = List.copyOf(names);
+    desks.forEach(desk -> desk.writer().forget(gone));
+  }
+
+  /** A record as each tier has it, where they may differ; each may take the time usual for it. */
+  public List<byte[]> readEverywhere(BlobName name) {
+    return desks.stream()
+        .map(TierDesk::tier)
+        .flatMap(
+            tier -> tier.read(List.of(name), Deadline.in(tier.usualReadTime())).values().stream())
+        .toList();
   }
 
   public int tiers() {

@@ -39,6 +39,11 @@ final class MemoryTier implements BlobTier {
   }
 
   @Override
+  public Place place() {
+    return Place.DISK;
+  }
+
+  @Override
   public Map<BlobName, byte[]> read(List<BlobName> names, Deadline deadline) {
     asked.add(names);
     Map<BlobName, byte[]> found = new LinkedHashMap<>();

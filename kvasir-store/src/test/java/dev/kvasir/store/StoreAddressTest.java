@@ -7,8 +7,11 @@ import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.store.StoreAddress.InFolder;
 import dev.kvasir.store.StoreAddress.InRedis;
 import dev.kvasir.store.redis.RedisAddress;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -54,5 +57,18 @@ class StoreAddressTest {
         .isInstanceOf(InvalidInputException.class)
         .hasMessageStartingWith(sentence)
         .hasMessageNotContaining("hush");
+  }
+
+  @Test
+  void aFolderThatCannotBeWrittenIsSaidBeforeAnythingIsKept(@TempDir Path folder)
+      throws IOException {
+    StoreAddress.parse(folder.resolve("a/b").toString()).check();
+    assertThat(folder.resolve("a/b")).isEmptyDirectory();
+    Path file = Files.writeString(folder.resolve("file"), "in the way");
+    assertThatThrownBy(() -> StoreAddress.parse(file.resolve("b").toString()).check())
+        .isInstanceOf(InvalidInputException.class)
+        .hasMessage(
+            "the store %s/b cannot be written; expected a folder that this user may write to"
+                .formatted(file));
   }
 }

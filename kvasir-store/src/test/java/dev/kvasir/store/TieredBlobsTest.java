@@ -98,6 +98,29 @@ class TieredBlobsTest {
   }
 
   @Test
+  void whatIsForgottenGoesEverywhereAlsoWhereItWaitsToBeWritten() {
+    far.held();
+    some.forEach(one -> blobs.write(one.name(), one.bytes()));
+    blobs.forget(names.subList(0, 3));
+    far.writes.release(1000);
+    assertThat(blobs.flush(PATIENCE)).isTrue();
+    assertThat(near.kept).containsOnlyKeys(names.get(3));
+    assertThat(far.kept).containsOnlyKeys(names.get(3));
+  }
+
+  @Test
+  void whoCanWaitForRoomLosesNothing() {
+    for (int i = 0; i < 200; i++) {
+      SampleBlob one = SampleBlob.block(100 + i, SIZE);
+      blobs.awaitRoom(SIZE, PATIENCE);
+      blobs.write(one.name(), one.bytes());
+    }
+    assertThat(blobs.flush(PATIENCE)).isTrue();
+    assertThat(near.kept).hasSize(200);
+    assertThat(dropped(0)).isZero();
+  }
+
+  @Test
   void aSlowTierDelaysNoOtherAndDropsWhatDoesNotFit() throws Exception {
     far.held();
     for (int i = 0; i < 30; i++) {

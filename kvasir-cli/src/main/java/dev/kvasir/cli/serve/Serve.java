@@ -20,12 +20,14 @@ import picocli.CommandLine.Mixin;
     description = {
       "Serve a model over the OpenAI interface, to programs and to browsers.",
       "All conversations share --kv-memory; whoever does not fit waits. Ctrl-C, or the signal TERM,"
-          + " ends all answers with a reason."
+          + " ends all answers with a reason; what --store has not got yet is written then, for ten"
+          + " seconds at the most."
     },
     footer = {
       "  kvasir serve --kv kivi:2",
       "  kvasir serve --model models/some-model.gguf --kv kivi:4 --kv fp16 --kv-memory 8GiB",
       "  kvasir serve --host 0.0.0.0 --api-key-file keys.txt",
+      "  kvasir serve --kv kivi:2 --store /var/lib/kvasir,50GiB --store redis://10.0.0.7",
       "  curl http://127.0.0.1:8080/v1/completions -d '{\"prompt\": \"Once upon a time\"}'"
     })
 public final class Serve implements Callable<Integer> {

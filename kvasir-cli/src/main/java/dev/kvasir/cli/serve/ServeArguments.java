@@ -8,6 +8,7 @@ import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.memory.ByteCount;
 import dev.kvasir.server.ServerOptions;
 import dev.kvasir.server.api.AccessRules;
+import dev.kvasir.store.StoreAddress;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -36,6 +37,16 @@ final class ServeArguments {
       description =
           "What the caches of all conversations may take together. Default: ${DEFAULT-VALUE}.")
   private String memory;
+
+  @Option(
+      names = "--store",
+      paramLabel = "PLACE",
+      description = {
+        "Keep what conversations have read beyond memory and the process, in a folder, as in",
+        "  DIR or DIR,50GiB, or in Redis, as in redis://HOST:PORT. Several times: folders are asked",
+        "  before servers. Default: nowhere."
+      })
+  private List<String> stores = new ArrayList<>();
 
   @Option(
       names = "--port",
@@ -143,7 +154,14 @@ final class ServeArguments {
             OptionValue.between("--max-waiting", waiting, 0, 100_000))
         .withBounds(
             (int) bodyBytes, Duration.ofSeconds(OptionValue.atLeastOne("--timeout", timeout)))
-        .withAccess(access());
+        .withAccess(access())
+        .withStores(stores());
+  }
+
+  private List<StoreAddress> stores() {
+    List<StoreAddress> places = stores.stream().map(StoreAddress::parse).toList();
+    places.forEach(StoreAddress::check);
+    return places;
   }
 
   private AccessRules access() {

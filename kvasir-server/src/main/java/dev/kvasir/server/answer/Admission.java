@@ -97,10 +97,12 @@ public final class Admission {
    * Waits for a place.
    *
    * @param least bytes that the request needs if it shares all that it can
+   * @param openingBytes that saying what it needs may take, which nobody else may have been
+   *     promised
    * @param whileWaiting called about once a second
    * @throws ApiException where it can never be let in, or not soon
    */
-  Place admit(int count, long least, Opening opening, Runnable whileWaiting) {
+  Place admit(int count, long least, long openingBytes, Opening opening, Runnable whileWaiting) {
     if (least > limit) {
       throw ApiException.tooLong(
           "the prompt and its answer may take %d bytes of cache; the server has %d"
@@ -113,7 +115,7 @@ public final class Admission {
     Object turn = new Object();
     join(turn, count);
     try {
-      awaitTurn(turn, count, whileWaiting);
+      awaitTurn(turn, count, openingBytes, whileWaiting);
       return take(opening.open(), whileWaiting);
     } finally {
       leave(turn);
@@ -135,10 +137,12 @@ public final class Admission {
     }
   }
 
-  private void awaitTurn(Object turn, int count, Runnable whileWaiting) {
+  private void awaitTurn(Object turn, int count, long openingBytes, Runnable whileWaiting) {
     lock.lock();
     try {
-      while (waiting.peek() != turn || sequences + count > mostSequences) {
+      while (waiting.peek() != turn
+          || sequences + count > mostSequences
+          || sequences > 0 && promised + openingBytes > limit) {
         pause(whileWaiting);
       }
       checkStopping();

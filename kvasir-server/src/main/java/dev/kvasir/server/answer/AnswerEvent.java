@@ -27,9 +27,10 @@ public sealed interface AnswerEvent {
 
   /**
    * @param reason in the interface's words: stop, length or tool_calls
-   * @param known tokens of the prompt that were not read again
+   * @param known what of the prompt was not read again
    */
-  record Done(int choice, String reason, int known, Generation generation) implements AnswerEvent {}
+  record Done(int choice, String reason, Known known, Generation generation)
+      implements AnswerEvent {}
 
   /** Nothing comes after it. */
   record Failed(int choice, RuntimeException why) implements AnswerEvent {}

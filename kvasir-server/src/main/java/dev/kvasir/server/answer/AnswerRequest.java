@@ -13,6 +13,7 @@ import java.util.Optional;
  * @param choices answers to the same prompt
  * @param stops phrases that an answer ends before
  * @param conversation by which what is kept of it can be told apart and forgotten; empty for none
+ * @param tenant whose it is: nothing that others have read is used for it
  * @param splitting what is told apart in the answer's text
  */
 public record AnswerRequest(
@@ -22,6 +23,7 @@ public record AnswerRequest(
     int choices,
     List<String> stops,
     Optional<String> conversation,
+    String tenant,
     Splitting splitting) {
 
   /**
@@ -32,6 +34,11 @@ public record AnswerRequest(
   public record Splitting(boolean reasoning, boolean beginsThinking, Optional<ToolSyntax> tools) {
     /** Text is text. */
     public static final Splitting NONE = new Splitting(false, false, Optional.empty());
+  }
+
+  public AnswerRequest of(String otherTenant) {
+    return new AnswerRequest(
+        prompt, kv, options, choices, stops, conversation, otherTenant, splitting);
   }
 
   /** Tokens that its text may grow to, prompt included. */

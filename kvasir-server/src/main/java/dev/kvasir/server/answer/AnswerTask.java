@@ -9,10 +9,12 @@ import dev.kvasir.engine.Finish;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.sampling.TokenLikelihood;
 import dev.kvasir.server.api.ApiException;
+import dev.kvasir.server.store.ConversationStore;
 import dev.kvasir.server.watch.CacheAccount;
 import dev.kvasir.server.watch.Metrics;
 import dev.kvasir.server.watch.ServerLog;
 import java.time.Duration;
+import java.util.Optional;
 
 /** Generates one choice of an answer, on a thread of its own, and closes its session. */
 final class AnswerTask implements GenerationListener {
@@ -27,7 +29,7 @@ final class AnswerTask implements GenerationListener {
   private final AnswerText text;
   private final long arrived;
   private final long timeoutNanos;
-  private final int known;
+  private final Known known;
   private Runnable hasRead;
   private long lastToken;
   private long accountAt;
@@ -51,13 +53,14 @@ final class AnswerTask implements GenerationListener {
     this.log = services.log();
     this.arrived = arrived;
     this.timeoutNanos = services.timeout().toNanos();
-    this.known = session.remembered();
+    this.known = Known.of(session, services.store());
     this.text = new AnswerText(choice, request.stops(), request.splitting(), answer::tell);
     this.account = CacheAccount.of(session.cache());
   }
 
   /** What a task needs of its server. */
-  record Services(Metrics metrics, ServerLog log, Duration timeout) {}
+  record Services(
+      Metrics metrics, ServerLog log, Duration timeout, Optional<ConversationStore> store) {}
 
   AnswerRequest request() {
     return request;
@@ -77,7 +80,7 @@ final class AnswerTask implements GenerationListener {
     try (session) {
       Generation made = session.generate(new int[0], options(), this);
       text.finish();
-      metrics.answered(made, known);
+      metrics.answered(made, known.tokens());
       last = end(made);
     } catch (CacheFullException e) {
       last = failed(ApiException.busy("the cache is full; try again: " + e.getMessage()));
@@ -119,7 +122,8 @@ final class AnswerTask implements GenerationListener {
 
   @Override
   public void prompt(int tokensDone, int tokensInAll) {
-    answer.tell(new AnswerEvent.Reading(choice, known + tokensDone, known + tokensInAll));
+    answer.tell(
+        new AnswerEvent.Reading(choice, known.tokens() + tokensDone, known.tokens() + tokensInAll));
     takeAccount();
     if (tokensDone == tokensInAll) {
       hasRead.run();

@@ -5,12 +5,14 @@ import dev.kvasir.Session;
 import dev.kvasir.SessionOptions;
 import dev.kvasir.cache.CacheBytes;
 import dev.kvasir.server.api.ApiException;
+import dev.kvasir.server.store.ConversationStore;
 import dev.kvasir.server.watch.CacheAccount;
 import dev.kvasir.server.watch.Metrics;
 import dev.kvasir.server.watch.ServerLog;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
@@ -39,11 +41,12 @@ public final class Answers {
       Admission admission,
       Metrics metrics,
       ServerLog log,
-      Duration timeout) {
+      Duration timeout,
+      Optional<ConversationStore> store) {
     this.model = model;
     this.contextLimit = contextLimit;
     this.admission = admission;
-    this.services = new AnswerTask.Services(metrics, log, timeout);
+    this.services = new AnswerTask.Services(metrics, log, timeout, store);
   }
 
   /**
@@ -62,7 +65,11 @@ public final class Answers {
     try {
       Admission.Place place =
           admission.admit(
-              request.choices(), all, () -> open(request, options, each, opened), whileWaiting);
+              request.choices(),
+              all,
+              model.prefixes().looksElsewhere() ? each : 0,
+              () -> open(request, options, each, opened),
+              whileWaiting);
       return start(request, options, place, opened.getFirst(), arrived);
     } catch (RuntimeException e) {
       opened.forEach(Session::close);
@@ -72,7 +79,8 @@ public final class Answers {
 
   /** Without a limit of the server's own, a cache may hold less than the model could. */
   private SessionOptions sessionOptions(AnswerRequest request) {
-    SessionOptions options = SessionOptions.defaults().withCache(request.kv());
+    SessionOptions options =
+        SessionOptions.defaults().withCache(request.kv()).withTenant(request.tenant());
     return contextLimit < model.config().contextLength()
         ? options.withContextLimit(contextLimit)
         : options;

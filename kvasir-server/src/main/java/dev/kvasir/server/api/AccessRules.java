@@ -1,5 +1,6 @@
 package dev.kvasir.server.api;
 
+import dev.kvasir.stored.Identity;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
@@ -37,13 +38,19 @@ public record AccessRules(List<byte[]> keyDigests, Set<String> origins) {
     return LOOPBACK.contains(host);
   }
 
-  /** Digests have one length, and each is compared to its end, whatever came before. */
-  public void checkKey(String authorization) {
+  /**
+   * Whose request it is: each key is a tenant of its own, and without keys all are one. Digests
+   * have one length, and each is compared to its end, whatever came before.
+   *
+   * @throws ApiException where a key is needed and not given
+   */
+  public String tenant(String authorization) {
     if (!hasKeys()) {
-      return;
+      return "";
     }
     boolean given = authorization != null && authorization.startsWith(SCHEME);
-    byte[] digest = digest(given ? authorization.substring(SCHEME.length()).strip() : "");
+    String secret = given ? authorization.substring(SCHEME.length()).strip() : "";
+    byte[] digest = digest(secret);
     boolean known = false;
     for (byte[] key : keyDigests) {
       known |= MessageDigest.isEqual(key, digest);
@@ -54,6 +61,7 @@ public record AccessRules(List<byte[]> keyDigests, Set<String> origins) {
               ? "the API key is unknown to this server"
               : "no API key was given; expected the header Authorization: Bearer KEY");
     }
+    return Identity.tenant(secret);
   }
 
   private static byte[] digest(String key) {

@@ -36,7 +36,7 @@ final class AnswerEndpoint implements Endpoint {
   @Override
   public void handle(Exchange exchange) throws IOException, InterruptedException {
     Fields fields = exchange.body();
-    AnswerRequest request = reader.apply(fields);
+    AnswerRequest request = reader.apply(fields).of(exchange.tenant());
     Reply reply = replies.apply(fields);
     try (LastWords.Unfinished _ = writing.begin()) {
       answer(

@@ -12,12 +12,14 @@ import dev.kvasir.server.openai.RequestReader;
 import dev.kvasir.server.openai.ServedModel;
 import dev.kvasir.server.openai.TextReply;
 import dev.kvasir.server.state.ServerState;
+import dev.kvasir.server.store.ConversationStore;
 import dev.kvasir.server.watch.Metrics;
 import dev.kvasir.server.watch.ServerLog;
 import java.io.IOException;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
@@ -57,9 +59,10 @@ public final class Endpoints {
       RequestReader reader,
       Admission admission,
       Metrics metrics,
+      Optional<ConversationStore> store,
       ServerLog log,
       Bounds bounds) {
-    ServerState state = new ServerState(served, answers, admission, metrics);
+    ServerState state = new ServerState(served, answers, admission, metrics, store);
     Endpoints all = new Endpoints(served, state, metrics);
     Router router =
         new Router(bounds.access(), metrics, log, bounds.bodyBytes(), admission::retrySeconds);
@@ -163,14 +166,14 @@ public final class Endpoints {
   }
 
   private void state(Exchange exchange) throws IOException {
-    exchange.json(200, state.json());
+    exchange.json(200, state.json(exchange.tenant()));
   }
 
   /** Goes on until the client does. */
   private void events(Exchange exchange) throws IOException, InterruptedException {
     EventStream stream = new EventStream(exchange);
     while (!stopping.get()) {
-      stream.data(state.json());
+      stream.data(state.json(exchange.tenant()));
       long begin = System.nanoTime();
       do {
         TimeUnit.MILLISECONDS.sleep(BUSY_MILLIS);
@@ -182,7 +185,7 @@ public final class Endpoints {
   }
 
   private void forget(Exchange exchange) throws IOException {
-    served.model().prefixes().forget(last(exchange, CONVERSATIONS));
+    served.model().prefixes().forget(exchange.tenant(), last(exchange, CONVERSATIONS));
     exchange.nothing();
   }
 }

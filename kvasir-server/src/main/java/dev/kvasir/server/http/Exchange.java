@@ -25,6 +25,7 @@ final class Exchange {
   private final Response response;
   private final OutputStream out;
   private final int mostBodyBytes;
+  private String tenant = "";
   private int status;
 
   Exchange(Request request, Response response, int mostBodyBytes) {
@@ -40,6 +41,15 @@ final class Exchange {
 
   String method() {
     return request.getMethod();
+  }
+
+  /** Whose request it is; empty where all are one. */
+  String tenant() {
+    return tenant;
+  }
+
+  void tenant(String value) {
+    tenant = value;
   }
 
   String header(HttpHeader name) {

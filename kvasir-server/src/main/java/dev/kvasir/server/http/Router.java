@@ -74,7 +74,7 @@ public final class Router extends Handler.Abstract {
           Route route = find(exchange);
           name = route.name();
           if (!route.isOpen()) {
-            access.checkKey(exchange.header(HttpHeader.AUTHORIZATION));
+            exchange.tenant(access.tenant(exchange.header(HttpHeader.AUTHORIZATION)));
           }
           route.endpoint().handle(exchange);
         }

@@ -123,6 +123,7 @@ public final class RequestReader {
         request.integer("n", 1, MOST_CHOICES).orElse(1),
         stops,
         conversation(request),
+        "",
         splitting);
   }
 

@@ -3,6 +3,7 @@ package dev.kvasir.server.openai;
 import com.google.gson.JsonObject;
 import dev.kvasir.Generation;
 import dev.kvasir.server.answer.AnswerEvent;
+import dev.kvasir.server.answer.Known;
 import java.util.List;
 
 /** What an answer took, in the fields that clients look for. */
@@ -17,7 +18,7 @@ final class Usage {
     int known =
         ends.stream()
             .filter(end -> end.choice() == 0)
-            .mapToInt(AnswerEvent.Done::known)
+            .mapToInt(end -> end.known().tokens())
             .findFirst()
             .orElse(0);
     JsonObject details = new JsonObject();
@@ -30,11 +31,16 @@ final class Usage {
     return usage;
   }
 
-  /** In the fields of llama.cpp's server, which user interfaces show. */
+  /** In the fields of llama.cpp's server, which user interfaces show, and two of our own. */
   static JsonObject timings(AnswerEvent.Done done) {
     Generation made = done.generation();
     JsonObject timings = new JsonObject();
-    timings.addProperty("cache_n", done.known());
+    Known known = done.known();
+    timings.addProperty("cache_n", known.tokens());
+    if (known.tokens() > 0) {
+      timings.addProperty("cache_place", known.place());
+      timings.addProperty("cache_ms", known.nanos() / NANOS_PER_MILLI);
+    }
     timings.addProperty("prompt_n", made.promptTokens());
     timings.addProperty("prompt_ms", made.promptNanos() / NANOS_PER_MILLI);
     timings.addProperty("prompt_per_second", made.promptTokensPerSecond());

@@ -9,12 +9,14 @@ import dev.kvasir.memory.MemoryPool;
 import dev.kvasir.server.answer.Admission;
 import dev.kvasir.server.answer.Answers;
 import dev.kvasir.server.openai.ServedModel;
+import dev.kvasir.server.store.ConversationStore;
 import dev.kvasir.server.watch.CacheAccount;
 import dev.kvasir.server.watch.Metrics;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 
 /** What a server is doing and what its memory holds, for the page and for operators. */
@@ -23,13 +25,20 @@ public final class ServerState {
   private final Answers answers;
   private final Admission admission;
   private final Metrics metrics;
+  private final Optional<StoreState> store;
   private final long valuesPerToken;
 
-  public ServerState(ServedModel served, Answers answers, Admission admission, Metrics metrics) {
+  public ServerState(
+      ServedModel served,
+      Answers answers,
+      Admission admission,
+      Metrics metrics,
+      Optional<ConversationStore> store) {
     this.served = served;
     this.answers = answers;
     this.admission = admission;
     this.metrics = metrics;
+    this.store = store.map(StoreState::new);
     this.valuesPerToken = served.model().config().cacheShape().valuesPerToken();
   }
 
@@ -38,7 +47,8 @@ public final class ServerState {
    *
    * @param conversation as its client names it; null where it does not
    */
-  private record Held(String conversation, String state, String kind, CacheAccount account) {}
+  private record Held(
+      String conversation, String tenant, String state, String kind, CacheAccount account) {}
 
   private List<Held> held() {
     List<Held> held = new ArrayList<>();
@@ -49,6 +59,7 @@ public final class ServerState {
                 held.add(
                     new Held(
                         one.request().conversation().orElse(null),
+                        one.request().tenant(),
                         "running",
                         one.request().kv().text(),
                         one.account())));
@@ -58,7 +69,12 @@ public final class ServerState {
         .forEach(
             kept ->
                 held.add(
-                    new Held(kept.owner(), "kept", kept.spec(), CacheAccount.of(kept.cache()))));
+                    new Held(
+                        kept.owner(),
+                        kept.kind().tenant(),
+                        "kept",
+                        kept.kind().spec(),
+                        CacheAccount.of(kept.cache()))));
     return held;
   }
 
@@ -66,7 +82,10 @@ public final class ServerState {
     return admission.running() == 0 && admission.waiting() == 0;
   }
 
-  public JsonObject json() {
+  /**
+   * @param tenant who asks, and is told the names of his own conversations alone
+   */
+  public JsonObject json(String tenant) {
     List<Held> held = held();
     PrefixCache.Counts prefix = served.model().prefixes().counts();
     MemoryPool pool = served.model().cacheMemory();
@@ -91,10 +110,12 @@ public final class ServerState {
     counts.addProperty("queries", prefix.queries());
     counts.addProperty("hits", prefix.hits());
     counts.addProperty("tokens", prefix.tokens());
+    counts.addProperty("far", prefix.farHits());
     state.add("prefix", counts);
     JsonArray conversations = new JsonArray();
-    held.forEach(one -> conversations.add(conversation(one)));
+    held.forEach(one -> conversations.add(conversation(one, tenant)));
     state.add("conversations", conversations);
+    store.ifPresent(one -> state.add("store", one.json()));
     return state;
   }
 
@@ -105,10 +126,10 @@ public final class ServerState {
         .sum();
   }
 
-  private JsonObject conversation(Held one) {
+  private JsonObject conversation(Held one, String tenant) {
     CacheAccount account = one.account();
     JsonObject json = new JsonObject();
-    if (one.conversation() == null) {
+    if (one.conversation() == null || !one.tenant().equals(tenant)) {
       json.add("key", JsonNull.INSTANCE);
     } else {
       json.addProperty("key", one.conversation());
@@ -171,6 +192,7 @@ public final class ServerState {
             "kvasir_preemptions_total",
             "Sequences that lost their memory while they ran: who was let in keeps it.",
             0));
+    store.ifPresent(one -> gauges.addAll(one.gauges()));
     return gauges;
   }
 

@@ -133,9 +133,13 @@ public final class Metrics {
         last = gauge.name();
       }
       String labels = gauge.labels().isEmpty() ? "" : "{" + gauge.labels() + "}";
-      out.append("%s%s %d\n".formatted(gauge.name(), labels, gauge.value()));
+      out.append("%s%s %s\n".formatted(gauge.name(), labels, number(gauge.value())));
     }
     return out.toString();
+  }
+
+  private static String number(double value) {
+    return value == Math.rint(value) ? Long.toString((long) value) : Double.toString(value);
   }
 
   private static void counter(StringBuilder out, String name, String help, LongAdder value) {
@@ -153,5 +157,5 @@ public final class Metrics {
    * @param type gauge or counter
    * @param labels as they are written between braces; may be empty
    */
-  public record Gauge(String name, String type, String help, String labels, long value) {}
+  public record Gauge(String name, String type, String help, String labels, double value) {}
 }

@@ -142,12 +142,19 @@ function showList() {
 }
 
 function showMemory() {
-  panel.show(live, open.id, key => conversations.find(key)?.title ?? null);
+  const timings = open.turns.findLast(turn => turn.timings)?.timings;
+  panel.show(live, { key: open.id, timings }, key => conversations.find(key)?.title ?? null);
 }
 
 function showState(state) {
   const other = state && (state.model !== known?.model || state.chat !== known?.chat || state.kv !== known?.kv);
   known = state ?? known;
+  setText(
+    byId('kept-where'),
+    known?.store
+      ? 'Conversations are kept in this browser, and what the server has read of them in its store.'
+      : 'Conversations are kept in this browser.',
+  );
   if (other) {
     setText(byId('model-name'), state.model);
     composer.mode(state);

@@ -1,22 +1,11 @@
 import { byId, make, setText } from './dom.js';
+import { Figures } from './figures.js';
 import { bytes, count, counted, percent, short } from './numbers.js';
+import { Origins } from './origins.js';
+import { StoreSection } from './store-section.js';
 import { legend, Strip } from './strip.js';
 
 const FOLDED = 'kvasir.memory.folded';
-
-/** Values and what they are, as { name: value }. */
-class Figures {
-  element = make('dl', { class: 'figures-grid' });
-
-  show(figures) {
-    Object.entries(figures).forEach(([name, value], i) => {
-      const place =
-        this.element.children[i] ?? this.element.appendChild(make('div', {}, make('dt'), make('dd')));
-      setText(place.firstChild, name);
-      setText(place.lastChild, value);
-    });
-  }
-}
 
 /** How much of the budget is in use, and how much of that could be given up. */
 class Budget {
@@ -51,13 +40,23 @@ class OpenConversation {
   #figures = new Figures();
   #saved = make('p', { class: 'aside' });
   #absent = make('p', { class: 'aside' }, 'The server holds nothing of it; with the next message it is read.');
+  #origins = new Origins();
   #held = make('div', {}, this.#strip.element, this.#saved, this.#figures.element);
 
   constructor() {
-    this.element = make('section', {}, make('h3', {}, 'This conversation'), this.#held, this.#absent);
+    this.element = make(
+      'section',
+      {},
+      make('h3', {}, 'This conversation'),
+      this.#held,
+      this.#absent,
+      this.#origins.element,
+    );
   }
 
-  show(held, context) {
+  /** timings are those of its last answer, if there is one. */
+  show(held, context, timings) {
+    this.#origins.show(timings);
     this.#held.hidden = !held;
     this.#absent.hidden = Boolean(held);
     if (held) {
@@ -115,6 +114,7 @@ export class MemoryPanel {
   #figures = new Figures();
   #prefix = make('p', { class: 'aside' });
   #open = new OpenConversation();
+  #store = new StoreSection();
   #list = make('ul', { class: 'held' });
   #lines = new Map();
   #none = make('p', { class: 'aside' }, 'Nothing is held.');
@@ -131,6 +131,7 @@ export class MemoryPanel {
       make('section', {}, this.#budget.element, this.#figures.element, this.#prefix),
       make('section', {}, make('h3', {}, 'Bits a value, with scales'), legend()),
       this.#open.element,
+      this.#store.element,
       make('section', {}, make('h3', {}, 'All conversations'), this.#list, this.#none),
     );
     this.#body.append(this.#away, this.#live);
@@ -152,8 +153,11 @@ export class MemoryPanel {
     }
   }
 
-  /** state is null while the server cannot be asked; titleOf(key) is null for what is not ours. */
-  show({ current: state, trouble }, openKey, titleOf) {
+  /**
+   * state is null while the server cannot be asked; open is the open conversation's { key, timings };
+   * titleOf(key) is null for what is not ours.
+   */
+  show({ current: state, trouble }, open, titleOf) {
     byId('memory').classList.toggle('away', trouble !== null);
     this.#away.hidden = state !== null;
     setText(this.#away, trouble ?? 'Waiting for the server.');
@@ -172,9 +176,11 @@ export class MemoryPanel {
     });
     setText(
       this.#prefix,
-      `${count(prefix.hits)} of ${counted(prefix.queries, 'prompt')} began with tokens that were in memory.`,
+      `${count(prefix.hits - (prefix.far ?? 0))} of ${counted(prefix.queries, 'prompt')} began with tokens that were in memory.`,
     );
-    this.#open.show(conversations.find(({ key }) => key === openKey), state.context);
+    const held = conversations.find(({ key }) => key === open.key);
+    this.#open.show(held, state.context, open.timings);
+    this.#store.show(state.store);
     this.#showList(conversations, titleOf);
   }
 

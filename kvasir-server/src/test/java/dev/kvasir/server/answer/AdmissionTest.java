@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 
 /** Who is let in keeps what was promised; the others wait in their order. */
@@ -15,7 +16,7 @@ class AdmissionTest {
   private static Admission.Place admit(
       Admission admission, long bytes, Object source, long shared) {
     return admission.admit(
-        1, bytes, () -> new Admission.Need(1, bytes - shared, source, shared), () -> {});
+        1, bytes, 0, () -> new Admission.Need(1, bytes - shared, source, shared), () -> {});
   }
 
   @Test
@@ -106,5 +107,27 @@ class AdmissionTest {
     admission.stop();
     told.await();
     first.close();
+  }
+
+  @Test
+  void whatOpeningMayTakeIsPromisedToNobodyElse() throws Exception {
+    Admission admission = new Admission(100, 4, 4);
+    Admission.Place first = admit(admission, 60, null, 0);
+    AtomicBoolean opened = new AtomicBoolean();
+    Admission.Opening small =
+        () -> {
+          opened.set(true);
+          return new Admission.Need(1, 10, null, 0);
+        };
+    Thread second =
+        Thread.startVirtualThread(() -> admission.admit(1, 50, 50, small, () -> {}).close());
+    while (admission.waiting() == 0) {
+      Thread.sleep(5);
+    }
+    Thread.sleep(50);
+    assertThat(opened).isFalse();
+    first.close();
+    second.join();
+    assertThat(opened).isTrue();
   }
 }

@@ -51,7 +51,9 @@ class AppearanceTest {
     stage
         .server()
         .reply(Reply.chat(LONG).after(Reply.data(Reply.delta("reasoning_content", "Mead."))));
-    stage.server().reply(Reply.chat("Some weeks, ", "and better a year."));
+    stage
+        .server()
+        .reply(Reply.chat("Some weeks, ", "and better a year.").fetchedFrom("redis", 12.44));
     stage.server().reply(Reply.refusal(429, "All places are taken.").with("Retry-After", "3600"));
     stage.open();
     for (String message :
@@ -83,6 +85,10 @@ class AppearanceTest {
       stage.page().click("#fold-memory");
       holds("memory", width, scheme);
       stage.page().click("#fold-memory");
+    }
+    if (width == 1600) {
+      stage.page().value("document.getElementById('memory-body').scrollTop = 400");
+      holds("store", width, scheme);
     }
     stage.page().click("#open-settings");
     holds("settings", width, scheme);

@@ -65,6 +65,43 @@ class MemoryPanelTest {
   }
 
   @Test
+  void theOpenConversationSaysWhereItsLastPromptCameFrom() {
+    stage.server().reply(Reply.chat("One."));
+    stage.server().reply(Reply.chat("Two.").fetchedFrom("redis", 12.44));
+    stage.open();
+    assertThat(stage.page().isShown(".origins")).isFalse();
+    stage.say("Tell me of mead");
+    stage.awaitEnd();
+    assertThat(stage.page().text(".origins").replaceAll("\\s+", " "))
+        .isEqualTo("Memory 1,024 tokens Read here 76 tokens, 38 ms");
+    stage.say("And of honey");
+    stage.awaitEnd();
+    String fetched = "Redis 1,024 tokens, 12.4 ms Read here 76 tokens, 38 ms";
+    assertThat(stage.page().text(".origins").replaceAll("\\s+", " ")).isEqualTo(fetched);
+    stage.page().reload();
+    stage.page().awaitText(".origins", "Redis");
+    stage.page().click("#new-conversation");
+    assertThat(stage.page().isShown(".origins")).isFalse();
+  }
+
+  @Test
+  void aStoreIsToldWithItsPlacesWhereThereIsOne() {
+    stage.open();
+    assertThat(stage.page().isShown(".tiers")).isFalse();
+    assertThat(stage.page().text(".shelf-foot"))
+        .endsWith("Conversations are kept in this browser.");
+    stage.server().tell(States.holding("any"));
+    stage.page().awaitText(".tiers", "Disk /var/lib/kvasir/conversations-of-this-machine");
+    assertThat(stage.page().text(".tiers"))
+        .contains("5 GiB", "120 of 124 blobs found · 8 MiB read · 16 MiB written · 1.5 GiB/s")
+        .contains("Redis 10.0.0.7:6379/0", "2 failures · 7 blobs not written in time");
+    assertThat(stage.page().text(".shelf-foot")).endsWith("has read of them in its store.");
+    assertThat(stage.page().text("#memory-body"))
+        .contains("12,288", "41.3", "246", "3 of 5 prompts began with what was fetched;")
+        .contains("1 sooner read than fetched; 1 found damaged and read.");
+  }
+
+  @Test
   void eachConversationIsAStripOfItsWidths() {
     held();
     assertThat(stage.page().text(".held")).contains("Tell me of mead", "running", "2.4 bits");

@@ -51,6 +51,16 @@ record Reply(int status, Map<String, String> headers, List<String> lines) {
         .formatted(field, new Gson().toJson(piece));
   }
 
+  /** The same, had the known part of its prompt come from a store. */
+  Reply fetchedFrom(String place, double millis) {
+    String found =
+        "\"cache_n\":1024,\"cache_place\":\"%s\",\"cache_ms\":%s".formatted(place, millis);
+    return new Reply(
+        status,
+        headers,
+        lines.stream().map(line -> line.replace("\"cache_n\":1024", found)).toList());
+  }
+
   /** The same with lines in front. */
   Reply after(String... first) {
     List<String> all = new ArrayList<>(List.of(first));

@@ -8,7 +8,7 @@ final class States {
        "memory":{"limit":2147483648,"taken":805306368,"kept":268435456},
        "running":1,"queued":2,"tokens_per_second":123.4,
        "prefix":{"queries":10,"hits":7,"tokens":123456},
-       "conversations":[%s]}
+       "conversations":[%s]%s}
       """;
   private static final String CONVERSATION =
       """
@@ -27,10 +27,21 @@ final class States {
       {"tokens":512,"bits":2.25,"what":"pages"},{"tokens":512,"bits":1.03,"what":"pages"}
       """;
 
-  static final String EMPTY = FRAME.formatted("kvasir-chat", true, "");
+  private static final String STORE =
+      """
+      ,"store":{"hits":3,"misses":2,"not_worth":1,"damaged":1,"tokens":12288,"bytes":9437184,
+       "seconds_saved":41.25,"kept":9,"dropped":0,"prompt_tokens_per_second":245.7,"tiers":[
+       {"place":"disk","name":"/var/lib/kvasir/conversations-of-this-machine","hits":120,
+        "misses":4,"bytes_read":8388608,"bytes_written":16777216,"failures":0,"dropped":0,
+        "bytes_per_second":1610612736,"bytes":5368709120},
+       {"place":"redis","name":"redis://10.0.0.7:6379/0","hits":1,"misses":3,"bytes_read":1048576,
+        "bytes_written":0,"failures":2,"dropped":7,"bytes_per_second":104857600}]}
+      """;
+
+  static final String EMPTY = FRAME.formatted("kvasir-chat", true, "", "");
 
   /** A model that continues texts. */
-  static final String STORIES = FRAME.formatted("kvasir-mini", false, "");
+  static final String STORIES = FRAME.formatted("kvasir-mini", false, "", "");
 
   private States() {}
 
@@ -43,6 +54,7 @@ final class States {
             ",",
             CONVERSATION.formatted(BrowserPage.quoted(key), "running", STRIP),
             CONVERSATION.formatted("\"someone-else\"", "kept", ALL_WIDTHS),
-            CONVERSATION.formatted("null", "waiting", "")));
+            CONVERSATION.formatted("null", "waiting", "")),
+        STORE);
   }
 }

@@ -14,14 +14,19 @@ final class ExpectedTimes {
   /** However soon it would be read, a store gets this long to answer. */
   static final Duration SHORTEST_WAIT = Duration.ofMillis(200);
 
+  /** Fewer than these tell how long a step takes rather than how fast a prompt is read. */
+  private static final int LEAST_TOKENS = 64;
+
   private double tokens;
   private double nanos;
   private double bytesOfBlocks;
   private double blocks;
 
   synchronized void read(int count, long tookNanos) {
-    tokens = tokens * KEPT + count;
-    nanos = nanos * KEPT + tookNanos;
+    if (count >= LEAST_TOKENS) {
+      tokens = tokens * KEPT + count;
+      nanos = nanos * KEPT + tookNanos;
+    }
   }
 
   synchronized void fetched(int count, long bytes) {

@@ -51,7 +51,9 @@ public final class StoredBeginnings implements FarBeginnings, AutoCloseable {
   public StoredBeginnings(Model model, TieredBlobs blobs) {
     this.model = model;
     this.blobs = blobs;
-    this.writer = new BeginningWriter(blobs);
+    this.writer =
+        new BeginningWriter(
+            blobs, model.cacheMemory(), isKept -> count(before -> before.withKept(isKept)));
   }
 
   private static SessionOptions options(Kind kind) {
@@ -59,9 +61,17 @@ public final class StoredBeginnings implements FarBeginnings, AutoCloseable {
         CacheSpec.parse(kind.spec()), kind.contextLimit(), Prefill.CHUNKED, kind.tenant());
   }
 
-  /** To hash a profile takes its time. */
+  /** To hash weights and a profile takes its time, once for all tenants. */
   private Identity identity(Kind kind) {
-    return identities.computeIfAbsent(kind, any -> model.identity(options(kind)));
+    Kind ofAll = new Kind(kind.spec(), kind.contextLimit(), "");
+    return identities
+        .computeIfAbsent(ofAll, any -> model.identity(options(ofAll)))
+        .of(kind.tenant());
+  }
+
+  /** Does beforehand what the first question for a kind of cache would wait for. */
+  public void prepare(String spec, int contextLimit) {
+    identity(new Kind(spec, contextLimit, ""));
   }
 
   @Override
@@ -186,6 +196,7 @@ public final class StoredBeginnings implements FarBeginnings, AutoCloseable {
     Fetched fetched =
         new Fetched(
             blobs.counts().get(tier).tier(),
+            blobs.counts().get(tier).place(),
             cache.length(),
             bytes,
             System.nanoTime() - begin,
@@ -195,13 +206,17 @@ public final class StoredBeginnings implements FarBeginnings, AutoCloseable {
   }
 
   @Override
-  public void keep(Kind kind, int[] text, KvCache cache) {
+  public void keep(Kind kind, int[] text, String owner, KvCache cache) {
     if (cache.length() < STEP) {
       cache.close();
-      return;
+    } else {
+      writer.write(identity(kind), kind.contextLimit(), text, owner, cache);
     }
-    boolean isKept = writer.write(identity(kind), kind.contextLimit(), text, cache);
-    count(before -> before.withKept(isKept));
+  }
+
+  @Override
+  public void forget(String tenant, String owner) {
+    writer.forget(tenant, owner);
   }
 
   @Override

@@ -73,6 +73,11 @@ public final class FolderTier implements BlobTier {
   }
 
   @Override
+  public Place place() {
+    return Place.DISK;
+  }
+
+  @Override
   public Map<BlobName, byte[]> read(List<BlobName> names, Deadline deadline) {
     Map<BlobName, byte[]> found = new LinkedHashMap<>();
     for (BlobName name : names) {
@@ -186,7 +191,7 @@ public final class FolderTier implements BlobTier {
         budget.settle(0, -Math.max(0, bytes), -1);
       }
     } catch (IOException e) {
-      fail("lose a damaged file", e);
+      fail("lose a file", e);
     }
   }
 

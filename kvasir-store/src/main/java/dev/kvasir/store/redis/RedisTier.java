@@ -71,6 +71,11 @@ public final class RedisTier implements BlobTier {
     return address.toString();
   }
 
+  @Override
+  public Place place() {
+    return Place.REDIS;
+  }
+
   /** What has arrived by the deadline counts, also where the rest has not. */
   @Override
   public Map<BlobName, byte[]> read(List<BlobName> names, Deadline deadline) {

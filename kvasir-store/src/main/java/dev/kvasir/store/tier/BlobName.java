@@ -2,6 +2,7 @@ package dev.kvasir.store.tier;
 
 import java.util.HexFormat;
 import java.util.Locale;
+import java.util.Optional;
 
 /**
  * What a blob is called: 32 bytes that its maker derived from what is inside, as 64 hexadecimal
@@ -40,6 +41,17 @@ public record BlobName(Kind kind, String hex) {
   public static boolean isHex(String text) {
     return text.length() == 2 * BYTES
         && text.chars().allMatch(c -> c >= '0' && c <= '9' || c >= 'a' && c <= 'f');
+  }
+
+  /** What {@link #toString} says; empty where a text is no name. */
+  public static Optional<BlobName> parse(String text) {
+    for (Kind kind : Kind.values()) {
+      String hex = text.substring(Math.min(text.length(), kind.word().length() + 1));
+      if (text.equals(kind.word() + " " + hex) && isHex(hex)) {
+        return Optional.of(new BlobName(kind, hex));
+      }
+    }
+    return Optional.empty();
   }
 
   public byte[] bytes() {

@@ -2,6 +2,7 @@ package dev.kvasir.store.tier;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -14,8 +15,20 @@ import java.util.Set;
  * sentence ({@link Failures}), and answers as if nothing were there. Any thread may call.
  */
 public interface BlobTier extends AutoCloseable {
+  /** What kind of place it is, for people. */
+  enum Place {
+    DISK,
+    REDIS;
+
+    public String word() {
+      return name().toLowerCase(Locale.ROOT);
+    }
+  }
+
   /** For people: the folder or the server, without its password. */
   String name();
+
+  Place place();
 
   /**
    * Those that are there, in the order of their names; what is not found by the deadline is left
@@ -40,7 +53,7 @@ public interface BlobTier extends AutoCloseable {
    */
   void used(List<BlobName> names);
 
-  /** This one was found damaged. */
+  /** This one was found damaged, or its owner wants it gone. */
   void forget(BlobName name);
 
   /** How long a read may take where the caller does not say. */

@@ -163,9 +163,10 @@ class SharedPrefixTest {
     long before = model.cacheMemory().taken();
     shared(options("kivi:2"), text(new Random(9), 700), 0);
     assertThat(model.cacheMemory().taken()).isGreaterThan(before);
-    model.prefixes().forget("somebody else");
+    model.prefixes().forget("", "somebody else");
+    model.prefixes().forget("another tenant", "somebody");
     assertThat(model.cacheMemory().taken()).isGreaterThan(before);
-    model.prefixes().forget("somebody");
+    model.prefixes().forget("", "somebody");
     assertThat(model.cacheMemory().taken()).isEqualTo(before);
   }
 

@@ -1,0 +1,2 @@
+/** Where conversations outlive memory and the process. */
+package dev.kvasir.server.store;

@@ -1,0 +1,47 @@
+import { make, setText } from './dom.js';
+import { counted, short } from './numbers.js';
+import { placeName } from './places.js';
+
+/** What the timings of an answer say of its prompt: known somewhere, or read here. */
+function originsOf({ cache_n: known, cache_place: place, cache_ms: fetching, prompt_n: read, prompt_ms: reading }) {
+  const origins = [];
+  if (known > 0) {
+    origins.push({ from: placeName(place ?? 'memory'), tokens: known, millis: fetching });
+  }
+  if (read > 0) {
+    origins.push({ from: 'Read here', tokens: read, millis: reading });
+  }
+  return origins;
+}
+
+/** What is in memory takes no time worth telling. */
+const told = ({ tokens, millis }) =>
+  counted(tokens, 'token') + (millis > 0 ? `, ${short(millis)} ms` : '');
+
+/** Where the pages of a conversation's last prompt came from. */
+export class Origins {
+  #list = make('dl', { class: 'origins' });
+
+  constructor() {
+    this.element = make(
+      'div',
+      { hidden: true },
+      make('p', { class: 'aside' }, 'Where its last prompt came from:'),
+      this.#list,
+    );
+  }
+
+  show(timings) {
+    const origins = timings ? originsOf(timings) : [];
+    this.element.hidden = origins.length === 0;
+    while (this.#list.children.length > origins.length) {
+      this.#list.lastChild.remove();
+    }
+    origins.forEach((origin, i) => {
+      const line =
+        this.#list.children[i] ?? this.#list.appendChild(make('div', {}, make('dt'), make('dd')));
+      setText(line.firstChild, origin.from);
+      setText(line.lastChild, told(origin));
+    });
+  }
+}

@@ -1,0 +1,92 @@
+package dev.kvasir.store.beginning;
+
+import dev.kvasir.store.TieredBlobs;
+import dev.kvasir.store.tier.BlobName;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * Which blobs were stored for whom, so that they can be removed when a conversation is: names of
+ * blobs say nothing of it. A record for each owner, text, a line for each blob:
+ *
+ * <pre>
+ * kvasir names 1
+ * record ab12…
+ * block cd34…
+ * </pre>
+ *
+ * A line that is no name is passed over. Used by one thread.
+ */
+final class OwnedBlobs {
+  private static final String HEAD = "kvasir names 1";
+
+  /** Owners whose last names may still wait to be written. */
+  private static final int REMEMBERED = 256;
+
+  private final TieredBlobs blobs;
+  private final Map<BlobName, Set<BlobName>> latest =
+      new LinkedHashMap<>() {
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<BlobName, Set<BlobName>> eldest) {
+          return size() > REMEMBERED;
+        }
+      };
+
+  OwnedBlobs(TieredBlobs blobs) {
+    this.blobs = blobs;
+  }
+
+  void add(String tenant, String owner, List<BlobName> names) {
+    BlobName list = listOf(tenant, owner);
+    Set<BlobName> all = read(list);
+    if (all.addAll(names)) {
+      blobs.write(list, form(all));
+    }
+    latest.put(list, all);
+  }
+
+  void forget(String tenant, String owner) {
+    BlobName list = listOf(tenant, owner);
+    Set<BlobName> all = read(list);
+    all.add(list);
+    latest.remove(list);
+    blobs.forget(List.copyOf(all));
+  }
+
+  /** What any tier knows: another process may have added to what they share. */
+  private Set<BlobName> read(BlobName list) {
+    Set<BlobName> all = new LinkedHashSet<>(latest.getOrDefault(list, Set.of()));
+    blobs.readEverywhere(list).forEach(bytes -> all.addAll(names(bytes)));
+    return all;
+  }
+
+  static BlobName listOf(String tenant, String owner) {
+    try {
+      // A tenant is empty or hexadecimal digits, so what follows the line is the owner.
+      String text = "kvasir names\n" + tenant + "\n" + owner;
+      return BlobName.record(
+          MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.UTF_8)));
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException("every Java runtime has SHA-256", e);
+    }
+  }
+
+  private static byte[] form(Set<BlobName> names) {
+    StringBuilder text = new StringBuilder(HEAD).append('\n');
+    names.forEach(name -> text.append(name).append('\n'));
+    return text.toString().getBytes(StandardCharsets.UTF_8);
+  }
+
+  private static List<BlobName> names(byte[] form) {
+    return new String(form, StandardCharsets.UTF_8)
+        .lines()
+        .flatMap(line -> BlobName.parse(line).stream())
+        .toList();
+  }
+}
