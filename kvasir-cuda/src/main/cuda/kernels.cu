@@ -1,0 +1,34 @@
+// Every kernel of the module, by the name that dev.kvasir.cuda asks for.
+#include "attend.cuh"
+#include "store.cuh"
+
+#define HALVES(D)                                                                                                      \
+  extern "C" __global__ void __launch_bounds__(512, 1) attend_fp16_d##D(const __grid_constant__ Attention a) {          \
+    attendHalves<D>(a);                                                                                                \
+  }                                                                                                                    \
+  extern "C" __global__ void append_d##D(const PageEntry* places, u64 offset, const u16* keys, const u16* values) {     \
+    appendRow<D>(places, offset, keys, values);                                                                        \
+  }
+
+#define PACKED(BITS, D)                                                                                                \
+  extern "C" __global__ void __launch_bounds__(256) pack_kivi##BITS##_d##D(                                             \
+      const Packing* packings, u64 halfStride, u64 packedStride, u32 keyGroup, u32 valueGroup) {                        \
+    packPage<BITS, D>(packings, halfStride, packedStride, keyGroup, valueGroup);                                       \
+  }
+
+// THREADS bounds registers: 512 leave 128 to a thread.
+#define ATTEND(BITS, D, SETS, THREADS)                                                                                 \
+  extern "C" __global__ void __launch_bounds__(THREADS, 1)                                                             \
+      attend_kivi##BITS##_d##D##_sets##SETS(const __grid_constant__ Attention a) {                                     \
+    attendPacked<BITS, D, SETS>(a);                                                                                    \
+  }
+
+HALVES(64) HALVES(96) HALVES(128) HALVES(256)
+PACKED(2, 64) PACKED(2, 96) PACKED(2, 128) PACKED(2, 256)
+PACKED(4, 64) PACKED(4, 96) PACKED(4, 128) PACKED(4, 256)
+ATTEND(2, 64, 1, 512) ATTEND(2, 96, 1, 512) ATTEND(2, 128, 1, 512) ATTEND(2, 256, 1, 256)
+ATTEND(4, 64, 1, 512) ATTEND(4, 96, 1, 512) ATTEND(4, 128, 1, 512) ATTEND(4, 256, 1, 256)
+ATTEND(2, 64, 2, 256) ATTEND(2, 96, 2, 256) ATTEND(2, 128, 2, 256)
+ATTEND(4, 64, 2, 256) ATTEND(4, 96, 2, 256) ATTEND(4, 128, 2, 256)
+
+extern "C" __global__ void nothing() {}
