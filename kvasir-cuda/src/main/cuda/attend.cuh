@@ -29,26 +29,16 @@ template <int D> DEVICE void attendHalves(const Attention& a) {
   PageEntry first[MOST_STAGES];
 #pragma unroll
   for (int i = 0; i < MOST_STAGES; i++) first[i] = entryOf(begin + i * warps);
-  auto fillFirst = [&](int from, int to) {
+  if (a.early) awaitPrevious();   // pages may be in the making as well as queries
+  heads.load(a.queries + work.row(a) * D, work.heads, lane);
 #pragma unroll
-    for (int i = 0; i < MOST_STAGES; i++) {
-      if (i >= from && i < to) {
-        const u8* source = unit(first[i], begin + i * warps);
-        ring.fillKeys(i, source);
-        ring.fillValues(i, source);
-      }
+  for (int i = 0; i < MOST_STAGES; i++) {
+    if (i < a.stages) {
+      const u8* source = unit(first[i], begin + i * warps);
+      ring.fillKeys(i, source);
+      ring.fillValues(i, source);
     }
-  };
-  const u16* queries = a.queries + work.row(a) * D;
-  // The last page may be in the making.
-  const int old = a.early && begin / PAGE_TILES < pages - 1 ? 1 : 0;
-  if (!a.early) heads.load(queries, work.heads, lane);
-  fillFirst(0, old);
-  if (a.early) {
-    awaitPrevious();
-    heads.load(queries, work.heads, lane);
   }
-  fillFirst(old, a.stages);
   heads.clear();
 
   PageEntry now = first[0], next = entryOf(begin + a.stages * warps);

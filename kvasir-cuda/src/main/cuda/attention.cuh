@@ -2,8 +2,8 @@
 #pragma once
 #include "pages.cuh"
 
-// A sequence's entries in the table of pages: packed pages, then pages of halves. Packed pages are full. Only the last entry
-// may be of a page that the kernel before this one writes to.
+// A sequence's entries in the table of pages: packed pages, then pages of halves. Packed pages are full, and final before
+// the kernel ahead of this one begins, which may be writing to those of halves.
 struct Sequence {
   u32 firstEntry;
   u32 packedPages;

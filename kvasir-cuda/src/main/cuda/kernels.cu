@@ -1,5 +1,6 @@
 // Every kernel of the module, by the name that dev.kvasir.cuda asks for.
 #include "attend.cuh"
+#include "products.cuh"
 #include "store.cuh"
 
 #define HALVES(D)                                                                                                      \
@@ -30,5 +31,39 @@ ATTEND(2, 64, 1, 512) ATTEND(2, 96, 1, 512) ATTEND(2, 128, 1, 512) ATTEND(2, 256
 ATTEND(4, 64, 1, 512) ATTEND(4, 96, 1, 512) ATTEND(4, 128, 1, 512) ATTEND(4, 256, 1, 256)
 ATTEND(2, 64, 2, 256) ATTEND(2, 96, 2, 256) ATTEND(2, 128, 2, 256)
 ATTEND(4, 64, 2, 256) ATTEND(4, 96, 2, 256) ATTEND(4, 128, 2, 256)
+
+extern "C" __global__ void __launch_bounds__(ROW_THREADS) embed_q8(CodedWeights embedding, const u32* tokens, u32 hidden,
+                                                                   float* x) {
+  embedRow(embedding, tokens, hidden, x);
+}
+
+extern "C" __global__ void __launch_bounds__(ROW_THREADS) add_and_normalize(float* x, const float* update,
+                                                                            const float* weight, float epsilon, u32 hidden,
+                                                                            const u32* rowOf, signed char* codes,
+                                                                            float* scales) {
+  addAndNormalize(x, update, weight, epsilon, hidden, rowOf, codes, scales);
+}
+
+extern "C" __global__ void __launch_bounds__(ROW_THREADS) activate(const float* gateAndUp, u32 columns, signed char* codes,
+                                                                   float* scales) {
+  activateRow(gateAndUp, columns, codes, scales);
+}
+
+extern "C" __global__ void __launch_bounds__(ROW_THREADS) code_halves(const u16* x, u32 columns, signed char* codes,
+                                                                      float* scales) {
+  codeHalves(x, columns, codes, scales);
+}
+
+#define TURN(D) \
+  extern "C" __global__ void turn_d##D(const __grid_constant__ Turning t) { turnRow<D>(t); }
+TURN(64) TURN(96) TURN(128) TURN(256)
+
+#define PRODUCT(ROWS)                                                                                                  \
+  extern "C" __global__ void __launch_bounds__(256) multiply_q8_rows##ROWS(                                             \
+      CodedWeights weights, const signed char* codes, const float* scales, u32 rows, u32 columns, u32 outputs,          \
+      float* out) {                                                                                                    \
+    multiplyCoded<ROWS>(weights, codes, scales, rows, columns, outputs, out);                                          \
+  }
+PRODUCT(1) PRODUCT(2) PRODUCT(4) PRODUCT(8)
 
 extern "C" __global__ void nothing() {}

@@ -99,6 +99,12 @@ public final class Launch {
     return this;
   }
 
+  /** An argument of two words. */
+  Launch argument(int index, long first, long second) {
+    arguments.set(JAVA_LONG, offsets[index] + 8L, second);
+    return argument(index, first);
+  }
+
   public Launch argument(int index, int value) {
     arguments.set(JAVA_INT, offsets[index], value);
     return this;

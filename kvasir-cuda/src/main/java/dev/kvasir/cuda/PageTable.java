@@ -25,18 +25,21 @@ public final class PageTable implements AutoCloseable {
   private final int mostSequences;
   private final int mostEntries;
   private final Arena arena = Arena.ofShared();
+  private final MemorySegment all; // sequences, then entries
   private final MemorySegment sequences;
   private final MemorySegment entries;
-  private final DeviceMemory memory; // sequences, then entries
+  private final DeviceMemory memory;
   private int sequenceCount;
   private int entryCount;
 
   public PageTable(Context context, int mostSequences, int mostEntries) {
     this.mostSequences = mostSequences;
     this.mostEntries = mostEntries;
-    this.sequences = arena.allocate((long) SEQUENCE_BYTES * mostSequences, 16);
-    this.entries = arena.allocate((long) Long.BYTES * mostEntries, 16);
-    this.memory = context.allocate(sequences.byteSize() + entries.byteSize());
+    long sequenceBytes = (long) SEQUENCE_BYTES * mostSequences;
+    this.all = arena.allocate(sequenceBytes + (long) Long.BYTES * mostEntries, 16);
+    this.sequences = all.asSlice(0, sequenceBytes);
+    this.entries = all.asSlice(sequenceBytes);
+    this.memory = context.allocate(all.byteSize());
   }
 
   /** Forgets all sequences. */
@@ -108,10 +111,7 @@ public final class PageTable implements AutoCloseable {
 
   /** Brings it to the device, in the order of a stream. */
   public void upload(Stream stream) {
-    memory.upload(stream, 0, sequences, at(sequenceCount));
-    if (entryCount > 0) {
-      memory.upload(stream, sequences.byteSize(), entries, (long) Long.BYTES * entryCount);
-    }
+    memory.upload(stream, 0, all, sequences.byteSize() + (long) Long.BYTES * entryCount);
   }
 
   long sequencesAddress() {

@@ -40,6 +40,7 @@ public final class PagedAttention implements AutoCloseable {
   private final DeviceMemory arrivals;
   private Tiling tiling;
   private Splitting splitting;
+  private int plans;
 
   /**
    * @throws DeviceRefusal for a shape that there is no kernel for
@@ -103,6 +104,9 @@ public final class PagedAttention implements AutoCloseable {
 
   void plan(PageTable table, Tiling chosen, Splitting shared) {
     check(table);
+    if (!chosen.equals(tiling) || !shared.equals(splitting)) {
+      plans++;
+    }
     tiling = chosen;
     splitting = shared;
     int sharedBytes = tiling.sharedBytes(format, shape.headDim());
@@ -145,8 +149,8 @@ public final class PagedAttention implements AutoCloseable {
   /**
    * Puts the batch that was planned into a stream.
    *
-   * @param early whether it may begin before the kernel ahead of it in the stream has ended; all
-   *     pages but the last of each sequence are final by then
+   * @param early whether it may begin before the kernel ahead of it in the stream has ended; packed
+   *     pages are final by then, while those of halves may still be written
    */
   public void attend(Stream stream, long queries, long outputs, boolean early) {
     boolean overlapped = early && device.generation() >= 90;
@@ -154,6 +158,11 @@ public final class PagedAttention implements AutoCloseable {
     argument.set(JAVA_LONG, 24, outputs);
     argument.set(JAVA_INT, 96, overlapped ? 1 : 0);
     launch.early(overlapped).on(stream);
+  }
+
+  /** Another number whenever a batch is cut in another way than the one before. */
+  int plans() {
+    return plans;
   }
 
   /** How the batch was cut, for people. */

@@ -22,18 +22,17 @@ record Splitting(int splits, int pagesPerSplit) {
     for (int s = 0; s < table.sequences(); s++) {
       longest = Math.max(longest, table.pages(s));
     }
-    Splitting best = null;
+    int best = 1;
     double least = Double.POSITIVE_INFINITY;
     int most = most(table.sequences(), rows, slots);
     for (int splits = 1; splits <= Math.min(most, longest); splits++) {
-      Splitting each = new Splitting(splits, Math.ceilDiv(longest, splits));
-      double cost = each.rounds(table, rows, slots, warpPages);
+      double cost = rounds(table, rows, slots, warpPages, Math.ceilDiv(longest, splits));
       if (cost < least) {
         least = cost;
-        best = each;
+        best = splits;
       }
     }
-    return best;
+    return new Splitting(best, Math.ceilDiv(longest, best));
   }
 
   /** Two waves of blocks, or a block for each row: what memory for partial outputs is taken for. */
@@ -41,7 +40,8 @@ record Splitting(int splits, int pagesPerSplit) {
     return Math.max(1, 2 * slots / Math.max(1, sequences * rows));
   }
 
-  private double rounds(PageTable table, int rows, int slots, double warpPages) {
+  private static double rounds(
+      PageTable table, int rows, int slots, double warpPages, int pagesPerSplit) {
     long blocks = 0;
     for (int s = 0; s < table.sequences(); s++) {
       blocks += (long) rows * Math.ceilDiv(table.pages(s), pagesPerSplit);
