@@ -28,16 +28,17 @@ DEVICE uint4 loadShared(u32 address) {
   return v;
 }
 
-// Past the first cache, which may hold what stood there before the kernel ahead of this one wrote.
+// Past the first cache: what is read once.
 DEVICE uint4 loadGlobal(const u8* p) {
   uint4 v;
   asm volatile("ld.global.cg.v4.u32 {%0,%1,%2,%3}, [%4];" : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(p));
   return v;
 }
 
-DEVICE u32 loadGlobalWord(const u32* p) {
+// Through the first cache, for what all warps of a block read.
+DEVICE u32 loadShareable(const u32* p) {
   u32 v;
-  asm volatile("ld.global.cg.u32 %0, [%1];" : "=r"(v) : "l"(p));
+  asm volatile("ld.global.ca.u32 %0, [%1];" : "=r"(v) : "l"(p));
   return v;
 }
 

@@ -58,12 +58,17 @@ extern "C" __global__ void __launch_bounds__(ROW_THREADS) code_halves(const u16*
   extern "C" __global__ void turn_d##D(const __grid_constant__ Turning t) { turnRow<D>(t); }
 TURN(64) TURN(96) TURN(128) TURN(256)
 
-#define PRODUCT(ROWS)                                                                                                  \
-  extern "C" __global__ void __launch_bounds__(256) multiply_q8_rows##ROWS(                                             \
+// Up to 8 * COLUMNS rows at a time.
+#define PRODUCT(COLUMNS, TILES)                                                                                        \
+  extern "C" __global__ void __launch_bounds__(256) multiply_q8_columns##COLUMNS(                                       \
       CodedWeights weights, const signed char* codes, const float* scales, u32 rows, u32 columns, u32 outputs,          \
       float* out) {                                                                                                    \
-    multiplyCoded<ROWS>(weights, codes, scales, rows, columns, outputs, out);                                          \
+    multiplyCoded<COLUMNS, TILES>(weights, codes, scales, rows, columns, outputs, out);                                \
   }
-PRODUCT(1) PRODUCT(2) PRODUCT(4) PRODUCT(8)
+PRODUCT(1, 1) PRODUCT(2, 2) PRODUCT(4, 2)
+
+extern "C" __global__ void __launch_bounds__(ROW_THREADS) likeliest(const float* logits, u32 vocabulary, u32* tokens) {
+  pickLikeliest(logits, vocabulary, tokens);
+}
 
 extern "C" __global__ void nothing() {}

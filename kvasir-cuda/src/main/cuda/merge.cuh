@@ -18,14 +18,14 @@ struct Merged {
   float most = minusInfinity(), sum = 0.f;
 
   DEVICE void shrinkTo(float larger) {
-    const float factor = Heads<Eight, 64>::shrinking(most, larger);
+    const float factor = shrinking(most, larger);
     output.x *= factor; output.y *= factor; output.z *= factor; output.w *= factor;
     sum *= factor;
     most = larger;
   }
 
   DEVICE void add(float4 x, float itsMost, float itsSum) {   // its maximum is not above ours
-    const float factor = Heads<Eight, 64>::shrinking(itsMost, most);
+    const float factor = shrinking(itsMost, most);
     output.x = fmaf(factor, x.x, output.x); output.y = fmaf(factor, x.y, output.y);
     output.z = fmaf(factor, x.z, output.z); output.w = fmaf(factor, x.w, output.w);
     sum = fmaf(factor, itsSum, sum);

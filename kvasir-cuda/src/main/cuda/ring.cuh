@@ -23,12 +23,14 @@ template <int KEY_BYTES, int VALUE_BYTES> struct Ring {
   int slot;       // being read
   u32 phase;      // of that slot's barriers
   int lane;
+  u64 once;       // pages are read once in a step: they leave the second cache first
 
   DEVICE Ring(u8* memory, RingBarriers& all, int warp, int lane, int stages)
       : slots(sharedAddress(memory) + warp * stages * SLOT_BYTES),
         barriers(sharedAddress(all.of) + warp * MOST_STAGES * 16),
-        stages(stages), slot(0), phase(0), lane(lane) {
+        stages(stages), slot(0), phase(0), lane(lane), once(0) {
 #if __CUDA_ARCH__ >= 900
+    asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(once));
     if (lane == 0) {
 #pragma unroll 1
       for (int i = 0; i < 2 * stages; i++) {
@@ -63,8 +65,6 @@ template <int KEY_BYTES, int VALUE_BYTES> struct Ring {
   template <int BYTES> DEVICE void fill(int into, int offset, int barrierOffset, const u8* unit) const {
     if (lane != 0 || unit == nullptr) return;
     const u32 barrier = barriers + 16 * into + barrierOffset;
-    u64 once;   // pages are read once in a step: they leave the second cache first
-    asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(once));
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" :: "r"(barrier), "r"((u32)BYTES) : "memory");
     asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint [%0], [%1], %2, [%3], %4;"
                  :: "r"(slots + into * SLOT_BYTES + offset), "l"(unit + offset), "r"((u32)BYTES), "r"(barrier), "l"(once)

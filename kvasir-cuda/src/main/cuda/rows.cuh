@@ -42,19 +42,26 @@ DEVICE void normalizeRow(const float* x, const float* weight, float epsilon, int
   }
 }
 
-// Weights of 8 bits: codes (rows, columns) and a half for every 32 of them.
+// Weights of 8 bits with a scale for 32 columns, in tiles of 16 rows by 32 columns, as an operand of the matrix units:
+// codes (row tiles, groups, 32 lanes, 16), scales (row tiles, groups, 16). dev.kvasir.cuda.DeviceMatrix lays them out.
 struct CodedWeights {
   const signed char* codes;
   const u16* scales;
+
+  DEVICE float at(int row, int column, int columns) const {
+    const size_t chunk = (size_t)(row / 16) * (columns / 32) + column / 32;
+    const int lane = 4 * (row % 8) + column % 16 / 4, word = row % 16 / 8 + 2 * (column % 32 / 16);
+    return toFloat(scales[chunk * 16 + row % 16]) * codes[chunk * 512 + 16 * lane + 4 * word + column % 4];
+  }
 };
 
 // grid (rows)
 DEVICE void embedRow(CodedWeights embedding, const u32* tokens, int hidden, float* x) {
   letNextBegin();
   awaitPrevious();
-  const size_t from = (size_t)tokens[blockIdx.x] * hidden;
+  const int token = tokens[blockIdx.x];
   for (int i = threadIdx.x; i < hidden; i += ROW_THREADS) {
-    x[(size_t)blockIdx.x * hidden + i] = toFloat(embedding.scales[(from + i) / 32]) * embedding.codes[from + i];
+    x[(size_t)blockIdx.x * hidden + i] = embedding.at(token, i, hidden);
   }
 }
 

@@ -9,6 +9,9 @@
 constexpr float WEIGHT_SHIFT = 5.f;     // weights are kept times 2^5, so that halves serve those above and below one
 constexpr float MAXIMUM_SLACK = 5.f;    // the maximum follows when a score exceeds it by this much: weights stay below 2^10
 
+// What is left of weights when their maximum rises; nothing of what had no score at all.
+DEVICE float shrinking(float from, float to) { return from == minusInfinity() ? 0.f : powerOfTwo(from - to); }
+
 struct Eight {
   static constexpr int HEADS = 8;
   static constexpr int NEAREST_LANE = 4;                        // that has other scores of the same heads
@@ -42,7 +45,7 @@ template <class COLUMNS, int D> struct Heads {
     const int head = COLUMNS::column(lane);
     const u32* row = reinterpret_cast<const u32*>(rows + head * D) + (lane & 3);
 #pragma unroll
-    for (int j = 0; j < D / 8; j++) queries[j] = head < count ? loadGlobalWord(row + 4 * j) : 0;
+    for (int j = 0; j < D / 8; j++) queries[j] = head < count ? loadShareable(row + 4 * j) : 0;
   }
 
   // Raises the maxima to those of new scores, where these exceed them; true if outputs were made smaller.
@@ -86,7 +89,4 @@ template <class COLUMNS, int D> struct Heads {
       sum1 += __shfl_xor_sync(ALL_LANES, sum1, s);
     }
   }
-
-  // From a maximum to a larger one; nothing is left of what had no score at all.
-  DEVICE static float shrinking(float from, float to) { return from == minusInfinity() ? 0.f : powerOfTwo(from - to); }
 };

@@ -58,6 +58,16 @@ final class GpuBench implements Callable<Integer> {
   private String[] typed;
 
   @Option(
+      names = "--steps",
+      split = ",",
+      paramLabel = "STEPS",
+      description = {
+        "Whole steps too, as BATCHxTOKENS:8b (sizes of Llama 8B, random Q8_0 weights) or"
+            + " BATCHxTOKENS:bundled."
+      })
+  private String[] typedSteps = {};
+
+  @Option(
       names = "--rounds",
       defaultValue = "15",
       paramLabel = "N",
@@ -84,6 +94,7 @@ final class GpuBench implements Callable<Integer> {
   public Integer call() {
     OptionValue.atLeastOne("--rounds", rounds);
     List<GpuShape> shapes = Arrays.stream(typed).map(GpuShape::parse).toList();
+    List<GpuSteps> steps = Arrays.stream(typedSteps).map(GpuSteps::parse).toList();
     if (json != null) {
       WholeFile.checkWritable(json);
     }
@@ -111,6 +122,10 @@ final class GpuBench implements Callable<Integer> {
         }
       }
     }
+    if (!steps.isEmpty()) {
+      out.printf("%-20s %-10s %10s %10s %7s%n", "steps", "pages", "us", "tokens/s", "ratio");
+    }
+    steps.forEach(each -> show(device, each));
     if (json != null) {
       FiguresFile.write(json, figures, Origin.of(command));
     }
@@ -168,6 +183,24 @@ final class GpuBench implements Callable<Integer> {
     }
     out.println();
     figures.put("%s PyTorch micros".formatted(shape), other.micros());
+  }
+
+  private void show(Device device, GpuSteps steps) {
+    double first = Double.NaN;
+    for (PageFormat format : FORMATS) {
+      double micros = steps.micros(device, format, rounds);
+      first = format == FORMATS.getFirst() ? micros : first;
+      out.printf(
+          Locale.ROOT,
+          "%-20s %-10s %10.1f %10.0f %7.2f%n",
+          steps,
+          name(format),
+          micros,
+          1e6 * steps.batch() / micros,
+          first / micros);
+      figures.put("%s %s step micros".formatted(steps, name(format)), micros);
+    }
+    out.flush();
   }
 
   /** As caches are typed. */

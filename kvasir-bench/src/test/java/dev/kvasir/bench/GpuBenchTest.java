@@ -13,6 +13,8 @@ class GpuBenchTest {
     Refusal.of(GpuBench::new, "--shapes", "1x100:8/2x64")
         .says("1 sequences of 100 tokens", "a multiple of 64");
     Refusal.of(GpuBench::new, "--shapes", "1x128:9/2x64").says("9 query heads on 2 KV heads");
+    Refusal.of(GpuBench::new, "--steps", "32x8192:70b")
+        .says("'32x8192:70b'", "expected BATCHxTOKENS:8b");
     Refusal.of(GpuBench::new, "--rounds", "0").says("--rounds is 0; expected at least 1");
   }
 

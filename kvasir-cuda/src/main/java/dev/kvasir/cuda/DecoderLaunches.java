@@ -13,8 +13,12 @@ import java.lang.foreign.MemorySegment;
  */
 final class DecoderLaunches {
   private static final int ROW_THREADS = 256;
-  private static final int OUTPUTS_OF_A_BLOCK = 8;
-  private static final int[] PRODUCT_ROWS = {1, 2, 4, 8};
+  private static final int PRODUCT_THREADS = 256;
+
+  /** Columns of eight rows that a product's block takes, and its tiles of 16 outputs. */
+  private static final int[] PRODUCT_COLUMNS = {1, 2, 4};
+
+  private static final int[] PRODUCT_TILES = {1, 2, 2};
   private static final int TURNING_BYTES = 72;
 
   private final Stream stream;
@@ -24,7 +28,8 @@ final class DecoderLaunches {
   private final Launch activate;
   private final Launch codeHalves;
   private final Launch turn;
-  private final Launch[] products = new Launch[PRODUCT_ROWS.length];
+  private final Launch likeliest;
+  private final Launch[] products = new Launch[PRODUCT_COLUMNS.length];
 
   /** Rows as codes, with a scale for 32 of them. */
   record CodedRows(DeviceMemory codes, DeviceMemory scales) implements AutoCloseable {
@@ -48,13 +53,15 @@ final class DecoderLaunches {
         new Launch(module.kernel("add_and_normalize"), 8, 8, 8, 4, 4, 8, 8, 8).block(ROW_THREADS);
     this.activate = new Launch(module.kernel("activate"), 8, 4, 8, 8).block(ROW_THREADS);
     this.codeHalves = new Launch(module.kernel("code_halves"), 8, 4, 8, 8).block(ROW_THREADS);
+    this.likeliest = new Launch(module.kernel("likeliest"), 8, 4, 8).block(ROW_THREADS);
     this.turn =
         new Launch(module.kernel("turn_d" + config.headDim()), TURNING_BYTES)
             .block(config.headDim() / 2);
     for (int i = 0; i < products.length; i++) {
       products[i] =
-          new Launch(module.kernel("multiply_q8_rows" + PRODUCT_ROWS[i]), 16, 8, 8, 4, 4, 4, 8)
-              .block(32 * OUTPUTS_OF_A_BLOCK);
+          new Launch(
+                  module.kernel("multiply_q8_columns" + PRODUCT_COLUMNS[i]), 16, 8, 8, 4, 4, 4, 8)
+              .block(PRODUCT_THREADS);
     }
     turn.arguments().set(JAVA_INT, 56, config.queryHeads());
     turn.arguments().set(JAVA_INT, 60, config.kvHeads());
@@ -97,16 +104,16 @@ final class DecoderLaunches {
     normalize.argument(3, Float.floatToRawIntBits(config.normEpsilon())).early(early).on(stream);
   }
 
-  /** As few rows at a time as there are, up to eight: weights are read once for them. */
+  /** Up to 32 rows at a time: weights are read once for them. */
   void multiply(DeviceMatrix matrix, CodedRows rows, int count, DeviceMemory out) {
     int kind = 0;
-    while (kind + 1 < PRODUCT_ROWS.length && PRODUCT_ROWS[kind] < count) {
+    while (kind + 1 < PRODUCT_COLUMNS.length && 8 * PRODUCT_COLUMNS[kind] < count) {
       kind++;
     }
     products[kind]
         .grid(
-            Math.ceilDiv(matrix.rows(), OUTPUTS_OF_A_BLOCK),
-            Math.ceilDiv(count, PRODUCT_ROWS[kind]),
+            Math.ceilDiv(matrix.rows(), 16 * PRODUCT_TILES[kind]),
+            Math.ceilDiv(count, 8 * PRODUCT_COLUMNS[kind]),
             1)
         .argument(0, matrix.codes().address(), matrix.scales().address())
         .argument(1, rows.codes().address())
@@ -115,6 +122,16 @@ final class DecoderLaunches {
         .argument(4, matrix.columns())
         .argument(5, matrix.rows())
         .argument(6, out.address())
+        .early(early)
+        .on(stream);
+  }
+
+  void pickLikeliest(DeviceMemory logits, int vocabulary, int rows, DeviceMemory tokens) {
+    likeliest
+        .grid(rows, 1, 1)
+        .argument(0, logits.address())
+        .argument(1, vocabulary)
+        .argument(2, tokens.address())
         .early(early)
         .on(stream);
   }

@@ -11,6 +11,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.BiFunction;
 
 /**
  * A decoder whose weights and pages lie on a device: a step of up to some rows runs there whole.
@@ -33,10 +34,22 @@ public final class DeviceDecoder implements AutoCloseable {
 
   /**
    * @param rows of a step at the most
-   * @param tokens of all sequences together, as pages have room for them
+   * @param sequences at the most
+   * @param tokens of all sequences together
    * @param window of tokens that stay halves
    */
-  public record Limits(int rows, int tokens, int window) {}
+  public record Limits(int rows, int sequences, int tokens, int window) {
+    /** Every sequence may have begun a page. */
+    int pages() {
+      return Math.ceilDiv(tokens, HalfPage.TOKENS) + sequences;
+    }
+
+    /** Pages of halves beside packed ones: the window, a block behind it, a step before it. */
+    int halfPages() {
+      int tokensOfEach = window + DeviceSequence.BLOCK_PAGES * HalfPage.TOKENS + rows;
+      return sequences * (Math.ceilDiv(tokensOfEach, HalfPage.TOKENS) + 1);
+    }
+  }
 
   private final ModelConfig config;
   private final PageFormat format;
@@ -61,6 +74,7 @@ public final class DeviceDecoder implements AutoCloseable {
   private final DeviceMemory mixed; // the same
   private final DeviceMemory gateAndUp; // (rows, 2 * feedForward)
   private final DeviceMemory logits; // (rows, vocabulary)
+  private final DeviceMemory likeliest; // (rows)
   private final CodedRows narrow; // (rows, hidden), or of a head's outputs
   private final CodedRows wide; // (rows, feedForward)
 
@@ -80,21 +94,52 @@ public final class DeviceDecoder implements AutoCloseable {
    */
   public DeviceDecoder(
       Device device, TensorSource file, ModelConfig config, PageFormat format, Limits limits) {
+    this(
+        device,
+        config,
+        format,
+        limits,
+        (context, stream) -> DeviceWeights.of(context, stream, file, config));
+  }
+
+  /** One with random weights and pages of any content, to measure with. */
+  public static DeviceDecoder random(
+      Device device, ModelConfig config, PageFormat format, Limits limits) {
+    DeviceDecoder decoder =
+        new DeviceDecoder(
+            device,
+            config,
+            format,
+            limits,
+            (context, stream) -> DeviceWeights.random(context, stream, config));
+    decoder.halfPages.scramble(decoder.stream);
+    if (decoder.packedPages != null) {
+      decoder.packedPages.scramble(decoder.stream);
+    }
+    return decoder;
+  }
+
+  private DeviceDecoder(
+      Device device,
+      ModelConfig config,
+      PageFormat format,
+      Limits limits,
+      BiFunction<Context, Stream, DeviceWeights> loader) {
     this.config = config;
     this.format = format;
     this.limits = limits;
     this.context = keep(Context.open(device));
     this.module = keep(KernelModule.load(context));
     this.stream = keep(Stream.open());
-    this.weights = keep(new DeviceWeights(context, stream, file, config));
+    this.weights = keep(loader.apply(context, stream));
     this.launches = new DecoderLaunches(module, stream, config);
     this.store = new RowStore(module, format, config.attentionShape());
     this.attention =
         keep(new PagedAttention(module, stream, format, config.attentionShape(), limits.rows()));
-    int pages = Math.ceilDiv(limits.tokens(), HalfPage.TOKENS) + limits.rows();
-    this.table = keep(new PageTable(context, limits.rows(), limits.rows() * pages));
-    this.halfPages = keep(pool(PageFormat.FP16, pages));
-    this.packedPages = format.isPacked() ? keep(pool(format, pages)) : null;
+    this.table = keep(new PageTable(context, limits.rows(), limits.rows() * limits.pages()));
+    this.halfPages =
+        keep(pool(PageFormat.FP16, format.isPacked() ? limits.halfPages() : limits.pages()));
+    this.packedPages = format.isPacked() ? keep(pool(format, limits.pages())) : null;
     int heads = config.queryHeads() * config.headDim();
     int kvHeads = config.kvHeads() * config.headDim();
     this.x = floats(config.hidden());
@@ -104,6 +149,7 @@ public final class DeviceDecoder implements AutoCloseable {
     this.mixed = floats(heads);
     this.gateAndUp = floats(2 * config.feedForward());
     this.logits = floats(config.vocabulary());
+    this.likeliest = floats(1);
     this.narrow = keep(CodedRows.of(context, limits.rows(), Math.max(config.hidden(), heads)));
     this.wide = keep(CodedRows.of(context, limits.rows(), config.feedForward()));
     this.inputs = arena.allocate((long) INPUT_BYTES * limits.rows(), 16);
@@ -138,12 +184,34 @@ public final class DeviceDecoder implements AutoCloseable {
 
   /**
    * Appends tokens to their sequences, all rows of a sequence one after another, and packs what has
-   * left the windows.
+   * left the windows. Where there is no room for them nothing has changed.
    *
    * @param sequences of each row
    * @param out logits of each row // (rows, vocabulary), set
    */
   public void step(List<DeviceSequence> sequences, int[] tokens, float[] out) {
+    int rows = run(sequences, tokens);
+    logits.download(stream, 0, hostLogits, (long) rows * config.vocabulary() * Float.BYTES);
+    settle(sequences);
+    stream.synchronize();
+    MemorySegment.copy(hostLogits, JAVA_FLOAT, 0, out, 0, rows * config.vocabulary());
+  }
+
+  /**
+   * The same where the likeliest token of each row is all that is asked for.
+   *
+   * @param next (rows), set
+   */
+  public void step(List<DeviceSequence> sequences, int[] tokens, int[] next) {
+    int rows = run(sequences, tokens);
+    likeliest.download(stream, 0, hostLogits, (long) rows * Integer.BYTES);
+    settle(sequences);
+    stream.synchronize();
+    MemorySegment.copy(hostLogits, JAVA_INT, 0, next, 0, rows);
+  }
+
+  /** Answers how many rows there are. */
+  private int run(List<DeviceSequence> sequences, int[] tokens) {
     int rows = sequences.size();
     if (rows < 1 || rows > limits.rows()) {
       throw new IllegalArgumentException(
@@ -152,7 +220,7 @@ public final class DeviceDecoder implements AutoCloseable {
     table.clear();
     for (int row = 0; row < rows; row++) {
       DeviceSequence sequence = sequences.get(row);
-      inputs.setAtIndex(JAVA_LONG, row, sequence.append());
+      inputs.setAtIndex(JAVA_LONG, row, place(sequences, row));
       inputs.set(JAVA_INT, tokensAt() + 4L * row, tokens[row]);
       inputs.set(JAVA_INT, positionsAt() + 4L * row, sequence.length() - 1);
       sequence.describe(table);
@@ -161,11 +229,17 @@ public final class DeviceDecoder implements AutoCloseable {
     table.upload(stream);
     attention.plan(table);
     recorded(rows).launch(stream);
-    long bytes = (long) rows * config.vocabulary() * Float.BYTES;
-    logits.download(stream, 0, hostLogits, bytes);
-    settle(sequences);
-    stream.synchronize();
-    MemorySegment.copy(hostLogits, JAVA_FLOAT, 0, out, 0, rows * config.vocabulary());
+    return rows;
+  }
+
+  /** Where a row is to be stored; where there is no room, all sequences are as they were. */
+  private static long place(List<DeviceSequence> sequences, int row) {
+    try {
+      return sequences.get(row).append();
+    } catch (DeviceRefusal refusal) {
+      sequences.subList(0, row).forEach(DeviceSequence::takeBack);
+      throw refusal;
+    }
   }
 
   private long tokensAt() {
@@ -220,6 +294,7 @@ public final class DeviceDecoder implements AutoCloseable {
     }
     launches.normalize(x, added, weights.outputNorm(), config, rows, 0, narrow);
     launches.multiply(weights.output(), narrow, rows, logits);
+    launches.pickLikeliest(logits, config.vocabulary(), rows, likeliest);
   }
 
   /** Packs blocks that have left their window, in all layers at once. */

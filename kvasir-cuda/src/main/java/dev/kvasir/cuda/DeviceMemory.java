@@ -7,6 +7,8 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
+import java.util.Random;
+import java.util.function.BiConsumer;
 
 /** Memory of a device, counted by its context; closing gives it back. */
 public final class DeviceMemory implements AutoCloseable {
@@ -110,6 +112,19 @@ public final class DeviceMemory implements AutoCloseable {
           (int) FILL.invokeExact(address, value, bytes, stream.handle()), "cuMemsetD8Async");
     } catch (Throwable e) {
       throw Driver.unexpected(e);
+    }
+  }
+
+  /** Fills it with copies of some bytes, the last one cut off. */
+  void repeat(Stream stream, int count, BiConsumer<byte[], Random> maker) {
+    byte[] part = new byte[count];
+    maker.accept(part, new Random(1));
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment copy = arena.allocateFrom(JAVA_BYTE, part);
+      for (long at = 0; at < bytes; at += count) {
+        upload(stream, at, copy, Math.min(count, bytes - at));
+      }
+      stream.synchronize();
     }
   }
 

@@ -44,8 +44,24 @@ public final class DeviceSequence implements AutoCloseable {
     return halves[within / TOKENS] | within % TOKENS;
   }
 
+  /** Forgets the token that came last. */
+  void takeBack() {
+    length--;
+  }
+
   private static long[] room(long[] pages, int count) {
     return count < pages.length ? pages : Arrays.copyOf(pages, 2 * count);
+  }
+
+  /** Holds so many tokens more, whatever its pages hold, to measure with. */
+  public void pretend(int tokens) {
+    long[] pairs = new long[2 * BLOCK_PAGES];
+    for (int i = 0; i < tokens; i++) {
+      append();
+      while (mustPack()) {
+        pack(pairs, 0);
+      }
+    }
   }
 
   /** Adds what the token that came last attends to. */

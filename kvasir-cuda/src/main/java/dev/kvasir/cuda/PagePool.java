@@ -11,6 +11,8 @@ import java.util.stream.IntStream;
  * </pre>
  */
 final class PagePool implements AutoCloseable {
+  private static final int RANDOM_BYTES = 1 << 22;
+
   private final DeviceMemory memory;
   private final long pageBytes;
   private final int pages;
@@ -45,6 +47,19 @@ final class PagePool implements AutoCloseable {
 
   void giveBack(long address) {
     free[freeCount++] = (int) ((address - memory.address()) / pageBytes);
+  }
+
+  /** Fills all pages with numbers below two, to measure with: no byte makes a half infinite. */
+  void scramble(Stream stream) {
+    memory.repeat(
+        stream,
+        RANDOM_BYTES,
+        (bytes, random) -> {
+          random.nextBytes(bytes);
+          for (int i = 0; i < bytes.length; i++) {
+            bytes[i] &= (byte) 0xBF;
+          }
+        });
   }
 
   int taken() {

@@ -85,7 +85,7 @@ public final class PagedAttention implements AutoCloseable {
     for (int s = 0; s < table.sequences(); s++) {
       longest = Math.max(longest, table.pages(s));
     }
-    int splits = Splitting.most(table.sequences(), rows(), device.multiprocessors());
+    int splits = Math.max(1, device.multiprocessors() / (table.sequences() * rows()));
     int units = format.pageUnits() * Math.ceilDiv(longest, splits);
     plan(
         table,

@@ -8,33 +8,35 @@ record Tiling(int warps, int stages) {
   /** What a kernel's variables take of shared memory beside its rings. */
   private static final int OWN_SHARED_BYTES = 2304;
 
-  static final int MOST_STAGES = 4;
+  /** Units are many if sixteen warps go round so often. */
+  private static final int MANY = 64;
 
-  /** Units are many if all of a block's warps go round so often. */
-  private static final int MANY_ROUNDS = 4;
+  private static final int FEW_WARPS = 8;
+
+  /** From this size on as many are on the way with eight warps as memory can bring. */
+  private static final int LARGE_UNIT_BYTES = 8192;
 
   /**
+   * Many units: as many warps as there are slots for, with a second slot each if there is room;
+   * more of them gained nothing on an H200. Few: eight warps, so that each has one or two.
+   *
    * @param units of a block, at the most
    * @param mostWarps that the kernel's registers allow
    */
   static Tiling of(PageFormat format, int headDim, int mostWarps, int sharedBytes, int units) {
-    int slots = slots(format, headDim, sharedBytes);
-    Tiling wide = fitting(mostWarps, slots);
-    Tiling narrow = fitting(Math.min(mostWarps, 8), slots);
-    return units >= MANY_ROUNDS * wide.warps ? wide : narrow;
+    int slots = (sharedBytes - OWN_SHARED_BYTES) / format.unitBytes(headDim);
+    boolean large = !format.isPacked() && format.unitBytes(headDim) >= LARGE_UNIT_BYTES;
+    return units >= MANY && !large
+        ? fitting(mostWarps, slots, 2)
+        : fitting(Math.min(mostWarps, FEW_WARPS), slots, large ? 2 : 3);
   }
 
-  /** Up to so many warps, two slots each if there is room, and more where it is left. */
-  private static Tiling fitting(int mostWarps, int slots) {
-    int warps = Math.min(mostWarps, Math.max(slots / 2, 1));
+  private static Tiling fitting(int mostWarps, int slots, int mostStages) {
+    int warps = Math.min(mostWarps, slots);
     if (warps > 4) {
       warps -= warps % 4; // as many for each of a multiprocessor's four schedulers
     }
-    return new Tiling(warps, Math.min(slots / warps, MOST_STAGES));
-  }
-
-  private static int slots(PageFormat format, int headDim, int sharedBytes) {
-    return (sharedBytes - OWN_SHARED_BYTES) / format.unitBytes(headDim);
+    return new Tiling(warps, Math.min(slots / warps, mostStages));
   }
 
   int sharedBytes(PageFormat format, int headDim) {
