@@ -1,165 +1,365 @@
 // Rows of codes of many widths; each function's twin has the same name in ScalarRowCodes.
 //
-// Channels go by in parts, as many as a vector has lanes. A part of sixteen is two octets, as the nibbles of a table's
-// row lie: eight channels of the first half and the same of the second.
+// Channels go by in parts, as many as a vector has lanes: one of the first half of the channels, and with it the one
+// that lies as far into the second half, as nibbles of a table's row share bytes and channels turn in pairs.
 #include "patterns.h"
 
 #define OCTET 8
 #define NIBBLE 15
 #define SCALE_INDEX 7
 
-// What a RowCodes knows of its channels; CodeOctets says how they are read.
-typedef struct {
-  const i32 *starts;
-  const uint8_t *places;
-  const i32 *masks;
-  const float *powers, *lifts, *halves;
-} Codes;
-
 #if LANES == 16
 typedef __m512i Ints;
-INLINE i32 first_channel(i32 part) { return part * OCTET; }
-INLINE Floats load_part(const float *at, i32 half) {
-  return _mm512_insertf32x8(_mm512_castps256_ps512(_mm256_loadu_ps(at)), _mm256_loadu_ps(at + half), 1);
-}
-INLINE Ints load_ints(const i32 *at, i32 half) { return _mm512_castps_si512(load_part((const float *)at, half)); }
-INLINE void store_part(float *to, i32 half, Floats x) {
-  _mm256_storeu_ps(to, _mm512_castps512_ps256(x));
-  _mm256_storeu_ps(to + half, _mm512_extractf32x8_ps(x, 1));
-}
+INLINE Ints load_ints(const i32 *at) { return _mm512_loadu_si512(at); }
 INLINE int any_bits(Ints masks) { return _mm512_test_epi32_mask(masks, masks) != 0; }
-INLINE Floats codes_of(const uint8_t *first, const uint8_t *second, Ints places, Ints masks) {
-  __m512i bytes = _mm512_broadcast_i32x4(_mm_loadu_si128((const __m128i *)first));
-  bytes = _mm512_mask_broadcast_i32x4(bytes, 0xFF00, _mm_loadu_si128((const __m128i *)second));
+INLINE Ints load_sixteen(const uint8_t *at) { return _mm512_broadcast_i32x4(_mm_loadu_si128((const __m128i *)at)); }
+INLINE Floats codes_of(Ints bytes, Ints places, Ints masks) {
   return _mm512_cvtepi32_ps(_mm512_and_si512(_mm512_shuffle_epi8(bytes, places), masks));
 }
-// How far the nibbles of a part lie above the lowest bit.
-INLINE Ints nibble_shifts(i32 part, i32 half) {
-  (void)part, (void)half;
-  return _mm512_inserti32x8(_mm512_setzero_si512(), _mm256_set1_epi32(4), 1);
-}
-INLINE Floats nibbles_of(const uint8_t *at, Ints shifts) {
-  __m512i bytes = _mm512_cvtepu8_epi32(_mm_castpd_si128(_mm_loaddup_pd((const double *)at)));
-  return _mm512_cvtepi32_ps(_mm512_and_si512(_mm512_srlv_epi32(bytes, shifts), _mm512_set1_epi32(NIBBLE)));
-}
-
+INLINE Ints load_nibbles(const uint8_t *at) { return _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)at)); }
+INLINE Floats lower_nibbles(Ints x) { return _mm512_cvtepi32_ps(_mm512_and_si512(x, _mm512_set1_epi32(NIBBLE))); }
+INLINE Floats upper_nibbles(Ints x) { return _mm512_cvtepi32_ps(_mm512_srli_epi32(x, 4)); }
 #elif LANES == 8
 typedef __m256i Ints;
-INLINE i32 first_channel(i32 part) { return part * OCTET; }
-INLINE Floats load_part(const float *at, i32 half) {
-  (void)half;
-  return load(at);
-}
-INLINE Ints load_ints(const i32 *at, i32 half) { return _mm256_castps_si256(load_part((const float *)at, half)); }
-INLINE void store_part(float *to, i32 half, Floats x) {
-  (void)half;
-  store(to, x);
-}
+INLINE Ints load_ints(const i32 *at) { return _mm256_loadu_si256((const __m256i *)at); }
 INLINE int any_bits(Ints masks) { return !_mm256_testz_si256(masks, masks); }
-INLINE Floats codes_of(const uint8_t *first, const uint8_t *second, Ints places, Ints masks) {
-  (void)second;
-  __m256i bytes = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)first));
+INLINE Ints load_sixteen(const uint8_t *at) { return _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)at)); }
+INLINE Floats codes_of(Ints bytes, Ints places, Ints masks) {
   return _mm256_cvtepi32_ps(_mm256_and_si256(_mm256_shuffle_epi8(bytes, places), masks));
 }
-INLINE Ints nibble_shifts(i32 part, i32 half) { return _mm256_set1_epi32(first_channel(part) < half ? 0 : 4); }
-INLINE Floats nibbles_of(const uint8_t *at, Ints shifts) {
-  __m256i bytes = _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)at));
-  return _mm256_cvtepi32_ps(_mm256_and_si256(_mm256_srlv_epi32(bytes, shifts), _mm256_set1_epi32(NIBBLE)));
-}
-
+INLINE Ints load_nibbles(const uint8_t *at) { return _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)at)); }
+INLINE Floats lower_nibbles(Ints x) { return _mm256_cvtepi32_ps(_mm256_and_si256(x, _mm256_set1_epi32(NIBBLE))); }
+INLINE Floats upper_nibbles(Ints x) { return _mm256_cvtepi32_ps(_mm256_srli_epi32(x, 4)); }
 #else
 typedef int32x4_t Ints;
-INLINE i32 first_channel(i32 part) { return part * LANES; }
-INLINE Floats load_part(const float *at, i32 half) {
-  (void)half;
-  return load(at);
-}
-INLINE Ints load_ints(const i32 *at, i32 half) {
-  (void)half;
-  return vld1q_s32(at);
-}
-INLINE void store_part(float *to, i32 half, Floats x) {
-  (void)half;
-  store(to, x);
-}
+INLINE Ints load_ints(const i32 *at) { return vld1q_s32(at); }
 INLINE int any_bits(Ints masks) { return vmaxvq_u32(vreinterpretq_u32_s32(masks)) != 0; }
-INLINE Floats codes_of(const uint8_t *first, const uint8_t *second, Ints places, Ints masks) {
-  (void)second;
-  uint8x16_t lanes = vqtbl1q_u8(vld1q_u8(first), vreinterpretq_u8_s32(places));
+INLINE Ints load_sixteen(const uint8_t *at) { return vreinterpretq_s32_u8(vld1q_u8(at)); }
+INLINE Floats codes_of(Ints bytes, Ints places, Ints masks) {
+  uint8x16_t lanes = vqtbl1q_u8(vreinterpretq_u8_s32(bytes), vreinterpretq_u8_s32(places));
   return vcvtq_f32_s32(vandq_s32(vreinterpretq_s32_u8(lanes), masks));
 }
-// To the right, that is below zero.
-INLINE Ints nibble_shifts(i32 part, i32 half) { return vdupq_n_s32(first_channel(part) < half ? 0 : -4); }
-INLINE Floats nibbles_of(const uint8_t *at, Ints shifts) {
+INLINE Ints load_nibbles(const uint8_t *at) {
   u32 four;
   __builtin_memcpy(&four, at, sizeof four);
-  uint32x4_t bytes = vmovl_u16(vget_low_u16(vmovl_u8(vreinterpret_u8_u32(vdup_n_u32(four)))));
-  return vcvtq_f32_u32(vandq_u32(vshlq_u32(bytes, shifts), vdupq_n_u32(NIBBLE)));
+  return vreinterpretq_s32_u32(vmovl_u16(vget_low_u16(vmovl_u8(vreinterpret_u8_u32(vdup_n_u32(four))))));
 }
+INLINE Floats lower_nibbles(Ints x) { return vcvtq_f32_s32(vandq_s32(x, vdupq_n_s32(NIBBLE))); }
+INLINE Floats upper_nibbles(Ints x) { return vcvtq_f32_s32(vshrq_n_s32(x, 4)); }
 #endif
 
-// Where a row's codes, its row of the table and its token's vector lie.
+// How a part of a row's codes is read; CodeOctets says of what. A part of sixteen channels is two octets: where sixteen
+// bytes do not hold both, the second one's begin so many bytes further on.
+typedef struct {
+  Ints places, masks;
+  Floats slopes, lifts;
+  i32 start, further;
+} Part;
+
+// How far into a word of places the codes of eight channels of up to seven bits reach.
+#define NEAR 7
+
+INLINE Part part_of(const i32 *band, i32 width, i32 at) {
+  const i32 *starts = band + 2, *places = starts + width / OCTET, *masks = places + width;
+  const float *slopes = (const float *)(masks + width), *lifts = slopes + width;
+  Part part = {load_ints(places + at), load_ints(masks + at), load(slopes + at), load(lifts + at), starts[at / OCTET], 0};
+#if LANES == 16
+  i32 apart = starts[at / OCTET + 1] - part.start;
+  if (apart <= NEAR) {
+    part.places = _mm512_add_epi8(part.places, _mm512_inserti64x4(_mm512_setzero_si512(), _mm256_set1_epi8((char)apart), 1));
+  } else {
+    part.further = apart;
+  }
+#endif
+  return part;
+}
+
+INLINE Floats decoded(const uint8_t *row, const Part *part, float scale, Floats base, const int far) {
+  Ints bytes = load_sixteen(row + part->start);
+#if LANES == 16
+  if (far) {
+    __m128i second = _mm_loadu_si128((const __m128i *)(row + part->start + part->further));
+    bytes = _mm512_mask_broadcast_i32x4(bytes, 0xFF00, second);
+  }
+#else
+  (void)far;
+#endif
+  return fused(fused(codes_of(bytes, part->places, part->masks), part->slopes, part->lifts), all(scale), base);
+}
+
+// Where a row's codes and its row of the table lie.
 typedef struct {
   const uint8_t *codes, *nibbles;
-  float *to;
   float scale;
 } Row;
 
-// So few that the vectors of wide heads stay in the first cache while their parts come.
+// Rows of a page: bands one after another, each of so many rows of so many bytes; CodeBands says how they lie.
+typedef struct {
+  const uint8_t *codes;
+  i32 width;
+  const uint8_t *table;
+  i64 table_stride;
+  const float *lows, *steps, *scales;
+  const i32 *picked;
+} Coded;
+
+INLINE i64 band_ints(i32 width) { return 2 + width / OCTET + 4 * (i64)width; }
+
+// What some rows of a band are made of, from the first-th of all on.
+INLINE void take_rows(const Coded *from, const uint8_t *codes, i32 row_bytes, i32 first, i32 count, Row *rows) {
+  for (i32 i = 0; i < count; i++) {
+    const uint8_t *row = codes + (i64)i * row_bytes;
+    rows[i] = (Row){row, from->table + from->picked[first + i] * from->table_stride, from->scales[*row & SCALE_INDEX]};
+  }
+}
+
+// Rows of a table lie anywhere in it: who comes to them soon asks for them in time.
+INLINE void expect_rows(const Coded *from, i32 first, i32 end) {
+  for (i32 i = first; i < end; i++) {
+    const uint8_t *row = from->table + from->picked[i] * from->table_stride;
+    for (i32 byte = 0; byte < from->width / 2; byte += 64) __builtin_prefetch(row + byte);
+  }
+}
+
+INLINE float *aligned(float *room) { return (float *)(((uintptr_t)room + 63) & ~(uintptr_t)63); }
+
+// Two parts that lie as far into the two halves of the channels.
+typedef struct {
+  Part x, y;
+  Floats x_low, y_low, x_step, y_step;
+} Parts;
+
+INLINE Parts parts_of(const Coded *from, const i32 *band, i32 at) {
+  i32 width = from->width, other = width / 2 + at;
+  return (Parts){part_of(band, width, at), part_of(band, width, other), load(from->lows + at),
+                 load(from->lows + other), load(from->steps + at), load(from->steps + other)};
+}
+
+// Without codes zero is added as everywhere: it makes zeros positive.
+INLINE void decode_row(const Row *row, i32 at, const Parts *parts, const int x_coded, const int y_coded, const int far,
+                       Floats *x, Floats *y) {
+  Ints nibbles = load_nibbles(row->nibbles + at);
+  Floats x_base = fused(lower_nibbles(nibbles), parts->x_step, parts->x_low);
+  Floats y_base = fused(upper_nibbles(nibbles), parts->y_step, parts->y_low);
+  *x = x_coded ? decoded(row->codes, &parts->x, row->scale, x_base, far) : add(x_base, all(0));
+  *y = y_coded ? decoded(row->codes, &parts->y, row->scale, y_base, far) : add(y_base, all(0));
+}
+
+// Does something with constants for which of two parts have codes, and whether they lie far apart.
+#define BY_CODES(parts, something)                        \
+  do {                                                    \
+    int x_bits = any_bits((parts).x.masks), y_bits = any_bits((parts).y.masks); \
+    if ((parts).x.further | (parts).y.further) {          \
+      something(1, 1, 1);                                 \
+    } else if (x_bits && y_bits) {                        \
+      something(1, 1, 0);                                 \
+    } else if (x_bits) {                                  \
+      something(1, 0, 0);                                 \
+    } else if (y_bits) {                                  \
+      something(0, 1, 0);                                 \
+    } else {                                              \
+      something(0, 0, 0);                                 \
+    }                                                     \
+  } while (0)
+
+// So few that their vectors stay in the first cache while their parts come, of wide heads too.
 #define ROWS_TOGETHER 16
 
-// A part of some rows: what is the same for all of them stays in registers.
-INLINE void decode_part(const Row *rows, i32 count, i32 part, i32 half, const Codes *codes, const float *lows,
-                        const float *steps) {
-  i32 at = first_channel(part);
-  Ints places = load_ints((const i32 *)codes->places + at, half), masks = load_ints(codes->masks + at, half);
-  Floats powers = load_part(codes->powers + at, half), lifts = load_part(codes->lifts + at, half);
-  Floats halves = load_part(codes->halves + at, half);
-  Floats low = load_part(lows + at, half), step = load_part(steps + at, half);
-  Ints shifts = nibble_shifts(part, half);
-  i32 nibble = at < half ? at : at - half;
-  i32 first = codes->starts[at / OCTET], second = LANES > OCTET ? codes->starts[(at + half) / OCTET] : 0;
-  if (any_bits(masks)) {
-    for (i32 i = 0; i < count; i++) {
-      const Row *row = rows + i;
-      Floats base = fused(nibbles_of(row->nibbles + nibble, shifts), step, low);
-      Floats whole = fused(codes_of(row->codes + first, row->codes + second, places, masks), powers, lifts);
-      store_part(row->to + at, half, fused(multiply(whole, halves), all(row->scale), base));
-    }
-  } else {
-    // Zero is added as everywhere: it makes zeros positive.
-    for (i32 i = 0; i < count; i++) {
-      Floats base = fused(nibbles_of(rows[i].nibbles + nibble, shifts), step, low);
-      store_part(rows[i].to + at, half, add(base, all(0)));
+// Rows of a band to the places of their tokens, or one after another and turned by their tokens.
+INLINE void decode_parts(const Row *rows, i32 count, i32 at, i32 half, const Parts *parts, const uint8_t *tokens,
+                         const float *cosines, const float *sines, float *out, const int x_coded, const int y_coded,
+                         const int far, const int turning) {
+  for (i32 i = 0; i < count; i++) {
+    Floats x, y;
+    decode_row(rows + i, at, parts, x_coded, y_coded, far, &x, &y);
+    if (turning) {
+      i64 angles = (i64)tokens[i] * half + at;
+      float *to = out + (i64)i * 2 * half + at;
+      turn_pairs(x, y, load(cosines + angles), load(sines + angles), to, to + half);
+    } else {
+      float *to = out + (i64)tokens[i] * 2 * half + at;
+      store(to, x);
+      store(to + half, y);
     }
   }
 }
 
-// tokens (count), picked by token, table (..., width / 2), out (tokens, width); width is a multiple of 16
-EXPORT void KERNEL(decode)(const uint8_t *source, i64 offset, i32 row_bytes, const uint8_t *tokens, i32 from,
-                           i32 count, i32 width, const i32 *starts, const uint8_t *places, const i32 *masks,
-                           const float *powers, const float *lifts, const float *halves, const float *scales,
-                           const uint8_t *table, const float *lows, const float *steps, const i32 *picked,
-                           float *out) {
-  const Codes codes = {starts, places, masks, powers, lifts, halves};
-  i32 half = width / 2;
-  Row rows[ROWS_TOGETHER];
-  for (i32 first = 0; first < count; first += ROWS_TOGETHER) {
-    i32 some = count - first < ROWS_TOGETHER ? count - first : ROWS_TOGETHER;
-    for (i32 i = 0; i < some; i++) {
-      i32 token = tokens[from + first + i];
-      const uint8_t *row = source + offset + (i64)(first + i) * row_bytes;
-      rows[i] = (Row){row, table + (i64)picked[token] * half, out + (i64)token * width, scales[*row & SCALE_INDEX]};
-    }
-    for (i32 part = 0; part < width / LANES; part++) decode_part(rows, some, part, half, &codes, lows, steps);
+INLINE void decode_some(const Coded *from, const i32 *band, const Row *rows, i32 count, const uint8_t *tokens,
+                        const float *cosines, const float *sines, float *out, const int turning) {
+  i32 half = from->width / 2;
+  for (i32 at = 0; at < half; at += LANES) {
+    Parts parts = parts_of(from, band, at);
+#define DECODE(x, y, far) decode_parts(rows, count, at, half, &parts, tokens, cosines, sines, out, x, y, far, turning)
+    BY_CODES(parts, DECODE);
+#undef DECODE
   }
 }
+
+// tokens (rows of all bands), picked by row, out (rows, width), by tokens; width is a multiple of 32
+EXPORT void KERNEL(decode)(const uint8_t *source, i64 offset, const i32 *bands, i32 band_count, i32 width,
+                           const uint8_t *table, i32 table_stride, const float *lows, const float *steps,
+                           const float *scales, const uint8_t *tokens, const i32 *picked, float *out) {
+  const Coded from = {source + offset, width, table, table_stride, lows, steps, scales, picked};
+  const uint8_t *codes = from.codes;
+  Row rows[ROWS_TOGETHER];
+  i32 row = 0;
+  for (i32 band = 0; band < band_count; band++, bands += band_ints(width)) {
+    for (i32 end = row + bands[0], some; row < end; row += some, codes += (i64)some * bands[1]) {
+      some = end - row < ROWS_TOGETHER ? end - row : ROWS_TOGETHER;
+      take_rows(&from, codes, bands[1], row, some, rows);
+      decode_some(&from, bands, rows, some, tokens + row, 0, 0, out, 0);
+    }
+  }
+}
+
+// out[i][j] = a[i] . b[j], for a few rows of both; out (rows, 4)
+INLINE void dots_of_four(const float *a, i64 width, const int rows, const float *b, float *out) {
+#if LANES == 16
+  if (rows == 4) {
+    // As totals has them, for four rows at once.
+    Floats partial[4][4], four[4];
+    UNROLL for (int i = 0; i < 4; i++) UNROLL for (int j = 0; j < 4; j++) partial[i][j] = all(0);
+    for (i64 k = 0; k < width; k += LANES) {
+      Floats b0 = load(b + k), b1 = load(b + width + k), b2 = load(b + 2 * width + k), b3 = load(b + 3 * width + k);
+      UNROLL for (int i = 0; i < 4; i++) {
+        Floats x = load(a + i * width + k);
+        partial[i][0] = fused(x, b0, partial[i][0]);
+        partial[i][1] = fused(x, b1, partial[i][1]);
+        partial[i][2] = fused(x, b2, partial[i][2]);
+        partial[i][3] = fused(x, b3, partial[i][3]);
+      }
+    }
+    UNROLL for (int i = 0; i < 4; i++) {
+      Floats *p = partial[i];
+      Floats ab = add(_mm512_shuffle_ps(p[0], p[1], 0x88), _mm512_shuffle_ps(p[0], p[1], 0xDD));
+      Floats cd = add(_mm512_shuffle_ps(p[2], p[3], 0x88), _mm512_shuffle_ps(p[2], p[3], 0xDD));
+      four[i] = add(_mm512_shuffle_ps(ab, cd, 0x88), _mm512_shuffle_ps(ab, cd, 0xDD));
+    }
+    Floats low = add(_mm512_shuffle_f32x4(four[0], four[1], 0x88), _mm512_shuffle_f32x4(four[0], four[1], 0xDD));
+    Floats high = add(_mm512_shuffle_f32x4(four[2], four[3], 0x88), _mm512_shuffle_f32x4(four[2], four[3], 0xDD));
+    store(out, add(_mm512_shuffle_f32x4(low, high, 0x88), _mm512_shuffle_f32x4(low, high, 0xDD)));
+    return;
+  }
+#endif
+  const float *const from[4] = {b, b + width, b + 2 * width, b + 3 * width};
+  dots_by_four(a, width, rows, from, (i32)width, out, 4);
+}
+
+// c[i][tokens[j]] = a[i] . b[j], for a few rows b; c (rows, page tokens)
+INLINE void score_rows(const float *a, i32 a_rows, const float *b, i32 count, i64 width, const uint8_t *tokens,
+                          float *c, i64 c_stride) {
+  float sums[4 * PRODUCT_ROWS];
+  i32 j = 0;
+  for (; j + 4 <= count; j += 4) {
+    i32 i = 0;
+    for (; i + PRODUCT_ROWS <= a_rows; i += PRODUCT_ROWS) {
+      dots_of_four(a + i * width, width, PRODUCT_ROWS, b + j * width, sums);
+      UNROLL for (int k = 0; k < 4 * PRODUCT_ROWS; k++) c[(i + k / 4) * c_stride + tokens[j + k % 4]] = sums[k];
+    }
+    for (; i < a_rows; i++) {
+      dots_of_four(a + i * width, width, 1, b + j * width, sums);
+      UNROLL for (int k = 0; k < 4; k++) c[i * c_stride + tokens[j + k]] = sums[k];
+    }
+  }
+  for (; j < count; j++) {
+    for (i32 i = 0; i < a_rows; i++) c[i * c_stride + tokens[j]] = dot(a + i * width, b + j * width, (i32)width);
+  }
+}
+
+// a (a_rows, width), cosines and sines (tokens, width / 2), c (a_rows, rows of all bands), room for 16 rows
+EXPORT void KERNEL(decoded_products)(const uint8_t *source, i64 offset, const i32 *bands, i32 band_count, i32 width,
+                                     const uint8_t *table, i32 table_stride, const float *lows, const float *steps,
+                                     const float *scales, const uint8_t *tokens, const i32 *picked,
+                                     const float *cosines, const float *sines, const float *a, i32 a_rows,
+                                     float *room, float *c, i32 c_stride) {
+  const Coded from = {source + offset, width, table, table_stride, lows, steps, scales, picked};
+  const uint8_t *codes = from.codes;
+  float *vectors = aligned(room);
+  Row rows[ROWS_TOGETHER];
+  i32 row = 0;
+  for (i32 band = 0; band < band_count; band++, bands += band_ints(width)) {
+    for (i32 end = row + bands[0], some; row < end; row += some, codes += (i64)some * bands[1]) {
+      some = end - row < ROWS_TOGETHER ? end - row : ROWS_TOGETHER;
+      i32 next = row + some, after = c_stride - next < ROWS_TOGETHER ? c_stride - next : ROWS_TOGETHER;
+      expect_rows(&from, next, next + after);
+      take_rows(&from, codes, bands[1], row, some, rows);
+      decode_some(&from, bands, rows, some, tokens + row, cosines, sines, vectors, 1);
+      score_rows(a, a_rows, vectors, some, width, tokens + row, c, c_stride);
+    }
+  }
+}
+
+// Two parts of all rows of a band for some rows of weights; w (w_rows, page tokens), by row
+INLINE void sum_parts(const Row *rows, i32 count, i32 at, i32 half, const Parts *parts, const float *w, i64 w_stride,
+                      float *out, const int x_coded, const int y_coded, const int far, const int w_rows) {
+  Floats x_sums[4], y_sums[4], x, y;
+  UNROLL for (int r = 0; r < w_rows; r++) {
+    x_sums[r] = load(out + r * 2 * (i64)half + at);
+    y_sums[r] = load(out + r * 2 * (i64)half + half + at);
+  }
+  for (i32 i = 0; i < count; i++) {
+    decode_row(rows + i, at, parts, x_coded, y_coded, far, &x, &y);
+    UNROLL for (int r = 0; r < w_rows; r++) {
+      Floats weight = all(w[r * w_stride + i]);
+      x_sums[r] = fused(weight, x, x_sums[r]);
+      y_sums[r] = fused(weight, y, y_sums[r]);
+    }
+  }
+  UNROLL for (int r = 0; r < w_rows; r++) {
+    store(out + r * 2 * (i64)half + at, x_sums[r]);
+    store(out + r * 2 * (i64)half + half + at, y_sums[r]);
+  }
+}
+
+INLINE void sum_band(const Coded *from, const i32 *band, const Row *rows, const float *w, i64 w_stride, float *out,
+                     const int w_rows) {
+  i32 half = from->width / 2;
+  for (i32 at = 0; at < half; at += LANES) {
+    Parts parts = parts_of(from, band, at);
+#define SUM(x, y, far) sum_parts(rows, band[0], at, half, &parts, w, w_stride, out, x, y, far, w_rows)
+    BY_CODES(parts, SUM);
+#undef SUM
+  }
+}
+
+// w (w_rows, rows of all bands), by token; out (w_rows, width); room for the weights and for what rows are made of
+EXPORT void KERNEL(decoded_sums)(const uint8_t *source, i64 offset, const i32 *bands, i32 band_count, i32 width,
+                                 const uint8_t *table, i32 table_stride, const float *lows, const float *steps,
+                                 const float *scales, const uint8_t *tokens, const i32 *picked, const float *w,
+                                 i32 w_rows, i32 count, float *room, float *out) {
+  const Coded from = {source + offset, width, table, table_stride, lows, steps, scales, picked};
+  const uint8_t *codes = from.codes;
+  float *weights = aligned(room);
+  Row *rows = (Row *)(weights + (i64)w_rows * count);
+  for (i32 r = 0; r < w_rows; r++) {
+    for (i32 i = 0; i < count; i++) weights[(i64)r * count + i] = w[(i64)r * count + tokens[i]];
+  }
+  i32 row = 0;
+  for (i32 band = 0; band < band_count; band++, bands += band_ints(width)) {
+    take_rows(&from, codes, bands[1], row, bands[0], rows);
+    i32 r = 0;
+    for (; r + 4 <= w_rows; r += 4) {
+      sum_band(&from, bands, rows, weights + (i64)r * count + row, count, out + (i64)r * width, 4);
+    }
+    for (; r < w_rows; r++) {
+      sum_band(&from, bands, rows, weights + (i64)r * count + row, count, out + (i64)r * width, 1);
+    }
+    codes += (i64)bands[0] * bands[1];
+    row += bands[0];
+  }
+}
+
+#define GATHERED_AHEAD 8
 
 // source (rows, stride) of halves, out (end, width)
 EXPORT void KERNEL(gather)(const uint8_t *source, i64 offset, i32 stride, const i32 *picked, i32 first, i32 end,
                            i32 width, float *out) {
   for (i32 token = first; token < end; token++) {
     const uint8_t *row = source + offset + (i64)sizeof(uint16_t) * stride * picked[token];
+    if (token + GATHERED_AHEAD < end) {
+      const uint8_t *soon = source + offset + (i64)sizeof(uint16_t) * stride * picked[token + GATHERED_AHEAD];
+      for (i32 byte = 0; byte < 2 * width; byte += 64) __builtin_prefetch(soon + byte);
+    }
     expand((const uint16_t *)row, out + (i64)token * width, width, 0);
   }
 }

@@ -1,5 +1,6 @@
 package dev.kvasir;
 
+import dev.kvasir.cache.CacheForm;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.codec.CacheHost;
@@ -10,12 +11,16 @@ import dev.kvasir.engine.StepLoop;
 import dev.kvasir.engine.StepWatch;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.GgufFile;
+import dev.kvasir.format.SafetensorsFolder;
 import dev.kvasir.kernel.Crew;
 import dev.kvasir.memory.MemoryPool;
 import dev.kvasir.model.HostEngine;
 import dev.kvasir.model.ModelConfig;
 import dev.kvasir.model.Weights;
 import dev.kvasir.profile.Profile;
+import dev.kvasir.stored.Identity;
+import dev.kvasir.stored.ProfileHash;
+import dev.kvasir.stored.WeightsHash;
 import dev.kvasir.text.ChatTemplate;
 import dev.kvasir.text.Tokenizer;
 import java.io.IOException;
@@ -26,9 +31,12 @@ import java.lang.foreign.MemorySegment;
 import java.net.URL;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
@@ -47,17 +55,25 @@ public final class Model implements AutoCloseable {
   private final HostEngine engine;
   private final Tokenizer tokenizer;
   private final Optional<Profile> profile;
+  private final Supplier<String> weightsHash;
+  private final Map<Set<String>, String> profileHashes = new ConcurrentHashMap<>(); // by parts
   private final Crew crew;
   private final StepLoop loop;
   private final PrefixCache prefixes;
   private volatile boolean closed;
 
   private Model(
-      String name, HostEngine engine, Tokenizer tokenizer, Optional<Profile> profile, Crew crew) {
+      String name,
+      HostEngine engine,
+      Tokenizer tokenizer,
+      Optional<Profile> profile,
+      Supplier<String> weightsHash,
+      Crew crew) {
     this.name = name;
     this.engine = engine;
     this.tokenizer = tokenizer;
     this.profile = profile.map(given -> given.requireModel(engine.fingerprint(), name));
+    this.weightsHash = weightsHash;
     this.crew = crew;
     this.loop = new StepLoop(engine);
     this.prefixes = new PrefixCache(engine.memory());
@@ -71,7 +87,10 @@ public final class Model implements AutoCloseable {
   public static Model load(Path fileOrFolder, LoadOptions options) {
     return Files.isDirectory(fileOrFolder)
         ? loadFolder(fileOrFolder, options)
-        : loadGguf(GgufFile.open(fileOrFolder), options);
+        : loadGguf(
+            GgufFile.open(fileOrFolder),
+            () -> WeightsHash.of(fileOrFolder, () -> GgufFile.open(fileOrFolder)),
+            options);
   }
 
   /** Loads the small model of the module kvasir-mini. */
@@ -81,7 +100,8 @@ public final class Model implements AutoCloseable {
 
   public static Model bundled(LoadOptions options) {
     Optional<Profile> own = options.profile().isPresent() ? Optional.empty() : bundledProfile();
-    return loadGguf(openBundled(), own.map(options::withProfile).orElse(options));
+    return loadGguf(
+        openBundled(), Model::bundledHash, own.map(options::withProfile).orElse(options));
   }
 
   /** What methods learned of the bundled model, where it carries that. */
@@ -114,11 +134,18 @@ public final class Model implements AutoCloseable {
     }
   }
 
-  private static Model loadGguf(GgufFile file, LoadOptions options) {
+  private static String bundledHash() {
+    try (GgufFile file = openBundled()) {
+      return WeightsHash.of(file);
+    }
+  }
+
+  private static Model loadGguf(GgufFile file, Supplier<String> hash, LoadOptions options) {
     try {
       return load(
           file.name(),
           options,
+          hash,
           () -> Tokenizer.ofGguf(file.name(), file.metadata()),
           crew ->
               HostEngine.load(file, options.kernels(), crew, pool(options), options.progress()));
@@ -132,6 +159,7 @@ public final class Model implements AutoCloseable {
     return load(
         folder.toString(),
         options,
+        () -> WeightsHash.of(folder, () -> SafetensorsFolder.open(folder)),
         () -> Tokenizer.ofFolder(folder),
         crew ->
             HostEngine.load(folder, options.kernels(), crew, pool(options), options.progress()));
@@ -145,6 +173,7 @@ public final class Model implements AutoCloseable {
   private static Model load(
       String name,
       LoadOptions options,
+      Supplier<String> weightsHash,
       Supplier<Tokenizer> tokenizerLoader,
       Function<Crew, HostEngine> engineLoader) {
     CompletableFuture<Tokenizer> tokenizer = CompletableFuture.supplyAsync(tokenizerLoader);
@@ -152,7 +181,8 @@ public final class Model implements AutoCloseable {
     HostEngine engine = null;
     try {
       engine = engineLoader.apply(crew);
-      return new Model(name, engine, tokenizer.join(), options.profile(), crew);
+      return new Model(
+          name, engine, tokenizer.join(), options.profile(), new Once<>(weightsHash), crew);
     } catch (RuntimeException | Error e) {
       crew.close();
       if (engine != null) {
@@ -227,7 +257,7 @@ public final class Model implements AutoCloseable {
     return engine.newCache(spec, profile, contextLimit);
   }
 
-  private CacheHost cacheHost() {
+  CacheHost cacheHost() {
     return engine.cacheHost().withProfile(profile);
   }
 
@@ -295,6 +325,64 @@ public final class Model implements AutoCloseable {
             "token is %d; expected 0 to %d".formatted(id, vocabulary - 1));
       }
     }
+  }
+
+  /**
+   * What keys and values depend on beside their tokens, as it is stored with them. The first call
+   * reads all weights, unless their hash lies beside them.
+   */
+  public Identity identity(SessionOptions options) {
+    CacheHost host = cacheHost().withContextLimit(Session.contextLimit(this, options));
+    CacheSpec spec = options.cache();
+    return new Identity(
+        weightsHash.get(),
+        fingerprint(),
+        spec.named(host).text(),
+        profileHashes.computeIfAbsent(spec.plan().profileParts(), this::profileHash),
+        spec.dependsOnLimit(config().cacheShape(), host) ? host.contextLimit() : 0,
+        options.tenant());
+  }
+
+  private String profileHash(Set<String> parts) {
+    return profile.map(known -> ProfileHash.of(known, parts)).orElse("");
+  }
+
+  /**
+   * A session that was saved, with what it was opened with. It goes on with the bits that it would
+   * have had.
+   *
+   * @throws InvalidInputException in one sentence, where the file is damaged or belongs to another
+   *     model or profile
+   */
+  public Session restore(Path file) {
+    checkOpen();
+    return SavedSession.restore(this, file);
+  }
+
+  /**
+   * A session that was saved, which goes on with another kind of cache: its keys and values are
+   * packed anew, as {@link Session#repacked} does it.
+   */
+  public Session restore(Path file, CacheSpec other) {
+    Session saved = restore(file);
+    if (saved.options().cache().text().equals(other.text())) {
+      return saved;
+    }
+    try (saved) {
+      return saved.repacked(other);
+    }
+  }
+
+  /**
+   * The cache of a sequence that was stored with the {@link #identity} of these options.
+   *
+   * @throws InvalidInputException in one sentence, where a bit has changed
+   * @throws dev.kvasir.cache.CacheFullException where there is no memory for it
+   */
+  public KvCache restoredCache(SessionOptions options, CacheForm form) {
+    checkOpen();
+    int limit = Session.contextLimit(this, options);
+    return engine.restored(options.cache(), profile, limit, form);
   }
 
   /** Generates for all sessions at once. */

@@ -1,7 +1,9 @@
 package dev.kvasir;
 
+import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.cache.PackingTime;
+import dev.kvasir.cache.Repacking;
 import dev.kvasir.engine.Beginning;
 import dev.kvasir.engine.PrefixCache;
 import dev.kvasir.engine.Sequence;
@@ -10,6 +12,7 @@ import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.sampling.Sampler;
 import dev.kvasir.text.ChatTemplate;
 import dev.kvasir.text.Message;
+import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
@@ -21,6 +24,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
  */
 public final class Session implements AutoCloseable {
   private final Model model;
+  private final SessionOptions options;
   private final int contextLimit;
   private final KvCache cache;
   private final Sequence sequence;
@@ -29,15 +33,18 @@ public final class Session implements AutoCloseable {
   private boolean closed;
 
   Session(Model model, SessionOptions options) {
-    this(model, options, null);
+    this(model, options, model.newCache(options.cache(), contextLimit(model, options)), null);
   }
 
-  private Session(Model model, SessionOptions options, Beginning beginning) {
+  /**
+   * @param cache of the text so far, closed with the session
+   */
+  private Session(Model model, SessionOptions options, KvCache cache, Beginning beginning) {
     this.model = model;
+    this.options = options;
     this.contextLimit = contextLimit(model, options);
     this.beginning = beginning;
-    this.cache =
-        beginning == null ? model.newCache(options.cache(), contextLimit) : beginning.cache();
+    this.cache = cache;
     boolean readsExactly = options.prefill() == Prefill.EXACT;
     this.sequence = new Sequence(cache, contextLimit, readsExactly, model.tokenizer().endOfText());
     boolean asked = options.contextLimit() != Integer.MAX_VALUE;
@@ -62,15 +69,23 @@ public final class Session implements AutoCloseable {
         model
             .prefixes()
             .begin(
-                new PrefixCache.Kind(options.cache().text(), limit),
+                new PrefixCache.Kind(options.cache().text(), limit, options.tenant()),
                 text,
                 owner,
                 () -> model.newCache(options.cache(), limit));
-    Session session = new Session(model, options, known);
+    return new Session(model, options, known.cache(), known).with(text);
+  }
+
+  /** Goes on with a text, of which a cache holds all or some. */
+  static Session on(Model model, SessionOptions options, int[] text, KvCache cache) {
+    return new Session(model, options, cache, null).with(text);
+  }
+
+  private Session with(int[] text) {
     for (int id : text) {
-      session.sequence.append(id);
+      sequence.append(id);
     }
-    return session;
+    return this;
   }
 
   static int contextLimit(Model model, SessionOptions options) {
@@ -145,6 +160,9 @@ public final class Session implements AutoCloseable {
     long end = System.nanoTime();
     boolean isRead = sequence.generated() > 0;
     long promptDone = isRead ? sequence.promptDone() : end;
+    if (isRead && leaves != null) {
+      model.prefixes().read(unread, promptDone - start);
+    }
     return new Generation(
         sequence.text(),
         isRead ? unread : Math.max(0, cache.length() - remembered),
@@ -170,6 +188,51 @@ public final class Session implements AutoCloseable {
     }
   }
 
+  /**
+   * Saves all that it holds, so that {@link Model#restore} goes on from here, in another process as
+   * well. The file is written whole or not at all.
+   */
+  public void save(Path file) {
+    exclusively(
+        () -> {
+          model.checkOpen();
+          SavedSession.save(model, options, tokens(), cache, file);
+          return null;
+        });
+  }
+
+  /**
+   * Another session with the same text, whose keys and values are packed anew with another kind of
+   * cache, as attention sees them here. What was lost here stays lost.
+   *
+   * @throws InvalidInputException where that kind packs by what queries look at, which nobody knows
+   *     any more
+   */
+  public Session repacked(CacheSpec kind) {
+    return exclusively(
+        () -> {
+          model.checkOpen();
+          KvCache other = model.newCache(kind, contextLimit);
+          try {
+            Repacking.requirePossible(kind, other);
+            boolean byPosition =
+                Sequence.isPackedByPosition(other, options.prefill() == Prefill.EXACT);
+            new Repacking(cache, other, model.config().cacheShape(), model.cacheHost().kernels())
+                .fill(tokens(), Sequence.PROMPT_STEP, byPosition);
+          } catch (RuntimeException | Error e) {
+            other.close();
+            throw e;
+          }
+          return on(model, options.withCache(kind), tokens(), other);
+        });
+  }
+
+  private int[] tokens() {
+    int[] tokens = new int[sequence.length()];
+    Arrays.setAll(tokens, sequence::token);
+    return tokens;
+  }
+
   /** Forgets all text. */
   public void reset() {
     exclusively(
@@ -177,6 +240,11 @@ public final class Session implements AutoCloseable {
           sequence.keep(0);
           return null;
         });
+  }
+
+  /** What it was opened with. */
+  public SessionOptions options() {
+    return options;
   }
 
   /** Tokens of the text whose keys and values are there, and need not be read. */

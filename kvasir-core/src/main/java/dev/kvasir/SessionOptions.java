@@ -8,8 +8,9 @@ import dev.kvasir.cache.CacheSpec;
  * @param cache how keys and values are kept
  * @param contextLimit tokens that the session may hold, at most the model's own limit
  * @param prefill when the tokens of a prompt are packed
+ * @param tenant whose text it is: what one has read is never used for another; empty for all
  */
-public record SessionOptions(CacheSpec cache, int contextLimit, Prefill prefill) {
+public record SessionOptions(CacheSpec cache, int contextLimit, Prefill prefill, String tenant) {
   public SessionOptions {
     if (contextLimit < 1) {
       throw new IllegalArgumentException(
@@ -19,18 +20,22 @@ public record SessionOptions(CacheSpec cache, int contextLimit, Prefill prefill)
 
   /** Half precision, as much context as the model has. */
   public static SessionOptions defaults() {
-    return new SessionOptions(CacheSpec.DEFAULT, Integer.MAX_VALUE, Prefill.CHUNKED);
+    return new SessionOptions(CacheSpec.DEFAULT, Integer.MAX_VALUE, Prefill.CHUNKED, "");
   }
 
   public SessionOptions withCache(CacheSpec value) {
-    return new SessionOptions(value, contextLimit, prefill);
+    return new SessionOptions(value, contextLimit, prefill, tenant);
   }
 
   public SessionOptions withContextLimit(int value) {
-    return new SessionOptions(cache, value, prefill);
+    return new SessionOptions(cache, value, prefill, tenant);
   }
 
   public SessionOptions withPrefill(Prefill value) {
-    return new SessionOptions(cache, contextLimit, value);
+    return new SessionOptions(cache, contextLimit, value, tenant);
+  }
+
+  public SessionOptions withTenant(String value) {
+    return new SessionOptions(cache, contextLimit, prefill, value);
   }
 }

@@ -6,17 +6,27 @@ import java.util.SplittableRandom;
 
 /** Fills caches with random vectors, which cost what real ones cost; the same ones every time. */
 final class RandomPast {
+  /** Tokens that texts are made of. */
+  private static final int VOCABULARY = 8192;
+
   private RandomPast() {}
 
-  /** Keys and values, and queries for methods that pack by what they look at. */
+  /**
+   * Keys and values; ids for methods that know tokens, and queries for those that pack by what they
+   * look at.
+   */
   static KvCache fill(KvCache cache, CacheShape shape, int queryHeads, int tokens) {
     SplittableRandom random = new SplittableRandom(1);
     SplittableRandom ofQueries = new SplittableRandom(2);
+    SplittableRandom ofTokens = new SplittableRandom(3);
     float[] keys = new float[shape.kvHeads() * shape.headDim()];
     float[] values = new float[keys.length];
     float[] queries = new float[queryHeads * shape.headDim()];
     for (int position = 0; position < tokens; position++) {
       cache.reserve(position + 1);
+      if (cache.seesTokens()) {
+        cache.see(position, token(ofTokens));
+      }
       for (int layer = 0; layer < shape.layers(); layer++) {
         for (int i = 0; i < keys.length; i++) {
           keys[i] = (float) random.nextDouble(-2, 2);
@@ -31,6 +41,11 @@ final class RandomPast {
       cache.advance(1);
     }
     return cache;
+  }
+
+  /** One is as often below a number as between that and its square, much as words are. */
+  private static int token(SplittableRandom random) {
+    return (int) Math.pow(VOCABULARY, random.nextDouble()) - 1;
   }
 
   /** Channels of every size up to two, large and small ones side by side. */

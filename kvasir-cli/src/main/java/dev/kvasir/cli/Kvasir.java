@@ -16,6 +16,7 @@ import dev.kvasir.cli.run.Render;
 import dev.kvasir.cli.run.Roundtrip;
 import dev.kvasir.cli.run.Tokenize;
 import dev.kvasir.cli.serve.Serve;
+import dev.kvasir.cli.session.SessionCommand;
 import dev.kvasir.cli.terminal.Complaint;
 import dev.kvasir.cli.terminal.Streams;
 import java.util.Arrays;
@@ -74,6 +75,7 @@ final class Kvasir implements Runnable {
     commandLine
         .addSubcommand(new Generate(streams))
         .addSubcommand(new Chat(streams))
+        .addSubcommand(SessionCommand.of(streams))
         .addSubcommand(new Serve(streams))
         .addSubcommand(new Inspect(streams))
         .addSubcommand(new Tokenize(streams))

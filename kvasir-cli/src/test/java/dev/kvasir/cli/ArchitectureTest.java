@@ -28,7 +28,8 @@ class ArchitectureTest {
   private static final Map<String, Set<String>> MAY_TOUCH = new LinkedHashMap<>();
 
   static {
-    MAY_TOUCH.put("run", Set.of("arguments", "terminal"));
+    MAY_TOUCH.put("run", Set.of("arguments", "terminal", "session"));
+    MAY_TOUCH.put("session", Set.of("arguments", "terminal"));
     MAY_TOUCH.put("lab", Set.of("arguments", "terminal", "origin"));
     MAY_TOUCH.put("serve", Set.of("arguments", "terminal"));
     MAY_TOUCH.put("arguments", Set.of("terminal"));

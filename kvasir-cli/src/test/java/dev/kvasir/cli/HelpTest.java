@@ -22,6 +22,7 @@ class HelpTest {
       strings = {
         "generate",
         "chat",
+        "session",
         "inspect",
         "tokenize",
         "render",
@@ -44,9 +45,19 @@ class HelpTest {
 
   /** Only examples are left as they are typed. */
   @ParameterizedTest
-  @ValueSource(strings = {"generate", "chat", "inspect", "roundtrip", "compare", "calibrate"})
+  @ValueSource(
+      strings = {
+        "generate",
+        "chat",
+        "inspect",
+        "roundtrip",
+        "compare",
+        "calibrate",
+        "session prune"
+      })
   void optionsAreExplainedWithinEightyColumns(String command) {
-    String explained = Run.of(command, "--help").succeeds().out().split("Examples:")[0];
+    String[] words = (command + " --help").split(" ");
+    String explained = Run.of(words).succeeds().out().split("Examples:")[0];
     assertThat(explained.lines()).allSatisfy(line -> assertThat(line).hasSizeLessThanOrEqualTo(80));
   }
 

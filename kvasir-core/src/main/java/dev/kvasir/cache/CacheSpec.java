@@ -36,6 +36,11 @@ public record CacheSpec(String text, Method method, CachePlan plan) {
     return new PagedCache(shape, planFor(shape).settings(shape, host), host.memory());
   }
 
+  /** A cache that was stored, of a model of which as much is known. */
+  public KvCache restored(CacheShape shape, CacheHost host, CacheForm form) {
+    return PagedCache.restored(shape, planFor(shape).settings(shape, host), host.memory(), form);
+  }
+
   /** Refuses heads whose values are part of keys where the method must store them. */
   private CachePlan planFor(CacheShape shape) {
     if (shape.hasValuesInKeys() && !plan.takesValuesInKeys()) {
@@ -89,6 +94,11 @@ public record CacheSpec(String text, Method method, CachePlan plan) {
   /** The same kind of cache, its text with what the model's profile decides for it. */
   public CacheSpec named(CacheHost host) {
     return new CacheSpec(plan.named(text, host), method, plan);
+  }
+
+  /** Whether what it holds depends on how many tokens a sequence may grow to. */
+  public boolean dependsOnLimit(CacheShape shape, CacheHost host) {
+    return planFor(shape).foretelling(shape, host).budget().isPresent();
   }
 
   /** Whether it reads bits by tables, which may be exact or fast. */

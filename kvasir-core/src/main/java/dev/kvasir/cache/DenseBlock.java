@@ -10,7 +10,9 @@ import dev.kvasir.memory.MemoryPool;
 import dev.kvasir.page.HalfRounding;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.function.Consumer;
 
 /**
  * Tokens whose vectors are stored as floating-point numbers.
@@ -206,6 +208,39 @@ final class DenseBlock implements Block {
     if (!shape.hasValuesInKeys()) {
       kernels.expand(values, row(layer, 0, 0), count, valueVectors, 0);
     }
+  }
+
+  /**
+   * Writes its first tokens as they are.
+   *
+   * <pre>keys, then values: layer | KV head | token | channel</pre>
+   */
+  void write(int tokens, ByteBuffer out) {
+    eachHead(keys, tokens, numbers -> out.put(numbers.asByteBuffer()));
+    if (!shape.hasValuesInKeys()) {
+      eachHead(values, tokens, numbers -> out.put(numbers.asByteBuffer()));
+    }
+  }
+
+  /** Reads what {@link #write} wrote: finite numbers, as {@link #store} takes no others. */
+  void read(int tokens, ByteBuffer in) {
+    eachHead(keys, tokens, numbers -> fill(numbers, in));
+    if (!shape.hasValuesInKeys()) {
+      eachHead(values, tokens, numbers -> fill(numbers, in));
+    }
+  }
+
+  private void eachHead(DenseMatrix rows, int tokens, Consumer<MemorySegment> numbers) {
+    long rowBytes = rows.offset(1);
+    for (int first = 0; first < rows.rows(); first += capacity) {
+      numbers.accept(rows.data().asSlice(rows.offset(first), tokens * rowBytes));
+    }
+  }
+
+  private static void fill(MemorySegment numbers, ByteBuffer in) {
+    int bytes = (int) numbers.byteSize();
+    numbers.copyFrom(MemorySegment.ofBuffer(in.slice(in.position(), bytes)));
+    in.position(in.position() + bytes);
   }
 
   /** A block of the same, whose bytes have been taken from the pool. */

@@ -103,6 +103,11 @@ final class HostBlocks {
     }
   }
 
+  /** Adds a block that was packed earlier, whose memory was taken from the pool. */
+  void add(SealedBlock block) {
+    blocks.add(block);
+  }
+
   private long denseBytes(int tokens) {
     return DenseBlock.bytesFor(shape, tokens, precision);
   }

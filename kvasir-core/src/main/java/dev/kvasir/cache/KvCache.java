@@ -121,6 +121,12 @@ public interface KvCache extends AutoCloseable {
    */
   KvCache fork();
 
+  /**
+   * All that it holds, to be stored; of use until the cache changes, and not while packing is held
+   * back.
+   */
+  CacheForm form();
+
   /** The block that a position belongs to. */
   int blockOf(int position);
 

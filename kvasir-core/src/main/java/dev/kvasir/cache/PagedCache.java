@@ -32,6 +32,7 @@ import java.util.List;
 public final class PagedCache implements KvCache {
   private final CacheShape shape;
   private final CacheSettings settings;
+  private final BlockPlaces places;
   private final int sinkBlocks;
   private final SequenceCodec codec; // null where nothing is packed
   private final HostBlocks blocks;
@@ -61,8 +62,12 @@ public final class PagedCache implements KvCache {
         settings,
         pool,
         settings.codec().map(made -> made.begin(pool)).orElse(null),
-        settings.budget().map(any -> new PageBudget(shape, settings).requireRoom()).orElse(null),
+        budget(shape, settings),
         newBlocks(shape, settings, pool));
+  }
+
+  private static PageBudget budget(CacheShape shape, CacheSettings settings) {
+    return settings.budget().map(any -> new PageBudget(shape, settings).requireRoom()).orElse(null);
   }
 
   private static HostBlocks newBlocks(CacheShape shape, CacheSettings settings, MemoryPool pool) {
@@ -82,7 +87,8 @@ public final class PagedCache implements KvCache {
     this.pool = pool;
     this.codec = codec;
     this.blocks = blocks;
-    this.sinkBlocks = Math.ceilDiv(settings.sinks(), TOKENS_PER_PAGE);
+    this.places = new BlockPlaces(settings.sinks());
+    this.sinkBlocks = places.sinkBlocks();
     this.blocksTogether = settings.codec().map(PageCodec::blocksTogether).orElse(1);
     this.readsPromptsAsStored =
         settings
@@ -122,16 +128,12 @@ public final class PagedCache implements KvCache {
 
   @Override
   public int firstPosition(int block) {
-    return block < sinkBlocks
-        ? block * TOKENS_PER_PAGE
-        : settings.sinks() + (block - sinkBlocks) * TOKENS_PER_PAGE;
+    return places.firstPosition(block);
   }
 
   @Override
   public int blockOf(int position) {
-    return position < settings.sinks()
-        ? position / TOKENS_PER_PAGE
-        : sinkBlocks + (position - settings.sinks()) / TOKENS_PER_PAGE;
+    return places.blockOf(position);
   }
 
   @Override
@@ -183,7 +185,7 @@ public final class PagedCache implements KvCache {
     int held = blocks.count();
     int[] tokens = new int[missing];
     for (int i = 0; i < missing; i++) {
-      tokens[i] = firstPosition(held + i + 1) - firstPosition(held + i);
+      tokens[i] = places.capacity(held + i);
     }
     blocks.take(copied, tokens, packable(held + missing) - packable(held));
   }
@@ -484,6 +486,57 @@ public final class PagedCache implements KvCache {
   }
 
   @Override
+  public CacheForm form() {
+    checkOpen();
+    int whole = codec == null ? wholeDenseBlocks() : sealedBlocks();
+    byte[] state = codec == null ? new byte[0] : codec.state();
+    return new HeldForm(shape, settings, blocks, length, whole, state);
+  }
+
+  private int wholeDenseBlocks() {
+    return Math.max(0, length - settings.sinks()) / TOKENS_PER_PAGE;
+  }
+
+  /**
+   * A sequence that was stored, which goes on with the bits that it would have had.
+   *
+   * @param pool that all of its memory is taken from
+   * @throws dev.kvasir.error.InvalidInputException in one sentence, where a bit has changed or a
+   *     cache with other settings was stored
+   * @throws CacheFullException where the pool has not as much
+   */
+  public static PagedCache restored(
+      CacheShape shape, CacheSettings settings, MemoryPool pool, CacheForm form) {
+    Restoring restoring = new Restoring(shape, settings, pool, form);
+    PageBudget budget = budget(shape, settings);
+    try {
+      PagedCache cache =
+          new PagedCache(
+              shape, settings, pool, restoring.codec(), budget, newBlocks(shape, settings, pool));
+      return cache.filled(restoring);
+    } catch (MemoryFullException e) {
+      throw new CacheFullException(
+          "a stored sequence of %d tokens cannot be held: %s"
+              .formatted(restoring.length(), e.getMessage()));
+    }
+  }
+
+  private PagedCache filled(Restoring restoring) {
+    enter();
+    try {
+      restoring.fill(blocks, codec);
+      length = restoring.length();
+      sealedEnd = codec == null ? sealedEnd : restoring.wholeEnd();
+      return this;
+    } catch (RuntimeException | Error e) {
+      close();
+      throw e;
+    } finally {
+      leave();
+    }
+  }
+
+  @Override
   public Page page(int layer, int block) {
     checkOpen();
     return blocks.get(block) instanceof SealedBlock sealed ? sealed.page(layer) : null;
@@ -534,7 +587,7 @@ public final class PagedCache implements KvCache {
   }
 
   private CacheRun run(int block) {
-    int tokens = Math.min(length, firstPosition(block + 1)) - firstPosition(block);
+    int tokens = places.tokens(block, length);
     if (blocks.get(block) instanceof SealedBlock sealed) {
       double values = (double) TOKENS_PER_PAGE * shape.valuesPerToken();
       double width = 8 * sealed.codeBytes() / values;

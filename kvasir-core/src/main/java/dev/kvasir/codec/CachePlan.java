@@ -1,5 +1,7 @@
 package dev.kvasir.codec;
 
+import java.util.Set;
+
 /** What a spec stands for, before the model's sizes are known. */
 public interface CachePlan {
   /** Settings that foretell a cache's bytes; all that a method needs which asks for no more. */
@@ -23,6 +25,14 @@ public interface CachePlan {
   /** Whether it can do without values of their own, where they are part of keys. */
   default boolean takesValuesInKeys() {
     return false;
+  }
+
+  /**
+   * The parts of a profile that what it packs depends on. What was packed with other numbers in
+   * them has nothing to do with a cache of this plan.
+   */
+  default Set<String> profileParts() {
+    return Set.of();
   }
 
   /** A spec's text with what the model's profile decides for it. */

@@ -15,7 +15,9 @@ import java.util.zip.CRC32C;
  * little-endian everywhere. A form of which any bit has changed is refused in one sentence.
  *
  * <pre>
- * 4 bytes  "KVPG" for a page, "KVST" for what a method keeps of a sequence
+ * 4 bytes  "KVPG" for a page, "KVST" for what a method keeps of a sequence,
+ *          "KVBL" for a block of a cache, "KVRT" for the rest of it,
+ *          "KVSB" for a block with its tokens, "KVSQ" for a sequence that names its blocks
  * u8       version
  * u8       kind, a number that stands in the class that writes it
  * u32      bytes of the payload
@@ -25,7 +27,11 @@ import java.util.zip.CRC32C;
  */
 public enum Envelope {
   PAGE("KVPG", 2, "a stored page"),
-  STATE("KVST", 1, "a stored state");
+  STATE("KVST", 1, "a stored state"),
+  BLOCK("KVBL", 1, "a stored block"),
+  REST("KVRT", 1, "the rest of a stored cache"),
+  STORED_BLOCK("KVSB", 1, "a stored block with its tokens"),
+  STORED_SEQUENCE("KVSQ", 1, "a stored sequence");
 
   private static final int MAGIC_BYTES = 4;
   private static final int HEADER_BYTES = MAGIC_BYTES + 2 + Integer.BYTES;

@@ -12,14 +12,17 @@ import java.util.Optional;
  * @param all (keys and values, layers, widths)
  */
 public record LayerSensitivities(int layers, float[] all) {
+  /** The part of a profile that calibration for {@code pmkvq} fills. */
+  public static final String PART = "pmkvq";
+
   /** What a profile calls them. // (2, layers, widths) */
-  public static final String KEY = "pmkvq/sensitivities";
+  public static final String KEY = PART + "/sensitivities";
 
   /** Bits that they were measured at, ascending. */
   public static final List<Integer> WIDTHS = List.of(2, 4, 8);
 
   /** What a profile says of how they were measured. */
-  public static final String SOURCE = "pmkvq/settings";
+  public static final String SOURCE = PART + "/settings";
 
   /** What that begins with where keys had a scale for each channel. */
   public static final String BY_CHANNEL = "keys by channel";

@@ -21,10 +21,16 @@ public interface PageCodec {
    * Goes on with a sequence that was stored, by its {@link SequenceCodec#state}. Once its pages
    * have been read, all that follows has the same bits as if it had never stopped.
    *
+   * @param pool that what it keeps of the sequence is taken from
    * @throws dev.kvasir.error.InvalidInputException in one sentence, where a bit of the state has
    *     changed or this method with these settings has no such state
    */
-  SequenceCodec resume(byte[] state);
+  SequenceCodec resume(MemoryPool pool, byte[] state);
+
+  /** The same with as much memory as there is. */
+  default SequenceCodec resume(byte[] state) {
+    return resume(MemoryPool.unlimited(), state);
+  }
 
   /** How well the bytes of a page are known before there is one. */
   enum Sizes {

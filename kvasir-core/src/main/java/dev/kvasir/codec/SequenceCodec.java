@@ -37,10 +37,21 @@ public interface SequenceCodec extends AutoCloseable {
    * A page of {@link Page#form}, as this codec sealed it, or one with the same settings at work on
    * the same sequence. Blocks come in their order, all layers of one before the next.
    *
+   * @param memory that the page lies in, and holds until it is closed
    * @throws dev.kvasir.error.InvalidInputException in one sentence, where a bit of it has changed
    *     or this codec seals no such page; nothing is changed by it then
    */
-  Page read(int layer, byte[] form);
+  Page read(SharedArena memory, int layer, byte[] form);
+
+  /** The same in memory of the page's own. */
+  default Page read(int layer, byte[] form) {
+    SharedArena own = new SharedArena();
+    try {
+      return read(own, layer, form);
+    } finally {
+      own.release();
+    }
+  }
 
   /**
    * What it keeps of the sequence beside pages and will need, as bytes that outlive the process, in

@@ -16,7 +16,7 @@ public interface ShrinkingCodec extends PageCodec {
   }
 
   @Override
-  ShrinkingSequence resume(byte[] state);
+  ShrinkingSequence resume(MemoryPool pool, byte[] state);
 
   /** The level at which a layer's pages are as narrow as they may get. */
   int floor(int layer);

@@ -18,13 +18,13 @@ public interface StatelessCodec extends PageCodec, SequenceCodec {
   }
 
   @Override
-  default SequenceCodec resume(byte[] state) {
+  default SequenceCodec resume(MemoryPool pool, byte[] state) {
     return Envelope.STATE.open(
         state,
         NO_STATE,
         in -> {
           Envelope.STATE.requireRest(in, 0);
-          return begin();
+          return begin(pool);
         });
   }
 

@@ -1,5 +1,6 @@
 package dev.kvasir.engine;
 
+import dev.kvasir.cache.CacheForm;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.memory.MemoryPool;
@@ -16,6 +17,9 @@ public interface Engine extends AutoCloseable {
 
   /** An empty cache, whose pages lie where this engine attends to them. */
   KvCache newCache(CacheSpec spec, Optional<Profile> profile, int contextLimit);
+
+  /** A cache of a sequence that was stored, by {@link KvCache#form}. */
+  KvCache restored(CacheSpec spec, Optional<Profile> profile, int contextLimit, CacheForm form);
 
   /**
    * Runs one step over the rows of a batch: appends every row to its cache and leaves the wanted

@@ -11,6 +11,7 @@ import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.WeakHashMap;
 import java.util.concurrent.locks.ReentrantLock;
@@ -59,8 +60,10 @@ public final class PrefixCache implements MemoryPool.Yielding, AutoCloseable {
    *
    * @param spec the kind of cache, as typed
    * @param contextLimit that some budgets depend on
+   * @param tenant whose texts they are: what one has read is of no use to another, who could tell
+   *     from the time that it takes
    */
-  public record Kind(String spec, int contextLimit) {}
+  public record Kind(String spec, int contextLimit, String tenant) {}
 
   /**
    * What has happened so far.
@@ -68,15 +71,21 @@ public final class PrefixCache implements MemoryPool.Yielding, AutoCloseable {
    * @param queries texts that were begun
    * @param hits those of them that something was known of
    * @param tokens that were not read again
+   * @param farHits of the hits, those that were found far away
    * @param evictions beginnings that left because memory was needed
    */
-  public record Counts(long queries, long hits, long tokens, long evictions) {
-    private Counts withQuery(int known) {
-      return new Counts(queries + 1, hits + (known > 0 ? 1 : 0), tokens + known, evictions);
+  public record Counts(long queries, long hits, long tokens, long farHits, long evictions) {
+    private Counts withQuery(int known, boolean far) {
+      return new Counts(
+          queries + 1,
+          hits + (known > 0 ? 1 : 0),
+          tokens + known,
+          farHits + (far ? 1 : 0),
+          evictions);
     }
 
     private Counts withEvictions(int gone) {
-      return new Counts(queries, hits, tokens, evictions + gone);
+      return new Counts(queries, hits, tokens, farHits, evictions + gone);
     }
   }
 
@@ -94,7 +103,8 @@ public final class PrefixCache implements MemoryPool.Yielding, AutoCloseable {
   private final Set<StepHash> stepsSeen = new LinkedHashSet<>(); // the oldest first
   private final Set<Leaving> reading = Collections.newSetFromMap(new WeakHashMap<>());
   private Entry forking; // not to be evicted for the memory that its fork takes
-  private Counts counts = new Counts(0, 0, 0, 0);
+  private Counts counts = new Counts(0, 0, 0, 0, 0);
+  private volatile FarBeginnings far; // null where nothing outlives memory
   private boolean closed;
 
   /** Where a text's hash stands after a whole number of steps: a hint, never a proof. */
@@ -154,14 +164,55 @@ public final class PrefixCache implements MemoryPool.Yielding, AutoCloseable {
       reading.add(leaving);
       source = longest(kind, steps, text);
       known = source == null ? null : fork(source, source.serves(text));
-      counts = counts.withQuery(known == null ? 0 : known.length());
     } finally {
       lock.unlock();
     }
-    // Outside the lock: a first cache of its kind may wait for tables that another is making.
-    return known == null
-        ? new Beginning(fresh.get(), null, leaving)
-        : new Beginning(known, source, leaving);
+    // Outside the lock: to look far away takes its time, and a first cache of its kind may wait for
+    // tables that another is making.
+    Optional<KvCache> found = findFar(kind, text, known == null ? 0 : known.length());
+    KvCache most = found.orElse(known);
+    count(most == null ? 0 : most.length(), found.isPresent());
+    if (most == null) {
+      return new Beginning(fresh.get(), null, leaving);
+    }
+    if (found.isPresent()) {
+      closeIfAny(known);
+      return new Beginning(most, leaving.leaveNear(most), leaving);
+    }
+    return new Beginning(known, source, leaving);
+  }
+
+  private Optional<KvCache> findFar(Kind kind, int[] text, int known) {
+    FarBeginnings asked = far;
+    return asked == null ? Optional.empty() : asked.find(kind, text, known);
+  }
+
+  private static void closeIfAny(KvCache cache) {
+    if (cache != null) {
+      cache.close();
+    }
+  }
+
+  private void count(int known, boolean isFar) {
+    lock.lock();
+    try {
+      counts = counts.withQuery(known, isFar);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** From now on, beginnings that are not at hand are looked for there, and new ones kept there. */
+  public void keepIn(FarBeginnings elsewhere) {
+    far = elsewhere;
+  }
+
+  /** Learns how long it took to read tokens of a prompt. */
+  public void read(int tokens, long nanos) {
+    FarBeginnings told = far;
+    if (told != null && tokens > 0) {
+      told.read(tokens, nanos);
+    }
   }
 
   /** A chain: the hash after a step is over all tokens before it. */
@@ -254,17 +305,30 @@ public final class PrefixCache implements MemoryPool.Yielding, AutoCloseable {
   /** Keeps a beginning that is being read, if nobody has and there is memory for it. */
   private void keep(
       Leaving leaving, StepHash step, int[] text, int length, String owner, KvCache cache) {
+    if (keepNear(leaving, step, text, length, owner, cache) != null && far != null) {
+      KvCache fork = forkOf(cache);
+      if (fork != null) {
+        far.keep(step.kind(), text, fork);
+      }
+    }
+  }
+
+  /** Answers null where it need not or cannot be kept. */
+  private Entry keepNear(
+      Leaving leaving, StepHash step, int[] text, int length, String owner, KvCache cache) {
     lock.lock();
     try {
       if (closed || !reading.contains(leaving) || holds(step, text, length)) {
-        return;
+        return null;
       }
       KvCache fork = forkOf(cache);
-      if (fork != null) {
-        Entry entry = new Entry(step, owner, Arrays.copyOf(text, length), fork);
-        byHash.computeIfAbsent(step, any -> new ArrayList<>()).add(entry);
-        byUse.add(entry);
+      if (fork == null) {
+        return null;
       }
+      Entry entry = new Entry(step, owner, Arrays.copyOf(text, length), fork);
+      byHash.computeIfAbsent(step, any -> new ArrayList<>()).add(entry);
+      byUse.add(entry);
+      return entry;
     } finally {
       lock.unlock();
     }
@@ -395,6 +459,12 @@ public final class PrefixCache implements MemoryPool.Yielding, AutoCloseable {
       } else if (leavesLast && stepEnd == steps.length * STEP) {
         home.keep(this, step, text, stepEnd, owner, cache);
       }
+    }
+
+    /** Told of a beginning that came from far away: others begin from what this answers. */
+    Object leaveNear(KvCache cache) {
+      int length = cache.length();
+      return home.keepNear(this, last(kind, steps, length / STEP), text, length, owner, cache);
     }
 
     /** Told of a place that may lie anywhere. */

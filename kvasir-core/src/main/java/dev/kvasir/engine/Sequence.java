@@ -79,7 +79,7 @@ public final class Sequence {
     this.cache = cache;
     this.contextLimit = contextLimit;
     this.readsExactly = readsExactly;
-    this.isPackedByPosition = !readsExactly && canBePackedByPosition(cache);
+    this.isPackedByPosition = isPackedByPosition(cache, readsExactly);
     this.endOfText = endOfText;
   }
 
@@ -87,9 +87,12 @@ public final class Sequence {
    * Whether what a token finds may depend on its position alone: a prompt's rows compute as single
    * ones do, and nothing but a length says when to pack. Then all tokens, read or generated, are
    * packed at multiples of {@link #PROMPT_STEP}, and a text may be gone on with from any place.
+   *
+   * @param readsExactly whether a prompt is packed only when it has been read
    */
-  private static boolean canBePackedByPosition(KvCache cache) {
-    return cache.readsPromptsAsStored()
+  public static boolean isPackedByPosition(KvCache cache, boolean readsExactly) {
+    return !readsExactly
+        && cache.readsPromptsAsStored()
         && !cache.seesQueries()
         && cache.receivingQueries() == 0
         && cache.capacity() == Integer.MAX_VALUE;

@@ -12,9 +12,9 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
 /** A whole file mapped read-only into the address space, with the arena that unmaps it. */
-record MappedFile(String name, MemorySegment bytes, Arena arena) {
+public record MappedFile(String name, MemorySegment bytes, Arena arena) {
   /** Maps it in an arena of its own. */
-  static MappedFile open(Path file) {
+  public static MappedFile open(Path file) {
     Arena arena = Arena.ofShared();
     try {
       return open(file, arena);
@@ -25,7 +25,7 @@ record MappedFile(String name, MemorySegment bytes, Arena arena) {
   }
 
   /** Maps it for as long as an arena lives, beside what else it holds. */
-  static MappedFile open(Path file, Arena arena) {
+  public static MappedFile open(Path file, Arena arena) {
     if (Files.isDirectory(file)) {
       throw new InvalidInputException(file + ": is a folder; a file was expected");
     }

@@ -12,21 +12,22 @@ import java.lang.foreign.ValueLayout;
  * </pre>
  *
  * @param data (rows, width / 2)
- * @param width numbers of a row, a multiple of {@link RowCodes#LANES}
+ * @param stride bytes from one row to the next
+ * @param width numbers of a row, a multiple of two {@link RowCodes#LANES}
  * @param lows (width)
  * @param steps (width)
  */
-public record NibbleRows(MemorySegment data, int width, float[] lows, float[] steps) {
+public record NibbleRows(MemorySegment data, int stride, int width, float[] lows, float[] steps) {
   public NibbleRows {
-    if (width % RowCodes.LANES != 0 || lows.length != width || steps.length != width) {
+    if (width % (2 * RowCodes.LANES) != 0 || lows.length != width || steps.length != width) {
       throw new IllegalArgumentException(
           "%d numbers, %d lows, %d steps; expected as many, a multiple of %d"
-              .formatted(width, lows.length, steps.length, RowCodes.LANES));
+              .formatted(width, lows.length, steps.length, 2 * RowCodes.LANES));
     }
   }
 
   public int rows() {
-    return (int) (data.byteSize() / rowBytes());
+    return (int) ((data.byteSize() + stride - rowBytes()) / stride);
   }
 
   public int rowBytes() {
@@ -39,8 +40,13 @@ public record NibbleRows(MemorySegment data, int width, float[] lows, float[] st
    * @param out (width) from {@code at} on, set
    */
   public void expand(int row, float[] out, int at) {
+    expand(row, lows, out, at);
+  }
+
+  /** The same with other lows. */
+  void expand(int row, float[] lows, float[] out, int at) {
     int half = width / 2;
-    long first = (long) row * half;
+    long first = (long) row * stride;
     for (int i = 0; i < half; i++) {
       int two = data.get(ValueLayout.JAVA_BYTE, first + i);
       out[at + i] = Math.fma(two & 15, steps[i], lows[i]);
@@ -49,6 +55,6 @@ public record NibbleRows(MemorySegment data, int width, float[] lows, float[] st
   }
 
   public long bytes() {
-    return data.byteSize() + 2L * Float.BYTES * width;
+    return (long) rows() * rowBytes() + 2L * Float.BYTES * width;
   }
 }

@@ -2,29 +2,84 @@ package dev.kvasir.kernel;
 
 import java.lang.foreign.MemorySegment;
 
-/** Vectors of tokens whose channels have codes of different widths. */
+/**
+ * Vectors of tokens whose channels have codes of different widths. A vector is made of a row of
+ * codes on top of a row of a table: {@code (c * slope + lift) * scale + base} with {@code base =
+ * nibble * step + low}, each product and the sum after it in one operation.
+ */
 public interface RowCodeKernels {
+  /** Rows that are multiplied or weighed together at the most. */
+  int MOST_ROWS = 8;
+
   /**
-   * Makes vectors of rows of codes, each on top of a row of a table: {@code (m * half) * scale +
-   * base} with the last two operations in one, m the whole number that a code stands for, and
-   * {@code base = nibble * step + low} in one operation as well.
+   * Makes vectors.
    *
    * @param source rows one after another from {@code offset} on, with {@link RowCodes#BYTES_BEHIND}
    *     readable bytes behind the last one
-   * @param tokens which token each row belongs to, from {@code from} on
-   * @param picked by token, its row of the table
-   * @param out (tokens, width): those of the rows are set
+   * @param lows in the place of the table's // (width)
+   * @param tokens which token each row belongs to, from 0 to rows - 1, each once // (rows)
+   * @param picked by row, the row of the table // (rows)
+   * @param out (rows, width) by token, set
    */
   void decode(
       MemorySegment source,
       long offset,
-      RowCodes codes,
-      byte[] tokens,
-      int from,
-      int count,
+      CodeBands bands,
       NibbleRows base,
+      float[] lows,
+      byte[] tokens,
       int[] picked,
       float[] out);
+
+  /**
+   * Products with vectors that turn with their tokens: {@code c[i][token] = a[i] . vector}, summed
+   * as {@link FloatKernels#products} sums.
+   *
+   * @param cosines (rows, width / 2) by token, as the sines
+   * @param a (aRows, width), {@link #MOST_ROWS} at the most
+   * @param room {@link #room} floats
+   * @param c (aRows, rows) by token, set
+   */
+  void products(
+      MemorySegment source,
+      long offset,
+      CodeBands bands,
+      NibbleRows base,
+      float[] lows,
+      byte[] tokens,
+      int[] picked,
+      float[] cosines,
+      float[] sines,
+      float[] a,
+      int aRows,
+      float[] room,
+      float[] c);
+
+  /**
+   * Weighted sums of vectors, one after another in the order of their rows: {@code out[i] +=
+   * w[i][token] * vector}.
+   *
+   * @param w (wRows, rows) by token, {@link #MOST_ROWS} at the most
+   * @param room {@link #room} floats
+   * @param out (wRows, width), added to
+   */
+  void weightedSums(
+      MemorySegment source,
+      long offset,
+      CodeBands bands,
+      NibbleRows base,
+      float[] lows,
+      byte[] tokens,
+      int[] picked,
+      float[] w,
+      int wRows,
+      float[] room,
+      float[] out);
+
+  /** Floats that {@link #products} and {@link #weightedSums} need: rows, weights, and a line. */
+  static int room(int rows, int width) {
+    return rows * (width + MOST_ROWS) + 16;
+  }
 
   /**
    * Rows of a table of halves, one for each token.

@@ -10,10 +10,11 @@ package dev.kvasir.kernel;
  * </pre>
  *
  * A code c of k bits stands for the middle of one of 2^k equal steps around zero, {@code (2c + 1 -
- * 2^k) * half * scale}; a channel without bits for zero.
+ * 2^k) * half * scale}; a channel without bits for zero. As floats that is {@code (c * slope +
+ * lift) * scale}, the first two operations in one.
  */
 public final class RowCodes {
-  /** Channels are gone through in whole vectors of at most so many floats. */
+  /** Each half of the channels is gone through in whole vectors of at most so many floats. */
   public static final int LANES = 16;
 
   public static final int MOST_BITS = 8;
@@ -48,14 +49,14 @@ public final class RowCodes {
   private final int rowBytes;
 
   /**
-   * @param bits of each channel, a multiple of {@link #LANES} of them
+   * @param bits of each channel, a multiple of two {@link #LANES} of them
    * @param halves half of a step of each channel, with a scale of 1
    */
   public RowCodes(int[] bits, float[] halves) {
-    if (bits.length % LANES != 0 || halves.length != bits.length) {
+    if (bits.length % (2 * LANES) != 0 || halves.length != bits.length) {
       throw new IllegalArgumentException(
           "%d widths, %d steps; expected as many, a multiple of %d"
-              .formatted(bits.length, halves.length, LANES));
+              .formatted(bits.length, halves.length, 2 * LANES));
     }
     this.bits = bits.clone();
     this.halves = halves.clone();
@@ -72,8 +73,8 @@ public final class RowCodes {
         this.halves[i] = 0;
       }
     }
-    this.octets = CodeOctets.of(this.bits, offsets);
     this.rowBytes = at == SCALE_BITS ? 0 : Math.ceilDiv(at, Byte.SIZE);
+    this.octets = CodeOctets.of(this);
   }
 
   /** What a scale's index stands for. */
@@ -99,6 +100,21 @@ public final class RowCodes {
     return halves[channel];
   }
 
+  /** What a code adds to {@link #lift}: a step, with a scale of 1. */
+  public float slope(int channel) {
+    return 2 * halves[channel];
+  }
+
+  /** What the lowest code stands for, with a scale of 1. */
+  public float lift(int channel) {
+    return (1 - (1 << bits[channel])) * halves[channel];
+  }
+
+  /** What a code stands for, as kernels have it. */
+  public float value(int channel, int code, float scale) {
+    return Math.fma(code, slope(channel), lift(channel)) * scale;
+  }
+
   /** The first bit of a channel's code. */
   public int offset(int channel) {
     return offsets[channel];
@@ -112,16 +128,6 @@ public final class RowCodes {
   /** (width), not to be changed. */
   public int[] bits() {
     return bits;
-  }
-
-  /** (width), not to be changed. */
-  public int[] offsets() {
-    return offsets;
-  }
-
-  /** (width), not to be changed. */
-  public float[] halves() {
-    return halves;
   }
 
   /** For who reads eight channels at once. */

@@ -13,7 +13,7 @@ public final class ScalarKernels implements Kernels {
   private final DotKernels dots;
   private final PatternKernels patterns;
   private final CodebookKernels codebooks;
-  private final RowCodeKernels rowCodes = new ScalarRowCodes();
+  private final RowCodeKernels rowCodes;
 
   public ScalarKernels() {
     this(PartialSums.LEAST_LANES);
@@ -30,6 +30,7 @@ public final class ScalarKernels implements Kernels {
     dots = new ScalarDots();
     patterns = new ScalarPatterns(sums);
     codebooks = new ScalarCodebooks(sums);
+    rowCodes = new ScalarRowCodes(floats);
   }
 
   @Override

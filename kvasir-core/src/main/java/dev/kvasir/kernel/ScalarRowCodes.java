@@ -5,39 +5,52 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
 /** Rows of codes in plain Java: the definition, to the last bit. */
-final class ScalarRowCodes implements RowCodeKernels {
+final class ScalarRowCodes implements ComposedRowCodes {
   private static final ValueLayout.OfShort SHORT =
       ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+
+  private final FloatKernels floats;
+
+  ScalarRowCodes(FloatKernels floats) {
+    this.floats = floats;
+  }
+
+  @Override
+  public FloatKernels floats() {
+    return floats;
+  }
 
   @Override
   public void decode(
       MemorySegment source,
       long offset,
-      RowCodes codes,
-      byte[] tokens,
-      int from,
-      int count,
+      CodeBands bands,
       NibbleRows base,
+      float[] lows,
+      byte[] tokens,
       int[] picked,
       float[] out) {
-    for (int row = 0; row < count; row++) {
-      int token = tokens[from + row];
-      int at = token * codes.width();
-      base.expand(picked[token], out, at);
-      add(source, offset + (long) row * codes.rowBytes(), codes, out, at);
+    int row = 0;
+    long at = offset;
+    for (int band = 0; band < bands.bands(); band++) {
+      RowCodes codes = bands.layout(band);
+      for (int end = row + bands.counts()[band]; row < end; row++) {
+        int to = tokens[row] * codes.width();
+        base.expand(picked[row], lows, out, to);
+        add(source, at, codes, out, to);
+        at += codes.rowBytes();
+      }
     }
   }
 
   private static void add(MemorySegment source, long row, RowCodes codes, float[] out, int at) {
     float scale = RowCodes.scale(source.get(ValueLayout.JAVA_BYTE, row) & RowCodes.SCALES - 1);
-    int[] offsets = codes.offsets();
-    int[] bits = codes.bits();
-    float[] halves = codes.halves();
-    for (int i = 0; i < offsets.length; i++) {
-      int word = Short.toUnsignedInt(source.get(SHORT, row + (offsets[i] >> 3)));
-      int steps = 1 << bits[i];
-      int code = word >> (offsets[i] & 7) & steps - 1;
-      out[at + i] = Math.fma((2 * code + 1 - steps) * halves[i], scale, out[at + i]);
+    for (int i = 0; i < codes.width(); i++) {
+      int offset = codes.offset(i);
+      int word = Short.toUnsignedInt(source.get(SHORT, row + (offset >> 3)));
+      int code = word >> (offset & 7) & (1 << codes.bits(i)) - 1;
+      float steps = Math.fma(code, codes.slope(i), codes.lift(i));
+      out[at + i] = Math.fma(steps, scale, out[at + i]);
     }
   }
 

@@ -165,6 +165,16 @@ public final class TurnTable {
     kernels.codebooks().turnedSums(rows, indices, from, end, scales, cosines, sines, room, out);
   }
 
+  /** By token and pair, not to be changed: for kernels that turn what they make. */
+  public float[] cosines() {
+    return cosines;
+  }
+
+  /** As the cosines. */
+  public float[] sines() {
+    return sines;
+  }
+
   /**
    * Turns rows of consecutive tokens, in place: the i-th one by i.
    *

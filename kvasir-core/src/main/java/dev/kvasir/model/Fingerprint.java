@@ -17,14 +17,14 @@ import java.util.List;
  * over samples of its bytes, and over how far positions turn keys. All bytes of a large model would
  * take minutes to hash; training moves every tensor, so samples of each tell models apart.
  */
-final class Fingerprint {
+public final class Fingerprint {
   private static final int SAMPLES = 16;
   private static final int SAMPLE_BYTES = 64;
   private static final int SHOWN_BYTES = 16;
 
   private Fingerprint() {}
 
-  static String of(ModelConfig config, TensorSource file) {
+  public static String of(ModelConfig config, TensorSource file) {
     MessageDigest digest = sha256();
     add(digest, "%s %s".formatted(config.architecture(), config.rope().base()));
     addStretching(digest, config.rope());

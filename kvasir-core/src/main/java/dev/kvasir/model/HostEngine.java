@@ -1,5 +1,6 @@
 package dev.kvasir.model;
 
+import dev.kvasir.cache.CacheForm;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.codec.CacheHost;
@@ -125,6 +126,14 @@ public final class HostEngine implements Engine {
     checkOpen();
     CacheHost host = cacheHost().withProfile(profile).withContextLimit(contextLimit);
     return spec.newCache(config.cacheShape(), host);
+  }
+
+  @Override
+  public KvCache restored(
+      CacheSpec spec, Optional<Profile> profile, int contextLimit, CacheForm form) {
+    checkOpen();
+    CacheHost host = cacheHost().withProfile(profile).withContextLimit(contextLimit);
+    return spec.restored(config.cacheShape(), host, form);
   }
 
   @Override

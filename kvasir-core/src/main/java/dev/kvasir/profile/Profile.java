@@ -12,8 +12,11 @@ import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.Collection;
+import java.util.Collections;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.SortedSet;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -255,6 +258,27 @@ public final class Profile {
     Map<String, String> more = new TreeMap<>(notes);
     more.put(key, value);
     return new Profile(name, tensors, more);
+  }
+
+  /** Some parts and their notes, and nothing else. */
+  public Profile only(Set<String> kept) {
+    Map<String, Tensor> fewer = new TreeMap<>(tensors);
+    fewer.keySet().removeIf(key -> !kept.contains(partOf(key)));
+    Map<String, String> fewerNotes = new TreeMap<>(notes);
+    fewerNotes
+        .keySet()
+        .removeIf(key -> !key.equals(FORMAT) && !key.equals(MODEL) && !kept.contains(partOf(key)));
+    return new Profile(name, fewer, fewerNotes);
+  }
+
+  /** All numbers, by name. */
+  public Collection<Tensor> tensors() {
+    return Collections.unmodifiableCollection(tensors.values());
+  }
+
+  /** All that it says in words, by name. */
+  public Map<String, String> notes() {
+    return Collections.unmodifiableMap(notes);
   }
 
   /** The same without a part and its notes. */

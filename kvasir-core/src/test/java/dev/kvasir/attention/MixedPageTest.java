@@ -71,8 +71,8 @@ class MixedPageTest {
     }
 
     @Override
-    public Page read(int layer, byte[] form) {
-      return UniformPage.read(form, KV_HEADS, found -> shape, Lookups.EXACT);
+    public Page read(SharedArena memory, int layer, byte[] form) {
+      return UniformPage.read(memory, form, KV_HEADS, found -> shape, Lookups.EXACT);
     }
 
     private static int[] shuffled(int count, long seed) {

@@ -19,7 +19,7 @@ import dev.kvasir.model.RopeFrequencies;
 import dev.kvasir.model.RopeLayout;
 import dev.kvasir.profile.Profile;
 import java.util.Optional;
-import java.util.Random;
+import java.util.SplittableRandom;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -32,7 +32,7 @@ class PackedAttentionTest {
 
   private final Crew crew = new Crew(2);
   private final Kernels kernels = new ScalarKernels();
-  private final Random random = new Random(SEED);
+  private final SplittableRandom random = new SplittableRandom(SEED);
   private final ModelTables tables = new ModelTables();
 
   @AfterEach

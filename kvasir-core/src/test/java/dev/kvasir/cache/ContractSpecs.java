@@ -2,6 +2,9 @@ package dev.kvasir.cache;
 
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.ValueOrigin;
+import dev.kvasir.codec.commvq.MadeUpCodebooks;
+import dev.kvasir.codec.mead.MadeUpTables;
+import dev.kvasir.profile.Profile;
 import java.util.List;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
@@ -190,10 +193,26 @@ final class ContractSpecs {
         .flatMap(some -> some);
   }
 
+  /** Pages of other shapes are held to their byte forms elsewhere. */
+  static Stream<ShapedSpec> storedKinds() {
+    return Stream.concat(specs().map(spec -> new ShapedSpec(SHAPE, spec)), latentKinds());
+  }
+
   private static Stream<ShapedSpec> on(
       List<CacheShape> shapes, Supplier<Stream<String>> someSpecs) {
     return shapes.stream()
         .flatMap(shape -> someSpecs.get().map(spec -> new ShapedSpec(shape, spec)));
+  }
+
+  /** With the codebooks that specs ask for: those of large heads take their time. */
+  static Profile profile(CacheShape shape) {
+    int[] widths =
+        kinds()
+            .filter(kind -> kind.shape().equals(shape) && kind.spec().startsWith("commvq:"))
+            .mapToInt(kind -> kind.spec().charAt("commvq:".length()) - '0')
+            .distinct()
+            .toArray();
+    return MadeUpTables.addTo(MadeUpCodebooks.profile(shape, widths), shape);
   }
 
   static Stream<ShapedSpec> kindsThatStoreValues() {
@@ -202,7 +221,11 @@ final class ContractSpecs {
 
   /** Without the search for codes of large heads, which takes seconds a page. */
   static Stream<ShapedSpec> kindsThatPackQuickly() {
-    return kinds().filter(kind -> !kind.spec().startsWith("commvq") || kind.shape().keyDim() <= 96);
+    return kinds().filter(ContractSpecs::packsQuickly);
+  }
+
+  static boolean packsQuickly(ShapedSpec kind) {
+    return !kind.spec().startsWith("commvq") || kind.shape().keyDim() <= 96;
   }
 
   /**

@@ -121,8 +121,8 @@ class DamagedFormContractTest {
   /** The first page and the last of a sequence, and its state. */
   private static void forEachForm(ShapedSpec kind, FormTrial trial) {
     PageCodec method = StoredSequences.method(kind);
-    try (SealedSequence sequence = StoredSequences.filled(kind)) {
-      Stored before = sequence.stored();
+    Stored before = StoredSequences.stored(kind);
+    try (SealedSequence sequence = StoredSequences.resume(kind, before)) {
       for (int block : new int[] {0, sequence.blockCount() - 1}) {
         trial.run(
             before.blocks().get(block).get(1),

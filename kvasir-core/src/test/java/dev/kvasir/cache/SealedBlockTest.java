@@ -34,8 +34,8 @@ class SealedBlockTest {
     }
 
     @Override
-    public Page read(int layer, byte[] form) {
-      return real.read(layer, form);
+    public Page read(SharedArena memory, int layer, byte[] form) {
+      return real.read(memory, layer, form);
     }
 
     @Override

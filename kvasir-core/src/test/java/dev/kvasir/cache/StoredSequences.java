@@ -29,6 +29,8 @@ final class StoredSequences {
   /** Made once for all tests, and so never freed. */
   private static final Map<CacheShape, CacheHost> HOSTS = new ConcurrentHashMap<>();
 
+  private static final Map<ShapedSpec, Stored> STORED = new ConcurrentHashMap<>();
+
   /** Values that are narrower than keys. */
   private static final CacheShape TWO_WIDTHS = new CacheShape(2, 2, 24, 12);
 
@@ -74,6 +76,18 @@ final class StoredSequences {
             ContractSpecs.latentSpecs().map(spec -> new ShapedSpec(LATENT, spec)))
         .flatMap(some -> some)
         .filter(StoredSequences::packs);
+  }
+
+  /** Without those whose codes are searched for seconds a page, and independently of others. */
+  static Stream<ShapedSpec> kindsThatPackQuickly() {
+    return kinds().filter(ContractSpecs::packsQuickly);
+  }
+
+  /** Whether tokens leave something in a sequence before they are sealed. */
+  static boolean seesQueries(ShapedSpec kind) {
+    try (SealedSequence sequence = begin(kind)) {
+      return sequence.codec().seesQueries();
+    }
   }
 
   private static boolean packs(ShapedSpec kind) {
@@ -146,6 +160,17 @@ final class StoredSequences {
     sequence.shrink();
     sequence.grow(1);
     return sequence;
+  }
+
+  /** What is left of a filled sequence. */
+  static Stored stored(ShapedSpec kind) {
+    return STORED.computeIfAbsent(
+        kind,
+        any -> {
+          try (SealedSequence sequence = filled(kind)) {
+            return sequence.stored();
+          }
+        });
   }
 
   static SealedSequence resume(ShapedSpec kind, Stored stored) {

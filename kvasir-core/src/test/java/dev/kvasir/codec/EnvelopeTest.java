@@ -45,7 +45,7 @@ class EnvelopeTest {
       assertThatThrownBy(() -> open(envelope, damaged))
           .as("bit %d", bit)
           .isInstanceOf(InvalidInputException.class)
-          .hasMessageMatching("a stored (page|state) .*[^.]");
+          .hasMessageMatching("(a|the rest of a) stored (page|state|block|cache|sequence) .*[^.]");
     }
   }
 

@@ -2,7 +2,7 @@ package dev.kvasir.codec;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Random;
+import java.util.SplittableRandom;
 
 /**
  * A sequence without a cache: blocks of made-up vectors, the same at the same positions, sealed by
@@ -153,7 +153,7 @@ public final class SealedSequence implements AutoCloseable {
   }
 
   private static float[] gaussian(int count, long seed) {
-    Random random = new Random(seed);
+    SplittableRandom random = new SplittableRandom(seed);
     float[] x = new float[count];
     for (int i = 0; i < count; i++) {
       x[i] = (float) random.nextGaussian() + i % 3;

@@ -52,7 +52,7 @@ record AttentiveCodec(
   }
 
   @Override
-  public SequenceCodec resume(byte[] state) {
+  public SequenceCodec resume(MemoryPool pool, byte[] state) {
     throw new UnsupportedOperationException("no test needs it");
   }
 

@@ -118,8 +118,8 @@ final class AttentiveSequence implements SequenceCodec {
   }
 
   @Override
-  public Page read(int layer, byte[] form) {
-    return toy.read(layer, form);
+  public Page read(SharedArena memory, int layer, byte[] form) {
+    return toy.read(memory, layer, form);
   }
 
   @Override

@@ -71,7 +71,7 @@ class FailingNeighbourTest {
     }
 
     @Override
-    public Page read(int layer, byte[] form) {
+    public Page read(SharedArena memory, int layer, byte[] form) {
       return new EmptyPage();
     }
 

@@ -41,6 +41,22 @@ final class TinyModel {
       return new Sizes(architecture, 2, 32, 64, 4, 2, 8, 8, 50, false, GgmlType.F32);
     }
 
+    /** Hidden channels, and as many of the feed-forward part. */
+    Sizes withWidth(int channels) {
+      return new Sizes(
+          architecture,
+          layers,
+          channels,
+          channels,
+          queryHeads,
+          kvHeads,
+          keyDim,
+          valueDim,
+          vocabulary,
+          tied,
+          type);
+    }
+
     Sizes withHeads(int query, int kv, int dim) {
       return withHeads(query, kv, dim, dim);
     }

@@ -4,25 +4,66 @@ import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-import dev.kvasir.kernel.CodeOctets;
+import dev.kvasir.kernel.CodeBands;
 import dev.kvasir.kernel.NibbleRows;
 import dev.kvasir.kernel.RowCodeKernels;
 import dev.kvasir.kernel.RowCodes;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 
-/** Rows of codes of many widths. */
+/**
+ * Rows of codes of many widths. A page of them goes into a call as it is: of heads of 128 channels
+ * that is 16 microseconds' work.
+ */
 final class NativeRowCodes implements RowCodeKernels {
-  /** Channels that are decoded, some 40 microseconds of them where their memory is far. */
-  private static final Work DECODED = new Work(1 << 16);
-
   /** Values that are made floats or turn, some 40 microseconds of them. */
   private static final Work FLOATS = new Work(1 << 17);
 
   private static final MethodHandle DECODE =
       Calls.floats(
-          "decode", ADDRESS, JAVA_LONG, JAVA_INT, ADDRESS, JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS,
-          ADDRESS, ADDRESS, ADDRESS, ADDRESS, ADDRESS, ADDRESS, ADDRESS, ADDRESS, ADDRESS, ADDRESS,
+          "decode", ADDRESS, JAVA_LONG, ADDRESS, JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT, ADDRESS,
+          ADDRESS, ADDRESS, ADDRESS, ADDRESS, ADDRESS);
+  private static final MethodHandle PRODUCTS =
+      Calls.floats(
+          "decoded_products",
+          ADDRESS,
+          JAVA_LONG,
+          ADDRESS,
+          JAVA_INT,
+          JAVA_INT,
+          ADDRESS,
+          JAVA_INT,
+          ADDRESS,
+          ADDRESS,
+          ADDRESS,
+          ADDRESS,
+          ADDRESS,
+          ADDRESS,
+          ADDRESS,
+          ADDRESS,
+          JAVA_INT,
+          ADDRESS,
+          ADDRESS,
+          JAVA_INT);
+  private static final MethodHandle SUMS =
+      Calls.floats(
+          "decoded_sums",
+          ADDRESS,
+          JAVA_LONG,
+          ADDRESS,
+          JAVA_INT,
+          JAVA_INT,
+          ADDRESS,
+          JAVA_INT,
+          ADDRESS,
+          ADDRESS,
+          ADDRESS,
+          ADDRESS,
+          ADDRESS,
+          ADDRESS,
+          JAVA_INT,
+          JAVA_INT,
+          ADDRESS,
           ADDRESS);
   private static final MethodHandle GATHER =
       Calls.floats(
@@ -34,64 +75,27 @@ final class NativeRowCodes implements RowCodeKernels {
   public void decode(
       MemorySegment source,
       long offset,
-      RowCodes codes,
-      byte[] tokens,
-      int from,
-      int count,
+      CodeBands bands,
       NibbleRows base,
+      float[] lows,
+      byte[] tokens,
       int[] picked,
       float[] out) {
-    int width = codes.width();
-    if (base.width() != width) {
-      throw new IllegalArgumentException(
-          "a table of %d channels under codes of %d; expected as many"
-              .formatted(base.width(), width));
-    }
-    if (count == 0) {
-      return;
-    }
-    long rowBytes = codes.rowBytes();
-    Bounds.check(source.byteSize(), offset, count * rowBytes + RowCodes.BYTES_BEHIND);
-    Bounds.check(tokens.length, from, count);
-    checkTokens(tokens, from, count, base, picked, out);
-    int together = DECODED.together(count, width);
-    for (int row = 0; row < count; row += together) {
-      int some = Math.min(together, count - row);
-      decodeSome(
-          source, offset + row * rowBytes, codes, tokens, from + row, some, base, picked, out);
-    }
-  }
-
-  private static void decodeSome(
-      MemorySegment source,
-      long offset,
-      RowCodes codes,
-      byte[] tokens,
-      int from,
-      int count,
-      NibbleRows base,
-      int[] picked,
-      float[] out) {
-    CodeOctets octets = codes.octets();
+    check(source, offset, bands, base, lows, tokens, picked);
+    Bounds.check(out.length, 0, bands.rows(), bands.width(), bands.width());
     try {
       DECODE.invokeExact(
           source,
           offset,
-          codes.rowBytes(),
-          MemorySegment.ofArray(tokens),
-          from,
-          count,
-          codes.width(),
-          MemorySegment.ofArray(octets.starts()),
-          MemorySegment.ofArray(octets.places()),
-          MemorySegment.ofArray(octets.masks()),
-          MemorySegment.ofArray(octets.powers()),
-          MemorySegment.ofArray(octets.lifts()),
-          MemorySegment.ofArray(codes.halves()),
-          MemorySegment.ofArray(RowCodes.scales()),
+          MemorySegment.ofArray(bands.plan()),
+          bands.bands(),
+          bands.width(),
           base.data(),
-          MemorySegment.ofArray(base.lows()),
+          base.stride(),
+          MemorySegment.ofArray(lows),
           MemorySegment.ofArray(base.steps()),
+          MemorySegment.ofArray(RowCodes.scales()),
+          MemorySegment.ofArray(tokens),
           MemorySegment.ofArray(picked),
           MemorySegment.ofArray(out));
     } catch (Throwable e) {
@@ -99,21 +103,133 @@ final class NativeRowCodes implements RowCodeKernels {
     }
   }
 
-  /** Java itself refuses a token that has picked nothing. */
-  private static void checkTokens(
-      byte[] tokens, int from, int count, NibbleRows base, int[] picked, float[] out) {
-    int last = 0;
-    int least = 0;
-    int most = 0;
-    for (int row = from; row < from + count; row++) {
-      int token = tokens[row];
-      last = Math.max(last, token);
-      least = Math.min(least, picked[token]);
-      most = Math.max(most, picked[token]);
+  @Override
+  public void products(
+      MemorySegment source,
+      long offset,
+      CodeBands bands,
+      NibbleRows base,
+      float[] lows,
+      byte[] tokens,
+      int[] picked,
+      float[] cosines,
+      float[] sines,
+      float[] a,
+      int aRows,
+      float[] room,
+      float[] c) {
+    check(source, offset, bands, base, lows, tokens, picked);
+    int rows = bands.rows();
+    int width = bands.width();
+    Bounds.check(cosines.length, 0, rows, width / 2, width / 2);
+    Bounds.check(sines.length, 0, rows, width / 2, width / 2);
+    Bounds.check(a.length, 0, aRows, width, width);
+    Bounds.check(c.length, 0, aRows, rows, rows);
+    checkRoom(bands, aRows, room);
+    try {
+      PRODUCTS.invokeExact(
+          source,
+          offset,
+          MemorySegment.ofArray(bands.plan()),
+          bands.bands(),
+          width,
+          base.data(),
+          base.stride(),
+          MemorySegment.ofArray(lows),
+          MemorySegment.ofArray(base.steps()),
+          MemorySegment.ofArray(RowCodes.scales()),
+          MemorySegment.ofArray(tokens),
+          MemorySegment.ofArray(picked),
+          MemorySegment.ofArray(cosines),
+          MemorySegment.ofArray(sines),
+          MemorySegment.ofArray(a),
+          aRows,
+          MemorySegment.ofArray(room),
+          MemorySegment.ofArray(c),
+          rows);
+    } catch (Throwable e) {
+      throw Calls.unexpected(e);
     }
-    Bounds.check(out.length, last * base.width(), base.width());
-    checkFirst(least);
-    Bounds.check(base.data().byteSize(), (long) most * base.rowBytes(), base.rowBytes());
+  }
+
+  @Override
+  public void weightedSums(
+      MemorySegment source,
+      long offset,
+      CodeBands bands,
+      NibbleRows base,
+      float[] lows,
+      byte[] tokens,
+      int[] picked,
+      float[] w,
+      int wRows,
+      float[] room,
+      float[] out) {
+    check(source, offset, bands, base, lows, tokens, picked);
+    int rows = bands.rows();
+    int width = bands.width();
+    Bounds.check(w.length, 0, wRows, rows, rows);
+    Bounds.check(out.length, 0, wRows, width, width);
+    checkRoom(bands, wRows, room);
+    try {
+      SUMS.invokeExact(
+          source,
+          offset,
+          MemorySegment.ofArray(bands.plan()),
+          bands.bands(),
+          width,
+          base.data(),
+          base.stride(),
+          MemorySegment.ofArray(lows),
+          MemorySegment.ofArray(base.steps()),
+          MemorySegment.ofArray(RowCodes.scales()),
+          MemorySegment.ofArray(tokens),
+          MemorySegment.ofArray(picked),
+          MemorySegment.ofArray(w),
+          wRows,
+          rows,
+          MemorySegment.ofArray(room),
+          MemorySegment.ofArray(out));
+    } catch (Throwable e) {
+      throw Calls.unexpected(e);
+    }
+  }
+
+  private static void checkRoom(CodeBands bands, int together, float[] room) {
+    Bounds.check(MOST_ROWS, together);
+    Bounds.check(room.length, RowCodeKernels.room(bands.rows(), bands.width()));
+  }
+
+  private static void check(
+      MemorySegment source,
+      long offset,
+      CodeBands bands,
+      NibbleRows base,
+      float[] lows,
+      byte[] tokens,
+      int[] picked) {
+    int width = bands.width();
+    if (base.width() != width) {
+      throw new IllegalArgumentException(
+          "a table of %d channels under codes of %d; expected as many"
+              .formatted(base.width(), width));
+    }
+    Bounds.check(source.byteSize(), offset, bands.bytes() + RowCodes.BYTES_BEHIND);
+    Bounds.check(lows.length, width);
+    int rows = bands.rows();
+    Bounds.check(tokens.length, rows);
+    Bounds.check(picked.length, rows);
+    int last = 0;
+    int negative = 0;
+    for (int row = 0; row < rows; row++) {
+      last = Math.max(last, tokens[row]);
+      negative |= tokens[row];
+    }
+    if (negative < 0 || last >= Math.max(1, rows)) {
+      throw new IndexOutOfBoundsException("a token beside the %d rows".formatted(rows));
+    }
+    int most = highest(picked, rows);
+    Bounds.check(base.data().byteSize(), (long) most * base.stride(), base.rowBytes());
   }
 
   private static void checkFirst(int least) {

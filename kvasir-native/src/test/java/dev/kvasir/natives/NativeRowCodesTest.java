@@ -3,11 +3,13 @@ package dev.kvasir.natives;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.kvasir.contract.RowCodesContract;
+import dev.kvasir.kernel.CodeBands;
 import dev.kvasir.kernel.NibbleRows;
 import dev.kvasir.kernel.RowCodeKernels;
 import dev.kvasir.kernel.RowCodes;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -18,15 +20,15 @@ class NativeRowCodesTest extends RowCodesContract {
   private static final int ROWS = 3;
 
   private final RowCodeKernels kernels = new NativeKernels().rowCodes();
-  private final RowCodes codes = codes();
+  private final CodeBands bands = CodeBands.of(List.of(codes()), ROWS);
   private final NibbleRows table = table(WIDTH);
-  private final int size = ROWS * codes.rowBytes() + RowCodes.BYTES_BEHIND;
+  private final int size = (int) bands.bytes() + RowCodes.BYTES_BEHIND;
   private final byte[] order = {2, 0, 1};
   private final int[] picked = new int[ROWS];
   private final float[] out = new float[ROWS * WIDTH];
 
   NativeRowCodesTest() {
-    super(new NativeKernels());
+    super(new NativeKernelProvider().lanes(), new NativeKernels());
   }
 
   private static RowCodes codes() {
@@ -37,47 +39,101 @@ class NativeRowCodesTest extends RowCodesContract {
 
   private static NibbleRows table(int width) {
     MemorySegment data = MemorySegment.ofArray(new byte[4 * width / 2]);
-    return new NibbleRows(data, width, new float[width], new float[width]);
+    return new NibbleRows(data, width / 2, width, new float[width], new float[width]);
   }
 
-  private void assertRefused(int bytes, int offset, int from, int count, float[] to) {
+  private void assertRefused(int bytes, int offset, byte[] tokens, float[] to) {
     MemorySegment rows = MemorySegment.ofArray(new byte[bytes]);
-    assertThatThrownBy(
-            () -> kernels.decode(rows, offset, codes, order, from, count, table, picked, to))
+    float[] lows = table.lows();
+    assertThatThrownBy(() -> kernels.decode(rows, offset, bands, table, lows, tokens, picked, to))
         .isInstanceOf(IndexOutOfBoundsException.class);
   }
 
   @Test
   void rowsThatAreNotAllThereAreRefused() {
-    assertRefused(size - 1, 0, 0, ROWS, out);
-    assertRefused(size, 1, 0, ROWS, out);
-    assertRefused(size, -1, 0, ROWS, out);
-    assertRefused(size, 0, 1, ROWS, out);
-    assertRefused(size, 0, -1, ROWS, out);
-    assertRefused(size, 0, 0, ROWS, new float[ROWS * WIDTH - 1]);
+    assertRefused(size - 1, 0, order, out);
+    assertRefused(size, 1, order, out);
+    assertRefused(size, -1, order, out);
+    assertRefused(size, 0, new byte[ROWS - 1], out);
+    assertRefused(size, 0, order, new float[ROWS * WIDTH - 1]);
   }
 
   @ParameterizedTest
   @ValueSource(bytes = {3, -1, Byte.MIN_VALUE, Byte.MAX_VALUE})
   void aTokenThatIsNotThereIsRefused(byte token) {
     order[1] = token;
-    assertRefused(size, 0, 0, ROWS, out);
-    assertRefused(size, 0, 0, ROWS, new float[2 * Byte.MAX_VALUE * WIDTH]);
+    assertRefused(size, 0, order, out);
+    assertRefused(size, 0, order, new float[2 * Byte.MAX_VALUE * WIDTH]);
   }
 
   @ParameterizedTest
   @ValueSource(ints = {4, -1, Integer.MIN_VALUE, Integer.MAX_VALUE})
   void aRowOfTheTableThatIsNotThereIsRefused(int row) {
     picked[2] = row;
-    assertRefused(size, 0, 0, ROWS, out);
+    assertRefused(size, 0, order, out);
   }
 
   @Test
   void aTableOfAnotherWidthIsRefused() {
     MemorySegment rows = MemorySegment.ofArray(new byte[size]);
-    assertThatThrownBy(() -> kernels.decode(rows, 0, codes, order, 0, ROWS, table(16), picked, out))
+    float[] lows = new float[64];
+    assertThatThrownBy(() -> kernels.decode(rows, 0, bands, table(64), lows, order, picked, out))
         .isInstanceOf(IllegalArgumentException.class)
-        .hasMessage("a table of 16 channels under codes of 32; expected as many");
+        .hasMessage("a table of 64 channels under codes of 32; expected as many");
+  }
+
+  @Test
+  void whatIsTooShortForProductsOrSumsIsRefused() {
+    int room = RowCodeKernels.room(ROWS, WIDTH);
+    assertProductsRefused(ROWS * WIDTH / 2 - 1, 2 * WIDTH, 2, room, 2 * ROWS);
+    assertProductsRefused(ROWS * WIDTH / 2, 2 * WIDTH - 1, 2, room, 2 * ROWS);
+    assertProductsRefused(ROWS * WIDTH / 2, 9 * WIDTH, 9, room, 9 * ROWS);
+    assertProductsRefused(ROWS * WIDTH / 2, 2 * WIDTH, 2, room - 1, 2 * ROWS);
+    assertProductsRefused(ROWS * WIDTH / 2, 2 * WIDTH, 2, room, 2 * ROWS - 1);
+    assertSumsRefused(2 * ROWS - 1, 2, room, 2 * WIDTH);
+    assertSumsRefused(9 * ROWS, 9, room, 9 * WIDTH);
+    assertSumsRefused(2 * ROWS, 2, room - 1, 2 * WIDTH);
+    assertSumsRefused(2 * ROWS, 2, room, 2 * WIDTH - 1);
+  }
+
+  private void assertProductsRefused(int angles, int queries, int rows, int room, int products) {
+    MemorySegment source = MemorySegment.ofArray(new byte[size]);
+    assertThatThrownBy(
+            () ->
+                kernels.products(
+                    source,
+                    0,
+                    bands,
+                    table,
+                    table.lows(),
+                    order,
+                    picked,
+                    new float[angles],
+                    new float[angles],
+                    new float[queries],
+                    rows,
+                    new float[room],
+                    new float[products]))
+        .isInstanceOf(IndexOutOfBoundsException.class);
+  }
+
+  private void assertSumsRefused(int weights, int rows, int room, int sums) {
+    MemorySegment source = MemorySegment.ofArray(new byte[size]);
+    assertThatThrownBy(
+            () ->
+                kernels.weightedSums(
+                    source,
+                    0,
+                    bands,
+                    table,
+                    table.lows(),
+                    order,
+                    picked,
+                    new float[weights],
+                    rows,
+                    new float[room],
+                    new float[sums]))
+        .isInstanceOf(IndexOutOfBoundsException.class);
   }
 
   @ParameterizedTest

@@ -47,6 +47,7 @@ final class CodeRows {
       int from,
       int count,
       NibbleRows base,
+      float[] lows,
       int[] picked,
       float[] out) {
     CodeOctets octets = codes.octets();
@@ -56,16 +57,14 @@ final class CodeRows {
     ByteVector places1 = ByteVector.fromArray(BYTES, octets.places(), Integer.BYTES * next);
     IntVector masks0 = IntVector.fromArray(INTS, octets.masks(), channel);
     IntVector masks1 = IntVector.fromArray(INTS, octets.masks(), next);
-    FloatVector powers0 = FloatVector.fromArray(FLOATS, octets.powers(), channel);
-    FloatVector powers1 = FloatVector.fromArray(FLOATS, octets.powers(), next);
+    FloatVector slopes0 = FloatVector.fromArray(FLOATS, octets.slopes(), channel);
+    FloatVector slopes1 = FloatVector.fromArray(FLOATS, octets.slopes(), next);
     FloatVector lifts0 = FloatVector.fromArray(FLOATS, octets.lifts(), channel);
     FloatVector lifts1 = FloatVector.fromArray(FLOATS, octets.lifts(), next);
-    FloatVector halves0 = FloatVector.fromArray(FLOATS, codes.halves(), channel);
-    FloatVector halves1 = FloatVector.fromArray(FLOATS, codes.halves(), next);
     FloatVector steps0 = FloatVector.fromArray(FLOATS, base.steps(), channel);
     FloatVector steps1 = FloatVector.fromArray(FLOATS, base.steps(), next);
-    FloatVector lows0 = FloatVector.fromArray(FLOATS, base.lows(), channel);
-    FloatVector lows1 = FloatVector.fromArray(FLOATS, base.lows(), next);
+    FloatVector lows0 = FloatVector.fromArray(FLOATS, lows, channel);
+    FloatVector lows1 = FloatVector.fromArray(FLOATS, lows, next);
     int half = width / 2;
     boolean upper = channel >= half;
     IntVector nibbles = IntVector.fromArray(INTS, NIBBLES, 0).add(upper ? 4 : 0);
@@ -78,7 +77,7 @@ final class CodeRows {
       long row = offset + (long) i * codes.rowBytes();
       float scale = scales[source.get(ValueLayout.JAVA_BYTE, row) & RowCodes.SCALES - 1];
       ByteVector bytes = ByteVector.fromMemorySegment(BYTES, source, row + start, ORDER);
-      long tableAt = (long) picked[token] * half + nibble;
+      long tableAt = (long) picked[from + i] * base.stride() + nibble;
       int at = token * width + channel;
       FloatVector base0 =
           ((FloatVector)
@@ -88,8 +87,7 @@ final class CodeRows {
                       .convert(I2F, 0))
               .lanewise(FMA, steps0, lows0);
       ((FloatVector) places0.selectFrom(bytes).reinterpretAsInts().and(masks0).convert(I2F, 0))
-          .lanewise(FMA, powers0, lifts0)
-          .lanewise(MUL, halves0)
+          .lanewise(FMA, slopes0, lifts0)
           .lanewise(FMA, FloatVector.broadcast(FLOATS, scale), base0)
           .intoArray(out, at);
       FloatVector base1 =
@@ -100,8 +98,7 @@ final class CodeRows {
                       .convert(I2F, 0))
               .lanewise(FMA, steps1, lows1);
       ((FloatVector) places1.selectFrom(bytes).reinterpretAsInts().and(masks1).convert(I2F, 0))
-          .lanewise(FMA, powers1, lifts1)
-          .lanewise(MUL, halves1)
+          .lanewise(FMA, slopes1, lifts1)
           .lanewise(FMA, FloatVector.broadcast(FLOATS, scale), base1)
           .intoArray(out, at + FOUR);
     }

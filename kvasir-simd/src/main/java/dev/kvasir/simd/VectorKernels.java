@@ -24,7 +24,7 @@ final class VectorKernels implements Kernels {
   private final DotKernels dots = new VectorDots(halves, rows);
   private final PatternKernels patterns = new VectorPatterns();
   private final CodebookKernels codebooks = new VectorCodebooks();
-  private final RowCodeKernels rowCodes = new VectorRowCodes();
+  private final RowCodeKernels rowCodes = new VectorRowCodes(floats);
 
   VectorKernels() {
     this(VectorWidth.bits() >= 256);

@@ -1,5 +1,6 @@
 package dev.kvasir.simd;
 
+import dev.kvasir.kernel.CodeBands;
 import dev.kvasir.kernel.CodeWeights;
 import dev.kvasir.kernel.CodedKernels;
 import dev.kvasir.kernel.CodedLayout;
@@ -261,13 +262,15 @@ final class WarmUp implements AutoCloseable {
     RowCodes codes = new RowCodes(bits, new float[HEAD]);
     MemorySegment rows = arena.allocate((long) tokens * codes.rowBytes() + RowCodes.BYTES_BEHIND);
     NibbleRows base =
-        new NibbleRows(arena.allocate(HEAD / 2), HEAD, new float[HEAD], new float[HEAD]);
+        new NibbleRows(arena.allocate(HEAD / 2), HEAD / 2, HEAD, new float[HEAD], new float[HEAD]);
     MemorySegment halves = arena.allocate(2L * HEAD);
+    CodeBands bands = CodeBands.of(List.of(codes), tokens);
+    float[] lows = base.lows();
     byte[] order = new byte[tokens];
     int[] picked = new int[tokens];
     float[] out = new float[tokens * HEAD];
     return inTurn(
-        kernels -> kernels.rowCodes().decode(rows, 0, codes, order, 0, tokens, base, picked, out),
+        kernels -> kernels.rowCodes().decode(rows, 0, bands, base, lows, order, picked, out),
         kernels -> kernels.rowCodes().gather(halves, 0, HEAD, picked, tokens, HEAD, out),
         kernels -> kernels.rowCodes().turnEach(out, tokens, HEAD / 2, x, y));
   }

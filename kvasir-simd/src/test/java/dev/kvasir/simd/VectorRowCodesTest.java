@@ -4,6 +4,6 @@ import dev.kvasir.contract.RowCodesContract;
 
 class VectorRowCodesTest extends RowCodesContract {
   VectorRowCodesTest() {
-    super(new VectorKernels());
+    super(VectorWidth.lanes(), new VectorKernels());
   }
 }

@@ -5,6 +5,9 @@ import dev.kvasir.Model;
 import dev.kvasir.cli.terminal.Progress;
 import dev.kvasir.cli.terminal.Streams;
 import dev.kvasir.format.GgufFile;
+import dev.kvasir.format.SafetensorsFolder;
+import dev.kvasir.model.Fingerprint;
+import dev.kvasir.model.ModelConfig;
 import dev.kvasir.profile.Profile;
 import dev.kvasir.text.Tokenizer;
 import java.nio.file.Files;
@@ -67,6 +70,18 @@ public final class ModelArguments {
     }
     try (GgufFile file = openGguf()) {
       return Tokenizer.ofGguf(file.name(), file.metadata());
+    }
+  }
+
+  /** What a session says that it belongs to; weights are looked into, not loaded. */
+  public String fingerprint() {
+    if (isFolder()) {
+      try (SafetensorsFolder folder = SafetensorsFolder.open(path)) {
+        return Fingerprint.of(ModelConfig.of(path), folder);
+      }
+    }
+    try (GgufFile file = openGguf()) {
+      return Fingerprint.of(ModelConfig.of(file), file);
     }
   }
 }

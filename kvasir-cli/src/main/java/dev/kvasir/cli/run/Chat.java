@@ -4,15 +4,18 @@ import dev.kvasir.GenerateOptions;
 import dev.kvasir.Generation;
 import dev.kvasir.Model;
 import dev.kvasir.Session;
-import dev.kvasir.SessionOptions;
 import dev.kvasir.cli.arguments.ModelArguments;
+import dev.kvasir.cli.session.FolderArguments;
+import dev.kvasir.cli.session.SessionName;
 import dev.kvasir.cli.terminal.LineSource;
 import dev.kvasir.cli.terminal.Streams;
 import dev.kvasir.cli.terminal.Units;
 import dev.kvasir.engine.Finish;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.text.ChatTemplate;
+import dev.kvasir.text.Message;
 import dev.kvasir.text.PromptTemplateException;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -26,16 +29,19 @@ import picocli.CommandLine.Option;
     description = {
       "Talk with a model.",
       "Ctrl-C stops an answer, Ctrl-D or /exit leaves, /help lists what else can be typed. With"
-          + " input from a pipe, each line is a message and the answers go to standard output."
+          + " input from a pipe, each line is a message and the answers go to standard output.",
+      "With --resume, a conversation is kept under a name after every turn, and goes on there."
     },
     footer = {
       "  kvasir chat --model models/some-model.gguf",
       "  kvasir chat --temperature 0.7 --system \"Answer briefly.\" --model models/some.gguf",
-      "  echo \"Who are you?\" | kvasir chat --model models/some-folder"
+      "  echo \"Who are you?\" | kvasir chat --model models/some-folder",
+      "  kvasir chat --kv kivi:2 --resume letters"
     })
 public final class Chat implements Callable<Integer> {
   private static final String HELP =
       """
+      /save N  keep the conversation under the name N, from here on
       /reset   forget the conversation and start anew
       /stats   tokens in the context, the size of the KV cache, the seed, the last speeds
       /help    this list
@@ -52,10 +58,20 @@ public final class Chat implements Callable<Integer> {
   private String system;
 
   @Option(
+      names = "--resume",
+      paramLabel = "NAME",
+      description = {
+        "Go on with the conversation that is kept under the name, or begin one. What was saved",
+        "  decides on --kv, --prefill and --context. 'kvasir session list' has the names."
+      })
+  private String name;
+
+  @Option(
       names = "--plain-template",
       description = "Write 'User:' and 'Assistant:' instead of using the model's chat template.")
   private boolean plainTemplate;
 
+  @Mixin private FolderArguments folder;
   @Mixin private ModelArguments model;
   @Mixin private GenerateArguments generate;
   @Mixin private RunArguments run;
@@ -67,23 +83,51 @@ public final class Chat implements Callable<Integer> {
   @Override
   public Integer call() {
     GenerateOptions options = generate.options();
-    SessionOptions sessionOptions = run.sessionOptions();
+    ChatKeeper keeper = new ChatKeeper(folder.folder(), streams);
+    SessionPlace place = place(keeper);
+    List<Message> said = keeper.messages();
+    Optional<String> told = system(said);
     generate.idleOptions().ifPresent(streams::note);
     try (Model loaded = model.load(run.loadOptions(), streams)) {
       boolean plain = plainTemplate || isBundledWithoutTemplate(loaded);
       ChatTemplate template = plain ? ChatTemplate.plain() : templateOf(loaded);
       // A model that knows no turns goes on to write the user's next one.
       Optional<String> stopPhrase = plain ? Optional.of("\nUser:") : Optional.empty();
-      try (Session session = loaded.newSession(sessionOptions);
+      try (Session session = place.open(loaded, streams);
           LineSource lines = LineSource.of(streams)) {
         greet(loaded, plain);
         Conversation conversation =
-            new Conversation(session, template, stopPhrase, Optional.ofNullable(system));
+            new Conversation(session, loaded.config().name(), template, stopPhrase, told, said);
         lines.onInterrupt(() -> interrupted.set(true));
-        talk(conversation, options, lines);
+        talk(conversation, keeper, options, lines);
+        keeper.tell(conversation);
       }
     }
     return 0;
+  }
+
+  private SessionPlace place(ChatKeeper keeper) {
+    if (name != null) {
+      return keeper.resume(new SessionName(name), run);
+    }
+    run.requireNoRepack("--resume NAME");
+    return SessionPlace.none(run);
+  }
+
+  /** What the model was told before the conversation, or is to be told. */
+  private Optional<String> system(List<Message> said) {
+    Optional<String> before =
+        said.stream()
+            .limit(1)
+            .filter(one -> one.role().equals("system"))
+            .map(Message::content)
+            .findFirst();
+    if (system != null && !said.isEmpty() && !before.equals(Optional.of(system))) {
+      throw new InvalidInputException(
+          "--system is '%s'; the conversation '%s' began with %s"
+              .formatted(system, name, before.map("'%s'"::formatted).orElse("none")));
+    }
+    return before.or(() -> Optional.ofNullable(system));
   }
 
   private boolean isBundledWithoutTemplate(Model loaded) {
@@ -106,7 +150,8 @@ public final class Chat implements Callable<Integer> {
     }
   }
 
-  private void talk(Conversation conversation, GenerateOptions options, LineSource lines) {
+  private void talk(
+      Conversation conversation, ChatKeeper keeper, GenerateOptions options, LineSource lines) {
     while (true) {
       Optional<String> line = lines.next().map(String::strip);
       if (line.isEmpty() || line.get().equals("/exit") || streams.out().checkError()) {
@@ -116,19 +161,27 @@ public final class Chat implements Callable<Integer> {
         case "" -> {}
         case "/reset" -> {
           conversation.reset();
+          keeper.keep(conversation);
           streams.note("the conversation is forgotten");
         }
         case "/stats" -> stats(conversation, options);
         case "/help" -> streams.note(HELP);
-        default -> message(line.get(), conversation, options);
+        case String typed when typed.startsWith("/save ") ->
+            keeper.name(typed.substring("/save ".length()).strip(), conversation);
+        default -> {
+          if (message(line.get(), conversation, options)) {
+            keeper.keep(conversation);
+          }
+        }
       }
     }
   }
 
-  private void message(String text, Conversation conversation, GenerateOptions options) {
+  /** Answers whether there was an answer. */
+  private boolean message(String text, Conversation conversation, GenerateOptions options) {
     if (text.matches("/\\w+")) {
       streams.note("%s is unknown; /help lists what is known".formatted(text));
-      return;
+      return false;
     }
     interrupted.set(false);
     try (AnswerPrinter printer = new AnswerPrinter(streams, interrupted::get)) {
@@ -143,11 +196,13 @@ public final class Chat implements Callable<Integer> {
       } else if (made.finish() == Finish.CACHE_FULL) {
         streams.note("the KV cache's budget is full; /reset starts anew");
       }
+      return true;
     } catch (PromptTemplateException e) {
       streams.note(e.getMessage());
     } catch (InvalidInputException e) {
       streams.note(e.getMessage() + "; /reset starts anew");
     }
+    return false;
   }
 
   private void stats(Conversation conversation, GenerateOptions options) {
@@ -157,7 +212,7 @@ public final class Chat implements Callable<Integer> {
             .formatted(
                 Units.tokens(session.length()),
                 Units.count(session.contextLimit()),
-                CacheFigure.of(session, run.sessionOptions().cache()),
+                CacheFigure.of(session, session.options().cache()),
                 GenerateArguments.seedOf(options).map(words -> ", " + words).orElse("")));
     conversation
         .last()

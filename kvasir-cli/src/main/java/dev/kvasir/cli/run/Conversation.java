@@ -3,6 +3,7 @@ package dev.kvasir.cli.run;
 import dev.kvasir.GenerateOptions;
 import dev.kvasir.Generation;
 import dev.kvasir.Session;
+import dev.kvasir.cli.session.Transcript;
 import dev.kvasir.text.ChatTemplate;
 import dev.kvasir.text.Message;
 import dev.kvasir.text.StopTexts;
@@ -13,6 +14,7 @@ import java.util.Optional;
 /** The messages so far and the session that answers them. */
 final class Conversation {
   private final Session session;
+  private final String model;
   private final ChatTemplate template;
   private final Optional<String> stopPhrase;
   private final Optional<String> system;
@@ -20,25 +22,41 @@ final class Conversation {
   private Optional<Generation> last = Optional.empty();
 
   /**
+   * @param model the name that the model gives itself
    * @param stopPhrase ends an answer that does not end itself
+   * @param said before; where that is nothing, the conversation begins
    */
   Conversation(
       Session session,
+      String model,
       ChatTemplate template,
       Optional<String> stopPhrase,
-      Optional<String> system) {
+      Optional<String> system,
+      List<Message> said) {
     this.session = session;
+    this.model = model;
     this.template = template;
     this.stopPhrase = stopPhrase;
     this.system = system;
-    reset();
+    begin(said);
+  }
+
+  private void begin(List<Message> said) {
+    messages.clear();
+    messages.addAll(said);
+    if (said.isEmpty()) {
+      system.map(Message::system).ifPresent(messages::add);
+    }
   }
 
   void reset() {
     session.reset();
-    messages.clear();
     last = Optional.empty();
-    system.map(Message::system).ifPresent(messages::add);
+    begin(List.of());
+  }
+
+  Transcript transcript() {
+    return new Transcript(model, messages);
   }
 
   /** Answers a message; where that fails, the message counts as not said. */

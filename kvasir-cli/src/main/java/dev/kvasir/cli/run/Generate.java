@@ -4,7 +4,6 @@ import dev.kvasir.GenerateOptions;
 import dev.kvasir.Generation;
 import dev.kvasir.Model;
 import dev.kvasir.Session;
-import dev.kvasir.SessionOptions;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cli.arguments.ModelArguments;
 import dev.kvasir.cli.arguments.TextArgument;
@@ -25,14 +24,19 @@ import picocli.CommandLine.Parameters;
       "Continue a text.",
       "The text goes to standard output as it is made; its speed, its seed and the size of the KV"
           + " cache go to standard error. The one line break at the end of piped text or of a prompt file is"
-          + " not part of the prompt."
+          + " not part of the prompt.",
+      "With --session, a text is kept with all that the model remembers of it, and goes on from"
+          + " there the next time."
     },
     footer = {
       "  kvasir generate \"Once upon a time\"",
       "  kvasir generate --temperature 0 \"Once upon a time\"",
       "  kvasir generate --temperature 0.8 --top-p 0.95 --seed 7 \"Once upon a time\"",
       "  kvasir generate --model models/some-model.gguf --prompt-file letter.txt",
-      "  echo \"Once upon a time\" | kvasir generate --max-tokens 50"
+      "  echo \"Once upon a time\" | kvasir generate --max-tokens 50",
+      "  kvasir generate --kv kivi:4 --session tale.session --prompt-file tale.txt",
+      "  kvasir generate --session tale.session \" And then\"",
+      "  kvasir generate --session tale.session --kv kivi:2 --repack"
     })
 public final class Generate implements Callable<Integer> {
   private final Streams streams;
@@ -49,6 +53,16 @@ public final class Generate implements Callable<Integer> {
       description = "Read the prompt from a file.")
   private Path promptFile;
 
+  @Option(
+      names = "--session",
+      paramLabel = "FILE",
+      description = {
+        "Go on from what the file holds, where it exists: the prompt is appended to its text, and",
+        "  without a prompt the text goes on. The file decides on --kv, --prefill and --context.",
+        "  The whole text is saved there in the end, or after Ctrl-C as far as it has come."
+      })
+  private Path sessionFile;
+
   @Mixin private ModelArguments model;
   @Mixin private GenerateArguments generate;
   @Mixin private RunArguments run;
@@ -61,17 +75,27 @@ public final class Generate implements Callable<Integer> {
   public Integer call() {
     // Everything that can be wrong without the model is said before it loads.
     GenerateOptions options = generate.options();
-    SessionOptions sessionOptions = run.sessionOptions();
-    String text = promptText();
+    SessionPlace place = place();
+    String text = promptText(place.isFilled());
     generate.idleOptions().ifPresent(streams::note);
     try (Model loaded = model.load(run.loadOptions(), streams);
-        Session session = loaded.newSession(sessionOptions)) {
-      continueText(session, text, options, loaded.named(sessionOptions.cache()));
+        Session session = place.open(loaded, streams)) {
+      continueText(session, text, options, loaded.named(session.options().cache()), place);
     }
     return 0;
   }
 
-  private void continueText(Session session, String text, GenerateOptions options, CacheSpec kind) {
+  private SessionPlace place() {
+    if (sessionFile != null) {
+      return SessionPlace.at(sessionFile, run);
+    }
+    run.requireNoRepack("--session FILE");
+    return SessionPlace.none(run);
+  }
+
+  /** Ctrl-C waits until all is saved that has come. */
+  private void continueText(
+      Session session, String text, GenerateOptions options, CacheSpec kind, SessionPlace place) {
     try (Interruption interruption = Interruption.watch();
         AnswerPrinter printer = new AnswerPrinter(streams, interruption::asked)) {
       Generation made = session.generate(text, options, printer);
@@ -79,17 +103,21 @@ public final class Generate implements Callable<Integer> {
       if (!printer.readerIsGone()) {
         streams.note(SpeedLine.of(made, session, kind, options));
       }
+      place.save(session, streams);
     }
   }
 
-  private String promptText() {
+  private String promptText(boolean mayBeEmpty) {
     if (prompt != null && promptFile != null) {
       throw new InvalidInputException(
           "both a prompt and --prompt-file %s were given; expected one of them"
               .formatted(promptFile));
     }
+    if (mayBeEmpty && prompt == null && promptFile == null && streams.inIsTerminal()) {
+      return "";
+    }
     String text = promptFile == null ? typedOrPiped() : fromFile();
-    if (text.isEmpty()) {
+    if (text.isEmpty() && !mayBeEmpty) {
       throw new InvalidInputException(
           "the prompt is empty; expected some text, as in: kvasir generate \"Once upon a time\"");
     }

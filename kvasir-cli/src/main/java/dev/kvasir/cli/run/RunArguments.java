@@ -7,17 +7,34 @@ import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cli.arguments.LoadArguments;
 import dev.kvasir.cli.arguments.MethodWords;
 import dev.kvasir.cli.arguments.OptionValue;
+import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.stored.StoredSequence;
+import java.nio.file.Path;
+import java.util.Locale;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
 
 /** How a model is run: threads, context and the cache of keys and values. */
 final class RunArguments {
+  @Spec(Spec.Target.MIXEE)
+  private CommandSpec command;
+
   @Option(
       names = "--kv",
       paramLabel = "SPEC",
       defaultValue = "fp16",
       description = {MethodWords.ALL, "  Default: ${DEFAULT-VALUE}."})
   private String cache;
+
+  @Option(
+      names = "--repack",
+      description = {
+        "Let a saved session go on with another --kv: all that it holds is packed anew.",
+        "  Not for kinds of cache that pack by what queries look at."
+      })
+  private boolean repack;
 
   @Option(
       names = "--prefill",
@@ -49,5 +66,59 @@ final class RunArguments {
     return context == null
         ? options
         : options.withContextLimit(OptionValue.atLeastOne("--context", context));
+  }
+
+  /** Refuses an option that has nothing to do. */
+  void requireNoRepack(String what) {
+    if (repack) {
+      throw new InvalidInputException(
+          "--repack was given without a saved session; expected %s with it".formatted(what));
+    }
+  }
+
+  /**
+   * What a session that was saved goes on with: what it was saved with, but for a kind of cache
+   * that it is packed anew with.
+   *
+   * @throws InvalidInputException where something else was typed
+   */
+  SessionOptions sessionOptions(Path file, StoredSequence saved) {
+    if (repack && !isTyped("--kv")) {
+      throw new InvalidInputException(
+          "--repack was given without a kind of cache; expected --kv SPEC with it");
+    }
+    if (!repack) {
+      requireSame(file, "--kv", cache, saved.typed(), "; --repack packs it anew");
+    }
+    requireSame(file, "--prefill", prefill, word(prefill(saved)), "");
+    requireSame(file, "--context", "" + context, word(saved.contextLimit()), "");
+    return SessionOptions.defaults()
+        .withCache(CacheSpec.parse(repack ? cache : saved.typed()))
+        .withContextLimit(saved.contextLimit())
+        .withPrefill(prefill(saved));
+  }
+
+  private static Prefill prefill(StoredSequence saved) {
+    return saved.readsExactly() ? Prefill.EXACT : Prefill.CHUNKED;
+  }
+
+  private static String word(Prefill prefill) {
+    return prefill.name().toLowerCase(Locale.ROOT);
+  }
+
+  private static String word(int contextLimit) {
+    return contextLimit == Integer.MAX_VALUE ? "all that the model can hold" : "" + contextLimit;
+  }
+
+  private void requireSame(Path file, String option, String typed, String saved, String advice) {
+    if (isTyped(option) && !typed.equals(saved)) {
+      throw new InvalidInputException(
+          "%s is '%s'; %s was saved with '%s' and goes on with it%s"
+              .formatted(option, typed, file, saved, advice));
+    }
+  }
+
+  private boolean isTyped(String option) {
+    return command.commandLine().getParseResult().hasMatchedOption(option);
   }
 }

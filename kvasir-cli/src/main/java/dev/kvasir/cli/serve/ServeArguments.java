@@ -1,11 +1,11 @@
 package dev.kvasir.cli.serve;
 
 import dev.kvasir.cache.CacheSpec;
-import dev.kvasir.cli.arguments.ByteCount;
 import dev.kvasir.cli.arguments.MethodWords;
 import dev.kvasir.cli.arguments.OptionValue;
 import dev.kvasir.cli.arguments.TextArgument;
 import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.memory.ByteCount;
 import dev.kvasir.server.ServerOptions;
 import dev.kvasir.server.api.AccessRules;
 import java.nio.file.Path;

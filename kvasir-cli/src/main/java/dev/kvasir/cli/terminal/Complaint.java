@@ -11,7 +11,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
 /** Turns what went wrong into one sentence on standard error and an exit code. */
 public final class Complaint {
   static final int UNEXPECTED = 1;
-  static final int BAD_INPUT = 2;
+  public static final int BAD_INPUT = 2;
 
   private final Streams streams;
 
@@ -84,7 +84,7 @@ public final class Complaint {
           .formatted(
               first, help, isRoot ? "" : ", or put -- before a text that begins with a dash");
     }
-    if (isRoot) {
+    if (!command.getSubcommands().isEmpty()) {
       List<String> near = near(first, command);
       return "the command '%s' is unknown; %s"
           .formatted(
@@ -93,9 +93,9 @@ public final class Complaint {
     return "'%s' is one argument too many; put a text of several words in quotes".formatted(first);
   }
 
-  private static List<String> near(String word, CommandLine root) {
+  private static List<String> near(String word, CommandLine group) {
     String wanted = word.toLowerCase(Locale.ROOT);
-    return root.getSubcommands().keySet().stream()
+    return group.getSubcommands().keySet().stream()
         .filter(name -> name.startsWith(wanted) || editDistance(name, wanted) <= 2)
         .toList();
   }

@@ -50,6 +50,11 @@ public final class Units {
     return String.format(Locale.ROOT, "%.3f", nanos / 1e6);
   }
 
+  /** Of what takes a moment. */
+  public static String wholeMilliseconds(long nanos) {
+    return String.format(Locale.ROOT, "%,d ms", Math.round(nanos / 1e6));
+  }
+
   /** All that a cache allocates, spread over the values that it holds. */
   public static String bitsPerValue(double bits) {
     return String.format(Locale.ROOT, "%.2f bits per value", bits);

@@ -59,8 +59,8 @@ public final class BasisCodec implements StatelessCodec {
   }
 
   @Override
-  public Page read(int layer, byte[] form) {
-    return BasisPage.read(form, kvHeads, head, lookups, keys(layer), values);
+  public Page read(SharedArena memory, int layer, byte[] form) {
+    return BasisPage.read(memory, form, kvHeads, head, lookups, keys(layer), values);
   }
 
   private HeadBasis keys(int layer) {

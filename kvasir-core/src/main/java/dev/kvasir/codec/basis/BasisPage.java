@@ -8,6 +8,7 @@ import dev.kvasir.codec.PageReaders;
 import dev.kvasir.codec.PageRoom;
 import dev.kvasir.codec.uniform.UniformForm;
 import dev.kvasir.codec.uniform.UniformPage;
+import dev.kvasir.memory.SharedArena;
 import dev.kvasir.page.HeadShape;
 import java.nio.ByteBuffer;
 
@@ -47,14 +48,20 @@ public final class BasisPage implements Page {
 
   /** Reads what {@link #form} wrote. */
   static BasisPage read(
-      byte[] form, int kvHeads, HeadShape head, Lookups lookups, HeadBasis keys, HeadBasis values) {
+      SharedArena memory,
+      byte[] form,
+      int kvHeads,
+      HeadShape head,
+      Lookups lookups,
+      HeadBasis keys,
+      HeadBasis values) {
     return Envelope.PAGE.open(
         form,
         KIND,
         in -> {
           requireBasis("keys", in, keys);
           requireBasis("values", in, values);
-          UniformPage codes = UniformForm.read(in, kvHeads, found -> head, lookups);
+          UniformPage codes = UniformForm.read(memory, in, kvHeads, found -> head, lookups);
           return new BasisPage(codes, keys, values);
         });
   }

@@ -25,18 +25,13 @@ public final class SideNumbers implements AutoCloseable {
     }
   }
 
-  /** The next so many of a payload, in memory of their own. */
-  public static SideNumbers read(ByteBuffer in, int count) {
+  /** The next so many of a payload. */
+  public static SideNumbers read(SharedArena memory, ByteBuffer in, int count) {
     short[] numbers = new short[count];
     for (int i = 0; i < count; i++) {
       numbers[i] = in.getShort();
     }
-    SharedArena own = new SharedArena();
-    try {
-      return new SideNumbers(own, numbers);
-    } finally {
-      own.release();
-    }
+    return new SideNumbers(memory, numbers);
   }
 
   public void write(ByteBuffer out) {

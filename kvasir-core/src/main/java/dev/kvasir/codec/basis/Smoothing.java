@@ -15,8 +15,11 @@ import java.util.stream.IntStream;
  * @param factors (kvHeads, keyDim)
  */
 public record Smoothing(int keyDim, float[] factors) implements HeadBasis {
+  /** The part of a profile that holds them. */
+  public static final String PART = "pmkvq";
+
   /** Factors by layer, KV head and channel, as calibration finds them. */
-  private static final String KEY = "pmkvq/smoothing"; // (layers, kvHeads, keyDim)
+  private static final String KEY = PART + "/smoothing"; // (layers, kvHeads, keyDim)
 
   /** Half of the largest half: a range of numbers up to here fits one. */
   private static final float MOST = 32752;

@@ -84,9 +84,10 @@ public final class CommvqCodec implements StatelessCodec {
   }
 
   @Override
-  public Page read(int layer, byte[] form) {
+  public Page read(SharedArena memory, int layer, byte[] form) {
     ModelCodebooks trained = codebooks.orElseThrow();
-    return CommvqPage.read(form, shape, trained.rows().get(layer), reading, trained.rotation());
+    return CommvqPage.read(
+        memory, form, shape, trained.rows().get(layer), reading, trained.rotation());
   }
 
   /** Tokens that are searched in one go: as few as give every thread some parts to choose from. */

@@ -115,26 +115,32 @@ public final class CommvqPage implements Page {
 
   /** Reads what {@link #form} wrote, with what codes stand for in its layer. */
   static CommvqPage read(
-      byte[] form, CommvqShape shape, LayerRows rows, KeyReading reading, Rotation rotation) {
-    return Envelope.PAGE.open(form, kind(shape), in -> read(in, shape, rows, reading, rotation));
+      SharedArena memory,
+      byte[] form,
+      CommvqShape shape,
+      LayerRows rows,
+      KeyReading reading,
+      Rotation rotation) {
+    return Envelope.PAGE.open(
+        form, kind(shape), in -> read(memory, in, shape, rows, reading, rotation));
   }
 
   private static CommvqPage read(
-      ByteBuffer in, CommvqShape shape, LayerRows rows, KeyReading reading, Rotation rotation) {
+      SharedArena memory,
+      ByteBuffer in,
+      CommvqShape shape,
+      LayerRows rows,
+      KeyReading reading,
+      Rotation rotation) {
     CommvqShape found = readShape(in, shape.hasOneWidth());
     if (!found.equals(shape)) {
       throw Envelope.PAGE.refused("has %s; this cache has %s".formatted(found, shape));
     }
     int position = Envelope.PAGE.position(in);
     Envelope.PAGE.requireRest(in, shape.bytes());
-    SharedArena own = new SharedArena();
-    try {
-      CommvqPage page = new CommvqPage(own, shape, rows, reading, rotation, position);
-      page.data.copyFrom(MemorySegment.ofBuffer(in));
-      return page;
-    } finally {
-      own.release();
-    }
+    CommvqPage page = new CommvqPage(memory, shape, rows, reading, rotation, position);
+    page.data.copyFrom(MemorySegment.ofBuffer(in));
+    return page;
   }
 
   private static CommvqShape readShape(ByteBuffer in, boolean oneWidth) {

@@ -148,4 +148,9 @@ record CommvqPlan(String spec, int bits, int window, int sinks, int beam, KeyRea
             + " FILE' and give --profile FILE")
         .formatted(spec, where, part);
   }
+
+  @Override
+  public Set<String> profileParts() {
+    return Set.of(CommvqProfile.part(bits));
+  }
 }

@@ -42,8 +42,8 @@ public final class KiviCodec implements StatelessCodec {
   }
 
   @Override
-  public Page read(int layer, byte[] form) {
-    return UniformPage.read(form, kvHeads, found -> head(layer), lookups);
+  public Page read(SharedArena memory, int layer, byte[] form) {
+    return UniformPage.read(memory, form, kvHeads, found -> head(layer), lookups);
   }
 
   private HeadShape head(int layer) {

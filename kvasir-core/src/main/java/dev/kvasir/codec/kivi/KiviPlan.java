@@ -10,6 +10,7 @@ import dev.kvasir.codec.uniform.UniformKeys;
 import dev.kvasir.page.HeadShape;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Set;
 
 /**
  * Uniform codes, keys by channel and values by token.
@@ -47,5 +48,10 @@ record KiviPlan(String spec, UniformKeys keys, LayerWidths.Source widths) implem
     List<HeadShape> heads =
         Arrays.stream(bits).mapToObj(width -> keys.withBits(width).head(shape)).toList();
     return keys.settings(new KiviCodec(shape.kvHeads(), heads, keys.lookups()));
+  }
+
+  @Override
+  public Set<String> profileParts() {
+    return widths == LayerWidths.Source.SAME ? Set.of() : Set.of(LayerWidths.PART);
   }
 }

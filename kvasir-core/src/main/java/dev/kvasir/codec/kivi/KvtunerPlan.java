@@ -81,4 +81,9 @@ record KvtunerPlan(String spec, int meanBits, UniformKeys keys, Optional<LayerWi
     }
     return WidthPairs.within(LayerSensitivities.of(host.profile().get(), layers), meanBits);
   }
+
+  @Override
+  public Set<String> profileParts() {
+    return Set.of(LayerSensitivities.PART);
+  }
 }

@@ -79,8 +79,8 @@ final class KvarnCodec implements StatelessCodec {
   }
 
   @Override
-  public Page read(int layer, byte[] form) {
-    return KvarnPage.read(form, this);
+  public Page read(SharedArena memory, int layer, byte[] form) {
+    return KvarnPage.read(memory, form, this);
   }
 
   int kvHeads() {

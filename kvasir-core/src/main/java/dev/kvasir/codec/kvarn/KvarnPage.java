@@ -8,6 +8,7 @@ import dev.kvasir.codec.PageRoom;
 import dev.kvasir.codec.basis.SideNumbers;
 import dev.kvasir.codec.uniform.UniformForm;
 import dev.kvasir.codec.uniform.UniformPage;
+import dev.kvasir.memory.SharedArena;
 
 /**
  * Rotated keys divided by factors of their tokens, and rotated values divided by factors of their
@@ -44,15 +45,16 @@ final class KvarnPage implements Page {
   }
 
   /** Reads what {@link #form} wrote. */
-  static KvarnPage read(byte[] form, KvarnCodec codec) {
+  static KvarnPage read(SharedArena memory, byte[] form, KvarnCodec codec) {
     return Envelope.PAGE.open(
         form,
         KIND,
         in -> {
-          SideNumbers factors = SideNumbers.read(in, codec.factorCount());
+          SideNumbers factors = SideNumbers.read(memory, in, codec.factorCount());
           try {
             UniformPage codes =
-                UniformForm.read(in, codec.kvHeads(), found -> codec.head(), codec.lookups());
+                UniformForm.read(
+                    memory, in, codec.kvHeads(), found -> codec.head(), codec.lookups());
             return new KvarnPage(codec, codes, factors);
           } catch (RuntimeException | Error e) {
             factors.close();

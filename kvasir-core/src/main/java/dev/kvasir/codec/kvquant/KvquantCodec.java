@@ -20,8 +20,8 @@ record KvquantCodec(int kvHeads, LevelCodes keys, LevelCodes values, Optional<Ro
   }
 
   @Override
-  public Page read(int layer, byte[] form) {
-    return KvquantPage.read(form, this);
+  public Page read(SharedArena memory, int layer, byte[] form) {
+    return KvquantPage.read(memory, form, this);
   }
 
   long headBytes() {

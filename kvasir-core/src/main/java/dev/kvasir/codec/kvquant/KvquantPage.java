@@ -116,11 +116,11 @@ final class KvquantPage implements Page {
   }
 
   /** Reads what {@link #form} wrote. */
-  static KvquantPage read(byte[] form, KvquantCodec codec) {
-    return Envelope.PAGE.open(form, KIND, in -> read(in, codec));
+  static KvquantPage read(SharedArena memory, byte[] form, KvquantCodec codec) {
+    return Envelope.PAGE.open(form, KIND, in -> read(memory, in, codec));
   }
 
-  private static KvquantPage read(ByteBuffer in, KvquantCodec codec) {
+  private static KvquantPage read(SharedArena memory, ByteBuffer in, KvquantCodec codec) {
     int kvHeads = Short.toUnsignedInt(in.getShort());
     int keyDim = Short.toUnsignedInt(in.getShort());
     int valueDim = Short.toUnsignedInt(in.getShort());
@@ -141,14 +141,9 @@ final class KvquantPage implements Page {
     }
     int position = Envelope.PAGE.position(in);
     Envelope.PAGE.requireRest(in, codec.pageBytes());
-    SharedArena own = new SharedArena();
-    try {
-      KvquantPage page = new KvquantPage(own, codec, position);
-      page.bytes.copyFrom(MemorySegment.ofBuffer(in));
-      return page.requirePlaces();
-    } finally {
-      own.release();
-    }
+    KvquantPage page = new KvquantPage(memory, codec, position);
+    page.bytes.copyFrom(MemorySegment.ofBuffer(in));
+    return page.requirePlaces();
   }
 
   private static int before(KvquantCodec codec) {

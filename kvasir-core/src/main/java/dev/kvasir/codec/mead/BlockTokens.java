@@ -29,16 +29,6 @@ final class BlockTokens {
     this.memory = memory.retain();
   }
 
-  /** In memory of their own. */
-  static BlockTokens apart(int position) {
-    SharedArena own = new SharedArena();
-    try {
-      return new BlockTokens(own, position);
-    } finally {
-      own.release();
-    }
-  }
-
   /** Of the first of them. */
   int position() {
     return position;
@@ -46,6 +36,13 @@ final class BlockTokens {
 
   int id(int token) {
     return ids.get(INT, (long) Integer.BYTES * token);
+  }
+
+  /**
+   * @param out (tokens of a page), set
+   */
+  void read(int[] out) {
+    MemorySegment.copy(ids, INT, 0, out, 0, Page.TOKENS);
   }
 
   void set(int token, int id) {

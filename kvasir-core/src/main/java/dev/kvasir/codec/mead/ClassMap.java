@@ -58,18 +58,19 @@ final class ClassMap {
    */
   static void read(MemorySegment in, long at, byte[] order) {
     long few = in.get(WORD, at + 2 * Long.BYTES);
-    int most = TokenClass.MOST.firstRow();
+    int mostRow = TokenClass.MOST.firstRow();
     int someRow = TokenClass.SOME.firstRow();
     int fewRow = TokenClass.FEW.firstRow();
-    int place = 0;
-    for (int token = 0; token < TOKENS; token++) {
-      long word = in.get(WORD, at + (token < Long.SIZE ? 0 : Long.BYTES));
-      if ((word >>> token & 1) == 0) {
-        order[most++] = (byte) token;
-      } else if ((few >>> place++ & 1) == 0) {
-        order[someRow++] = (byte) token;
-      } else {
-        order[fewRow++] = (byte) token;
+    for (int first = 0; first < TOKENS; first += Long.SIZE) {
+      long upper = in.get(WORD, at + first / Byte.SIZE);
+      for (long left = ~upper; left != 0; left &= left - 1) {
+        order[mostRow++] = (byte) (first + Long.numberOfTrailingZeros(left));
+      }
+      for (long left = upper; left != 0; left &= left - 1, few >>>= 1) {
+        int isFew = (int) few & 1;
+        order[isFew == 1 ? fewRow : someRow] = (byte) (first + Long.numberOfTrailingZeros(left));
+        fewRow += isFew;
+        someRow += 1 - isFew;
       }
     }
   }

@@ -1,5 +1,6 @@
 package dev.kvasir.codec.mead;
 
+import dev.kvasir.kernel.CodeBands;
 import dev.kvasir.kernel.RowCodes;
 import java.util.ArrayList;
 import java.util.List;
@@ -7,17 +8,25 @@ import java.util.List;
 /**
  * How the tokens of a KV head are coded at one rate.
  *
- * @param keys by class
- * @param values by class
+ * @param keys a band of rows for each class
+ * @param values as the keys
  */
-record HeadCodes(List<RowCodes> keys, List<RowCodes> values) {
+record HeadCodes(CodeBands keys, CodeBands values) {
   /**
    * @param bits by side and class
    */
   static HeadCodes of(MeadSizes sizes, HeadTables head, int[][][] bits) {
     return new HeadCodes(
-        of(sizes, head, Side.KEYS, bits[Side.KEYS.ordinal()]),
-        of(sizes, head, Side.VALUES, bits[Side.VALUES.ordinal()]));
+        bands(of(sizes, head, Side.KEYS, bits[Side.KEYS.ordinal()])),
+        bands(of(sizes, head, Side.VALUES, bits[Side.VALUES.ordinal()])));
+  }
+
+  private static CodeBands bands(List<RowCodes> byClass) {
+    int[] counts = new int[TokenClass.COUNT];
+    for (TokenClass tokens : TokenClass.values()) {
+      counts[tokens.ordinal()] = tokens.tokens();
+    }
+    return CodeBands.of(byClass, counts);
   }
 
   private static List<RowCodes> of(
@@ -35,11 +44,15 @@ record HeadCodes(List<RowCodes> keys, List<RowCodes> values) {
       }
       codes.add(new RowCodes(lanes, halves));
     }
-    return List.copyOf(codes);
+    return codes;
+  }
+
+  CodeBands of(Side side) {
+    return side == Side.KEYS ? keys : values;
   }
 
   RowCodes of(Side side, TokenClass tokens) {
-    return (side == Side.KEYS ? keys : values).get(tokens.ordinal());
+    return of(side).layout(tokens.ordinal());
   }
 
   /** The same without rows that are longer than those of a higher rate: they are as those are. */
@@ -47,18 +60,21 @@ record HeadCodes(List<RowCodes> keys, List<RowCodes> values) {
     return new HeadCodes(shorter(keys, higher.keys), shorter(values, higher.values));
   }
 
-  private static List<RowCodes> shorter(List<RowCodes> codes, List<RowCodes> higher) {
+  private static CodeBands shorter(CodeBands codes, CodeBands higher) {
     List<RowCodes> chosen = new ArrayList<>();
-    for (int c = 0; c < codes.size(); c++) {
-      boolean fits = codes.get(c).rowBytes() <= higher.get(c).rowBytes();
-      chosen.add(fits ? codes.get(c) : higher.get(c));
+    for (int c = 0; c < codes.bands(); c++) {
+      boolean fits = codes.layout(c).rowBytes() <= higher.layout(c).rowBytes();
+      chosen.add((fits ? codes : higher).layout(c));
     }
-    return List.copyOf(chosen);
+    return bands(chosen);
   }
 
-  /** A width, a place and a step of each channel. */
+  /** A width, a place and a step of each channel, and the plan. */
   long bytes() {
-    return keys.stream().mapToLong(rows -> 12L * rows.width()).sum()
-        + values.stream().mapToLong(rows -> 12L * rows.width()).sum();
+    return bytes(keys) + bytes(values);
+  }
+
+  private static long bytes(CodeBands codes) {
+    return 12L * codes.bands() * codes.width() + (long) Integer.BYTES * codes.plan().length;
   }
 }

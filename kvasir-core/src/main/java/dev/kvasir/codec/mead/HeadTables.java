@@ -30,13 +30,19 @@ record HeadTables(
     float[] classWeights,
     float[] importance,
     float[] meanUnits) {
+  /** Of a line of the caches that processors have. */
+  private static final int ROW_ALIGNMENT = 64;
+
   /**
    * @param memory of what attention reads where it lies
    */
   static HeadTables of(MeadSizes sizes, HeadProfile head, SegmentAllocator memory) {
+    int words = HeadProfile.words(sizes.keyDim()) + HeadProfile.words(sizes.valueDim());
+    int rows = head.rows().length / words;
+    MemorySegment table = memory.allocate((long) rows * rowBytes(sizes), ROW_ALIGNMENT);
     return new HeadTables(
-        base(sizes, head, Side.KEYS, memory),
-        base(sizes, head, Side.VALUES, memory),
+        base(sizes, head, Side.KEYS, table),
+        base(sizes, head, Side.VALUES, table),
         sizes.inLanes(Side.KEYS, head.keyWeights(), 0),
         padded(head.valueTo(), sizes.valueDim(), sizes.valueDim(), sizes.valueWidth(), false),
         padded(head.valueFrom(), sizes.valueDim(), sizes.valueDim(), sizes.valueWidth(), true),
@@ -46,14 +52,22 @@ record HeadTables(
         sizes.inLanes(Side.VALUES, head.meanUnits(), 0));
   }
 
-  /** Rows of nibbles as kernels want them: the second half of the lanes in the upper bits. */
+  private static int rowBytes(MeadSizes sizes) {
+    return (sizes.keyWidth() + sizes.valueWidth()) / 2;
+  }
+
+  /**
+   * Rows of nibbles as kernels want them: the second half of the lanes in the upper bits. A token's
+   * row for values follows that for keys: who fetches one has the other in the same line.
+   */
   private static NibbleRows base(
-      MeadSizes sizes, HeadProfile head, Side side, SegmentAllocator memory) {
+      MeadSizes sizes, HeadProfile head, Side side, MemorySegment table) {
     int width = sizes.width(side);
     int words = HeadProfile.words(sizes.keyDim()) + HeadProfile.words(sizes.valueDim());
     int firstWord = side == Side.KEYS ? 0 : HeadProfile.words(sizes.keyDim());
     int rows = head.rows().length / words;
-    MemorySegment data = memory.allocate((long) rows * width / 2);
+    int stride = rowBytes(sizes);
+    MemorySegment data = table.asSlice(side == Side.KEYS ? 0 : sizes.keyWidth() / 2);
     byte[] row = new byte[width / 2];
     for (int r = 0; r < rows; r++) {
       Arrays.fill(row, (byte) 0);
@@ -63,11 +77,15 @@ record HeadTables(
         boolean isUpper = lane >= width / 2;
         row[isUpper ? lane - width / 2 : lane] |= (byte) (isUpper ? nibble << 4 : nibble);
       }
-      MemorySegment.copy(row, 0, data, ValueLayout.JAVA_BYTE, (long) r * row.length, row.length);
+      MemorySegment.copy(row, 0, data, ValueLayout.JAVA_BYTE, (long) r * stride, row.length);
     }
     int at = side == Side.KEYS ? 0 : sizes.keyDim();
     return new NibbleRows(
-        data, width, sizes.inLanes(side, head.lows(), at), sizes.inLanes(side, head.steps(), at));
+        data,
+        stride,
+        width,
+        sizes.inLanes(side, head.lows(), at),
+        sizes.inLanes(side, head.steps(), at));
   }
 
   /** A square matrix with rows or columns of zeros behind. */

@@ -40,8 +40,8 @@ record MeadCodec(
   }
 
   @Override
-  public SequenceCodec resume(byte[] state) {
-    return MeadState.resumed(this, state);
+  public SequenceCodec resume(MemoryPool pool, byte[] state) {
+    return MeadState.resumed(this, pool, state);
   }
 
   /** Tokens that are not packed at the most: those of a prompt's step come before it is packed. */

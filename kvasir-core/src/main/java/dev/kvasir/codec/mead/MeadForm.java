@@ -67,16 +67,15 @@ final class MeadForm {
   /**
    * Reads what {@link #of} wrote.
    *
-   * @param known tokens of its block, where they were read before
    * @param lateSinks of the sequence that the page belongs to
    */
   static MeadPage read(
-      byte[] form, MeadCodec codec, int layer, PackedTokens known, LateSinks lateSinks) {
+      byte[] form, MeadCodec codec, int layer, ReadingRoom room, LateSinks lateSinks) {
     MeadForm reading = new MeadForm(codec, layer);
-    return Envelope.PAGE.open(form, KIND, in -> reading.read(in, known, lateSinks));
+    return Envelope.PAGE.open(form, KIND, in -> reading.read(in, room, lateSinks));
   }
 
-  private MeadPage read(ByteBuffer in, PackedTokens known, LateSinks lateSinks) {
+  private MeadPage read(ByteBuffer in, ReadingRoom room, LateSinks lateSinks) {
     MeadRate rate = codec.requireRate(Envelope.PAGE, in.getDouble());
     int position = Envelope.PAGE.position(in);
     int[] exact = exactTokens(in, lateSinks.slots());
@@ -93,30 +92,35 @@ final class MeadForm {
       throw Envelope.PAGE.refused("keeps a token with a number that is not finite");
     }
     in.position(in.position() + (int) rows.byteSize());
-    BlockTokens tokens = tables.needsTokens() ? known.read(in, layer, position) : null;
-    MeadPage page = page(rate, position, tokens, exact, lateSinks);
+    BlockTokens tokens = tables.needsTokens() ? tokens(in, room, position) : null;
+    MeadPage page = page(room.memory(), rate, position, tokens, exact, lateSinks);
     for (int i = 0; i < exact.length; i++) {
       page.sinks()[i].rows().bytes().copyFrom(rows.asSlice(i * rowBytes, rowBytes));
     }
     page.data().copyFrom(codes);
     if (holdsIds) {
-      known.add(tokens);
+      room.known().add(tokens);
     }
     return page;
   }
 
+  /** Its own, or those that the first layer of its block brought. */
+  private BlockTokens tokens(ByteBuffer in, ReadingRoom room, int position) {
+    return layer == 0 ? room.ids(in, position) : room.known().stored(position);
+  }
+
   private MeadPage page(
-      MeadRate rate, int position, BlockTokens tokens, int[] exact, LateSinks lateSinks) {
+      SharedArena memory,
+      MeadRate rate,
+      int position,
+      BlockTokens tokens,
+      int[] exact,
+      LateSinks lateSinks) {
     List<LateSink> sinks = new ArrayList<>();
     for (int token : exact) {
       sinks.add(lateSinks.keep(layer, position, token));
     }
-    SharedArena own = new SharedArena();
-    try {
-      return MeadPage.of(own, tables, rate, layer, position, tokens, sinks);
-    } finally {
-      own.release();
-    }
+    return MeadPage.of(memory, tables, rate, layer, position, tokens, sinks);
   }
 
   private static int[] exactTokens(ByteBuffer in, int most) {

@@ -124,7 +124,66 @@ final class MeadPage implements TurningPage {
 
   @Override
   public void readKeys(Kernels kernels, MeadRoom room, int kvHead) {
-    read(kernels, room, kvHead, Side.KEYS);
+    read(kernels, room, kvHead, Side.KEYS, head(kvHead).keyBase().lows());
+  }
+
+  /**
+   * @param queries (rows, keyWidth), turned back by the page's position
+   * @param scores (rows, TOKENS), set
+   */
+  void score(
+      Kernels kernels, MeadRoom room, int kvHead, float[] queries, int rows, float[] scores) {
+    HeadTables head = head(kvHead);
+    arrange(room, kvHead, Side.KEYS);
+    kernels
+        .rowCodes()
+        .products(
+            data,
+            shape().rowsAt(kvHead, Side.KEYS),
+            codes().heads().get(kvHead).keys(),
+            head.keyBase(),
+            head.keyBase().lows(),
+            room.order,
+            room.picks,
+            tables.turns().cosines(),
+            tables.turns().sines(),
+            queries,
+            rows,
+            room.vectors,
+            scores);
+  }
+
+  /**
+   * @param weights (rows, TOKENS), zero for tokens that stay exact
+   * @param mixed components (rows, valueWidth), added to
+   */
+  void mix(Kernels kernels, MeadRoom room, int kvHead, float[] weights, int rows, float[] mixed) {
+    arrange(room, kvHead, Side.VALUES);
+    readLows(room, kvHead);
+    kernels
+        .rowCodes()
+        .weightedSums(
+            data,
+            shape().rowsAt(kvHead, Side.VALUES),
+            codes().heads().get(kvHead).values(),
+            head(kvHead).valueBase(),
+            room.lows,
+            room.order,
+            room.picks,
+            weights,
+            rows,
+            room.vectors,
+            mixed);
+  }
+
+  /** What a page's components are wrong by on the whole lies under all of their rows. */
+  private void readLows(MeadRoom room, int kvHead) {
+    HeadTables head = head(kvHead);
+    MeanErrors.read(head, tables.sizes(), data, shape().meansAt(kvHead), room.means);
+    float[] lows = head.valueBase().lows();
+    for (int i = 0; i < lows.length; i++) {
+      room.lows[i] = lows[i] + room.means[i];
+    }
   }
 
   @Override
@@ -142,7 +201,7 @@ final class MeadPage implements TurningPage {
    * MeadRoom#vectors} // (TOKENS, valueWidth). Tokens that stay exact have none.
    */
   void readComponents(Kernels kernels, MeadRoom room, int kvHead) {
-    read(kernels, room, kvHead, Side.VALUES);
+    read(kernels, room, kvHead, Side.VALUES, head(kvHead).valueBase().lows());
     int width = tables.sizes().valueWidth();
     for (LateSink sink : sinks) {
       Arrays.fill(room.vectors, sink.token() * width, (sink.token() + 1) * width, 0);
@@ -150,29 +209,29 @@ final class MeadPage implements TurningPage {
     MeanErrors.read(head(kvHead), tables.sizes(), data, shape().meansAt(kvHead), room.means);
   }
 
-  private void read(Kernels kernels, MeadRoom room, int kvHead, Side side) {
-    HeadTables head = head(kvHead);
+  private void read(Kernels kernels, MeadRoom room, int kvHead, Side side, float[] lows) {
+    arrange(room, kvHead, side);
+    kernels
+        .rowCodes()
+        .decode(
+            data,
+            shape().rowsAt(kvHead, side),
+            codes().heads().get(kvHead).of(side),
+            head(kvHead).base(side),
+            lows,
+            room.order,
+            room.picks,
+            room.vectors);
+  }
+
+  /** Makes out which token each row of codes belongs to, and which row of the table. */
+  private void arrange(MeadRoom room, int kvHead, Side side) {
     boolean isKnown = room.has(this, kvHead);
-    if (!isKnown || tables.kind() == TableKind.CENTROIDS) {
-      readPicks(room, kvHead, side);
-    }
     if (!isKnown) {
       ClassMap.read(data, shape().mapAt(kvHead), room.order);
     }
-    for (int i = 0; i < TokenClass.COUNT; i++) {
-      TokenClass some = TokenClass.of(i);
-      kernels
-          .rowCodes()
-          .decode(
-              data,
-              shape().rowsAt(kvHead, side, some),
-              codes().heads().get(kvHead).of(side, some),
-              room.order,
-              some.firstRow(),
-              some.tokens(),
-              head.base(side),
-              room.picks,
-              room.vectors);
+    if (!isKnown || tables.kind() == TableKind.CENTROIDS) {
+      readPicks(room, kvHead, side);
     }
   }
 
@@ -190,13 +249,14 @@ final class MeadPage implements TurningPage {
     int[] picks = room.picks;
     switch (tables.kind()) {
       case TOKENS -> {
-        for (int token = 0; token < TOKENS; token++) {
-          picks[token] = tables.row(tokens.id(token));
+        tokens.read(room.ids);
+        for (int row = 0; row < TOKENS; row++) {
+          picks[row] = tables.row(room.ids[room.order[row]]);
         }
       }
       case CENTROIDS -> {
-        for (int token = 0; token < TOKENS; token++) {
-          picks[token] = pick(kvHead, side, token);
+        for (int row = 0; row < TOKENS; row++) {
+          picks[row] = pick(kvHead, side, room.order[row]);
         }
       }
       case OFF -> Arrays.fill(picks, 0);
@@ -213,11 +273,9 @@ final class MeadPage implements TurningPage {
     MeadSizes sizes = tables.sizes();
     MeadRoom room = MeadRoom.of(worker, sizes);
     Kernels kernels = worker.kernels();
-    readComponents(kernels, room, kvHead);
+    readLows(room, kvHead);
+    read(kernels, room, kvHead, Side.VALUES, room.lows);
     int width = sizes.valueWidth();
-    for (int token = 0; token < count; token++) {
-      kernels.rows().add(room.vectors, token * width, room.means, 0, width);
-    }
     kernels
         .floats()
         .products(

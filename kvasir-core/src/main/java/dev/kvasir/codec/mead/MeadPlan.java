@@ -16,6 +16,8 @@ import java.lang.foreign.SegmentAllocator;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
@@ -202,5 +204,11 @@ record MeadPlan(
     return ("the cache '%s' needs tables%s; make them with 'kvasir calibrate --kv mead --out FILE'"
             + " and give --profile FILE")
         .formatted(spec, where);
+  }
+
+  @Override
+  public Set<String> profileParts() {
+    return Stream.concat(kinds().map(TableKind::part), Stream.of(MeadProfile.FirstLayer.PART))
+        .collect(Collectors.toSet());
   }
 }

@@ -22,10 +22,10 @@ final class MeadReader implements PageReader {
   private final Kernels kernels;
   private final int keyDim;
   private final int valueDim;
-  private final float[] turned; // (rows, keyDim)
   private float[] arranged = {}; // (rows, keyWidth)
   private float[] components = {}; // (rows, valueWidth), held until the end
   private final float[] values; // (rows, valueDim)
+  private float[] sinkWeights = {}; // (sinks, rows)
   private HeadTables mixedHead; // of what is held, null where nothing is
   private int mixedWidth;
 
@@ -34,7 +34,6 @@ final class MeadReader implements PageReader {
     this.kernels = readers.kernels();
     this.keyDim = readers.keyDim();
     this.valueDim = readers.valueDim();
-    this.turned = new float[PageReader.MOST_ROWS * keyDim];
     this.values = new float[PageReader.MOST_ROWS * valueDim];
   }
 
@@ -50,13 +49,19 @@ final class MeadReader implements PageReader {
     MeadRoom room = MeadRoom.of(worker, tables.sizes());
     int width = tables.sizes().keyWidth();
     turnBack(known, queries, rows, width);
-    known.readKeys(kernels, room, kvHead);
-    tables.turns().turnEach(kernels, room.vectors, PAGE);
-    kernels
-        .floats()
-        .products(arranged, 0, width, rows, room.vectors, 0, width, PAGE, width, scores, 0, PAGE);
-    if (known instanceof MeadPage coded) {
-      scoreSinks(coded, room, kvHead, queries, rows, scores);
+    switch (known) {
+      case MeadPage coded -> {
+        coded.score(kernels, room, kvHead, arranged, rows, scores);
+        scoreSinks(coded, room, kvHead, queries, rows, scores);
+      }
+      case TokenPage tokens -> {
+        tokens.readKeys(kernels, room, kvHead);
+        tables.turns().turnEach(kernels, room.vectors, PAGE);
+        kernels
+            .floats()
+            .products(
+                arranged, 0, width, rows, room.vectors, 0, width, PAGE, width, scores, 0, PAGE);
+      }
     }
   }
 
@@ -87,9 +92,11 @@ final class MeadReader implements PageReader {
     if (arranged.length < PageReader.MOST_ROWS * width) {
       arranged = new float[PageReader.MOST_ROWS * width];
     }
-    System.arraycopy(queries, 0, turned, 0, rows * keyDim);
-    page.tables().rotation().turn(turned, 0, keyDim, rows, -page.position());
-    page.tables().turns().arrange(turned, 0, rows, arranged, 0);
+    MeadTables tables = page.tables();
+    tables.turns().arrange(queries, 0, rows, arranged, 0);
+    MeadRoom.of(worker, tables.sizes())
+        .turn(tables.turns())
+        .turn(kernels, arranged, rows, tables.rotation(), -page.position());
   }
 
   @Override
@@ -123,36 +130,29 @@ final class MeadReader implements PageReader {
 
   private void mixComponents(MeadPage page, int kvHead, float[] weights, int rows) {
     MeadRoom room = MeadRoom.of(worker, page.tables().sizes());
-    int width = page.tables().sizes().valueWidth();
-    hold(page.head(kvHead), width, rows);
-    page.readComponents(kernels, room, kvHead);
-    kernels
-        .floats()
-        .weightedSums(
-            weights, 0, PAGE, rows, room.vectors, 0, width, PAGE, width, components, 0, width);
-    for (int row = 0; row < rows; row++) {
-      float inAll = codedWeight(page, weights, row);
-      for (int i = 0; i < width; i++) {
-        int at = row * width + i;
-        components[at] = Math.fma(inAll, room.means[i], components[at]);
-      }
+    hold(page.head(kvHead), page.tables().sizes().valueWidth(), rows);
+    takeSinks(page, weights, rows);
+    page.mix(kernels, room, kvHead, weights, rows, components);
+    putSinks(page, weights, rows);
+  }
+
+  /** Codes of tokens that stay exact weigh nothing. */
+  private void takeSinks(MeadPage page, float[] weights, int rows) {
+    int count = page.sinks().length;
+    if (sinkWeights.length < count * rows) {
+      sinkWeights = new float[count * PageReader.MOST_ROWS];
+    }
+    for (int i = 0; i < count * rows; i++) {
+      int at = i % rows * PAGE + page.sinks()[i / rows].token();
+      sinkWeights[i] = weights[at];
+      weights[at] = 0;
     }
   }
 
-  /** A row's weight of all tokens that have a code. */
-  private static float codedWeight(MeadPage page, float[] weights, int row) {
-    float sum = 0;
-    int token = 0;
-    for (LateSink sink : page.sinks()) {
-      for (; token < sink.token(); token++) {
-        sum += weights[row * PAGE + token];
-      }
-      token++;
+  private void putSinks(MeadPage page, float[] weights, int rows) {
+    for (int i = 0; i < page.sinks().length * rows; i++) {
+      weights[i % rows * PAGE + page.sinks()[i / rows].token()] = sinkWeights[i];
     }
-    for (; token < PAGE; token++) {
-      sum += weights[row * PAGE + token];
-    }
-    return sum;
   }
 
   private void mixSinks(MeadPage page, int kvHead, float[] weights, int rows, float[] mixed) {

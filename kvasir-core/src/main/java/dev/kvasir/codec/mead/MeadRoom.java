@@ -3,14 +3,17 @@ package dev.kvasir.codec.mead;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.PageRoom;
 import dev.kvasir.kernel.PositionTurn;
+import dev.kvasir.kernel.RowCodeKernels;
 import dev.kvasir.kernel.TurnTable;
 
 /** A worker's room for what becomes of a page on the way. */
 final class MeadRoom {
-  final byte[] order = new byte[Page.TOKENS];
-  final int[] picks = new int[Page.TOKENS];
-  float[] vectors = {}; // (TOKENS, width)
+  final byte[] order = new byte[Page.TOKENS]; // tokens by rows of codes
+  final int[] picks = new int[Page.TOKENS]; // rows of the table, by rows of codes or by token
+  final int[] ids = new int[Page.TOKENS];
+  float[] vectors = {}; // (TOKENS, width), and what kernels need beside
   float[] means = {}; // (valueWidth)
+  float[] lows = {}; // (valueWidth) of table rows, with the means
   float[] exact = {}; // (keyDim or valueDim)
   private PositionTurn turn; // null until there is a table
   private MeadPage ordered; // whose order and picks are here, null until there are any
@@ -21,9 +24,10 @@ final class MeadRoom {
   static MeadRoom of(PageRoom worker, MeadSizes sizes) {
     MeadRoom room = worker.of(MeadRoom.class, MeadRoom::new);
     int most = Math.max(sizes.keyWidth(), sizes.valueWidth());
-    if (room.vectors.length < Page.TOKENS * most) {
-      room.vectors = new float[Page.TOKENS * most];
+    if (room.vectors.length < RowCodeKernels.room(Page.TOKENS, most)) {
+      room.vectors = new float[RowCodeKernels.room(Page.TOKENS, most)];
       room.means = new float[most];
+      room.lows = new float[most];
       room.exact = new float[most];
     }
     return room;

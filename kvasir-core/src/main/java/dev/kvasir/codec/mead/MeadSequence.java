@@ -141,10 +141,11 @@ sealed class MeadSequence implements SequenceCodec permits ShrinkingMeadSequence
   }
 
   @Override
-  public Page read(int layer, byte[] form) {
+  public Page read(SharedArena memory, int layer, byte[] form) {
+    ReadingRoom room = new ReadingRoom(memory, packed, position -> newTokens(memory, position));
     return codec.tables().isFree(layer)
-        ? TokenPage.read(form, codec.tables(), packed)
-        : MeadForm.read(form, codec, layer, packed, lateSinks);
+        ? TokenPage.read(form, codec.tables(), room)
+        : MeadForm.read(form, codec, layer, room, lateSinks);
   }
 
   @Override

@@ -61,6 +61,11 @@ final class MeadShape {
     return rowsAt[index(head, side, tokens)];
   }
 
+  /** Where the rows of all classes begin. */
+  long rowsAt(int head, Side side) {
+    return rowsAt(head, side, TokenClass.of(0));
+  }
+
   long mapAt(int head) {
     return codeBytes + (long) head * headBytes;
   }

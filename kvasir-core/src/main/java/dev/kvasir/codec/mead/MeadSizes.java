@@ -17,7 +17,7 @@ record MeadSizes(int layers, int kvHeads, int keyDim, int keyWidth, int valueDim
         shape.keyDim(),
         2 * padded(shape.keyDim() / 2),
         shape.valueDim(),
-        padded(shape.valueDim()));
+        2 * padded(Math.ceilDiv(shape.valueDim(), 2)));
   }
 
   private static int padded(int channels) {

@@ -52,8 +52,7 @@ record MeadState(int[] levels, UnpackedTokens unpacked) {
     out.putShort((short) sizes.layers()).putShort((short) sizes.kvHeads());
   }
 
-  static MeadSequence resumed(MeadCodec codec, byte[] state) {
-    MemoryPool pool = MemoryPool.unlimited();
+  static MeadSequence resumed(MeadCodec codec, MemoryPool pool, byte[] state) {
     MeadState read =
         Envelope.STATE.open(
             state,
@@ -65,8 +64,7 @@ record MeadState(int[] levels, UnpackedTokens unpacked) {
     return new MeadSequence(codec, read, pool);
   }
 
-  static ShrinkingMeadSequence resumedShrinking(MeadCodec codec, byte[] state) {
-    MemoryPool pool = MemoryPool.unlimited();
+  static ShrinkingMeadSequence resumedShrinking(MeadCodec codec, MemoryPool pool, byte[] state) {
     MeadState read =
         Envelope.STATE.open(
             state,

@@ -2,7 +2,6 @@ package dev.kvasir.codec.mead;
 
 import dev.kvasir.codec.Envelope;
 import dev.kvasir.codec.Page;
-import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -38,26 +37,13 @@ final class PackedTokens {
     return blocks.getLast();
   }
 
-  /** The ids of a stored page: its own, or those of its block. */
-  BlockTokens read(ByteBuffer in, int layer, int position) {
-    if (layer > 0) {
-      if (blocks.isEmpty() || blocks.getLast().position() != position) {
-        throw Envelope.PAGE.refused(
-            "has position %d; the page of the first layer before it has another"
-                .formatted(position));
-      }
-      return blocks.getLast().retain();
+  /** The same for a stored page, which may say the position of another block. */
+  BlockTokens stored(int position) {
+    if (blocks.isEmpty() || blocks.getLast().position() != position) {
+      throw Envelope.PAGE.refused(
+          "has position %d; the page of the first layer before it has another".formatted(position));
     }
-    BlockTokens tokens = BlockTokens.apart(position);
-    for (int token = 0; token < Page.TOKENS; token++) {
-      int id = in.getInt();
-      if (id < 0) {
-        tokens.release();
-        throw Envelope.PAGE.refused("has token %d; expected 0 or more".formatted(id));
-      }
-      tokens.set(token, id);
-    }
-    return tokens;
+    return blocks.getLast().retain();
   }
 
   /** Tokens as a sequence tells of them. */

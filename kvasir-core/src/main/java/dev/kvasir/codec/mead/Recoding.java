@@ -49,11 +49,17 @@ final class Recoding {
     MeadRoom room = MeadRoom.of(worker, sizes);
     page.readKeys(codec.kernels(), room, head);
     System.arraycopy(room.vectors, 0, tokens.keys, 0, tokens.keys.length);
-    System.arraycopy(room.picks, 0, tokens.keyPicks, 0, TOKENS);
+    readPicks(room, tokens.keyPicks);
     page.readComponents(codec.kernels(), room, head);
     System.arraycopy(room.vectors, 0, tokens.components, 0, tokens.components.length);
-    System.arraycopy(room.picks, 0, tokens.valuePicks, 0, TOKENS);
+    readPicks(room, tokens.valuePicks);
     System.arraycopy(room.order, 0, tokens.order, 0, TOKENS);
     System.arraycopy(room.means, 0, tokens.means, 0, tokens.means.length);
+  }
+
+  private static void readPicks(MeadRoom room, int[] byToken) {
+    for (int row = 0; row < TOKENS; row++) {
+      byToken[room.order[row]] = room.picks[row];
+    }
   }
 }

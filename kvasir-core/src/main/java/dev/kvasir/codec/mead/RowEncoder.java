@@ -76,23 +76,17 @@ final class RowEncoder {
         float step = 2 * layout.half(i) * scale;
         int code = (int) Math.clamp(Math.floor(x[at + i] / step) + middle, 0, 2 * middle - 1);
         codes[i] = code;
-        double lost = (x[at + i] - value(layout, i, code, scale)) * (double) weights[i];
+        double lost = (x[at + i] - layout.value(i, code, scale)) * (double) weights[i];
         left += lost * lost;
       }
     }
     return left;
   }
 
-  /** What a code stands for, as kernels have it. */
-  private static float value(RowCodes layout, int channel, int code, float scale) {
-    int steps = 1 << layout.bits(channel);
-    return (2 * code + 1 - steps) * layout.half(channel) * scale;
-  }
-
   private void subtract(RowCodes layout, float scale, float[] x, int at) {
     for (int i = 0; i < layout.width(); i++) {
       if (layout.bits(i) > 0) {
-        x[at + i] -= value(layout, i, best[i], scale);
+        x[at + i] -= layout.value(i, best[i], scale);
       }
     }
   }

@@ -16,8 +16,8 @@ record ShrinkingMead(MeadCodec mead) implements ShrinkingCodec {
   }
 
   @Override
-  public ShrinkingSequence resume(byte[] state) {
-    return MeadState.resumedShrinking(mead, state);
+  public ShrinkingSequence resume(MemoryPool pool, byte[] state) {
+    return MeadState.resumedShrinking(mead, pool, state);
   }
 
   /** The first level of those whose pages are as small as they get. */

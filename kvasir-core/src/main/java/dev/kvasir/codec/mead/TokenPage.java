@@ -68,8 +68,9 @@ final class TokenPage implements TurningPage {
   /** An id that the model does not have stands for its first token. */
   private void readPicks(MeadRoom room) {
     room.forget();
+    tokens.read(room.ids);
     for (int token = 0; token < TOKENS; token++) {
-      int id = tokens.id(token);
+      int id = room.ids[token];
       room.picks[token] = id < rows.vocabulary() ? id : 0;
     }
   }
@@ -92,15 +93,15 @@ final class TokenPage implements TurningPage {
   }
 
   /** Reads what {@link #form} wrote. */
-  static TokenPage read(byte[] form, MeadTables tables, PackedTokens known) {
-    return Envelope.PAGE.open(form, KIND, in -> read(in, tables, known));
+  static TokenPage read(byte[] form, MeadTables tables, ReadingRoom room) {
+    return Envelope.PAGE.open(form, KIND, in -> read(in, tables, room));
   }
 
-  private static TokenPage read(ByteBuffer in, MeadTables tables, PackedTokens known) {
+  private static TokenPage read(ByteBuffer in, MeadTables tables, ReadingRoom room) {
     int position = Envelope.PAGE.position(in);
     Envelope.PAGE.requireRest(in, BlockTokens.BYTES);
-    BlockTokens tokens = known.read(in, 0, position);
-    known.add(tokens);
+    BlockTokens tokens = room.ids(in, position);
+    room.known().add(tokens);
     return new TokenPage(tables, tokens);
   }
 

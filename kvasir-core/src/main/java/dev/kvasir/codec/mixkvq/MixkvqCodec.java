@@ -75,8 +75,8 @@ public final class MixkvqCodec implements PageCodec {
   }
 
   @Override
-  public SequenceCodec resume(byte[] state) {
-    return MixkvqSequence.resumed(this, state);
+  public SequenceCodec resume(MemoryPool pool, byte[] state) {
+    return MixkvqSequence.resumed(this, pool, state);
   }
 
   /** What a head with tiers of these sizes is packed to. */

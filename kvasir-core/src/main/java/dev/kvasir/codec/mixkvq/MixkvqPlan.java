@@ -137,4 +137,9 @@ record MixkvqPlan(
     String withHigh = high.isPresent() ? text : text + ",high=" + used.high();
     return mid.isPresent() ? withHigh : withHigh + ",mid=" + used.mid();
   }
+
+  @Override
+  public Set<String> profileParts() {
+    return Set.of(MixkvqProfile.PART);
+  }
 }

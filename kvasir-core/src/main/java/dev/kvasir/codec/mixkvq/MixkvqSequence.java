@@ -62,12 +62,12 @@ final class MixkvqSequence implements SequenceCodec {
     return List.copyOf(tallies);
   }
 
-  static MixkvqSequence resumed(MixkvqCodec codec, byte[] state) {
-    return Envelope.STATE.open(state, KIND, in -> read(codec, in));
+  static MixkvqSequence resumed(MixkvqCodec codec, MemoryPool pool, byte[] state) {
+    return Envelope.STATE.open(state, KIND, in -> read(codec, pool, in));
   }
 
-  private static MixkvqSequence read(MixkvqCodec codec, ByteBuffer in) {
-    MixkvqSequence sequence = new MixkvqSequence(codec, MemoryPool.unlimited());
+  private static MixkvqSequence read(MixkvqCodec codec, MemoryPool pool, ByteBuffer in) {
+    MixkvqSequence sequence = new MixkvqSequence(codec, pool);
     try {
       sequence.readTallies(in);
       return sequence;
@@ -160,8 +160,9 @@ final class MixkvqSequence implements SequenceCodec {
   }
 
   @Override
-  public Page read(int layer, byte[] form) {
-    return UniformPage.read(form, shape.kvHeads(), codec::headLike, codec.settings().lookups());
+  public Page read(SharedArena memory, int layer, byte[] form) {
+    return UniformPage.read(
+        memory, form, shape.kvHeads(), codec::headLike, codec.settings().lookups());
   }
 
   @Override

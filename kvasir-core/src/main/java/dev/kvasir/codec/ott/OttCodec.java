@@ -32,8 +32,8 @@ final class OttCodec implements StatelessCodec {
   }
 
   @Override
-  public Page read(int layer, byte[] form) {
-    return OttPage.read(form, this);
+  public Page read(SharedArena memory, int layer, byte[] form) {
+    return OttPage.read(memory, form, this);
   }
 
   KeptShape kept() {

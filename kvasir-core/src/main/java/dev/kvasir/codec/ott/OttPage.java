@@ -55,11 +55,11 @@ final class OttPage implements Page {
   }
 
   /** Reads what {@link #form} wrote. */
-  static OttPage read(byte[] form, OttCodec codec) {
-    return Envelope.PAGE.open(form, KIND, in -> read(in, codec));
+  static OttPage read(SharedArena memory, byte[] form, OttCodec codec) {
+    return Envelope.PAGE.open(form, KIND, in -> read(memory, in, codec));
   }
 
-  private static OttPage read(ByteBuffer in, OttCodec codec) {
+  private static OttPage read(SharedArena memory, ByteBuffer in, OttCodec codec) {
     KeptShape shape = codec.kept();
     int kvHeads = Short.toUnsignedInt(in.getShort());
     int outliers = Byte.toUnsignedInt(in.get());
@@ -77,13 +77,13 @@ final class OttPage implements Page {
     ByteBuffer stored = in.slice(in.position(), (int) shape.bytes());
     in.position(in.position() + (int) shape.bytes());
     new KeptTokens(shape, MemorySegment.ofBuffer(stored)).requirePlaces();
-    UniformPage codes = UniformForm.read(in, kvHeads, any -> codec.head(), codec.lookups());
-    SharedArena own = new SharedArena();
+    UniformPage codes = UniformForm.read(memory, in, kvHeads, any -> codec.head(), codec.lookups());
     try {
-      MemorySegment bytes = own.allocate(shape.bytes()).copyFrom(MemorySegment.ofBuffer(stored));
-      return new OttPage(own, codes, new KeptTokens(shape, bytes));
-    } finally {
-      own.release();
+      MemorySegment bytes = memory.allocate(shape.bytes()).copyFrom(MemorySegment.ofBuffer(stored));
+      return new OttPage(memory, codes, new KeptTokens(shape, bytes));
+    } catch (RuntimeException | Error e) {
+      codes.close();
+      throw e;
     }
   }
 

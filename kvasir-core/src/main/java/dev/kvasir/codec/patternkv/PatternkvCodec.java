@@ -38,8 +38,8 @@ public record PatternkvCodec(
   }
 
   @Override
-  public SequenceCodec resume(byte[] state) {
-    return PatternkvSequence.resumed(this, state);
+  public SequenceCodec resume(MemoryPool pool, byte[] state) {
+    return PatternkvSequence.resumed(this, pool, state);
   }
 
   /** What a bank of patterns of keys is made for. */

@@ -60,13 +60,13 @@ final class PatternkvSequence implements SequenceCodec {
     this.values = values;
   }
 
-  static PatternkvSequence resumed(PatternkvCodec codec, byte[] state) {
+  static PatternkvSequence resumed(PatternkvCodec codec, MemoryPool pool, byte[] state) {
     return Envelope.STATE.open(
         state,
         KIND,
         in -> {
           Envelope.STATE.requireRest(in, STATE_BYTES);
-          PatternkvSequence sequence = new PatternkvSequence(codec, MemoryPool.unlimited());
+          PatternkvSequence sequence = new PatternkvSequence(codec, pool);
           sequence.firstCovered = Envelope.STATE.position(in);
           sequence.covered = Envelope.STATE.position(in);
           return sequence;
@@ -173,22 +173,21 @@ final class PatternkvSequence implements SequenceCodec {
   }
 
   @Override
-  public Page read(int layer, byte[] form) {
-    return Envelope.PAGE.open(form, PatternkvPage.KIND, in -> read(layer, in));
+  public Page read(SharedArena memory, int layer, byte[] form) {
+    return Envelope.PAGE.open(form, PatternkvPage.KIND, in -> read(memory, layer, in));
   }
 
-  private Page read(int layer, ByteBuffer in) {
+  private Page read(SharedArena memory, int layer, ByteBuffer in) {
     int position = Envelope.PAGE.position(in);
     Optional<StoredLabels> ofKeys = StoredLabels.read(in, codec.keyShape());
     Optional<StoredLabels> ofValues = StoredLabels.read(in, codec.valueShape());
     require("keys", keys, ofKeys, layer, position);
     require("values", values, ofValues, layer, position);
     UniformPage residuals =
-        UniformForm.read(in, heads.size(), found -> codec.head(), codec.lookups());
-    SharedArena own = new SharedArena();
+        UniformForm.read(memory, in, heads.size(), found -> codec.head(), codec.lookups());
     try {
       return page(
-          own,
+          memory,
           residuals,
           layer,
           position,
@@ -197,8 +196,6 @@ final class PatternkvSequence implements SequenceCodec {
     } catch (RuntimeException | Error e) {
       residuals.close();
       throw e;
-    } finally {
-      own.release();
     }
   }
 

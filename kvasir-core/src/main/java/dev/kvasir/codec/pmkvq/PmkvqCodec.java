@@ -55,7 +55,7 @@ public final class PmkvqCodec implements ShrinkingCodec {
   }
 
   @Override
-  public ShrinkingSequence resume(byte[] state) {
+  public ShrinkingSequence resume(MemoryPool pool, byte[] state) {
     return PmkvqSequence.resumed(this, state);
   }
 

@@ -8,6 +8,7 @@ import dev.kvasir.codec.PageRoom;
 import dev.kvasir.codec.basis.Smoothing;
 import dev.kvasir.codec.uniform.UniformForm;
 import dev.kvasir.codec.uniform.UniformPage;
+import dev.kvasir.memory.SharedArena;
 import dev.kvasir.page.HeadShape;
 import java.nio.ByteBuffer;
 import java.util.List;
@@ -48,11 +49,11 @@ public final class PmkvqPage implements Page {
   }
 
   /** Reads what {@link #form} wrote. */
-  static PmkvqPage read(byte[] form, PmkvqCodec codec, int layer) {
-    return Envelope.PAGE.open(form, KIND, in -> read(in, codec, layer));
+  static PmkvqPage read(SharedArena memory, byte[] form, PmkvqCodec codec, int layer) {
+    return Envelope.PAGE.open(form, KIND, in -> read(memory, in, codec, layer));
   }
 
-  private static PmkvqPage read(ByteBuffer in, PmkvqCodec codec, int layer) {
+  private static PmkvqPage read(SharedArena memory, ByteBuffer in, PmkvqCodec codec, int layer) {
     int bits = in.get();
     int smoothed = in.get();
     Optional<Smoothing> smoothing = codec.smoothing(layer);
@@ -64,7 +65,7 @@ public final class PmkvqPage implements Page {
     int level = codec.requireLevel(Envelope.PAGE, layer, bits);
     List<HeadShape> shapes = codec.shapes(level);
     UniformPage codes =
-        UniformForm.read(in, shapes.size(), found -> shapes.getFirst(), codec.lookups());
+        UniformForm.read(memory, in, shapes.size(), found -> shapes.getFirst(), codec.lookups());
     return new PmkvqPage(codes, level, smoothing);
   }
 

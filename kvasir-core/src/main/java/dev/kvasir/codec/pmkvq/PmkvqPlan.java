@@ -144,4 +144,9 @@ record PmkvqPlan(
     }
     return floors;
   }
+
+  @Override
+  public Set<String> profileParts() {
+    return Set.of(Smoothing.PART, LayerWidths.PART);
+  }
 }

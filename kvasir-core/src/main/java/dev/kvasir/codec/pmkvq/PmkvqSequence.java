@@ -91,8 +91,8 @@ final class PmkvqSequence implements ShrinkingSequence {
   }
 
   @Override
-  public Page read(int layer, byte[] form) {
-    return PmkvqPage.read(form, codec, layer);
+  public Page read(SharedArena memory, int layer, byte[] form) {
+    return PmkvqPage.read(memory, form, codec, layer);
   }
 
   @Override

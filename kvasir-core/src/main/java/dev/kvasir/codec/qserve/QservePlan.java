@@ -14,6 +14,7 @@ import dev.kvasir.codec.basis.TokenScales;
 import dev.kvasir.codec.uniform.UniformKeys;
 import dev.kvasir.page.HeadShape;
 import java.util.List;
+import java.util.Set;
 
 /**
  * Heads by token, keys divided by factors.
@@ -46,5 +47,10 @@ record QservePlan(UniformKeys keys, boolean smooths) implements CachePlan {
             new AsIs(),
             keys.group(),
             new Clipping(1)));
+  }
+
+  @Override
+  public Set<String> profileParts() {
+    return smooths ? Set.of(Smoothing.PART) : Set.of();
   }
 }

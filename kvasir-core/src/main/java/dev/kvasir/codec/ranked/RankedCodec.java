@@ -45,8 +45,8 @@ final class RankedCodec implements PageCodec {
   }
 
   @Override
-  public SequenceCodec resume(byte[] state) {
-    return RankedSequence.resumed(this, state);
+  public SequenceCodec resume(MemoryPool pool, byte[] state) {
+    return RankedSequence.resumed(this, pool, state);
   }
 
   @Override

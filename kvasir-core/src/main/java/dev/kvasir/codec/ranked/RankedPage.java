@@ -59,11 +59,13 @@ final class RankedPage implements Page {
   }
 
   /** Reads what {@link #form} wrote, which must be such a page. */
-  static RankedPage read(byte[] form, int kvHeads, RankedShape shape, Lookups lookups) {
-    return Envelope.PAGE.open(form, KIND, in -> read(in, kvHeads, shape, lookups));
+  static RankedPage read(
+      SharedArena memory, byte[] form, int kvHeads, RankedShape shape, Lookups lookups) {
+    return Envelope.PAGE.open(form, KIND, in -> read(memory, in, kvHeads, shape, lookups));
   }
 
-  private static RankedPage read(ByteBuffer in, int kvHeads, RankedShape shape, Lookups lookups) {
+  private static RankedPage read(
+      SharedArena memory, ByteBuffer in, int kvHeads, RankedShape shape, Lookups lookups) {
     int heads = Short.toUnsignedInt(in.getShort());
     RankedShape found = RankedShape.read(in);
     if (heads != kvHeads || !found.isLike(shape)) {
@@ -71,14 +73,9 @@ final class RankedPage implements Page {
           "has in %d KV heads %s; this cache has in %d %s".formatted(heads, found, kvHeads, shape));
     }
     Envelope.PAGE.requireRest(in, kvHeads * shape.bytes());
-    SharedArena own = new SharedArena();
-    try {
-      RankedPage page = new RankedPage(own, kvHeads, shape, lookups);
-      page.bytes.copyFrom(MemorySegment.ofBuffer(in));
-      return page.requireSound();
-    } finally {
-      own.release();
-    }
+    RankedPage page = new RankedPage(memory, kvHeads, shape, lookups);
+    page.bytes.copyFrom(MemorySegment.ofBuffer(in));
+    return page.requireSound();
   }
 
   private RankedPage requireSound() {

@@ -52,11 +52,11 @@ final class RankedSequence implements SequenceCodec {
     return List.copyOf(recent);
   }
 
-  static RankedSequence resumed(RankedCodec codec, byte[] state) {
-    return Envelope.STATE.open(state, KIND, in -> read(codec, in));
+  static RankedSequence resumed(RankedCodec codec, MemoryPool pool, byte[] state) {
+    return Envelope.STATE.open(state, KIND, in -> read(codec, pool, in));
   }
 
-  private static RankedSequence read(RankedCodec codec, ByteBuffer in) {
+  private static RankedSequence read(RankedCodec codec, MemoryPool pool, ByteBuffer in) {
     RankedSizes sizes = codec.model();
     String found = inWords(next(in), next(in), next(in), next(in));
     String expected =
@@ -65,7 +65,7 @@ final class RankedSequence implements SequenceCodec {
       throw Envelope.STATE.refused("has %s; this cache has %s".formatted(found, expected));
     }
     Envelope.STATE.requireRest(in, codec.model().layers() * storedBytes(codec));
-    RankedSequence sequence = new RankedSequence(codec, MemoryPool.unlimited());
+    RankedSequence sequence = new RankedSequence(codec, pool);
     try {
       sequence.recent.forEach(queries -> queries.read(in));
       return sequence;
@@ -117,9 +117,9 @@ final class RankedSequence implements SequenceCodec {
   }
 
   @Override
-  public Page read(int layer, byte[] form) {
+  public Page read(SharedArena memory, int layer, byte[] form) {
     return RankedPage.read(
-        form, codec.model().kvHeads(), codec.shape(), codec.settings().lookups());
+        memory, form, codec.model().kvHeads(), codec.shape(), codec.settings().lookups());
   }
 
   @Override

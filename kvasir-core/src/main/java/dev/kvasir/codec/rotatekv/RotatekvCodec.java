@@ -52,8 +52,8 @@ final class RotatekvCodec implements StatelessCodec {
   }
 
   @Override
-  public Page read(int layer, byte[] form) {
-    return RotatekvPage.read(form, this);
+  public Page read(SharedArena memory, int layer, byte[] form) {
+    return RotatekvPage.read(memory, form, this);
   }
 
   private List<HeadShape> shapes() {

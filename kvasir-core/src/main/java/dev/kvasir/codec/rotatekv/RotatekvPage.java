@@ -8,6 +8,7 @@ import dev.kvasir.codec.PageRoom;
 import dev.kvasir.codec.basis.SideNumbers;
 import dev.kvasir.codec.uniform.UniformForm;
 import dev.kvasir.codec.uniform.UniformPage;
+import dev.kvasir.memory.SharedArena;
 import java.nio.ByteBuffer;
 
 /**
@@ -57,23 +58,23 @@ final class RotatekvPage implements Page {
   }
 
   /** Reads what {@link #form} wrote. */
-  static RotatekvPage read(byte[] form, RotatekvCodec codec) {
-    return Envelope.PAGE.open(form, KIND, in -> read(in, codec));
+  static RotatekvPage read(SharedArena memory, byte[] form, RotatekvCodec codec) {
+    return Envelope.PAGE.open(form, KIND, in -> read(memory, in, codec));
   }
 
-  private static RotatekvPage read(ByteBuffer in, RotatekvCodec codec) {
+  private static RotatekvPage read(SharedArena memory, ByteBuffer in, RotatekvCodec codec) {
     KeyGroups groups = codec.groups();
     int position = Envelope.PAGE.position(in);
     require(in, "heads in a group", groups.together());
     require(in, "as its mark of keys turned back", flag(groups.rotation().isPresent()));
     require(in, "as its mark of an order", flag(groups.orders()));
-    SideNumbers order = SideNumbers.read(in, groups.orderLength());
+    SideNumbers order = SideNumbers.read(memory, in, groups.orderLength());
     try {
       if (!groups.isOrder(order)) {
         throw Envelope.PAGE.refused("has an order of channels that is no permutation");
       }
       UniformPage codes =
-          UniformForm.read(in, groups.kvHeads(), found -> codec.head(), codec.lookups());
+          UniformForm.read(memory, in, groups.kvHeads(), found -> codec.head(), codec.lookups());
       return new RotatekvPage(codec, codes, order, position);
     } catch (RuntimeException | Error e) {
       order.close();

@@ -66,10 +66,10 @@ final class SkvqCodec implements StatelessCodec {
   }
 
   @Override
-  public Page read(int layer, byte[] form) {
+  public Page read(SharedArena memory, int layer, byte[] form) {
     return shape.reorders()
-        ? SkvqPage.read(form, this)
-        : UniformPage.read(form, kvHeads, found -> head, lookups);
+        ? SkvqPage.read(memory, form, this)
+        : UniformPage.read(memory, form, kvHeads, found -> head, lookups);
   }
 
   int kvHeads() {

@@ -52,11 +52,11 @@ final class SkvqPage implements Page {
   }
 
   /** Reads what {@link #form} wrote. */
-  static SkvqPage read(byte[] form, SkvqCodec codec) {
-    return Envelope.PAGE.open(form, KIND, in -> read(in, codec));
+  static SkvqPage read(SharedArena memory, byte[] form, SkvqCodec codec) {
+    return Envelope.PAGE.open(form, KIND, in -> read(memory, in, codec));
   }
 
-  private static SkvqPage read(ByteBuffer in, SkvqCodec codec) {
+  private static SkvqPage read(SharedArena memory, ByteBuffer in, SkvqCodec codec) {
     SkvqShape shape = codec.shape();
     int kvHeads = Short.toUnsignedInt(in.getShort());
     int valueDim = Short.toUnsignedInt(in.getShort());
@@ -68,13 +68,14 @@ final class SkvqPage implements Page {
     byte[] stored = new byte[kvHeads * shape.orderBytes()];
     in.get(stored);
     new ValueOrders(shape, MemorySegment.ofArray(stored)).requirePermutations(kvHeads);
-    UniformPage codes = UniformForm.read(in, kvHeads, found -> codec.head(), codec.lookups());
-    SharedArena own = new SharedArena();
+    UniformPage codes =
+        UniformForm.read(memory, in, kvHeads, found -> codec.head(), codec.lookups());
     try {
-      MemorySegment bytes = own.allocate(stored.length).copyFrom(MemorySegment.ofArray(stored));
-      return new SkvqPage(own, codes, new ValueOrders(shape, bytes));
-    } finally {
-      own.release();
+      MemorySegment bytes = memory.allocate(stored.length).copyFrom(MemorySegment.ofArray(stored));
+      return new SkvqPage(memory, codes, new ValueOrders(shape, bytes));
+    } catch (RuntimeException | Error e) {
+      codes.close();
+      throw e;
     }
   }
 

@@ -2,6 +2,7 @@ package dev.kvasir.codec.uniform;
 
 import dev.kvasir.codec.Envelope;
 import dev.kvasir.codec.Lookups;
+import dev.kvasir.memory.SharedArena;
 import dev.kvasir.page.HeadShape;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
@@ -35,11 +36,16 @@ public final class UniformForm {
   /**
    * Reads all that is left of a payload.
    *
+   * @param memory that the page lies in
    * @param kvHeads that there must be
    * @param possible the shape that a cache would give to what was found in its place
    */
   public static UniformPage read(
-      ByteBuffer in, int kvHeads, UnaryOperator<HeadShape> possible, Lookups lookups) {
+      SharedArena memory,
+      ByteBuffer in,
+      int kvHeads,
+      UnaryOperator<HeadShape> possible,
+      Lookups lookups) {
     int found = Short.toUnsignedInt(in.getShort());
     if (found != kvHeads) {
       throw Envelope.PAGE.refused("has %d KV heads; this cache has %d".formatted(found, kvHeads));
@@ -49,7 +55,7 @@ public final class UniformForm {
       shapes.add(accepted(HeadShape.read(in), possible, head));
     }
     Envelope.PAGE.requireRest(in, shapes.stream().mapToLong(HeadShape::bytes).sum());
-    return checkOrders(UniformPage.of(shapes, lookups, MemorySegment.ofBuffer(in)));
+    return checkOrders(UniformPage.of(memory, shapes, lookups, MemorySegment.ofBuffer(in)));
   }
 
   private static HeadShape accepted(HeadShape found, UnaryOperator<HeadShape> possible, int head) {

@@ -139,8 +139,13 @@ public final class UniformPage implements Page {
    * @param possible the shape that a cache would give to what was found in its place
    */
   public static UniformPage read(
-      byte[] form, int kvHeads, UnaryOperator<HeadShape> possible, Lookups lookups) {
-    return Envelope.PAGE.open(form, KIND, in -> UniformForm.read(in, kvHeads, possible, lookups));
+      SharedArena memory,
+      byte[] form,
+      int kvHeads,
+      UnaryOperator<HeadShape> possible,
+      Lookups lookups) {
+    return Envelope.PAGE.open(
+        form, KIND, in -> UniformForm.read(memory, in, kvHeads, possible, lookups));
   }
 
   @Override

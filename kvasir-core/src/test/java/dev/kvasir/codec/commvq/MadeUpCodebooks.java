@@ -4,13 +4,13 @@ import dev.kvasir.codec.CacheShape;
 import dev.kvasir.profile.Profile;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Random;
+import java.util.SplittableRandom;
 
 /** Codebooks of random rows, smaller from stage to stage as trained ones are. */
 public final class MadeUpCodebooks {
   private static final int ROWS = AdditiveStages.ROWS;
 
-  private final Random random = new Random(71);
+  private final SplittableRandom random = new SplittableRandom(71);
   private final CacheShape shape;
 
   private MadeUpCodebooks(CacheShape shape) {
@@ -51,9 +51,11 @@ public final class MadeUpCodebooks {
   private float[] gaussian(int stages, int count, int channels) {
     int block = count * channels;
     float[] numbers = new float[stages * block];
-    for (int i = 0; i < numbers.length; i++) {
-      double size = Math.pow(0.8, i / block) / Math.sqrt(shape.kvHeads() * channels);
-      numbers[i] = (float) (size * random.nextGaussian());
+    for (int stage = 0; stage < stages; stage++) {
+      double size = Math.pow(0.8, stage) / Math.sqrt(shape.kvHeads() * channels);
+      for (int i = stage * block; i < (stage + 1) * block; i++) {
+        numbers[i] = (float) (size * random.nextGaussian());
+      }
     }
     return numbers;
   }

@@ -5,14 +5,14 @@ import dev.kvasir.profile.Profile;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Random;
+import java.util.SplittableRandom;
 
 /** Tables of random rows, for vectors of deviation 1. */
 public final class MadeUpTables {
   private static final int VOCABULARY = 300;
   private static final int CENTROIDS = 40;
 
-  private final Random random = new Random(73);
+  private final SplittableRandom random = new SplittableRandom(73);
   private final CacheShape shape;
 
   private MadeUpTables(CacheShape shape) {

@@ -2,11 +2,13 @@ package dev.kvasir.codec.mead;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kvasir.kernel.CodeBands;
 import dev.kvasir.kernel.NibbleRows;
 import dev.kvasir.kernel.RowCodes;
 import dev.kvasir.kernel.ScalarKernels;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -18,7 +20,11 @@ class RowEncoderTest {
   private final float[] ones = filled(1);
   private final NibbleRows nothing =
       new NibbleRows(
-          MemorySegment.ofArray(new byte[WIDTH / 2]), WIDTH, new float[WIDTH], new float[WIDTH]);
+          MemorySegment.ofArray(new byte[WIDTH / 2]),
+          WIDTH / 2,
+          WIDTH,
+          new float[WIDTH],
+          new float[WIDTH]);
 
   private static float[] filled(float number) {
     float[] numbers = new float[WIDTH];
@@ -58,9 +64,10 @@ class RowEncoderTest {
     MemorySegment out = MemorySegment.ofArray(new byte[codes.rowBytes() + RowCodes.BYTES_BEHIND]);
     new RowEncoder(WIDTH).encode(codes, left, 0, ones, out, 0);
     float[] decoded = new float[WIDTH];
+    CodeBands bands = CodeBands.of(List.of(codes), 1);
     new ScalarKernels()
         .rowCodes()
-        .decode(out, 0, codes, new byte[1], 0, 1, nothing, new int[1], decoded);
+        .decode(out, 0, bands, nothing, nothing.lows(), new byte[1], new int[1], decoded);
     for (int i = 0; i < WIDTH; i++) {
       assertThat(x[i] - decoded[i]).as("channel %d", i).isEqualTo(left[i]);
     }

@@ -12,8 +12,8 @@ record ToyCodec(int kvHeads, int keyDim, int valueDim) implements StatelessCodec
   }
 
   @Override
-  public Page read(int layer, byte[] form) {
-    return ToyPage.read(this, form);
+  public Page read(SharedArena memory, int layer, byte[] form) {
+    return ToyPage.read(memory, this, form);
   }
 
   int signBytes() {

@@ -99,7 +99,7 @@ final class ToyPage implements Page {
         });
   }
 
-  static ToyPage read(ToyCodec codec, byte[] form) {
+  static ToyPage read(SharedArena memory, ToyCodec codec, byte[] form) {
     return Envelope.PAGE.open(
         form,
         KIND,
@@ -113,14 +113,9 @@ final class ToyPage implements Page {
             throw Envelope.PAGE.refused("has %s; this cache has %s".formatted(found, codec));
           }
           Envelope.PAGE.requireRest(in, codec.pageBytes());
-          SharedArena own = new SharedArena();
-          try {
-            ToyPage page = new ToyPage(own, codec);
-            page.bytes.copyFrom(MemorySegment.ofBuffer(in));
-            return page;
-          } finally {
-            own.release();
-          }
+          ToyPage page = new ToyPage(memory, codec);
+          page.bytes.copyFrom(MemorySegment.ofBuffer(in));
+          return page;
         });
   }
 

@@ -8,6 +8,7 @@ import dev.kvasir.codec.Lookups;
 import dev.kvasir.codec.Page;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.memory.CountedArena;
+import dev.kvasir.memory.SharedArena;
 import dev.kvasir.page.EntryScaledCodes;
 import dev.kvasir.page.HalfCodes;
 import dev.kvasir.page.HeadShape;
@@ -70,7 +71,7 @@ class UniformFormTest {
           "0a 01 0301 8000 0000", // lane-scaled
           "09 01 8000 0800 0800", // values
           "0301 0201 0101 0001 ff00"); // the order of channels begins
-      try (UniformPage read = UniformPage.read(page.form(), 1, found -> shape, Lookups.EXACT)) {
+      try (UniformPage read = read(page.form(), 1, shape)) {
         assertThat(read.channelAt(0, 0)).isEqualTo(259);
         assertThat(read.channelAt(0, 259)).isZero();
         assertThat(read.bytes().mismatch(page.bytes())).isEqualTo(-1);
@@ -91,11 +92,11 @@ class UniformFormTest {
   void anotherShapeIsRefusedByBothNames() {
     byte[] form = form();
     HeadShape other = HeadShape.uniform(HEAD_DIM, 2, 128, 2, 128);
-    assertThatThrownBy(() -> UniformPage.read(form, 1, found -> other, Lookups.EXACT))
+    assertThatThrownBy(() -> read(form, 1, other))
         .isInstanceOf(InvalidInputException.class)
         .hasMessageContaining("head 0 keys of [kind 3, 16 bits, 2 x 128, group 0, kind 9")
         .hasMessageContaining("this cache has keys of [kind 9, 2 bits, 20 x 128, group 128] and");
-    assertThatThrownBy(() -> UniformPage.read(form, 2, found -> SHAPE, Lookups.EXACT))
+    assertThatThrownBy(() -> read(form, 2, SHAPE))
         .hasMessage("a stored page has 1 KV heads; this cache has 2");
   }
 
@@ -120,7 +121,16 @@ class UniformFormTest {
   }
 
   private static UniformPage read(byte[] form) {
-    return UniformPage.read(form, 1, found -> SHAPE, Lookups.EXACT);
+    return read(form, 1, SHAPE);
+  }
+
+  private static UniformPage read(byte[] form, int kvHeads, HeadShape shape) {
+    SharedArena memory = new SharedArena();
+    try {
+      return UniformPage.read(memory, form, kvHeads, found -> shape, Lookups.EXACT);
+    } finally {
+      memory.release();
+    }
   }
 
   private static byte[] form() {

@@ -52,8 +52,8 @@ final class BrokenPlaneCodec implements StatelessCodec {
   }
 
   @Override
-  public Page read(int layer, byte[] form) {
-    return whole.read(layer, form);
+  public Page read(SharedArena memory, int layer, byte[] form) {
+    return whole.read(memory, layer, form);
   }
 
   private static void wipe(UniformPage page, long offset, WordLayout layout) {

@@ -2,17 +2,22 @@ package dev.kvasir.contract;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kvasir.kernel.CodeBands;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.NibbleRows;
+import dev.kvasir.kernel.RowCodeKernels;
 import dev.kvasir.kernel.RowCodes;
 import dev.kvasir.kernel.ScalarKernels;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Random;
 import java.util.function.IntUnaryOperator;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -28,15 +33,19 @@ public abstract class RowCodesContract {
       ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
   private final Random random = new Random(SEED);
-  private final Kernels scalar = new ScalarKernels();
+  private final Kernels scalar;
   private final Kernels tested;
 
-  protected RowCodesContract(Kernels tested) {
+  /**
+   * @param lanes partial sums that the tested kernels keep of a long sum
+   */
+  protected RowCodesContract(int lanes, Kernels tested) {
+    this.scalar = new ScalarKernels(lanes);
     this.tested = tested;
   }
 
   static IntStream widths() {
-    return IntStream.of(16, 32, 48, 64, 80, 128, 192, 576, 1040);
+    return IntStream.of(32, 64, 96, 128, 192, 576, 1056);
   }
 
   @ParameterizedTest
@@ -72,25 +81,123 @@ public abstract class RowCodesContract {
     return new RowCodes(IntStream.range(0, width).map(bits).toArray(), floats(width));
   }
 
-  /** Rows at every offset from a word's edge, of one token, of some and of all. */
+  /** Rows at every offset from a word's edge: one, some and all. */
   private void assertDecodedAlike(RowCodes codes) {
+    for (int count : new int[] {0, 1, 3, 17, 48, TOKENS}) {
+      assertDecodedAlike(CodeBands.of(List.of(codes), count));
+    }
+  }
+
+  private void assertDecodedAlike(CodeBands bands) {
     for (int tableRows : new int[] {1, 300}) {
-      NibbleRows table = table(codes.width(), tableRows);
-      int[] picked = random.ints(TOKENS, 0, tableRows).toArray();
-      byte[] tokens = mixedTokens();
-      int offset = random.nextInt(9);
-      for (int count : new int[] {0, 1, 3, 48, 64, TOKENS}) {
-        int from = random.nextInt(TOKENS - count + 1);
-        MemorySegment rows = bytes(offset + count * codes.rowBytes() + RowCodes.BYTES_BEHIND);
-        float[] expected = new float[TOKENS * codes.width()];
-        Arrays.fill(expected, UNTOUCHED);
-        float[] found = expected.clone();
-        scalar.rowCodes().decode(rows, offset, codes, tokens, from, count, table, picked, expected);
-        tested.rowCodes().decode(rows, offset, codes, tokens, from, count, table, picked, found);
-        assertThat(found)
-            .as("seed %d, %d rows of %s", SEED, count, Arrays.toString(codes.bits()))
-            .isEqualTo(expected);
+      Rows rows = new Rows(bands, tableRows);
+      float[] expected = new float[bands.rows() * bands.width() + 1];
+      Arrays.fill(expected, UNTOUCHED);
+      float[] found = expected.clone();
+      rows.decode(scalar, expected);
+      rows.decode(tested, found);
+      assertThat(found).as("seed %d, %s", SEED, rows).isEqualTo(expected);
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("widths")
+  void bandsOfRowsThatAreLaidOutDifferently(int width) {
+    assertDecodedAlike(bands(width, 64, 48, 16));
+    assertDecodedAlike(bands(width, 0, 5, 1, 0, 33));
+  }
+
+  /** For one query and for several, as many as registers hold and more. */
+  @ParameterizedTest
+  @MethodSource("widths")
+  void productsWithRowsThatTurn(int width) {
+    for (CodeBands bands : List.of(bands(width, 64, 48, 16), bands(width, 3, 0, 18))) {
+      for (int queries = 1; queries <= RowCodeKernels.MOST_ROWS; queries++) {
+        Rows rows = new Rows(bands, 40);
+        float[] angles = floats(bands.rows() * width / 2);
+        float[] other = floats(bands.rows() * width / 2);
+        float[] a = floats(queries * width);
+        float[] expected = new float[queries * bands.rows()];
+        float[] found = new float[queries * bands.rows()];
+        rows.multiply(scalar, angles, other, a, queries, expected);
+        rows.multiply(tested, angles, other, a, queries, found);
+        assertThat(found).as("seed %d, %d of %s", SEED, queries, rows).isEqualTo(expected);
       }
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("widths")
+  void sumsOfRowsThatAreWeighed(int width) {
+    for (CodeBands bands : List.of(bands(width, 64, 48, 16), bands(width, 3, 0, 18))) {
+      for (int sums = 1; sums <= RowCodeKernels.MOST_ROWS; sums++) {
+        Rows rows = new Rows(bands, 40);
+        float[] w = floats(sums * bands.rows());
+        float[] expected = floats(sums * width);
+        float[] found = expected.clone();
+        rows.sum(scalar, w, sums, expected);
+        rows.sum(tested, w, sums, found);
+        assertThat(found).as("seed %d, %d of %s", SEED, sums, rows).isEqualTo(expected);
+      }
+    }
+  }
+
+  /** Layouts from none to many bits, one of them with codes so wide that they lie far apart. */
+  private CodeBands bands(int width, int... counts) {
+    List<RowCodes> layouts = new ArrayList<>();
+    for (int band = 0; band < counts.length; band++) {
+      int bound = 3 * band;
+      layouts.add(
+          codes(width, i -> bound > 3 ? 8 - random.nextInt(2) : random.nextInt(bound + 1) / 2));
+    }
+    return CodeBands.of(layouts, counts);
+  }
+
+  /** Random rows on random rows of a table, of tokens in any order. */
+  private final class Rows {
+    private final CodeBands bands;
+    private final int offset = random.nextInt(9);
+    private final MemorySegment source;
+    private final NibbleRows table;
+    private final float[] lows;
+    private final byte[] tokens;
+    private final int[] picked;
+    private final float[] room;
+
+    Rows(CodeBands bands, int tableRows) {
+      this.bands = bands;
+      this.source = bytes(offset + (int) bands.bytes() + RowCodes.BYTES_BEHIND);
+      this.table = table(bands.width(), tableRows);
+      this.lows = floats(bands.width());
+      this.tokens = mixedTokens(bands.rows());
+      this.picked = random.ints(bands.rows(), 0, tableRows).toArray();
+      this.room = new float[RowCodeKernels.room(bands.rows(), bands.width())];
+    }
+
+    void decode(Kernels kernels, float[] out) {
+      kernels.rowCodes().decode(source, offset, bands, table, lows, tokens, picked, out);
+    }
+
+    void multiply(
+        Kernels kernels, float[] cosines, float[] sines, float[] a, int aRows, float[] c) {
+      kernels
+          .rowCodes()
+          .products(
+              source, offset, bands, table, lows, tokens, picked, cosines, sines, a, aRows, room,
+              c);
+    }
+
+    void sum(Kernels kernels, float[] w, int wRows, float[] out) {
+      kernels
+          .rowCodes()
+          .weightedSums(source, offset, bands, table, lows, tokens, picked, w, wRows, room, out);
+    }
+
+    @Override
+    public String toString() {
+      return bands.layouts().stream()
+          .map(codes -> Arrays.toString(codes.bits()))
+          .collect(Collectors.joining(", ", Arrays.toString(bands.counts()) + " rows of ", ""));
     }
   }
 
@@ -98,19 +205,19 @@ public abstract class RowCodesContract {
   @Test
   void rowsAndTablesOutsideTheHeap() {
     try (Arena arena = Arena.ofConfined()) {
-      for (int width : new int[] {16, 48, 64, 128}) {
-        RowCodes codes = codes(width, i -> random.nextInt(4));
-        long size = 3 + 5L * codes.rowBytes() + RowCodes.BYTES_BEHIND;
+      for (int width : new int[] {32, 64, 128}) {
+        CodeBands bands = CodeBands.of(List.of(codes(width, i -> random.nextInt(4))), 5);
+        long size = 3 + bands.bytes() + RowCodes.BYTES_BEHIND;
         MemorySegment rows = arena.allocate(size).copyFrom(bytes((int) size));
         NibbleRows heap = table(width, 7);
         MemorySegment data = arena.allocate(heap.data().byteSize()).copyFrom(heap.data());
-        NibbleRows table = new NibbleRows(data, width, heap.lows(), heap.steps());
+        NibbleRows table = new NibbleRows(data, heap.stride(), width, heap.lows(), heap.steps());
         byte[] tokens = {4, 0, 2, 3, 1};
         int[] picked = {6, 6, 0, 3, 2};
         float[] expected = new float[5 * width];
         float[] found = new float[5 * width];
-        scalar.rowCodes().decode(rows, 3, codes, tokens, 0, 5, table, picked, expected);
-        tested.rowCodes().decode(rows, 3, codes, tokens, 0, 5, table, picked, found);
+        scalar.rowCodes().decode(rows, 3, bands, table, table.lows(), tokens, picked, expected);
+        tested.rowCodes().decode(rows, 3, bands, table, table.lows(), tokens, picked, found);
         assertThat(found).isEqualTo(expected);
       }
     }
@@ -119,32 +226,39 @@ public abstract class RowCodesContract {
   /** Without another kernel: three codes laid by hand, and channels that have none. */
   @Test
   void aCodeStandsForTheMiddleOfItsStep() {
-    int[] bits = new int[16];
-    float[] halves = new float[16];
+    int[] bits = new int[32];
+    float[] halves = new float[32];
     bits[0] = 2;
     bits[7] = 8;
-    bits[15] = 1;
+    bits[31] = 1;
     halves[0] = 0.5f;
     halves[7] = 0.25f;
-    halves[15] = 3;
+    halves[31] = 3;
     RowCodes codes = new RowCodes(bits, halves);
     byte[] rows = new byte[codes.rowBytes() + RowCodes.BYTES_BEHIND];
     int word = 7 | 3 << 3 | 200 << 5 | 0 << 13; // scale 2, the highest code, 200, the lowest
     rows[0] = (byte) word;
     rows[1] = (byte) (word >> 8);
-    float[] ones = new float[16];
+    float[] ones = new float[32];
     Arrays.fill(ones, 1);
-    NibbleRows table =
-        new NibbleRows(MemorySegment.ofArray(new byte[] {1, 2, 3, 4, 5, 6, 7, 8}), 16, ones, ones);
-    float[] out = new float[16];
+    byte[] nibbles = new byte[16];
+    for (int i = 0; i < nibbles.length; i++) {
+      nibbles[i] = (byte) i;
+    }
+    NibbleRows table = new NibbleRows(MemorySegment.ofArray(nibbles), 16, 32, ones, ones);
+    float[] out = new float[32];
+    CodeBands bands = CodeBands.of(List.of(codes), 1);
     tested
         .rowCodes()
-        .decode(MemorySegment.ofArray(rows), 0, codes, new byte[1], 0, 1, table, new int[1], out);
+        .decode(MemorySegment.ofArray(rows), 0, bands, table, ones, new byte[1], new int[1], out);
     float scale = RowCodes.scale(7);
-    float[] expected = {2, 3, 4, 5, 6, 7, 8, 9, 1, 1, 1, 1, 1, 1, 1, 1};
-    expected[0] = Math.fma(1.5f, scale, 2);
-    expected[7] = Math.fma(145 * 0.25f, scale, 9);
-    expected[15] = Math.fma(-3f, scale, 1);
+    float[] expected = new float[32];
+    for (int i = 0; i < expected.length; i++) {
+      expected[i] = i < 16 ? i + 1 : 1;
+    }
+    expected[0] = Math.fma(1.5f, scale, 1);
+    expected[7] = Math.fma(145 * 0.25f, scale, 8);
+    expected[31] = Math.fma(-3f, scale, 1);
     assertThat(out).isEqualTo(expected);
   }
 
@@ -182,13 +296,14 @@ public abstract class RowCodesContract {
   }
 
   private NibbleRows table(int width, int rows) {
-    return new NibbleRows(bytes(rows * width / 2), width, floats(width), floats(width));
+    int stride = width / 2 + random.nextInt(2) * 24;
+    return new NibbleRows(bytes(rows * stride), stride, width, floats(width), floats(width));
   }
 
   /** All of them, in any order. */
-  private byte[] mixedTokens() {
-    byte[] tokens = new byte[TOKENS];
-    for (int i = 0; i < TOKENS; i++) {
+  private byte[] mixedTokens(int count) {
+    byte[] tokens = new byte[count];
+    for (int i = 0; i < count; i++) {
       int other = random.nextInt(i + 1);
       tokens[i] = tokens[other];
       tokens[other] = (byte) i;

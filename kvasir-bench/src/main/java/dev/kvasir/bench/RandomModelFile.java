@@ -1,0 +1,223 @@
+package dev.kvasir.bench;
+
+import dev.kvasir.Model;
+import dev.kvasir.format.GgufFile;
+import dev.kvasir.format.GgufMetadata;
+import dev.kvasir.format.WholeFile;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.WritableByteChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+
+/**
+ * Writes a GGUF file with random weights of a known shape, and with the bundled model's tokenizer,
+ * so that prompts of it can be typed.
+ */
+final class RandomModelFile {
+  private static final int ALIGNMENT = 32;
+  private static final int F32 = 0;
+  private static final int UINT32 = 4;
+  private static final int INT32 = 5;
+  private static final int FLOAT32 = 6;
+  private static final int STRING = 8;
+  private static final int ARRAY = 9;
+  private static final int CONTEXT = 131_072;
+
+  /** Told after each tensor. */
+  @FunctionalInterface
+  interface Progress {
+    void tensors(int done, int inAll);
+  }
+
+  /**
+   * A tensor to be written.
+   *
+   * @param outputs rows; 0 for a vector of ones
+   */
+  private record Wanted(String name, int inputs, int outputs) {}
+
+  private final KnownShape shape;
+  private final int layers;
+  private final RandomWeights type;
+  private final List<Wanted> tensors = new ArrayList<>();
+  private ByteBuffer head = ByteBuffer.allocate(1 << 20).order(ByteOrder.LITTLE_ENDIAN);
+  private int keys;
+
+  private RandomModelFile(KnownShape shape, int layers, RandomWeights type) {
+    this.shape = shape;
+    this.layers = layers;
+    this.type = type;
+  }
+
+  static void write(
+      Path file, KnownShape shape, int layers, RandomWeights type, Progress progress) {
+    try (GgufFile bundled = Model.openBundled()) {
+      new RandomModelFile(shape, layers, type).write(file, bundled.metadata(), progress);
+    }
+  }
+
+  private void write(Path file, GgufMetadata tokenizer, Progress progress) {
+    int vocabulary = tokenizer.strings("tokenizer.ggml.tokens").orElseThrow().length;
+    listTensors(vocabulary);
+    putMetadata(tokenizer, vocabulary);
+    putTensors();
+    WholeFile.write(
+        file,
+        out -> {
+          ByteBuffer magic = ByteBuffer.allocate(24).order(ByteOrder.LITTLE_ENDIAN);
+          magic.putInt(0x46554747).putInt(3).putLong(tensors.size()).putLong(keys);
+          writeAll(out, magic.flip());
+          writeAll(out, head.flip());
+          pad(out, 24L + head.limit());
+          for (int i = 0; i < tensors.size(); i++) {
+            writeTensor(out, tensors.get(i), new SplittableRandom(i));
+            progress.tensors(i + 1, tensors.size());
+          }
+        });
+  }
+
+  private void listTensors(int vocabulary) {
+    int width = shape.width;
+    tensors.add(new Wanted("token_embd.weight", width, vocabulary));
+    tensors.add(new Wanted("output_norm.weight", width, 0));
+    tensors.add(new Wanted("output.weight", width, vocabulary));
+    for (int layer = 0; layer < layers; layer++) {
+      String block = "blk.%d.".formatted(layer);
+      tensors.add(new Wanted(block + "attn_norm.weight", width, 0));
+      tensors.add(new Wanted(block + "attn_q.weight", width, width));
+      tensors.add(new Wanted(block + "attn_k.weight", width, shape.kvWidth()));
+      tensors.add(new Wanted(block + "attn_v.weight", width, shape.kvWidth()));
+      tensors.add(new Wanted(block + "attn_output.weight", width, width));
+      tensors.add(new Wanted(block + "ffn_norm.weight", width, 0));
+      tensors.add(new Wanted(block + "ffn_gate.weight", width, shape.feedForward));
+      tensors.add(new Wanted(block + "ffn_up.weight", width, shape.feedForward));
+      tensors.add(new Wanted(block + "ffn_down.weight", shape.feedForward, width));
+    }
+  }
+
+  private void putMetadata(GgufMetadata tokenizer, int vocabulary) {
+    putString("general.architecture", "llama");
+    putString("general.name", "random %s, %d layers".formatted(shape.typed(), layers));
+    putInt("llama.block_count", layers);
+    putInt("llama.context_length", CONTEXT);
+    putInt("llama.embedding_length", shape.width);
+    putInt("llama.feed_forward_length", shape.feedForward);
+    putInt("llama.attention.head_count", shape.queryHeads);
+    putInt("llama.attention.head_count_kv", shape.kvHeads);
+    putInt("llama.vocab_size", vocabulary);
+    putFloat("llama.rope.freq_base", 500_000);
+    putFloat("llama.attention.layer_norm_rms_epsilon", 1e-5f);
+    putString("tokenizer.ggml.model", tokenizer.requireString("tokenizer.ggml.model"));
+    putString("tokenizer.ggml.pre", tokenizer.requireString("tokenizer.ggml.pre"));
+    putStrings("tokenizer.ggml.tokens", tokenizer);
+    putStrings("tokenizer.ggml.merges", tokenizer);
+    putKinds(tokenizer.integers("tokenizer.ggml.token_type").orElseThrow());
+    putInt("tokenizer.ggml.eos_token_id", tokenizer.requireInteger("tokenizer.ggml.eos_token_id"));
+  }
+
+  private ByteBuffer room(int bytes) {
+    if (head.remaining() < bytes) {
+      ByteBuffer larger =
+          ByteBuffer.allocate(2 * head.capacity() + bytes).order(ByteOrder.LITTLE_ENDIAN);
+      head = larger.put(head.flip());
+    }
+    return head;
+  }
+
+  private void putText(String text) {
+    byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
+    room(Long.BYTES + bytes.length).putLong(bytes.length).put(bytes);
+  }
+
+  private void putKey(String key, int valueType) {
+    keys++;
+    putText(key);
+    room(Integer.BYTES).putInt(valueType);
+  }
+
+  private void putString(String key, String value) {
+    putKey(key, STRING);
+    putText(value);
+  }
+
+  private void putInt(String key, int value) {
+    putKey(key, UINT32);
+    room(Integer.BYTES).putInt(value);
+  }
+
+  private void putFloat(String key, float value) {
+    putKey(key, FLOAT32);
+    room(Float.BYTES).putFloat(value);
+  }
+
+  private void putStrings(String key, GgufMetadata from) {
+    String[] texts = from.strings(key).orElseThrow();
+    putKey(key, ARRAY);
+    room(Integer.BYTES + Long.BYTES).putInt(STRING).putLong(texts.length);
+    for (String text : texts) {
+      putText(text);
+    }
+  }
+
+  private void putKinds(long[] kinds) {
+    putKey("tokenizer.ggml.token_type", ARRAY);
+    room(Integer.BYTES + Long.BYTES).putInt(INT32).putLong(kinds.length);
+    for (long kind : kinds) {
+      room(Integer.BYTES).putInt((int) kind);
+    }
+  }
+
+  private void putTensors() {
+    long at = 0;
+    for (Wanted tensor : tensors) {
+      putText(tensor.name());
+      boolean isVector = tensor.outputs() == 0;
+      room(64).putInt(isVector ? 1 : 2).putLong(tensor.inputs());
+      if (!isVector) {
+        head.putLong(tensor.outputs());
+      }
+      head.putInt(isVector ? F32 : type.ggmlType).putLong(at);
+      at += aligned(bytes(tensor));
+    }
+  }
+
+  private long bytes(Wanted tensor) {
+    return tensor.outputs() == 0
+        ? (long) Float.BYTES * tensor.inputs()
+        : type.bytes((long) tensor.inputs() * tensor.outputs());
+  }
+
+  private static long aligned(long bytes) {
+    return Math.ceilDiv(bytes, ALIGNMENT) * ALIGNMENT;
+  }
+
+  private void writeTensor(WritableByteChannel out, Wanted tensor, SplittableRandom random)
+      throws IOException {
+    if (tensor.outputs() == 0) {
+      ByteBuffer ones = ByteBuffer.allocate((int) bytes(tensor)).order(ByteOrder.LITTLE_ENDIAN);
+      while (ones.hasRemaining()) {
+        ones.putFloat(1);
+      }
+      writeAll(out, ones.flip());
+    }
+    for (int row = 0; row < tensor.outputs(); row++) {
+      writeAll(out, type.row(tensor.inputs(), random));
+    }
+    pad(out, bytes(tensor));
+  }
+
+  private static void pad(WritableByteChannel out, long written) throws IOException {
+    writeAll(out, ByteBuffer.allocate((int) (aligned(written) - written)));
+  }
+
+  private static void writeAll(WritableByteChannel out, ByteBuffer bytes) throws IOException {
+    while (bytes.hasRemaining()) {
+      out.write(bytes);
+    }
+  }
+}

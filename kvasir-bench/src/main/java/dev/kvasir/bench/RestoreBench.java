@@ -1,0 +1,254 @@
+package dev.kvasir.bench;
+
+import dev.kvasir.GenerateOptions;
+import dev.kvasir.Generation;
+import dev.kvasir.Model;
+import dev.kvasir.Session;
+import dev.kvasir.SessionOptions;
+import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.cli.arguments.OptionValue;
+import dev.kvasir.engine.PrefixCache;
+import dev.kvasir.engine.Sequence;
+import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.store.StoreAddress;
+import dev.kvasir.store.TieredBlobs;
+import dev.kvasir.store.beginning.StoredBeginnings;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Locale;
+import java.util.OptionalDouble;
+import java.util.Random;
+import java.util.concurrent.Callable;
+import java.util.stream.Stream;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** Measures what it takes to read a prompt again and what to restore it. */
+@Command(
+    name = "restore",
+    description = {
+      "Measure reading a prompt against restoring it: from memory, a file, a folder of beginnings,"
+          + " Redis.",
+      "Restoring includes every check. A cold file is one that the system has forgotten, where this"
+          + " user may make it forget."
+    },
+    footer = {"  kvasir bench restore --tokens 2048,8192 --kv fp16,kivi:2"})
+final class RestoreBench implements Callable<Integer> {
+  private static final int STEP = Sequence.PROMPT_STEP;
+  private static final Path FORGET = Path.of("/proc/sys/vm/drop_caches");
+  private static final int COLD_ROUNDS = 3;
+  private static final Duration LONG = Duration.ofMinutes(5);
+
+  private final PrintStream out;
+  private final PrintStream err;
+
+  @Mixin private BenchedModel model;
+
+  @Option(
+      names = "--tokens",
+      defaultValue = "2048,8192,15104",
+      split = ",",
+      paramLabel = "N",
+      description = {
+        "Tokens of prompts, multiples of 256, where every kind can be",
+        "  gone on with (default: ${DEFAULT-VALUE})."
+      })
+  private int[] lengths;
+
+  @Option(
+      names = "--kv",
+      defaultValue = "fp16,kivi:4,kivi:2,patternkv:2,mixkvq,pmkvq:2,commvq:1,mead:1.5",
+      paramLabel = "SPECS",
+      description =
+          "Kinds of cache, separated by commas or semicolons (default: ${DEFAULT-VALUE}).")
+  private String kinds;
+
+  @Option(
+      names = "--redis",
+      paramLabel = "redis://HOST",
+      description = "A server to restore from as well.")
+  private String redis;
+
+  @Option(
+      names = "--rounds",
+      defaultValue = "7",
+      paramLabel = "N",
+      description = "Times that each is restored (default: ${DEFAULT-VALUE}).")
+  private int rounds;
+
+  RestoreBench(PrintStream out, PrintStream err) {
+    this.out = out;
+    this.err = err;
+  }
+
+  @Override
+  public Integer call() throws IOException {
+    List<CacheSpec> specs = DecodeBench.specs(kinds);
+    OptionValue.atLeastOne("--rounds", rounds);
+    model.check();
+    Path folder = Files.createTempDirectory("kvasir-restore");
+    try (Model loaded = model.load()) {
+      checkLengths(loaded);
+      model.describe(out, loaded);
+      out.println("milliseconds; in brackets, how many times as fast as reading");
+      out.printf(
+          "%7s  %-14s %10s %9s %9s %16s %16s %16s %16s%n",
+          "tokens", "cache", "bytes", "read", "memory", "file", "cold file", "folder", "Redis");
+      warmUp(loaded, specs);
+      for (int length : lengths) {
+        for (CacheSpec spec : specs) {
+          new Measuring(loaded, spec, length, folder).run();
+        }
+      }
+    } finally {
+      delete(folder);
+    }
+    return 0;
+  }
+
+  private void checkLengths(Model loaded) {
+    int most = loaded.config().contextLength() - 2 * STEP;
+    for (int length : lengths) {
+      if (length < STEP || length > most || length % STEP != 0) {
+        throw new InvalidInputException(
+            "--tokens is %d; expected a multiple of %d up to %d".formatted(length, STEP, most));
+      }
+    }
+  }
+
+  /** Until prompts have been read for a while, kernels and loops are still being compiled. */
+  private void warmUp(Model loaded, List<CacheSpec> specs) {
+    err.println("warming up");
+    for (CacheSpec spec : specs) {
+      try (Session session = loaded.newSession(SessionOptions.defaults().withCache(spec))) {
+        read(session, text(4 * STEP));
+      }
+    }
+  }
+
+  private static int[] text(int length) {
+    return new Random(length).ints(length, 300, 4000).toArray();
+  }
+
+  private static Generation read(Session session, int[] prompt) {
+    return session.generate(prompt, GenerateOptions.greedy().withMaxTokens(1), piece -> {});
+  }
+
+  private static void delete(Path folder) throws IOException {
+    try (Stream<Path> all = Files.walk(folder)) {
+      for (Path path : all.sorted(Comparator.reverseOrder()).toList()) {
+        Files.delete(path);
+      }
+    }
+  }
+
+  /** One kind of cache at one length. */
+  private final class Measuring {
+    private final Model loaded;
+    private final SessionOptions options;
+    private final int[] prompt;
+    private final Path folder;
+
+    Measuring(Model loaded, CacheSpec spec, int length, Path folder) {
+      this.loaded = loaded;
+      this.options = SessionOptions.defaults().withCache(spec);
+      this.prompt = text(length);
+      this.folder = folder;
+    }
+
+    void run() {
+      err.printf("%s, %d tokens%n", options.cache(), prompt.length);
+      try (Session session = loaded.newSession(options)) {
+        double reading = read(session, prompt).promptNanos() * 1e-6;
+        Path file = folder.resolve("session");
+        session.save(file);
+        double memory = median(rounds, () -> session.cache().fork().close());
+        double warm = median(rounds, () -> loaded.restore(file).close());
+        OptionalDouble cold = cold(file);
+        double stored = fromStore(session, folder.resolve("store").toString());
+        OptionalDouble served =
+            redis == null ? OptionalDouble.empty() : OptionalDouble.of(fromStore(session, redis));
+        out.printf(
+            Locale.ROOT,
+            "%7d  %-14s %10d %9.0f %9.2f %16s %16s %16s %16s%n",
+            prompt.length,
+            options.cache(),
+            Files.size(file),
+            reading,
+            memory,
+            shown(OptionalDouble.of(warm), reading),
+            shown(cold, reading),
+            shown(OptionalDouble.of(stored), reading),
+            shown(served, reading));
+        out.flush();
+      } catch (IOException e) {
+        throw new UncheckedIOException(e);
+      }
+    }
+
+    private static String shown(OptionalDouble millis, double reading) {
+      return millis.isEmpty()
+          ? "-"
+          : String.format(
+              Locale.ROOT, "%.2f (%.0f)", millis.getAsDouble(), reading / millis.getAsDouble());
+    }
+
+    private double median(int count, Runnable work) {
+      double[] millis = new double[count];
+      Arrays.setAll(millis, any -> millis(work));
+      return Race.median(millis);
+    }
+
+    private double millis(Runnable work) {
+      long begin = System.nanoTime();
+      work.run();
+      return (System.nanoTime() - begin) * 1e-6;
+    }
+
+    private OptionalDouble cold(Path file) {
+      if (!Files.isWritable(FORGET)) {
+        return OptionalDouble.empty();
+      }
+      try {
+        double[] millis = new double[COLD_ROUNDS];
+        for (int i = 0; i < millis.length; i++) {
+          new ProcessBuilder("sync").start().waitFor();
+          Files.writeString(FORGET, "3");
+          millis[i] = millis(() -> loaded.restore(file).close());
+        }
+        return OptionalDouble.of(Race.median(millis));
+      } catch (IOException e) {
+        return OptionalDouble.empty();
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+        return OptionalDouble.empty();
+      }
+    }
+
+    /** The whole way that a server goes for a text which begins like this one. */
+    private double fromStore(Session session, String address) {
+      int limit = Math.min(options.contextLimit(), loaded.config().contextLength());
+      PrefixCache.Kind kind = new PrefixCache.Kind(options.cache().text(), limit, "");
+      int[] longer = Arrays.copyOf(prompt, prompt.length + STEP + 1);
+      try (TieredBlobs blobs =
+          TieredBlobs.open(List.of(StoreAddress.parse(address)), err::println)) {
+        try (StoredBeginnings writing = new StoredBeginnings(loaded, blobs)) {
+          writing.keep(kind, prompt, session.cache().fork());
+          writing.close(LONG);
+        }
+        blobs.flush(LONG);
+        try (StoredBeginnings reading = new StoredBeginnings(loaded, blobs)) {
+          return median(rounds, () -> reading.find(kind, longer, 0).orElseThrow().close());
+        }
+      }
+    }
+  }
+}

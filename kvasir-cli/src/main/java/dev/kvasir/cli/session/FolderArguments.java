@@ -1,0 +1,21 @@
+package dev.kvasir.cli.session;
+
+import java.nio.file.Path;
+import picocli.CommandLine.Option;
+
+/** Which folder sessions are kept in. */
+public final class FolderArguments {
+  @Option(
+      names = "--dir",
+      paramLabel = "DIR",
+      description = {
+        "Where sessions are kept by name. Default: sessions in $KVASIR_HOME, or kvasir/sessions",
+        "  in $XDG_DATA_HOME or ~/.local/share."
+      })
+  private Path folder;
+
+  public SessionFolder folder() {
+    Path home = Path.of(System.getProperty("user.home"));
+    return new SessionFolder(folder == null ? SessionFolder.usual(System.getenv(), home) : folder);
+  }
+}

@@ -1,0 +1,120 @@
+package dev.kvasir.cli.session;
+
+import dev.kvasir.cli.arguments.OptionValue;
+import dev.kvasir.cli.terminal.Streams;
+import dev.kvasir.cli.terminal.Units;
+import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.memory.ByteCount;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** Removes what is old or too much. */
+@Command(
+    name = "prune",
+    description = {
+      "Remove sessions that are kept, the oldest first, and say which.",
+      "At least one bound is needed; with several, all of them hold in the end."
+    },
+    footer = {
+      "  kvasir session prune --keep 10 --dry-run",
+      "  kvasir session prune --older-than 30d",
+      "  kvasir session prune --bytes 1GiB"
+    })
+final class PruneSessions implements Callable<Integer> {
+  private static final Pattern AGE = Pattern.compile("([0-9]{1,6})([dh])");
+
+  private final Streams streams;
+
+  @Option(names = "--keep", paramLabel = "N", description = "Keep the N latest.")
+  private Integer keep;
+
+  @Option(
+      names = "--older-than",
+      paramLabel = "AGE",
+      description = "Remove what was saved longer ago, as in 30d or 12h.")
+  private String olderThan;
+
+  @Option(
+      names = "--bytes",
+      paramLabel = "BYTES",
+      description = "Keep the latest that take no more together, as in 1GiB.")
+  private String bytes;
+
+  @Option(names = "--dry-run", description = "Only say what would be removed.")
+  private boolean dryRun;
+
+  @Mixin private FolderArguments arguments;
+
+  PruneSessions(Streams streams) {
+    this.streams = streams;
+  }
+
+  @Override
+  public Integer call() {
+    Instant now = Instant.now();
+    List<KeptSession> all = arguments.folder().all();
+    List<KeptSession> doomed = doomed(all, now);
+    for (KeptSession session : doomed) {
+      streams
+          .out()
+          .println(
+              "%s %s, %s, %s old"
+                  .formatted(
+                      dryRun ? "would remove" : "removed",
+                      session.name(),
+                      Units.bytes(session.bytes()),
+                      age(Duration.between(session.changedAt(), now))));
+      if (!dryRun) {
+        session.delete();
+      }
+    }
+    streams.out().flush();
+    streams.note(
+        "%d of %d %s".formatted(doomed.size(), all.size(), dryRun ? "would go" : "are removed"));
+    return 0;
+  }
+
+  /**
+   * All from the first on that breaks a bound.
+   *
+   * @param all the latest first
+   */
+  private List<KeptSession> doomed(List<KeptSession> all, Instant now) {
+    if (keep == null && olderThan == null && bytes == null) {
+      throw new InvalidInputException(
+          "no bound was given; expected --keep N, --older-than AGE or --bytes BYTES");
+    }
+    int most = keep == null ? Integer.MAX_VALUE : OptionValue.atLeast("--keep", keep, 0);
+    long mostBytes = bytes == null ? Long.MAX_VALUE : ByteCount.parse("--bytes", bytes);
+    Instant oldest = olderThan == null ? Instant.MIN : now.minus(duration());
+    long held = 0;
+    for (int i = 0; i < all.size(); i++) {
+      held += all.get(i).bytes();
+      if (i >= most || held > mostBytes || all.get(i).changedAt().isBefore(oldest)) {
+        return all.subList(i, all.size());
+      }
+    }
+    return List.of();
+  }
+
+  private Duration duration() {
+    Matcher typed = AGE.matcher(olderThan);
+    if (!typed.matches()) {
+      throw new InvalidInputException(
+          "--older-than is '%s'; expected days or hours, as in 30d or 12h".formatted(olderThan));
+    }
+    long count = Long.parseLong(typed.group(1));
+    return typed.group(2).equals("d") ? Duration.ofDays(count) : Duration.ofHours(count);
+  }
+
+  private static String age(Duration age) {
+    return age.toDays() > 0 ? age.toDays() + " days" : Math.max(0, age.toHours()) + " hours";
+  }
+}

@@ -1,0 +1,74 @@
+package dev.kvasir.cli.session;
+
+import dev.kvasir.Model;
+import dev.kvasir.Session;
+import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.cli.arguments.LoadArguments;
+import dev.kvasir.cli.arguments.MethodWords;
+import dev.kvasir.cli.arguments.ModelArguments;
+import dev.kvasir.cli.terminal.Streams;
+import dev.kvasir.cli.terminal.Units;
+import dev.kvasir.format.WholeFile;
+import dev.kvasir.stored.SessionFile;
+import java.nio.file.Path;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** Makes a session narrower, or anything else. */
+@Command(
+    name = "repack",
+    description = {
+      "Pack a session anew with another kind of cache.",
+      "What was lost stays lost, and what the new kind loses comes on top of it. The model is"
+          + " needed; no text is read."
+    },
+    footer = {"  kvasir session repack tale.session --kv kivi:2 --out narrow.session"})
+final class RepackSession implements Callable<Integer> {
+  private final Streams streams;
+
+  @Parameters(paramLabel = "NAME|FILE", description = "The session.")
+  private String wanted;
+
+  @Option(names = "--kv", paramLabel = "SPEC", required = true, description = MethodWords.ALL)
+  private String cache;
+
+  @Option(
+      names = {"-o", "--out"},
+      paramLabel = "FILE",
+      required = true,
+      description = "Where it is saved.")
+  private Path out;
+
+  @Mixin private FolderArguments arguments;
+  @Mixin private ModelArguments model;
+  @Mixin private LoadArguments load;
+
+  RepackSession(Streams streams) {
+    this.streams = streams;
+  }
+
+  @Override
+  public Integer call() {
+    CacheSpec spec = CacheSpec.parse(cache);
+    Path file = arguments.folder().find(wanted).file();
+    WholeFile.checkWritable(out);
+    String before = words(file);
+    try (Model loaded = model.load(load.options(), streams);
+        Session session = loaded.restore(file, spec)) {
+      session.save(out);
+      streams.note(
+          "%s: %s became %s in %s"
+              .formatted(Units.tokens(session.length()), before, words(out), out));
+    }
+    return 0;
+  }
+
+  private static String words(Path file) {
+    try (SessionFile saved = SessionFile.open(file)) {
+      return "%s (%s)".formatted(Units.bytes(saved.bytes()), saved.sequence().typed());
+    }
+  }
+}

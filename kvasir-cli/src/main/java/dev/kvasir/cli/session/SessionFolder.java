@@ -1,0 +1,97 @@
+package dev.kvasir.cli.session;
+
+import dev.kvasir.error.InvalidInputException;
+import java.io.IOException;
+import java.nio.file.FileSystems;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+
+/** Where sessions are kept by name: NAME.session, and NAME.json for the messages of a chat. */
+public record SessionFolder(Path path) {
+  static final String SESSION = ".session";
+  static final String MESSAGES = ".json";
+
+  /**
+   * The user's own.
+   *
+   * @param environment where KVASIR_HOME or XDG_DATA_HOME may say another place
+   */
+  static Path usual(Map<String, String> environment, Path home) {
+    String own = environment.getOrDefault("KVASIR_HOME", "");
+    if (!own.isEmpty()) {
+      return Path.of(own, "sessions");
+    }
+    // The specification of that variable wants a relative path to be passed over.
+    String data = environment.getOrDefault("XDG_DATA_HOME", "");
+    boolean isUsable = !data.isEmpty() && Path.of(data).isAbsolute();
+    Path base = isUsable ? Path.of(data) : home.resolve(".local/share");
+    return base.resolve("kvasir/sessions");
+  }
+
+  /** The session of a name, whether there is one or not. */
+  public KeptSession of(SessionName name) {
+    return new KeptSession(
+        name.text(), path.resolve(name + SESSION), path.resolve(name + MESSAGES));
+  }
+
+  /** What a user means who may have typed a name or a file. */
+  KeptSession find(String nameOrFile) {
+    if (SessionName.isAllowed(nameOrFile)) {
+      KeptSession named = of(new SessionName(nameOrFile));
+      if (named.exists()) {
+        return named;
+      }
+    }
+    Path file = Path.of(nameOrFile);
+    if (!Files.isRegularFile(file)) {
+      throw new InvalidInputException(
+          "'%s' is neither a session in %s nor a file".formatted(nameOrFile, path));
+    }
+    return KeptSession.ofFile(file);
+  }
+
+  /** All of them, the one that changed last first. */
+  List<KeptSession> all() {
+    if (!Files.isDirectory(path)) {
+      return List.of();
+    }
+    try (Stream<Path> files = Files.list(path)) {
+      return files
+          .map(file -> file.getFileName().toString())
+          .filter(name -> name.endsWith(SESSION) || name.endsWith(MESSAGES))
+          .map(name -> name.substring(0, name.lastIndexOf('.')))
+          .filter(SessionName::isAllowed)
+          .distinct()
+          .map(name -> of(new SessionName(name)))
+          .sorted(
+              Comparator.comparing(KeptSession::changedAt)
+                  .reversed()
+                  .thenComparing(KeptSession::name))
+          .toList();
+    } catch (IOException e) {
+      throw new InvalidInputException("%s: cannot be read".formatted(path), e);
+    }
+  }
+
+  /** Makes the folder, which only its owner may look into: conversations are private. */
+  public void create() {
+    boolean hasOwners = FileSystems.getDefault().supportedFileAttributeViews().contains("posix");
+    FileAttribute<?>[] attributes =
+        hasOwners
+            ? new FileAttribute<?>[] {
+              PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"))
+            }
+            : new FileAttribute<?>[0];
+    try {
+      Files.createDirectories(path, attributes);
+    } catch (IOException e) {
+      throw new InvalidInputException("%s: cannot be made".formatted(path), e);
+    }
+  }
+}

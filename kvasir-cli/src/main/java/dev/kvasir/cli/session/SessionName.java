@@ -1,0 +1,27 @@
+package dev.kvasir.cli.session;
+
+import dev.kvasir.error.InvalidInputException;
+import java.util.regex.Pattern;
+
+/** What a user calls a session. It becomes a part of a file's name and nothing else. */
+public record SessionName(String text) {
+  /** Neither a folder nor a hidden file can be written so. */
+  private static final Pattern ALLOWED = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,63}");
+
+  public SessionName {
+    if (!isAllowed(text)) {
+      throw new InvalidInputException(
+          "the session's name is '%s'; expected 1 to 64 of a to z, A to Z, 0 to 9, '.', '_' and '-', the first a letter or a digit"
+              .formatted(text));
+    }
+  }
+
+  static boolean isAllowed(String text) {
+    return ALLOWED.matcher(text).matches();
+  }
+
+  @Override
+  public String toString() {
+    return text;
+  }
+}

@@ -1,0 +1,84 @@
+package dev.kvasir.cli.session;
+
+import dev.kvasir.cli.terminal.Complaint;
+import dev.kvasir.cli.terminal.Streams;
+import dev.kvasir.cli.terminal.Units;
+import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.stored.SessionFile;
+import java.nio.file.Files;
+import java.util.List;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Parameters;
+
+/** Reads every byte of what is kept. */
+@Command(
+    name = "verify",
+    description = {
+      "Check every byte of sessions, one line each.",
+      "The exit code is 2 where any of them is damaged. No model is needed."
+    },
+    footer = {"  kvasir session verify", "  kvasir session verify letters tale.session"})
+final class VerifySessions implements Callable<Integer> {
+  private final Streams streams;
+
+  @Parameters(
+      arity = "0..*",
+      paramLabel = "NAME|FILE",
+      description = "Sessions to check. Default: all that are kept.")
+  private List<String> wanted = List.of();
+
+  @Mixin private FolderArguments arguments;
+
+  VerifySessions(Streams streams) {
+    this.streams = streams;
+  }
+
+  @Override
+  public Integer call() {
+    SessionFolder folder = arguments.folder();
+    List<KeptSession> kept =
+        wanted.isEmpty() ? folder.all() : wanted.stream().map(folder::find).toList();
+    int damaged = 0;
+    for (KeptSession session : kept) {
+      damaged += isSound(session) ? 0 : 1;
+    }
+    streams.note("%d of %d are sound".formatted(kept.size() - damaged, kept.size()));
+    return damaged == 0 ? 0 : Complaint.BAD_INPUT;
+  }
+
+  private boolean isSound(KeptSession session) {
+    try {
+      line(session, "sound, " + checked(session));
+      return true;
+    } catch (InvalidInputException e) {
+      line(session, "damaged: " + e.getMessage());
+      return false;
+    }
+  }
+
+  private void line(KeptSession session, String words) {
+    streams.out().println(Shown.printable("%s: %s".formatted(session.name(), words)));
+    streams.out().flush();
+  }
+
+  private static String checked(KeptSession session) {
+    String messages =
+        Files.exists(session.messages())
+            ? "%d messages, ".formatted(Transcript.read(session.messages()).messages().size())
+            : "";
+    if (!Files.exists(session.file())) {
+      return messages + "nothing else";
+    }
+    try (SessionFile file = SessionFile.open(session.file())) {
+      file.verify();
+      return "%s%s in %d blocks and a rest, %s"
+          .formatted(
+              messages,
+              Units.tokens(file.sequence().tokens().length),
+              file.sequence().blocks().size(),
+              Units.bytes(file.bytes()));
+    }
+  }
+}

@@ -1,0 +1,59 @@
+package dev.kvasir.cli.session;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.kvasir.error.InvalidInputException;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class SessionFolderTest {
+  private static final Path HOME = Path.of("/home/ada");
+
+  @TempDir Path folder;
+
+  @Test
+  void theEnvironmentSaysWhereSessionsAreKept() {
+    assertThat(SessionFolder.usual(Map.of("KVASIR_HOME", "/k", "XDG_DATA_HOME", "/x"), HOME))
+        .isEqualTo(Path.of("/k/sessions"));
+    assertThat(SessionFolder.usual(Map.of("KVASIR_HOME", "", "XDG_DATA_HOME", "/x"), HOME))
+        .isEqualTo(Path.of("/x/kvasir/sessions"));
+    assertThat(SessionFolder.usual(Map.of("XDG_DATA_HOME", "x"), HOME))
+        .isEqualTo(Path.of("/home/ada/.local/share/kvasir/sessions"));
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"", ".", "..", "../x", "a/b", "/a", ".hidden", "-x", "a b", "a\\b", "ä"})
+  void namesThatCouldLeadElsewhereAreRefused(String name) {
+    assertThatThrownBy(() -> new SessionName(name))
+        .isInstanceOf(InvalidInputException.class)
+        .hasMessageContaining("'%s'".formatted(name));
+  }
+
+  @Test
+  void namesHaveSixtyFourCharactersAtTheMost() {
+    assertThat(new SessionName("a".repeat(64)).text()).hasSize(64);
+    assertThatThrownBy(() -> new SessionName("a".repeat(65)))
+        .isInstanceOf(InvalidInputException.class);
+  }
+
+  @Test
+  void aNameGoesBeforeAFileAndStrangersInTheFolderAreNotSessions() throws IOException {
+    SessionFolder kept = new SessionFolder(folder);
+    assertThat(new SessionFolder(folder.resolve("none")).all()).isEmpty();
+    Path file = Files.writeString(folder.resolve("tale.session"), "");
+    for (String stranger : new String[] {".tale.session.7.part", "notes.txt", ".x.session"}) {
+      Files.writeString(folder.resolve(stranger), "");
+    }
+    assertThat(kept.all()).extracting(KeptSession::name).containsExactly("tale");
+    assertThat(kept.find("tale").file()).isEqualTo(file);
+    assertThat(kept.find(file.toString()).messages()).isEqualTo(folder.resolve("tale.json"));
+    assertThatThrownBy(() -> kept.find("nobody")).hasMessageContaining("neither a session in");
+  }
+}

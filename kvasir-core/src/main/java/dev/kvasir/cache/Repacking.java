@@ -1,0 +1,114 @@
+package dev.kvasir.cache;
+
+import dev.kvasir.codec.CacheShape;
+import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.kernel.Kernels;
+
+/**
+ * Fills an empty cache with what one of another kind holds, as attention sees it there: in steps,
+ * so that no more is unpacked at a time than while a prompt is read.
+ */
+public final class Repacking {
+  private static final int TOKENS = KvCache.TOKENS_PER_PAGE;
+
+  private final KvCache from;
+  private final KvCache to;
+  private final CacheShape shape;
+  private final Kernels kernels;
+  private final float[] headKeys; // (tokens, keyDim)
+  private final float[] headValues; // (tokens, valueDim)
+  private final float[] keys; // (tokens, kvHeads, keyDim)
+  private final float[] values; // (tokens, kvHeads, valueDim)
+
+  /**
+   * @param to empty
+   * @param shape of both
+   */
+  public Repacking(KvCache from, KvCache to, CacheShape shape, Kernels kernels) {
+    this.from = from;
+    this.to = to;
+    this.shape = shape;
+    this.kernels = kernels;
+    this.headKeys = new float[TOKENS * shape.keyDim()];
+    this.headValues = new float[TOKENS * shape.valueDim()];
+    this.keys = new float[shape.kvHeads() * headKeys.length];
+    this.values = new float[shape.kvHeads() * headValues.length];
+  }
+
+  /** Refuses a kind of cache that packs by what is known only while the model runs. */
+  public static void requirePossible(CacheSpec spec, KvCache to) {
+    if (to.seesQueries() || to.receivingQueries() > 0) {
+      throw new InvalidInputException(
+          "the cache '%s' packs by what queries look at, and of those nothing is kept; a session can only begin with it"
+              .formatted(spec));
+    }
+  }
+
+  /**
+   * @param tokens of the text, at least as many as are held
+   * @param stepTokens of a step at the most; steps end at its multiples
+   * @param onlyWholeSteps whether what follows the last whole step stays unpacked
+   * @throws CacheFullException where the new cache cannot hold as much
+   */
+  public void fill(int[] tokens, int stepTokens, boolean onlyWholeSteps) {
+    from.enter();
+    try {
+      while (to.length() < from.length()) {
+        int begin = to.length();
+        int end = Math.min(from.length(), begin - begin % stepTokens + stepTokens);
+        step(tokens, begin, begin + Math.max(1, to.stepOf(end - begin)));
+        if (!onlyWholeSteps || to.length() % stepTokens == 0) {
+          to.settle();
+        }
+      }
+    } finally {
+      from.leave();
+    }
+  }
+
+  private void step(int[] tokens, int begin, int end) {
+    to.reserve(end);
+    for (int position = begin; to.seesTokens() && position < end; position++) {
+      to.see(position, tokens[position]);
+    }
+    for (int block = from.blockOf(begin); from.firstPosition(block) < end; block++) {
+      for (int layer = 0; layer < shape.layers(); layer++) {
+        copy(layer, block, begin, end);
+      }
+    }
+    to.count(end - begin);
+  }
+
+  /** Appends those tokens of a block that belong to a step. */
+  private void copy(int layer, int block, int stepBegin, int stepEnd) {
+    int first = from.firstPosition(block);
+    int begin = Math.max(stepBegin, first);
+    int end = Math.min(stepEnd, from.firstPosition(block + 1));
+    expand(layer, block, end - first);
+    int keysOfToken = shape.kvHeads() * shape.keyDim();
+    int valuesOfToken = shape.kvHeads() * shape.valueDim();
+    for (int position = begin; position < end; position++) {
+      int token = position - first;
+      to.append(layer, position, keys, token * keysOfToken, values, token * valuesOfToken);
+    }
+  }
+
+  private void expand(int layer, int block, int tokens) {
+    for (int head = 0; head < shape.kvHeads(); head++) {
+      from.expandKeys(kernels, layer, head, block, tokens, headKeys);
+      spread(headKeys, shape.keyDim(), tokens, head, keys);
+      if (!shape.hasValuesInKeys()) {
+        from.expandValues(kernels, layer, head, block, tokens, headValues);
+        spread(headValues, shape.valueDim(), tokens, head, values);
+      }
+    }
+  }
+
+  /** Puts the vectors of a head where those of a token stand together. */
+  private void spread(float[] ofHead, int channels, int tokens, int head, float[] ofTokens) {
+    for (int token = 0; token < tokens; token++) {
+      int at = (token * shape.kvHeads() + head) * channels;
+      System.arraycopy(ofHead, token * channels, ofTokens, at, channels);
+    }
+  }
+}

@@ -1,0 +1,30 @@
+package dev.kvasir.codec.mead;
+
+import dev.kvasir.codec.Envelope;
+import dev.kvasir.codec.Page;
+import dev.kvasir.memory.SharedArena;
+import java.nio.ByteBuffer;
+import java.util.function.IntFunction;
+
+/**
+ * Where stored pages of a sequence are read to.
+ *
+ * @param memory that a page lies in
+ * @param known ids of blocks whose first layer has been read
+ * @param newTokens room for the ids of the block at a position
+ */
+record ReadingRoom(SharedArena memory, PackedTokens known, IntFunction<BlockTokens> newTokens) {
+  /** The ids that a page of the first layer brings along. */
+  BlockTokens ids(ByteBuffer in, int position) {
+    BlockTokens tokens = newTokens.apply(position);
+    for (int token = 0; token < Page.TOKENS; token++) {
+      int id = in.getInt();
+      if (id < 0) {
+        tokens.release();
+        throw Envelope.PAGE.refused("has token %d; expected 0 or more".formatted(id));
+      }
+      tokens.set(token, id);
+    }
+    return tokens;
+  }
+}

@@ -1,0 +1,97 @@
+package dev.kvasir.kernel;
+
+import java.util.List;
+
+/**
+ * Rows of codes one after another, in bands of rows that are laid out alike.
+ *
+ * @param layouts of each band, of one width
+ * @param counts rows of each band
+ * @param plan all of it for kernels that are called: the bands one after another // (bands, ints)
+ *     <pre>
+ * rows, bytes of a row, {@link CodeOctets}: starts, places, masks, slopes, lifts
+ * </pre>
+ */
+public record CodeBands(List<RowCodes> layouts, int[] counts, int[] plan) {
+  /** Rows at the most: a token's place fits a byte. */
+  public static final int MOST_ROWS = 128;
+
+  /**
+   * @param counts rows of each band, {@link #MOST_ROWS} in all at the most
+   */
+  public static CodeBands of(List<RowCodes> layouts, int... counts) {
+    int width = layouts.getFirst().width();
+    int rows = 0;
+    for (int band = 0; band < counts.length; band++) {
+      rows += counts[band];
+      if (layouts.get(band).width() != width) {
+        throw new IllegalArgumentException(
+            "rows of %d channels beside rows of %d".formatted(layouts.get(band).width(), width));
+      }
+    }
+    if (counts.length != layouts.size() || rows > MOST_ROWS) {
+      throw new IllegalArgumentException(
+          "%d layouts, %d counts, %d rows; expected as many, and up to %d rows"
+              .formatted(layouts.size(), counts.length, rows, MOST_ROWS));
+    }
+    return new CodeBands(List.copyOf(layouts), counts.clone(), plan(layouts, counts));
+  }
+
+  private static int[] plan(List<RowCodes> layouts, int[] counts) {
+    int width = layouts.getFirst().width();
+    int ints = 2 + width / CodeOctets.CHANNELS + 4 * width;
+    int[] plan = new int[layouts.size() * ints];
+    for (int band = 0; band < counts.length; band++) {
+      CodeOctets octets = layouts.get(band).octets();
+      int at = band * ints;
+      plan[at++] = counts[band];
+      plan[at++] = layouts.get(band).rowBytes();
+      for (int start : octets.starts()) {
+        plan[at++] = start;
+      }
+      for (int i = 0; i < width; i++) {
+        plan[at + i] = places(octets.places(), Integer.BYTES * i);
+        plan[at + width + i] = octets.masks()[i];
+        plan[at + 2 * width + i] = Float.floatToRawIntBits(octets.slopes()[i]);
+        plan[at + 3 * width + i] = Float.floatToRawIntBits(octets.lifts()[i]);
+      }
+    }
+    return plan;
+  }
+
+  /** As a machine has them whose low bytes come first. */
+  private static int places(byte[] places, int at) {
+    return places[at] | places[at + 1] << 8 | places[at + 2] << 16 | places[at + 3] << 24;
+  }
+
+  /** Channels. */
+  public int width() {
+    return layouts.getFirst().width();
+  }
+
+  /** Of all bands. */
+  public int rows() {
+    int rows = 0;
+    for (int count : counts) {
+      rows += count;
+    }
+    return rows;
+  }
+
+  public RowCodes layout(int band) {
+    return layouts.get(band);
+  }
+
+  public int bands() {
+    return counts.length;
+  }
+
+  /** Of all rows. */
+  public long bytes() {
+    long bytes = 0;
+    for (int band = 0; band < counts.length; band++) {
+      bytes += (long) counts[band] * layouts.get(band).rowBytes();
+    }
+    return bytes;
+  }
+}

@@ -1,0 +1,100 @@
+package dev.kvasir.stored;
+
+import dev.kvasir.cache.CacheForm;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.function.Function;
+
+/** The blocks of a stored sequence: written under their names, and found again by them. */
+public final class Blocks {
+  /** Takes the blocks of a sequence, one after another. */
+  @FunctionalInterface
+  public interface Sink {
+    /**
+     * @param name SHA-256 of the bytes, in hexadecimal digits
+     */
+    void put(String name, byte[] block);
+  }
+
+  private Blocks() {}
+
+  /**
+   * Puts all blocks of a cache; answers their names.
+   *
+   * @param tokens of the text that the cache is of; more may follow
+   */
+  public static List<String> write(Identity identity, int[] tokens, CacheForm cache, Sink sink) {
+    List<String> names = new ArrayList<>();
+    byte[] chain = TokenChain.begin(identity);
+    int from = 0;
+    for (int i = 0; i < cache.blocks(); i++) {
+      int to = cache.end(i);
+      int[] own = Arrays.copyOfRange(tokens, from, to);
+      byte[] block = new StoredBlock(chain, from, own, cache.block(i)).form();
+      String name = StoredBlock.name(block);
+      sink.put(name, block);
+      names.add(name);
+      chain = TokenChain.next(chain, tokens, from, to);
+      from = to;
+    }
+    return names;
+  }
+
+  /**
+   * The cache of a sequence, every block of which is checked against the tokens of the text when it
+   * is asked for.
+   *
+   * @param blocks the bytes of a block by its index
+   */
+  public static CacheForm read(StoredSequence sequence, Function<Integer, byte[]> blocks) {
+    return new ReadCache(sequence, blocks);
+  }
+
+  /** Blocks come in their order, once each. */
+  private static final class ReadCache implements CacheForm {
+    private final StoredSequence sequence;
+    private final Function<Integer, byte[]> source;
+    private final int[] ends;
+    private byte[] chain;
+
+    ReadCache(StoredSequence sequence, Function<Integer, byte[]> source) {
+      this.sequence = sequence;
+      this.source = source;
+      this.ends = new int[sequence.blocks().size()];
+      this.chain = TokenChain.begin(sequence.identity());
+    }
+
+    @Override
+    public int length() {
+      return sequence.length();
+    }
+
+    @Override
+    public int blocks() {
+      return ends.length;
+    }
+
+    @Override
+    public int end(int index) {
+      return ends[index];
+    }
+
+    @Override
+    public byte[] block(int index) {
+      StoredBlock block = StoredBlock.read(source.apply(index));
+      int[] tokens = sequence.tokens();
+      int from = index == 0 ? 0 : ends[index - 1];
+      int to = Math.min(tokens.length, from + block.tokens().length);
+      byte[] cached = block.of(chain, tokens, from, to);
+      chain = TokenChain.next(chain, tokens, from, to);
+      ends[index] = to;
+      return cached;
+    }
+
+    @Override
+    public byte[] rest() {
+      return sequence.rest();
+    }
+  }
+}

@@ -1,0 +1,104 @@
+package dev.kvasir.stored;
+
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * What stored keys and values depend on beside their tokens. Two that differ in anything have
+ * nothing to do with each other.
+ *
+ * @param weights SHA-256 of all tensors, in hexadecimal digits
+ * @param model its fingerprint: shape, and how far positions turn keys
+ * @param spec the kind of cache, with what the profile decides for it
+ * @param profile SHA-256 of what the spec uses of the model's profile; empty where it uses nothing
+ * @param contextLimit tokens that the sequence may grow to, where its budget depends on them; else
+ *     0
+ * @param tenant whose texts they are, so that nobody finds out what others asked; empty for all
+ */
+public record Identity(
+    String weights, String model, String spec, String profile, int contextLimit, String tenant) {
+  /** Counted up when stored bytes come to mean something else. */
+  private static final int FORMAT = 1;
+
+  /** The same for the texts of one tenant. */
+  public Identity of(String otherTenant) {
+    return new Identity(weights, model, spec, profile, contextLimit, otherTenant);
+  }
+
+  /** Where chains of tokens begin. */
+  byte[] digest() {
+    return new Sha256()
+        .add("kvasir stored")
+        .add(FORMAT)
+        .add(weights)
+        .add(model)
+        .add(spec)
+        .add(profile)
+        .add(contextLimit)
+        .add(tenant)
+        .finish();
+  }
+
+  /** What keeps something that was stored with another identity from being used with this one. */
+  public Optional<String> differenceOf(Identity stored) {
+    List<String> found = new ArrayList<>();
+    compare(found, "kind of cache", stored.spec, spec);
+    compare(found, "model", shortly(stored.model), shortly(model));
+    compare(found, "set of weights", shortly(stored.weights), shortly(weights));
+    compare(found, "part of a profile", shortly(stored.profile), shortly(profile));
+    compare(found, "context limit", "" + stored.contextLimit, "" + contextLimit);
+    compare(found, "tenant", shortly(stored.tenant), shortly(tenant));
+    return found.stream().findFirst();
+  }
+
+  private static void compare(List<String> found, String what, String stored, String here) {
+    if (!stored.equals(here)) {
+      found.add("was stored with another %s, '%s'; here it is '%s'".formatted(what, stored, here));
+    }
+  }
+
+  /** Enough of a hash to tell it from another. */
+  private static String shortly(String hash) {
+    return hash.length() <= 12 ? hash : hash.substring(0, 12);
+  }
+
+  /** A tenant's name that does not tell the secret that it was made of. */
+  public static String tenant(String secret) {
+    return HexFormat.of().formatHex(new Sha256().add("kvasir tenant").add(secret).finish());
+  }
+
+  private List<byte[]> texts() {
+    return List.of(weights, model, spec, profile, tenant).stream()
+        .map(text -> text.getBytes(StandardCharsets.UTF_8))
+        .toList();
+  }
+
+  /** Bytes that {@link #write} puts. */
+  int bytes() {
+    return Integer.BYTES + texts().stream().mapToInt(text -> Short.BYTES + text.length).sum();
+  }
+
+  void write(ByteBuffer out) {
+    texts().forEach(text -> out.putShort((short) text.length).put(text));
+    out.putInt(contextLimit);
+  }
+
+  static Identity read(ByteBuffer in) {
+    String weights = text(in);
+    String model = text(in);
+    String spec = text(in);
+    String profile = text(in);
+    String tenant = text(in);
+    return new Identity(weights, model, spec, profile, in.getInt(), tenant);
+  }
+
+  private static String text(ByteBuffer in) {
+    byte[] bytes = new byte[Short.toUnsignedInt(in.getShort())];
+    in.get(bytes);
+    return new String(bytes, StandardCharsets.UTF_8);
+  }
+}

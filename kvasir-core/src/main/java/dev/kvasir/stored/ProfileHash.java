@@ -1,0 +1,28 @@
+package dev.kvasir.stored;
+
+import dev.kvasir.format.Tensor;
+import dev.kvasir.profile.Profile;
+import java.util.HexFormat;
+import java.util.Set;
+
+/** SHA-256 of what a kind of cache uses of a profile, in hexadecimal digits. */
+public final class ProfileHash {
+  private ProfileHash() {}
+
+  /** Empty where it uses nothing that is there. */
+  public static String of(Profile profile, Set<String> parts) {
+    Profile used = profile.only(parts);
+    if (used.tensors().isEmpty()) {
+      return "";
+    }
+    Sha256 hash = new Sha256();
+    for (Tensor tensor : used.tensors()) {
+      hash.add(tensor.name())
+          .add(tensor.type().toString())
+          .add(tensor.shapeText())
+          .add(tensor.data());
+    }
+    used.notes().forEach((key, note) -> hash.add(key).add(note));
+    return HexFormat.of().formatHex(hash.finish());
+  }
+}

@@ -1,0 +1,240 @@
+package dev.kvasir.stored;
+
+import dev.kvasir.cache.CacheForm;
+import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.format.MappedFile;
+import dev.kvasir.format.WholeFile;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.WritableByteChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.function.Function;
+
+/**
+ * One sequence in one file. What names the blocks comes behind them, so a file that was not written
+ * to its end is none:
+ *
+ * <pre>
+ * 8 bytes  "KVSESS01"
+ *          for each block: u64, its bytes; the block
+ *          u64, its bytes; the sequence
+ * u64      where the last of these begins
+ * 8 bytes  "KVSEND01"
+ * </pre>
+ */
+public final class SessionFile implements AutoCloseable {
+  private static final long HEAD = magic("KVSESS01");
+  private static final long END = magic("KVSEND01");
+  private static final long MARK = Long.BYTES;
+  private static final ValueLayout.OfLong LONG =
+      ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+
+  private final Path path;
+  private final Arena arena;
+  private final MemorySegment bytes;
+  private final long[] parts; // where they begin; the last is the sequence
+  private final StoredSequence sequence;
+
+  private SessionFile(Path path, Arena arena) {
+    this.path = path;
+    this.arena = arena;
+    this.bytes = MappedFile.open(path, arena).bytes();
+    long end = requireEnds();
+    this.sequence = StoredSequence.read(part(end));
+    this.parts = new long[sequence.blocks().size() + 1];
+    requireParts(end);
+  }
+
+  private static long magic(String text) {
+    return ByteBuffer.wrap(text.getBytes(StandardCharsets.US_ASCII))
+        .order(ByteOrder.LITTLE_ENDIAN)
+        .getLong();
+  }
+
+  /**
+   * Writes a sequence whole or not at all.
+   *
+   * @param tokens of the text that the cache is of; more may follow
+   * @param sequence by the names of its blocks
+   */
+  public static void write(
+      Path file,
+      Identity identity,
+      int[] tokens,
+      CacheForm cache,
+      Function<List<String>, StoredSequence> sequence) {
+    WholeFile.write(
+        file,
+        out -> {
+          try {
+            write(new Parts(out), identity, tokens, cache, sequence);
+          } catch (UncheckedIOException e) {
+            throw e.getCause();
+          }
+        });
+  }
+
+  private static void write(
+      Parts parts,
+      Identity identity,
+      int[] tokens,
+      CacheForm cache,
+      Function<List<String>, StoredSequence> sequence) {
+    parts.put(HEAD);
+    List<String> names = Blocks.write(identity, tokens, cache, (name, block) -> parts.put(block));
+    long at = parts.written;
+    parts.put(sequence.apply(names).form());
+    parts.put(at);
+    parts.put(END);
+  }
+
+  /** Counts what it writes. */
+  private static final class Parts {
+    private final WritableByteChannel out;
+    private long written;
+
+    Parts(WritableByteChannel out) {
+      this.out = out;
+    }
+
+    void put(long number) {
+      ByteBuffer eight = ByteBuffer.allocate(Long.BYTES).order(ByteOrder.LITTLE_ENDIAN);
+      write(eight.putLong(number).flip());
+    }
+
+    void put(byte[] part) {
+      put((long) part.length);
+      write(ByteBuffer.wrap(part));
+    }
+
+    private void write(ByteBuffer buffer) {
+      try {
+        while (buffer.hasRemaining()) {
+          written += out.write(buffer);
+        }
+      } catch (IOException e) {
+        throw new UncheckedIOException(e);
+      }
+    }
+  }
+
+  /**
+   * Opens a file and reads what it says of itself; its blocks are read when they are wanted.
+   *
+   * @throws InvalidInputException in one sentence, where it is no such file or not a whole one
+   */
+  public static SessionFile open(Path file) {
+    Arena arena = Arena.ofShared();
+    try {
+      return new SessionFile(file, arena);
+    } catch (InvalidInputException e) {
+      arena.close();
+      String message = e.getMessage();
+      throw message.startsWith(file.toString())
+          ? e
+          : new InvalidInputException("%s: %s".formatted(file, message), e);
+    } catch (RuntimeException | Error e) {
+      arena.close();
+      throw e;
+    }
+  }
+
+  /** Answers where the sequence begins. */
+  private long requireEnds() {
+    long size = bytes.byteSize();
+    if (size < 4 * MARK || bytes.get(LONG, 0) != HEAD) {
+      throw new InvalidInputException(
+          "%s: is no session: it does not begin as one".formatted(path));
+    }
+    if (bytes.get(LONG, size - MARK) != END) {
+      throw new InvalidInputException("%s: is not whole: its end is missing".formatted(path));
+    }
+    long at = bytes.get(LONG, size - 2 * MARK);
+    if (at < MARK || at > size - 3 * MARK) {
+      throw new InvalidInputException(
+          "%s: says that its last part begins at %d; it has %d bytes".formatted(path, at, size));
+    }
+    return at;
+  }
+
+  /** Refuses parts that do not follow each other up to the end. */
+  private void requireParts(long last) {
+    long at = MARK;
+    for (int i = 0; i < parts.length; i++) {
+      if (at > last) {
+        throw new InvalidInputException(
+            "%s: has %d blocks of %d before its last part".formatted(path, i, parts.length - 1));
+      }
+      parts[i] = at;
+      at += MARK + partBytes(at);
+    }
+    if (parts[parts.length - 1] != last || at != bytes.byteSize() - 2 * MARK) {
+      throw new InvalidInputException(
+          "%s: has bytes between its parts that belong to none".formatted(path));
+    }
+  }
+
+  private long partBytes(long at) {
+    long size = bytes.get(LONG, at);
+    if (size < 0 || size > Integer.MAX_VALUE || size > bytes.byteSize() - at - 3 * MARK) {
+      throw new InvalidInputException(
+          "%s: has a part of %d bytes at %d; it has %d in all"
+              .formatted(path, size, at, bytes.byteSize()));
+    }
+    return size;
+  }
+
+  private byte[] part(long at) {
+    return bytes.asSlice(at + MARK, partBytes(at)).toArray(ValueLayout.JAVA_BYTE);
+  }
+
+  public StoredSequence sequence() {
+    return sequence;
+  }
+
+  /** Bytes of the file. */
+  public long bytes() {
+    return bytes.byteSize();
+  }
+
+  /** Those of them that are whole blocks. */
+  public long blockBytes() {
+    return parts[parts.length - 1] - MARK;
+  }
+
+  /** What it holds; its blocks come in their order, once each, and are checked as they come. */
+  public CacheForm cache() {
+    return Blocks.read(sequence, index -> part(parts[index]));
+  }
+
+  /**
+   * Reads and checks every part.
+   *
+   * @throws InvalidInputException in one sentence, where a bit has changed
+   */
+  public void verify() {
+    CacheForm cache = cache();
+    for (int i = 0; i < cache.blocks(); i++) {
+      try {
+        cache.block(i);
+      } catch (InvalidInputException e) {
+        throw new InvalidInputException("%s: block %d: %s".formatted(path, i, e.getMessage()), e);
+      }
+      if (!StoredBlock.name(part(parts[i])).equals(sequence.blocks().get(i))) {
+        throw new InvalidInputException("%s: block %d has another name".formatted(path, i));
+      }
+    }
+  }
+
+  @Override
+  public void close() {
+    arena.close();
+  }
+}

@@ -1,0 +1,68 @@
+package dev.kvasir.stored;
+
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+
+/** A digest in the making, of parts that cannot run into one another: each says its length. */
+final class Sha256 {
+  static final int BYTES = 32;
+
+  /** What is handed to the digest at once: buffers end at two gigabytes. */
+  private static final long MOST_AT_ONCE = 1 << 24;
+
+  private final MessageDigest digest;
+
+  Sha256() {
+    try {
+      this.digest = MessageDigest.getInstance("SHA-256");
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException("every Java runtime has SHA-256", e);
+    }
+  }
+
+  Sha256 add(byte[] bytes) {
+    return addLength(bytes.length).addBare(ByteBuffer.wrap(bytes));
+  }
+
+  Sha256 add(String text) {
+    return add(text.getBytes(StandardCharsets.UTF_8));
+  }
+
+  Sha256 add(long number) {
+    ByteBuffer bytes = ByteBuffer.allocate(Long.BYTES).order(ByteOrder.LITTLE_ENDIAN);
+    return addBare(bytes.putLong(number).flip());
+  }
+
+  Sha256 add(int[] numbers, int from, int to) {
+    ByteBuffer bytes =
+        ByteBuffer.allocate(Integer.BYTES * (to - from)).order(ByteOrder.LITTLE_ENDIAN);
+    bytes.asIntBuffer().put(numbers, from, to - from);
+    return addLength(bytes.capacity()).addBare(bytes);
+  }
+
+  Sha256 add(MemorySegment bytes) {
+    addLength(bytes.byteSize());
+    for (long at = 0; at < bytes.byteSize(); at += MOST_AT_ONCE) {
+      long count = Math.min(MOST_AT_ONCE, bytes.byteSize() - at);
+      addBare(bytes.asSlice(at, count).asByteBuffer());
+    }
+    return this;
+  }
+
+  private Sha256 addLength(long bytes) {
+    return add(bytes);
+  }
+
+  private Sha256 addBare(ByteBuffer bytes) {
+    digest.update(bytes);
+    return this;
+  }
+
+  byte[] finish() {
+    return digest.digest();
+  }
+}

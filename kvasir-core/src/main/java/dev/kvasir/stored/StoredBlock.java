@@ -1,0 +1,74 @@
+package dev.kvasir.stored;
+
+import dev.kvasir.codec.Envelope;
+import java.nio.ByteBuffer;
+import java.util.Arrays;
+import java.util.HexFormat;
+
+/**
+ * A block of a cache with the tokens that it is of:
+ *
+ * <pre>
+ * 32 bytes  the chain of hashes before its tokens, which begins with the identity
+ * u32       index of the first of its tokens in the text
+ * u32       n, its tokens: 128, and sinks before them in the first block
+ * i32 (n)   tokens
+ *           the block, as the cache wrote it
+ * </pre>
+ *
+ * Its name is the SHA-256 of all that: two texts that begin alike share a block only where every
+ * bit of it is the same.
+ *
+ * @param chain // (32)
+ * @param cached as {@link dev.kvasir.cache.CacheForm#block} has it
+ */
+record StoredBlock(byte[] chain, int first, int[] tokens, byte[] cached) {
+  private static final int KIND = 1;
+
+  byte[] form() {
+    long bytes = Sha256.BYTES + 2 * Integer.BYTES + 4L * tokens.length + cached.length;
+    return Envelope.STORED_BLOCK.seal(
+        KIND,
+        bytes,
+        out -> {
+          out.put(chain).putInt(first);
+          Integers.write(tokens, out);
+          out.put(cached);
+        });
+  }
+
+  static StoredBlock read(byte[] form) {
+    return Envelope.STORED_BLOCK.open(form, KIND, StoredBlock::read);
+  }
+
+  private static StoredBlock read(ByteBuffer in) {
+    byte[] chain = new byte[Sha256.BYTES];
+    in.get(chain);
+    int first = Envelope.STORED_BLOCK.position(in);
+    int[] tokens = Integers.read(Envelope.STORED_BLOCK, in);
+    byte[] cached = new byte[in.remaining()];
+    in.get(cached);
+    return new StoredBlock(chain, first, tokens, cached);
+  }
+
+  /**
+   * What it holds, if it is the block of these tokens and no other.
+   *
+   * @param expected the chain before them
+   * @param text whose tokens from {@code from} to {@code to} it must be of
+   */
+  byte[] of(byte[] expected, int[] text, int from, int to) {
+    if (!Arrays.equals(chain, expected)
+        || first != from
+        || !Arrays.equals(tokens, 0, tokens.length, text, from, to)) {
+      throw Envelope.STORED_BLOCK.refused(
+          "is of tokens %d to %d of another text or cache".formatted(first, first + tokens.length));
+    }
+    return cached;
+  }
+
+  /** The name of a block by its bytes. */
+  static String name(byte[] form) {
+    return HexFormat.of().formatHex(new Sha256().add(form).finish());
+  }
+}

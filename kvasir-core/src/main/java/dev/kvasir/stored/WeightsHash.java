@@ -1,0 +1,136 @@
+package dev.kvasir.stored;
+
+import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.format.Tensor;
+import dev.kvasir.format.TensorSource;
+import dev.kvasir.format.WholeFile;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Comparator;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
+
+/**
+ * SHA-256 of every byte of a model's tensors, in hexadecimal digits. A model of gigabytes takes
+ * seconds, so it is kept in a file beside the model, with what tells that the model has changed:
+ *
+ * <pre>
+ * hash
+ * name size time-of-change    for each file
+ * </pre>
+ */
+public final class WeightsHash {
+  private static final String ENDING = ".kvasir-sha256";
+
+  private WeightsHash() {}
+
+  /** Of a model that lies in no file of its own. */
+  public static String of(TensorSource source) {
+    List<byte[]> hashes =
+        source.tensors().stream()
+            .sorted(Comparator.comparing(Tensor::name))
+            .toList()
+            .parallelStream()
+            .map(WeightsHash::hash)
+            .toList();
+    Sha256 all = new Sha256();
+    hashes.forEach(all::add);
+    return HexFormat.of().formatHex(all.finish());
+  }
+
+  private static byte[] hash(Tensor tensor) {
+    return new Sha256()
+        .add(tensor.name())
+        .add(tensor.type().toString())
+        .add(tensor.shapeText())
+        .add(tensor.data())
+        .finish();
+  }
+
+  /**
+   * Of a file, any of several that a model is split into, or a folder.
+   *
+   * @param open opens it to be read
+   */
+  public static String of(Path fileOrFolder, Supplier<TensorSource> open) {
+    String state = stateOf(fileOrFolder);
+    Path beside = fileOrFolder.resolveSibling(fileOrFolder.getFileName() + ENDING);
+    Optional<String> known = known(beside, state);
+    if (known.isPresent()) {
+      return known.get();
+    }
+    try (TensorSource source = open.get()) {
+      String hash = of(source);
+      keep(beside, hash + "\n" + state);
+      return hash;
+    }
+  }
+
+  /** What the file says, if it was made of the model as it is. */
+  private static Optional<String> known(Path beside, String state) {
+    try {
+      String text = Files.readString(beside);
+      int line = text.indexOf('\n');
+      boolean fits = line == 2 * Sha256.BYTES && text.substring(line + 1).equals(state);
+      return fits ? Optional.of(text.substring(0, line)) : Optional.empty();
+    } catch (IOException e) {
+      return Optional.empty();
+    }
+  }
+
+  /** Where a model's folder cannot be written to, its hash is made anew each time. */
+  private static void keep(Path beside, String text) {
+    try {
+      WholeFile.write(beside, text);
+    } catch (InvalidInputException e) {
+      return;
+    }
+  }
+
+  private static String stateOf(Path fileOrFolder) {
+    StringBuilder state = new StringBuilder();
+    for (Path file : files(fileOrFolder)) {
+      try {
+        state
+            .append(file.getFileName())
+            .append(' ')
+            .append(Files.size(file))
+            .append(' ')
+            .append(Files.getLastModifiedTime(file).toInstant())
+            .append('\n');
+      } catch (IOException e) {
+        throw new InvalidInputException("%s: cannot be read".formatted(file), e);
+      }
+    }
+    return state.toString();
+  }
+
+  /** The weights' files: of a folder, or all parts of a model that is split. */
+  private static List<Path> files(Path fileOrFolder) {
+    boolean isFolder = Files.isDirectory(fileOrFolder);
+    Path folder = isFolder ? fileOrFolder : fileOrFolder.toAbsolutePath().getParent();
+    String name = fileOrFolder.getFileName().toString();
+    String parts = name.replaceFirst("-\\d{5}-of-\\d{5}\\.gguf$", "-");
+    try (Stream<Path> all = Files.list(folder)) {
+      return all.filter(
+              file ->
+                  isFolder
+                      ? file.toString().endsWith(".safetensors")
+                      : isPart(file.getFileName().toString(), name, parts))
+          .sorted()
+          .toList();
+    } catch (IOException e) {
+      throw new InvalidInputException("%s: cannot be read".formatted(folder), e);
+    }
+  }
+
+  private static boolean isPart(String found, String given, String stem) {
+    return stem.equals(given)
+        ? found.equals(given)
+        : found.startsWith(stem) && found.endsWith(".gguf");
+  }
+}

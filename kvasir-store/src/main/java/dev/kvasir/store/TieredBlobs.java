@@ -1,0 +1,186 @@
+package dev.kvasir.store;
+
+import dev.kvasir.store.tier.BlobName;
+import dev.kvasir.store.tier.BlobTier;
+import dev.kvasir.store.tier.BlobTier.TierSize;
+import dev.kvasir.store.tier.Deadline;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Consumer;
+import java.util.function.Function;
+
+/**
+ * Several places for blobs, the nearest first. Reads ask one after another, within one deadline for
+ * all; writes go to all of them, later, by threads of their own ({@link TierWriter}).
+ *
+ * <p>Whoever has read a blob checks what is inside, and says what came of it: {@link #verified}
+ * spreads it to nearer tiers, {@link #damaged} removes it from where it was, after which another
+ * read finds it further away, if anywhere.
+ */
+public final class TieredBlobs implements AutoCloseable {
+  /** What may wait to be written to a tier. */
+  public static final long WAITING_BYTES = 256L << 20;
+
+  /** How long closing may take to write what waits. */
+  public static final Duration CLOSING_TIME = Duration.ofSeconds(10);
+
+  /**
+   * A blob, and where it was.
+   *
+   * @param tier counted from 0, the nearest
+   */
+  public record Found(BlobName name, byte[] bytes, int tier) {}
+
+  private final List<TierDesk> desks;
+
+  /**
+   * @param waitingBytes that may wait to be written, for each tier
+   */
+  public TieredBlobs(List<BlobTier> tiers, long waitingBytes) {
+    this.desks = tiers.stream().map(tier -> new TierDesk(tier, waitingBytes)).toList();
+  }
+
+  /**
+   * Folders come before servers, otherwise in the order that was typed.
+   *
+   * @param listener gets a sentence where a disk or a server fails
+   */
+  public static TieredBlobs open(List<StoreAddress> addresses, Consumer<String> listener) {
+    List<BlobTier> tiers =
+        addresses.stream()
+            .sorted(Comparator.comparing(address -> address instanceof StoreAddress.InRedis))
+            .map(address -> address.open(listener))
+            .toList();
+    return new TieredBlobs(tiers, WAITING_BYTES);
+  }
+
+  /** Each tier may take the time that is usual for it. */
+  public Map<BlobName, Found> read(List<BlobName> names) {
+    return read(names, tier -> Deadline.in(tier.usualReadTime()));
+  }
+
+  /** What is found in time, in the order of names. */
+  public Map<BlobName, Found> read(List<BlobName> names, Deadline deadline) {
+    return read(names, tier -> deadline);
+  }
+
+  private Map<BlobName, Found> read(List<BlobName> names, Function<BlobTier, Deadline> deadline) {
+    Map<BlobName, Found> found = new LinkedHashMap<>();
+    for (int tier = 0; tier < desks.size(); tier++) {
+      List<BlobName> missing = missing(names, found.keySet());
+      if (!missing.isEmpty()) {
+        add(desks.get(tier), tier, missing, deadline, found);
+      }
+    }
+    return inOrder(names, found);
+  }
+
+  private static void add(
+      TierDesk desk,
+      int tier,
+      List<BlobName> missing,
+      Function<BlobTier, Deadline> deadline,
+      Map<BlobName, Found> found) {
+    desk.read(missing, deadline.apply(desk.tier()))
+        .forEach((name, bytes) -> found.put(name, new Found(name, bytes, tier)));
+  }
+
+  private static List<BlobName> missing(List<BlobName> names, Collection<BlobName> found) {
+    return names.stream().filter(name -> !found.contains(name)).distinct().toList();
+  }
+
+  private static <T> Map<BlobName, T> inOrder(List<BlobName> names, Map<BlobName, T> found) {
+    Map<BlobName, T> ordered = new LinkedHashMap<>();
+    for (BlobName name : names) {
+      Optional.ofNullable(found.get(name)).ifPresent(one -> ordered.put(name, one));
+    }
+    return ordered;
+  }
+
+  /** The nearest tier that has each of them, in the order of names; those nowhere are left out. */
+  public Map<BlobName, Integer> locate(List<BlobName> names, Deadline deadline) {
+    Map<BlobName, Integer> found = new LinkedHashMap<>();
+    for (int tier = 0; tier < desks.size(); tier++) {
+      List<BlobName> missing = missing(names, found.keySet());
+      if (!missing.isEmpty()) {
+        for (BlobName name : desks.get(tier).tier().has(missing, deadline)) {
+          found.put(name, tier);
+        }
+      }
+    }
+    return inOrder(names, found);
+  }
+
+  /** Keeps a blob in all tiers, soon; nobody may change the bytes. */
+  public void write(BlobName name, byte[] bytes) {
+    desks.forEach(desk -> desk.writer().write(name, bytes));
+  }
+
+  /** These were whole and of use: nearer tiers get them too, and their age begins anew. */
+  public void verified(List<Found> found) {
+    for (int tier = 0; tier < desks.size(); tier++) {
+      for (Found one : found) {
+        if (tier < one.tier()) {
+          desks.get(tier).writer().write(one.name(), one.bytes());
+        }
+      }
+    }
+    used(found.stream().map(Found::name).toList());
+  }
+
+  /** These were of use just now, read or not; in the order in which they are needed. */
+  public void used(List<BlobName> names) {
+    List<BlobName> kept = List.copyOf(names);
+    desks.forEach(desk -> desk.writer().used(kept));
+  }
+
+  /** This one was not what its name says; it is forgotten when the call returns. */
+  public void damaged(Found found) {
+    desks.get(found.tier()).tier().forget(found.name());
+  }
+
+  public int tiers() {
+    return desks.size();
+  }
+
+  public List<TierCounts> counts() {
+    return desks.stream().map(TierDesk::counts).toList();
+  }
+
+  public ReadSpeed speed(int tier) {
+    return desks.get(tier).speed();
+  }
+
+  /** What lies in a tier, where that can be known; may list a folder. */
+  public Optional<TierSize> size(int tier) {
+    return desks.get(tier).tier().size();
+  }
+
+  /** Waits until all is written that was asked for, or so long; tells which. */
+  public boolean flush(Duration time) {
+    Deadline deadline = Deadline.in(time);
+    List<TierDesk> late = new ArrayList<>(desks);
+    late.removeIf(desk -> desk.writer().flush(Duration.ofNanos(deadline.nanosLeft())));
+    return late.isEmpty();
+  }
+
+  @Override
+  public void close() {
+    close(CLOSING_TIME);
+  }
+
+  /** Writes what waits for so long, and drops what is left. */
+  public void close(Duration time) {
+    Deadline deadline = Deadline.in(time);
+    for (TierDesk desk : desks) {
+      desk.writer().close(Duration.ofNanos(deadline.nanosLeft()));
+      desk.tier().close();
+    }
+  }
+}

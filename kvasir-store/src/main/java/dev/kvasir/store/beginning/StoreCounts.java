@@ -1,0 +1,66 @@
+package dev.kvasir.store.beginning;
+
+/**
+ * What came of looking for beginnings in a store.
+ *
+ * @param hits texts that began from what was fetched
+ * @param misses texts of which nothing more was there than was at hand
+ * @param notWorth of the misses, those that would have come later than by reading
+ * @param damaged of the misses, those that did not pass their checks
+ * @param tokens that were fetched
+ * @param bytes that were fetched
+ * @param secondsSaved that reading would have taken, less what fetching took
+ * @param kept beginnings that were given to the store
+ * @param dropped beginnings that were not, because too many waited
+ */
+public record StoreCounts(
+    long hits,
+    long misses,
+    long notWorth,
+    long damaged,
+    long tokens,
+    long bytes,
+    double secondsSaved,
+    long kept,
+    long dropped) {
+  static final StoreCounts NONE = new StoreCounts(0, 0, 0, 0, 0, 0, 0, 0, 0);
+
+  StoreCounts withHit(int moreTokens, long moreBytes, double saved) {
+    return new StoreCounts(
+        hits + 1,
+        misses,
+        notWorth,
+        damaged,
+        tokens + moreTokens,
+        bytes + moreBytes,
+        secondsSaved + saved,
+        kept,
+        dropped);
+  }
+
+  StoreCounts withMiss(boolean isNotWorth, boolean isDamaged) {
+    return new StoreCounts(
+        hits,
+        misses + 1,
+        notWorth + (isNotWorth ? 1 : 0),
+        damaged + (isDamaged ? 1 : 0),
+        tokens,
+        bytes,
+        secondsSaved,
+        kept,
+        dropped);
+  }
+
+  StoreCounts withKept(boolean isKept) {
+    return new StoreCounts(
+        hits,
+        misses,
+        notWorth,
+        damaged,
+        tokens,
+        bytes,
+        secondsSaved,
+        kept + (isKept ? 1 : 0),
+        dropped + (isKept ? 0 : 1));
+  }
+}

@@ -1,0 +1,101 @@
+package dev.kvasir.store.folder;
+
+import dev.kvasir.store.tier.BlobName;
+import dev.kvasir.store.tier.BlobName.Kind;
+import java.io.IOException;
+import java.nio.file.DirectoryIteratorException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.NotDirectoryException;
+import java.nio.file.Path;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.nio.file.attribute.FileTime;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Which blob lies in which file, {@code blocks/ab/ab12….kvblock} or {@code
+ * records/ab/ab12….kvrecord}: 256 folders of each kind keep listings short. Files with other names
+ * are not ours: they are neither counted nor touched.
+ */
+record BlobFiles(Path folder) {
+  /** Digits that name a blob's folder. */
+  private static final int SHELF = 2;
+
+  /** A file of ours, as it was when it was listed. */
+  record Entry(Path file, long bytes, FileTime used) {}
+
+  Path file(BlobName name) {
+    return folder
+        .resolve(shelves(name.kind()))
+        .resolve(name.hex().substring(0, SHELF))
+        .resolve(name.hex() + ending(name.kind()));
+  }
+
+  private static String shelves(Kind kind) {
+    return kind.word() + "s";
+  }
+
+  private static String ending(Kind kind) {
+    return ".kv" + kind.word();
+  }
+
+  /** Where files are written before they get their names: the same disk, so a rename suffices. */
+  Path unfinished() {
+    return folder.resolve("unfinished");
+  }
+
+  /** A file that processes lock while they remove others. */
+  Path lock() {
+    return folder.resolve("eviction.lock");
+  }
+
+  /** All that lies there of ours. Files that come or go meanwhile may be in it or not. */
+  List<Entry> list() throws IOException {
+    List<Entry> entries = new ArrayList<>();
+    for (Kind kind : Kind.values()) {
+      for (Path shelf : children(folder.resolve(shelves(kind)))) {
+        for (Path file : children(shelf)) {
+          if (isOurs(kind, shelf, file)) {
+            add(file, entries);
+          }
+        }
+      }
+    }
+    return entries;
+  }
+
+  private static void add(Path file, List<Entry> entries) throws IOException {
+    try {
+      BasicFileAttributes found = Files.readAttributes(file, BasicFileAttributes.class);
+      if (found.isRegularFile()) {
+        entries.add(new Entry(file, found.size(), found.lastModifiedTime()));
+      }
+    } catch (NoSuchFileException e) {
+      // Another process has removed it since it was listed.
+    }
+  }
+
+  private static boolean isOurs(Kind kind, Path shelf, Path file) {
+    String name = file.getFileName().toString();
+    if (!name.endsWith(ending(kind))) {
+      return false;
+    }
+    String hex = name.substring(0, name.length() - ending(kind).length());
+    return BlobName.isHex(hex) && shelf.getFileName().toString().equals(hex.substring(0, SHELF));
+  }
+
+  /** What is in a folder; nothing if there is none. */
+  static List<Path> children(Path folder) throws IOException {
+    List<Path> children = new ArrayList<>();
+    try (DirectoryStream<Path> stream = Files.newDirectoryStream(folder)) {
+      stream.forEach(children::add);
+    } catch (NoSuchFileException | NotDirectoryException e) {
+      return List.of();
+    } catch (DirectoryIteratorException e) {
+      throw e.getCause();
+    }
+    return children;
+  }
+}

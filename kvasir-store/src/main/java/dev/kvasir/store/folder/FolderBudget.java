@@ -1,0 +1,119 @@
+package dev.kvasir.store.folder;
+
+import dev.kvasir.store.folder.BlobFiles.Entry;
+import dev.kvasir.store.tier.BlobTier.TierSize;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.util.Comparator;
+import java.util.List;
+
+/**
+ * Keeps a folder within its bytes by removing what was not of use for longest. What lies there is
+ * counted by listing it; between listings a process adds up its own writes, and knows nothing of
+ * those of others. So it lists anew once it has written a sixteenth of the budget, and as many
+ * processes as share a folder may exceed it by so many sixteenths for a while.
+ */
+final class FolderBudget {
+  /** What may be written between listings, as a part of the budget. */
+  private static final int LISTINGS = 16;
+
+  private final BlobFiles files;
+  private final EvictionLock lock;
+  private final long limit;
+
+  private boolean isListed;
+  private TierSize listed = new TierSize(0, 0);
+
+  /** Written by this process since the last listing, and what it is about to write. */
+  private long added;
+
+  private long addedBlobs;
+
+  /** Bytes of {@link #added} that may have no file yet. */
+  private long promised;
+
+  /**
+   * @param limit in bytes; {@link Long#MAX_VALUE} is none
+   */
+  FolderBudget(BlobFiles files, long limit) {
+    this.files = files;
+    this.lock = new EvictionLock(files.lock());
+    this.limit = limit;
+  }
+
+  long limit() {
+    return limit;
+  }
+
+  /** Makes room for a file and counts it; to be called before it is written. */
+  synchronized void promise(long bytes) throws IOException {
+    if (limit != Long.MAX_VALUE && mustList(bytes)) {
+      lock.tryAlone(() -> makeRoom(bytes));
+    }
+    added += bytes;
+    promised += bytes;
+  }
+
+  private boolean mustList(long bytes) {
+    return !isListed || listed.bytes() + added + bytes > limit || added + bytes > limit / LISTINGS;
+  }
+
+  private void makeRoom(long bytes) throws IOException {
+    List<Entry> entries = list();
+    if (listed.bytes() + added + bytes <= limit) {
+      return;
+    }
+    // A little more than is needed, so that not every file that follows lists the folder again.
+    long wanted = Math.max(0, limit - limit / LISTINGS - bytes);
+    entries.sort(Comparator.comparing(Entry::used));
+    for (Entry oldest : entries) {
+      if (listed.bytes() + added <= wanted) {
+        return;
+      }
+      remove(oldest);
+    }
+  }
+
+  /** Files of this process that are being written are on top of what is listed. */
+  private List<Entry> list() throws IOException {
+    List<Entry> entries = files.list();
+    listed = new TierSize(entries.size(), entries.stream().mapToLong(Entry::bytes).sum());
+    added = promised;
+    addedBlobs = 0;
+    isListed = true;
+    return entries;
+  }
+
+  /** Unless it was of use since it was listed. A reader that has it open goes on reading. */
+  private void remove(Entry entry) throws IOException {
+    try {
+      if (Files.getLastModifiedTime(entry.file()).equals(entry.used())) {
+        Files.delete(entry.file());
+        listed = new TierSize(listed.blobs() - 1, listed.bytes() - entry.bytes());
+      }
+    } catch (NoSuchFileException e) {
+      listed = new TierSize(listed.blobs() - 1, listed.bytes() - entry.bytes());
+    }
+  }
+
+  /**
+   * The file that was promised is there, or has come to nothing.
+   *
+   * @param bytes that were promised
+   * @param growth by which the folder has grown: less where a file was replaced
+   */
+  synchronized void settle(long bytes, long growth, int blobs) {
+    promised -= bytes;
+    added += growth - bytes;
+    addedBlobs += blobs;
+  }
+
+  /** As far as this process knows. */
+  synchronized TierSize size() throws IOException {
+    if (!isListed) {
+      list();
+    }
+    return new TierSize(listed.blobs() + addedBlobs, listed.bytes() + added);
+  }
+}

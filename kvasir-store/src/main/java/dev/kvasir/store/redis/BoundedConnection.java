@@ -1,0 +1,72 @@
+package dev.kvasir.store.redis;
+
+import redis.clients.jedis.Connection;
+import redis.clients.jedis.JedisClientConfig;
+import redis.clients.jedis.JedisSocketFactory;
+import redis.clients.jedis.PushConsumerChain;
+import redis.clients.jedis.exceptions.JedisConnectionException;
+import redis.clients.jedis.util.RedisInputStream;
+
+/**
+ * A connection that believes no length before it has looked at it. Jedis takes memory for whatever
+ * number a server sends, and clearing two gigabytes holds up all threads for seconds. Nothing that
+ * is asked here is answered by a list.
+ */
+final class BoundedConnection extends Connection {
+  /** The longest answer, and so the largest blob: several times what a session's largest takes. */
+  static final int MOST_BYTES = 256 << 20;
+
+  private boolean isBlobNext;
+
+  BoundedConnection(JedisSocketFactory sockets, JedisClientConfig settings) {
+    super(sockets, settings);
+  }
+
+  /** The value that was asked for, or null; a word in its place, say OK, is no answer. */
+  byte[] blob() {
+    isBlobNext = true;
+    byte[] blob = getBinaryBulkReply();
+    isBlobNext = false;
+    return blob;
+  }
+
+  @Override
+  protected Object protocolRead(RedisInputStream in, PushConsumerChain pushes) {
+    if (in.peek((byte) '$')) {
+      in.readByte();
+      return bytes(in);
+    }
+    if (in.peek((byte) '-') || !isBlobNext && (in.peek((byte) '+') || in.peek((byte) ':'))) {
+      return super.protocolRead(in, pushes); // which throws for errors
+    }
+    throw new JedisConnectionException("an answer begins like none that was asked for");
+  }
+
+  /** Null where there is no such key. */
+  private static byte[] bytes(RedisInputStream in) {
+    long length = in.readLongCrLf();
+    if (length == -1) {
+      return null;
+    }
+    if (length < 0 || length > MOST_BYTES) {
+      throw new JedisConnectionException(
+          "an answer has %d bytes; expected at most %d".formatted(length, MOST_BYTES));
+    }
+    byte[] bytes = new byte[(int) length];
+    for (int at = 0; at < bytes.length; ) {
+      int count = in.read(bytes, at, bytes.length - at);
+      if (count < 0) {
+        throw new JedisConnectionException("an answer ends in its midst");
+      }
+      at += count;
+    }
+    requireEnd(in);
+    return bytes;
+  }
+
+  private static void requireEnd(RedisInputStream in) {
+    if (in.readByte() != '\r' || in.readByte() != '\n') {
+      throw new JedisConnectionException("an answer does not end where it should");
+    }
+  }
+}

@@ -1,0 +1,228 @@
+package dev.kvasir.store.redis;
+
+import dev.kvasir.store.tier.BlobName;
+import dev.kvasir.store.tier.BlobName.Kind;
+import dev.kvasir.store.tier.BlobTier;
+import dev.kvasir.store.tier.Deadline;
+import dev.kvasir.store.tier.Failures;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
+import redis.clients.jedis.Connection;
+import redis.clients.jedis.Protocol.Command;
+import redis.clients.jedis.SslOptions;
+import redis.clients.jedis.SslVerifyMode;
+
+/**
+ * Blobs as values of Redis or Valkey, one key each, {@code kvasir:1:block:ab12…}, for as long as
+ * they are of use now and then. A server that is away, slow or no Redis at all is a miss, after
+ * {@link #usualReadTime} where nothing else was said, and is then left alone for a while ({@link
+ * RedisLinks}).
+ */
+public final class RedisTier implements BlobTier {
+  /** A network of 1 Gbit/s; a guess until something was read. */
+  private static final double GUESSED_BYTES_PER_SECOND = 100e6;
+
+  /** The 1 is the version of what a key holds. */
+  private static final String PREFIX = "kvasir:1:";
+
+  /** Blobs that are asked for ahead: enough to hide the way there, few for the server's buffers. */
+  private static final int BLOBS_AHEAD = 8;
+
+  private static final int WORDS_AHEAD = 256;
+
+  /** By a certificate of the host's own, from one whom this Java trusts. */
+  static final SslOptions TRUSTED = SslOptions.builder().sslVerifyMode(SslVerifyMode.FULL).build();
+
+  private static final byte[] EX = ascii("EX");
+
+  private final RedisAddress address;
+  private final RedisTimes times;
+  private final Failures failures;
+  private final RedisLinks links;
+
+  /**
+   * Greets the server while the caller goes on: a first connection, with TLS above all, may take
+   * longer than a read is given.
+   *
+   * @param listener gets a sentence where the server fails
+   */
+  public RedisTier(RedisAddress address, Consumer<String> listener) {
+    this(address, TRUSTED, RedisTimes.USUAL, listener);
+    links.greet();
+  }
+
+  RedisTier(RedisAddress address, SslOptions tls, RedisTimes times, Consumer<String> listener) {
+    this.address = address;
+    this.times = times;
+    this.failures = new Failures(listener);
+    this.links = new RedisLinks(address, tls, times, failures);
+  }
+
+  @Override
+  public String name() {
+    return address.toString();
+  }
+
+  /** What has arrived by the deadline counts, also where the rest has not. */
+  @Override
+  public Map<BlobName, byte[]> read(List<BlobName> names, Deadline deadline) {
+    Map<BlobName, byte[]> arrived = new ConcurrentHashMap<>();
+    links.ask(
+        deadline,
+        times.read(),
+        (server, heard) ->
+            ask(
+                names,
+                BLOBS_AHEAD,
+                name -> server.sendCommand(Command.GET, key(name)),
+                name -> {
+                  byte[] bytes = server.blob();
+                  heard.run();
+                  if (bytes != null) {
+                    arrived.put(name, bytes);
+                  }
+                }));
+    Map<BlobName, byte[]> found = new LinkedHashMap<>();
+    for (BlobName name : names) {
+      Optional.ofNullable(arrived.get(name)).ifPresent(bytes -> found.put(name, bytes));
+    }
+    return found;
+  }
+
+  @Override
+  public Set<BlobName> has(List<BlobName> names, Deadline deadline) {
+    Set<BlobName> arrived = ConcurrentHashMap.newKeySet();
+    links.ask(
+        deadline,
+        times.read(),
+        (server, heard) ->
+            ask(
+                names,
+                WORDS_AHEAD,
+                name -> server.sendCommand(Command.EXISTS, key(name)),
+                name -> {
+                  long count = server.getIntegerReply();
+                  heard.run();
+                  if (count == 1) {
+                    arrived.add(name);
+                  }
+                }));
+    Set<BlobName> found = new LinkedHashSet<>(names);
+    found.retainAll(Set.copyOf(arrived));
+    return found;
+  }
+
+  @Override
+  public boolean write(BlobName name, byte[] bytes) {
+    if (bytes.length > BoundedConnection.MOST_BYTES) {
+      failures.add(
+          "size",
+          "the store %s takes blobs of up to %d bytes; one has %d"
+              .formatted(address, BoundedConnection.MOST_BYTES, bytes.length));
+      return false;
+    }
+    return links.ask(
+        Deadline.in(times.write()),
+        times.writeSilence(),
+        (server, heard) -> {
+          if (name.kind() == Kind.RECORD || !isKept(server, name)) {
+            server.sendCommand(Command.SET, key(name), bytes, EX, timeToLive());
+            requireOk(server.getStatusCodeReply());
+          }
+        });
+  }
+
+  /** Whether a block is there; its time begins anew. */
+  private boolean isKept(Connection server, BlobName name) {
+    server.sendCommand(Command.EXPIRE, key(name), timeToLive());
+    return server.getIntegerReply() == 1;
+  }
+
+  private static void requireOk(String answer) {
+    if (!"OK".equals(answer)) {
+      throw new IllegalStateException("a write was answered by something else than OK");
+    }
+  }
+
+  @Override
+  public void used(List<BlobName> names) {
+    links.ask(
+        Deadline.in(times.write()),
+        times.writeSilence(),
+        (server, heard) ->
+            ask(
+                names,
+                WORDS_AHEAD,
+                name -> server.sendCommand(Command.EXPIRE, key(name), timeToLive()),
+                name -> server.getIntegerReply()));
+  }
+
+  @Override
+  public void forget(BlobName name) {
+    links.ask(
+        Deadline.in(times.read()),
+        times.read(),
+        (server, heard) -> {
+          server.sendCommand(Command.DEL, key(name));
+          server.getIntegerReply();
+        });
+  }
+
+  /** Sends questions ahead of the answers that are being read. */
+  private static void ask(
+      List<BlobName> names, int ahead, Consumer<BlobName> send, Consumer<BlobName> receive) {
+    int sent = 0;
+    for (int received = 0; received < names.size(); received++) {
+      for (; sent < Math.min(names.size(), received + ahead); sent++) {
+        send.accept(names.get(sent));
+      }
+      receive.accept(names.get(received));
+    }
+  }
+
+  private static byte[] key(BlobName name) {
+    return ascii(PREFIX + name.kind().word() + ":" + name.hex());
+  }
+
+  private byte[] timeToLive() {
+    return ascii(Long.toString(address.timeToLive().toSeconds()));
+  }
+
+  private static byte[] ascii(String text) {
+    return text.getBytes(StandardCharsets.US_ASCII);
+  }
+
+  @Override
+  public Duration usualReadTime() {
+    return times.read();
+  }
+
+  @Override
+  public double guessedBytesPerSecond() {
+    return GUESSED_BYTES_PER_SECOND;
+  }
+
+  /** Only the server knows, and counting would ask it for every key. */
+  @Override
+  public Optional<TierSize> size() {
+    return Optional.empty();
+  }
+
+  @Override
+  public long failures() {
+    return failures.count();
+  }
+
+  @Override
+  public void close() {
+    links.close();
+  }
+}

@@ -1,0 +1,63 @@
+package dev.kvasir.store.tier;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * A place where blobs outlive the process. To a tier they are bytes with a name: whoever reads one
+ * checks what is inside, and says so where it was damaged ({@link #forget}).
+ *
+ * <p>A tier never throws for what a disk or a server does. It counts the failure, says it in a
+ * sentence ({@link Failures}), and answers as if nothing were there. Any thread may call.
+ */
+public interface BlobTier extends AutoCloseable {
+  /** For people: the folder or the server, without its password. */
+  String name();
+
+  /**
+   * Those that are there, in the order of their names; what is not found by the deadline is left
+   * out.
+   */
+  Map<BlobName, byte[]> read(List<BlobName> names, Deadline deadline);
+
+  /** Those that are there. Their bytes may be gone or damaged all the same when they are read. */
+  Set<BlobName> has(List<BlobName> names, Deadline deadline);
+
+  /**
+   * Keeps a blob. A block that is there already is not written again, its age begins anew; a record
+   * replaces the one of its name.
+   *
+   * @return whether it is kept, as far as the tier can know
+   */
+  boolean write(BlobName name, byte[] bytes);
+
+  /**
+   * These were of use just now: their age begins anew. In the order in which they are needed: what
+   * is last leaves first, since the beginning of a text serves more texts than its end.
+   */
+  void used(List<BlobName> names);
+
+  /** This one was found damaged. */
+  void forget(BlobName name);
+
+  /** How long a read may take where the caller does not say. */
+  Duration usualReadTime();
+
+  /** Read speed in bytes per second to expect before anything was read. */
+  double guessedBytesPerSecond();
+
+  /** What lies there of ours, where that can be known. */
+  Optional<TierSize> size();
+
+  /** How often the disk or the server failed. */
+  long failures();
+
+  @Override
+  void close();
+
+  /** Blobs and their bytes. */
+  record TierSize(long blobs, long bytes) {}
+}

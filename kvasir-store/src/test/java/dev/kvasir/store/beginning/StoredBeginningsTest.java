@@ -1,0 +1,224 @@
+package dev.kvasir.store.beginning;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kvasir.GenerateOptions;
+import dev.kvasir.LoadOptions;
+import dev.kvasir.Model;
+import dev.kvasir.Session;
+import dev.kvasir.SessionOptions;
+import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.store.StoreAddress;
+import dev.kvasir.store.TieredBlobs;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Two models stand for two processes that share a folder. */
+class StoredBeginningsTest {
+  private static final int STEP = 256;
+  private static final Duration LONG = Duration.ofMinutes(1);
+
+  @TempDir private Path folder;
+  private static Model here;
+  private static Model there;
+  private TieredBlobs blobsHere;
+  private TieredBlobs blobsThere;
+  private StoredBeginnings stored;
+  private StoredBeginnings found;
+
+  @BeforeAll
+  static void load() {
+    here = Model.bundled();
+    there = Model.bundled();
+  }
+
+  @AfterAll
+  static void unload() {
+    here.close();
+    there.close();
+  }
+
+  @BeforeEach
+  void connect() {
+    blobsHere = blobs();
+    blobsThere = blobs();
+    stored = new StoredBeginnings(here, blobsHere);
+    found = new StoredBeginnings(there, blobsThere);
+    here.prefixes().keepIn(stored);
+    there.prefixes().keepIn(found);
+  }
+
+  private TieredBlobs blobs() {
+    return TieredBlobs.open(List.of(StoreAddress.parse(folder.toString())), sentence -> {});
+  }
+
+  @AfterEach
+  void close() {
+    stored.close();
+    found.close();
+    blobsHere.close();
+    blobsThere.close();
+    here.prefixes().clear();
+    there.prefixes().clear();
+    assertThat(here.cacheMemory().taken()).isZero();
+    assertThat(there.cacheMemory().taken()).isZero();
+  }
+
+  private static SessionOptions options(String spec) {
+    return SessionOptions.defaults().withCache(CacheSpec.parse(spec));
+  }
+
+  private static int[] text(long seed, int length) {
+    return new Random(seed).ints(length, 300, 4000).toArray();
+  }
+
+  /** The text that follows, and how many tokens of the prompt were not read. */
+  private record Outcome(String text, int known) {}
+
+  private static Outcome answer(Model model, SessionOptions options, int[] text) {
+    try (Session session = model.newSession(options, text, null)) {
+      int known = session.remembered();
+      GenerateOptions greedy = GenerateOptions.greedy().withMaxTokens(8);
+      return new Outcome(session.generate(new int[0], greedy, piece -> {}).text(), known);
+    }
+  }
+
+  private void readHere(SessionOptions options, int[] text) {
+    answer(here, options, text);
+    stored.close(LONG);
+    assertThat(blobsHere.flush(LONG)).isTrue();
+  }
+
+  private static int[] join(int[] first, int... more) {
+    int[] both = Arrays.copyOf(first, first.length + more.length);
+    System.arraycopy(more, 0, both, first.length, more.length);
+    return both;
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "fp16",
+        "kivi:2,sinks=5",
+        "patternkv:2,window=0",
+        "mixkvq",
+        "pmkvq:2,budget=6MiB",
+        "commvq:1,window=0",
+        "zipcache:2",
+        "mead:1.5"
+      })
+  void anAnswerFromWhatAnotherProcessReadIsTheAnswerWithoutIt(String spec) {
+    int[] text = text(spec.hashCode(), 2 * STEP + 90);
+    int[] next = join(text, text(7, 300));
+    readHere(options(spec), text);
+    long farHits = there.prefixes().counts().farHits();
+    Outcome outcome = answer(there, options(spec), next);
+    assertThat(outcome.known()).isGreaterThanOrEqualTo(2 * STEP);
+    assertThat(outcome.text()).isEqualTo(alone(spec, next));
+    assertThat(found.counts().hits()).isEqualTo(1);
+    assertThat(found.counts().tokens()).isEqualTo(outcome.known());
+    assertThat(there.prefixes().counts().farHits()).isEqualTo(farHits + 1);
+    // What was fetched is at hand now.
+    there.prefixes().keepIn(null);
+    assertThat(answer(there, options(spec), next).known()).isGreaterThanOrEqualTo(outcome.known());
+  }
+
+  private String alone(String spec, int[] text) {
+    try (Session session = there.newSession(options(spec))) {
+      GenerateOptions greedy = GenerateOptions.greedy().withMaxTokens(8);
+      return session.generate(text, greedy, piece -> {}).text();
+    }
+  }
+
+  @Test
+  void anotherTextTenantOrKindFindsNothing() {
+    int[] text = text(1, 2 * STEP + 90);
+    readHere(options("kivi:2"), text);
+    int[] other = text.clone();
+    other[3]++;
+    assertThat(answer(there, options("kivi:2"), other).known()).isZero();
+    assertThat(answer(there, options("kivi:2").withTenant("another"), text).known()).isZero();
+    assertThat(answer(there, options("kivi:4"), text).known()).isZero();
+    assertThat(found.counts().hits()).isZero();
+    assertThat(answer(there, options("kivi:2"), text).known()).isEqualTo(text.length - 1);
+  }
+
+  /** Every file in turn; what was damaged is gone, and written again by whoever reads the text. */
+  @Test
+  void whatIsDamagedIsAMissAndTheAnswerIsRight() throws IOException {
+    int[] text = text(2, 2 * STEP + 90);
+    readHere(options("kivi:2,window=0"), text);
+    String right = alone("kivi:2,window=0", text);
+    List<Path> files = files();
+    assertThat(files).hasSizeGreaterThan(3);
+    for (Path file : files) {
+      byte[] good = Files.readAllBytes(file);
+      byte[] bad = good.clone();
+      bad[good.length / 2] ^= 4;
+      Files.write(file, bad);
+      there.prefixes().clear();
+      Outcome outcome = answer(there, options("kivi:2,window=0"), text);
+      assertThat(outcome.text()).isEqualTo(right);
+      assertThat(outcome.known()).as(file.toString()).isLessThan(text.length - 1);
+      assertThat(Files.exists(file) && Arrays.equals(Files.readAllBytes(file), bad)).isFalse();
+      Files.createDirectories(file.getParent());
+      Files.write(file, good);
+    }
+  }
+
+  private List<Path> files() throws IOException {
+    try (Stream<Path> all = Files.walk(folder)) {
+      return all.filter(file -> file.toString().matches(".*\\.kv(block|record)")).toList();
+    }
+  }
+
+  @Test
+  void whatWouldComeLaterThanByReadingIsRead() {
+    int[] text = text(3, 2 * STEP + 90);
+    readHere(options("kivi:2"), text);
+    found.read(1_000_000_000, 1);
+    assertThat(answer(there, options("kivi:2"), text).known()).isZero();
+    assertThat(found.counts().notWorth()).isEqualTo(1);
+  }
+
+  @Test
+  void whereThereIsNoMemoryForItTheTextIsToBeRead() {
+    int[] text = text(4, 4 * STEP);
+    readHere(options("fp16"), text);
+    try (Model small = Model.bundled(LoadOptions.defaults().withCacheBytes(1 << 20));
+        StoredBeginnings beginnings = new StoredBeginnings(small, blobsThere)) {
+      small.prefixes().keepIn(beginnings);
+      try (Session session = small.newSession(options("fp16"), text, null)) {
+        assertThat(session.remembered()).isZero();
+      }
+      assertThat(small.cacheMemory().taken()).isZero();
+      assertThat(beginnings.counts().misses()).isEqualTo(1);
+    }
+  }
+
+  @Test
+  void whereABeginningCameFromIsKnownByItsCache() {
+    int[] text = text(5, 2 * STEP + 90);
+    readHere(options("kivi:2"), text);
+    try (Session session = there.newSession(options("kivi:2"), text, null)) {
+      Fetched fetched = found.origin(session.cache()).orElseThrow();
+      assertThat(fetched.tokens()).isEqualTo(text.length - 1);
+      assertThat(fetched.bytes()).isPositive();
+      assertThat(fetched.tier()).isEqualTo(folder.toString());
+    }
+  }
+}

@@ -1,0 +1,51 @@
+package dev.kvasir.store.folder;
+
+import dev.kvasir.store.StoreAddress;
+import dev.kvasir.store.tier.BlobName;
+import dev.kvasir.store.tier.BlobTier;
+import dev.kvasir.store.tier.SampleBlob;
+import java.nio.ByteBuffer;
+import java.util.Arrays;
+import java.util.Random;
+
+/**
+ * A process that saves blocks, and ever newer records of one name, until it is killed. It prints
+ * what a write has returned from: {@code block NUMBER SIZE} or {@code record VERSION}.
+ */
+final class EndlessSaves {
+  static final BlobName RECORD = SampleBlob.record(0, 10).name();
+  private static final int RECORD_SIZE = 70_000;
+  private static final int MOST_BYTES = 200_000;
+
+  private EndlessSaves() {}
+
+  /** Arguments: the folder, and the number of the first block and record. */
+  public static void main(String[] arguments) {
+    BlobTier tier = StoreAddress.parse(arguments[0]).open(System.err::println);
+    Random random = new Random();
+    for (long number = Long.parseLong(arguments[1]); ; number++) {
+      int size = random.nextInt(MOST_BYTES);
+      SampleBlob block = SampleBlob.block(number, size);
+      promise(tier.write(block.name(), block.bytes()), "block %d %d".formatted(number, size));
+      promise(tier.write(RECORD, version(number)), "record " + number);
+    }
+  }
+
+  private static void promise(boolean isKept, String line) {
+    if (!isKept) {
+      throw new IllegalStateException("nothing hinders a write here");
+    }
+    System.out.println(line);
+    System.out.flush();
+  }
+
+  private static byte[] version(long number) {
+    return ByteBuffer.wrap(SampleBlob.bytes(number, RECORD_SIZE)).putLong(0, number).array();
+  }
+
+  /** The version of a record that is whole, or -1. */
+  static long version(byte[] record) {
+    long number = record.length == RECORD_SIZE ? ByteBuffer.wrap(record).getLong() : -1;
+    return number >= 0 && Arrays.equals(record, version(number)) ? number : -1;
+  }
+}

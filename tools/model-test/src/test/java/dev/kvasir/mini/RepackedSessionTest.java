@@ -1,0 +1,160 @@
+package dev.kvasir.mini;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.kvasir.GenerateOptions;
+import dev.kvasir.Model;
+import dev.kvasir.Prefill;
+import dev.kvasir.Session;
+import dev.kvasir.SessionOptions;
+import dev.kvasir.cache.CacheFullException;
+import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.cache.KvCache;
+import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.stored.SessionFile;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** A session that was saved with one kind of cache goes on with another. */
+class RepackedSessionTest {
+  private static final Model MODEL = Model.bundled();
+  private static final int TOKENS = 520;
+  private static final int[] TEXT = new Random(7).ints(TOKENS, 300, 4000).toArray();
+
+  @TempDir private Path folder;
+
+  @AfterAll
+  static void close() {
+    MODEL.close();
+  }
+
+  private static SessionOptions options(String spec) {
+    return SessionOptions.defaults().withCache(CacheSpec.parse(spec));
+  }
+
+  private static Session read(SessionOptions options) {
+    Session session = MODEL.newSession(options);
+    generate(session, TEXT, 1);
+    return session;
+  }
+
+  private static String generate(Session session, int[] prompt, int tokens) {
+    GenerateOptions options = GenerateOptions.greedy().withMaxTokens(tokens);
+    return session.generate(prompt, options, piece -> {}).text();
+  }
+
+  private Path saved(String spec) {
+    Path file = folder.resolve("session");
+    try (Session session = read(options(spec))) {
+      session.save(file);
+    }
+    return file;
+  }
+
+  private static List<Integer> bits(KvCache cache) {
+    List<Integer> hashes = new ArrayList<>();
+    for (int i = 0; i < cache.form().blocks(); i++) {
+      hashes.add(Arrays.hashCode(cache.form().block(i)));
+    }
+    hashes.add(Arrays.hashCode(cache.form().rest()));
+    return hashes;
+  }
+
+  /** Sinks put the blocks of both kinds at different places. */
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '>',
+      value = {
+        "kivi:4>kivi:2",
+        "fp16>commvq:1",
+        "pmkvq:4>pmkvq:2",
+        "fp16>pmkvq:2,budget=2MiB",
+        "kivi:4,sinks=5>patternkv:2,sinks=16",
+        "mixkvq>kivi:2,window=0",
+        "mead:2.5>mead:1.5,window=0",
+        "kivi:2>fp16"
+      })
+  void theTextStaysAndBytesAreThoseOfTheOtherKind(String before, String after) {
+    Path file = saved(before);
+    long taken = MODEL.cacheMemory().taken();
+    try (Session restored = MODEL.restore(file, CacheSpec.parse(after));
+        Session fresh = read(options(after))) {
+      assertThat(restored.options()).isEqualTo(fresh.options());
+      assertThat(restored.remembered()).isEqualTo(TOKENS);
+      assertThat(restored.cache().bytes()).isEqualTo(fresh.cache().bytes());
+      assertThat(generate(restored, new int[0], 12)).isNotEmpty();
+      restored.save(folder.resolve("narrower"));
+    }
+    assertThat(MODEL.cacheMemory().taken()).isEqualTo(taken);
+    try (SessionFile first = SessionFile.open(file);
+        SessionFile second = SessionFile.open(folder.resolve("narrower"))) {
+      assertThat(second.sequence().typed()).isEqualTo(after);
+      assertThat(second.sequence().tokens())
+          .startsWith(first.sequence().tokens())
+          .hasSize(TOKENS + 13);
+      second.verify();
+    }
+  }
+
+  @Test
+  void bytesAreThoseThatWereForetold() {
+    Path file = saved("kivi:4");
+    CacheSpec narrower = CacheSpec.parse("kivi:2");
+    try (Session restored = MODEL.restore(file, narrower)) {
+      assertThat(restored.cache().bytes())
+          .isEqualTo(narrower.bytesFor(MODEL.config().cacheShape(), TOKENS));
+    }
+  }
+
+  /** Halves lose nothing on the way, and tokens of both saw each other as halves. */
+  @ParameterizedTest
+  @ValueSource(strings = {"kivi:2", "kivi:4,k=2"})
+  void halvesThatArePackedAnewHaveTheBitsOfAPromptPackedAtItsEnd(String spec) {
+    SessionOptions exactly = options(spec).withPrefill(Prefill.EXACT);
+    try (Session halves = read(options("fp16").withPrefill(Prefill.EXACT));
+        Session repacked = halves.repacked(CacheSpec.parse(spec));
+        Session packedAtItsEnd = read(exactly)) {
+      assertThat(repacked.options()).isEqualTo(exactly);
+      assertThat(bits(repacked.cache())).isEqualTo(bits(packedAtItsEnd.cache()));
+    }
+  }
+
+  @Test
+  void theSameKindIsRestoredAsItIs() {
+    Path file = saved("kivi:2");
+    try (Session restored = MODEL.restore(file);
+        Session again = MODEL.restore(file, CacheSpec.parse("kivi:2"))) {
+      assertThat(bits(again.cache())).isEqualTo(bits(restored.cache()));
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"mixkvq", "mead:1.5"})
+  void kindsThatPackByWhatQueriesLookAtAreRefused(String spec) {
+    Path file = saved("kivi:2");
+    long taken = MODEL.cacheMemory().taken();
+    assertThatThrownBy(() -> MODEL.restore(file, CacheSpec.parse(spec)))
+        .isInstanceOf(InvalidInputException.class)
+        .hasMessageContaining("'%s' packs by what queries look at".formatted(spec));
+    assertThat(MODEL.cacheMemory().taken()).isEqualTo(taken);
+  }
+
+  @Test
+  void aBudgetThatCannotHoldTheTextIsNamedAndNothingIsKept() {
+    Path file = saved("kivi:2");
+    long taken = MODEL.cacheMemory().taken();
+    assertThatThrownBy(() -> MODEL.restore(file, CacheSpec.parse("pmkvq:2,budget=600KiB")))
+        .isInstanceOf(CacheFullException.class);
+    assertThat(MODEL.cacheMemory().taken()).isEqualTo(taken);
+  }
+}

@@ -1,0 +1,210 @@
+package dev.kvasir.mini;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.kvasir.GenerateOptions;
+import dev.kvasir.LoadOptions;
+import dev.kvasir.Model;
+import dev.kvasir.Session;
+import dev.kvasir.SessionOptions;
+import dev.kvasir.cache.CacheFullException;
+import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.cache.KvCache;
+import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.profile.Profile;
+import dev.kvasir.stored.SessionFile;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** A session that was saved goes on, on another model of the same file, as if it had not been. */
+class SavedSessionTest {
+  private static final Model MODEL = Model.bundled();
+  private static final Model OTHER = Model.bundled();
+
+  @TempDir private Path folder;
+
+  @AfterAll
+  static void close() {
+    MODEL.close();
+    OTHER.close();
+  }
+
+  private static SessionOptions options(String spec) {
+    return SessionOptions.defaults().withCache(CacheSpec.parse(spec));
+  }
+
+  private static String generate(Session session, int[] prompt, int tokens) {
+    GenerateOptions options = GenerateOptions.greedy().withMaxTokens(tokens);
+    return session.generate(prompt, options, piece -> {}).text();
+  }
+
+  private static List<String> bits(KvCache cache) {
+    List<String> pieces = new ArrayList<>();
+    for (int i = 0; i < cache.form().blocks(); i++) {
+      pieces.add(HexFormat.of().formatHex(cache.form().block(i)));
+    }
+    pieces.add(HexFormat.of().formatHex(cache.form().rest()));
+    return pieces;
+  }
+
+  /** Lengths cut pages, windows and steps of prompts at random places. */
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "fp16",
+        "bf16",
+        "fp32",
+        "kivi:2,window=0",
+        "kivi:4,sinks=5",
+        "kivi:2,k=4,v=1,window=40,sinks=16",
+        "kvtuner:3",
+        "patternkv:2",
+        "patternkv:2,rope=static,sinks=5",
+        "mixkvq",
+        "mixkvq,window=0",
+        "pmkvq:2,budget=3MiB",
+        "pmkvq:4,budget=pool,sinks=16",
+        "ott:2,window=0",
+        "zipcache:2",
+        "mikv:2,window=0",
+        "skvq:2",
+        "kvquant:2,window=0",
+        "commvq:1,window=0",
+        "commvq:2",
+        "quarot:2",
+        "turboquant:2,window=0",
+        "rotatekv:2",
+        "qserve:4,window=0",
+        "kvarn:2",
+        "mead:1.5",
+        "mead:2.5,budget=2MiB"
+      })
+  void whatFollowsHasTheSameBitsAsIfItHadNeverStopped(String spec) {
+    Random random = new Random(spec.hashCode());
+    int[] prompt = random.ints(200 + random.nextInt(200), 300, 4000).toArray();
+    int first = 5 + random.nextInt(15);
+    Path file = folder.resolve("session");
+    try (Session session = MODEL.newSession(options(spec))) {
+      generate(session, prompt, first);
+      session.save(file);
+      String rest = generate(session, new int[0], 15);
+      try (Session restored = OTHER.restore(file)) {
+        assertThat(restored.length()).isEqualTo(prompt.length + first);
+        assertThat(generate(restored, new int[0], 15)).isEqualTo(rest);
+        assertThat(bits(restored.cache())).isEqualTo(bits(session.cache()));
+      }
+    }
+  }
+
+  @Test
+  void aSessionMayBeSavedBeforeItsFirstTokenAndAfterAnEdit() {
+    Path file = folder.resolve("session");
+    try (Session session = MODEL.newSession(options("kivi:2"))) {
+      session.save(file);
+      try (Session restored = OTHER.restore(file)) {
+        assertThat(restored.length()).isZero();
+        assertThat(generate(restored, new int[] {1, 400}, 3))
+            .isEqualTo(generate(session, new int[] {1, 400}, 3));
+      }
+    }
+  }
+
+  @Test
+  void memoryIsTakenFromTheModelsOwnAndGivenBack() {
+    Path file = folder.resolve("session");
+    try (Session session = MODEL.newSession(options("kivi:2"))) {
+      generate(session, new Random(3).ints(700, 300, 4000).toArray(), 1);
+      session.save(file);
+    }
+    long before = OTHER.cacheMemory().taken();
+    try (Session restored = OTHER.restore(file)) {
+      assertThat(OTHER.cacheMemory().taken())
+          .isGreaterThanOrEqualTo(before + restored.cache().bytes().total());
+    }
+    assertThat(OTHER.cacheMemory().taken()).isEqualTo(before);
+    try (Model small = Model.bundled(LoadOptions.defaults().withCacheBytes(500_000))) {
+      assertThatThrownBy(() -> small.restore(file))
+          .isInstanceOf(CacheFullException.class)
+          .hasMessageContaining("a stored sequence of 700 tokens cannot be held");
+      assertThat(small.cacheMemory().taken()).isZero();
+    }
+  }
+
+  @Test
+  void aFileOfAnotherProfileOrModelIsRefusedByWhatDiffers() throws IOException {
+    Path file = folder.resolve("session");
+    try (Session session = MODEL.newSession(options("mead:2"))) {
+      generate(session, new int[] {1, 400}, 3);
+      session.save(file);
+    }
+    Profile changed = MODEL.profile().orElseThrow().withNote("mead:tokens/made", "otherwise");
+    try (Model other = Model.bundled(LoadOptions.defaults().withProfile(changed))) {
+      assertThatThrownBy(() -> other.restore(file))
+          .isInstanceOf(InvalidInputException.class)
+          .hasMessageStartingWith(file + ": was stored with another part of a profile, ");
+    }
+    byte[] bytes = Files.readAllBytes(file);
+    Files.write(file, Arrays.copyOf(bytes, bytes.length - 1));
+    assertThatThrownBy(() -> MODEL.restore(file))
+        .isInstanceOf(InvalidInputException.class)
+        .hasMessage(file + ": is not whole: its end is missing");
+  }
+
+  /** What a kind of cache does not use of a profile may change without harm, and nothing else. */
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "kivi:2",
+        "kvtuner:3",
+        "patternkv:2",
+        "mixkvq",
+        "pmkvq:2,budget=1MiB",
+        "qserve:4",
+        "commvq:2",
+        "mead:2",
+        "mead:2,tables=off",
+        "kvquant:2",
+        "skvq:2"
+      })
+  void thePartsThatAPlanNamesAreAllThatItUses(String spec) {
+    CacheSpec cache = CacheSpec.parse(spec);
+    Profile used = MODEL.profile().orElseThrow().only(cache.plan().profileParts());
+    int[] prompt = new Random(5).ints(170, 300, 4000).toArray();
+    try (Model other = Model.bundled(LoadOptions.defaults().withProfile(used));
+        Session session = MODEL.newSession(options(spec));
+        Session withLess = other.newSession(options(spec))) {
+      generate(session, prompt, 1);
+      generate(withLess, prompt, 1);
+      assertThat(bits(withLess.cache())).isEqualTo(bits(session.cache()));
+      assertThat(other.identity(options(spec))).isEqualTo(MODEL.identity(options(spec)));
+    }
+  }
+
+  @Test
+  void aFileSaysWhatItHolds() {
+    Path file = folder.resolve("session");
+    try (Session session = MODEL.newSession(options("kivi:2"))) {
+      generate(session, new Random(3).ints(600, 300, 4000).toArray(), 1);
+      session.save(file);
+    }
+    try (SessionFile opened = SessionFile.open(file)) {
+      assertThat(opened.sequence().typed()).isEqualTo("kivi:2");
+      assertThat(opened.sequence().tokens()).hasSize(601);
+      assertThat(opened.sequence().length()).isEqualTo(600);
+      assertThat(opened.sequence().blocks()).hasSize(3);
+      opened.verify();
+    }
+  }
+}

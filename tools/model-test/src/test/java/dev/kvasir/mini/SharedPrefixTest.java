@@ -1,0 +1,204 @@
+package dev.kvasir.mini;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kvasir.GenerateOptions;
+import dev.kvasir.Generation;
+import dev.kvasir.LoadOptions;
+import dev.kvasir.Model;
+import dev.kvasir.Session;
+import dev.kvasir.SessionOptions;
+import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.cache.KvCache;
+import dev.kvasir.engine.PrefixCache;
+import dev.kvasir.kernel.ScalarKernels;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** A text that begins as others did has the bits of one that was read from its first token. */
+class SharedPrefixTest {
+  private static final int STEP = 256;
+  private static final GenerateOptions GREEDY = GenerateOptions.greedy().withMaxTokens(8);
+
+  private final Model model = Model.bundled();
+
+  @AfterEach
+  void close() {
+    model.close();
+  }
+
+  /** What came of a text, down to the bits of what the model remembers of it. */
+  private record Outcome(String text, List<Integer> vectorHashes) {}
+
+  private static Outcome outcome(Session session) {
+    Generation generation = session.generate(new int[0], GREEDY, piece -> {});
+    return new Outcome(generation.text(), vectorHashes(session.cache()));
+  }
+
+  private static List<Integer> vectorHashes(KvCache cache) {
+    List<Integer> hashes = new ArrayList<>();
+    float[] out = new float[KvCache.TOKENS_PER_PAGE * 256];
+    int last = cache.blockOf(cache.length() - 1);
+    for (int block = 0; block <= last; block++) {
+      int end = Math.min(cache.length(), cache.firstPosition(block + 1));
+      int tokens = end - cache.firstPosition(block);
+      cache.expandKeys(new ScalarKernels(), 0, 0, block, tokens, out);
+      hashes.add(Arrays.hashCode(out));
+      cache.expandValues(new ScalarKernels(), 3, 0, block, tokens, out);
+      hashes.add(Arrays.hashCode(out));
+    }
+    return hashes;
+  }
+
+  private Outcome shared(SessionOptions options, int[] text, int expected) {
+    try (Session session = model.newSession(options, text, "somebody")) {
+      assertThat(session.remembered()).isEqualTo(expected);
+      return outcome(session);
+    }
+  }
+
+  private Outcome alone(SessionOptions options, int[] text) {
+    try (Session session = model.newSession(options)) {
+      Generation generation = session.generate(text, GREEDY, piece -> {});
+      return new Outcome(generation.text(), vectorHashes(session.cache()));
+    }
+  }
+
+  private static SessionOptions options(String spec) {
+    return SessionOptions.defaults().withCache(CacheSpec.parse(spec));
+  }
+
+  private static int[] text(Random random, int length) {
+    return random.ints(length, 300, 4000).toArray();
+  }
+
+  private static int[] join(int[] first, int[] second) {
+    int[] both = Arrays.copyOf(first, first.length + second.length);
+    System.arraycopy(second, 0, both, first.length, second.length);
+    return both;
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "fp16",
+        "bf16",
+        "kivi:2,window=0",
+        "kivi:4,sinks=5",
+        "kivi:2,k=4,v=1,window=40,sinks=16",
+        "patternkv:2,window=0",
+        "patternkv:2,rope=static,sinks=5",
+        "mixkvq,window=0",
+        "mixkvq",
+        "pmkvq:2,budget=6MiB",
+        "pmkvq:4,budget=8MiB,sinks=16",
+        "ott:2,window=0",
+        "zipcache:2",
+        "mikv:2,window=0",
+        "skvq:2",
+        "kvquant:2,window=0",
+        "commvq:1,window=0",
+        "commvq:2",
+        "quarot:2,window=0",
+        "turboquant:2,window=0",
+        "rotatekv:2,window=0",
+        "qserve:4,window=0",
+        "kvarn:2,window=0",
+        "mead:1.5"
+      })
+  void anAnswerWithAHitIsTheAnswerWithoutOne(String spec) {
+    Random random = new Random(spec.hashCode());
+    SessionOptions options = options(spec);
+    int[] first = text(random, 2 * STEP + 1 + random.nextInt(STEP - 1));
+    int[] second = join(first, text(random, 1 + random.nextInt(STEP)));
+    int[] branch = join(Arrays.copyOf(first, STEP + 70), text(random, 1 + random.nextInt(STEP)));
+    int[] again = join(Arrays.copyOf(first, STEP + 90), text(random, STEP - 80));
+    boolean anywhere = servesAnywhere(spec);
+    int whole = 2 * STEP;
+    Outcome ofFirst = alone(options, first);
+    assertThat(shared(options, first, 0)).isEqualTo(ofFirst);
+    assertThat(shared(options, first, anywhere ? first.length - 1 : whole)).isEqualTo(ofFirst);
+    assertThat(shared(options, second, anywhere ? first.length : whole))
+        .isEqualTo(alone(options, second));
+    // Only what has turned out to be common to several texts is kept in the midst of one.
+    assertThat(shared(options, branch, 0)).isEqualTo(alone(options, branch));
+    assertThat(shared(options, again, anywhere && branch.length < whole ? STEP + 70 : STEP))
+        .isEqualTo(alone(options, again));
+  }
+
+  /** Caches that all tokens are packed in by their positions alone. */
+  private static boolean servesAnywhere(String spec) {
+    return spec.startsWith("fp16") || spec.startsWith("bf16") || spec.startsWith("kivi");
+  }
+
+  @Test
+  void aTextOfAnotherKindOrOtherTokensIsNoHit() {
+    Random random = new Random(7);
+    int[] text = text(random, 600);
+    shared(options("kivi:2"), text, 0);
+    shared(options("kivi:4"), text, 0);
+    shared(options("kivi:2").withContextLimit(4096), text, 0);
+    int[] other = text.clone();
+    other[3]++;
+    shared(options("kivi:2"), other, 0);
+    shared(options("kivi:2"), text, 599);
+  }
+
+  @Test
+  void aTextIsReadToItsLastTokenEvenIfAllOfItIsKnown() {
+    int[] text = text(new Random(8), 2 * STEP);
+    shared(options("kivi:2"), text, 0);
+    shared(options("kivi:2"), text, 0); // the state after 512 tokens has no logits
+    shared(options("kivi:2"), join(text, new int[] {400}), 2 * STEP);
+  }
+
+  @Test
+  void whatIsKeptCanBeForgottenByOwner() {
+    long before = model.cacheMemory().taken();
+    shared(options("kivi:2"), text(new Random(9), 700), 0);
+    assertThat(model.cacheMemory().taken()).isGreaterThan(before);
+    model.prefixes().forget("somebody else");
+    assertThat(model.cacheMemory().taken()).isGreaterThan(before);
+    model.prefixes().forget("somebody");
+    assertThat(model.cacheMemory().taken()).isEqualTo(before);
+  }
+
+  @Test
+  void whatIsKeptLeavesByAgeWhenMemoryIsNeeded() {
+    Random random = new Random(10);
+    try (Model small = Model.bundled(LoadOptions.defaults().withCacheBytes(12 << 20))) {
+      int[] oldest = text(random, 600);
+      for (int i = 0; i < 6; i++) {
+        try (Session session =
+            small.newSession(options("fp16"), i == 0 ? oldest : text(random, 600), "a")) {
+          session.generate(new int[0], GREEDY, piece -> {});
+        }
+      }
+      PrefixCache.Counts counts = small.prefixes().counts();
+      assertThat(counts.evictions()).isPositive();
+      assertThat(counts.queries()).isEqualTo(6);
+      assertThat(small.cacheMemory().taken()).isLessThanOrEqualTo(small.cacheMemory().limit());
+      try (Session session = small.newSession(options("fp16"), oldest, "a")) {
+        assertThat(session.remembered()).isZero();
+      }
+    }
+  }
+
+  @Test
+  void allMemoryComesBack() {
+    long before = model.cacheMemory().taken();
+    int[] text = text(new Random(11), 900);
+    for (String spec : List.of("kivi:2", "patternkv:2", "mixkvq", "pmkvq:2,budget=6MiB")) {
+      shared(options(spec), text, 0);
+      shared(options(spec), text, servesAnywhere(spec) ? 899 : 768);
+    }
+    model.prefixes().clear();
+    assertThat(model.cacheMemory().taken()).isEqualTo(before);
+  }
+}
