@@ -166,17 +166,17 @@ class SavedSessionTest {
   @ParameterizedTest
   @ValueSource(
       strings = {
-        "kivi:2",
-        "kvtuner:3",
-        "patternkv:2",
-        "mixkvq",
-        "pmkvq:2,budget=1MiB",
-        "qserve:4",
-        "commvq:2",
-        "mead:2",
-        "mead:2,tables=off",
-        "kvquant:2",
-        "skvq:2"
+        "kivi:2,window=0",
+        "kvtuner:3,window=0",
+        "patternkv:2,window=0",
+        "mixkvq,window=0",
+        "pmkvq:2,budget=3MiB,window=0",
+        "qserve:4,window=0",
+        "commvq:2,window=0",
+        "mead:2,window=0",
+        "mead:2,tables=off,window=0",
+        "kvquant:2,window=0",
+        "skvq:2,window=0"
       })
   void thePartsThatAPlanNamesAreAllThatItUses(String spec) {
     CacheSpec cache = CacheSpec.parse(spec);
