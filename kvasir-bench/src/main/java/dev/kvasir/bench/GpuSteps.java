@@ -69,7 +69,7 @@ record GpuSteps(int batch, int tokens, boolean bundled) {
       return DeviceDecoder.random(device, llama8b(), format, limits);
     }
     try (GgufFile file = Model.openBundled()) {
-      return new DeviceDecoder(device, file, ModelConfig.of(file), format, limits);
+      return DeviceDecoder.open(device, file, ModelConfig.of(file), format, limits);
     }
   }
 

@@ -7,11 +7,15 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * A device that this process computes on. A thread enters it before it calls anything that belongs
- * to it; the one that opens it has entered it. What it holds is to be closed before it.
+ * to it; the one that opens it has entered it. Its memory goes with it; streams, modules and graphs
+ * are to be closed before.
  */
 public final class Context implements AutoCloseable {
   private static final MethodHandle RETAIN =
@@ -25,6 +29,7 @@ public final class Context implements AutoCloseable {
 
   private final Device device;
   private final long handle;
+  private final Set<DeviceMemory> live = ConcurrentHashMap.newKeySet();
   private final AtomicLong takenBytes = new AtomicLong();
   private boolean closed;
 
@@ -100,17 +105,25 @@ public final class Context implements AutoCloseable {
     return DeviceMemory.take(this, bytes);
   }
 
-  /** Counts what was taken, or given back if negative. */
-  void count(long bytes) {
-    takenBytes.addAndGet(bytes);
+  void took(DeviceMemory memory) {
+    live.add(memory);
+    takenBytes.addAndGet(memory.bytes());
   }
 
+  void gaveBack(DeviceMemory memory) {
+    live.remove(memory);
+    takenBytes.addAndGet(-memory.bytes());
+  }
+
+  /** Gives back what is still taken, such as that of something which could not be made whole. */
   @Override
   public void close() {
     if (closed) {
       return;
     }
     closed = true;
+    enter();
+    List.copyOf(live).forEach(DeviceMemory::close);
     try {
       Driver.check((int) RELEASE.invokeExact(device.number()), "cuDevicePrimaryCtxRelease");
     } catch (Throwable e) {

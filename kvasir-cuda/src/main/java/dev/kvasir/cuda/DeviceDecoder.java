@@ -57,7 +57,7 @@ public final class DeviceDecoder implements AutoCloseable {
   private final Context context;
   private final KernelModule module;
   private final Stream stream;
-  private final List<AutoCloseable> taken = new ArrayList<>();
+  private final List<AutoCloseable> taken; // in the order in which it was
   private final Arena arena = Arena.ofShared();
   private final DeviceWeights weights;
   private final DecoderLaunches launches;
@@ -91,10 +91,11 @@ public final class DeviceDecoder implements AutoCloseable {
 
   /**
    * @param file GGUF, which is not needed any more afterwards
+   * @throws DeviceRefusal if there is not as much memory as it takes; none is taken then
    */
-  public DeviceDecoder(
+  public static DeviceDecoder open(
       Device device, TensorSource file, ModelConfig config, PageFormat format, Limits limits) {
-    this(
+    return open(
         device,
         config,
         format,
@@ -106,7 +107,7 @@ public final class DeviceDecoder implements AutoCloseable {
   public static DeviceDecoder random(
       Device device, ModelConfig config, PageFormat format, Limits limits) {
     DeviceDecoder decoder =
-        new DeviceDecoder(
+        open(
             device,
             config,
             format,
@@ -119,12 +120,29 @@ public final class DeviceDecoder implements AutoCloseable {
     return decoder;
   }
 
-  private DeviceDecoder(
+  private static DeviceDecoder open(
       Device device,
       ModelConfig config,
       PageFormat format,
       Limits limits,
       BiFunction<Context, Stream, DeviceWeights> loader) {
+    List<AutoCloseable> taken = new ArrayList<>();
+    try {
+      return new DeviceDecoder(taken, device, config, format, limits, loader);
+    } catch (RuntimeException | Error e) {
+      close(taken);
+      throw e;
+    }
+  }
+
+  private DeviceDecoder(
+      List<AutoCloseable> taken,
+      Device device,
+      ModelConfig config,
+      PageFormat format,
+      Limits limits,
+      BiFunction<Context, Stream, DeviceWeights> loader) {
+    this.taken = taken;
     this.config = config;
     this.format = format;
     this.limits = limits;
@@ -321,16 +339,20 @@ public final class DeviceDecoder implements AutoCloseable {
     if (graph != null) {
       graph.close();
     }
+    close(taken);
+    taken.clear();
+    if (arena.scope().isAlive()) {
+      arena.close();
+    }
+  }
+
+  private static void close(List<AutoCloseable> taken) {
     try {
       for (AutoCloseable each : taken.reversed()) {
         each.close();
       }
     } catch (Exception e) {
       throw new IllegalStateException(e); // none of them throws a checked one
-    }
-    taken.clear();
-    if (arena.scope().isAlive()) {
-      arena.close();
     }
   }
 }

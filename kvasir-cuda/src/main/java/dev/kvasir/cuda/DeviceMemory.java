@@ -47,8 +47,9 @@ public final class DeviceMemory implements AutoCloseable {
                 .formatted(context.device().name(), context.freeBytes(), bytes));
       }
       Driver.check(result, "cuMemAlloc of %,d bytes".formatted(bytes));
-      context.count(bytes);
-      return new DeviceMemory(context, at.get(JAVA_LONG, 0), bytes);
+      DeviceMemory memory = new DeviceMemory(context, at.get(JAVA_LONG, 0), bytes);
+      context.took(memory);
+      return memory;
     } catch (Throwable e) {
       throw Driver.unexpected(e);
     }
@@ -149,6 +150,6 @@ public final class DeviceMemory implements AutoCloseable {
     } catch (Throwable e) {
       throw Driver.unexpected(e);
     }
-    context.count(-bytes);
+    context.gaveBack(this);
   }
 }

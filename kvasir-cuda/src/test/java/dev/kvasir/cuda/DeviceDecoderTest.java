@@ -150,7 +150,7 @@ class DeviceDecoderTest {
     assumeTrue(Device.refusal().isEmpty(), Device.refusal().orElse(""));
     try (GgufFile file = Model.openBundled();
         DeviceDecoder device =
-            new DeviceDecoder(
+            DeviceDecoder.open(
                 Device.first(),
                 file,
                 ModelConfig.of(file),
@@ -166,7 +166,7 @@ class DeviceDecoderTest {
   }
 
   private static DeviceDecoder decoder(GgufFile file, PageFormat format, int rows) {
-    return new DeviceDecoder(
+    return DeviceDecoder.open(
         Device.first(),
         file,
         ModelConfig.of(file),

@@ -50,6 +50,15 @@ class DeviceMemoryTest {
   }
 
   @Test
+  void whatIsLeftIsGivenBackWithItsContext() {
+    Context other = Context.open(device.context.device());
+    other.allocate(1 << 20);
+    assertThat(other.takenBytes()).isEqualTo(1 << 20);
+    other.close();
+    assertThat(other.takenBytes()).isZero();
+  }
+
+  @Test
   void moreThanThereIsIsRefusedAndNothingHasChanged() {
     long wanted = device.context.device().memoryBytes() + 1;
     assertThatThrownBy(() -> device.context.allocate(wanted))

@@ -1,5 +1,6 @@
 package dev.kvasir.cuda;
 
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.lang.foreign.Arena;
@@ -69,6 +70,8 @@ final class OpenDevice implements AutoCloseable {
     stream.close();
     module.close();
     arena.close();
+    long left = context.takenBytes();
     context.close();
+    assertThat(left).as("bytes that were not given back").isZero();
   }
 }
