@@ -1,0 +1,210 @@
+package dev.kvasir.bench;
+
+import dev.kvasir.bench.GpuTimes.Figure;
+import dev.kvasir.cli.arguments.OptionValue;
+import dev.kvasir.cli.origin.Origin;
+import dev.kvasir.cuda.Context;
+import dev.kvasir.cuda.Device;
+import dev.kvasir.cuda.KernelModule;
+import dev.kvasir.cuda.PageFormat;
+import dev.kvasir.cuda.Stream;
+import dev.kvasir.format.WholeFile;
+import dev.kvasir.lab.report.FiguresFile;
+import java.io.PrintStream;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** Measures attention on a GPU, by kind of page. */
+@Command(
+    name = "gpu",
+    description = {
+      "Measure the attention of one generated token for each sequence in one layer, on a GPU.",
+      "Random vectors; kinds of pages take turns in one run, on copies that are larger together"
+          + " than the card's cache. Shown are medians in microseconds, launched one after another"
+          + " (plain) and each let in while the one ahead of it ends (early), and how many times"
+          + " faster than pages of halves."
+    },
+    footer = {"  kvasir bench gpu --shapes 8x32768:32/8x128 --pytorch"})
+final class GpuBench implements Callable<Integer> {
+  private static final List<PageFormat> FORMATS =
+      List.of(PageFormat.FP16, PageFormat.KIVI4, PageFormat.KIVI2);
+
+  private final PrintStream out;
+  private final PrintStream err;
+  private final Map<String, Double> figures = new LinkedHashMap<>();
+
+  @Spec private CommandSpec command;
+
+  @Option(
+      names = "--shapes",
+      split = ",",
+      paramLabel = "SHAPE",
+      defaultValue =
+          "1x8192:32/8x128,1x32768:32/8x128,1x131072:32/8x128,16x8192:32/8x128,8x32768:32/8x128,"
+              + "1x16384:8/2x64,64x8192:8/2x64",
+      description = {
+        "What is measured, as BATCHxTOKENS:QUERY_HEADS/KV_HEADSxCHANNELS (default:"
+            + " ${DEFAULT-VALUE}). The last two have the heads of the bundled model."
+      })
+  private String[] typed;
+
+  @Option(
+      names = "--steps",
+      split = ",",
+      paramLabel = "STEPS",
+      description = {
+        "Whole steps too, as BATCHxTOKENS:8b (sizes of Llama 8B, random Q8_0 weights) or"
+            + " BATCHxTOKENS:bundled."
+      })
+  private String[] typedSteps = {};
+
+  @Option(
+      names = "--rounds",
+      defaultValue = "15",
+      paramLabel = "N",
+      description = "Turns of each kind (default: ${DEFAULT-VALUE}).")
+  private int rounds;
+
+  @Option(
+      names = "--pytorch",
+      description = "Let PyTorch's fastest backend run too, by a python3 that has it.")
+  private boolean pytorch;
+
+  @Option(
+      names = "--json",
+      paramLabel = "FILE",
+      description = "Write all figures to a file, by shape and kind.")
+  private Path json;
+
+  GpuBench(PrintStream out, PrintStream err) {
+    this.out = out;
+    this.err = err;
+  }
+
+  @Override
+  public Integer call() {
+    OptionValue.atLeastOne("--rounds", rounds);
+    List<GpuShape> shapes = Arrays.stream(typed).map(GpuShape::parse).toList();
+    List<GpuSteps> steps = Arrays.stream(typedSteps).map(GpuSteps::parse).toList();
+    if (json != null) {
+      WholeFile.checkWritable(json);
+    }
+    Device device = Device.first();
+    Map<GpuShape, PytorchTimes.Time> others = Map.of();
+    if (pytorch) {
+      err.println("PyTorch is running");
+      others = PytorchTimes.measure(shapes);
+    }
+    out.printf(
+        Locale.ROOT,
+        "%s, %d multiprocessors, Java %s%n",
+        device.name(),
+        device.multiprocessors(),
+        Runtime.version());
+    out.printf(
+        "%-20s %-10s %10s %7s %7s %10s %7s %7s%n",
+        "shape", "pages", "plain us", "GB/s", "ratio", "early us", "GB/s", "ratio");
+    try (Context context = Context.open(device);
+        KernelModule module = KernelModule.load(context);
+        Stream stream = Stream.open()) {
+      for (GpuShape shape : shapes) {
+        try (GpuTimes times = new GpuTimes(context, module, stream, shape)) {
+          show(shape, times.measure(FORMATS, rounds), others.get(shape));
+        }
+      }
+    }
+    if (!steps.isEmpty()) {
+      out.printf("%-20s %-10s %10s %10s %7s%n", "steps", "pages", "us", "tokens/s", "ratio");
+    }
+    steps.forEach(each -> show(device, each));
+    if (json != null) {
+      FiguresFile.write(json, figures, Origin.of(command));
+    }
+    return 0;
+  }
+
+  private void show(GpuShape shape, List<Figure> measured, PytorchTimes.Time other) {
+    Figure first = measured.getFirst();
+    for (Figure each : measured) {
+      long bytes = shape.bytes(each.format());
+      String name = name(each.format());
+      out.printf(
+          Locale.ROOT,
+          "%-20s %-10s %10.2f %7.0f %7.2f %10.2f %7.0f %7.2f%n",
+          shape,
+          name,
+          each.plain(),
+          bytes / each.plain() / 1e3,
+          first.plain() / each.plain(),
+          each.early(),
+          bytes / each.early() / 1e3,
+          first.early() / each.early());
+      figures.put("%s %s plain micros".formatted(shape, name), each.plain());
+      figures.put("%s %s early micros".formatted(shape, name), each.early());
+      if (other != null) {
+        figures.put(
+            "%s %s plain against PyTorch".formatted(shape, name), other.micros() / each.plain());
+        figures.put(
+            "%s %s early against PyTorch".formatted(shape, name), other.micros() / each.early());
+      }
+    }
+    if (other != null) {
+      showPytorch(shape, measured, other);
+    }
+    out.flush();
+  }
+
+  private void showPytorch(GpuShape shape, List<Figure> measured, PytorchTimes.Time other) {
+    out.printf(
+        Locale.ROOT,
+        "%-20s %-10s %10.2f %7.0f   %s of PyTorch %s; against it",
+        shape,
+        "fp16",
+        other.micros(),
+        shape.bytes(PageFormat.FP16) / other.micros() / 1e3,
+        other.backend(),
+        other.version());
+    for (Figure each : measured) {
+      out.printf(
+          Locale.ROOT,
+          " %s %.2f/%.2f",
+          name(each.format()),
+          other.micros() / each.plain(),
+          other.micros() / each.early());
+    }
+    out.println();
+    figures.put("%s PyTorch micros".formatted(shape), other.micros());
+  }
+
+  private void show(Device device, GpuSteps steps) {
+    double first = Double.NaN;
+    for (PageFormat format : FORMATS) {
+      double micros = steps.micros(device, format, rounds);
+      first = format == FORMATS.getFirst() ? micros : first;
+      out.printf(
+          Locale.ROOT,
+          "%-20s %-10s %10.1f %10.0f %7.2f%n",
+          steps,
+          name(format),
+          micros,
+          1e6 * steps.batch() / micros,
+          first / micros);
+      figures.put("%s %s step micros".formatted(steps, name(format)), micros);
+    }
+    out.flush();
+  }
+
+  /** As caches are typed. */
+  private static String name(PageFormat format) {
+    return format.isPacked() ? "kivi:" + format.bits() : "fp16";
+  }
+}

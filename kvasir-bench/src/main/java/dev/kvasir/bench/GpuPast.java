@@ -1,0 +1,153 @@
+package dev.kvasir.bench;
+
+import dev.kvasir.cuda.Context;
+import dev.kvasir.cuda.DeviceMemory;
+import dev.kvasir.cuda.KernelModule;
+import dev.kvasir.cuda.PageFormat;
+import dev.kvasir.cuda.PageTable;
+import dev.kvasir.cuda.RowStore;
+import dev.kvasir.cuda.Stream;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.Random;
+
+/**
+ * A past of random tokens on a device, in several copies that one table names as those of layers:
+ * larger together than its cache, so that whoever reads them in turn reads memory.
+ */
+final class GpuPast implements AutoCloseable {
+  private static final long BYTES_IN_ALL = 800_000_000L;
+  private static final int MOST_COPIES = 64;
+
+  /** Pages that differ; they repeat. */
+  private static final int OWN_PAGES = 64;
+
+  private static final int GROUP = 32;
+
+  private final Context context;
+  private final Stream stream;
+  private final PageFormat format;
+  private final GpuShape shape;
+  private final int copies;
+  private final DeviceMemory memory;
+  private final PageTable table;
+
+  GpuPast(Context context, KernelModule module, Stream stream, PageFormat format, GpuShape shape) {
+    this.context = context;
+    this.stream = stream;
+    this.format = format;
+    this.shape = shape;
+    this.copies = Math.clamp(Math.ceilDiv(BYTES_IN_ALL, copyBytes()), 2, MOST_COPIES);
+    try (DeviceMemory pages = pages(new RowStore(module, format, shape.heads()))) {
+      // What is copied last may reach beyond the last copy.
+      this.memory = context.allocate(copies * copyBytes() + pages.bytes());
+      for (long at = 0; at < copies * copyBytes(); at += pages.bytes()) {
+        memory.copy(stream, at, pages);
+      }
+      stream.synchronize();
+    }
+    this.table = table();
+  }
+
+  /** Bytes from a copy to the next. */
+  long copyBytes() {
+    return shape.bytes(format);
+  }
+
+  int copies() {
+    return copies;
+  }
+
+  private PageTable table() {
+    PageTable made = new PageTable(context, shape.batch(), shape.batch() * shape.pages());
+    long address = memory.address();
+    for (int s = 0; s < shape.batch(); s++) {
+      made.addSequence();
+      for (int page = 0; page < shape.pages(); page++) {
+        if (format.isPacked()) {
+          made.addPacked(address);
+        } else {
+          made.addHalves(address, GpuShape.PAGE_TOKENS);
+        }
+        address += shape.pageBytes(format);
+      }
+    }
+    made.upload(stream);
+    stream.synchronize();
+    return made;
+  }
+
+  /** Random pages, appended and packed as those of texts are. */
+  private DeviceMemory pages(RowStore store) {
+    int rows = OWN_PAGES * GpuShape.PAGE_TOKENS;
+    int width = shape.heads().kvHeads() * shape.heads().headDim();
+    long halfBytes = shape.pageBytes(PageFormat.FP16);
+    DeviceMemory halves = context.allocate(OWN_PAGES * halfBytes);
+    long[] places = new long[rows];
+    for (int row = 0; row < rows; row++) {
+      places[row] =
+          page(halves, row / GpuShape.PAGE_TOKENS, halfBytes) | row % GpuShape.PAGE_TOKENS;
+    }
+    try (DeviceMemory keys = random(context, stream, rows * width, 1);
+        DeviceMemory values = random(context, stream, rows * width, 2);
+        DeviceMemory at = longs(places)) {
+      store.append(stream, rows, at.address(), 0, keys.address(), values.address());
+      stream.synchronize();
+    }
+    return format.isPacked() ? packed(store, halves) : halves;
+  }
+
+  private DeviceMemory packed(RowStore store, DeviceMemory halves) {
+    DeviceMemory packed = context.allocate(OWN_PAGES * shape.pageBytes(format));
+    long[] pairs = new long[2 * OWN_PAGES];
+    for (int page = 0; page < OWN_PAGES; page++) {
+      pairs[2 * page] = page(halves, page, shape.pageBytes(PageFormat.FP16));
+      pairs[2 * page + 1] = page(packed, page, shape.pageBytes(format));
+    }
+    try (halves;
+        DeviceMemory list = longs(pairs)) {
+      store.pack(stream, OWN_PAGES, list.address(), RowStore.Layers.ONE, GROUP, GROUP);
+      stream.synchronize();
+    }
+    return packed;
+  }
+
+  private static long page(DeviceMemory memory, int page, long bytes) {
+    return memory.address() + page * bytes;
+  }
+
+  private DeviceMemory longs(long[] numbers) {
+    return uploaded(context, stream, MemorySegment.ofArray(numbers));
+  }
+
+  /** Halves of a normal distribution. */
+  static DeviceMemory random(Context context, Stream stream, int count, long seed) {
+    Random random = new Random(seed);
+    short[] halves = new short[count];
+    for (int i = 0; i < count; i++) {
+      halves[i] = Float.floatToFloat16((float) random.nextGaussian());
+    }
+    return uploaded(context, stream, MemorySegment.ofArray(halves));
+  }
+
+  private static DeviceMemory uploaded(Context context, Stream stream, MemorySegment source) {
+    DeviceMemory memory = context.allocate(source.byteSize());
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment copy = arena.allocate(source.byteSize(), 64).copyFrom(source);
+      memory.upload(stream, 0, copy, copy.byteSize());
+      stream.synchronize();
+    }
+    return memory;
+  }
+
+  /** Of the first copy. */
+  PageTable pageTable() {
+    return table;
+  }
+
+  @Override
+  public void close() {
+    table.close();
+    memory.close();
+  }
+}

@@ -1,0 +1,70 @@
+package dev.kvasir.bench;
+
+import dev.kvasir.attention.AttentionShape;
+import dev.kvasir.cuda.PageFormat;
+import dev.kvasir.error.InvalidInputException;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * Sequences of one length and the heads that attend to them.
+ *
+ * @param tokens of each, whole pages
+ */
+record GpuShape(int batch, int tokens, AttentionShape heads) {
+  /** Tokens of a device's page. */
+  static final int PAGE_TOKENS = 64;
+
+  private static final Pattern TYPED =
+      Pattern.compile("(\\d{1,4})x(\\d{1,7}):(\\d{1,3})/(\\d{1,3})x(\\d{1,4})");
+
+  /** As typed: {@code 8x32768:32/8x128}. */
+  static GpuShape parse(String text) {
+    Matcher typed = TYPED.matcher(text);
+    if (!typed.matches()) {
+      throw new InvalidInputException(
+          "--shapes has '%s'; expected BATCHxTOKENS:QUERY_HEADS/KV_HEADSxCHANNELS".formatted(text));
+    }
+    int[] numbers = new int[5];
+    for (int i = 0; i < numbers.length; i++) {
+      numbers[i] = Integer.parseInt(typed.group(i + 1));
+    }
+    return new GpuShape(
+        numbers[0], numbers[1], new AttentionShape(numbers[2], numbers[3], numbers[4]));
+  }
+
+  GpuShape {
+    if (batch < 1 || tokens < 1 || tokens % PAGE_TOKENS != 0) {
+      throw new InvalidInputException(
+          "--shapes has %d sequences of %d tokens; expected some, of a multiple of %d"
+              .formatted(batch, tokens, PAGE_TOKENS));
+    }
+    if (heads.kvHeads() < 1
+        || heads.queryHeads() < 1
+        || heads.queryHeads() % heads.kvHeads() != 0) {
+      throw new InvalidInputException(
+          "--shapes has %d query heads on %d KV heads; expected a multiple"
+              .formatted(heads.queryHeads(), heads.kvHeads()));
+    }
+  }
+
+  int pages() {
+    return tokens / PAGE_TOKENS;
+  }
+
+  /** Of all sequences, in one layer. */
+  long bytes(PageFormat format) {
+    return (long) batch * pages() * pageBytes(format);
+  }
+
+  /** Of all KV heads. */
+  long pageBytes(PageFormat format) {
+    return (long) heads.kvHeads() * format.pageBytes(heads.headDim());
+  }
+
+  @Override
+  public String toString() {
+    return "%dx%d:%d/%dx%d"
+        .formatted(batch, tokens, heads.queryHeads(), heads.kvHeads(), heads.headDim());
+  }
+}

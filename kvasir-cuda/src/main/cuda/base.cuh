@@ -1,0 +1,105 @@
+// The instructions that the kernels are made of, by name. No header is included, so that nvcc and NVRTC take the sources
+// as they are.
+#pragma once
+
+typedef unsigned char u8;
+typedef unsigned short u16;
+typedef unsigned int u32;
+typedef unsigned long long u64;
+
+#define DEVICE __device__ __forceinline__
+
+constexpr u32 ALL_LANES = 0xffffffffu;
+constexpr int PAGE_TOKENS = 64;
+constexpr int TILE_TOKENS = 16;   // of a page of halves: the rows of a matrix instruction
+constexpr int PAGE_TILES = PAGE_TOKENS / TILE_TOKENS;
+
+DEVICE float minusInfinity() { return __int_as_float(0xff800000); }
+
+DEVICE u32 sharedAddress(const void* p) {
+  u32 address;
+  asm("{ .reg .u64 t; cvta.to.shared.u64 t, %1; cvt.u32.u64 %0, t; }" : "=r"(address) : "l"(p));
+  return address;
+}
+
+DEVICE uint4 loadShared(u32 address) {
+  uint4 v;
+  asm volatile("ld.shared.v4.u32 {%0,%1,%2,%3}, [%4];" : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "r"(address));
+  return v;
+}
+
+// Past the first cache: what is read once.
+DEVICE uint4 loadGlobal(const u8* p) {
+  uint4 v;
+  asm volatile("ld.global.cg.v4.u32 {%0,%1,%2,%3}, [%4];" : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(p));
+  return v;
+}
+
+// Through the first cache, for what all warps of a block read.
+DEVICE u32 loadShareable(const u32* p) {
+  u32 v;
+  asm volatile("ld.global.ca.u32 %0, [%1];" : "=r"(v) : "l"(p));
+  return v;
+}
+
+// Two halves in a word, times two others.
+DEVICE u32 multiplyHalves(u32 a, u32 b) {
+  u32 r;
+  asm("mul.rn.f16x2 %0, %1, %2;" : "=r"(r) : "r"(a), "r"(b));
+  return r;
+}
+
+DEVICE u32 toHalves(float low, float high) {
+  u32 r;
+  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(high), "f"(low));
+  return r;
+}
+
+DEVICE u16 toHalf(float x) {
+  u16 r;
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(r) : "f"(x));
+  return r;
+}
+
+DEVICE float toFloat(u16 half) {
+  float r;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(r) : "h"(half));
+  return r;
+}
+
+DEVICE float powerOfTwo(float x) {
+  float r;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x));
+  return r;
+}
+
+// Transposes 8 x 8 halves, two of a row in each lane.
+DEVICE u32 transpose(u32 a) {
+  u32 r;
+  asm volatile("movmatrix.sync.aligned.m8n8.trans.b16 %0, %1;" : "=r"(r) : "r"(a));
+  return r;
+}
+
+// c += a * b: 16 x 16 halves by 16 x 8, sums in floats. Lane 4r+q has of a the rows r and r+8, columns 2q, 2q+1 and eight
+// further; of b the column r, rows 2q, 2q+1 and eight further; of c the rows r and r+8, columns 2q, 2q+1.
+DEVICE void multiplyTiles(float (&c)[4], u32 a0, u32 a1, u32 a2, u32 a3, u32 b0, u32 b1) {
+  asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+      : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+      : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
+}
+
+DEVICE u32 wordOf(const uint4& v, int i) { return i == 0 ? v.x : i == 1 ? v.y : i == 2 ? v.z : v.w; }
+
+// The next kernel of the stream may begin as soon as there is room; it waits where it needs what this one writes.
+DEVICE void letNextBegin() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+
+// Until the kernel before has ended and its writes are seen. Nothing to wait for unless this one was let in early.
+DEVICE void awaitPrevious() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}

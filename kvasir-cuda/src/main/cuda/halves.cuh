@@ -1,0 +1,86 @@
+// Attention on a tile of 16 tokens in halves. Fragments say where a chunk comes from: shared memory, or straight from global
+// memory, whose order is that of the registers.
+#pragma once
+#include "pages.cuh"
+#include "softmax.cuh"
+
+struct SharedFragments {
+  u32 at;   // of the lane's 16 bytes of the first chunk
+  DEVICE uint4 operator()(int chunk) const { return loadShared(at + 512 * chunk); }
+};
+
+struct GlobalFragments {
+  const u8* at;
+  DEVICE uint4 operator()(int chunk) const { return loadGlobal(at + 512 * chunk); }
+};
+
+// Scores of rows r and r + 8, before they are scaled.
+template <int D, class FRAGMENTS>
+DEVICE void scoreTile(const FRAGMENTS& keys, const u32 (&queries)[D / 8], float (&scores)[4]) {
+#pragma unroll
+  for (int j = 0; j < D / 16; j++) {
+    const uint4 a = keys(j);
+    multiplyTiles(scores, a.x, a.y, a.z, a.w, queries[2 * j], queries[2 * j + 1]);
+  }
+}
+
+// Which of the four halves that a lane has of a row of values belong to a token of the tile. A weight of zero alone would
+// not do: what lies behind the last token may be no number.
+struct TokenMask {
+  u32 near, far;   // columns 2q, 2q + 1 and eight further
+  DEVICE TokenMask(int tokens, int lane) {
+    const int column = 2 * (lane & 3);
+    near = mask(tokens - column);
+    far = mask(tokens - column - 8);
+  }
+  DEVICE static u32 mask(int left) { return left >= 2 ? 0xffffffffu : left == 1 ? 0xffffu : 0u; }
+};
+
+template <int D, class FRAGMENTS>
+DEVICE void addValues(const FRAGMENTS& values, int tokens, int lane, u32 near, u32 far, float (&outputs)[D / 16][4]) {
+  if (tokens >= TILE_TOKENS) {
+#pragma unroll
+    for (int i = 0; i < D / 16; i++) {
+      const uint4 a = values(i);
+      multiplyTiles(outputs[i], a.x, a.y, a.z, a.w, near, far);
+    }
+  } else {
+    const TokenMask mask(tokens, lane);
+#pragma unroll
+    for (int i = 0; i < D / 16; i++) {
+      const uint4 a = values(i);
+      multiplyTiles(outputs[i], a.x & mask.near, a.y & mask.near, a.z & mask.far, a.w & mask.far, near, far);
+    }
+  }
+}
+
+
+template <int D>
+DEVICE void attendTile(Heads<Eight, D>& heads, const SharedFragments& keys, int tokens, int lane, float scale, u32& near,
+                       u32& far) {
+  float c[4] = {0.f, 0.f, 0.f, 0.f};
+  scoreTile<D>(keys, heads.queries, c);
+  const int row = lane >> 2;
+  const bool first = row < tokens, second = row + 8 < tokens;
+  const float x0[2] = {first ? c[0] * scale : minusInfinity(), second ? c[2] * scale : minusInfinity()};
+  const float x1[2] = {first ? c[1] * scale : minusInfinity(), second ? c[3] * scale : minusInfinity()};
+  float factor0, factor1;
+  heads.follow(x0, x1, factor0, factor1);
+  near = transpose(heads.weigh(x0[0], x1[0]));
+  far = transpose(heads.weigh(x0[1], x1[1]));
+}
+
+// The same for four heads twice: a lane takes the rows that are its own, and gets the weights of the others from the lanes
+// that have them.
+template <int D>
+DEVICE void attendTile(Heads<Twice, D>& heads, const float (&c)[4], int tokens, int lane, float scale, u32& near, u32& far) {
+  const bool upper = Twice::upper(lane), there = (lane >> 2) + (upper ? 8 : 0) < tokens;
+  const float x0[1] = {there ? (upper ? c[2] : c[0]) * scale : minusInfinity()};
+  const float x1[1] = {there ? (upper ? c[3] : c[1]) * scale : minusInfinity()};
+  float factor0, factor1;
+  heads.follow(x0, x1, factor0, factor1);
+  const u32 own = transpose(heads.weigh(x0[0], x1[0]));
+  const u32 others = __shfl_xor_sync(ALL_LANES, own, 16);
+  near = lane < 16 ? own : others;
+  far = lane < 16 ? others : own;
+}

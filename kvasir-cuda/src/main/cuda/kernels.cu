@@ -1,0 +1,74 @@
+// Every kernel of the module, by the name that dev.kvasir.cuda asks for.
+#include "attend.cuh"
+#include "products.cuh"
+#include "store.cuh"
+
+#define HALVES(D)                                                                                                      \
+  extern "C" __global__ void __launch_bounds__(512, 1) attend_fp16_d##D(const __grid_constant__ Attention a) {          \
+    attendHalves<D>(a);                                                                                                \
+  }                                                                                                                    \
+  extern "C" __global__ void append_d##D(const PageEntry* places, u64 offset, const u16* keys, const u16* values) {     \
+    appendRow<D>(places, offset, keys, values);                                                                        \
+  }
+
+#define PACKED(BITS, D)                                                                                                \
+  extern "C" __global__ void __launch_bounds__(256) pack_kivi##BITS##_d##D(                                             \
+      const Packing* packings, u64 halfStride, u64 packedStride, u32 keyGroup, u32 valueGroup) {                        \
+    packPage<BITS, D>(packings, halfStride, packedStride, keyGroup, valueGroup);                                       \
+  }
+
+// THREADS bounds registers: 512 leave 128 to a thread.
+#define ATTEND(BITS, D, SETS, THREADS)                                                                                 \
+  extern "C" __global__ void __launch_bounds__(THREADS, 1)                                                             \
+      attend_kivi##BITS##_d##D##_sets##SETS(const __grid_constant__ Attention a) {                                     \
+    attendPacked<BITS, D, SETS>(a);                                                                                    \
+  }
+
+HALVES(64) HALVES(96) HALVES(128) HALVES(256)
+PACKED(2, 64) PACKED(2, 96) PACKED(2, 128) PACKED(2, 256)
+PACKED(4, 64) PACKED(4, 96) PACKED(4, 128) PACKED(4, 256)
+ATTEND(2, 64, 1, 512) ATTEND(2, 96, 1, 512) ATTEND(2, 128, 1, 512) ATTEND(2, 256, 1, 256)
+ATTEND(4, 64, 1, 512) ATTEND(4, 96, 1, 512) ATTEND(4, 128, 1, 512) ATTEND(4, 256, 1, 256)
+ATTEND(2, 64, 2, 256) ATTEND(2, 96, 2, 256) ATTEND(2, 128, 2, 256)
+ATTEND(4, 64, 2, 256) ATTEND(4, 96, 2, 256) ATTEND(4, 128, 2, 256)
+
+extern "C" __global__ void __launch_bounds__(ROW_THREADS) embed_q8(CodedWeights embedding, const u32* tokens, u32 hidden,
+                                                                   float* x) {
+  embedRow(embedding, tokens, hidden, x);
+}
+
+extern "C" __global__ void __launch_bounds__(ROW_THREADS) add_and_normalize(float* x, const float* update,
+                                                                            const float* weight, float epsilon, u32 hidden,
+                                                                            const u32* rowOf, signed char* codes,
+                                                                            float* scales) {
+  addAndNormalize(x, update, weight, epsilon, hidden, rowOf, codes, scales);
+}
+
+extern "C" __global__ void __launch_bounds__(ROW_THREADS) activate(const float* gateAndUp, u32 columns, signed char* codes,
+                                                                   float* scales) {
+  activateRow(gateAndUp, columns, codes, scales);
+}
+
+extern "C" __global__ void __launch_bounds__(ROW_THREADS) code_halves(const u16* x, u32 columns, signed char* codes,
+                                                                      float* scales) {
+  codeHalves(x, columns, codes, scales);
+}
+
+#define TURN(D) \
+  extern "C" __global__ void turn_d##D(const __grid_constant__ Turning t) { turnRow<D>(t); }
+TURN(64) TURN(96) TURN(128) TURN(256)
+
+// Up to 8 * COLUMNS rows at a time.
+#define PRODUCT(COLUMNS, TILES)                                                                                        \
+  extern "C" __global__ void __launch_bounds__(256) multiply_q8_columns##COLUMNS(                                       \
+      CodedWeights weights, const signed char* codes, const float* scales, u32 rows, u32 columns, u32 outputs,          \
+      float* out) {                                                                                                    \
+    multiplyCoded<COLUMNS, TILES>(weights, codes, scales, rows, columns, outputs, out);                                \
+  }
+PRODUCT(1, 1) PRODUCT(2, 2) PRODUCT(4, 2)
+
+extern "C" __global__ void __launch_bounds__(ROW_THREADS) likeliest(const float* logits, u32 vocabulary, u32* tokens) {
+  pickLikeliest(logits, vocabulary, tokens);
+}
+
+extern "C" __global__ void nothing() {}

@@ -1,0 +1,131 @@
+// From warps to a block, and from the blocks that share a sequence to its output: the last one to arrive adds up what the
+// others have left in global memory, so there is no second kernel.
+#pragma once
+#include "attention.cuh"
+#include "ring.cuh"
+#include "softmax.cuh"
+
+struct BlockMemory {
+  RingBarriers barriers;
+  float most[MOST_WARPS][8];
+  float sums[MOST_WARPS][8];
+  int last;
+};
+
+// A running sum of parts that have maxima of their own.
+struct Merged {
+  float4 output = {0.f, 0.f, 0.f, 0.f};
+  float most = minusInfinity(), sum = 0.f;
+
+  DEVICE void shrinkTo(float larger) {
+    const float factor = shrinking(most, larger);
+    output.x *= factor; output.y *= factor; output.z *= factor; output.w *= factor;
+    sum *= factor;
+    most = larger;
+  }
+
+  DEVICE void add(float4 x, float itsMost, float itsSum) {   // its maximum is not above ours
+    const float factor = shrinking(itsMost, most);
+    output.x = fmaf(factor, x.x, output.x); output.y = fmaf(factor, x.y, output.y);
+    output.z = fmaf(factor, x.z, output.z); output.w = fmaf(factor, x.w, output.w);
+    sum = fmaf(factor, itsSum, sum);
+  }
+
+  DEVICE uint2 halves() const {
+    const float factor = 1.f / sum;
+    return uint2{toHalves(output.x * factor, output.y * factor), toHalves(output.z * factor, output.w * factor)};
+  }
+};
+
+// Splits of a sequence, of `columns` threads one each for four channels; eight splits at a time, a round trip to memory.
+DEVICE void addSplits(Merged& all, const float4* outputs, const float2* sums, int first, int step, int splits, int columns,
+                      int heads) {
+#pragma unroll 1
+  for (int s = first; s < splits; s += 8 * step) {
+    float4 x[8];
+    float2 of[8];
+#pragma unroll
+    for (int k = 0; k < 8; k++) {
+      const int split = s + k * step;
+      of[k] = split < splits ? __ldcg(sums + (size_t)split * heads) : float2{minusInfinity(), 0.f};
+      x[k] = split < splits ? __ldcg(outputs + (size_t)split * columns) : float4{0.f, 0.f, 0.f, 0.f};
+    }
+    float most = all.most;
+#pragma unroll
+    for (int k = 0; k < 8; k++) most = fmaxf(most, of[k].x);
+    all.shrinkTo(most);
+#pragma unroll
+    for (int k = 0; k < 8; k++) all.add(x[k], of[k].x, of[k].y);
+  }
+}
+
+// warpOutputs: (warps, HEADS, D) floats in shared memory, with room for (threads) Merged behind them; all of it is written,
+// and maxima and sums are in the block's memory, before a barrier.
+template <int D, int HEADS>
+DEVICE void finish(const Attention& a, const Work& work, BlockMemory& block, float* warpOutputs) {
+  const int thread = threadIdx.x, threads = blockDim.x, warps = threads / 32;
+  const int columns = work.heads * (D / 4);   // of four channels
+  const size_t place = (size_t)blockIdx.z * gridDim.y + blockIdx.y;
+  float4* parts = reinterpret_cast<float4*>(a.partOutputs) + place * gridDim.x * a.heads * (D / 4);
+  float2* sums = a.partSums + place * gridDim.x * a.heads;
+  uint2* outputs = reinterpret_cast<uint2*>(a.outputs + work.row(a) * D);
+
+#pragma unroll 1   // here as below: what runs once is to be small
+  for (int column = thread; column < columns; column += threads) {
+    const int head = column / (D / 4);
+    Merged all;
+#pragma unroll 4
+    for (int w = 0; w < warps; w++) all.most = fmaxf(all.most, block.most[w][head]);
+#pragma unroll 4
+    for (int w = 0; w < warps; w++) {
+      all.add(reinterpret_cast<float4*>(warpOutputs)[w * HEADS * (D / 4) + column], block.most[w][head], block.sums[w][head]);
+    }
+    if (work.splits == 1) {
+      outputs[column] = all.halves();
+    } else {
+      parts[(size_t)work.split * columns + column] = all.output;
+      if (column % (D / 4) == 0) sums[work.split * work.heads + head] = float2{all.most, all.sum};
+    }
+  }
+  if (work.splits == 1) return;
+
+  __syncthreads();
+  if (thread == 0) {   // fences of one thread count for all that the barrier has gathered
+    u32 before;
+    asm volatile("fence.acq_rel.gpu;" ::: "memory");
+    asm volatile("atom.relaxed.gpu.global.inc.u32 %0, [%1], %2;"
+                 : "=r"(before) : "l"(a.arrivals + place), "r"((u32)work.splits - 1) : "memory");
+    asm volatile("fence.acq_rel.gpu;" ::: "memory");
+    block.last = before == (u32)(work.splits - 1);   // the count is zero again by itself, for the next launch
+  }
+  __syncthreads();
+  if (!block.last) return;
+
+  const int teams = max(threads / columns, 1);   // that take every so-manieth split each
+  Merged* rest = reinterpret_cast<Merged*>(warpOutputs);
+#pragma unroll 1
+  for (int begin = 0; begin < columns; begin += threads) {
+    const int column = begin + (teams > 1 ? thread % columns : thread), team = teams > 1 ? thread / columns : 0;
+    const bool works = column < columns && team < teams;
+    Merged all;
+    if (works) {
+      addSplits(all, parts + column, sums + column / (D / 4), team, teams, work.splits, columns, work.heads);
+    }
+    if (teams > 1) {
+      if (works && team > 0) rest[thread] = all;
+      __syncthreads();
+      if (works && team == 0) {
+        float most = all.most;
+#pragma unroll 1
+        for (int t = 1; t < teams; t++) most = fmaxf(most, rest[t * columns + thread].most);
+        all.shrinkTo(most);
+#pragma unroll 1
+        for (int t = 1; t < teams; t++) {
+          const Merged& other = rest[t * columns + thread];
+          all.add(other.output, other.most, other.sum);
+        }
+      }
+    }
+    if (works && team == 0) outputs[column] = all.halves();
+  }
+}

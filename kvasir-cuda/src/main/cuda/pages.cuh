@@ -1,0 +1,59 @@
+// Where the numbers of a page lie. A page is 64 tokens of one KV head, keys and then values, in the order in which lanes
+// hold them as operands of the matrix instruction: 16 bytes of a lane, 32 lanes together, a chunk of 512 bytes.
+// dev.kvasir.cuda.HalfPage and PackedPage say the same in Java; docs/gpu.md draws it.
+#pragma once
+#include "base.cuh"
+
+// What a table of pages holds of each: the address of its first KV head's part, a multiple of 64, and in the lower bits how
+// many tokens are in it, less one.
+typedef u64 PageEntry;
+
+DEVICE const u8* addressOf(PageEntry entry) { return reinterpret_cast<const u8*>(entry & ~63ull); }
+DEVICE int tokensOf(PageEntry entry) { return (int)(entry & 63) + 1; }
+
+// Halves: four tiles of 16 tokens; a tile is D/16 chunks of keys, 16 channels each, and D/16 of values, 8 channels of the
+// lower half of the head and 8 of the upper each.
+template <int D> struct HalfPage {
+  static constexpr int KEY_BYTES = TILE_TOKENS * D * 2;
+  static constexpr int TILE_BYTES = 2 * KEY_BYTES;
+  static constexpr int BYTES = PAGE_TILES * TILE_BYTES;
+
+  DEVICE static int keyOffset(int token, int channel) {
+    const int row = token % TILE_TOKENS, column = channel % 16;
+    const int lane = 4 * (row % 8) + column % 8 / 2, part = row / 8 + 2 * (column / 8);
+    return token / TILE_TOKENS * TILE_BYTES + channel / 16 * 512 + 16 * lane + 4 * part + 2 * (channel & 1);
+  }
+
+  DEVICE static int valueOffset(int token, int channel) {
+    const int column = token % TILE_TOKENS, row = channel % (D / 2);
+    const int lane = 4 * (row % 8) + column % 8 / 2, part = channel / (D / 2) + 2 * (column / 8);
+    return token / TILE_TOKENS * TILE_BYTES + KEY_BYTES + row / 8 * 512 + 16 * lane + 4 * part + 2 * (token & 1);
+  }
+};
+
+// Codes of BITS bits with a scale and a zero for 32 of them: keys by channel over 32 tokens, values by token over 32
+// channels.
+//
+//   key codes | key scales | key zeros | value codes | value scales | value zeros
+//
+// Rows 0-7 of an operand are the first 32 tokens of the page (of values: the lower half of the head's channels), rows 8-15
+// the others, so that the first four columns of the other operand can carry the scales of one group and the last four those
+// of the other.
+template <int BITS, int D> struct PackedPage {
+  static constexpr int GROUPS = D / 32;                         // of channels
+  static constexpr int PAIRS = D == 96 ? 3 : D / 64;            // of a lower and an upper group that rows of values meet
+  static constexpr int WORDS = BITS == 2 ? D / 32 : D / 16;     // of value codes for 16 tokens, in a lane
+  static constexpr int CODE_BYTES = PAGE_TOKENS * D * BITS / 8;
+  static constexpr int KEY_SCALE_BYTES = 2 * D * 2;
+  static constexpr int VALUE_SCALE_BYTES = 256 * PAIRS;         // a group is stored once for each pair that it is in
+  static constexpr int VALUE_ZERO_BYTES = PAGE_TOKENS * GROUPS * 2;
+  static constexpr int KEY_BYTES = CODE_BYTES + 2 * KEY_SCALE_BYTES;
+  static constexpr int VALUE_BYTES = CODE_BYTES + VALUE_SCALE_BYTES + VALUE_ZERO_BYTES;
+  static constexpr int BYTES = KEY_BYTES + VALUE_BYTES;
+  static_assert(BYTES % 128 == 0, "pages follow each other aligned");
+
+  // The pair of groups that word u of values meets, and the first word that meets a pair.
+  static constexpr __host__ __device__ int pairOf(int u) { return u * PAIRS / WORDS; }
+  static constexpr __host__ __device__ int lowerGroup(int pair) { return pair * (D / 32) / PAIRS / 2; }
+  static constexpr __host__ __device__ int upperGroup(int pair) { return (D / 2 + 16 * (pair * (D / 32) / PAIRS)) / 32; }
+};

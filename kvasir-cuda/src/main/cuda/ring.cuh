@@ -1,0 +1,108 @@
+// A warp's ring of slots in shared memory, filled by copies that run beside the arithmetic. A slot holds the keys of a unit
+// (a packed page, or a tile of halves) and behind them its values; both are waited for and refilled apart.
+//
+// Here is the seam between generations. From 9.0 on one lane asks the copy engine for a whole half of a slot, and a barrier
+// in shared memory counts the bytes that have come. Before, every lane copies 16 bytes at a time (cp.async), and groups of
+// copies are counted: whatever is filled closes a group, also where there is nothing left to fill, so that the number of
+// groups behind the awaited one is always the same.
+#pragma once
+#include "base.cuh"
+
+constexpr int MOST_WARPS = 16;
+constexpr int MOST_STAGES = 4;
+
+// Two for each slot, keys and values.
+struct RingBarriers { u64 of[MOST_WARPS * MOST_STAGES * 2]; };
+
+template <int KEY_BYTES, int VALUE_BYTES> struct Ring {
+  static constexpr int SLOT_BYTES = KEY_BYTES + VALUE_BYTES;
+
+  u32 slots;      // address of the first one in shared memory
+  u32 barriers;   // of the first slot's keys
+  int stages;     // slots
+  int slot;       // being read
+  u32 phase;      // of that slot's barriers
+  int lane;
+  u64 once;       // pages are read once in a step: they leave the second cache first
+
+  DEVICE Ring(u8* memory, RingBarriers& all, int warp, int lane, int stages)
+      : slots(sharedAddress(memory) + warp * stages * SLOT_BYTES),
+        barriers(sharedAddress(all.of) + warp * MOST_STAGES * 16),
+        stages(stages), slot(0), phase(0), lane(lane), once(0) {
+#if __CUDA_ARCH__ >= 900
+    asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(once));
+    if (lane == 0) {
+#pragma unroll 1
+      for (int i = 0; i < 2 * stages; i++) {
+        asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" :: "r"(barriers + 8 * i) : "memory");
+      }
+      asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+      asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+    }
+    __syncwarp();
+#endif
+  }
+
+  DEVICE u32 keys() const { return slots + slot * SLOT_BYTES; }
+  DEVICE u32 values() const { return keys() + KEY_BYTES; }
+
+  // unit: where it lies in global memory; null where there is none left
+  DEVICE void fillKeys(int into, const u8* unit) const { fill<KEY_BYTES>(into, 0, 0, unit); }
+  DEVICE void fillValues(int into, const u8* unit) const { fill<VALUE_BYTES>(into, KEY_BYTES, 8, unit); }
+
+  DEVICE void awaitKeys() const { await(0); }
+  DEVICE void awaitValues() const { await(8); }
+
+  // To be called when all lanes have read what is replaced.
+  DEVICE void refillKeys(const u8* unit) const { __syncwarp(); fillKeys(slot, unit); }
+  DEVICE void refillValues(const u8* unit) const { __syncwarp(); fillValues(slot, unit); }
+
+  DEVICE void advance() {
+    if (++slot == stages) { slot = 0; phase ^= 1; }
+  }
+
+#if __CUDA_ARCH__ >= 900
+  template <int BYTES> DEVICE void fill(int into, int offset, int barrierOffset, const u8* unit) const {
+    if (lane != 0 || unit == nullptr) return;
+    const u32 barrier = barriers + 16 * into + barrierOffset;
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" :: "r"(barrier), "r"((u32)BYTES) : "memory");
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint [%0], [%1], %2, [%3], %4;"
+                 :: "r"(slots + into * SLOT_BYTES + offset), "l"(unit + offset), "r"((u32)BYTES), "r"(barrier), "l"(once)
+                 : "memory");
+  }
+
+  DEVICE void await(int barrierOffset) const {
+    const u32 barrier = barriers + 16 * slot + barrierOffset;
+    u32 there;
+    do {
+      asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2; selp.u32 %0,1,0,p; }"
+                   : "=r"(there) : "r"(barrier), "r"(phase) : "memory");
+    } while (!there);
+  }
+#else
+  template <int BYTES> DEVICE void fill(int into, int offset, int, const u8* unit) const {
+    static_assert(BYTES % 16 == 0, "copies are of 16 bytes");
+    if (unit != nullptr) {
+      const u32 to = slots + into * SLOT_BYTES + offset;
+#pragma unroll
+      for (int i = 0; i < (BYTES + 511) / 512; i++) {
+        const int at = 512 * i + 16 * lane;
+        if (at < BYTES) {
+          asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" :: "r"(to + at), "l"(unit + offset + at) : "memory");
+        }
+      }
+    }
+    asm volatile("cp.async.commit_group;" ::: "memory");
+  }
+
+  DEVICE void await(int) const {
+    switch (stages) {
+      case 1: asm volatile("cp.async.wait_group 1;" ::: "memory"); break;
+      case 2: asm volatile("cp.async.wait_group 3;" ::: "memory"); break;
+      case 3: asm volatile("cp.async.wait_group 5;" ::: "memory"); break;
+      default: asm volatile("cp.async.wait_group 7;" ::: "memory");
+    }
+    __syncwarp();
+  }
+#endif
+};

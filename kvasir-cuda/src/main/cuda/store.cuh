@@ -1,0 +1,175 @@
+// Rows of halves to their places, and full pages of halves to packed ones.
+#pragma once
+#include "pages.cuh"
+
+// grid (rows, KV heads), D / 2 threads. A place is a page's address and, in its lower bits, the row's token; offset leads
+// from there to the layer's own pages.
+template <int D>
+DEVICE void appendRow(const PageEntry* places, u64 offset, const u16* keys, const u16* values) {   // (rows, KV heads, D)
+  letNextBegin();
+  awaitPrevious();
+  const PageEntry place = places[blockIdx.x];
+  const int token = (int)(place & 63), channel = 2 * threadIdx.x;
+  u8* page = const_cast<u8*>(addressOf(place)) + offset + (size_t)blockIdx.y * HalfPage<D>::BYTES;
+  const size_t row = ((size_t)blockIdx.x * gridDim.y + blockIdx.y) * (D / 2) + threadIdx.x;
+  *reinterpret_cast<u32*>(page + HalfPage<D>::keyOffset(token, channel)) = reinterpret_cast<const u32*>(keys)[row];
+  const u32 value = reinterpret_cast<const u32*>(values)[row];
+  *reinterpret_cast<u16*>(page + HalfPage<D>::valueOffset(token, channel)) = (u16)value;
+  *reinterpret_cast<u16*>(page + HalfPage<D>::valueOffset(token, channel + 1)) = (u16)(value >> 16);
+}
+
+// The largest half that is not above x, and the smallest that is not below: as dev.kvasir.page.HalfRounding.
+DEVICE u16 halfBelow(float x) {
+  const u16 half = toHalf(x);
+  if (!(toFloat(half) > x)) return half;
+  return half & 0x8000 ? half + 1 : half == 0 ? 0x8001 : half - 1;
+}
+
+DEVICE u16 halfAbove(float x) {
+  const u16 half = toHalf(x);
+  if (!(toFloat(half) < x)) return half;
+  return !(half & 0x8000) ? half + 1 : half == 0x8000 ? 1 : half - 1;
+}
+
+// Codes of some numbers, to the bits of dev.kvasir.page.UniformGroup: the zero is rounded down and the scale up.
+struct Group {
+  u16 scale, zero;
+
+  template <int BITS> DEVICE static Group of(const u16* x, int stride, int count) {
+    float least = toFloat(x[0]), most = least;
+    for (int i = 1; i < count; i++) {
+      const float each = toFloat(x[i * stride]);
+      least = fminf(least, each);
+      most = fmaxf(most, each);
+    }
+    Group group;
+    group.zero = halfBelow(least);
+    const float range = __fsub_rn(most, toFloat(group.zero));
+    group.scale = halfAbove(fminf(__fdiv_rn(range, (float)((1 << BITS) - 1)), 65504.f));
+    return group;
+  }
+
+  template <int BITS> DEVICE u32 code(u16 x) const {
+    const float step = toFloat(scale);
+    if (step == 0.f) return 0;
+    const float steps = __fdiv_rn(__fsub_rn(toFloat(x), toFloat(zero)), step);
+    const float whole = floorf(steps);
+    const int nearest = (int)whole + (steps - whole >= 0.5f ? 1 : 0);   // halves go up, as Math.round has it
+    return (u32)min(nearest, (1 << BITS) - 1);
+  }
+};
+
+// From a full page of halves to a packed one: an address each, of the first KV head's parts.
+struct Packing { u64 from, to; };
+
+// Room for one side of a page, rows of D halves, and its groups.
+template <int D> struct PackingMemory {
+  u16 rows[PAGE_TOKENS][D];
+  Group groups[PAGE_TOKENS * D / 32];
+};
+
+// The words of a page's keys: codes, scales, zeros.
+template <int BITS, int D> DEVICE void packKeys(PackingMemory<D>& m, u32* out, int group) {
+  using Page = PackedPage<BITS, D>;
+#pragma unroll 1
+  for (int i = threadIdx.x; i < 2 * D; i += blockDim.x) {   // groups (2, D); both alike where 64 tokens share a scale
+    const int channel = i % D, first = group == 32 ? i / D * 32 : 0;
+    m.groups[i] = Group::of<BITS>(&m.rows[first][channel], D, group);
+  }
+  __syncthreads();
+#pragma unroll 1
+  for (int i = threadIdx.x; i < Page::KEY_BYTES / 4; i += blockDim.x) {
+    const int at = 4 * i, part = i & 3, lane = at / 16 % 32, r = lane >> 2, q = lane & 3;
+    u32 word = 0;
+    if (at < Page::CODE_BYTES) {
+      const int chunk = at / 512;
+#pragma unroll 1
+      for (int p = 0; p < 16 / BITS; p++) {
+        // tile of 8 tokens of each group, 16 channels, register of the fragment
+        const int tile = BITS == 2 ? 2 * (part & 1) + (p >> 1 & 1) : part;
+        const int step = BITS == 2 ? 2 * chunk + (part >> 1) : chunk;
+        const int a = BITS == 2 ? (p & 1) + 2 * (p >> 2) : p;
+        const int token = 32 * (a & 1) + 8 * tile + r, channel = 16 * step + 8 * (a >> 1) + 2 * q;
+        const Group* groups = m.groups + (a & 1) * D + channel;
+        word |= groups[0].code<BITS>(m.rows[token][channel]) << BITS * p;
+        word |= groups[1].code<BITS>(m.rows[token][channel + 1]) << (BITS * p + 16);
+      }
+    } else {
+      const bool zero = at >= Page::CODE_BYTES + Page::KEY_SCALE_BYTES;
+      const int e = at - Page::CODE_BYTES - (zero ? Page::KEY_SCALE_BYTES : 0), quad = e / 16 & 3;
+      const int which = zero ? part & 1 : e / 64 & 1;
+      const int channel = zero ? 16 * (e / 64) + 8 * (part >> 1) + 2 * quad
+                               : 16 * (2 * (e / 128) + (part >> 1)) + 8 * (part & 1) + 2 * quad;
+      const Group* groups = m.groups + which * D + channel;
+      word = zero ? groups[0].zero | (u32)groups[1].zero << 16 : groups[0].scale | (u32)groups[1].scale << 16;
+    }
+    out[i] = word;
+  }
+}
+
+// The words of a page's values.
+template <int BITS, int D> DEVICE void packValues(PackingMemory<D>& m, u32* out, int group) {
+  using Page = PackedPage<BITS, D>;
+  constexpr int GROUPS = Page::GROUPS;
+#pragma unroll 1
+  for (int i = threadIdx.x; i < PAGE_TOKENS * GROUPS; i += blockDim.x) {   // groups (64, GROUPS)
+    const int token = i / GROUPS, first = i % GROUPS * 32 / group * group;
+    m.groups[i] = Group::of<BITS>(&m.rows[token][first], 1, min(group, D - first));
+  }
+  __syncthreads();
+#pragma unroll 1
+  for (int i = threadIdx.x; i < Page::VALUE_BYTES / 4; i += blockDim.x) {
+    const int at = 4 * i, part = i & 3, lane = at / 16 % 32, r = lane >> 2, q = lane & 3;
+    u32 word = 0;
+    if (at < Page::CODE_BYTES) {
+      const int index = at / 512 * 4 + part, step = index / Page::WORDS, u = index % Page::WORDS;
+#pragma unroll 1
+      for (int p = 0; p < 16 / BITS; p++) {
+        const int tile = BITS == 2 ? 2 * u + (p >> 1 & 1) : u;
+        const int a = BITS == 2 ? (p & 1) + 2 * (p >> 2) : p;
+        const int token = 32 * ((step >> 1) ^ (a & 1)) + 8 * (2 * (step & 1) + (a >> 1)) + 2 * q;
+        const int channel = D / 2 * (a & 1) + 8 * tile + r;
+        const Group* groups = m.groups + token * GROUPS + channel / 32;
+        word |= groups[0].code<BITS>(m.rows[token][channel]) << BITS * p;
+        word |= groups[GROUPS].code<BITS>(m.rows[token + 1][channel]) << (BITS * p + 16);
+      }
+    } else if (at < Page::CODE_BYTES + Page::VALUE_SCALE_BYTES) {
+      const int e = at - Page::CODE_BYTES, quad = e / 16 & 3, upper = e / 64 & 1, index = e / 128 * 4 + part;
+      const int step = index / (2 * Page::PAIRS), pair = index % (2 * Page::PAIRS) / 2;
+      const int token = 32 * ((step >> 1) ^ upper) + 8 * (2 * (step & 1) + (index & 1)) + 2 * quad;
+      const Group* groups = m.groups + token * GROUPS + (upper ? Page::upperGroup(pair) : Page::lowerGroup(pair));
+      word = groups[0].scale | (u32)groups[GROUPS].scale << 16;
+    } else {
+      const int e = at - Page::CODE_BYTES - Page::VALUE_SCALE_BYTES, quad = e / 16 & 3;
+      const int token = 32 * (part & 1) + 8 * (2 * (e / (64 * GROUPS)) + (part >> 1)) + 2 * quad;
+      const Group* groups = m.groups + token * GROUPS + e / 64 % GROUPS;
+      word = groups[0].zero | (u32)groups[GROUPS].zero << 16;
+    }
+    out[i] = word;
+  }
+}
+
+// grid (pages, KV heads, layers), 256 threads, PackingMemory<D> of dynamic shared memory.
+// halfStride, packedStride: from a layer's page to the next layer's
+// keyGroup: tokens that share a channel's scale, 32 or 64; valueGroup: channels that share a token's, a multiple of 32
+template <int BITS, int D>
+DEVICE void packPage(const Packing* packings, u64 halfStride, u64 packedStride, u32 keyGroup, u32 valueGroup) {
+  letNextBegin();
+  awaitPrevious();
+  extern __shared__ __align__(128) u8 dynamicMemory[];
+  PackingMemory<D>& m = *reinterpret_cast<PackingMemory<D>*>(dynamicMemory);
+  const Packing packing = packings[blockIdx.x];
+  const u8* from = reinterpret_cast<const u8*>(packing.from) + blockIdx.z * halfStride + (size_t)blockIdx.y * HalfPage<D>::BYTES;
+  u8* to = reinterpret_cast<u8*>(packing.to) + blockIdx.z * packedStride + (size_t)blockIdx.y * PackedPage<BITS, D>::BYTES;
+  for (int i = threadIdx.x; i < PAGE_TOKENS * D; i += blockDim.x) {
+    m.rows[i / D][i % D] = *reinterpret_cast<const u16*>(from + HalfPage<D>::keyOffset(i / D, i % D));
+  }
+  __syncthreads();
+  packKeys<BITS, D>(m, reinterpret_cast<u32*>(to), keyGroup);
+  __syncthreads();
+  for (int i = threadIdx.x; i < PAGE_TOKENS * D; i += blockDim.x) {
+    m.rows[i / D][i % D] = *reinterpret_cast<const u16*>(from + HalfPage<D>::valueOffset(i / D, i % D));
+  }
+  __syncthreads();
+  packValues<BITS, D>(m, reinterpret_cast<u32*>(to + PackedPage<BITS, D>::KEY_BYTES), valueGroup);
+}

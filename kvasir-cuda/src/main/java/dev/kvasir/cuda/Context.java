@@ -1,0 +1,133 @@
+package dev.kvasir.cuda;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * A device that this process computes on. A thread enters it before it calls anything that belongs
+ * to it; the one that opens it has entered it. Its memory goes with it; streams, modules and graphs
+ * are to be closed before.
+ */
+public final class Context implements AutoCloseable {
+  private static final MethodHandle RETAIN =
+      Driver.function("cuDevicePrimaryCtxRetain", ADDRESS, JAVA_INT);
+  private static final MethodHandle RELEASE =
+      Driver.function("cuDevicePrimaryCtxRelease_v2", JAVA_INT);
+  private static final MethodHandle ENTER = Driver.function("cuCtxSetCurrent", JAVA_LONG);
+  private static final MethodHandle SYNCHRONIZE = Driver.function("cuCtxSynchronize");
+  private static final MethodHandle FREE_MEMORY =
+      Driver.function("cuMemGetInfo_v2", ADDRESS, ADDRESS);
+
+  private final Device device;
+  private final long handle;
+  private final Set<DeviceMemory> live = ConcurrentHashMap.newKeySet();
+  private final AtomicLong takenBytes = new AtomicLong();
+  private boolean closed;
+
+  private Context(Device device, long handle) {
+    this.device = device;
+    this.handle = handle;
+  }
+
+  /**
+   * @throws DeviceRefusal where there is no device
+   */
+  public static Context open() {
+    return open(Device.first());
+  }
+
+  public static Context open(Device device) {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment at = arena.allocate(JAVA_LONG);
+      Driver.check((int) RETAIN.invokeExact(at, device.number()), "cuDevicePrimaryCtxRetain");
+      Context context = new Context(device, at.get(JAVA_LONG, 0));
+      context.enter();
+      return context;
+    } catch (Throwable e) {
+      throw Driver.unexpected(e);
+    }
+  }
+
+  /** Makes it the one that calls of this thread belong to. */
+  public void enter() {
+    try {
+      Driver.check((int) ENTER.invokeExact(handle), "cuCtxSetCurrent");
+    } catch (Throwable e) {
+      throw Driver.unexpected(e);
+    }
+  }
+
+  public Device device() {
+    return device;
+  }
+
+  /** Waits until all that was asked of the device is done, and tells what went wrong with it. */
+  public void synchronize() {
+    try {
+      Driver.check((int) SYNCHRONIZE.invokeExact(), "cuCtxSynchronize");
+    } catch (Throwable e) {
+      throw Driver.unexpected(e);
+    }
+  }
+
+  /** Bytes of the device that nobody has taken, other processes included. */
+  public long freeBytes() {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment free = arena.allocate(JAVA_LONG);
+      MemorySegment total = arena.allocate(JAVA_LONG);
+      Driver.check((int) FREE_MEMORY.invokeExact(free, total), "cuMemGetInfo");
+      return free.get(JAVA_LONG, 0);
+    } catch (Throwable e) {
+      throw Driver.unexpected(e);
+    }
+  }
+
+  /** Bytes that were taken by {@link #allocate} and not given back. */
+  public long takenBytes() {
+    return takenBytes.get();
+  }
+
+  /**
+   * Takes memory of the device, which holds anything.
+   *
+   * @throws DeviceRefusal where there is not as much
+   */
+  public DeviceMemory allocate(long bytes) {
+    return DeviceMemory.take(this, bytes);
+  }
+
+  void took(DeviceMemory memory) {
+    live.add(memory);
+    takenBytes.addAndGet(memory.bytes());
+  }
+
+  void gaveBack(DeviceMemory memory) {
+    live.remove(memory);
+    takenBytes.addAndGet(-memory.bytes());
+  }
+
+  /** Gives back what is still taken, such as that of something which could not be made whole. */
+  @Override
+  public void close() {
+    if (closed) {
+      return;
+    }
+    closed = true;
+    enter();
+    List.copyOf(live).forEach(DeviceMemory::close);
+    try {
+      Driver.check((int) RELEASE.invokeExact(device.number()), "cuDevicePrimaryCtxRelease");
+    } catch (Throwable e) {
+      throw Driver.unexpected(e);
+    }
+  }
+}

@@ -1,0 +1,132 @@
+package dev.kvasir.cuda;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.IntStream;
+
+/**
+ * A card.
+ *
+ * @param number among the devices of this process
+ * @param generation its compute capability, 90 for 9.0
+ * @param multiprocessors how many blocks can run at once that leave no room for a second one
+ * @param sharedBytes the most that a block can have of shared memory
+ * @param cacheBytes of its second cache
+ */
+public record Device(
+    int number,
+    String name,
+    int generation,
+    int multiprocessors,
+    int sharedBytes,
+    long cacheBytes,
+    long memoryBytes) {
+  /** What is asked of a device, by CUDA's numbers. */
+  private static final int MULTIPROCESSORS = 16;
+
+  private static final int CACHE_BYTES = 38;
+  private static final int MAJOR = 75;
+  private static final int MINOR = 76;
+  private static final int SHARED_BYTES = 97;
+  private static final int NAME_BYTES = 256;
+
+  private static final int NO_DEVICE = 100;
+
+  /** What there is, or why there is none. */
+  private record Found(List<Device> devices, String refusal) {
+    static final Found ONCE = find();
+
+    private static Found find() {
+      Optional<String> noDriver = Driver.refusal();
+      if (noDriver.isPresent()) {
+        return new Found(List.of(), noDriver.get());
+      }
+      try {
+        int count = Calls.count();
+        return count == 0
+            ? new Found(List.of(), "CUDA's driver finds no device")
+            : new Found(IntStream.range(0, count).mapToObj(Calls::describe).toList(), null);
+      } catch (CudaException e) {
+        return new Found(
+            List.of(), e.code() == NO_DEVICE ? "CUDA's driver finds no device" : e.getMessage());
+      } catch (DeviceRefusal e) {
+        return new Found(List.of(), e.getMessage());
+      }
+    }
+  }
+
+  /** All devices that there are; none where {@link #refusal} says why. */
+  public static List<Device> all() {
+    return Found.ONCE.devices();
+  }
+
+  /** Why there is no device, as a sentence; empty if there is one. */
+  public static Optional<String> refusal() {
+    return Optional.ofNullable(Found.ONCE.refusal());
+  }
+
+  /**
+   * @throws DeviceRefusal where there is none
+   */
+  public static Device first() {
+    if (all().isEmpty()) {
+      throw new DeviceRefusal(Found.ONCE.refusal());
+    }
+    return all().getFirst();
+  }
+
+  /** What the driver says. */
+  private static final class Calls {
+    private static final MethodHandle INIT = Driver.function("cuInit", JAVA_INT);
+    private static final MethodHandle COUNT = Driver.function("cuDeviceGetCount", ADDRESS);
+    private static final MethodHandle NAME =
+        Driver.function("cuDeviceGetName", ADDRESS, JAVA_INT, JAVA_INT);
+    private static final MethodHandle ATTRIBUTE =
+        Driver.function("cuDeviceGetAttribute", ADDRESS, JAVA_INT, JAVA_INT);
+    private static final MethodHandle MEMORY =
+        Driver.function("cuDeviceTotalMem_v2", ADDRESS, JAVA_INT);
+
+    static int count() {
+      try (Arena arena = Arena.ofConfined()) {
+        MemorySegment count = arena.allocate(JAVA_INT);
+        Driver.check((int) INIT.invokeExact(0), "cuInit");
+        Driver.check((int) COUNT.invokeExact(count), "cuDeviceGetCount");
+        return count.get(JAVA_INT, 0);
+      } catch (Throwable e) {
+        throw Driver.unexpected(e);
+      }
+    }
+
+    static Device describe(int number) {
+      try (Arena arena = Arena.ofConfined()) {
+        MemorySegment name = arena.allocate(NAME_BYTES);
+        Driver.check((int) NAME.invokeExact(name, NAME_BYTES, number), "cuDeviceGetName");
+        MemorySegment bytes = arena.allocate(JAVA_LONG);
+        Driver.check((int) MEMORY.invokeExact(bytes, number), "cuDeviceTotalMem");
+        return new Device(
+            number,
+            name.getString(0),
+            10 * attribute(arena, MAJOR, number) + attribute(arena, MINOR, number),
+            attribute(arena, MULTIPROCESSORS, number),
+            attribute(arena, SHARED_BYTES, number),
+            attribute(arena, CACHE_BYTES, number),
+            bytes.get(JAVA_LONG, 0));
+      } catch (Throwable e) {
+        throw Driver.unexpected(e);
+      }
+    }
+
+    private static int attribute(Arena arena, int which, int number) throws Throwable {
+      MemorySegment value = arena.allocate(JAVA_INT);
+      Driver.check((int) ATTRIBUTE.invokeExact(value, which, number), "cuDeviceGetAttribute");
+      return value.get(JAVA_INT, 0);
+    }
+  }
+}

@@ -1,0 +1,155 @@
+package dev.kvasir.cuda;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
+import java.util.Random;
+import java.util.function.BiConsumer;
+
+/** Memory of a device, counted by its context; closing gives it back. */
+public final class DeviceMemory implements AutoCloseable {
+  private static final MethodHandle ALLOCATE = Driver.function("cuMemAlloc_v2", ADDRESS, JAVA_LONG);
+  private static final MethodHandle FREE = Driver.function("cuMemFree_v2", JAVA_LONG);
+  private static final MethodHandle UPLOAD =
+      Driver.function("cuMemcpyHtoDAsync_v2", JAVA_LONG, ADDRESS, JAVA_LONG, JAVA_LONG);
+  private static final MethodHandle DOWNLOAD =
+      Driver.function("cuMemcpyDtoHAsync_v2", ADDRESS, JAVA_LONG, JAVA_LONG, JAVA_LONG);
+  private static final MethodHandle COPY =
+      Driver.function("cuMemcpyDtoDAsync_v2", JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
+  private static final MethodHandle FILL =
+      Driver.function("cuMemsetD8Async", JAVA_LONG, JAVA_BYTE, JAVA_LONG, JAVA_LONG);
+
+  private final Context context;
+  private final long address;
+  private final long bytes;
+  private boolean closed;
+
+  private DeviceMemory(Context context, long address, long bytes) {
+    this.context = context;
+    this.address = address;
+    this.bytes = bytes;
+  }
+
+  static DeviceMemory take(Context context, long bytes) {
+    if (bytes < 1) {
+      throw new IllegalArgumentException("bytes is %d; expected at least 1".formatted(bytes));
+    }
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment at = arena.allocate(JAVA_LONG);
+      int result = (int) ALLOCATE.invokeExact(at, bytes);
+      if (result == CudaException.OUT_OF_MEMORY) {
+        throw new DeviceRefusal(
+            "%s has %,d bytes free; %,d were asked for"
+                .formatted(context.device().name(), context.freeBytes(), bytes));
+      }
+      Driver.check(result, "cuMemAlloc of %,d bytes".formatted(bytes));
+      DeviceMemory memory = new DeviceMemory(context, at.get(JAVA_LONG, 0), bytes);
+      context.took(memory);
+      return memory;
+    } catch (Throwable e) {
+      throw Driver.unexpected(e);
+    }
+  }
+
+  /** Where it begins, for kernels; a multiple of 256. */
+  public long address() {
+    return address;
+  }
+
+  public long bytes() {
+    return bytes;
+  }
+
+  /**
+   * Copies from outside the heap, in the order of a stream; the source stays as it is until then.
+   */
+  public void upload(Stream stream, long offset, MemorySegment source, long count) {
+    check(offset, count);
+    try {
+      Driver.check(
+          (int)
+              UPLOAD.invokeExact(
+                  address + offset, source.asSlice(0, count), count, stream.handle()),
+          "cuMemcpyHtoDAsync");
+    } catch (Throwable e) {
+      throw Driver.unexpected(e);
+    }
+  }
+
+  /** Copies to memory outside the heap, in the order of a stream. */
+  public void download(Stream stream, long offset, MemorySegment target, long count) {
+    check(offset, count);
+    try {
+      Driver.check(
+          (int)
+              DOWNLOAD.invokeExact(
+                  target.asSlice(0, count), address + offset, count, stream.handle()),
+          "cuMemcpyDtoHAsync");
+    } catch (Throwable e) {
+      throw Driver.unexpected(e);
+    }
+  }
+
+  /** Copies all of another memory of the device. */
+  public void copy(Stream stream, long offset, DeviceMemory source) {
+    check(offset, source.bytes);
+    try {
+      Driver.check(
+          (int) COPY.invokeExact(address + offset, source.address, source.bytes, stream.handle()),
+          "cuMemcpyDtoDAsync");
+    } catch (Throwable e) {
+      throw Driver.unexpected(e);
+    }
+  }
+
+  /** Sets every byte. */
+  public void fill(Stream stream, byte value) {
+    try {
+      Driver.check(
+          (int) FILL.invokeExact(address, value, bytes, stream.handle()), "cuMemsetD8Async");
+    } catch (Throwable e) {
+      throw Driver.unexpected(e);
+    }
+  }
+
+  /** Fills it with copies of some bytes, the last one cut off. */
+  void repeat(Stream stream, int count, BiConsumer<byte[], Random> maker) {
+    byte[] part = new byte[count];
+    maker.accept(part, new Random(1));
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment copy = arena.allocateFrom(JAVA_BYTE, part);
+      for (long at = 0; at < bytes; at += count) {
+        upload(stream, at, copy, Math.min(count, bytes - at));
+      }
+      stream.synchronize();
+    }
+  }
+
+  private void check(long offset, long count) {
+    if (closed) {
+      throw new IllegalStateException("the memory was given back");
+    }
+    if (offset < 0 || count < 0 || offset > bytes - count) {
+      throw new IndexOutOfBoundsException(
+          "%d bytes at %d; expected within %d".formatted(count, offset, bytes));
+    }
+  }
+
+  @Override
+  public void close() {
+    if (closed) {
+      return;
+    }
+    closed = true;
+    try {
+      Driver.check((int) FREE.invokeExact(address), "cuMemFree");
+    } catch (Throwable e) {
+      throw Driver.unexpected(e);
+    }
+    context.gaveBack(this);
+  }
+}

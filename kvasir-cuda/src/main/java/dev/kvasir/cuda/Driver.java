@@ -1,0 +1,120 @@
+package dev.kvasir.cuda;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemoryLayout;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SymbolLookup;
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.util.Optional;
+
+/**
+ * CUDA's driver, the one library that comes with the card: no toolkit is needed. Its functions are
+ * constants of the classes that call them. Handles are longs throughout, which is what they are to
+ * every machine that CUDA runs on, so that a call takes nothing from the heap.
+ */
+@SuppressWarnings("restricted") // calling it is what it is for
+final class Driver {
+  private static final String LIBRARY = "libcuda.so.1";
+  private static final Linker LINKER = Linker.nativeLinker();
+  private static final long MESSAGE_BYTES = 1024;
+
+  private Driver() {}
+
+  /** What there is, or why there is none. */
+  private record Found(SymbolLookup symbols, String refusal) {
+    static final Found ONCE = find();
+
+    private static Found find() {
+      if (!Driver.class.getModule().isNativeAccessEnabled()) {
+        return new Found(
+            null, "native access is not enabled; pass --enable-native-access=ALL-UNNAMED to java");
+      }
+      try {
+        return new Found(SymbolLookup.libraryLookup(LIBRARY, Arena.global()), null);
+      } catch (IllegalArgumentException e) {
+        return new Found(null, "CUDA's driver, %s, is not installed".formatted(LIBRARY));
+      }
+    }
+  }
+
+  /** Why no call can be made; empty if calls can be made. */
+  static Optional<String> refusal() {
+    return Optional.ofNullable(Found.ONCE.refusal());
+  }
+
+  /**
+   * A function that returns an error code. Where there is no driver, or one without that function,
+   * calls of it throw a {@link DeviceRefusal}.
+   */
+  static MethodHandle function(String name, MemoryLayout... arguments) {
+    FunctionDescriptor type = FunctionDescriptor.of(JAVA_INT, arguments);
+    if (Found.ONCE.refusal() != null) {
+      return refusing(type, Found.ONCE.refusal());
+    }
+    return Found.ONCE
+        .symbols()
+        .find(name)
+        .map(symbol -> LINKER.downcallHandle(symbol, type))
+        .orElseGet(() -> refusing(type, "CUDA's driver is too old: it has no " + name));
+  }
+
+  private static MethodHandle refusing(FunctionDescriptor type, String sentence) {
+    MethodHandle refusal =
+        MethodHandles.throwException(int.class, DeviceRefusal.class)
+            .bindTo(new DeviceRefusal(sentence));
+    return MethodHandles.dropArguments(refusal, 0, type.toMethodType().parameterList());
+  }
+
+  /**
+   * @throws CudaException unless the call went well
+   */
+  static void check(int result, String call) {
+    if (result != 0) {
+      throw failure(result, call);
+    }
+  }
+
+  static CudaException failure(int result, String call) {
+    return new CudaException(call, result, Errors.name(result), Errors.sentence(result));
+  }
+
+  /** A call throws nothing; what comes is a mistake in how it was called. */
+  static RuntimeException unexpected(Throwable e) {
+    if (e instanceof Error error) {
+      throw error;
+    }
+    return e instanceof RuntimeException known ? known : new IllegalStateException(e);
+  }
+
+  /** CUDA's words for its errors. */
+  private static final class Errors {
+    private static final MethodHandle NAME = function("cuGetErrorName", JAVA_INT, ADDRESS);
+    private static final MethodHandle SENTENCE = function("cuGetErrorString", JAVA_INT, ADDRESS);
+
+    static String name(int result) {
+      return text(NAME, result, "an error without a name");
+    }
+
+    static String sentence(int result) {
+      return text(SENTENCE, result, "of which CUDA says nothing");
+    }
+
+    private static String text(MethodHandle function, int result, String otherwise) {
+      try (Arena arena = Arena.ofConfined()) {
+        MemorySegment at = arena.allocate(ADDRESS);
+        if ((int) function.invokeExact(result, at) != 0) {
+          return otherwise;
+        }
+        return at.get(ADDRESS, 0).reinterpret(MESSAGE_BYTES).getString(0);
+      } catch (Throwable e) {
+        throw unexpected(e);
+      }
+    }
+  }
+}

@@ -1,0 +1,67 @@
+package dev.kvasir.cuda;
+
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
+import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.zip.GZIPInputStream;
+
+/**
+ * What the compiled kernels were when they were built, a line each: {@code SHA-256 name}. The line
+ * of {@code sources} is the hash of all sources in the order of their names, {@code *.cu} and then
+ * {@code *.cuh}; that of {@code nvcc} is the version that compiled them.
+ */
+record Hashes(Map<String, String> byName) {
+  private static final String RESOURCE = "hashes";
+
+  static Hashes read() {
+    String text = new String(resource(RESOURCE), StandardCharsets.UTF_8);
+    return new Hashes(
+        text.lines()
+            .map(line -> line.split(" +"))
+            .collect(Collectors.toMap(parts -> parts[1], parts -> parts[0])));
+  }
+
+  /**
+   * The bytes of a compiled file, out of its compression.
+   *
+   * @throws DeviceRefusal if it is missing, or is not what was built
+   */
+  byte[] verified(String name) {
+    byte[] bytes = resource(name);
+    String found = of(bytes);
+    if (!found.equals(byName.get(name))) {
+      throw new DeviceRefusal(
+          "%s has the hash %s; expected %s".formatted(name, found, byName.get(name)));
+    }
+    try (InputStream in = new GZIPInputStream(new ByteArrayInputStream(bytes))) {
+      return in.readAllBytes();
+    } catch (IOException e) {
+      throw new DeviceRefusal("%s cannot be read: %s".formatted(name, e.getMessage()));
+    }
+  }
+
+  static String of(byte[] bytes) {
+    try {
+      return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(bytes));
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException(e); // every Java has it
+    }
+  }
+
+  private static byte[] resource(String name) {
+    try (InputStream in = Hashes.class.getResourceAsStream(name)) {
+      if (in == null) {
+        throw new DeviceRefusal("%s is missing from the jar of kvasir-cuda".formatted(name));
+      }
+      return in.readAllBytes();
+    } catch (IOException e) {
+      throw new DeviceRefusal("%s cannot be read: %s".formatted(name, e.getMessage()));
+    }
+  }
+}

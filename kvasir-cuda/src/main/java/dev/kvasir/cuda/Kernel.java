@@ -1,0 +1,41 @@
+package dev.kvasir.cuda;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.lang.invoke.MethodHandle;
+
+/** A function that a device runs; valid as long as its module. */
+public final class Kernel {
+  private static final int MOST_DYNAMIC_SHARED_BYTES = 8;
+
+  private static final MethodHandle SET_ATTRIBUTE =
+      Driver.function("cuFuncSetAttribute", JAVA_LONG, JAVA_INT, JAVA_INT);
+
+  private final String name;
+  private final long handle;
+
+  Kernel(String name, long handle) {
+    this.name = name;
+    this.handle = handle;
+  }
+
+  public String name() {
+    return name;
+  }
+
+  long handle() {
+    return handle;
+  }
+
+  /** Lets launches ask for so much shared memory; without this, 48 KiB are the most. */
+  public void allowSharedBytes(int bytes) {
+    try {
+      Driver.check(
+          (int) SET_ATTRIBUTE.invokeExact(handle, MOST_DYNAMIC_SHARED_BYTES, bytes),
+          "cuFuncSetAttribute of %s: %,d bytes of shared memory".formatted(name, bytes));
+    } catch (Throwable e) {
+      throw Driver.unexpected(e);
+    }
+  }
+}

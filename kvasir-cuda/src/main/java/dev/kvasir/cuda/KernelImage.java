@@ -1,0 +1,54 @@
+package dev.kvasir.cuda;
+
+import java.util.Arrays;
+import java.util.Comparator;
+
+/**
+ * The kernels as they were compiled beforehand. Machine code of a generation runs on later ones
+ * with the same first digit; for all others the driver compiles PTX, which takes seconds.
+ */
+enum KernelImage {
+  AMPERE("sm_80.cubin.gz", 80),
+  ADA("sm_89.cubin.gz", 89),
+  HOPPER("sm_90.cubin.gz", 90),
+  PORTABLE("compute_80.ptx.gz", 80);
+
+  private final String file;
+  private final int generation;
+
+  KernelImage(String file, int generation) {
+    this.file = file;
+    this.generation = generation;
+  }
+
+  /**
+   * The best there is for a card.
+   *
+   * @throws DeviceRefusal if it is too old for all of them
+   */
+  static KernelImage of(Device device) {
+    if (device.generation() < PORTABLE.generation) {
+      throw new DeviceRefusal(
+          "%s is of generation %d.%d; expected 8.0 or later"
+              .formatted(device.name(), device.generation() / 10, device.generation() % 10));
+    }
+    return Arrays.stream(values())
+        .filter(image -> image != PORTABLE && image.runsOn(device.generation()))
+        .max(Comparator.comparingInt(image -> image.generation))
+        .orElse(PORTABLE);
+  }
+
+  private boolean runsOn(int later) {
+    return generation / 10 == later / 10 && generation <= later;
+  }
+
+  String file() {
+    return file;
+  }
+
+  /** What the driver takes; text ends with a zero. */
+  byte[] bytes() {
+    byte[] image = Hashes.read().verified(file);
+    return this == PORTABLE ? Arrays.copyOf(image, image.length + 1) : image;
+  }
+}

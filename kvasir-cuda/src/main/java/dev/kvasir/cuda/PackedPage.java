@@ -1,0 +1,173 @@
+package dev.kvasir.cuda;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
+import static java.lang.foreign.ValueLayout.JAVA_SHORT_UNALIGNED;
+
+import java.lang.foreign.MemorySegment;
+
+/**
+ * 64 tokens of one KV head as codes of two or four bits, with a scale and a zero for 32 of them:
+ * keys by channel over 32 tokens, values by token over 32 channels. Codes are fragments of matrix
+ * operands as a mask leaves them; docs/gpu.md draws them.
+ *
+ * <pre>
+ * key codes     headDim * 8 * bits
+ * key scales    headDim / 32 times (2 groups, 4 quads, 4 words)
+ * key zeros     headDim / 16 times (4 quads, 4 words)
+ * value codes   headDim * 8 * bits
+ * value scales  2 * pairs times (2 groups, 4 quads, 4 words)
+ * value zeros   2 times (headDim / 32 groups, 4 quads, 4 words)
+ *
+ * bytes = headDim * (16 * bits + 12) + 256 * pairs
+ * </pre>
+ *
+ * Value codes of a lane lie for 8 channels of the lower half of the head and 8 of the upper one;
+ * the pair of their groups of 32 is one of {@code headDim / 64}, or of three with 96 channels,
+ * where a group is met by two others and its scales are stored twice.
+ */
+public record PackedPage(int bits, int headDim) {
+  private static final int TOKENS = HalfPage.TOKENS;
+  private static final int GROUP = 32;
+
+  public int bytes() {
+    return keyBytes() + codeBytes() + valueScaleBytes() + TOKENS * groups() * Short.BYTES;
+  }
+
+  int codeBytes() {
+    return TOKENS * headDim * bits / Byte.SIZE;
+  }
+
+  private int keyScaleBytes() {
+    return 2 * headDim * Short.BYTES;
+  }
+
+  private int keyBytes() {
+    return codeBytes() + 2 * keyScaleBytes();
+  }
+
+  private int pairs() {
+    return headDim == 96 ? 3 : headDim / 64;
+  }
+
+  private int groups() {
+    return headDim / GROUP;
+  }
+
+  private int valueScaleBytes() {
+    return 256 * pairs();
+  }
+
+  /** The first bit of a key's code, counted from the beginning of the page. */
+  int keyCodeBit(int token, int channel) {
+    int row = token % 8;
+    int tile = token % GROUP / 8;
+    int step = channel / 16;
+    int register = token / GROUP + 2 * (channel % 16 / 8);
+    int lane = 4 * row + channel % 8 / 2;
+    int index = bits == 2 ? 4 * (step / 2) + 2 * (step % 2) + tile / 2 : 4 * step + tile;
+    return codeBit(0, index, lane, field(register, tile % 2), channel % 2);
+  }
+
+  /** The first bit of a value's code. */
+  int valueCodeBit(int token, int channel) {
+    int upper = channel / (headDim / 2);
+    int tile = channel % (headDim / 2) / 8;
+    int register = upper + 2 * (token % 16 / 8);
+    int lane = 4 * (channel % 8) + token % 8 / 2;
+    int index =
+        bits == 2
+            ? valueStep(token, upper) * headDim / 32 + tile / 2
+            : valueStep(token, upper) * headDim / 16 + tile;
+    return codeBit(keyBytes(), index, lane, field(register, tile % 2), token % 2);
+  }
+
+  /** Upper channels meet the two groups of tokens in the other order. */
+  private static int valueStep(int token, int upper) {
+    return 2 * (token / GROUP ^ upper) + token % GROUP / 16;
+  }
+
+  /** Two tiles share a word of two-bit codes. */
+  private int field(int register, int odd) {
+    return bits == 2 ? register % 2 + 2 * odd + 4 * (register / 2) : register;
+  }
+
+  /**
+   * @param index of a word among those of its lane
+   */
+  private int codeBit(int at, int index, int lane, int field, int half) {
+    int word = HalfPage.CHUNK_BYTES * (index / 4) + 16 * lane + Integer.BYTES * (index % 4);
+    return Byte.SIZE * (at + word) + 16 * half + bits * field;
+  }
+
+  int keyScaleAt(int token, int channel) {
+    return codeBytes()
+        + 128 * (channel / 32)
+        + 64 * (token / GROUP)
+        + 16 * (channel % 8 / 2)
+        + Integer.BYTES * (2 * (channel % 32 / 16) + channel % 16 / 8)
+        + Short.BYTES * (channel % 2);
+  }
+
+  int keyZeroAt(int token, int channel) {
+    return codeBytes()
+        + keyScaleBytes()
+        + 64 * (channel / 16)
+        + 16 * (channel % 8 / 2)
+        + Integer.BYTES * (token / GROUP + 2 * (channel % 16 / 8))
+        + Short.BYTES * (channel % 2);
+  }
+
+  int valueScaleAt(int token, int channel) {
+    int upper = channel / (headDim / 2);
+    int pair = channel % (headDim / 2) / 16 * pairs() / groups();
+    int index = valueStep(token, upper) * 2 * pairs() + 2 * pair + token % 16 / 8;
+    return keyBytes()
+        + codeBytes()
+        + 128 * (index / 4)
+        + 64 * upper
+        + 16 * (token % 8 / 2)
+        + Integer.BYTES * (index % 4)
+        + Short.BYTES * (token % 2);
+  }
+
+  int valueZeroAt(int token, int channel) {
+    return keyBytes()
+        + codeBytes()
+        + valueScaleBytes()
+        + 64 * (token % GROUP / 16 * groups() + channel / GROUP)
+        + 16 * (token % 8 / 2)
+        + Integer.BYTES * (token / GROUP + 2 * (token % 16 / 8))
+        + Short.BYTES * (token % 2);
+  }
+
+  int code(MemorySegment page, int bit) {
+    int word = page.get(JAVA_INT_UNALIGNED, bit / Integer.SIZE * Integer.BYTES);
+    return word >>> bit % Integer.SIZE & (1 << bits) - 1;
+  }
+
+  static short half(MemorySegment page, int at) {
+    return page.get(JAVA_SHORT_UNALIGNED, at);
+  }
+
+  /** What attention takes a key's number for. */
+  public float key(MemorySegment page, int token, int channel) {
+    return expanded(
+        page, keyCodeBit(token, channel), keyScaleAt(token, channel), keyZeroAt(token, channel));
+  }
+
+  /** What attention takes a value's number for. */
+  public float value(MemorySegment page, int token, int channel) {
+    return expanded(
+        page,
+        valueCodeBit(token, channel),
+        valueScaleAt(token, channel),
+        valueZeroAt(token, channel));
+  }
+
+  private float expanded(MemorySegment page, int codeBit, int scaleAt, int zeroAt) {
+    return Math.fma(
+        Float.float16ToFloat(half(page, scaleAt)),
+        code(page, codeBit),
+        Float.float16ToFloat(half(page, zeroAt)));
+  }
+}

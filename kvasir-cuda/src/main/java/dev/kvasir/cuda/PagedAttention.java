@@ -1,0 +1,185 @@
+package dev.kvasir.cuda;
+
+import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import dev.kvasir.attention.AttentionShape;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * Attention of one query for each sequence of a batch, in one layer. Queries and outputs are halves
+ * // (sequences, queryHeads, headDim). A batch is {@link #plan planned} when its table changes its
+ * shape, and then attended to any number of times, also in a graph: how many pages a sequence has
+ * is read from the table by the device.
+ *
+ * <p>Its argument, with the offsets of attention.cuh:
+ *
+ * <pre>
+ *  0 u64 sequences   32 u64 part outputs   64 u64 half offset   80 u32 heads
+ *  8 u64 entries     40 u64 part sums      72 f32 scale         84 u32 head blocks
+ * 16 u64 queries     48 u64 arrivals       76 u32 sharing       88 u32 pages per split
+ * 24 u64 outputs     56 u64 packed offset                       92 u32 stages
+ *                                                               96 u32 early
+ * </pre>
+ */
+public final class PagedAttention implements AutoCloseable {
+  private static final int ARGUMENT_BYTES = 104;
+  private static final double LOG2_E = 1 / Math.log(2);
+
+  private final Device device;
+  private final PageFormat format;
+  private final AttentionShape shape;
+  private final HeadBlocks blocks;
+  private final int mostSequences;
+  private final Kernel kernel;
+  private final Launch launch;
+  private final MemorySegment argument;
+  private final DeviceMemory partOutputs;
+  private final DeviceMemory partSums;
+  private final DeviceMemory arrivals;
+  private Tiling tiling;
+  private Splitting splitting;
+  private int plans;
+
+  /**
+   * @throws DeviceRefusal for a shape that there is no kernel for
+   */
+  public PagedAttention(
+      KernelModule module,
+      Stream stream,
+      PageFormat format,
+      AttentionShape shape,
+      int mostSequences) {
+    Context context = module.context();
+    this.device = context.device();
+    this.format = format;
+    this.shape = shape;
+    this.blocks = HeadBlocks.of(format, shape);
+    this.mostSequences = mostSequences;
+    this.kernel = module.kernel(blocks.kernelName(format, shape.headDim()));
+    this.launch = new Launch(kernel, ARGUMENT_BYTES);
+    this.argument = launch.arguments();
+    long parts = (2L * device.multiprocessors() + (long) rows() * mostSequences) * blocks.heads();
+    this.partOutputs = context.allocate(parts * shape.headDim() * Float.BYTES);
+    this.partSums = context.allocate(parts * 2 * Float.BYTES);
+    this.arrivals = context.allocate((long) rows() * mostSequences * Integer.BYTES);
+    arrivals.fill(stream, (byte) 0);
+    argument.set(JAVA_LONG, 32, partOutputs.address());
+    argument.set(JAVA_LONG, 40, partSums.address());
+    argument.set(JAVA_LONG, 48, arrivals.address());
+    argument.set(JAVA_FLOAT, 72, (float) (LOG2_E / Math.sqrt(shape.headDim())));
+    argument.set(JAVA_INT, 76, shape.queriesPerKvHead());
+    argument.set(JAVA_INT, 80, blocks.heads());
+    argument.set(JAVA_INT, 84, blocks.blocks());
+  }
+
+  /** Blocks of a sequence that is not split. */
+  private int rows() {
+    return shape.kvHeads() * blocks.blocks();
+  }
+
+  /** Decides how a batch is shared out, by the lengths of its sequences. */
+  public void plan(PageTable table) {
+    int longest = 0;
+    for (int s = 0; s < table.sequences(); s++) {
+      longest = Math.max(longest, table.pages(s));
+    }
+    int splits = Math.max(1, device.multiprocessors() / (table.sequences() * rows()));
+    int units = format.pageUnits() * Math.ceilDiv(longest, splits);
+    plan(
+        table,
+        Tiling.of(
+            format,
+            shape.headDim(),
+            blocks.mostWarps(shape.headDim()),
+            device.sharedBytes(),
+            units));
+  }
+
+  void plan(PageTable table, Tiling chosen) {
+    double warpPages = (double) chosen.warps() / format.pageUnits();
+    plan(table, chosen, Splitting.of(table, rows(), device.multiprocessors(), warpPages));
+  }
+
+  void plan(PageTable table, Tiling chosen, Splitting shared) {
+    check(table);
+    if (!chosen.equals(tiling) || !shared.equals(splitting)) {
+      plans++;
+    }
+    tiling = chosen;
+    splitting = shared;
+    int sharedBytes = tiling.sharedBytes(format, shape.headDim());
+    kernel.allowSharedBytes(sharedBytes);
+    launch
+        .grid(splitting.splits(), rows(), table.sequences())
+        .block(32 * tiling.warps())
+        .shared(sharedBytes);
+    argument.set(JAVA_LONG, 0, table.sequencesAddress());
+    argument.set(JAVA_LONG, 8, table.entriesAddress());
+    argument.set(JAVA_INT, 88, splitting.pagesPerSplit());
+    argument.set(JAVA_INT, 92, tiling.stages());
+  }
+
+  private void check(PageTable table) {
+    if (table.sequences() < 1 || table.sequences() > mostSequences) {
+      throw new IllegalArgumentException(
+          "the table has %d sequences; expected 1 to %d"
+              .formatted(table.sequences(), mostSequences));
+    }
+    for (int s = 0; s < table.sequences(); s++) {
+      if (table.pages(s) == 0) {
+        throw new IllegalArgumentException("sequence %d has no pages".formatted(s));
+      }
+      if (!format.isPacked() && table.packedPages(s) > 0) {
+        throw new IllegalArgumentException("sequence %d has packed pages".formatted(s));
+      }
+    }
+  }
+
+  /**
+   * Attends to another layer's pages from now on, which lie so many bytes behind those that the
+   * table names.
+   */
+  public void atLayer(long packedOffset, long halfOffset) {
+    argument.set(JAVA_LONG, 56, packedOffset);
+    argument.set(JAVA_LONG, 64, halfOffset);
+  }
+
+  /**
+   * Puts the batch that was planned into a stream.
+   *
+   * @param early whether it may begin before the kernel ahead of it in the stream has ended; packed
+   *     pages are final by then, while those of halves may still be written
+   */
+  public void attend(Stream stream, long queries, long outputs, boolean early) {
+    boolean overlapped = early && device.generation() >= 90;
+    argument.set(JAVA_LONG, 16, queries);
+    argument.set(JAVA_LONG, 24, outputs);
+    argument.set(JAVA_INT, 96, overlapped ? 1 : 0);
+    launch.early(overlapped).on(stream);
+  }
+
+  /** Another number whenever a batch is cut in another way than the one before. */
+  int plans() {
+    return plans;
+  }
+
+  /** How the batch was cut, for people. */
+  public String planned() {
+    return "%s, %d warps of %d stages, %d splits of %d pages"
+        .formatted(
+            kernel.name(),
+            tiling.warps(),
+            tiling.stages(),
+            splitting.splits(),
+            splitting.pagesPerSplit());
+  }
+
+  @Override
+  public void close() {
+    partOutputs.close();
+    partSums.close();
+    arrivals.close();
+  }
+}

@@ -1,0 +1,49 @@
+package dev.kvasir.cuda;
+
+import dev.kvasir.model.ModelConfig;
+import java.util.Arrays;
+import java.util.List;
+
+/** Weights of a model's sizes and no sense: steps take as long as with others. */
+final class RandomWeights extends WeightSource {
+  private final ModelConfig config;
+
+  RandomWeights(Context context, Stream stream, ModelConfig config) {
+    super(context, stream);
+    this.config = config;
+  }
+
+  @Override
+  boolean has(String name) {
+    return name.equals("output.weight");
+  }
+
+  @Override
+  DeviceMatrix made(Context context, Stream stream, List<String> names) {
+    int rows = names.stream().mapToInt(this::rows).sum();
+    int columns =
+        names.getFirst().endsWith("ffn_down.weight")
+            ? config.feedForward()
+            : names.getFirst().endsWith("attn_output.weight")
+                ? config.queryHeads() * config.headDim()
+                : config.hidden();
+    return DeviceMatrix.random(context, stream, rows, columns);
+  }
+
+  private int rows(String name) {
+    return switch (name.replaceFirst("blk\\.\\d+\\.", "")) {
+      case "token_embd.weight", "output.weight" -> config.vocabulary();
+      case "attn_q.weight" -> config.queryHeads() * config.headDim();
+      case "attn_k.weight", "attn_v.weight" -> config.kvHeads() * config.headDim();
+      case "attn_output.weight", "ffn_down.weight" -> config.hidden();
+      default -> config.feedForward();
+    };
+  }
+
+  @Override
+  DeviceMemory vector(String... names) {
+    float[] ones = new float[config.hidden()];
+    Arrays.fill(ones, 1);
+    return floats(ones);
+  }
+}

@@ -1,0 +1,56 @@
+package dev.kvasir.cuda;
+
+import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Brings tensors to a device, by the names that GGUF files have for them, and owns them there. */
+abstract sealed class WeightSource implements AutoCloseable permits GgufWeights, RandomWeights {
+  private final Context context;
+  private final Stream stream;
+  private final List<AutoCloseable> taken = new ArrayList<>();
+
+  WeightSource(Context context, Stream stream) {
+    this.context = context;
+    this.stream = stream;
+  }
+
+  abstract boolean has(String name);
+
+  /** Matrices of one width, one below the other. */
+  final DeviceMatrix matrix(String... names) {
+    DeviceMatrix made = made(context, stream, List.of(names));
+    taken.add(made);
+    return made;
+  }
+
+  abstract DeviceMatrix made(Context context, Stream stream, List<String> names);
+
+  /** Vectors one after another. */
+  abstract DeviceMemory vector(String... names);
+
+  final DeviceMemory floats(float[] numbers) {
+    DeviceMemory memory = context.allocate((long) numbers.length * Float.BYTES);
+    taken.add(memory);
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment copy = arena.allocateFrom(JAVA_FLOAT, numbers);
+      memory.upload(stream, 0, copy, copy.byteSize());
+      stream.synchronize();
+    }
+    return memory;
+  }
+
+  @Override
+  public final void close() {
+    try {
+      for (AutoCloseable each : taken) {
+        each.close();
+      }
+    } catch (Exception e) {
+      throw new IllegalStateException(e); // none of them throws a checked one
+    }
+  }
+}

@@ -1,0 +1,99 @@
+package dev.kvasir.cuda;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Memory of a device is counted, and given back. */
+class DeviceMemoryTest {
+  private OpenDevice device;
+
+  @BeforeEach
+  void open() {
+    device = OpenDevice.assumed();
+  }
+
+  @AfterEach
+  void close() {
+    if (device != null) {
+      device.close();
+    }
+  }
+
+  @Test
+  void whatIsCopiedToItComesBack() {
+    MemorySegment source = device.host(1000);
+    for (int i = 0; i < 1000; i++) {
+      source.set(JAVA_BYTE, i, (byte) (7 * i));
+    }
+    DeviceMemory first = device.upload(source);
+    DeviceMemory second = device.memory(1000);
+    second.copy(device.stream, 0, first);
+    assertThat(device.download(second).mismatch(source)).isEqualTo(-1);
+  }
+
+  @Test
+  void itIsCountedUntilItIsClosed() {
+    long free = device.context.freeBytes();
+    try (DeviceMemory memory = device.context.allocate(512 << 20)) {
+      assertThat(device.context.takenBytes()).isEqualTo(memory.bytes());
+      assertThat(device.context.freeBytes()).isLessThan(free);
+    }
+    assertThat(device.context.takenBytes()).isZero();
+    assertThat(device.context.freeBytes()).isEqualTo(free);
+  }
+
+  @Test
+  void whatIsLeftIsGivenBackWithItsContext() {
+    Context other = Context.open(device.context.device());
+    other.allocate(1 << 20);
+    assertThat(other.takenBytes()).isEqualTo(1 << 20);
+    other.close();
+    assertThat(other.takenBytes()).isZero();
+  }
+
+  @Test
+  void moreThanThereIsIsRefusedAndNothingHasChanged() {
+    long wanted = device.context.device().memoryBytes() + 1;
+    assertThatThrownBy(() -> device.context.allocate(wanted))
+        .isInstanceOf(DeviceRefusal.class)
+        .hasMessageContaining(device.context.device().name())
+        .hasMessageContaining("bytes free; %,d were asked for".formatted(wanted));
+    assertThat(device.context.takenBytes()).isZero();
+    device.context.allocate(1 << 20).close();
+  }
+
+  @Test
+  void bytesBehindItsEndAreNotTouched() {
+    DeviceMemory memory = device.memory(100);
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment source = arena.allocate(200);
+      assertThatThrownBy(() -> memory.upload(device.stream, 50, source, 51))
+          .isInstanceOf(IndexOutOfBoundsException.class)
+          .hasMessage("51 bytes at 50; expected within 100");
+    }
+  }
+
+  @Test
+  void aCallThatFailsIsNamedWithCudasOwnWords() {
+    assertThatThrownBy(() -> device.module.kernel("no_such_kernel"))
+        .isInstanceOf(CudaException.class)
+        .hasMessage(
+            "cuModuleGetFunction of no_such_kernel: CUDA_ERROR_NOT_FOUND (500), named symbol not"
+                + " found");
+  }
+
+  @Test
+  void kernelsRunFromEveryImageThatFitsTheCard() {
+    try (KernelModule portable = KernelModule.load(device.context, KernelImage.PORTABLE)) {
+      new Launch(portable.kernel("nothing")).on(device.stream);
+      device.stream.synchronize();
+    }
+  }
+}

@@ -1,0 +1,58 @@
+package dev.kvasir.cuda;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class DeviceTest {
+  @Test
+  void whereThereIsNoneOneSentenceSaysWhy() {
+    assumeTrue(Device.refusal().isPresent(), "there is a device");
+    assertThat(Device.all()).isEmpty();
+    assertThatThrownBy(Context::open)
+        .isInstanceOf(DeviceRefusal.class)
+        .hasMessage(Device.refusal().orElseThrow());
+    assertThatThrownBy(Stream::open).isInstanceOf(DeviceRefusal.class);
+  }
+
+  @Test
+  void whereThereIsOneItIsDescribed() {
+    assumeTrue(Device.refusal().isEmpty(), Device.refusal().orElse(""));
+    Device device = Device.first();
+    assertThat(device.name()).isNotBlank();
+    assertThat(device.generation()).isGreaterThanOrEqualTo(50);
+    assertThat(device.multiprocessors()).isPositive();
+    assertThat(device.sharedBytes()).isGreaterThanOrEqualTo(48 << 10);
+    assertThat(device.memoryBytes()).isGreaterThan(1 << 30);
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "80, AMPERE",
+    "86, AMPERE",
+    "87, AMPERE",
+    "89, ADA",
+    "90, HOPPER",
+    "100, PORTABLE",
+    "103, PORTABLE",
+    "120, PORTABLE"
+  })
+  void aCardGetsTheCodeOfItsGeneration(int generation, KernelImage image) {
+    assertThat(KernelImage.of(device(generation))).isEqualTo(image);
+  }
+
+  @Test
+  void aCardThatIsTooOldIsRefused() {
+    assertThatThrownBy(() -> KernelImage.of(device(75)))
+        .isInstanceOf(DeviceRefusal.class)
+        .hasMessage("Some Card is of generation 7.5; expected 8.0 or later");
+  }
+
+  private static Device device(int generation) {
+    return new Device(0, "Some Card", generation, 100, 100 << 10, 1 << 20, 1L << 33);
+  }
+}

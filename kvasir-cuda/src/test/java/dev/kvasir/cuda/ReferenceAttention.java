@@ -1,0 +1,102 @@
+package dev.kvasir.cuda;
+
+import dev.kvasir.attention.AttentionShape;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import java.util.stream.IntStream;
+
+/** Attention in double precision, on what is stored: halves, and what packed pages stand for. */
+final class ReferenceAttention {
+  private final DeviceBatch batch;
+  private final AttentionShape shape;
+
+  ReferenceAttention(DeviceBatch batch) {
+    this.batch = batch;
+    this.shape = batch.shape();
+  }
+
+  /**
+   * @param queries halves // (sequences, queryHeads, headDim)
+   */
+  double[] outputs(short[] queries) {
+    double[] out = new double[queries.length];
+    for (int s = 0; s < batch.sequences().size(); s++) {
+      int sequence = s;
+      List<MemorySegment> pages = batch.packedPages(s);
+      IntStream.range(0, shape.kvHeads())
+          .parallel()
+          .forEach(kvHead -> attend(sequence, kvHead, pages, queries, out));
+    }
+    return out;
+  }
+
+  private void attend(
+      int sequence, int kvHead, List<MemorySegment> pages, short[] queries, double[] out) {
+    int dim = shape.headDim();
+    int count = batch.sequences().get(sequence).count();
+    float[] keys = new float[count * dim];
+    float[] values = new float[count * dim];
+    expand(sequence, kvHead, pages, keys, values);
+    for (int h = 0; h < shape.queriesPerKvHead(); h++) {
+      int head = kvHead * shape.queriesPerKvHead() + h;
+      int at = (sequence * shape.queryHeads() + head) * dim;
+      attend(queries, at, keys, values, count, out);
+    }
+  }
+
+  private void attend(
+      short[] queries, int at, float[] keys, float[] values, int count, double[] out) {
+    int dim = shape.headDim();
+    double[] scores = new double[count];
+    double most = Double.NEGATIVE_INFINITY;
+    for (int t = 0; t < count; t++) {
+      double sum = 0;
+      for (int c = 0; c < dim; c++) {
+        sum += (double) Float.float16ToFloat(queries[at + c]) * keys[t * dim + c];
+      }
+      scores[t] = sum / Math.sqrt(dim);
+      most = Math.max(most, scores[t]);
+    }
+    double all = 0;
+    for (int t = 0; t < count; t++) {
+      double weight = Math.exp(scores[t] - most);
+      all += weight;
+      for (int c = 0; c < dim; c++) {
+        out[at + c] += weight * values[t * dim + c];
+      }
+    }
+    for (int c = 0; c < dim; c++) {
+      out[at + c] /= all;
+    }
+  }
+
+  private void expand(
+      int sequence, int kvHead, List<MemorySegment> pages, float[] keys, float[] values) {
+    int dim = shape.headDim();
+    DeviceBatch.Tokens tokens = batch.sequences().get(sequence);
+    short[][] rows = batch.rows.get(sequence);
+    for (int t = 0; t < tokens.count(); t++) {
+      int packed = t - tokens.sinks();
+      boolean isPacked = packed >= 0 && packed < tokens.packed();
+      for (int c = 0; c < dim; c++) {
+        int from = (t * shape.kvHeads() + kvHead) * dim + c;
+        keys[t * dim + c] = Float.float16ToFloat(rows[0][from]);
+        values[t * dim + c] = Float.float16ToFloat(rows[1][from]);
+      }
+      if (isPacked) {
+        expand(pages, packed, kvHead, keys, values, t * dim);
+      }
+    }
+  }
+
+  private void expand(
+      List<MemorySegment> pages, int token, int kvHead, float[] keys, float[] values, int at) {
+    PackedPage layout = new PackedPage(batch.format().bits(), shape.headDim());
+    MemorySegment page =
+        pages.get(token / HalfPage.TOKENS).asSlice((long) kvHead * layout.bytes(), layout.bytes());
+    for (int c = 0; c < shape.headDim(); c++) {
+      keys[at + c] = layout.key(page, token % HalfPage.TOKENS, c);
+      values[at + c] = layout.value(page, token % HalfPage.TOKENS, c);
+    }
+  }
+}

@@ -1,0 +1,174 @@
+package dev.kvasir.cuda;
+
+import static java.lang.foreign.ValueLayout.JAVA_SHORT_UNALIGNED;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.kvasir.attention.AttentionShape;
+import dev.kvasir.cuda.DeviceBatch.Tokens;
+import dev.kvasir.page.CodeRoom;
+import dev.kvasir.page.EntryScaledCodes;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** What a device stores is what the host would. */
+class RowStoreTest {
+  private static final int TOKENS = HalfPage.TOKENS;
+
+  private OpenDevice device;
+
+  @BeforeEach
+  void open() {
+    device = OpenDevice.assumed();
+  }
+
+  @AfterEach
+  void close() {
+    if (device != null) {
+      device.close();
+    }
+  }
+
+  static Stream<Integer> headDims() {
+    return HeadBlocks.HEAD_DIMS.stream();
+  }
+
+  @ParameterizedTest
+  @MethodSource("headDims")
+  void rowsLieWhereTheLayoutSays(int headDim) {
+    AttentionShape shape = new AttentionShape(4, 2, headDim);
+    DeviceBatch batch =
+        new DeviceBatch(device, PageFormat.FP16, shape, List.of(new Tokens(3, 0, 130)), 3);
+    HalfPage layout = new HalfPage(headDim);
+    MemorySegment pages = batch.halfPages();
+    for (int token = 0; token < 133; token++) {
+      int place = (int) batch.halfPlace(0, token) & TOKENS - 1;
+      for (int i = 0; i < 2 * headDim; i++) {
+        long page = batch.halfOffset(0, token) + (long) i / headDim * layout.bytes();
+        int row = token * 2 * headDim + i;
+        assertThat(pages.get(JAVA_SHORT_UNALIGNED, page + layout.keyOffset(place, i % headDim)))
+            .isEqualTo(batch.rows.get(0)[0][row]);
+        assertThat(pages.get(JAVA_SHORT_UNALIGNED, page + layout.valueOffset(place, i % headDim)))
+            .isEqualTo(batch.rows.get(0)[1][row]);
+      }
+    }
+  }
+
+  static Stream<Arguments> everyPacking() {
+    return Stream.of(PageFormat.KIVI2, PageFormat.KIVI4)
+        .flatMap(
+            format ->
+                headDims()
+                    .flatMap(
+                        headDim ->
+                            Stream.of(
+                                Arguments.of(format, headDim, 32, 32),
+                                Arguments.of(format, headDim, 64, 64),
+                                Arguments.of(format, headDim, 64, 128))));
+  }
+
+  @ParameterizedTest
+  @MethodSource("everyPacking")
+  void packedPagesHaveTheBitsOfTheHostsCodec(
+      PageFormat format, int headDim, int keyGroup, int valueGroup) {
+    AttentionShape shape = new AttentionShape(4, 2, headDim);
+    DeviceBatch batch =
+        new DeviceBatch(device, format, shape, List.of(new Tokens(5, 3 * TOKENS, 9)), 3)
+            .sealed(keyGroup, valueGroup);
+    List<MemorySegment> pages = batch.packedPages(0);
+    PackedPage layout = new PackedPage(format.bits(), headDim);
+    for (int page = 0; page < pages.size(); page++) {
+      for (int head = 0; head < 2; head++) {
+        MemorySegment found = pages.get(page).asSlice((long) head * layout.bytes(), layout.bytes());
+        checkKeys(layout, found, grid(batch, 0, page, head), keyGroup);
+        checkValues(layout, found, grid(batch, 1, page, head), valueGroup);
+      }
+    }
+  }
+
+  /** Rows of a page's tokens. // (64, headDim) */
+  private static float[] grid(DeviceBatch batch, int side, int page, int head) {
+    int dim = batch.shape().headDim();
+    float[] grid = new float[TOKENS * dim];
+    int first = batch.sequences().getFirst().sinks() + page * TOKENS;
+    for (int token = 0; token < TOKENS; token++) {
+      for (int c = 0; c < dim; c++) {
+        int from = ((first + token) * batch.shape().kvHeads() + head) * dim + c;
+        grid[token * dim + c] = Float.float16ToFloat(batch.rows.getFirst()[side][from]);
+      }
+    }
+    return grid;
+  }
+
+  private static void checkKeys(PackedPage layout, MemorySegment page, float[] grid, int group) {
+    int dim = layout.headDim();
+    float[] byChannel = new float[grid.length];
+    for (int i = 0; i < grid.length; i++) {
+      byChannel[i % dim * TOKENS + i / dim] = grid[i];
+    }
+    Coded host = Coded.of(new EntryScaledCodes(dim, TOKENS, layout.bits(), group), byChannel);
+    for (int token = 0; token < TOKENS; token++) {
+      for (int c = 0; c < dim; c++) {
+        assertThat(layout.code(page, layout.keyCodeBit(token, c))).isEqualTo(host.code(c, token));
+        assertThat(PackedPage.half(page, layout.keyScaleAt(token, c)))
+            .isEqualTo(host.scale(c, token));
+        assertThat(PackedPage.half(page, layout.keyZeroAt(token, c)))
+            .isEqualTo(host.zero(c, token));
+      }
+    }
+  }
+
+  private static void checkValues(PackedPage layout, MemorySegment page, float[] grid, int group) {
+    int dim = layout.headDim();
+    Coded host = Coded.of(new EntryScaledCodes(TOKENS, dim, layout.bits(), group), grid);
+    for (int token = 0; token < TOKENS; token++) {
+      for (int c = 0; c < dim; c++) {
+        assertThat(layout.code(page, layout.valueCodeBit(token, c))).isEqualTo(host.code(token, c));
+        assertThat(PackedPage.half(page, layout.valueScaleAt(token, c)))
+            .isEqualTo(host.scale(token, c));
+        assertThat(PackedPage.half(page, layout.valueZeroAt(token, c)))
+            .isEqualTo(host.zero(token, c));
+      }
+    }
+  }
+
+  /** Numbers as the host codes them. */
+  private record Coded(EntryScaledCodes grid, MemorySegment bytes, byte[] codes) {
+    static Coded of(EntryScaledCodes grid, float[] numbers) {
+      MemorySegment bytes = Arena.ofAuto().allocate(grid.bytes());
+      grid.pack(new CodeRoom(), numbers, bytes, 0);
+      byte[] codes = new byte[grid.layout().entries() * grid.layout().lanes()];
+      grid.layout().unpack(new CodeRoom(), bytes, 0, codes);
+      return new Coded(grid, bytes, codes);
+    }
+
+    int code(int entry, int lane) {
+      return codes[entry * grid.layout().lanes() + lane];
+    }
+
+    short scale(int entry, int lane) {
+      return bytes.get(JAVA_SHORT_UNALIGNED, grid.scalesOffset(lane / grid.group()) + 2L * entry);
+    }
+
+    short zero(int entry, int lane) {
+      return bytes.get(JAVA_SHORT_UNALIGNED, grid.zerosOffset(lane / grid.group()) + 2L * entry);
+    }
+  }
+
+  @Test
+  void groupsThatPagesCannotHoldAreRefused() {
+    RowStore store = new RowStore(device.module, PageFormat.KIVI2, new AttentionShape(4, 2, 128));
+    assertThatThrownBy(() -> store.pack(device.stream, 1, 0, RowStore.Layers.ONE, 128, 128))
+        .isInstanceOf(DeviceRefusal.class)
+        .hasMessageContaining("128 tokens")
+        .hasMessageContaining("32 or 64");
+  }
+}

@@ -1,0 +1,26 @@
+package dev.kvasir.cuda;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class TilingTest {
+  /** Cards have 99, 163 or 227 KiB for a block. */
+  @ParameterizedTest
+  @CsvSource({
+    "KIVI2, 128, 16, 227, 128, 16, 2",
+    "KIVI2, 128, 16, 227, 32, 8, 3",
+    "KIVI4, 128, 16, 227, 128, 16, 1",
+    "KIVI4, 128, 16, 227, 32, 8, 2",
+    "KIVI2, 128, 16, 99, 128, 16, 1",
+    "KIVI4, 256, 8, 99, 128, 4, 1",
+    "FP16, 128, 16, 227, 128, 8, 2",
+    "FP16, 64, 16, 227, 128, 16, 2"
+  })
+  void aBlockFitsItsCard(
+      PageFormat format, int dim, int most, int kibibytes, int units, int warps, int stages) {
+    Tiling tiling = Tiling.of(format, dim, most, kibibytes << 10, units);
+    assertThat(tiling).isEqualTo(new Tiling(warps, stages));
+  }
+}
