@@ -96,17 +96,17 @@ public final class Admission {
   /**
    * Waits for a place.
    *
-   * @param least bytes that the request needs if it shares all that it can
-   * @param openingBytes that saying what it needs may take, which nobody else may have been
-   *     promised
+   * @param all bytes that the request needs if it shares nothing
+   * @param opensAside whether saying what it needs takes memory and time, as fetching from a store
+   *     does: then all of its bytes are promised first, and others have their turn meanwhile
    * @param whileWaiting called about once a second
    * @throws ApiException where it can never be let in, or not soon
    */
-  Place admit(int count, long least, long openingBytes, Opening opening, Runnable whileWaiting) {
-    if (least > limit) {
+  Place admit(int count, long all, boolean opensAside, Opening opening, Runnable whileWaiting) {
+    if (all > limit) {
       throw ApiException.tooLong(
           "the prompt and its answer may take %d bytes of cache; the server has %d"
-              .formatted(least, limit));
+              .formatted(all, limit));
     }
     if (count > mostSequences) {
       throw ApiException.invalidField(
@@ -114,12 +114,35 @@ public final class Admission {
     }
     Object turn = new Object();
     join(turn, count);
+    Place whole;
     try {
-      awaitTurn(turn, count, openingBytes, whileWaiting);
-      return take(opening.open(), whileWaiting);
+      awaitTurn(turn, count, whileWaiting);
+      Need need = opensAside ? new Need(count, all, null, 0) : opening.open();
+      whole = take(need, whileWaiting);
     } finally {
       leave(turn);
     }
+    return opensAside ? openAside(whole, opening) : whole;
+  }
+
+  /** Keeps of a promise what turns out to be needed, which is no more. */
+  private Place openAside(Place whole, Opening opening) {
+    Need need = null;
+    try {
+      need = opening.open();
+    } finally {
+      lock.lock();
+      try {
+        release(whole.need);
+        if (need != null) {
+          promise(need);
+        }
+        changed.signalAll();
+      } finally {
+        lock.unlock();
+      }
+    }
+    return new Place(need);
   }
 
   private void join(Object turn, int count) {
@@ -137,12 +160,10 @@ public final class Admission {
     }
   }
 
-  private void awaitTurn(Object turn, int count, long openingBytes, Runnable whileWaiting) {
+  private void awaitTurn(Object turn, int count, Runnable whileWaiting) {
     lock.lock();
     try {
-      while (waiting.peek() != turn
-          || sequences + count > mostSequences
-          || sequences > 0 && promised + openingBytes > limit) {
+      while (waiting.peek() != turn || sequences + count > mostSequences) {
         pause(whileWaiting);
       }
       checkStopping();
@@ -158,15 +179,19 @@ public final class Admission {
         pause(whileWaiting);
       }
       checkStopping();
-      promised += need.bytes();
-      sequences += need.sequences();
-      if (need.source() != null) {
-        Shared kept = shared.computeIfAbsent(need.source(), any -> newShared(need.sourceBytes()));
-        kept.holders++;
-      }
+      promise(need);
       return new Place(need);
     } finally {
       lock.unlock();
+    }
+  }
+
+  private void promise(Need need) {
+    promised += need.bytes();
+    sequences += need.sequences();
+    if (need.source() != null) {
+      Shared kept = shared.computeIfAbsent(need.source(), any -> newShared(need.sourceBytes()));
+      kept.holders++;
     }
   }
 

@@ -67,7 +67,7 @@ public final class Answers {
           admission.admit(
               request.choices(),
               all,
-              model.prefixes().looksElsewhere() ? each : 0,
+              model.prefixes().looksElsewhere(),
               () -> open(request, options, each, opened),
               whileWaiting);
       return start(request, options, place, opened.getFirst(), arrived);

@@ -16,7 +16,7 @@ class AdmissionTest {
   private static Admission.Place admit(
       Admission admission, long bytes, Object source, long shared) {
     return admission.admit(
-        1, bytes, 0, () -> new Admission.Need(1, bytes - shared, source, shared), () -> {});
+        1, bytes, false, () -> new Admission.Need(1, bytes - shared, source, shared), () -> {});
   }
 
   @Test
@@ -67,6 +67,48 @@ class AdmissionTest {
     c.close();
     c.close();
     assertThat(admission.promised()).isZero();
+  }
+
+  /** One that waits for a store does not make the next one wait. */
+  @Test
+  void whoOpensAsideHoldsNobodyUpAndGivesBackWhatItShares() throws Exception {
+    Admission admission = new Admission(100, 10, 10);
+    Object source = new Object();
+    CountDownLatch both = new CountDownLatch(2);
+    List<Admission.Place> places = Collections.synchronizedList(new ArrayList<>());
+    Runnable enter =
+        () -> places.add(admission.admit(1, 50, true, () -> openedWith(both, source), () -> {}));
+    Thread first = Thread.ofVirtual().start(enter);
+    Thread second = Thread.ofVirtual().start(enter);
+    first.join();
+    second.join();
+    assertThat(admission.promised()).isEqualTo(40 + 2 * 10);
+    places.forEach(Admission.Place::close);
+    assertThat(admission.promised()).isZero();
+    assertThat(admission.running()).isZero();
+  }
+
+  private static Admission.Need openedWith(CountDownLatch others, Object source) {
+    others.countDown();
+    try {
+      others.await();
+    } catch (InterruptedException e) {
+      throw new IllegalStateException(e);
+    }
+    return new Admission.Need(1, 10, source, 40);
+  }
+
+  @Test
+  void whatFailsToOpenAsideGivesItsPromiseBack() {
+    Admission admission = new Admission(100, 10, 10);
+    Admission.Opening fails =
+        () -> {
+          throw new IllegalStateException("no");
+        };
+    assertThatThrownBy(() -> admission.admit(1, 50, true, fails, () -> {}))
+        .isInstanceOf(IllegalStateException.class);
+    assertThat(admission.promised()).isZero();
+    assertThat(admission.running()).isZero();
   }
 
   @Test
