@@ -110,17 +110,7 @@ class StoredBeginningsTest {
   }
 
   @ParameterizedTest
-  @ValueSource(
-      strings = {
-        "fp16",
-        "kivi:2,sinks=5",
-        "patternkv:2,window=0",
-        "mixkvq",
-        "pmkvq:2,budget=6MiB",
-        "commvq:1,window=0",
-        "zipcache:2",
-        "mead:1.5"
-      })
+  @ValueSource(strings = {"kivi:2,sinks=5", "mixkvq", "pmkvq:2,budget=6MiB", "mead:1.5"})
   void anAnswerFromWhatAnotherProcessReadIsTheAnswerWithoutIt(String spec) {
     int[] text = text(spec.hashCode(), 2 * STEP + 90);
     int[] next = join(text, text(7, 300));
