@@ -69,12 +69,18 @@ class LibrariesTest {
         run(List.of("clang", "-dumpversion")).trim().equals(version)
             && !run(List.of("ld.lld", "--version")).isEmpty(),
         "clang %s and lld are not installed".formatted(version));
-    run(List.of("bash", BUILD.toString(), folder.toString()));
-    for (Platform platform : Platform.values()) {
+    for (Platform platform : rebuilt()) {
+      run(List.of("bash", BUILD.toString(), folder.toString(), platform.library()));
       assertThat(folder.resolve(platform.library()))
           .hasSameBinaryContentAs(LIBRARIES.resolve(platform.library()));
     }
-    assertThat(folder.resolve("hashes")).hasSameTextualContentAs(LIBRARIES.resolve("hashes"));
+  }
+
+  /** All four take a minute of a processor: this platform's, unless more is asked for. */
+  private static List<Platform> rebuilt() {
+    return Boolean.getBoolean("kvasir.native.rebuild")
+        ? List.of(Platform.values())
+        : List.of(Platform.ofThisProcess());
   }
 
   /** What a program says; nothing if there is none. */

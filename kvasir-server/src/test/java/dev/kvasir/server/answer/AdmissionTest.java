@@ -162,7 +162,7 @@ class AdmissionTest {
           return new Admission.Need(1, 10, null, 0);
         };
     Thread second =
-        Thread.startVirtualThread(() -> admission.admit(1, 50, 50, small, () -> {}).close());
+        Thread.startVirtualThread(() -> admission.admit(1, 50, true, small, () -> {}).close());
     while (admission.waiting() == 0) {
       Thread.sleep(5);
     }
