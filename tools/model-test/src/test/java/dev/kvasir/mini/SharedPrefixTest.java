@@ -88,14 +88,10 @@ class SharedPrefixTest {
   @ValueSource(
       strings = {
         "fp16",
-        "bf16",
         "kivi:2,window=0",
-        "kivi:4,sinks=5",
         "kivi:2,k=4,v=1,window=40,sinks=16",
         "patternkv:2,window=0",
-        "patternkv:2,rope=static,sinks=5",
         "mixkvq,window=0",
-        "mixkvq",
         "pmkvq:2,budget=6MiB",
         "pmkvq:4,budget=8MiB,sinks=16",
         "ott:2,window=0",
@@ -104,7 +100,6 @@ class SharedPrefixTest {
         "skvq:2",
         "kvquant:2,window=0",
         "commvq:1,window=0",
-        "commvq:2",
         "quarot:2,window=0",
         "turboquant:2,window=0",
         "rotatekv:2,window=0",
