@@ -48,7 +48,7 @@ final class SavedSession {
       SessionOptions options = options(stored);
       Optional<String> difference = model.identity(options).differenceOf(stored.identity());
       if (difference.isPresent()) {
-        throw new InvalidInputException("%s: %s".formatted(path, difference.get()));
+        throw new InvalidInputException(difference.get());
       }
       model.checkIds(stored.tokens());
       KvCache cache = model.restoredCache(options, file.cache());
@@ -56,9 +56,7 @@ final class SavedSession {
     } catch (CacheFullException e) {
       throw e; // which says nothing of the file
     } catch (InvalidInputException e) {
-      throw e.getMessage().startsWith(path.toString())
-          ? e
-          : new InvalidInputException("%s: %s".formatted(path, e.getMessage()), e);
+      throw SessionFile.named(path, e);
     }
   }
 

@@ -103,8 +103,7 @@ final class DenseBlock implements Block {
   }
 
   /** From the vectors of one head to those of all, token by token. */
-  private static void spread(
-      float[] head, int headDim, int tokens, float[] all, int at, int stride) {
+  static void spread(float[] head, int headDim, int tokens, float[] all, int at, int stride) {
     for (int token = 0; token < tokens; token++) {
       System.arraycopy(head, token * headDim, all, at + token * stride, headDim);
     }

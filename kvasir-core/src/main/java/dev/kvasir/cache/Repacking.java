@@ -96,19 +96,14 @@ public final class Repacking {
   private void expand(int layer, int block, int tokens) {
     for (int head = 0; head < shape.kvHeads(); head++) {
       from.expandKeys(kernels, layer, head, block, tokens, headKeys);
-      spread(headKeys, shape.keyDim(), tokens, head, keys);
+      int keyDim = shape.keyDim();
+      DenseBlock.spread(headKeys, keyDim, tokens, keys, head * keyDim, shape.kvHeads() * keyDim);
       if (!shape.hasValuesInKeys()) {
         from.expandValues(kernels, layer, head, block, tokens, headValues);
-        spread(headValues, shape.valueDim(), tokens, head, values);
+        int valueDim = shape.valueDim();
+        DenseBlock.spread(
+            headValues, valueDim, tokens, values, head * valueDim, shape.kvHeads() * valueDim);
       }
-    }
-  }
-
-  /** Puts the vectors of a head where those of a token stand together. */
-  private void spread(float[] ofHead, int channels, int tokens, int head, float[] ofTokens) {
-    for (int token = 0; token < tokens; token++) {
-      int at = (token * shape.kvHeads() + head) * channels;
-      System.arraycopy(ofHead, token * channels, ofTokens, at, channels);
     }
   }
 }

@@ -4,7 +4,7 @@ import dev.kvasir.cache.CacheForm;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.function.Function;
+import java.util.function.IntFunction;
 
 /** The blocks of a stored sequence: written under their names, and found again by them. */
 public final class Blocks {
@@ -47,18 +47,18 @@ public final class Blocks {
    *
    * @param blocks the bytes of a block by its index
    */
-  public static CacheForm read(StoredSequence sequence, Function<Integer, byte[]> blocks) {
+  public static CacheForm read(StoredSequence sequence, IntFunction<byte[]> blocks) {
     return new ReadCache(sequence, blocks);
   }
 
   /** Blocks come in their order, once each. */
   private static final class ReadCache implements CacheForm {
     private final StoredSequence sequence;
-    private final Function<Integer, byte[]> source;
+    private final IntFunction<byte[]> source;
     private final int[] ends;
     private byte[] chain;
 
-    ReadCache(StoredSequence sequence, Function<Integer, byte[]> source) {
+    ReadCache(StoredSequence sequence, IntFunction<byte[]> source) {
       this.sequence = sequence;
       this.source = source;
       this.ends = new int[sequence.blocks().size()];

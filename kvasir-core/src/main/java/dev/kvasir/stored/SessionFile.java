@@ -136,14 +136,19 @@ public final class SessionFile implements AutoCloseable {
       return new SessionFile(file, arena);
     } catch (InvalidInputException e) {
       arena.close();
-      String message = e.getMessage();
-      throw message.startsWith(file.toString())
-          ? e
-          : new InvalidInputException("%s: %s".formatted(file, message), e);
+      throw named(file, e);
     } catch (RuntimeException | Error e) {
       arena.close();
       throw e;
     }
+  }
+
+  /** A refusal of what a file holds that names the file, whoever refused. */
+  public static InvalidInputException named(Path file, InvalidInputException refusal) {
+    String message = refusal.getMessage();
+    return message.startsWith(file.toString())
+        ? refusal
+        : new InvalidInputException("%s: %s".formatted(file, message), refusal);
   }
 
   /** Answers where the sequence begins. */

@@ -114,16 +114,6 @@ public final class UniformPage implements Page {
     }
   }
 
-  /** A page of bytes that lie as the shapes say, in memory of its own. */
-  public static UniformPage of(List<HeadShape> shapes, Lookups lookups, MemorySegment source) {
-    SharedArena own = new SharedArena();
-    try {
-      return of(own, shapes, lookups, source);
-    } finally {
-      own.release();
-    }
-  }
-
   /** A page of bytes that lie as the shapes say. */
   public static UniformPage of(
       SharedArena memory, List<HeadShape> shapes, Lookups lookups, MemorySegment source) {
