@@ -26,6 +26,8 @@ public final class Attention {
   /** Query heads of a token that walk together: more of them are divided. */
   private static final int MOST_ROWS = PageReader.MOST_ROWS;
 
+  private static final float[] NO_SINKS = {};
+
   private final AttentionShape shape;
   private final Kernels kernels;
   private final Crew crew;
@@ -57,6 +59,7 @@ public final class Attention {
 
   private int layer;
   private int window;
+  private float[] sinks; // (queryHeads), or empty
   private float[] queries;
   private float[] out;
 
@@ -143,17 +146,30 @@ public final class Attention {
     firstSlot = new int[size];
   }
 
+  /** Attends in one layer without sinks. */
+  public void attend(int atLayer, int attentionWindow, float[] rotatedQueries, float[] output) {
+    attend(atLayer, attentionWindow, NO_SINKS, rotatedQueries, output);
+  }
+
   /**
    * Attends in one layer; its keys and values must have been appended. Caches that want to know are
    * told how much their tokens were looked at.
    *
    * @param attentionWindow positions that a query sees, itself included
+   * @param scoresOfSinks for each query head a score that takes its share and gives nothing, or
+   *     empty
    * @param rotatedQueries (rows, queryHeads, headDim)
    * @param output (rows, queryHeads, headDim)
    */
-  public void attend(int atLayer, int attentionWindow, float[] rotatedQueries, float[] output) {
+  public void attend(
+      int atLayer,
+      int attentionWindow,
+      float[] scoresOfSinks,
+      float[] rotatedQueries,
+      float[] output) {
     layer = atLayer;
     window = attentionWindow;
+    sinks = scoresOfSinks;
     queries = rotatedQueries;
     out = output;
     int slots = plan();
@@ -214,6 +230,7 @@ public final class Attention {
       walkSpan(strip, kvHead, queryHead, 0, walks[worker]);
       for (int token = 0; token < stripCount[strip]; token++) {
         int head = headAt(strip, token, kvHead, queryHead);
+        walks[worker].sink(token, sinks, head % shape.queryHeads());
         walks[worker].finish(token, out, head * shape.valueDim());
         if (receives(strip)) {
           walks[worker].leaveLogSums(token, receivers.logSums(), head);
@@ -280,11 +297,17 @@ public final class Attention {
     int headCount = headCount(strip, queryHead);
     for (int row = 0; row < stripCount[strip] * headCount; row++) {
       int head = headAt(strip, row / headCount, kvHead, queryHead) + row % headCount;
-      found.merge(kernels, slot, spans[strip], row, out, head * shape.valueDim());
+      float sink = sinkOf(head);
+      found.merge(kernels, slot, spans[strip], row, sink, out, head * shape.valueDim());
       if (receives(strip)) {
-        receivers.logSums()[head] = found.logSum(slot, spans[strip], row);
+        receivers.logSums()[head] = found.logSum(slot, spans[strip], row, sink);
       }
     }
+  }
+
+  /** By a head that is counted through all rows. */
+  private float sinkOf(int head) {
+    return sinks.length == 0 ? Float.NEGATIVE_INFINITY : sinks[head % shape.queryHeads()];
   }
 
   private boolean receives(int strip) {

@@ -7,8 +7,15 @@ import dev.kvasir.codec.CacheShape;
  *
  * @param keyDim channels of a query, as of a key
  * @param valueDim channels of a head's output, as of a value
+ * @param scoreCap what scores are bent to stay within; 0 for no bound
  */
-public record AttentionShape(int queryHeads, int kvHeads, int keyDim, int valueDim) {
+public record AttentionShape(
+    int queryHeads, int kvHeads, int keyDim, int valueDim, float scoreCap) {
+  /** Scores without a bound. */
+  public AttentionShape(int queryHeads, int kvHeads, int keyDim, int valueDim) {
+    this(queryHeads, kvHeads, keyDim, valueDim, 0);
+  }
+
   /** Values as wide as keys. */
   public AttentionShape(int queryHeads, int kvHeads, int headDim) {
     this(queryHeads, kvHeads, headDim, headDim);

@@ -7,6 +7,7 @@ import dev.kvasir.codec.Page;
 import dev.kvasir.codec.PageReader;
 import dev.kvasir.codec.PageReaders;
 import dev.kvasir.kernel.Kernels;
+import dev.kvasir.kernel.RowKernels;
 import java.util.Arrays;
 
 /**
@@ -119,6 +120,9 @@ final class PageWalk {
     }
     Arrays.fill(scores, at, at + from, 0);
     Arrays.fill(scores, at + to, at + tokens, 0);
+    if (shape.scoreCap() > 0) {
+      RowKernels.bend(scores, at + from, to - from, shape.scoreCap());
+    }
     float before = maxima[row];
     float now = Math.max(before, kernels.rows().maximum(scores, at + from, to - from));
     float sum = kernels.rows().exponentiate(scores, at + from, to - from, now);
@@ -135,6 +139,20 @@ final class PageWalk {
   /** All blocks have been visited. */
   void end() {
     readers.end(rows, mixed);
+  }
+
+  /**
+   * Takes the share of a token's heads that no token gets: a score each, from {@code at} on.
+   *
+   * @param sinks empty for none
+   */
+  void sink(int token, float[] sinks, int at) {
+    if (sinks.length > 0) {
+      for (int head = 0; head < heads; head++) {
+        int row = token * heads + head;
+        sums[row] += (float) Math.exp(sinks[at + head] - maxima[row]);
+      }
+    }
   }
 
   /** Writes the outputs of a token's heads. */

@@ -43,10 +43,12 @@ final class PartialOutputs {
   /**
    * Merges a row of consecutive slots, in their order. A span that a row's window does not reach
    * left a maximum of minus infinity and counts for nothing.
+   *
+   * @param sink a score that takes its share and gives nothing; minus infinity for none
    */
-  void merge(Kernels kernels, int firstSlot, int slots, int row, float[] out, int at) {
+  void merge(Kernels kernels, int firstSlot, int slots, int row, float sink, float[] out, int at) {
     float largest = largest(firstSlot, slots, row);
-    float total = 0;
+    float total = (float) Math.exp(sink - largest);
     Arrays.fill(out, at, at + valueDim, 0);
     for (int slot = firstSlot; slot < firstSlot + slots; slot++) {
       int from = slot * PageReader.MOST_ROWS + row;
@@ -67,9 +69,9 @@ final class PartialOutputs {
   }
 
   /** The logarithm of what a row's exponentials add up to in consecutive slots. */
-  float logSum(int firstSlot, int slots, int row) {
+  float logSum(int firstSlot, int slots, int row, float sink) {
     float largest = largest(firstSlot, slots, row);
-    float total = 0;
+    float total = (float) Math.exp(sink - largest);
     for (int slot = firstSlot; slot < firstSlot + slots; slot++) {
       int from = slot * PageReader.MOST_ROWS + row;
       total += sums[from] * (float) Math.exp(maxima[from] - largest);

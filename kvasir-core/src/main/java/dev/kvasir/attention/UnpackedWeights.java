@@ -3,6 +3,7 @@ package dev.kvasir.attention;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.codec.PageReader;
 import dev.kvasir.kernel.Kernels;
+import dev.kvasir.kernel.RowKernels;
 import java.util.Arrays;
 
 /**
@@ -170,6 +171,9 @@ final class UnpackedWeights {
       return;
     }
     int at = row * PAGE + from - scoredFrom;
+    if (shape.scoreCap() > 0) {
+      RowKernels.bend(scores, at, to - from, shape.scoreCap());
+    }
     kernels.rows().exponentiate(scores, at, to - from, logSums[row]);
     int[] sums = weights[token];
     int place = from - first(token);

@@ -26,8 +26,10 @@ public final class Fingerprint {
 
   public static String of(ModelConfig config, TensorSource file) {
     MessageDigest digest = sha256();
-    add(digest, "%s %s".formatted(config.architecture(), config.rope().base()));
-    addStretching(digest, config.rope());
+    for (ModelConfig.RopeSettings rope : config.ropes().kinds()) {
+      add(digest, "%s %s".formatted(config.architecture(), rope.base()));
+      addStretching(digest, rope);
+    }
     addWidths(digest, config);
     List<Tensor> ordered =
         file.tensors().stream().sorted(Comparator.comparing(Tensor::name)).toList();

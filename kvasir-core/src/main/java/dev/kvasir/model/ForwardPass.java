@@ -1,12 +1,12 @@
 package dev.kvasir.model;
 
 import dev.kvasir.attention.Attention;
-import dev.kvasir.cache.KvCache;
 import dev.kvasir.engine.Batch;
 import dev.kvasir.kernel.Crew;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.MatrixProducts;
-import java.util.Arrays;
+import dev.kvasir.kernel.RowKernels;
+import java.util.List;
 
 /**
  * One step of the decoder over the rows of a batch, with the memory that it needs. Row-wise work is
@@ -14,229 +14,142 @@ import java.util.Arrays;
  */
 final class ForwardPass {
   private final ModelConfig config;
+  private final Scales scales;
   private final Weights weights;
-  private final Rope rope;
   private final Kernels kernels;
   private final Crew crew;
   private final MatrixProducts products;
   private final Attention attention;
+  private final StepRows rows = new StepRows();
+  private final StepAngles angles;
+  private final AttentionPass attending;
+  private final FeedForwardPass feedForward;
 
   private float[] x = {}; // (rows, hidden), the residual stream
   private float[] normed = {}; // (rows, hidden)
-  private float[] queries = {}; // (rows, queryHeads, keyDim)
-  private float[] keys = {}; // (rows, kvHeads, keyDim)
-  private float[] values = {}; // (rows, kvHeads, valueDim)
-  private float[] mixed = {}; // (rows, queryHeads, valueDim)
-  private float[] gate = {}; // (rows, feedForward)
-  private float[] up = {}; // (rows, feedForward)
   private float[] update = {}; // (rows, hidden)
-  private float[] cosines = {}; // (rows, pairs)
-  private float[] sines = {}; // (rows, pairs)
-  private int[] sequenceOfRow = {};
   private int room;
 
-  private Batch batch;
-  private int layerIndex;
   private LayerWeights layer;
+  private float[] logits;
 
   private final Crew.Work embed = this::embed;
   private final Crew.Work normalizeForAttention = this::normalizeForAttention;
-  private final Crew.Work rotateAndRemember = this::rotateAndRemember;
-  private final Crew.Work addAndNormalize = this::addAndNormalize;
-  private final Crew.Work activate = this::activate;
+  private final Crew.Work addAttention = this::addAttention;
   private final Crew.Work addFeedForward = this::addFeedForward;
+  private final Crew.Work boundLogits = this::boundLogits;
 
-  ForwardPass(ModelConfig config, Weights weights, Rope rope, Kernels kernels, Crew crew) {
+  ForwardPass(ModelConfig config, Weights weights, List<Rope> ropes, Kernels kernels, Crew crew) {
     this.config = config;
+    this.scales = config.scales();
     this.weights = weights;
-    this.rope = rope;
     this.kernels = kernels;
     this.crew = crew;
     this.products = new MatrixProducts(kernels, crew);
     this.attention = new Attention(config.attentionShape(), kernels, crew);
+    this.angles = new StepAngles(ropes);
+    this.attending = new HeadPass(config, kernels, crew, products, attention, rows, angles);
+    this.feedForward = new FeedForwardPass(config, kernels, crew, products);
   }
 
-  void run(Batch step) {
-    begin(step);
-    int rows = batch.rows();
-    crew.run(embed, rows);
-    for (layerIndex = 0; layerIndex < config.layers(); layerIndex++) {
-      layer = weights.layers().get(layerIndex);
-      crew.run(normalizeForAttention, rows);
-      products.multiply(
-          normed,
-          rows,
-          layer.query().matrix(),
-          queries,
-          layer.key().matrix(),
-          keys,
-          layer.value().matrix(),
-          values);
-      crew.run(rotateAndRemember, rows);
-      attention.attend(layerIndex, layer.window(), queries, mixed);
-      products.multiply(mixed, rows, layer.output().matrix(), update);
-      crew.run(addAndNormalize, rows);
-      products.multiply(normed, rows, layer.gate().matrix(), gate, layer.up().matrix(), up);
-      crew.run(activate, rows);
-      products.multiply(gate, rows, layer.down().matrix(), update);
-      crew.run(addFeedForward, rows);
+  void run(Batch batch) {
+    int count = batch.rows();
+    makeRoom(count);
+    rows.begin(batch, attention);
+    crew.run(embed, count);
+    for (int index = 0; index < config.layers(); index++) {
+      layer = weights.layers().get(index);
+      crew.run(normalizeForAttention, count);
+      attending.run(index, layer, normed, update);
+      crew.run(addAttention, count);
+      feedForward.run(layer.feedForward(), normed, count, update);
+      crew.run(addFeedForward, count);
     }
-    computeLogits();
-    end();
+    computeLogits(batch);
+    rows.end(attention);
   }
 
-  private void begin(Batch step) {
-    batch = step;
-    makeRoom(batch.rows());
-    attention.begin();
-    for (int s = 0; s < batch.sequences(); s++) {
-      int first = batch.firstRow(s);
-      int count = batch.endRow(s) - first;
-      int stepBegin = batch.stepBegin(s);
-      int stepEnd = batch.stepEnd(s);
-      Arrays.fill(sequenceOfRow, first, first + count, s);
-      if (admit(s, stepEnd)) {
-        KvCache cache = batch.cache(s);
-        attention.add(cache, first, count, batch.position(first), stepBegin, stepEnd);
-      }
-    }
-  }
-
-  /** A sequence that has no room keeps its rows to itself: the others go on without it. */
-  private boolean admit(int sequence, int length) {
-    try {
-      batch.cache(sequence).reserve(length);
-      tellTokens(sequence);
-      return true;
-    } catch (RuntimeException e) {
-      batch.fail(sequence, e);
-      return false;
-    }
-  }
-
-  private void tellTokens(int sequence) {
-    KvCache cache = batch.cache(sequence);
-    if (cache.seesTokens()) {
-      for (int row = batch.firstRow(sequence); row < batch.endRow(sequence); row++) {
-        cache.see(batch.position(row), batch.token(row));
-      }
-    }
-  }
-
-  /**
-   * Positions count only now that every layer holds them: a failed step leaves caches as before.
-   */
-  private void end() {
-    for (int s = 0; s < batch.sequences(); s++) {
-      if (!batch.hasFailed(s)) {
-        batch.cache(s).count(batch.endRow(s) - batch.firstRow(s));
-      }
-    }
-    attention.begin();
-    batch = null;
-  }
-
-  private void makeRoom(int rows) {
-    if (rows <= room) {
+  private void makeRoom(int count) {
+    if (count <= room) {
       return;
     }
-    x = new float[rows * config.hidden()];
-    normed = new float[rows * config.hidden()];
-    update = new float[rows * config.hidden()];
-    queries = new float[rows * config.queryHeads() * config.keyDim()];
-    mixed = new float[rows * config.queryHeads() * config.valueDim()];
-    keys = new float[rows * config.kvHeads() * config.keyDim()];
-    values = new float[rows * config.kvHeads() * config.valueDim()];
-    gate = new float[rows * config.feedForward()];
-    up = new float[rows * config.feedForward()];
-    cosines = new float[rows * rope.pairs()];
-    sines = new float[rows * rope.pairs()];
-    sequenceOfRow = new int[rows];
-    room = rows;
+    x = new float[count * config.hidden()];
+    normed = new float[count * config.hidden()];
+    update = new float[count * config.hidden()];
+    rows.makeRoom(count);
+    angles.makeRoom(count);
+    attending.makeRoom(count);
+    feedForward.makeRoom(count);
+    room = count;
   }
 
   private void embed(int row, int worker) {
-    kernels.expand(weights.embedding(), batch.token(row), 1, x, row * config.hidden());
-    rope.angles(batch.position(row), cosines, sines, row * rope.pairs());
+    int at = row * config.hidden();
+    kernels.expand(weights.embedding(), rows.batch().token(row), 1, x, at);
+    scale(x, at, config.hidden(), scales.embedding());
+    angles.set(row, rows.batch().position(row));
   }
 
   private void normalizeForAttention(int row, int worker) {
-    normalize(row, layer.attentionNorm());
+    normalize(x, row, layer.attentionNorm(), normed, row);
   }
 
-  private void rotateAndRemember(int row, int worker) {
-    int keyDim = config.keyDim();
-    int q = row * config.queryHeads() * keyDim;
-    int k = row * config.kvHeads() * keyDim;
-    int v = row * config.kvHeads() * config.valueDim();
-    layer.query().addBias(kernels, queries, q);
-    layer.key().addBias(kernels, keys, k);
-    layer.value().addBias(kernels, values, v);
-    layer.queryNorm().apply(kernels, queries, q, config.queryHeads(), keyDim);
-    layer.keyNorm().apply(kernels, keys, k, config.kvHeads(), keyDim);
-    int angles = row * rope.pairs();
-    rope.rotate(queries, q, config.queryHeads(), keyDim, cosines, sines, angles);
-    rope.rotate(keys, k, config.kvHeads(), keyDim, cosines, sines, angles);
-    if (!batch.hasFailed(sequenceOfRow[row])) {
-      remember(row, q, k, v);
-    }
-  }
-
-  /** What cannot be stored fails its own sequence and no other. */
-  private void remember(int row, int q, int k, int v) {
-    int sequence = sequenceOfRow[row];
-    KvCache cache = batch.cache(sequence);
-    try {
-      cache.append(layerIndex, batch.position(row), keys, k, values, v);
-      if (cache.seesQueries()) {
-        cache.see(layerIndex, batch.position(row), queries, q);
-      }
-    } catch (RuntimeException e) {
-      batch.fail(sequence, e);
-    }
-  }
-
-  private void addAndNormalize(int row, int worker) {
-    layer.output().addBias(kernels, update, row * config.hidden());
-    addUpdate(row);
-    normalize(row, layer.feedForwardNorm());
-  }
-
-  private void activate(int row, int worker) {
-    int at = row * config.feedForward();
-    layer.gate().addBias(kernels, gate, at);
-    layer.up().addBias(kernels, up, at);
-    kernels.rows().gatedSilu(gate, up, at, config.feedForward());
+  private void addAttention(int row, int worker) {
+    layer.attention().output().addBias(kernels, update, row * config.hidden());
+    addUpdate(row, layer.attentionOutNorm());
+    normalize(x, row, layer.feedForwardNorm(), normed, row);
   }
 
   private void addFeedForward(int row, int worker) {
-    layer.down().addBias(kernels, update, row * config.hidden());
-    addUpdate(row);
+    layer.feedForward().addOutputBias(kernels, update, row * config.hidden());
+    addUpdate(row, layer.feedForwardOutNorm());
   }
 
-  private void addUpdate(int row) {
+  private void addUpdate(int row, float[] norm) {
     int at = row * config.hidden();
+    if (norm.length > 0) {
+      normalize(update, row, norm, update, row);
+    }
+    scale(update, at, config.hidden(), scales.residual());
     kernels.rows().add(x, at, update, at, config.hidden());
   }
 
-  private void normalize(int row, float[] weight) {
-    int at = row * config.hidden();
-    kernels.rows().rmsNorm(x, at, weight, config.normEpsilon(), normed, at, config.hidden());
+  private void normalize(float[] from, int row, float[] weight, float[] to, int toRow) {
+    int hidden = config.hidden();
+    if (weight.length == 0) {
+      System.arraycopy(from, row * hidden, to, toRow * hidden, hidden);
+    } else {
+      float epsilon = config.normEpsilon();
+      kernels.rows().rmsNorm(from, row * hidden, weight, epsilon, to, toRow * hidden, hidden);
+    }
   }
 
-  private void computeLogits() {
+  private void scale(float[] numbers, int at, int count, float factor) {
+    if (factor != 1) {
+      kernels.rows().scale(numbers, at, count, factor);
+    }
+  }
+
+  private void computeLogits(Batch batch) {
     int wanted = batch.logitRows();
-    float[] logits = batch.roomForLogits(config.vocabulary());
+    logits = batch.roomForLogits(config.vocabulary());
     if (wanted == 0) {
       return;
     }
-    int hidden = config.hidden();
     for (int i = 0; i < wanted; i++) {
-      int at = batch.rowWithLogits(i) * hidden;
-      kernels
-          .rows()
-          .rmsNorm(x, at, weights.outputNorm(), config.normEpsilon(), normed, i * hidden, hidden);
+      normalize(x, batch.rowWithLogits(i), weights.outputNorm(), normed, i);
     }
     products.multiply(normed, wanted, weights.output(), logits);
+    if (scales.logit() != 1 || scales.logitCap() > 0) {
+      crew.run(boundLogits, wanted);
+    }
+  }
+
+  private void boundLogits(int row, int worker) {
+    int count = config.vocabulary();
+    scale(logits, row * count, count, scales.logit());
+    if (scales.logitCap() > 0) {
+      RowKernels.bend(logits, row * count, count, scales.logitCap());
+    }
   }
 }

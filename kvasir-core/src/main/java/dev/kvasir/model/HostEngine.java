@@ -15,6 +15,7 @@ import dev.kvasir.kernel.Kernels;
 import dev.kvasir.memory.MemoryPool;
 import dev.kvasir.profile.Profile;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.ArrayBlockingQueue;
 
@@ -33,7 +34,7 @@ public final class HostEngine implements Engine {
   private final ModelConfig config;
   private final String fingerprint;
   private final Weights weights;
-  private final Rope rope;
+  private final List<Rope> ropes;
   private final Kernels kernels;
   private final Crew crew;
   private final MemoryPool memory;
@@ -51,7 +52,7 @@ public final class HostEngine implements Engine {
     this.config = config;
     this.fingerprint = fingerprint;
     this.weights = weights;
-    this.rope = config.rope().rope();
+    this.ropes = config.ropes().kinds().stream().map(ModelConfig.RopeSettings::rope).toList();
     this.kernels = kernels;
     this.crew = crew;
     this.memory = memory;
@@ -114,7 +115,7 @@ public final class HostEngine implements Engine {
   public CacheHost cacheHost() {
     return CacheHost.unknown()
         .withQueryHeads(config.queryHeads())
-        .withRotation(Optional.of(rope))
+        .withRotation(config.sharedRotation().map(_ -> ropes.getFirst()))
         .withTables(Optional.of(tables))
         .withMemory(memory)
         .withKernels(kernels)
@@ -174,7 +175,7 @@ public final class HostEngine implements Engine {
     checkTokens(batch);
     ForwardPass pass = idle.poll();
     if (pass == null) {
-      pass = new ForwardPass(config, weights, rope, kernels, crew);
+      pass = new ForwardPass(config, weights, ropes, kernels, crew);
     }
     batch.enter();
     try {

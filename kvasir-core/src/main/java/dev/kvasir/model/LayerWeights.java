@@ -1,36 +1,57 @@
 package dev.kvasir.model;
 
+import dev.kvasir.error.InvalidInputException;
+
 /**
- * One layer of the decoder.
+ * One layer of the decoder: {@code x += attention(norm(x))}, then {@code x +=
+ * feedForward(norm(x))}. A norm that is empty leaves what it is given as it is.
  *
+ * @param attentionNorm of what attention is given
+ * @param attentionOutNorm of what attention gives, before it is added
+ * @param feedForwardNorm of what the feed-forward part is given
+ * @param feedForwardOutNorm of what the feed-forward part gives, before it is added
  * @param window positions that a query of this layer sees, itself included; {@link
  *     Integer#MAX_VALUE} for all
  */
 public record LayerWeights(
     float[] attentionNorm, // (hidden)
-    Projection query, // (queryHeads * keyDim, hidden)
-    Projection key, // (kvHeads * keyDim, hidden)
-    Projection value, // (kvHeads * valueDim, hidden)
-    HeadNorm queryNorm,
-    HeadNorm keyNorm,
-    Projection output, // (hidden, queryHeads * valueDim)
+    AttentionWeights attention,
+    float[] attentionOutNorm, // (hidden)
     float[] feedForwardNorm, // (hidden)
-    Projection gate, // (feedForward, hidden)
-    Projection up, // (feedForward, hidden)
-    Projection down, // (hidden, feedForward)
+    FeedForwardWeights feedForward,
+    float[] feedForwardOutNorm, // (hidden)
     int window) {
+  /** Numbers stay as they are. */
+  public static final float[] NO_NORM = {};
+
+  /**
+   * Attention by heads, for what is made for it.
+   *
+   * @throws InvalidInputException where this layer attends in another way
+   */
+  public HeadWeights heads() {
+    return switch (attention) {
+      case HeadWeights heads -> heads;
+    };
+  }
+
+  /**
+   * A feed-forward part of one gate, for what is made for it.
+   *
+   * @throws InvalidInputException where this layer has another
+   */
+  public GatedWeights gated() {
+    return switch (feedForward) {
+      case GatedWeights gated -> gated;
+    };
+  }
 
   long bytes() {
-    long norms = (long) (attentionNorm.length + feedForwardNorm.length) * Float.BYTES;
-    return norms
-        + queryNorm.bytes()
-        + keyNorm.bytes()
-        + query.bytes()
-        + key.bytes()
-        + value.bytes()
-        + output.bytes()
-        + gate.bytes()
-        + up.bytes()
-        + down.bytes();
+    long norms =
+        attentionNorm.length
+            + attentionOutNorm.length
+            + feedForwardNorm.length
+            + feedForwardOutNorm.length;
+    return norms * Float.BYTES + attention.bytes() + feedForward.bytes();
   }
 }

@@ -6,6 +6,7 @@ import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.GgufFile;
 import dev.kvasir.kernel.Rotation;
 import java.nio.file.Path;
+import java.util.Optional;
 
 /**
  * The sizes of a decoder and the choices that its architecture makes.
@@ -26,9 +27,46 @@ public record ModelConfig(
     int vocabulary,
     int contextLength,
     float normEpsilon,
-    RopeSettings rope,
+    RopePattern ropes,
     WindowPattern windows,
+    Scales scales,
     OutputWeights output) {
+
+  /** A decoder whose layers all turn alike and which scales nothing. */
+  public ModelConfig(
+      String name,
+      Architecture architecture,
+      int layers,
+      int hidden,
+      int feedForward,
+      int queryHeads,
+      int kvHeads,
+      int keyDim,
+      int valueDim,
+      int vocabulary,
+      int contextLength,
+      float normEpsilon,
+      RopeSettings rope,
+      WindowPattern windows,
+      OutputWeights output) {
+    this(
+        name,
+        architecture,
+        layers,
+        hidden,
+        feedForward,
+        queryHeads,
+        kvHeads,
+        keyDim,
+        valueDim,
+        vocabulary,
+        contextLength,
+        normEpsilon,
+        RopePattern.all(rope),
+        windows,
+        Scales.NONE,
+        output);
+  }
 
   /** Where the weights of the output layer come from. */
   public enum OutputWeights {
@@ -83,15 +121,20 @@ public record ModelConfig(
               .formatted(fileName, queryHeads, widest, Integer.MAX_VALUE));
     }
     SizeLimits.check(fileName, this);
+    ropes.kinds().forEach(rope -> check(fileName, rope));
+    if (!(normEpsilon > 0)) {
+      throw new InvalidInputException(
+          "%s: the norm's epsilon is %s; expected more than 0".formatted(fileName, normEpsilon));
+    }
+    return this;
+  }
+
+  private void check(String fileName, RopeSettings rope) {
     int turned = rope.dimensions();
     if (turned < 2 || turned > keyDim || turned % 2 != 0) {
       throw new InvalidInputException(
           "%s: rotates %d channels of a head; expected an even number up to %d"
               .formatted(fileName, turned, keyDim));
-    }
-    if (!(normEpsilon > 0)) {
-      throw new InvalidInputException(
-          "%s: the norm's epsilon is %s; expected more than 0".formatted(fileName, normEpsilon));
     }
     if (!(rope.base() > 0) || Double.isInfinite(rope.base())) {
       throw new InvalidInputException(
@@ -104,7 +147,6 @@ public record ModelConfig(
                 .formatted(fileName, number));
       }
     }
-    return this;
   }
 
   private static void atLeastOne(String fileName, String what, int value) {
@@ -123,12 +165,43 @@ public record ModelConfig(
     return new CacheShape(layers, kvHeads, keyDim, valueDim);
   }
 
-  /** How this model turns keys and queries to their positions. */
+  /**
+   * How far layers turn, for what is made for layers that all turn alike; else of the first kind.
+   */
+  public RopeSettings rope() {
+    return ropes.kinds().getFirst();
+  }
+
+  /** How all layers turn keys and queries to their positions; none where they differ in it. */
+  public Optional<Rotation> sharedRotation() {
+    return ropes.isOne(layers) ? Optional.of(rope().rope()) : Optional.empty();
+  }
+
+  /** The same for what cannot do without; refuses a model whose layers differ. */
   public Rotation rotation() {
-    return rope.rope();
+    return sharedRotation()
+        .orElseThrow(
+            () ->
+                new InvalidInputException(
+                    "%s: layers turn their keys differently; this is made for one rotation of all"
+                        .formatted(name)));
+  }
+
+  /**
+   * Refuses a decoder of any but the plain kind, by what it is, for what computes layers in its own
+   * way.
+   *
+   * @param who computes them
+   */
+  public void requirePlain(String who) {
+    if (!scales.equals(Scales.NONE) || !ropes.isOne(layers)) {
+      throw new InvalidInputException(
+          "%s: %s knows decoders without scales, bounds and several rotations; this is a %s model"
+              .formatted(name, who, architecture.fileName()));
+    }
   }
 
   public AttentionShape attentionShape() {
-    return new AttentionShape(queryHeads, kvHeads, keyDim, valueDim);
+    return new AttentionShape(queryHeads, kvHeads, keyDim, valueDim, scales.scoreCap());
   }
 }

@@ -78,17 +78,31 @@ final class WeightsLoader {
   private LayerWeights layer(int layer) {
     return new LayerWeights(
         vector(names.weight(layer, Part.ATTENTION_NORM)),
+        heads(layer),
+        LayerWeights.NO_NORM,
+        vector(names.weight(layer, Part.FEED_FORWARD_NORM)),
+        gated(layer),
+        LayerWeights.NO_NORM,
+        config.windows().of(layer));
+  }
+
+  private AttentionWeights heads(int layer) {
+    return new HeadWeights(
         projection(layer, Part.QUERY),
         projection(layer, Part.KEY),
         projection(layer, Part.VALUE),
         headNorm(layer, Part.QUERY_NORM),
         headNorm(layer, Part.KEY_NORM),
-        projection(layer, Part.OUTPUT),
-        vector(names.weight(layer, Part.FEED_FORWARD_NORM)),
+        HeadWeights.NO_SINKS,
+        projection(layer, Part.OUTPUT));
+  }
+
+  private FeedForwardWeights gated(int layer) {
+    return new GatedWeights(
         projection(layer, Part.GATE),
         projection(layer, Part.UP),
         projection(layer, Part.DOWN),
-        config.windows().of(layer));
+        Activation.SILU);
   }
 
   private Projection projection(int layer, Part part) {

@@ -18,6 +18,7 @@ final class GgufWeights extends WeightSource {
 
   /** Refuses what there are no kernels for, before anything is brought. */
   void check(ModelConfig config) {
+    config.requirePlain("a device");
     if (has("blk.0.attn_q_norm.weight")) {
       throw new InvalidInputException(
           "%s: normalizes its heads, which a device does not".formatted(file.name()));

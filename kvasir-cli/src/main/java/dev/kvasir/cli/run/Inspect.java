@@ -183,7 +183,7 @@ public final class Inspect implements Callable<Integer> {
       CacheHost host =
           CacheHost.unknown()
               .withQueryHeads(config.queryHeads())
-              .withRotation(Optional.of(config.rotation()))
+              .withRotation(config.sharedRotation())
               .withContextLimit(tokens)
               .withProfile(model.profile(profile))
               .withTables(Optional.of(tables));

@@ -3,7 +3,9 @@ package dev.kvasir.lab.gradient;
 import dev.kvasir.kernel.Crew;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.Rotation;
+import dev.kvasir.model.GatedWeights;
 import dev.kvasir.model.HeadNorm;
+import dev.kvasir.model.HeadWeights;
 import dev.kvasir.model.LayerWeights;
 import dev.kvasir.model.ModelConfig;
 import dev.kvasir.model.Projection;
@@ -40,6 +42,8 @@ final class LayerPass {
 
   private int index;
   private LayerWeights layer;
+  private HeadWeights attending;
+  private GatedWeights gated;
   private float[] x; // (tokens, hidden), what the layer was given
 
   LayerPass(
@@ -75,13 +79,15 @@ final class LayerPass {
   LayerVectors project(int layerIndex, LayerWeights weights, float[] input) {
     index = layerIndex;
     layer = weights;
+    attending = weights.heads();
+    gated = weights.gated();
     x = input;
     normalize(x, layer.attentionNorm());
-    multiply(normed, layer.query(), unnormedQueries);
-    multiply(normed, layer.key(), unnormedKeys);
-    multiply(normed, layer.value(), values);
-    normalizeAndRotate(unnormedQueries, layer.queryNorm(), config.queryHeads(), queries);
-    normalizeAndRotate(unnormedKeys, layer.keyNorm(), config.kvHeads(), keys);
+    multiply(normed, attending.query(), unnormedQueries);
+    multiply(normed, attending.key(), unnormedKeys);
+    multiply(normed, attending.value(), values);
+    normalizeAndRotate(unnormedQueries, attending.queryNorm(), config.queryHeads(), queries);
+    normalizeAndRotate(unnormedKeys, attending.keyNorm(), config.kvHeads(), keys);
     return vectors();
   }
 
@@ -92,7 +98,7 @@ final class LayerPass {
   /** Lets the layer attend that was projected. */
   LayerAttended attend() {
     attention.forward(vectors(), layer.window(), mixed);
-    multiply(mixed, layer.output(), middle);
+    multiply(mixed, attending.output(), middle);
     return new LayerAttended(vectors(), attention, layer.window(), middle);
   }
 
@@ -120,7 +126,7 @@ final class LayerPass {
         },
         tokens);
     float[] out = new float[x.length];
-    multiply(activated, layer.down(), out);
+    multiply(activated, gated.down(), out);
     addRows(out, middle);
     return out;
   }
@@ -129,8 +135,8 @@ final class LayerPass {
   void openGates() {
     addRows(middle, x);
     normalize(middle, layer.feedForwardNorm());
-    multiply(normed, layer.gate(), gate);
-    multiply(normed, layer.up(), up);
+    multiply(normed, gated.gate(), gate);
+    multiply(normed, gated.up(), up);
   }
 
   private void normalize(float[] from, float[] weight) {
@@ -188,7 +194,7 @@ final class LayerPass {
   LayerGradients backwardToVectors(float[] dx, float[] dQueries, OptionalInt near) {
     backwardThroughFeedForward(dx);
     float[] dMixed = new float[mixed.length];
-    products.addBackward(dx, tokens, layer.output().matrix(), dMixed);
+    products.addBackward(dx, tokens, attending.output().matrix(), dMixed);
     List<ReachGradients> byReach =
         reaches(near).map(reach -> ReachGradients.zero(reach, keys.length)).toList();
     attention.backward(vectors(), layer.window(), mixed, dMixed, dQueries, byReach);
@@ -212,13 +218,13 @@ final class LayerPass {
 
   private void backwardThroughFeedForward(float[] dx) {
     float[] dGate = new float[gate.length]; // of the product at first
-    products.addBackward(dx, tokens, layer.down().matrix(), dGate);
+    products.addBackward(dx, tokens, gated.down().matrix(), dGate);
     float[] dUp = new float[up.length];
     int length = config.feedForward();
     crew.run((token, worker) -> backwardThroughGate(token * length, length, dGate, dUp), tokens);
     float[] dNormed = new float[normed.length];
-    products.addBackward(dGate, tokens, layer.gate().matrix(), dNormed);
-    products.addBackward(dUp, tokens, layer.up().matrix(), dNormed);
+    products.addBackward(dGate, tokens, gated.gate().matrix(), dNormed);
+    products.addBackward(dUp, tokens, gated.up().matrix(), dNormed);
     addBackwardOfNorm(middle, layer.feedForwardNorm(), dNormed, dx);
   }
 
@@ -250,12 +256,12 @@ final class LayerPass {
    */
   void backwardToInput(LayerGradients gradients, float[] dQueries, float[] dx) {
     float[] dKeys = gradients.keyGradients();
-    backwardThroughHeads(dQueries, unnormedQueries, layer.queryNorm(), config.queryHeads());
-    backwardThroughHeads(dKeys, unnormedKeys, layer.keyNorm(), config.kvHeads());
+    backwardThroughHeads(dQueries, unnormedQueries, attending.queryNorm(), config.queryHeads());
+    backwardThroughHeads(dKeys, unnormedKeys, attending.keyNorm(), config.kvHeads());
     float[] dNormed = new float[normed.length];
-    products.addBackward(dQueries, tokens, layer.query().matrix(), dNormed);
-    products.addBackward(dKeys, tokens, layer.key().matrix(), dNormed);
-    products.addBackward(gradients.valueGradients(), tokens, layer.value().matrix(), dNormed);
+    products.addBackward(dQueries, tokens, attending.query().matrix(), dNormed);
+    products.addBackward(dKeys, tokens, attending.key().matrix(), dNormed);
+    products.addBackward(gradients.valueGradients(), tokens, attending.value().matrix(), dNormed);
     addBackwardOfNorm(x, layer.attentionNorm(), dNormed, dx);
   }
 

@@ -35,6 +35,7 @@ public final class TracedDecoder {
    */
   public TracedDecoder(
       ModelConfig config, Weights weights, double positionScale, Kernels kernels, Crew crew) {
+    config.requirePlain("calibration");
     this.config = config;
     this.weights = weights;
     this.rope = stretched(config.rope(), positionScale);

@@ -139,7 +139,7 @@ class LayerAttendedTest {
     forward(
         2,
         attended -> {
-          Projection output = decoder.weights().layers().get(attended.layer()).output();
+          Projection output = decoder.weights().layers().get(attended.layer()).heads().output();
           DenseMatrix matrix = (DenseMatrix) output.matrix();
           double[] read = meanRead(attended.vectors(), window(attended.layer()));
           float[] mean = attended.meanUpdate();

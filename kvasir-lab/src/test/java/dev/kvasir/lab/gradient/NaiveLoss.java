@@ -72,9 +72,9 @@ final class NaiveLoss {
   }
 
   private double[][] attention(LayerWeights w, double[][] x, int layer, Nudge nudge) {
-    double[][] queries = rotated(heads(project(w.query(), x), w.queryNorm()));
-    double[][] keys = rotated(heads(project(w.key(), x), w.keyNorm()));
-    double[][] values = project(w.value(), x);
+    double[][] queries = rotated(heads(project(w.heads().query(), x), w.heads().queryNorm()));
+    double[][] keys = rotated(heads(project(w.heads().key(), x), w.heads().keyNorm()));
+    double[][] values = project(w.heads().value(), x);
     int nudged = nudge.layer == layer ? nudge.index / values[0].length : x.length;
     double[][] seen = nudge.ofKeys ? keys : values;
     double[][] mixed = new double[x.length][queries[0].length];
@@ -103,18 +103,18 @@ final class NaiveLoss {
         }
       }
     }
-    return project(w.output(), mixed);
+    return project(w.heads().output(), mixed);
   }
 
   private double[][] feedForward(LayerWeights w, double[][] x) {
-    double[][] gate = project(w.gate(), x);
-    double[][] up = project(w.up(), x);
+    double[][] gate = project(w.gated().gate(), x);
+    double[][] up = project(w.gated().up(), x);
     for (int t = 0; t < x.length; t++) {
       for (int i = 0; i < gate[t].length; i++) {
         gate[t][i] = gate[t][i] / (1 + Math.exp(-gate[t][i])) * up[t][i];
       }
     }
-    return project(w.down(), gate);
+    return project(w.gated().down(), gate);
   }
 
   private double[][] heads(double[][] x, HeadNorm norm) {

@@ -3,8 +3,11 @@ package dev.kvasir.lab.gradient;
 import dev.kvasir.kernel.DenseMatrix;
 import dev.kvasir.kernel.DenseMatrix.Precision;
 import dev.kvasir.kernel.Matrix;
+import dev.kvasir.model.Activation;
 import dev.kvasir.model.Architecture;
+import dev.kvasir.model.GatedWeights;
 import dev.kvasir.model.HeadNorm;
+import dev.kvasir.model.HeadWeights;
 import dev.kvasir.model.LayerWeights;
 import dev.kvasir.model.ModelConfig;
 import dev.kvasir.model.ModelConfig.OutputWeights;
@@ -88,16 +91,22 @@ public record TinyDecoder(ModelConfig config, Weights weights) {
       int keys = choices.kvHeads() * choices.headDim();
       return new LayerWeights(
           vector(HIDDEN, 1),
-          projection(queries, HIDDEN),
-          projection(keys, HIDDEN),
-          projection(keys, HIDDEN),
-          headNorm(),
-          headNorm(),
-          projection(HIDDEN, queries),
+          new HeadWeights(
+              projection(queries, HIDDEN),
+              projection(keys, HIDDEN),
+              projection(keys, HIDDEN),
+              headNorm(),
+              headNorm(),
+              HeadWeights.NO_SINKS,
+              projection(HIDDEN, queries)),
+          LayerWeights.NO_NORM,
           vector(HIDDEN, 1),
-          projection(FEED_FORWARD, HIDDEN),
-          projection(FEED_FORWARD, HIDDEN),
-          projection(HIDDEN, FEED_FORWARD),
+          new GatedWeights(
+              projection(FEED_FORWARD, HIDDEN),
+              projection(FEED_FORWARD, HIDDEN),
+              projection(HIDDEN, FEED_FORWARD),
+              Activation.SILU),
+          LayerWeights.NO_NORM,
           window);
     }
 

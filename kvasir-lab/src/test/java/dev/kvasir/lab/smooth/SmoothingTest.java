@@ -48,7 +48,7 @@ class SmoothingTest {
     TinyDecoder tiny =
         TinyDecoder.of(
             new Choices(4, 2, HEAD_DIM, ROTATED, layout, true, false, Integer.MAX_VALUE, false), 9);
-    tiny.weights().layers().forEach(layer -> layer.key().bias()[2] = 25);
+    tiny.weights().layers().forEach(layer -> layer.heads().key().bias()[2] = 25);
     return new TracedDecoder(tiny.config(), tiny.weights(), 4, new ScalarKernels(), crew);
   }
 

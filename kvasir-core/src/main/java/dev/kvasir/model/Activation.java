@@ -1,0 +1,17 @@
+package dev.kvasir.model;
+
+import dev.kvasir.kernel.RowKernels;
+
+/** What opens the gates of a feed-forward part. */
+public enum Activation {
+  /** {@code x / (1 + exp(-x))}. */
+  SILU {
+    @Override
+    void open(RowKernels rows, float[] gate, float[] up, int at, int count) {
+      rows.gatedSilu(gate, up, at, count);
+    }
+  };
+
+  /** {@code gate = activation(gate) * up}. */
+  abstract void open(RowKernels rows, float[] gate, float[] up, int at, int count);
+}

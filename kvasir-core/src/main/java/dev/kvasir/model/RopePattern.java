@@ -1,0 +1,40 @@
+package dev.kvasir.model;
+
+import dev.kvasir.model.ModelConfig.RopeSettings;
+import java.util.List;
+import java.util.function.IntUnaryOperator;
+
+/**
+ * How far each layer turns its keys and queries.
+ *
+ * @param kinds the rotations that layers choose from, at least one
+ * @param ofLayer the index of a layer's kind, or {@link #NONE}
+ */
+public record RopePattern(List<RopeSettings> kinds, IntUnaryOperator ofLayer) {
+  /** The kind of a layer that does not know positions. */
+  public static final int NONE = -1;
+
+  public RopePattern {
+    kinds = List.copyOf(kinds);
+  }
+
+  /** All layers alike. */
+  public static RopePattern all(RopeSettings settings) {
+    return new RopePattern(List.of(settings), layer -> 0);
+  }
+
+  /** The index of that layer's kind, or {@link #NONE}. */
+  public int of(int layer) {
+    return ofLayer.applyAsInt(layer);
+  }
+
+  /** Whether all of so many layers turn alike. */
+  boolean isOne(int layers) {
+    for (int layer = 0; layer < layers; layer++) {
+      if (of(layer) != 0) {
+        return false;
+      }
+    }
+    return true;
+  }
+}

@@ -1,0 +1,96 @@
+package dev.kvasir.model;
+
+import dev.kvasir.attention.Attention;
+import dev.kvasir.cache.KvCache;
+import dev.kvasir.engine.Batch;
+import java.util.Arrays;
+
+/**
+ * The rows of the step at hand: whose they are, and what is done to the caches of their sequences.
+ * A sequence that fails keeps its rows to itself: the others go on without it.
+ */
+final class StepRows {
+  private Batch batch;
+  private int[] sequenceOfRow = {};
+
+  void makeRoom(int rows) {
+    sequenceOfRow = new int[rows];
+  }
+
+  void begin(Batch step, Attention attention) {
+    batch = step;
+    attention.begin();
+    for (int s = 0; s < batch.sequences(); s++) {
+      int first = batch.firstRow(s);
+      int count = batch.endRow(s) - first;
+      int stepEnd = batch.stepEnd(s);
+      Arrays.fill(sequenceOfRow, first, first + count, s);
+      if (admit(s, stepEnd)) {
+        KvCache cache = batch.cache(s);
+        attention.add(cache, first, count, batch.position(first), batch.stepBegin(s), stepEnd);
+      }
+    }
+  }
+
+  private boolean admit(int sequence, int length) {
+    try {
+      batch.cache(sequence).reserve(length);
+      tellTokens(sequence);
+      return true;
+    } catch (RuntimeException e) {
+      batch.fail(sequence, e);
+      return false;
+    }
+  }
+
+  private void tellTokens(int sequence) {
+    KvCache cache = batch.cache(sequence);
+    if (cache.seesTokens()) {
+      for (int row = batch.firstRow(sequence); row < batch.endRow(sequence); row++) {
+        cache.see(batch.position(row), batch.token(row));
+      }
+    }
+  }
+
+  /**
+   * Positions count only now that every layer holds them: a failed step leaves caches as before.
+   */
+  void end(Attention attention) {
+    for (int s = 0; s < batch.sequences(); s++) {
+      if (!batch.hasFailed(s)) {
+        batch.cache(s).count(batch.endRow(s) - batch.firstRow(s));
+      }
+    }
+    attention.begin();
+    batch = null;
+  }
+
+  Batch batch() {
+    return batch;
+  }
+
+  int count() {
+    return batch.rows();
+  }
+
+  /**
+   * Appends a row's keys and values to its cache, from {@code k} and {@code v} on, and shows it the
+   * queries.
+   */
+  void remember(
+      int layer, int row, float[] keys, int k, float[] values, int v, float[] queries, int q) {
+    int sequence = sequenceOfRow[row];
+    if (batch.hasFailed(sequence)) {
+      return;
+    }
+    KvCache cache = batch.cache(sequence);
+    try {
+      cache.append(layer, batch.position(row), keys, k, values, v);
+      if (cache.seesQueries()) {
+        cache.see(layer, batch.position(row), queries, q);
+      }
+    } catch (RuntimeException e) {
+      batch.fail(sequence, e);
+    }
+  }
+}
