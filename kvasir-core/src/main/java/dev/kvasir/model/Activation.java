@@ -10,6 +10,14 @@ public enum Activation {
     void open(RowKernels rows, float[] gate, float[] up, int at, int count) {
       rows.gatedSilu(gate, up, at, count);
     }
+  },
+
+  /** {@code x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2}. */
+  GELU {
+    @Override
+    void open(RowKernels rows, float[] gate, float[] up, int at, int count) {
+      rows.gatedGelu(gate, up, at, count);
+    }
   };
 
   /** {@code gate = activation(gate) * up}. */
