@@ -1,0 +1,39 @@
+package dev.kvasir.family;
+
+import java.util.function.Function;
+
+/** Every model that is held to a golden. */
+enum Family {
+  LLAMA("llama", DenseFamilies::llama),
+  QWEN2("qwen2", DenseFamilies::qwen2),
+  QWEN3("qwen3", DenseFamilies::qwen3),
+  GEMMA2("gemma2", GemmaFamilies::gemma2),
+  GEMMA3("gemma3", GemmaFamilies::gemma3),
+  GEMMA3_WIDE("gemma3-wide", GemmaFamilies::gemma3Wide),
+  PHI3("phi3", DenseFamilies::phi3),
+  GRANITE("granite", DenseFamilies::granite),
+  OLMO2("olmo2", DenseFamilies::olmo2),
+  SMOLLM3("smollm3", DenseFamilies::smollm3);
+
+  private final String fileName;
+  private final Function<String, FamilyModel> recipe;
+
+  Family(String fileName, Function<String, FamilyModel> recipe) {
+    this.fileName = fileName;
+    this.recipe = recipe;
+  }
+
+  /** What its files are called. */
+  String fileName() {
+    return fileName;
+  }
+
+  FamilyModel model() {
+    return recipe.apply(fileName);
+  }
+
+  @Override
+  public String toString() {
+    return fileName;
+  }
+}
