@@ -13,7 +13,15 @@ enum Family {
   PHI3("phi3", DenseFamilies::phi3),
   GRANITE("granite", DenseFamilies::granite),
   OLMO2("olmo2", DenseFamilies::olmo2),
-  SMOLLM3("smollm3", DenseFamilies::smollm3);
+  SMOLLM3("smollm3", DenseFamilies::smollm3),
+  QWEN3_MOE("qwen3moe", ExpertFamilies::qwen3moe),
+  QWEN2_MOE("qwen2moe", ExpertFamilies::qwen2moe),
+  MIXTRAL("mixtral", ExpertFamilies::mixtral),
+  GPT_OSS("gpt-oss", GptOss::model),
+  DEEPSEEK2_LITE("deepseek2-lite", LatentFamilies::lite),
+  DEEPSEEK2_LITE_YARN("deepseek2-lite-yarn", LatentFamilies::liteWithYarn),
+  DEEPSEEK2("deepseek2", LatentFamilies::withQueryLatent),
+  DEEPSEEK3("deepseek3", LatentFamilies::withGroups);
 
   private final String fileName;
   private final Function<String, FamilyModel> recipe;

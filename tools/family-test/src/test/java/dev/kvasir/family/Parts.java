@@ -87,4 +87,27 @@ final class Parts {
     matrix("ffn_up" + ending, beginning + "up_proj", 1.3, width, sizes.hidden());
     matrix("ffn_down" + ending, beginning + "down_proj", 1.3, sizes.hidden(), width);
   }
+
+  /**
+   * A router and its experts: three dimensions in GGUF, one matrix each in a folder.
+   *
+   * @param names what a folder calls gate, up and down
+   */
+  void experts(String block, int count, int width, String... names) {
+    // Logits of about 2 in size: some experts are clearly wanted, and all are chosen sometimes.
+    matrix("ffn_gate_inp", block + "gate", 2, count, sizes.hidden());
+    expert("ffn_gate_exps", block, names[0], count, width, sizes.hidden());
+    expert("ffn_up_exps", block, names[1], count, width, sizes.hidden());
+    expert("ffn_down_exps", block, names[2], count, sizes.hidden(), width);
+  }
+
+  private void expert(
+      String ggufStem, String block, String name, int count, int rows, int columns) {
+    Values all = model.randomMatrix(gguf + ggufStem, 1.5, count, rows, columns);
+    model.gguf(gguf + ggufStem + ".weight", all);
+    for (int i = 0; i < count; i++) {
+      String one = huggingFace + block + "experts." + i + "." + name + ".weight";
+      model.folder(one, all.part(i));
+    }
+  }
 }

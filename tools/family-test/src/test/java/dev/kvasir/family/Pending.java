@@ -13,7 +13,15 @@ final class Pending {
           Family.PHI3,
           Family.GRANITE,
           Family.OLMO2,
-          Family.SMOLLM3);
+          Family.SMOLLM3,
+          Family.QWEN3_MOE,
+          Family.QWEN2_MOE,
+          Family.MIXTRAL,
+          Family.GPT_OSS,
+          Family.DEEPSEEK2_LITE,
+          Family.DEEPSEEK2_LITE_YARN,
+          Family.DEEPSEEK2,
+          Family.DEEPSEEK3);
 
   private Pending() {}
 
