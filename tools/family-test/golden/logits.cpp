@@ -114,7 +114,7 @@ std::vector<float> in_parts(llama_model * model, const Tokens & tokens) {
     return all;
 }
 
-void require_agreement(const std::vector<float> & whole, const std::vector<float> & parts) {
+float agreement(const std::vector<float> & whole, const std::vector<float> & parts) {
     float farthest = 0;
     for (size_t i = 0; i < whole.size(); i++) {
         if (!std::isfinite(whole[i])) {
@@ -125,6 +125,7 @@ void require_agreement(const std::vector<float> & whole, const std::vector<float
     if (farthest > PARTS_AGREE) {
         fail("one batch and parts differ by " + std::to_string(farthest));
     }
+    return farthest;
 }
 
 void print_greedy(llama_model * model, const Tokens & tokens) {
@@ -176,12 +177,12 @@ int main(int argc, char ** argv) {
     }
     const Tokens tokens = read_tokens(argv[2]);
     const std::vector<float> logits = in_one_batch(model, tokens);
-    require_agreement(logits, in_parts(model, tokens));
+    const float apart = agreement(logits, in_parts(model, tokens));
     double squares = 0;
     for (float logit : logits) {
         squares += logit * logit;
     }
-    std::fprintf(stderr, "%s: logits of %.2f\n", argv[1], std::sqrt(squares / logits.size()));
+    std::fprintf(stderr, "%s: logits of %.2f, in parts within %.0e\n", argv[1], std::sqrt(squares / logits.size()), apart);
     write_npy(argv[3], logits, tokens.size());
     print_greedy(model, tokens);
     llama_model_free(model);

@@ -1,23 +1,69 @@
 package dev.kvasir.family;
 
 import com.google.gson.JsonArray;
+import dev.kvasir.format.GgufValue;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 
 /** Families with one feed-forward part in each layer. */
 final class DenseFamilies {
+  /** So small that most pairs of channels turn visibly within 64 positions. */
+  static final float ROPE_BASE = 1000;
+
   private DenseFamilies() {}
 
   static FamilyModel llama(String name) {
-    return llama(name, "llama", Sizes.WIDE);
+    FamilyModel model = new FamilyModel(name, "llama", "llama", Sizes.WIDE);
+    model.ropeBase(ROPE_BASE);
+    neighbours(model);
+    return model;
   }
 
-  private static FamilyModel llama(String name, String modelType, Sizes sizes) {
-    FamilyModel model = new FamilyModel(name, "llama", modelType, sizes);
-    model.headDim(sizes.headDim());
-    model.say("rope.dimension_count", sizes.headDim());
-    model.ropeBase(1000);
+  /** Llama of which all layers are local; GGUF gives it no name of its own. */
+  static FamilyModel mistral(String name) {
+    return mistral(name, "llama");
+  }
+
+  /**
+   * The same as llama.cpp runs it. It takes no notice of a window of {@code llama}; but Granite
+   * with scales of 1 and sinks that take nothing is Llama with windows.
+   */
+  static FamilyModel mistralAsGranite(String name) {
+    FamilyModel model = mistral(name, "granite_swa");
+    int layers = model.sizes().layers();
+    model.say("logit_scale", 1f);
+    model.say("attention.sliding_window_pattern", bools(layers));
+    for (int layer = 0; layer < layers; layer++) {
+      Values nothing = Values.same(-1e30f, model.sizes().queryHeads());
+      model.gguf(FamilyModel.gguf(layer) + "attn_sinks.weight", nothing);
+    }
+    return model;
+  }
+
+  private static FamilyModel mistral(String name, String architecture) {
+    FamilyModel model = new FamilyModel(name, architecture, "mistral", Sizes.WIDE);
+    model.ropeBase(10_000); // which Granite's local layers have, whatever else a file says
+    model.say("attention.sliding_window", 16);
+    model.json("sliding_window", 16);
+    neighbours(model);
+    return model;
+  }
+
+  /** As many times true. */
+  private static GgufValue bools(int count) {
+    ByteBuffer bytes = ByteBuffer.allocate(12 + count).order(ByteOrder.LITTLE_ENDIAN);
+    bytes.putInt(7).putLong(count);
+    while (bytes.hasRemaining()) {
+      bytes.put((byte) 1);
+    }
+    return new GgufValue(9, bytes.array());
+  }
+
+  private static void neighbours(FamilyModel model) {
+    model.headDim(model.sizes().headDim());
+    model.say("rope.dimension_count", model.sizes().headDim());
     neighbouringLayers(model);
     model.ends();
-    return model;
   }
 
   static void neighbouringLayers(FamilyModel model) {
@@ -31,7 +77,7 @@ final class DenseFamilies {
 
   static FamilyModel qwen2(String name) {
     FamilyModel model = new FamilyModel(name, "qwen2", "qwen2", Sizes.SQUARE);
-    model.ropeBase(1000);
+    model.ropeBase(ROPE_BASE);
     for (int layer = 0; layer < model.sizes().layers(); layer++) {
       Parts parts = new Parts(model, layer);
       parts.normsBefore();
@@ -46,7 +92,7 @@ final class DenseFamilies {
   static FamilyModel qwen3(String name) {
     FamilyModel model = new FamilyModel(name, "qwen3", "qwen3", Sizes.WIDE);
     model.headDim(model.sizes().headDim());
-    model.ropeBase(1000);
+    model.ropeBase(ROPE_BASE);
     for (int layer = 0; layer < model.sizes().layers(); layer++) {
       Parts parts = new Parts(model, layer);
       parts.normsBefore();
@@ -61,7 +107,7 @@ final class DenseFamilies {
   static FamilyModel granite(String name) {
     FamilyModel model = new FamilyModel(name, "granite", "granite", Sizes.SQUARE);
     model.say("rope.dimension_count", model.sizes().headDim());
-    model.ropeBase(1000);
+    model.ropeBase(ROPE_BASE);
     scale(model, "embedding_scale", "embedding_multiplier", 6);
     scale(model, "attention.scale", "attention_multiplier", 0.4f);
     scale(model, "residual_scale", "residual_multiplier", 0.6f);
@@ -79,7 +125,7 @@ final class DenseFamilies {
   /** No norm before, one after; queries and keys are normed over all heads at once. */
   static FamilyModel olmo2(String name) {
     FamilyModel model = new FamilyModel(name, "olmo2", "olmo2", Sizes.SQUARE);
-    model.ropeBase(1000);
+    model.ropeBase(ROPE_BASE);
     for (int layer = 0; layer < model.sizes().layers(); layer++) {
       Parts parts = new Parts(model, layer);
       parts.attention();
@@ -96,7 +142,7 @@ final class DenseFamilies {
   static FamilyModel smollm3(String name) {
     FamilyModel model = new FamilyModel(name, "smollm3", "smollm3", Sizes.SQUARE.withLayers(5));
     model.say("rope.dimension_count", model.sizes().headDim());
-    model.ropeBase(1000);
+    model.ropeBase(ROPE_BASE);
     JsonArray rotates = new JsonArray();
     for (int layer = 0; layer < model.sizes().layers(); layer++) {
       rotates.add(layer % 4 == 3 ? 0 : 1);
@@ -114,7 +160,7 @@ final class DenseFamilies {
     FamilyModel model = new FamilyModel(name, "phi3", "phi3", sizes);
     model.say("rope.dimension_count", sizes.headDim());
     model.say("attention.sliding_window", 0);
-    model.ropeBase(1000);
+    model.ropeBase(ROPE_BASE);
     for (int layer = 0; layer < sizes.layers(); layer++) {
       Parts parts = new Parts(model, layer);
       parts.normsBefore();

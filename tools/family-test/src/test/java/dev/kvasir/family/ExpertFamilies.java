@@ -11,7 +11,7 @@ final class ExpertFamilies {
     FamilyModel model = new FamilyModel(name, "qwen3moe", "qwen3_moe", Sizes.WIDE);
     Sizes sizes = model.sizes();
     model.headDim(sizes.headDim());
-    model.ropeBase(1000);
+    model.ropeBase(DenseFamilies.ROPE_BASE);
     experts(model, 3, "num_experts");
     model.say("expert_feed_forward_length", WIDTH);
     model.json("moe_intermediate_size", WIDTH);
@@ -33,7 +33,7 @@ final class ExpertFamilies {
     int shared = 48;
     FamilyModel model = new FamilyModel(name, "qwen2moe", "qwen2_moe", Sizes.SQUARE);
     Sizes sizes = model.sizes();
-    model.ropeBase(1000);
+    model.ropeBase(DenseFamilies.ROPE_BASE);
     experts(model, 3, "num_experts");
     model.say("expert_feed_forward_length", WIDTH);
     model.json("moe_intermediate_size", WIDTH);
@@ -65,7 +65,7 @@ final class ExpertFamilies {
     FamilyModel model = new FamilyModel(name, "llama", "mixtral", sizes);
     model.headDim(sizes.headDim());
     model.say("rope.dimension_count", sizes.headDim());
-    model.ropeBase(1000);
+    model.ropeBase(DenseFamilies.ROPE_BASE);
     experts(model, 2, "num_local_experts");
     for (int layer = 0; layer < sizes.layers(); layer++) {
       Parts parts = new Parts(model, layer);

@@ -5,6 +5,7 @@ import java.util.function.Function;
 /** Every model that is held to a golden. */
 enum Family {
   LLAMA("llama", DenseFamilies::llama),
+  MISTRAL("mistral", DenseFamilies::mistral, DenseFamilies::mistralAsGranite),
   QWEN2("qwen2", DenseFamilies::qwen2),
   QWEN3("qwen3", DenseFamilies::qwen3),
   GEMMA2("gemma2", GemmaFamilies::gemma2),
@@ -21,14 +22,28 @@ enum Family {
   DEEPSEEK2_LITE("deepseek2-lite", LatentFamilies::lite),
   DEEPSEEK2_LITE_YARN("deepseek2-lite-yarn", LatentFamilies::liteWithYarn),
   DEEPSEEK2("deepseek2", LatentFamilies::withQueryLatent),
-  DEEPSEEK3("deepseek3", LatentFamilies::withGroups);
+  DEEPSEEK3("deepseek3", LatentFamilies::withGroups),
+  LLAMA_YARN("llama-yarn", RopeFamilies::llamaWithYarn),
+  QWEN2_YARN("qwen2-yarn", RopeFamilies::qwen2WithYarn),
+  LLAMA3("llama3", RopeFamilies::llama3),
+  PHI3_SHORT("phi3-short", RopeFamilies::phi3Short),
+  PHI3_LONG("phi3-long", RopeFamilies::phi3Long);
 
   private final String fileName;
   private final Function<String, FamilyModel> recipe;
+  private final Function<String, FamilyModel> forLlamaCpp;
 
   Family(String fileName, Function<String, FamilyModel> recipe) {
+    this(fileName, recipe, recipe);
+  }
+
+  Family(
+      String fileName,
+      Function<String, FamilyModel> recipe,
+      Function<String, FamilyModel> forLlamaCpp) {
     this.fileName = fileName;
     this.recipe = recipe;
+    this.forLlamaCpp = forLlamaCpp;
   }
 
   /** What its files are called. */
@@ -38,6 +53,11 @@ enum Family {
 
   FamilyModel model() {
     return recipe.apply(fileName);
+  }
+
+  /** The same model as llama.cpp is given it. */
+  FamilyModel modelForLlamaCpp() {
+    return forLlamaCpp.apply(fileName);
   }
 
   @Override

@@ -5,7 +5,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * Writes the models to a folder: {@code NAME.gguf}, and {@code NAME} as Hugging Face lays it out.
+ * Writes the models to a folder: {@code NAME.gguf} for llama.cpp, and {@code NAME} as Hugging Face
+ * lays it out.
  */
 final class FamilyFiles {
   private FamilyFiles() {}
@@ -13,9 +14,8 @@ final class FamilyFiles {
   public static void main(String... arguments) throws IOException {
     Path folder = Files.createDirectories(Path.of(arguments[0]));
     for (Family family : Family.values()) {
-      FamilyModel model = family.model();
-      model.writeGguf(folder.resolve(family + ".gguf"));
-      model.writeFolder(folder.resolve(family.fileName()));
+      family.modelForLlamaCpp().writeGguf(folder.resolve(family + ".gguf"));
+      family.model().writeFolder(folder.resolve(family.fileName()));
     }
   }
 }

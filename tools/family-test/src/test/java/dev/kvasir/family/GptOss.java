@@ -17,7 +17,7 @@ final class GptOss {
     FamilyModel model = new FamilyModel(name, "gpt-oss", "gpt_oss", Sizes.WIDE);
     Sizes sizes = model.sizes();
     model.headDim(sizes.headDim());
-    model.ropeBase(1000);
+    model.ropeBase(DenseFamilies.ROPE_BASE);
     Yarn.stretch(model).addProperty("truncate", true);
     model.say("attention.sliding_window", WINDOW);
     model.json("sliding_window", WINDOW);

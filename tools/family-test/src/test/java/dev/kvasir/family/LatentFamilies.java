@@ -85,7 +85,7 @@ final class LatentFamilies {
     FamilyModel model = new FamilyModel(name, "deepseek2", variant.modelType(), sizes);
     describeHeads(model, variant);
     describeExperts(model, variant);
-    model.ropeBase(1000);
+    model.ropeBase(DenseFamilies.ROPE_BASE);
     for (int layer = 0; layer < sizes.layers(); layer++) {
       Parts parts = new Parts(model, layer);
       parts.normsBefore();

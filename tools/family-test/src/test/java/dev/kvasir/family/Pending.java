@@ -21,7 +21,11 @@ final class Pending {
           Family.DEEPSEEK2_LITE,
           Family.DEEPSEEK2_LITE_YARN,
           Family.DEEPSEEK2,
-          Family.DEEPSEEK3);
+          Family.DEEPSEEK3,
+          Family.LLAMA_YARN,
+          Family.QWEN2_YARN,
+          Family.PHI3_SHORT,
+          Family.PHI3_LONG);
 
   private Pending() {}
 
