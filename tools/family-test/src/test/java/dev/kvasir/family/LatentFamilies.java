@@ -1,5 +1,6 @@
 package dev.kvasir.family;
 
+import com.google.gson.JsonNull;
 import com.google.gson.JsonObject;
 
 /** DeepSeek: keys and values of all heads are made of one latent vector a token. */
@@ -83,6 +84,7 @@ final class LatentFamilies {
   private static FamilyModel model(String name, Variant variant) {
     Sizes sizes = new Sizes(variant.layers(), 64, 96, 4, 1, PLAIN + ROTATED);
     FamilyModel model = new FamilyModel(name, "deepseek2", variant.modelType(), sizes);
+    model.epsilon(1e-6f); // which transformers has for norms of latents, whatever a file says
     describeHeads(model, variant);
     describeExperts(model, variant);
     model.ropeBase(DenseFamilies.ROPE_BASE);
@@ -121,6 +123,8 @@ final class LatentFamilies {
     if (variant.queryLatent() > 0) {
       model.say("attention.q_lora_rank", variant.queryLatent());
       model.json("q_lora_rank", variant.queryLatent());
+    } else {
+      model.json().add("q_lora_rank", JsonNull.INSTANCE);
     }
   }
 
