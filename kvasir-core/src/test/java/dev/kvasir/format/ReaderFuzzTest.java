@@ -185,6 +185,8 @@ class ReaderFuzzTest {
         .floats("a", new float[] {1, 2, 3, 4}, 2, 2)
         .tensor("b", GgmlType.Q8_0, new byte[68], 2, 32)
         .tensor("c", GgmlType.BF16, new byte[10], 1, 5)
+        .tensor("d", GgmlType.IQ2_XXS, RandomBlocks.of(GgmlType.IQ2_XXS, 1, 1), 256)
+        .tensor("e", GgmlType.MXFP4, RandomBlocks.of(GgmlType.MXFP4, 2, 1), 2, 32)
         .bytes();
   }
 
