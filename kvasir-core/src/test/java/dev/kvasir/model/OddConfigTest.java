@@ -14,6 +14,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -123,12 +124,19 @@ class OddConfigTest {
   @TempDir Path folder;
 
   @ParameterizedTest
-  @ValueSource(strings = {"gemma2", "gemma3", "phi3", "granite", "olmo2", "smollm3"})
+  @ValueSource(strings = {"gemma3", "phi3", "granite", "smollm3"})
   void whateverMetadataSays(String family) {
+    TinyModel model = new TinyModel(Sizes.of(family), 3);
+    model.say("attention.sliding_window", 16);
+    model
+        .tensors
+        .keySet()
+        .removeIf(name -> !name.contains("embed")); // the others are not asked for
+    Map<String, GgufValue> right = Map.copyOf(model.metadata);
     for (String key : GGUF_KEYS) {
       for (GgufValue value : VALUES) {
-        TinyModel model = new TinyModel(Sizes.of(family), 3);
-        model.say("attention.sliding_window", 16);
+        model.metadata.clear();
+        model.metadata.putAll(right);
         model.say(key, value);
         Path file = model.writeGguf(folder.resolve("odd.gguf"));
         checkTakenOrRefused(() -> gguf(file), "%s: %s %s".formatted(family, key, value));
@@ -143,7 +151,7 @@ class OddConfigTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"gemma2", "gemma3", "phi3", "granite", "olmo2", "smollm3"})
+  @ValueSource(strings = {"gemma3", "phi3", "granite", "smollm3"})
   void whateverJsonSays(String family) throws IOException {
     JsonObject right = new TinyModel(Sizes.of(family), 3).json;
     right.remove("hidden_act");
