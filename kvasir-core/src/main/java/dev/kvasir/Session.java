@@ -204,7 +204,7 @@ public final class Session implements AutoCloseable {
   /**
    * Another session with the same text, whose keys and values are packed anew with another kind of
    * cache, as attention sees them here. What was lost here stays lost. Where layers have let go of
-   * what the other kind keeps, the text is read again when it is gone on with.
+   * what the other kind keeps or learns from, the text is read again when it is gone on with.
    *
    * @throws InvalidInputException where that kind packs by what queries look at, which nobody knows
    *     any more

@@ -48,7 +48,11 @@ final class ForetoldBytes {
       sinks += denseBytes(group, gone, sinkEnd);
     }
     return new CacheBytes(
-        codes, pages - codes, window, sinks, codec == null ? 0 : codec.tableBytes(sealed()));
+        codes,
+        pages - codes,
+        window,
+        sinks,
+        codec == null ? 0 : codec.tableBytes(groups.anyPacks() ? sealed() : 0));
   }
 
   /** Blocks whose first token has come. */

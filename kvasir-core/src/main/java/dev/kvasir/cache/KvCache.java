@@ -119,6 +119,9 @@ public interface KvCache extends AutoCloseable {
   /** The position of the first token that a layer holds. */
   int heldFrom(int layer);
 
+  /** Whether what is packed depends on what was packed before. */
+  boolean learns();
+
   /** Whether a layer lets go of tokens that are out of its window. */
   boolean letsGo(int layer);
 

@@ -601,6 +601,11 @@ public final class PagedCache implements KvCache {
   }
 
   @Override
+  public boolean learns() {
+    return codec != null && !(codec instanceof StatelessCodec);
+  }
+
+  @Override
   public boolean letsGo(int layer) {
     return blocks.ofLayer(layer).group().isBounded();
   }

@@ -50,7 +50,7 @@ public final class Repacking {
    */
   public boolean hasAll() {
     for (int layer = 0; layer < shape.layers(); layer++) {
-      if (from.heldFrom(layer) > 0 && !to.letsGo(layer)) {
+      if (from.heldFrom(layer) > 0 && (to.learns() || !to.letsGo(layer))) {
         return false;
       }
     }

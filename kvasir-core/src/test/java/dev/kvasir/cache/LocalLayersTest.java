@@ -265,7 +265,8 @@ class LocalLayersTest {
     assertThat(bytes("fp16", global)).isEqualTo(34L * 16_384 * 4096);
     assertThat(bytes("fp16", local)).isEqualTo(5L * 16_384 * 4096 + 29L * (1024 + 128) * 4096);
     assertThat(5 * bytes("kivi:2", local)).isLessThan(bytes("kivi:2", global) * 5 / 4);
-    assertThat(bytes("patternkv:2", local)).isEqualTo(bytes("patternkv:2", global));
+    String budget = "pmkvq:2,budget=6bits";
+    assertThat(bytes(budget, local)).isEqualTo(bytes(budget, global));
   }
 
   private static long bytes(String spec, CacheShape shape) {
