@@ -161,6 +161,7 @@ final class BlockReading {
   private Block block(LayerGroup group, byte[] kinds, List<byte[]> forms) {
     int kind = kind(Envelope.BLOCK, group, kinds);
     if (kind == BlockForm.GONE) {
+      requireNothing(group, forms);
       return null;
     }
     if (kind == BlockForm.PAGE && codec != null) {
@@ -172,6 +173,17 @@ final class BlockReading {
     throw Envelope.BLOCK.refused(
         "has layer %d as kind %d, which this cache does not keep it as"
             .formatted(group.layer(0), kind));
+  }
+
+  private static void requireNothing(LayerGroup group, List<byte[]> forms) {
+    for (int place = 0; place < group.count(); place++) {
+      int layer = group.layer(place);
+      if (forms.get(layer).length > 0) {
+        throw Envelope.BLOCK.refused(
+            "has %d bytes of layer %d, which has let go of it"
+                .formatted(forms.get(layer).length, layer));
+      }
+    }
   }
 
   /** What layers of a group are alike. */
