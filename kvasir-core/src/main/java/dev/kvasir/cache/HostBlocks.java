@@ -222,7 +222,7 @@ final class HostBlocks {
     }
     int next = 0;
     for (LayerBlocks part : parts) {
-      if (part.group().packs()) {
+      if (part.isPackable(block)) {
         DenseBlock dense = part.dense(block);
         part.set(block, sealed.get(next++));
         dense.release();
@@ -233,9 +233,11 @@ final class HostBlocks {
   private BlockPacking begin(int block, int position, SequenceCodec sequence) {
     List<Packing> packings = new ArrayList<>();
     for (LayerBlocks part : parts) {
-      if (part.group().packs()) {
-        long prepaid = Math.min(setAside, pageBytes(part.group()));
-        setAside -= prepaid;
+      long prepaid = Math.min(setAside, pageBytes(part.group()));
+      setAside -= prepaid;
+      if (!part.isPackable(block)) {
+        pool.giveBack(prepaid);
+      } else {
         packings.add(
             new Packing(part.dense(block), position, sequence, part.group(), pool, prepaid));
       }

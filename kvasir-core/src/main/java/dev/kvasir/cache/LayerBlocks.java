@@ -84,6 +84,11 @@ final class LayerBlocks {
     return get(index) instanceof SealedBlock;
   }
 
+  /** Whether a block that has left the window is packed: one that was let go before is not. */
+  boolean isPackable(int index) {
+    return group.packs() && get(index) instanceof DenseBlock;
+  }
+
   boolean isShared(int index) {
     return get(index) instanceof DenseBlock dense && dense.isShared();
   }

@@ -15,6 +15,7 @@ import dev.kvasir.codec.mead.MadeUpTables;
 import dev.kvasir.kernel.Crew;
 import dev.kvasir.kernel.ScalarKernels;
 import dev.kvasir.memory.CountedArena;
+import dev.kvasir.memory.MemoryPool;
 import dev.kvasir.model.Rope;
 import dev.kvasir.model.RopeFrequencies;
 import dev.kvasir.model.RopeLayout;
@@ -28,6 +29,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Layers that hold their windows alone, beside a cache in which all layers hold everything. */
 class LocalLayersTest {
@@ -126,6 +128,44 @@ class LocalLayersTest {
         ? new PagedCache(
             SHAPE, new CacheSettings(kind.precision(), kind.sinks(), 1 << 20, kind.codec()))
         : CacheSpec.DEFAULT.newCache(SHAPE, host);
+  }
+
+  /** Another kind has its blocks elsewhere, and lets go at other times. */
+  @ParameterizedTest
+  @ValueSource(strings = {"kivi:2,window=40,sinks=5", "fp16", "quarot:2,window=0,sinks=130"})
+  void aCacheIsFilledWithWhatAnotherKindHolds(String typed) {
+    CacheSpec spec = CacheSpec.parse(typed);
+    SplittableRandom random = new SplittableRandom(typed.hashCode());
+    for (int trial = 0; trial < 12; trial++) {
+      CacheShape shape = SHAPE.within(randomWindows(random));
+      MemoryPool pool = MemoryPool.unlimited();
+      try (KvCache from = CacheSpec.parse("pmkvq:2,budget=pool,window=0").newCache(shape, host);
+          KvCache to = spec.newCache(shape, host.withMemory(pool))) {
+        append(from, 400 + random.nextInt(500), random);
+        Repacking repacking = new Repacking(from, to, shape, new ScalarKernels());
+        assertThat(repacking.hasAll()).isTrue();
+        repacking.fill(new int[from.length()], 256, trial % 2 == 0);
+        assertThat(to.length()).isIn(0, from.length());
+        assertThat(to.keepable(to.length())).isEqualTo(to.length());
+        assertThat(to.length() > 0 || typed.contains("sinks=")).isTrue();
+        for (int layer = 0; layer < shape.layers(); layer++) {
+          assertThat(to.length() == 0 || to.heldFrom(layer) >= from.heldFrom(layer)).isTrue();
+        }
+        append(to, 400, random);
+        assertThat(to.bytes()).isEqualTo(spec.bytesFor(shape, host, to.length()));
+      }
+      assertThat(pool.taken()).isZero();
+    }
+  }
+
+  private static void append(KvCache cache, int tokens, SplittableRandom random) {
+    for (int i = 0; i < tokens; i++) {
+      cache.reserve(cache.length() + 1);
+      for (int layer = 0; layer < SHAPE.layers(); layer++) {
+        cache.append(layer, cache.length(), vectors(random, VECTOR), 0, vectors(random, VECTOR), 0);
+      }
+      cache.advance(1);
+    }
   }
 
   private static LayerWindows randomWindows(SplittableRandom random) {
