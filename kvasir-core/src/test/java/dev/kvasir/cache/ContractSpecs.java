@@ -36,7 +36,7 @@ final class ContractSpecs {
           new CacheShape(3, 1, 20)
               .within(new LayerWindows(List.of(50, LayerWindows.UNBOUNDED, 300))),
           new CacheShape(2, 1, 24, 16, ValueOrigin.IN_KEYS)
-              .within(new LayerWindows(List.of(260, 130))));
+              .within(new LayerWindows(List.of(130, 400))));
 
   /** Methods that change the basis of vectors before they code them. */
   private static final List<String> ROTATED = List.of("quarot", "turboquant", "rotatekv", "kvarn");
