@@ -203,7 +203,8 @@ public final class Session implements AutoCloseable {
 
   /**
    * Another session with the same text, whose keys and values are packed anew with another kind of
-   * cache, as attention sees them here. What was lost here stays lost.
+   * cache, as attention sees them here. What was lost here stays lost. Where layers have let go of
+   * what the other kind keeps or learns from, the text is read again when it is gone on with.
    *
    * @throws InvalidInputException where that kind packs by what queries look at, which nobody knows
    *     any more
@@ -217,8 +218,12 @@ public final class Session implements AutoCloseable {
             Repacking.requirePossible(kind, other);
             boolean byPosition =
                 Sequence.isPackedByPosition(other, options.prefill() == Prefill.EXACT);
-            new Repacking(cache, other, model.config().cacheShape(), model.cacheHost().kernels())
-                .fill(tokens(), Sequence.PROMPT_STEP, byPosition);
+            Repacking repacking =
+                new Repacking(
+                    cache, other, model.config().cacheShape(), model.cacheHost().kernels());
+            if (repacking.hasAll()) {
+              repacking.fill(tokens(), Sequence.PROMPT_STEP, byPosition);
+            }
           } catch (RuntimeException | Error e) {
             other.close();
             throw e;
@@ -267,9 +272,9 @@ public final class Session implements AutoCloseable {
     return contextLimit;
   }
 
-  /** All bytes of the cache, in bits, for each value that it holds; 0 while it holds none. */
+  /** All bytes of the cache, in bits, for each value that is still read; 0 while there is none. */
   public double bitsPerValue() {
-    long values = cache.length() * model.config().cacheShape().valuesPerToken();
+    long values = model.config().cacheShape().valuesRead(cache.length());
     return values == 0 ? 0 : 8.0 * cache.bytes().total() / values;
   }
 

@@ -3,8 +3,8 @@ package dev.kvasir.cache;
 import dev.kvasir.kernel.Kernels;
 
 /**
- * Consecutive tokens of a sequence in all layers. Forks of a sequence share what blocks hold: that
- * which more than one sequence holds is not written any more.
+ * Consecutive tokens of a sequence in the layers of a group. Forks of a sequence share what blocks
+ * hold: that which more than one sequence holds is not written any more.
  */
 sealed interface Block permits DenseBlock, SealedBlock {
   void expandKeys(Kernels kernels, int layer, int kvHead, int tokens, float[] out);

@@ -1,13 +1,8 @@
 package dev.kvasir.cache;
 
-import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.Envelope;
 import dev.kvasir.codec.Page;
-import dev.kvasir.codec.SequenceCodec;
-import dev.kvasir.codec.ShrinkingSequence;
 import dev.kvasir.kernel.DenseMatrix.Precision;
-import dev.kvasir.memory.MemoryPool;
-import dev.kvasir.memory.SharedArena;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
@@ -27,27 +22,58 @@ import java.util.List;
  * <pre>
  * u32           position of the first token
  * u8            0 for 32-bit floats, 1 for halves, 2 for bfloat16
- *               numbers, as DenseBlock writes them
+ *               keys of all layers, then values: layer | KV head | token | channel
+ * </pre>
+ *
+ * Where layers hold a window alone:
+ *
+ * <pre>
+ * u32           position of the first token
+ * u8            0 for 32-bit floats, 1 for halves, 2 for bfloat16
+ * u16           layers
+ * u8 (layers)   0 for one that has let go of it, 1 for a page, 2 for numbers as they came
+ * u32 (layers)  bytes of each
+ *               forms of pages; of numbers keys, then values: KV head | token | channel
  * </pre>
  */
 final class BlockForm {
-  private static final int PACKED = 1;
-  private static final int DENSE = 2;
+  static final int PACKED = 1;
+  static final int DENSE = 2;
+  static final int BY_LAYER = 3;
 
-  private BlockForm() {}
+  static final int GONE = 0;
+  static final int PAGE = 1;
+  static final int NUMBERS = 2;
 
-  static byte[] of(Block block, int position, CacheShape shape, Precision precision) {
-    return switch (block) {
-      case SealedBlock sealed -> packed(sealed, position);
-      case DenseBlock dense -> dense(dense, position, shape, precision);
-    };
+  private final HostBlocks held;
+  private final int block;
+  private final int position;
+  private final Precision precision;
+  private final int layers;
+
+  /**
+   * @param position of the block's first token
+   */
+  BlockForm(HostBlocks held, int block, int position, Precision precision) {
+    this.held = held;
+    this.block = block;
+    this.position = position;
+    this.precision = precision;
+    this.layers = held.groups().shape().layers();
   }
 
-  private static byte[] packed(SealedBlock sealed, int position) {
+  byte[] bytes() {
+    if (!held.groups().holdAll()) {
+      return byLayer();
+    }
+    return held.isSealed(block) ? packed() : dense();
+  }
+
+  private byte[] packed() {
     List<byte[]> forms = new ArrayList<>();
     long bytes = Integer.BYTES + Short.BYTES;
-    for (int layer = 0; layer < sealed.layers(); layer++) {
-      byte[] form = sealed.page(layer).form();
+    for (int layer = 0; layer < layers; layer++) {
+      byte[] form = page(layer).form();
       bytes += Integer.BYTES + form.length;
       forms.add(form);
     }
@@ -55,92 +81,80 @@ final class BlockForm {
         PACKED,
         bytes,
         out -> {
-          out.putInt(position).putShort((short) forms.size());
+          out.putInt(position).putShort((short) layers);
           forms.forEach(form -> out.putInt(form.length));
           forms.forEach(out::put);
         });
   }
 
-  private static byte[] dense(
-      DenseBlock dense, int position, CacheShape shape, Precision precision) {
-    long numbers = DenseBlock.bytesFor(shape, Page.TOKENS, precision);
+  private Page page(int layer) {
+    return ((SealedBlock) held.get(layer, block)).page(layer);
+  }
+
+  private byte[] dense() {
+    long numbers = DenseBlock.bytesFor(held.groups().shape(), Page.TOKENS, precision);
     return Envelope.BLOCK.seal(
         DENSE,
         Integer.BYTES + 1 + numbers,
         out -> {
           out.putInt(position).put((byte) RestForm.code(precision));
-          dense.write(Page.TOKENS, out);
+          writeNumbers(held, block, Page.TOKENS, out);
         });
   }
 
-  /** The pages of a packed block, in memory of a pool. */
-  static SealedBlock readPacked(
-      byte[] form, int position, SequenceCodec codec, CacheShape shape, MemoryPool pool) {
-    return Envelope.BLOCK.open(
-        form, PACKED, in -> new SealedBlock(readPages(in, position, codec, shape, pool)));
-  }
-
-  private static List<Page> readPages(
-      ByteBuffer in, int position, SequenceCodec codec, CacheShape shape, MemoryPool pool) {
-    requirePosition(in, position);
-    List<byte[]> forms = readForms(in, shape.layers());
-    List<Page> pages = new ArrayList<>();
-    SharedArena memory = new SharedArena(pool);
-    try {
-      for (int layer = 0; layer < forms.size(); layer++) {
-        pages.add(codec.read(memory, layer, forms.get(layer)));
-        memory = codec instanceof ShrinkingSequence ? memory.next() : memory;
-      }
-      return pages;
-    } catch (RuntimeException | Error e) {
-      pages.forEach(Page::close);
-      throw e;
-    } finally {
-      memory.release();
-    }
-  }
-
-  private static List<byte[]> readForms(ByteBuffer in, int layers) {
-    int found = Short.toUnsignedInt(in.getShort());
-    if (found != layers) {
-      throw Envelope.BLOCK.refused("has %d layers; this cache has %d".formatted(found, layers));
-    }
-    int[] sizes = new int[layers];
-    long bytes = 0;
+  /** The first tokens of a block that all layers hold as it came: keys, then values. */
+  static void writeNumbers(HostBlocks held, int block, int tokens, ByteBuffer out) {
+    int layers = held.groups().shape().layers();
     for (int layer = 0; layer < layers; layer++) {
-      sizes[layer] = in.getInt();
-      bytes += Integer.toUnsignedLong(sizes[layer]);
+      held.ofLayer(layer).dense(block).writeKeys(layer, tokens, out);
     }
-    Envelope.BLOCK.requireRest(in, bytes);
+    for (int layer = 0; layer < layers; layer++) {
+      held.ofLayer(layer).dense(block).writeValues(layer, tokens, out);
+    }
+  }
+
+  private byte[] byLayer() {
     List<byte[]> forms = new ArrayList<>();
-    for (int size : sizes) {
-      byte[] form = new byte[size];
-      in.get(form);
+    long bytes = Integer.BYTES + 1 + Short.BYTES;
+    for (int layer = 0; layer < layers; layer++) {
+      byte[] form = layerForm(layer);
+      bytes += 1 + Integer.BYTES + form.length;
       forms.add(form);
     }
-    return forms;
-  }
-
-  /** Fills a block that is not packed. */
-  static void readDense(
-      byte[] form, int position, DenseBlock block, CacheShape shape, Precision precision) {
-    Envelope.BLOCK.open(
-        form,
-        DENSE,
-        in -> {
-          requirePosition(in, position);
-          RestForm.requirePrecision(Envelope.BLOCK, in, precision);
-          Envelope.BLOCK.requireRest(in, DenseBlock.bytesFor(shape, Page.TOKENS, precision));
-          block.read(Page.TOKENS, in);
-          return block;
+    return Envelope.BLOCK.seal(
+        BY_LAYER,
+        bytes,
+        out -> {
+          out.putInt(position).put((byte) RestForm.code(precision)).putShort((short) layers);
+          for (int layer = 0; layer < layers; layer++) {
+            out.put((byte) kind(layer));
+          }
+          forms.forEach(form -> out.putInt(form.length));
+          forms.forEach(out::put);
         });
   }
 
-  private static void requirePosition(ByteBuffer in, int position) {
-    int found = Envelope.BLOCK.position(in);
-    if (found != position) {
-      throw Envelope.BLOCK.refused(
-          "begins at position %d; in its place %d was expected".formatted(found, position));
-    }
+  private int kind(int layer) {
+    return switch (held.get(layer, block)) {
+      case null -> GONE;
+      case SealedBlock sealed -> PAGE;
+      case DenseBlock dense -> NUMBERS;
+    };
+  }
+
+  private byte[] layerForm(int layer) {
+    return switch (held.get(layer, block)) {
+      case null -> new byte[0];
+      case SealedBlock sealed -> sealed.page(layer).form();
+      case DenseBlock dense -> numbers(dense, layer);
+    };
+  }
+
+  private byte[] numbers(DenseBlock dense, int layer) {
+    long bytes = DenseBlock.bytesFor(held.groups().shape().ofLayers(1), Page.TOKENS, precision);
+    ByteBuffer out = ByteBuffer.allocate(Math.toIntExact(bytes));
+    dense.writeKeys(layer, Page.TOKENS, out);
+    dense.writeValues(layer, Page.TOKENS, out);
+    return out.array();
   }
 }

@@ -3,8 +3,8 @@ package dev.kvasir.cache;
 /**
  * What a cache holds as bytes that outlive the process, in pieces: blocks of {@link
  * KvCache#TOKENS_PER_PAGE} tokens that do not change while the sequence grows, but for pages that
- * shrink, and the rest. It says neither which model and spec it belongs to nor which tokens it is
- * of: whoever stores it must.
+ * shrink and layers that let go of theirs, and the rest. It says neither which model and spec it
+ * belongs to nor which tokens it is of: whoever stores it must.
  */
 public interface CacheForm {
   /** Positions that it holds. */
@@ -16,7 +16,7 @@ public interface CacheForm {
   /** The position behind a block. */
   int end(int index);
 
-  /** A block's pages of all layers, or its vectors where a cache packs nothing. */
+  /** A block's pages of all layers that hold it, or its vectors where those are not packed. */
   byte[] block(int index);
 
   /** Sinks, tokens behind the last block, and what the method keeps of the sequence. */

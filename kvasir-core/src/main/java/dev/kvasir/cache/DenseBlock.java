@@ -15,7 +15,7 @@ import java.nio.ByteOrder;
 import java.util.function.Consumer;
 
 /**
- * Tokens whose vectors are stored as floating-point numbers.
+ * Tokens whose vectors are stored as floating-point numbers, in the layers of a group.
  *
  * <pre>
  * keys, then values: layer | KV head | token | channel
@@ -30,7 +30,8 @@ final class DenseBlock implements Block {
   private static final ValueLayout.OfFloat FLOAT =
       ValueLayout.JAVA_FLOAT.withOrder(ByteOrder.LITTLE_ENDIAN);
 
-  private final CacheShape shape;
+  private final LayerGroup group;
+  private final CacheShape shape; // of the group
   private final int capacity;
   private final MemoryPool pool;
   private final CountedArena arena;
@@ -42,8 +43,9 @@ final class DenseBlock implements Block {
   /**
    * @param pool that its bytes have been taken from
    */
-  DenseBlock(CacheShape shape, int capacity, Precision precision, MemoryPool pool) {
-    this.shape = shape;
+  DenseBlock(LayerGroup group, int capacity, Precision precision, MemoryPool pool) {
+    this.group = group;
+    this.shape = group.shape();
     this.capacity = capacity;
     this.pool = pool;
     this.arena = new CountedArena(pool, bytesFor(shape, capacity, precision));
@@ -61,8 +63,8 @@ final class DenseBlock implements Block {
       throw e;
     }
     this.layers = new DenseRows[shape.layers()];
-    for (int layer = 0; layer < layers.length; layer++) {
-      layers[layer] = new DenseRows(keys, values, row(layer, 0, 0), capacity);
+    for (int place = 0; place < layers.length; place++) {
+      layers[place] = new DenseRows(keys, values, row(group.layer(place), 0, 0), capacity);
     }
   }
 
@@ -75,10 +77,11 @@ final class DenseBlock implements Block {
       Kernels kernels,
       Block block,
       int tokens,
-      CacheShape shape,
+      LayerGroup group,
       Precision precision,
       MemoryPool pool) {
-    DenseBlock dense = new DenseBlock(shape, KvCache.TOKENS_PER_PAGE, precision, pool);
+    DenseBlock dense = new DenseBlock(group, KvCache.TOKENS_PER_PAGE, precision, pool);
+    CacheShape shape = group.shape();
     int keyDim = shape.keyDim();
     int valueDim = shape.storedValueDim();
     int keyStride = shape.kvHeads() * keyDim;
@@ -86,7 +89,8 @@ final class DenseBlock implements Block {
     float[] head = new float[KvCache.TOKENS_PER_PAGE * Math.max(keyDim, valueDim)];
     float[] keys = new float[tokens * keyStride];
     float[] values = new float[tokens * valueStride];
-    for (int layer = 0; layer < shape.layers(); layer++) {
+    for (int place = 0; place < group.count(); place++) {
+      int layer = group.layer(place);
       for (int h = 0; h < shape.kvHeads(); h++) {
         block.expandKeys(kernels, layer, h, tokens, head);
         spread(head, keyDim, tokens, keys, h * keyDim, keyStride);
@@ -110,7 +114,7 @@ final class DenseBlock implements Block {
   }
 
   DenseRows rows(int layer) {
-    return layers[layer];
+    return layers[group.place(layer)];
   }
 
   static long bytesFor(CacheShape shape, long tokens, Precision precision) {
@@ -179,7 +183,7 @@ final class DenseBlock implements Block {
   }
 
   private int row(int layer, int head, int token) {
-    return (layer * shape.kvHeads() + head) * capacity + token;
+    return (group.place(layer) * shape.kvHeads() + head) * capacity + token;
   }
 
   @Override
@@ -210,29 +214,37 @@ final class DenseBlock implements Block {
   }
 
   /**
-   * Writes its first tokens as they are.
+   * Writes a layer's keys of its first tokens as they are.
    *
-   * <pre>keys, then values: layer | KV head | token | channel</pre>
+   * <pre>KV head | token | channel</pre>
    */
-  void write(int tokens, ByteBuffer out) {
-    eachHead(keys, tokens, numbers -> out.put(numbers.asByteBuffer()));
+  void writeKeys(int layer, int tokens, ByteBuffer out) {
+    eachHead(keys, layer, tokens, numbers -> out.put(numbers.asByteBuffer()));
+  }
+
+  /** The same of values, where they are stored. */
+  void writeValues(int layer, int tokens, ByteBuffer out) {
     if (!shape.hasValuesInKeys()) {
-      eachHead(values, tokens, numbers -> out.put(numbers.asByteBuffer()));
+      eachHead(values, layer, tokens, numbers -> out.put(numbers.asByteBuffer()));
     }
   }
 
-  /** Reads what {@link #write} wrote: finite numbers, as {@link #store} takes no others. */
-  void read(int tokens, ByteBuffer in) {
-    eachHead(keys, tokens, numbers -> fill(numbers, in));
+  /** Reads what {@link #writeKeys} wrote: finite numbers, as {@link #store} takes no others. */
+  void readKeys(int layer, int tokens, ByteBuffer in) {
+    eachHead(keys, layer, tokens, numbers -> fill(numbers, in));
+  }
+
+  /** Reads what {@link #writeValues} wrote. */
+  void readValues(int layer, int tokens, ByteBuffer in) {
     if (!shape.hasValuesInKeys()) {
-      eachHead(values, tokens, numbers -> fill(numbers, in));
+      eachHead(values, layer, tokens, numbers -> fill(numbers, in));
     }
   }
 
-  private void eachHead(DenseMatrix rows, int tokens, Consumer<MemorySegment> numbers) {
+  private void eachHead(DenseMatrix rows, int layer, int tokens, Consumer<MemorySegment> numbers) {
     long rowBytes = rows.offset(1);
-    for (int first = 0; first < rows.rows(); first += capacity) {
-      numbers.accept(rows.data().asSlice(rows.offset(first), tokens * rowBytes));
+    for (int head = 0; head < shape.kvHeads(); head++) {
+      numbers.accept(rows.data().asSlice(rows.offset(row(layer, head, 0)), tokens * rowBytes));
     }
   }
 
@@ -244,7 +256,7 @@ final class DenseBlock implements Block {
 
   /** A block of the same, whose bytes have been taken from the pool. */
   DenseBlock copy() {
-    DenseBlock copy = new DenseBlock(shape, capacity, keys.precision(), pool);
+    DenseBlock copy = new DenseBlock(group, capacity, keys.precision(), pool);
     copy.keys.data().copyFrom(keys.data());
     if (!shape.hasValuesInKeys()) {
       copy.values.data().copyFrom(values.data());

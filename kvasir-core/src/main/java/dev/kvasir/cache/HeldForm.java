@@ -1,12 +1,10 @@
 package dev.kvasir.cache;
 
 import dev.kvasir.codec.CacheSettings;
-import dev.kvasir.codec.CacheShape;
 import java.nio.ByteBuffer;
 
 /** What a cache holds at the moment, made into bytes when it is asked for. */
 final class HeldForm implements CacheForm {
-  private final CacheShape shape;
   private final CacheSettings settings;
   private final BlockPlaces places;
   private final HostBlocks held;
@@ -18,14 +16,7 @@ final class HeldForm implements CacheForm {
    * @param blocks whole blocks behind the sinks
    * @param state what the method keeps; empty where nothing is packed
    */
-  HeldForm(
-      CacheShape shape,
-      CacheSettings settings,
-      HostBlocks held,
-      int length,
-      int blocks,
-      byte[] state) {
-    this.shape = shape;
+  HeldForm(CacheSettings settings, HostBlocks held, int length, int blocks, byte[] state) {
     this.settings = settings;
     this.places = new BlockPlaces(settings.sinks());
     this.held = held;
@@ -52,20 +43,68 @@ final class HeldForm implements CacheForm {
   @Override
   public byte[] block(int index) {
     int block = places.sinkBlocks() + index;
-    int position = places.firstPosition(block);
-    return BlockForm.of(held.get(block), position, shape, settings.precision());
+    return new BlockForm(held, block, places.firstPosition(block), settings.precision()).bytes();
   }
 
   @Override
   public byte[] rest() {
-    return RestForm.write(shape, settings, length, blocks, state, this::writeNumbers);
+    RestBlocks rest = new RestBlocks(held.groups(), settings, length, blocks);
+    boolean all = held.groups().holdAll();
+    return RestForm.write(
+        all ? RestForm.WHOLE : RestForm.BY_LAYER,
+        settings,
+        length,
+        blocks,
+        state,
+        all ? new Whole(rest) : new ByLayer(rest));
   }
 
-  private void writeNumbers(ByteBuffer out) {
-    int first = places.sinkBlocks();
-    for (int block = 0; places.firstPosition(block) < length; block++) {
-      if (block < first || block >= first + blocks) {
-        ((DenseBlock) held.get(block)).write(places.tokens(block, length), out);
+  private final class Whole implements RestForm.Rest {
+    private final RestBlocks rest;
+
+    Whole(RestBlocks rest) {
+      this.rest = rest;
+    }
+
+    @Override
+    public long bytes() {
+      return rest.bytes(rest.allHeld());
+    }
+
+    @Override
+    public void write(ByteBuffer out) {
+      for (int i = 0; i < rest.count(); i++) {
+        BlockForm.writeNumbers(held, rest.block(i), rest.tokens(i), out);
+      }
+    }
+  }
+
+  private final class ByLayer implements RestForm.Rest {
+    private final RestBlocks rest;
+    private final byte[][] there; // by block and layer
+
+    ByLayer(RestBlocks rest) {
+      this.rest = rest;
+      this.there = rest.held(held);
+    }
+
+    @Override
+    public long bytes() {
+      return (long) rest.count() * held.groups().shape().layers() + rest.bytes(there);
+    }
+
+    @Override
+    public void write(ByteBuffer out) {
+      for (byte[] ofBlock : there) {
+        out.put(ofBlock);
+      }
+      for (int i = 0; i < there.length; i++) {
+        for (int layer = 0; layer < there[i].length; layer++) {
+          if (held.get(layer, rest.block(i)) instanceof DenseBlock dense) {
+            dense.writeKeys(layer, rest.tokens(i), out);
+            dense.writeValues(layer, rest.tokens(i), out);
+          }
+        }
       }
     }
   }

@@ -1,7 +1,7 @@
 package dev.kvasir.cache;
 
-import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.Page;
+import dev.kvasir.codec.PageCodec;
 import dev.kvasir.codec.SequenceCodec;
 import dev.kvasir.codec.ShrinkingSequence;
 import dev.kvasir.kernel.DenseMatrix.Precision;
@@ -15,8 +15,9 @@ import java.util.Deque;
 import java.util.List;
 
 /**
- * Where the blocks of a sequence lie: in this machine's memory, taken from a pool. What the
- * sequence is, its positions, window, sinks and budget, is the business of {@link PagedCache}.
+ * Where the blocks of a sequence lie: in this machine's memory, taken from a pool, group by group
+ * of its layers. What the sequence is, its positions, window, sinks and budget, is the business of
+ * {@link PagedCache}.
  *
  * <p>While a block is packed, its pages lie beside it. So the bytes of its pages are set aside in
  * the pool together with those of the block: what has been taken in can always be packed.
@@ -24,47 +25,110 @@ import java.util.List;
 final class HostBlocks {
   private static final Kernels KERNELS = new ScalarKernels();
 
-  private final CacheShape shape;
+  private final LayerGroups groups;
   private final Precision precision;
   private final MemoryPool pool;
+  private final PageCodec codec; // null where nothing is packed
   private final long pageBytes; // of a block's pages at the most; 0 where nothing is packed
-  private final List<Block> blocks = new ArrayList<>();
-  private final Deque<Packing> ahead = new ArrayDeque<>(); // of the next blocks to be sealed
+  private final LayerBlocks[] parts; // by group
+  private final Deque<BlockPacking> ahead = new ArrayDeque<>(); // of the next blocks to be sealed
   private long setAside;
 
-  HostBlocks(CacheShape shape, Precision precision, MemoryPool pool, long pageBytes) {
-    this.shape = shape;
+  /**
+   * @param codec that blocks are packed by; null where nothing is
+   */
+  HostBlocks(LayerGroups groups, Precision precision, MemoryPool pool, PageCodec codec) {
+    this(groups, precision, pool, codec, new LayerBlocks[groups.count()]);
+    for (int i = 0; i < parts.length; i++) {
+      parts[i] = new LayerBlocks(groups.get(i), precision, pool);
+    }
+  }
+
+  private HostBlocks(
+      LayerGroups groups,
+      Precision precision,
+      MemoryPool pool,
+      PageCodec codec,
+      LayerBlocks[] parts) {
+    this.groups = groups;
     this.precision = precision;
     this.pool = pool;
-    this.pageBytes = pageBytes;
+    this.codec = codec;
+    this.pageBytes = groups.all().stream().mapToLong(this::pageBytes).sum();
+    this.parts = parts;
+  }
+
+  private long pageBytes(LayerGroup group) {
+    return group.packs() ? group.pageBytes(codec) : 0;
   }
 
   /** The first so many blocks for another sequence, which holds them too. */
   HostBlocks share(int count, int packable) {
-    HostBlocks fork = new HostBlocks(shape, precision, pool, pageBytes);
     long packing = packable * pageBytes;
     pool.take(packing);
-    fork.setAside = packing;
-    for (Block block : blocks.subList(0, count)) {
-      fork.blocks.add(block.share());
+    LayerBlocks[] shared = new LayerBlocks[parts.length];
+    for (int i = 0; i < parts.length; i++) {
+      shared[i] = parts[i].share(count);
     }
+    HostBlocks fork = new HostBlocks(groups, precision, pool, codec, shared);
+    fork.setAside = packing;
     return fork;
   }
 
-  int count() {
-    return blocks.size();
+  LayerGroups groups() {
+    return groups;
   }
 
-  Block get(int index) {
-    return blocks.get(index);
+  int count() {
+    return parts[0].count();
+  }
+
+  /** A block as a layer has it; null where that has let go of it. */
+  Block get(int layer, int index) {
+    return ofLayer(layer).get(index);
+  }
+
+  LayerBlocks ofLayer(int layer) {
+    return parts[groups.of(layer)];
+  }
+
+  /**
+   * Adds a block that was stored.
+   *
+   * @param stored by group, whose memory was taken from the pool; null where one has let go of it
+   * @param packable whether it will be packed
+   * @throws MemoryFullException where the pool has no memory for its pages; nothing has changed
+   */
+  void add(Block[] stored, boolean packable) {
+    long packing = packable ? pageBytes : 0;
+    pool.take(packing);
+    setAside += packing;
+    for (int i = 0; i < parts.length; i++) {
+      if (stored[i] == null) {
+        parts[i].addGone();
+      } else {
+        parts[i].add(stored[i]);
+      }
+    }
   }
 
   boolean isSealed(int index) {
-    return blocks.get(index) instanceof SealedBlock;
+    for (LayerBlocks part : parts) {
+      if (part.isSealed(index)) {
+        return true;
+      }
+    }
+    return false;
   }
 
+  /** Whether any layer's part of a block is another sequence's too, and must not be written. */
   boolean isShared(int index) {
-    return blocks.get(index) instanceof DenseBlock dense && dense.isShared();
+    for (LayerBlocks part : parts) {
+      if (part.isShared(index)) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /**
@@ -77,39 +141,55 @@ final class HostBlocks {
    */
   void take(int copied, int[] tokens, int packable) {
     long bytes = packable * pageBytes;
-    for (int count : tokens) {
-      bytes += denseBytes(count);
-    }
-    if (copied >= 0) {
-      bytes += ((DenseBlock) blocks.get(copied)).bytes();
+    for (LayerBlocks part : parts) {
+      bytes += copied >= 0 ? part.copyBytes(copied) : 0;
+      for (int count : tokens) {
+        bytes += part.denseBytes(count);
+      }
     }
     pool.take(bytes);
-    long left = bytes;
+    long[] left = {bytes};
     try {
       if (copied >= 0) {
-        DenseBlock shared = (DenseBlock) blocks.get(copied);
-        left -= shared.bytes();
-        blocks.set(copied, shared.copy());
-        shared.release();
+        copy(copied, left);
       }
       for (int count : tokens) {
-        left -= denseBytes(count);
-        blocks.add(new DenseBlock(shape, count, precision, pool));
+        addDense(count, left);
       }
-      left -= packable * pageBytes;
+      left[0] -= packable * pageBytes;
       setAside += packable * pageBytes;
     } finally {
-      pool.giveBack(left);
+      pool.giveBack(left[0]);
     }
   }
 
-  /** Adds a block that was packed earlier, whose memory was taken from the pool. */
-  void add(SealedBlock block) {
-    blocks.add(block);
+  /**
+   * @param left bytes that were taken from the pool and nobody has
+   */
+  private void copy(int block, long[] left) {
+    for (LayerBlocks part : parts) {
+      if (part.isShared(block)) {
+        left[0] -= part.copyBytes(block);
+        part.copy(block);
+      }
+    }
   }
 
-  private long denseBytes(int tokens) {
-    return DenseBlock.bytesFor(shape, tokens, precision);
+  /** Adds a block to all groups or to none. */
+  private void addDense(int tokens, long[] left) {
+    List<DenseBlock> blocks = new ArrayList<>();
+    try {
+      for (LayerBlocks part : parts) {
+        left[0] -= part.denseBytes(tokens);
+        blocks.add(part.newDense(tokens));
+      }
+    } catch (RuntimeException | Error e) {
+      blocks.forEach(DenseBlock::release);
+      throw e;
+    }
+    for (int i = 0; i < parts.length; i++) {
+      parts[i].add(blocks.get(i));
+    }
   }
 
   void append(
@@ -121,43 +201,59 @@ final class HostBlocks {
       int keysAt,
       float[] valueVectors,
       int valuesAt) {
-    DenseBlock dense = (DenseBlock) blocks.get(block);
+    DenseBlock dense = ofLayer(layer).dense(block);
     dense.store(layer, token, position, keyVectors, keysAt, valueVectors, valuesAt);
   }
 
   /** All vectors of a dense block in a layer: (kvHeads, tokens, keyDim or valueDim). */
   void expandLayer(int block, int layer, float[] keyVectors, float[] valueVectors) {
-    ((DenseBlock) blocks.get(block)).expandLayer(KERNELS, layer, keyVectors, valueVectors);
+    ofLayer(layer).dense(block).expandLayer(KERNELS, layer, keyVectors, valueVectors);
   }
 
   /** Packs a dense block; where that fails, it stays as it is. */
-  void seal(int block, int position, SequenceCodec codec) {
-    DenseBlock dense = (DenseBlock) blocks.get(block);
-    Packing packing = ahead.isEmpty() ? begin(dense, position, codec) : ahead.removeFirst();
+  void seal(int block, int position, SequenceCodec sequence) {
+    BlockPacking packing = ahead.isEmpty() ? begin(block, position, sequence) : ahead.removeFirst();
+    List<SealedBlock> sealed;
     try {
-      blocks.set(block, packing.finish());
+      sealed = packing.finish();
     } catch (RuntimeException | Error e) {
       drop(packing);
       throw e;
     }
-    dense.release();
+    int next = 0;
+    for (LayerBlocks part : parts) {
+      if (part.isPackable(block)) {
+        DenseBlock dense = part.dense(block);
+        part.set(block, sealed.get(next++));
+        dense.release();
+      }
+    }
   }
 
-  private Packing begin(DenseBlock dense, int position, SequenceCodec codec) {
-    long prepaid = Math.min(setAside, pageBytes);
-    setAside -= prepaid;
-    return new Packing(dense, position, codec, shape, pool, prepaid);
+  private BlockPacking begin(int block, int position, SequenceCodec sequence) {
+    List<Packing> packings = new ArrayList<>();
+    for (LayerBlocks part : parts) {
+      long prepaid = Math.min(setAside, pageBytes(part.group()));
+      setAside -= prepaid;
+      if (!part.isPackable(block)) {
+        pool.giveBack(prepaid);
+      } else {
+        packings.add(
+            new Packing(part.dense(block), position, sequence, part.group(), pool, prepaid));
+      }
+    }
+    return new BlockPacking(packings);
   }
 
-  private void drop(Packing packing) {
+  private void drop(BlockPacking packing) {
     packing.drop();
     setAside += pool.tryTake(packing.prepaid()) ? packing.prepaid() : 0;
   }
 
   /** Packs the next layer of the last block that was begun ahead, or begins with this one. */
-  void sealAhead(int block, int position, SequenceCodec codec) {
+  void sealAhead(int block, int position, SequenceCodec sequence) {
     if (aheadIsWhole()) {
-      ahead.add(begin((DenseBlock) blocks.get(block), position, codec));
+      ahead.add(begin(block, position, sequence));
     }
     ahead.getLast().sealLayer();
   }
@@ -185,40 +281,84 @@ final class HostBlocks {
    * @return false where the pool has not as much memory; nothing has changed then
    */
   boolean unseal(int block, int tokens) {
-    long bytes = denseBytes(Page.TOKENS) + pageBytes;
+    long bytes = pageBytes;
+    for (LayerBlocks part : parts) {
+      bytes += part.isSealed(block) ? part.denseBytes(Page.TOKENS) : 0;
+    }
     if (!pool.tryTake(bytes)) {
       return false;
     }
     setAside += pageBytes;
-    Block sealed = blocks.get(block);
-    blocks.set(block, DenseBlock.expanded(KERNELS, sealed, tokens, shape, precision, pool));
-    sealed.release();
+    for (LayerBlocks part : parts) {
+      if (part.get(block) instanceof SealedBlock sealed) {
+        part.set(
+            block, DenseBlock.expanded(KERNELS, sealed, tokens, part.group(), precision, pool));
+        sealed.release();
+      }
+    }
     return true;
   }
 
   /** Lets go of all blocks but the first so many, of which some may be packed later. */
   void keep(int count, int packable) {
     dropAhead();
-    while (blocks.size() > count) {
-      blocks.removeLast().release();
+    for (LayerBlocks part : parts) {
+      part.keep(count);
     }
     long wanted = Math.min(setAside, packable * pageBytes);
     pool.giveBack(setAside - wanted);
     setAside = wanted;
   }
 
+  /** Lets go of what no layer reads after so many tokens, or after a short rewind. */
+  void letGo(BlockPlaces places, int length) {
+    for (LayerBlocks part : parts) {
+      part.letGo(part.group().gone(places, length));
+    }
+  }
+
+  /** Whether all layers have what a token behind so many reads. */
+  boolean holdsWindows(BlockPlaces places, int length) {
+    for (LayerBlocks part : parts) {
+      if (length < part.group().leastLength(places.firstPosition(part.gone()))) {
+        return false;
+      }
+    }
+    return true;
+  }
+
   /** Makes a page narrower. */
-  void shrink(int block, int layer, ShrinkingSequence codec, int level) {
-    ((SealedBlock) blocks.get(block)).shrink(codec, layer, level, pool);
+  void shrink(int block, int layer, ShrinkingSequence sequence, int level) {
+    ((SealedBlock) get(layer, block)).shrink(sequence, layer, level, pool);
   }
 
   /** Bytes of blocks that are not packed, sinks included. */
   long denseBytes() {
+    return denseBytesBefore(count());
+  }
+
+  private long denseBytesBefore(int end) {
     long bytes = 0;
-    for (int i = 0; i < blocks.size(); i++) {
-      bytes += blocks.get(i) instanceof DenseBlock dense ? dense.bytes() : 0;
+    for (LayerBlocks part : parts) {
+      bytes += part.denseBytesBefore(end);
     }
     return bytes;
+  }
+
+  /** Bytes of one block; those that are not packed as if it were none of the sinks. */
+  CacheBytes bytesOf(int block) {
+    long codes = 0;
+    long scales = 0;
+    long dense = 0;
+    for (LayerBlocks part : parts) {
+      if (part.get(block) instanceof SealedBlock sealed) {
+        codes += sealed.codeBytes();
+        scales += sealed.scaleBytes();
+      } else if (part.get(block) instanceof DenseBlock numbers) {
+        dense += numbers.bytes();
+      }
+    }
+    return new CacheBytes(codes, scales, dense, 0, 0);
   }
 
   /**
@@ -226,20 +366,13 @@ final class HostBlocks {
    * @param tables bytes of what a method keeps beside pages
    */
   CacheBytes bytes(int sinkBlocks, long tables) {
-    long codes = 0;
-    long scales = 0;
-    long sinks = 0;
-    for (int i = 0; i < blocks.size(); i++) {
-      switch (blocks.get(i)) {
-        case SealedBlock sealed -> {
-          codes += sealed.codeBytes();
-          scales += sealed.scaleBytes();
-        }
-        case DenseBlock dense -> sinks += i < sinkBlocks ? dense.bytes() : 0;
-      }
+    long codes = ahead.stream().mapToLong(BlockPacking::codeBytes).sum();
+    long scales = ahead.stream().mapToLong(BlockPacking::scaleBytes).sum();
+    for (LayerBlocks part : parts) {
+      codes += part.codeBytes();
+      scales += part.scaleBytes();
     }
-    codes += ahead.stream().mapToLong(Packing::codeBytes).sum();
-    scales += ahead.stream().mapToLong(Packing::scaleBytes).sum();
+    long sinks = denseBytesBefore(sinkBlocks);
     return new CacheBytes(codes, scales, denseBytes() - sinks, sinks, tables);
   }
 }

@@ -5,9 +5,9 @@ import dev.kvasir.kernel.Kernels;
 import java.util.List;
 
 /**
- * What one sequence remembers: the keys and values of every layer and position. Positions are
- * appended layer by layer while a step runs and count only once {@link #advance} says that all
- * layers have them.
+ * What one sequence remembers: the keys and values of every layer and position, but for those that
+ * lie out of a layer's window. Positions are appended layer by layer while a step runs and count
+ * only once {@link #advance} says that all layers have them.
  */
 public interface KvCache extends AutoCloseable {
   /** Tokens of a block at the most. */
@@ -51,8 +51,9 @@ public interface KvCache extends AutoCloseable {
   void count(int positions);
 
   /**
-   * Packs what has left the window: between steps, and from any thread as long as no other uses
-   * this sequence. Where it fails, tokens stay as they are and the next call tries again.
+   * Packs what has left the window, and lets go of what no layer reads any more: between steps, and
+   * from any thread as long as no other uses this sequence. Where it fails, tokens stay as they are
+   * and the next call tries again.
    */
   void settle();
 
@@ -109,9 +110,32 @@ public interface KvCache extends AutoCloseable {
   void receive(int layer, int kvHead, int from, int[] weights, int count);
 
   /**
-   * Forgets every position from {@code length} on and frees the blocks that held only those. Cut in
-   * the midst of a packed page, the rest of that page is kept as attention saw it; where the pool
-   * has no memory for that, the whole page is forgotten.
+   * The most positions, up to {@code length}, that {@link #truncate} can keep: all of them where
+   * every layer holds what the next token reads. Layers that hold a window alone can be cut by a
+   * block's tokens at least; beyond that nothing can be kept, and the text is to be read again.
+   */
+  int keepable(int length);
+
+  /** The position of the first token that a layer holds. */
+  int heldFrom(int layer);
+
+  /** Whether what is packed depends on what was packed before. */
+  boolean learns();
+
+  /** Whether a layer lets go of tokens that are out of its window. */
+  boolean letsGo(int layer);
+
+  /**
+   * Lets go of a layer's blocks that hold any token before a position, which are known to be of no
+   * use; layers that look as far back do the same.
+   */
+  void letGo(int layer, int position);
+
+  /**
+   * Forgets every position from {@code length} on, or from what is {@link #keepable} of it, and
+   * frees the blocks that held only those. Cut in the midst of a packed page, the rest of that page
+   * is kept as attention saw it; where the pool has no memory for that, the whole page is
+   * forgotten.
    */
   void truncate(int length);
 

@@ -13,8 +13,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A full block in the course of being packed, layer by layer. Its pages lie beside it until all are
- * there, together in one arena, but for those that are replaced one by one.
+ * A full block in the course of being packed, layer by layer of a group. Its pages lie beside it
+ * until all are there, together in one arena, but for those that are replaced one by one.
  */
 final class Packing {
   private static final Kernels KERNELS = new ScalarKernels();
@@ -23,7 +23,7 @@ final class Packing {
   private final DenseBlock dense;
   private final int position;
   private final SequenceCodec codec;
-  private final CacheShape shape;
+  private final LayerGroup group;
   private final long prepaid;
   private final List<Page> pages = new ArrayList<>();
   private SharedArena memory;
@@ -36,13 +36,13 @@ final class Packing {
       DenseBlock dense,
       int position,
       SequenceCodec codec,
-      CacheShape shape,
+      LayerGroup group,
       MemoryPool pool,
       long prepaid) {
     this.dense = dense;
     this.position = position;
     this.codec = codec;
-    this.shape = shape;
+    this.group = group;
     this.prepaid = prepaid;
     this.memory = new SharedArena(pool, prepaid);
   }
@@ -53,15 +53,15 @@ final class Packing {
   }
 
   boolean hasAllLayers() {
-    return pages.size() == shape.layers();
+    return pages.size() == group.count();
   }
 
   /** Packs the next layer. */
   void sealLayer() {
     LayerVectors room = ROOMS.take();
     try {
-      room.makeRoom(shape);
-      int layer = pages.size();
+      room.makeRoom(group.shape());
+      int layer = group.layer(pages.size());
       dense.expandLayer(KERNELS, layer, room.keys, room.values);
       pages.add(codec.seal(memory, layer, position, room.keys, room.values));
       memory = codec instanceof ShrinkingSequence ? memory.next() : memory;
@@ -70,14 +70,11 @@ final class Packing {
     }
   }
 
-  /** Packs what is left. */
+  /** The packed block, once it has all layers; {@link #drop} has nothing to do with it then. */
   SealedBlock finish() {
-    while (!hasAllLayers()) {
-      sealLayer();
-    }
     memory.settle();
     memory.release();
-    return new SealedBlock(List.copyOf(pages));
+    return new SealedBlock(group, List.copyOf(pages));
   }
 
   /** Gives all memory back, that which was taken beforehand included. */

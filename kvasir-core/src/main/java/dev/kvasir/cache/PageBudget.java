@@ -44,7 +44,7 @@ final class PageBudget {
   }
 
   /** Of a block's pages, as narrow as they can be. */
-  static long floorBytes(CacheShape shape, ShrinkingCodec codec) {
+  private static long floorBytes(CacheShape shape, ShrinkingCodec codec) {
     long sum = 0;
     for (int layer = 0; layer < shape.layers(); layer++) {
       sum += codec.pageBytes(layer, codec.floor(layer));

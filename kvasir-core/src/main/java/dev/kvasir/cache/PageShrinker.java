@@ -9,7 +9,8 @@ import java.util.List;
 /**
  * Keeps the pages of one sequence within its budget. Pages that must be narrower are replaced,
  * those of a layer one after another: a narrower page lies beside the wider one for a moment, and a
- * budget counts one page more than a layer has. A fork that shares the wider page keeps it.
+ * budget counts one page more than a layer has. A fork that shares the wider page keeps it. With a
+ * budget all layers hold everything, in one group.
  */
 final class PageShrinker {
   private final PageBudget budget;
@@ -96,7 +97,7 @@ final class PageShrinker {
     List<WidePage> found = new ArrayList<>();
     int sealed = 0;
     for (int block = 0; block < blocks.count(); block++) {
-      if (blocks.get(block) instanceof SealedBlock pages) {
+      if (blocks.get(0, block) instanceof SealedBlock pages) {
         for (int layer = 0; layer < levels.length; layer++) {
           int level = levels[layer].of(sealed);
           if (codec.level(pages.page(layer)) < level) {

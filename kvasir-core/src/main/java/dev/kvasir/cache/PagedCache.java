@@ -28,6 +28,9 @@ import java.util.List;
  * A dense block is packed, in all layers at once, when at least {@code window} tokens follow it, or
  * several of them where a codec wants them together. So while a step runs, its own tokens are
  * always seen in full precision.
+ *
+ * <p>Layers that look back no further than a window of their own hold that, and let go of the
+ * blocks before it ({@link LayerGroup}).
  */
 public final class PagedCache implements KvCache {
   private final CacheShape shape;
@@ -71,8 +74,8 @@ public final class PagedCache implements KvCache {
   }
 
   private static HostBlocks newBlocks(CacheShape shape, CacheSettings settings, MemoryPool pool) {
-    long pageBytes = settings.codec().map(made -> made.blockBytes(shape.layers())).orElse(0L);
-    return new HostBlocks(shape, settings.precision(), pool, pageBytes);
+    LayerGroups groups = LayerGroups.of(shape, settings);
+    return new HostBlocks(groups, settings.precision(), pool, settings.codec().orElse(null));
   }
 
   private PagedCache(
@@ -269,13 +272,17 @@ public final class PagedCache implements KvCache {
   @Override
   public void settle() {
     checkOpen();
-    if (codec != null && !sealingHeld) {
-      enter();
-      try {
+    if (sealingHeld) {
+      return;
+    }
+    enter();
+    try {
+      if (codec != null) {
         sealBehindWindow();
-      } finally {
-        leave();
       }
+      blocks.letGo(places, length);
+    } finally {
+      leave();
     }
   }
 
@@ -288,7 +295,7 @@ public final class PagedCache implements KvCache {
   @Override
   public void packAhead() {
     checkOpen();
-    if (!(codec instanceof StatelessCodec) || sealingHeld) {
+    if (!(codec instanceof StatelessCodec) || sealingHeld || !blocks.groups().anyPacks()) {
       return;
     }
     int next = sealedEnd + blocks.ahead();
@@ -314,7 +321,9 @@ public final class PagedCache implements KvCache {
       return;
     }
     long begin = System.nanoTime();
-    codec.learn(new Run(sealedEnd, end - sealedEnd));
+    if (blocks.groups().anyPacks()) {
+      codec.learn(new Run(sealedEnd, end - sealedEnd));
+    }
     long learned = System.nanoTime();
     long shrunk = shrinkNanos();
     sealUpTo(end);
@@ -354,6 +363,11 @@ public final class PagedCache implements KvCache {
     @Override
     public int blocks() {
       return blockCount;
+    }
+
+    @Override
+    public boolean packs(int layer) {
+      return blocks.groups().packs(layer);
     }
 
     @Override
@@ -413,16 +427,23 @@ public final class PagedCache implements KvCache {
     }
   }
 
+  /** What a local layer has let go cannot be had back from what other layers hold. */
   @Override
-  public void truncate(int wanted) {
+  public int keepable(int wanted) {
     checkOpen();
     if (wanted < 0 || wanted > length) {
       throw new IllegalArgumentException(
           "length is %d; expected 0 to %d".formatted(wanted, length));
     }
+    return blocks.holdsWindows(places, wanted) ? wanted : 0;
+  }
+
+  @Override
+  public void truncate(int wanted) {
+    int kept = keepable(wanted);
     enter();
     try {
-      cutTo(wanted);
+      cutTo(kept);
     } finally {
       leave();
     }
@@ -442,7 +463,9 @@ public final class PagedCache implements KvCache {
     if (unseals) {
       unseal(kept - 1);
     }
-    if (codec != null) {
+    if (!blocks.holdsWindows(places, length)) {
+      cutTo(0);
+    } else if (codec != null) {
       codec.truncate(length);
     }
   }
@@ -490,7 +513,7 @@ public final class PagedCache implements KvCache {
     checkOpen();
     int whole = codec == null ? wholeDenseBlocks() : sealedBlocks();
     byte[] state = codec == null ? new byte[0] : codec.state();
-    return new HeldForm(shape, settings, blocks, length, whole, state);
+    return new HeldForm(settings, blocks, length, whole, state);
   }
 
   private int wholeDenseBlocks() {
@@ -507,7 +530,7 @@ public final class PagedCache implements KvCache {
    */
   public static PagedCache restored(
       CacheShape shape, CacheSettings settings, MemoryPool pool, CacheForm form) {
-    Restoring restoring = new Restoring(shape, settings, pool, form);
+    Restoring restoring = new Restoring(LayerGroups.of(shape, settings), settings, pool, form);
     PageBudget budget = budget(shape, settings);
     try {
       PagedCache cache =
@@ -539,27 +562,64 @@ public final class PagedCache implements KvCache {
   @Override
   public Page page(int layer, int block) {
     checkOpen();
-    return blocks.get(block) instanceof SealedBlock sealed ? sealed.page(layer) : null;
+    return blocks.get(layer, block) instanceof SealedBlock sealed ? sealed.page(layer) : null;
   }
 
   @Override
   public DenseRows denseRows(int layer, int block) {
     checkOpen();
-    return blocks.get(block) instanceof DenseBlock dense ? dense.rows(layer) : null;
+    return held(layer, block) instanceof DenseBlock dense ? dense.rows(layer) : null;
   }
 
   @Override
   public void expandKeys(
       Kernels kernels, int layer, int kvHead, int block, int tokens, float[] out) {
     checkOpen();
-    blocks.get(block).expandKeys(kernels, layer, kvHead, tokens, out);
+    held(layer, block).expandKeys(kernels, layer, kvHead, tokens, out);
   }
 
   @Override
   public void expandValues(
       Kernels kernels, int layer, int kvHead, int block, int tokens, float[] out) {
     checkOpen();
-    blocks.get(block).expandValues(kernels, layer, kvHead, tokens, out);
+    held(layer, block).expandValues(kernels, layer, kvHead, tokens, out);
+  }
+
+  private Block held(int layer, int block) {
+    Block found = blocks.get(layer, block);
+    if (found == null) {
+      throw new IllegalStateException(
+          "layer %d is read at position %d; it holds what follows %d"
+              .formatted(layer, firstPosition(block), heldFrom(layer)));
+    }
+    return found;
+  }
+
+  @Override
+  public int heldFrom(int layer) {
+    return firstPosition(blocks.ofLayer(layer).gone());
+  }
+
+  @Override
+  public boolean learns() {
+    return codec != null && !(codec instanceof StatelessCodec);
+  }
+
+  @Override
+  public boolean letsGo(int layer) {
+    return blocks.ofLayer(layer).group().isBounded();
+  }
+
+  @Override
+  public void letGo(int layer, int position) {
+    checkOpen();
+    if (position < 0 || position > length || position > 0 && !letsGo(layer)) {
+      throw new IllegalArgumentException(
+          "layer %d was to let go of %d tokens of %d".formatted(layer, position, length));
+    }
+    if (position > 0) {
+      blocks.ofLayer(layer).letGo(blockOf(position - 1) + 1);
+    }
   }
 
   @Override
@@ -588,14 +648,15 @@ public final class PagedCache implements KvCache {
 
   private CacheRun run(int block) {
     int tokens = places.tokens(block, length);
-    if (blocks.get(block) instanceof SealedBlock sealed) {
-      double values = (double) TOKENS_PER_PAGE * shape.valuesPerToken();
-      double width = 8 * sealed.codeBytes() / values;
-      double bits = width + 8 * sealed.scaleBytes() / values;
+    double values = (double) places.capacity(block) * shape.valuesPerToken();
+    CacheBytes bytes = blocks.bytesOf(block);
+    if (block >= sinkBlocks && block < sealedEnd && blocks.groups().anyPacks()) {
+      double width = 8 * bytes.codes() / values;
+      double bits = width + 8 * (bytes.scales() + bytes.window()) / values;
       return new CacheRun(tokens, width, bits, CacheRun.Kind.PAGES);
     }
     CacheRun.Kind kind = block < sinkBlocks ? CacheRun.Kind.SINKS : CacheRun.Kind.WINDOW;
-    double bits = 8.0 * settings.precision().bytes();
+    double bits = 8 * bytes.window() / values;
     return new CacheRun(tokens, bits, bits, kind);
   }
 

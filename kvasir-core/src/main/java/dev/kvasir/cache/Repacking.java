@@ -45,6 +45,22 @@ public final class Repacking {
   }
 
   /**
+   * Whether all is there that the new cache would hold. Where layers have let go of what another
+   * kind learns from or keeps, the text must be read again.
+   */
+  public boolean hasAll() {
+    for (int layer = 0; layer < shape.layers(); layer++) {
+      if (from.heldFrom(layer) > 0 && (to.learns() || !to.letsGo(layer))) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /**
+   * Layers that hold a window alone are filled from where it begins; what they lack before it is
+   * let go at the end. Where that is a part of what is read, nothing is kept.
+   *
    * @param tokens of the text, at least as many as are held
    * @param stepTokens of a step at the most; steps end at its multiples
    * @param onlyWholeSteps whether what follows the last whole step stays unpacked
@@ -61,6 +77,12 @@ public final class Repacking {
           to.settle();
         }
       }
+      for (int layer = 0; layer < shape.layers(); layer++) {
+        to.letGo(layer, from.heldFrom(layer));
+      }
+      if (to.keepable(to.length()) < to.length()) {
+        to.truncate(to.length()); // sinks put its blocks elsewhere, and one of them is not whole
+      }
     } finally {
       from.leave();
     }
@@ -73,7 +95,9 @@ public final class Repacking {
     }
     for (int block = from.blockOf(begin); from.firstPosition(block) < end; block++) {
       for (int layer = 0; layer < shape.layers(); layer++) {
-        copy(layer, block, begin, end);
+        if (from.firstPosition(block) >= from.heldFrom(layer)) {
+          copy(layer, block, begin, end);
+        }
       }
     }
     to.count(end - begin);

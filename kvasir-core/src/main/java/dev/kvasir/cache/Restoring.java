@@ -1,32 +1,33 @@
 package dev.kvasir.cache;
 
 import dev.kvasir.codec.CacheSettings;
-import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.Envelope;
 import dev.kvasir.codec.SequenceCodec;
 import dev.kvasir.memory.MemoryPool;
 
 /** Makes blocks of what was stored: sinks, whole blocks, then those behind them. */
 final class Restoring {
-  private final CacheShape shape;
+  private final LayerGroups groups;
   private final CacheSettings settings;
   private final MemoryPool pool;
   private final BlockPlaces places;
   private final CacheForm form;
   private final RestForm rest;
+  private final RestBlocks restBlocks;
 
   /** Refuses what does not belong together; nothing is taken yet. */
-  Restoring(CacheShape shape, CacheSettings settings, MemoryPool pool, CacheForm form) {
-    this.shape = shape;
+  Restoring(LayerGroups groups, CacheSettings settings, MemoryPool pool, CacheForm form) {
+    this.groups = groups;
     this.settings = settings;
     this.pool = pool;
     this.places = new BlockPlaces(settings.sinks());
     this.form = form;
-    this.rest = RestForm.read(form.rest(), shape, settings);
+    this.rest = RestForm.read(form.rest(), groups, settings);
     if (rest.blocks() != form.blocks()) {
       throw Envelope.REST.refused(
           "has %d whole blocks; %d are there".formatted(rest.blocks(), form.blocks()));
     }
+    this.restBlocks = new RestBlocks(groups, settings, rest.length(), rest.blocks());
   }
 
   int length() {
@@ -49,36 +50,59 @@ final class Restoring {
    * @param codec that {@link #codec} made
    */
   void fill(HostBlocks blocks, SequenceCodec codec) {
-    boolean packs = codec != null;
-    while (blocks.count() < places.sinkBlocks() && hasTokens(blocks.count())) {
-      addRest(blocks, 0);
-    }
-    for (int i = 0; i < form.blocks(); i++) {
-      int position = places.firstPosition(blocks.count());
-      if (packs) {
-        blocks.add(BlockForm.readPacked(form.block(i), position, codec, shape, pool));
-      } else {
-        DenseBlock block = addDense(blocks, 0);
-        BlockForm.readDense(form.block(i), position, block, shape, settings.precision());
+    BlockReading reading = new BlockReading(groups, settings.precision(), pool, codec);
+    int restRead = 0;
+    while (places.firstPosition(blocks.count()) < length()) {
+      int block = blocks.count();
+      boolean isWhole = block >= places.sinkBlocks() && block < wholeEnd();
+      boolean packable = codec != null && block >= wholeEnd();
+      Block[] parts = new Block[groups.count()];
+      try {
+        if (isWhole) {
+          byte[] stored = form.block(block - places.sinkBlocks());
+          reading.read(stored, places.firstPosition(block), parts);
+        } else {
+          read(reading, restRead++, parts);
+        }
+        requireHeldBehind(blocks, parts);
+        blocks.add(parts, packable);
+      } catch (RuntimeException | Error e) {
+        release(parts);
+        throw e;
       }
     }
-    while (hasTokens(blocks.count())) {
-      addRest(blocks, packs ? 1 : 0);
+    if (!blocks.holdsWindows(places, length())) {
+      throw Envelope.REST.refused("lacks what a token behind its %d reads".formatted(length()));
     }
   }
 
-  private boolean hasTokens(int block) {
-    return places.firstPosition(block) < length();
+  private void read(BlockReading reading, int index, Block[] parts) {
+    int capacity = places.capacity(restBlocks.block(index));
+    int tokens = restBlocks.tokens(index);
+    if (rest.held() == null) {
+      reading.readNumbers(rest.numbers(), capacity, tokens, parts);
+    } else {
+      reading.readNumbers(rest.numbers(), rest.held()[index], capacity, tokens, parts);
+    }
   }
 
-  private void addRest(HostBlocks blocks, int packable) {
-    int block = blocks.count();
-    rest.fill(addDense(blocks, packable), places.tokens(block, length()));
+  /** Layers let go of their first blocks, and hold all that follow. */
+  private void requireHeldBehind(HostBlocks blocks, Block[] parts) {
+    for (int i = 0; i < parts.length; i++) {
+      int layer = groups.get(i).layer(0);
+      boolean holdsBefore = blocks.ofLayer(layer).gone() < blocks.count();
+      if (parts[i] == null && (holdsBefore || !groups.get(i).isBounded())) {
+        throw Envelope.REST.refused(
+            "lacks block %d of layer %d, which it needs".formatted(blocks.count(), layer));
+      }
+    }
   }
 
-  private DenseBlock addDense(HostBlocks blocks, int packable) {
-    int block = blocks.count();
-    blocks.take(-1, new int[] {places.capacity(block)}, packable);
-    return (DenseBlock) blocks.get(block);
+  private static void release(Block[] parts) {
+    for (Block part : parts) {
+      if (part != null) {
+        part.release();
+      }
+    }
   }
 }

@@ -11,17 +11,19 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * Tokens whose vectors are packed: one page a layer. A block belongs to one sequence, which may
- * replace its pages; the pages are shared with forks.
+ * Tokens whose vectors are packed in the layers of a group: one page a layer. A block belongs to
+ * one sequence, which may replace its pages; the pages are shared with forks.
  */
 final class SealedBlock implements Block {
-  private final SharedPage[] pages; // by layer
+  private final LayerGroup group;
+  private final SharedPage[] pages; // in the order of the group's layers
 
-  SealedBlock(List<Page> pages) {
-    this(pages.stream().map(SharedPage::of).toArray(SharedPage[]::new));
+  SealedBlock(LayerGroup group, List<Page> pages) {
+    this(group, pages.stream().map(SharedPage::of).toArray(SharedPage[]::new));
   }
 
-  private SealedBlock(SharedPage[] pages) {
+  private SealedBlock(LayerGroup group, SharedPage[] pages) {
+    this.group = group;
     this.pages = pages;
   }
 
@@ -36,7 +38,7 @@ final class SealedBlock implements Block {
   }
 
   Page page(int layer) {
-    return pages[layer].page();
+    return pages[group.place(layer)].page();
   }
 
   /**
@@ -45,12 +47,12 @@ final class SealedBlock implements Block {
    * @param pool that has to do with both for a moment
    */
   void shrink(ShrinkingSequence codec, int layer, int level, MemoryPool pool) {
-    SharedPage wide = pages[layer];
+    SharedPage wide = pages[group.place(layer)];
     long most = wide.page().codeBytes() + wide.page().scaleBytes();
     pool.borrow(most);
     SharedArena memory = new SharedArena(pool, most);
     try {
-      pages[layer] = SharedPage.of(codec.shrunk(memory, wide.page(), level));
+      pages[group.place(layer)] = SharedPage.of(codec.shrunk(memory, wide.page(), level));
       memory.settle();
     } finally {
       memory.release();
@@ -58,14 +60,12 @@ final class SealedBlock implements Block {
     wide.release();
   }
 
-  int layers() {
-    return pages.length;
-  }
-
   /** Bytes of a layer's page that would be free if this sequence let go of it. */
   long freeableBytes(int layer) {
     Page page = page(layer);
-    return pages[layer].holders().isShared() ? 0 : page.codeBytes() + page.scaleBytes();
+    return pages[group.place(layer)].holders().isShared()
+        ? 0
+        : page.codeBytes() + page.scaleBytes();
   }
 
   private Stream<Page> pages() {
@@ -82,7 +82,8 @@ final class SealedBlock implements Block {
 
   @Override
   public SealedBlock share() {
-    return new SealedBlock(Arrays.stream(pages).map(SharedPage::share).toArray(SharedPage[]::new));
+    return new SealedBlock(
+        group, Arrays.stream(pages).map(SharedPage::share).toArray(SharedPage[]::new));
   }
 
   @Override

@@ -45,22 +45,27 @@ final class YieldingPages implements MemoryPool.Yielding {
   private void shrinkOldest(int level, long bytes) {
     long missing = bytes;
     for (int i = 0; i < blocks.count() && missing > 0; i++) {
-      if (blocks.get(i) instanceof SealedBlock block) {
-        missing -= shrink(i, block, level);
-      }
+      missing -= shrink(i, level);
     }
   }
 
   /** Answers how many bytes became free. */
-  private long shrink(int index, SealedBlock block, int level) {
+  private long shrink(int index, int level) {
     long freed = 0;
-    for (int layer = 0; layer < block.layers(); layer++) {
-      long before = block.freeableBytes(layer);
-      if (before > 0 && sequence.level(block.page(layer)) == level && level < codec.floor(layer)) {
-        blocks.shrink(index, layer, sequence, level + 1);
-        freed += before - block.freeableBytes(layer);
+    for (int layer = 0; layer < blocks.groups().shape().layers(); layer++) {
+      if (blocks.get(layer, index) instanceof SealedBlock block) {
+        freed += shrink(index, layer, block, level);
       }
     }
     return freed;
+  }
+
+  private long shrink(int index, int layer, SealedBlock block, int level) {
+    long before = block.freeableBytes(layer);
+    if (before == 0 || sequence.level(block.page(layer)) != level || level >= codec.floor(layer)) {
+      return 0;
+    }
+    blocks.shrink(index, layer, sequence, level + 1);
+    return before - block.freeableBytes(layer);
   }
 }

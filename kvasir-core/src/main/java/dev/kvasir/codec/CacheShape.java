@@ -9,8 +9,10 @@ import dev.kvasir.error.InvalidInputException;
  * @param keyDim channels of a key, and of a query
  * @param valueDim channels of a value, and of what attention makes of values
  * @param values where values come from
+ * @param windows how far back each layer is read
  */
-public record CacheShape(int layers, int kvHeads, int keyDim, int valueDim, ValueOrigin values) {
+public record CacheShape(
+    int layers, int kvHeads, int keyDim, int valueDim, ValueOrigin values, LayerWindows windows) {
   /** KV heads of all layers at the most: each has a key and a value for every token of a block. */
   public static final int MOST_HEADS = Integer.MAX_VALUE / (2 * Page.TOKENS);
 
@@ -34,6 +36,16 @@ public record CacheShape(int layers, int kvHeads, int keyDim, int valueDim, Valu
           "values of %d channels in keys of %d; expected at most as many"
               .formatted(valueDim, keyDim));
     }
+    int known = windows.windows().size();
+    if (known > 0 && known != layers) {
+      throw new InvalidInputException(
+          "windows of %d layers; the cache has %d".formatted(known, layers));
+    }
+  }
+
+  /** Layers that see everything before them. */
+  public CacheShape(int layers, int kvHeads, int keyDim, int valueDim, ValueOrigin values) {
+    this(layers, kvHeads, keyDim, valueDim, values, LayerWindows.NONE);
   }
 
   /** Values that are stored. */
@@ -44,6 +56,21 @@ public record CacheShape(int layers, int kvHeads, int keyDim, int valueDim, Valu
   /** Values as wide as keys. */
   public CacheShape(int layers, int kvHeads, int headDim) {
     this(layers, kvHeads, headDim, headDim);
+  }
+
+  /** The same, whose layers are read so far back. */
+  public CacheShape within(LayerWindows read) {
+    return new CacheShape(layers, kvHeads, keyDim, valueDim, values, read);
+  }
+
+  /** The same, whose layers are read from the first token on. */
+  public CacheShape withoutWindows() {
+    return within(LayerWindows.NONE);
+  }
+
+  /** The same for so many of its layers, which see everything before them. */
+  public CacheShape ofLayers(int count) {
+    return new CacheShape(count, kvHeads, keyDim, valueDim, values);
   }
 
   /**
@@ -77,6 +104,20 @@ public record CacheShape(int layers, int kvHeads, int keyDim, int valueDim, Valu
 
   /** Values of one position: what is stored of keys and values of every layer and KV head. */
   public long valuesPerToken() {
-    return (long) layers * kvHeads * (keyDim + storedValueDim());
+    return layers * valuesPerLayer();
+  }
+
+  /** Values of one position in a layer. */
+  private long valuesPerLayer() {
+    return (long) kvHeads * (keyDim + storedValueDim());
+  }
+
+  /** Values of so many positions that are still read: of each layer those in its window. */
+  public long valuesRead(int length) {
+    long positions = 0;
+    for (int layer = 0; layer < layers; layer++) {
+      positions += Math.min(length, windows.of(layer));
+    }
+    return positions * valuesPerLayer();
   }
 }

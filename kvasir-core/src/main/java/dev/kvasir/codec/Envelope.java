@@ -88,6 +88,12 @@ public enum Envelope {
     }
   }
 
+  /** The kind of a form, which must be whole, for those that read several. */
+  public int kindOf(byte[] form) {
+    requireWhole(form);
+    return Byte.toUnsignedInt(form[MAGIC_BYTES + 1]);
+  }
+
   private void requireWhole(byte[] form) {
     if (form.length < HEADER_BYTES + CHECKSUM_BYTES) {
       throw refused(

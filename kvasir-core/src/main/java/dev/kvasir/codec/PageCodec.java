@@ -60,20 +60,28 @@ public interface PageCodec {
     return 1;
   }
 
-  /** Bytes of a page of one layer. */
+  /**
+   * Whether pages of some layers may be let go once they are out of their windows, or never be
+   * made, while other layers keep theirs: what is packed or read later depends on none of them.
+   */
+  default boolean packsLayersApart() {
+    return false;
+  }
+
+  /** Bytes of a page, of the largest where layers differ. */
   long pageBytes();
 
   /** Those of its bytes that are codes. */
   long codeBytes();
 
-  /** Bytes of a block: a page of each layer. */
-  default long blockBytes(int layers) {
-    return layers * pageBytes();
+  /** Bytes of a page of one layer. */
+  default long pageBytes(int layer) {
+    return pageBytes();
   }
 
   /** Those of its bytes that are codes. */
-  default long blockCodeBytes(int layers) {
-    return layers * codeBytes();
+  default long codeBytes(int layer) {
+    return codeBytes();
   }
 
   /**

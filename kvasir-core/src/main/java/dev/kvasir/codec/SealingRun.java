@@ -12,8 +12,13 @@ public interface SealingRun {
   /** How many blocks of {@link dev.kvasir.codec.Page#TOKENS} tokens there are. */
   int blocks();
 
+  /** Whether a layer is going to be packed: one whose window is dense anyway is not. */
+  default boolean packs(int layer) {
+    return true;
+  }
+
   /**
-   * The vectors of a block in one layer.
+   * The vectors of a block in one layer that is going to be packed.
    *
    * @param keys (kvHeads, tokens, keyDim), rotated to their positions
    * @param values (kvHeads, tokens, valueDim); nothing is set where they are part of keys

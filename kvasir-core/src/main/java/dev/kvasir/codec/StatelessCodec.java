@@ -13,6 +13,11 @@ public interface StatelessCodec extends PageCodec, SequenceCodec {
   }
 
   @Override
+  default boolean packsLayersApart() {
+    return true;
+  }
+
+  @Override
   default byte[] state() {
     return Envelope.STATE.seal(NO_STATE, 0, out -> {});
   }

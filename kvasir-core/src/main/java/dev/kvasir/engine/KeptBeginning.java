@@ -15,7 +15,7 @@ record KeptBeginning(StepHash key, String owner, int[] tokens, KvCache cache) {
     int common = mismatch < 0 ? tokens.length : mismatch;
     // The last token is read in any case, for its logits.
     int served = Math.min(common, text.length - 1);
-    return served < key.length() ? 0 : served;
+    return served < key.length() ? 0 : cache.keepable(served);
   }
 
   boolean isOf(int[] text, int length) {

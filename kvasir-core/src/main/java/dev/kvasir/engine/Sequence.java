@@ -124,7 +124,10 @@ public final class Sequence {
     tokens[length++] = token;
   }
 
-  /** Forgets all but the first {@code count} tokens. */
+  /**
+   * Forgets all but the first {@code count} tokens. Those that the cache cannot keep are read again
+   * with whatever follows them.
+   */
   public void keep(int count) {
     length = count;
     if (cache.length() > count) {
@@ -144,7 +147,8 @@ public final class Sequence {
     picked = -1;
     generated = 0;
     text.setLength(0);
-    // With nothing new to read, the last token is read again for its logits.
+    // With nothing new to read, the last token is read again for its logits: a rewind that every
+    // cache can do which has not been cut before.
     if (cache.length() == length) {
       cache.truncate(length - 1);
     }

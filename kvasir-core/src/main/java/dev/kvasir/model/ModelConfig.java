@@ -2,6 +2,7 @@ package dev.kvasir.model;
 
 import dev.kvasir.attention.AttentionShape;
 import dev.kvasir.codec.CacheShape;
+import dev.kvasir.codec.LayerWindows;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.GgufFile;
 import dev.kvasir.kernel.Rotation;
@@ -232,7 +233,8 @@ public record ModelConfig(
   }
 
   public CacheShape cacheShape() {
-    return new CacheShape(layers, kvHeads, keyDim, valueDim);
+    return new CacheShape(layers, kvHeads, keyDim, valueDim)
+        .within(LayerWindows.of(layers, windows::of, contextLength));
   }
 
   /**

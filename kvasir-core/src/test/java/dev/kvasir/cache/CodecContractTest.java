@@ -242,12 +242,14 @@ class CodecContractTest {
           cache.truncate(300);
           append(kind, cache, 10, new SplittableRandom(SEED + 3), 1);
         }
-        assertSame(kind, fork, forkAlone, 310);
+        assertThat(fork.length()).isEqualTo(forkAlone.length());
+        assertSame(kind, fork, forkAlone, fork.length());
         assertSame(kind, parent, parentAlone, 650);
       }
       parent.truncate(500);
       parentAlone.truncate(500);
-      assertSame(kind, parent, parentAlone, 500);
+      assertThat(parent.length()).isEqualTo(parentAlone.length());
+      assertSame(kind, parent, parentAlone, parent.length());
       assertSameBytes(parent.bytes(), parentAlone.bytes());
     }
   }
@@ -270,6 +272,9 @@ class CodecContractTest {
       append(kind, cache, 700, new SplittableRandom(SEED), 100);
       int last = kind.shape().layers() - 1;
       for (int kept : lengths(kind)) {
+        if (cache.keepable(kept) < kept) {
+          continue; // layers have let go of what would be read
+        }
         float[] keys = keys(kind, cache, last, 0, kept);
         float[] values = values(kind, cache, last, 0, kept);
         cache.truncate(kept);
@@ -413,6 +418,7 @@ class CodecContractTest {
   private float[] keys(ShapedSpec kind, KvCache cache, int layer, int head, int tokens) {
     return vectors(
         cache,
+        cache.heldFrom(layer),
         tokens,
         kind.shape().keyDim(),
         (block, count, out) -> cache.expandKeys(kernels, layer, head, block, count, out));
@@ -422,6 +428,7 @@ class CodecContractTest {
   private float[] values(ShapedSpec kind, KvCache cache, int layer, int head, int tokens) {
     return vectors(
         cache,
+        cache.heldFrom(layer),
         tokens,
         kind.shape().valueDim(),
         (block, count, out) -> cache.expandValues(kernels, layer, head, block, count, out));
@@ -431,10 +438,12 @@ class CodecContractTest {
     void expand(int block, int tokens, float[] out);
   }
 
-  private static float[] vectors(KvCache cache, int tokens, int width, Expansion expansion) {
+  /** Zeros where a layer has let go of its tokens. */
+  private static float[] vectors(
+      KvCache cache, int heldFrom, int tokens, int width, Expansion expansion) {
     float[] all = new float[tokens * width];
     float[] block = new float[KvCache.TOKENS_PER_PAGE * 3 * width];
-    for (int b = 0; cache.firstPosition(b) < tokens; b++) {
+    for (int b = cache.blockOf(heldFrom); cache.firstPosition(b) < tokens; b++) {
       int first = cache.firstPosition(b);
       int count = Math.min(cache.firstPosition(b + 1), tokens) - first;
       expansion.expand(b, count, block);

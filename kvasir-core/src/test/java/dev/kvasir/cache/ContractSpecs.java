@@ -1,6 +1,7 @@
 package dev.kvasir.cache;
 
 import dev.kvasir.codec.CacheShape;
+import dev.kvasir.codec.LayerWindows;
 import dev.kvasir.codec.ValueOrigin;
 import dev.kvasir.codec.commvq.MadeUpCodebooks;
 import dev.kvasir.codec.mead.MadeUpTables;
@@ -28,6 +29,14 @@ final class ContractSpecs {
           new CacheShape(2, 1, 36, 28, ValueOrigin.IN_KEYS),
           new CacheShape(1, 2, 24, 24, ValueOrigin.IN_KEYS),
           new CacheShape(1, 1, 576, 512, ValueOrigin.IN_KEYS));
+
+  /** Layers that hold a window alone, one shorter than most that are in full precision anyway. */
+  private static final List<CacheShape> LOCAL =
+      List.of(
+          new CacheShape(3, 1, 20)
+              .within(new LayerWindows(List.of(50, LayerWindows.UNBOUNDED, 300))),
+          new CacheShape(2, 1, 24, 16, ValueOrigin.IN_KEYS)
+              .within(new LayerWindows(List.of(130, 400))));
 
   /** Methods that change the basis of vectors before they code them. */
   private static final List<String> ROTATED = List.of("quarot", "turboquant", "rotatekv", "kvarn");
@@ -183,19 +192,27 @@ final class ContractSpecs {
     return on(LATENT, ContractSpecs::latentSpecs);
   }
 
+  static Stream<ShapedSpec> localKinds() {
+    return Stream.concat(
+        on(LOCAL.subList(0, 1), ContractSpecs::fewSpecs),
+        on(LOCAL.subList(1, 2), ContractSpecs::latentSpecs));
+  }
+
   /** All specs, and some of every method on heads of other shapes. */
   static Stream<ShapedSpec> kinds() {
     return Stream.of(
             specs().map(spec -> new ShapedSpec(SHAPE, spec)),
             on(TWO_WIDTHS, ContractSpecs::fewSpecs),
             on(LARGE, ContractSpecs::quickSpecs),
-            latentKinds())
+            latentKinds(),
+            localKinds())
         .flatMap(some -> some);
   }
 
   /** Pages of other shapes are held to their byte forms elsewhere. */
   static Stream<ShapedSpec> storedKinds() {
-    return Stream.concat(specs().map(spec -> new ShapedSpec(SHAPE, spec)), latentKinds());
+    return Stream.of(specs().map(spec -> new ShapedSpec(SHAPE, spec)), latentKinds(), localKinds())
+        .flatMap(some -> some);
   }
 
   private static Stream<ShapedSpec> on(

@@ -4,16 +4,19 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.kvasir.codec.CacheHost;
+import dev.kvasir.codec.CacheSettings;
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.PageRoom;
 import dev.kvasir.codec.ShrinkingCodec;
 import dev.kvasir.codec.ShrinkingSequence;
+import dev.kvasir.kernel.DenseMatrix.Precision;
 import dev.kvasir.kernel.ScalarKernels;
 import dev.kvasir.memory.CountedArena;
 import dev.kvasir.memory.MemoryPool;
 import dev.kvasir.memory.SharedArena;
 import java.util.List;
+import java.util.Optional;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
@@ -68,7 +71,7 @@ class SealedBlockTest {
   void aPageThatCannotBeMadeNarrowerStaysAsItIs() {
     long bytesBefore = CountedArena.liveBytes();
     ShrinkingSequence real = codec().begin();
-    SealedBlock block = new SealedBlock(List.of(real.seal(0, 0, vectors(), vectors())));
+    SealedBlock block = sealed(List.of(real.seal(0, 0, vectors(), vectors())));
     SealedBlock fork = block.share();
     float[] before = values(block);
     assertThatThrownBy(() -> block.shrink(new OutOfMemory(real), 0, 1, MemoryPool.unlimited()))
@@ -84,7 +87,7 @@ class SealedBlockTest {
   void aForkKeepsThePageThatASequenceHasMadeNarrower() {
     long bytesBefore = CountedArena.liveBytes();
     ShrinkingSequence real = codec().begin();
-    SealedBlock block = new SealedBlock(List.of(real.seal(0, 0, vectors(), vectors())));
+    SealedBlock block = sealed(List.of(real.seal(0, 0, vectors(), vectors())));
     SealedBlock fork = block.share();
     float[] before = values(block);
     block.shrink(real, 0, 1, MemoryPool.unlimited());
@@ -93,6 +96,11 @@ class SealedBlockTest {
     block.release();
     fork.release();
     assertThat(CountedArena.liveBytes()).isEqualTo(bytesBefore);
+  }
+
+  private static SealedBlock sealed(List<Page> pages) {
+    CacheSettings settings = new CacheSettings(Precision.F16, 0, 0, Optional.of(codec()));
+    return new SealedBlock(LayerGroup.whole(SHAPE, settings), pages);
   }
 
   private static ShrinkingCodec codec() {

@@ -1,6 +1,7 @@
 package dev.kvasir.cache;
 
 import dev.kvasir.codec.CacheShape;
+import dev.kvasir.codec.LayerWindows;
 
 /** A kind of cache, and the heads that it is held to its promises on. */
 record ShapedSpec(CacheShape shape, String spec) {
@@ -14,12 +15,15 @@ record ShapedSpec(CacheShape shape, String spec) {
 
   @Override
   public String toString() {
-    return "%s on %d heads of %d and %d channels%s"
+    return "%s on %d heads of %d and %d channels%s%s"
         .formatted(
             spec,
             shape.kvHeads(),
             shape.keyDim(),
             shape.valueDim(),
-            shape.hasValuesInKeys() ? " of theirs" : "");
+            shape.hasValuesInKeys() ? " of theirs" : "",
+            shape.windows().equals(LayerWindows.NONE)
+                ? ""
+                : ", windows " + shape.windows().windows());
   }
 }

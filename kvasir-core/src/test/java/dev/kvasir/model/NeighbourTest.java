@@ -111,6 +111,24 @@ class NeighbourTest {
     check(NARROW.withHeads(8, 2, 48, 32), List.of(spec), 2);
   }
 
+  /** What layers hold depends on nobody else, nor what can be kept of a sequence that is cut. */
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "fp16",
+        "kivi:2,window=40",
+        "kivi:2",
+        "mixkvq,high=2.8,mid=2,window=40",
+        "zipcache:2",
+        "patternkv:2,window=40",
+        "mead:2,window=40",
+        "pmkvq:2,budget=pool,window=0"
+      })
+  void andSoTheyAreWhereLayersHoldAWindow(String spec) {
+    check(NARROW, List.of(spec), 5, 60);
+    check(NARROW, List.of(spec), 6, 190);
+  }
+
   @ParameterizedTest
   @ValueSource(strings = {"gemma2", "gemma3"})
   void andSoTheyAreWhereLayersDifferAndScoresAreCapped(String family) {
@@ -125,10 +143,20 @@ class NeighbourTest {
   }
 
   private void check(Sizes sizes, List<String> specs, long seed) {
+    check(sizes, specs, seed, 0);
+  }
+
+  /**
+   * @param window that all layers look back; 0 without one
+   */
+  private void check(Sizes sizes, List<String> specs, long seed, int window) {
     long bytesBefore = CountedArena.liveBytes();
     Random random = new Random(seed);
     TinyModel tiny = new TinyModel(sizes, seed);
     tiny.say("context_length", CONTEXT);
+    if (window > 0) {
+      tiny.say("attention.sliding_window", window);
+    }
     List<Life> lives = lives(specs, random);
     try (Crew crew = new Crew(2);
         HostEngine engine =

@@ -1,6 +1,7 @@
 package dev.kvasir.cli.run;
 
 import dev.kvasir.Session;
+import dev.kvasir.cache.CacheRun;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.cli.arguments.MethodWords;
@@ -34,13 +35,9 @@ final class CacheFigure {
   }
 
   private static int packedTokens(KvCache cache) {
-    int packed = 0;
-    int blocks = cache.length() == 0 ? 0 : cache.blockOf(cache.length() - 1) + 1;
-    for (int block = 0; block < blocks; block++) {
-      if (cache.page(0, block) != null) {
-        packed += cache.firstPosition(block + 1) - cache.firstPosition(block);
-      }
-    }
-    return packed;
+    return cache.runs().stream()
+        .filter(run -> run.kind() == CacheRun.Kind.PAGES)
+        .mapToInt(CacheRun::tokens)
+        .sum();
   }
 }

@@ -206,8 +206,7 @@ public final class Inspect implements Callable<Integer> {
                         .formatted(
                             size(spec.bytesFor(shape, host, SAMPLE_TOKENS), SAMPLE_TOKENS),
                             size(bytes, tokens),
-                            Units.bitsPerValue(
-                                8.0 * bytes.total() / tokens / shape.valuesPerToken()))));
+                            Units.bitsPerValue(8.0 * bytes.total() / shape.valuesRead(tokens)))));
     if (bytes.codes() > 0) {
       sheet.line(
           "  in bytes",

@@ -8,8 +8,6 @@ import dev.kvasir.memory.SharedArena;
 import dev.kvasir.page.HeadShape;
 import java.util.Collections;
 import java.util.List;
-import java.util.function.ToLongFunction;
-import java.util.stream.IntStream;
 
 /**
  * KIVI: keys are quantized channel by channel, because a few channels carry most of their range,
@@ -68,16 +66,12 @@ public final class KiviCodec implements StatelessCodec {
   }
 
   @Override
-  public long blockBytes(int layers) {
-    return sum(layers, HeadShape::bytes);
+  public long pageBytes(int layer) {
+    return (long) kvHeads * head(layer).bytes();
   }
 
   @Override
-  public long blockCodeBytes(int layers) {
-    return sum(layers, HeadShape::codeBytes);
-  }
-
-  private long sum(int layers, ToLongFunction<HeadShape> bytes) {
-    return kvHeads * IntStream.range(0, layers).mapToObj(this::head).mapToLong(bytes).sum();
+  public long codeBytes(int layer) {
+    return (long) kvHeads * head(layer).codeBytes();
   }
 }

@@ -95,13 +95,13 @@ record MeadCodec(
   }
 
   @Override
-  public long blockBytes(int layers) {
-    return layers(layer -> pageBytes(layer, 0)).sum();
+  public long pageBytes(int layer) {
+    return pageBytes(layer, 0);
   }
 
   @Override
-  public long blockCodeBytes(int layers) {
-    return layers(layer -> codeBytes(layer, 0)).sum();
+  public long codeBytes(int layer) {
+    return codeBytes(layer, 0);
   }
 
   private LongStream layers(IntToLongFunction bytes) {

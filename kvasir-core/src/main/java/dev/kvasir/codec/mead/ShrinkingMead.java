@@ -51,13 +51,13 @@ record ShrinkingMead(MeadCodec mead) implements ShrinkingCodec {
   }
 
   @Override
-  public long blockBytes(int layers) {
-    return mead.blockBytes(layers);
+  public long pageBytes(int layer) {
+    return mead.pageBytes(layer);
   }
 
   @Override
-  public long blockCodeBytes(int layers) {
-    return mead.blockCodeBytes(layers);
+  public long codeBytes(int layer) {
+    return mead.codeBytes(layer);
   }
 
   @Override

@@ -114,6 +114,11 @@ public final class MixkvqCodec implements PageCodec {
   }
 
   @Override
+  public boolean packsLayersApart() {
+    return true;
+  }
+
+  @Override
   public int blocksTogether() {
     return settings.blocksTogether();
   }

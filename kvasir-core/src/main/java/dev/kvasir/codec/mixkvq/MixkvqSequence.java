@@ -121,7 +121,7 @@ final class MixkvqSequence implements SequenceCodec {
     tiersOfRun = new Tiers[run.blocks() / together][shape.layers() * shape.kvHeads()];
     runPosition = run.position();
     for (int layer = 0; layer < shape.layers(); layer++) {
-      for (int group = 0; group < tiersOfRun.length; group++) {
+      for (int group = 0; run.packs(layer) && group < tiersOfRun.length; group++) {
         KeySteps ofKeys = new KeySteps(shape.kvHeads(), shape.keyDim());
         for (int block = group * together; block < (group + 1) * together; block++) {
           run.expand(layer, block, keys, values);

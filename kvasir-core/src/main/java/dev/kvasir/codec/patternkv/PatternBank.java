@@ -6,17 +6,31 @@ import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.Rotation;
 import dev.kvasir.memory.MemoryPool;
 import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.BitSet;
+import java.util.List;
 
-/** The patterns that one sequence has for its keys, or for its values, and how they are used. */
+/**
+ * The patterns that one sequence has for its keys, or for its values, and how they are used. Stored
+ * for some layers:
+ *
+ * <pre>
+ * u8   versions that it has grown through
+ *      for each, from the first on:
+ * u32  position of the first token that may have what it added
+ * u8   n, patterns that it added
+ * f16  those of each of the layers (kvHeads, n, headDim)
+ * </pre>
+ */
 final class PatternBank {
   private static final int TOKENS = Page.TOKENS;
 
   private final PatternkvShape shape;
   private final SideSettings settings;
   private final MemoryPool pool;
-  private final BitSet awaited = new BitSet(); // layers whose last patterns are yet to be read
+  private final BitSet awaited = new BitSet(); // (versions, layers) that are yet to be read
   private final Kernels kernels;
   private Patterns last; // null until there are any
 
@@ -95,7 +109,16 @@ final class PatternBank {
   }
 
   private boolean awaits(Patterns version, int layer) {
-    return version == last && awaited.get(layer);
+    return awaited.get(place(version, layer));
+  }
+
+  /** Of a version's layer among those that are awaited. */
+  private int place(Patterns version, int layer) {
+    return version.count() * shape.layers() + layer;
+  }
+
+  private void awaitLayers() {
+    awaited.set(place(last, 0), place(last, shape.layers()));
   }
 
   /** The labels of a stored page that {@link #require} lets pass, with what is new of them. */
@@ -106,14 +129,87 @@ final class PatternBank {
       } else {
         grow(position);
       }
-      awaited.set(0, shape.layers());
+      awaitLayers();
     }
     Patterns version = last.ofCount(stored.count());
     if (stored.fresh() > 0 && awaits(version, layer)) {
       version.putHalves(layer, stored.patterns());
-      awaited.clear(layer);
+      awaited.clear(place(version, layer));
     }
     return stored.with(version);
+  }
+
+  /** All versions, from the first on. */
+  private List<Patterns> versions() {
+    List<Patterns> versions = new ArrayList<>();
+    for (Patterns version = last; version != null; version = version.before()) {
+      versions.addFirst(version);
+    }
+    return versions;
+  }
+
+  /** What {@link #write} takes for so many layers. */
+  long storedBytes(int layers) {
+    return 1 + versions().stream().mapToLong(version -> storedBytes(layers, version.added())).sum();
+  }
+
+  private long storedBytes(int layers, int added) {
+    return Integer.BYTES + 1 + (long) Short.BYTES * layers * halves(added);
+  }
+
+  /** Of a layer's patterns. */
+  private int halves(int added) {
+    return shape.kvHeads() * added * shape.headDim();
+  }
+
+  /** The patterns of some layers, which need no pages to bring them along. */
+  void write(int[] layers, ByteBuffer out) {
+    List<Patterns> versions = versions();
+    out.put((byte) versions.size());
+    for (Patterns version : versions) {
+      out.putInt(version.position()).put((byte) version.added());
+      for (int layer : layers) {
+        for (short half : version.addedHalves(layer)) {
+          out.putShort(half);
+        }
+      }
+    }
+  }
+
+  /** Reads what {@link #write} wrote; the patterns of other layers come with their pages. */
+  void read(int[] layers, ByteBuffer in) {
+    int versions = Byte.toUnsignedInt(in.get());
+    for (int i = 0; i < versions; i++) {
+      int position = Envelope.STATE.position(in);
+      int added = Byte.toUnsignedInt(in.get());
+      boolean may =
+          last == null
+              ? added > 0 && added <= settings.patterns()
+              : added == 1 && mayGrow(position);
+      if (!may || in.remaining() < (long) Short.BYTES * layers.length * halves(added)) {
+        throw Envelope.STATE.refused(
+            "adds %d patterns at position %d to %d; this cache does not"
+                .formatted(added, position, last == null ? 0 : last.count()));
+      }
+      if (last == null) {
+        begin(position, added);
+      } else {
+        grow(position);
+      }
+      awaitLayers();
+      readVersion(layers, in);
+    }
+  }
+
+  private void readVersion(int[] layers, ByteBuffer in) {
+    short[] patterns = new short[halves(last.added())];
+    for (int layer : layers) {
+      for (int i = 0; i < patterns.length; i++) {
+        patterns[i] = in.getShort();
+      }
+      last.putHalves(layer, patterns);
+      awaited.clear(place(last, layer));
+    }
   }
 
   /** Turns a head's vectors of a block to where patterns are mined and compared. */

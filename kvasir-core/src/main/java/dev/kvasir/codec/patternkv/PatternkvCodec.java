@@ -1,6 +1,7 @@
 package dev.kvasir.codec.patternkv;
 
 import dev.kvasir.codec.CacheShape;
+import dev.kvasir.codec.LayerWindows;
 import dev.kvasir.codec.Lookups;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.PageCodec;
@@ -10,6 +11,7 @@ import dev.kvasir.kernel.Kernels;
 import dev.kvasir.memory.MemoryPool;
 import dev.kvasir.page.HeadShape;
 import java.util.Optional;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
@@ -50,6 +52,18 @@ public record PatternkvCodec(
   /** What a bank of patterns of values is made for. */
   PatternkvShape valueShape() {
     return new PatternkvShape(shape.layers(), shape.kvHeads(), shape.valueDim());
+  }
+
+  /** Layers that may let go of pages, and with them of the patterns that those brought along. */
+  int[] localLayers() {
+    return IntStream.range(0, shape.layers())
+        .filter(layer -> shape.windows().of(layer) != LayerWindows.UNBOUNDED)
+        .toArray();
+  }
+
+  @Override
+  public boolean packsLayersApart() {
+    return true;
   }
 
   private Stream<SideSettings> sides() {

@@ -24,10 +24,17 @@ import java.util.stream.Stream;
  * u32  position from which blocks have had their chance to add patterns
  * u32  position up to which they have had it
  * </pre>
+ *
+ * Layers that hold a window alone let go of pages that brought patterns which later ones use. So
+ * where there are such layers, the patterns that they have of keys follow, then those of values, as
+ * {@link PatternBank} writes them.
  */
 final class PatternkvSequence implements SequenceCodec {
   /** The number of its state among stored ones. */
   private static final int KIND = 1;
+
+  /** The same with patterns of layers that let go of pages. */
+  private static final int LOCAL_KIND = 4;
 
   private static final int STATE_BYTES = 2 * Integer.BYTES;
 
@@ -61,21 +68,46 @@ final class PatternkvSequence implements SequenceCodec {
   }
 
   static PatternkvSequence resumed(PatternkvCodec codec, MemoryPool pool, byte[] state) {
+    boolean hasLocal = codec.localLayers().length > 0 && Envelope.STATE.kindOf(state) == LOCAL_KIND;
     return Envelope.STATE.open(
         state,
-        KIND,
+        hasLocal ? LOCAL_KIND : KIND,
         in -> {
-          Envelope.STATE.requireRest(in, STATE_BYTES);
           PatternkvSequence sequence = new PatternkvSequence(codec, pool);
           sequence.firstCovered = Envelope.STATE.position(in);
           sequence.covered = Envelope.STATE.position(in);
+          if (hasLocal) {
+            sequence.readBanks(in);
+          }
+          Envelope.STATE.requireRest(in, 0);
           return sequence;
         });
   }
 
+  private void readBanks(ByteBuffer in) {
+    try {
+      banks().forEach(bank -> bank.read(codec.localLayers(), in));
+      Envelope.STATE.requireRest(in, 0);
+    } catch (RuntimeException | Error e) {
+      close();
+      throw e;
+    }
+  }
+
   @Override
   public byte[] state() {
-    return Envelope.STATE.seal(KIND, STATE_BYTES, out -> out.putInt(firstCovered).putInt(covered));
+    int[] local = codec.localLayers();
+    if (local.length == 0) {
+      return Envelope.STATE.seal(
+          KIND, STATE_BYTES, out -> out.putInt(firstCovered).putInt(covered));
+    }
+    return Envelope.STATE.seal(
+        LOCAL_KIND,
+        STATE_BYTES + banks().mapToLong(bank -> bank.storedBytes(local.length)).sum(),
+        out -> {
+          out.putInt(firstCovered).putInt(covered);
+          banks().forEach(bank -> bank.write(local, out));
+        });
   }
 
   private Stream<PatternBank> banks() {
@@ -102,6 +134,9 @@ final class PatternkvSequence implements SequenceCodec {
   }
 
   private void mine(SealingRun run, int layer, int step, int samples) {
+    if (!run.packs(layer)) {
+      return;
+    }
     int keyDim = codec.shape().keyDim();
     int valueDim = codec.shape().valueDim();
     int kvHeads = codec.shape().kvHeads();

@@ -110,6 +110,11 @@ public final class PmkvqCodec implements ShrinkingCodec {
     return (long) kvHeads * widths.at(level).codeBytes();
   }
 
+  @Override
+  public boolean packsLayersApart() {
+    return true;
+  }
+
   /** Before anything has shrunk. */
   @Override
   public long pageBytes() {

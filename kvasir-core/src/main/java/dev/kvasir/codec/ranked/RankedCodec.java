@@ -50,6 +50,11 @@ final class RankedCodec implements PageCodec {
   }
 
   @Override
+  public boolean packsLayersApart() {
+    return true;
+  }
+
+  @Override
   public long pageBytes() {
     return sizes.kvHeads() * shape.bytes();
   }

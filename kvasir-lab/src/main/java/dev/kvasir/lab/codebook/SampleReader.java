@@ -24,7 +24,7 @@ public final class SampleReader {
 
   public SampleReader(Model model) {
     this.model = model;
-    this.shape = model.config().cacheShape();
+    this.shape = model.config().cacheShape().withoutWindows();
     this.order = PairOrder.of(model.config().rotation(), shape.headDim());
     this.vectors = new float[BLOCK * shape.headDim()];
   }

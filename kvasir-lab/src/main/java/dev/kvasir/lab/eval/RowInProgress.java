@@ -51,7 +51,7 @@ final class RowInProgress {
     }
     CacheBytes parts = cache.bytes();
     long bytes = parts.total();
-    double values = (double) cache.length() * shape.valuesPerToken();
+    double values = shape.valuesRead(cache.length());
     footprint =
         new Footprint(
             cache.length(),
@@ -63,12 +63,15 @@ final class RowInProgress {
     journal.add(contender.name(), footprint);
   }
 
-  private static int packedTokens(KvCache cache) {
-    int tokens = 0;
+  /** Of a layer, on the average: some hold a window alone. */
+  private int packedTokens(KvCache cache) {
+    long pages = 0;
     for (int block = 0; cache.firstPosition(block) < cache.length(); block++) {
-      tokens += cache.page(0, block) == null ? 0 : KvCache.TOKENS_PER_PAGE;
+      for (int layer = 0; layer < shape.layers(); layer++) {
+        pages += cache.page(layer, block) == null ? 0 : 1;
+      }
     }
-    return tokens;
+    return (int) (pages * KvCache.TOKENS_PER_PAGE / shape.layers());
   }
 
   boolean hasScores() {

@@ -31,7 +31,7 @@ public record KeyRanges(int tokens, float[][][] ranges) {
       Model model, String text, int mostTokens, WorkListener listener) {
     int[] ids = model.tokenizer().encode(text);
     int tokens = Math.min(ids.length, mostTokens);
-    CacheShape shape = model.config().cacheShape();
+    CacheShape shape = model.config().cacheShape().withoutWindows();
     Extremes extremes = new Extremes(shape);
     try (KvCache cache = CacheSpec.parse("fp32").newCache(shape)) {
       boolean whole =

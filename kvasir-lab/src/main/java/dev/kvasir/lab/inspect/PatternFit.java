@@ -73,9 +73,10 @@ public record PatternFit(int tokens, List<Layer> layers, Spread keys, Spread val
       WorkListener listener) {
     int[] ids = model.tokenizer().encode(text);
     int tokens = Math.min(ids.length, mostTokens) / PAGE * PAGE;
-    try (KvCache whole = CacheSpec.parse("fp32").newCache(model.config().cacheShape());
+    CacheShape shape = model.config().cacheShape().withoutWindows();
+    try (KvCache whole = CacheSpec.parse("fp32").newCache(shape);
         KvCache packed = model.newCache(spec)) {
-      Copy copy = new Copy(model.config().cacheShape());
+      Copy copy = new Copy(shape);
       packed.holdSealing(prefill == Prefill.EXACT);
       boolean read =
           BlockwiseReading.read(
@@ -89,9 +90,7 @@ public record PatternFit(int tokens, List<Layer> layers, Spread keys, Spread val
                 listener.progress(whole.length(), tokens);
               });
       packed.holdSealing(false);
-      return read
-          ? Optional.of(new Comparison(model.config().cacheShape(), whole, packed).fit(spec))
-          : Optional.empty();
+      return read ? Optional.of(new Comparison(shape, whole, packed).fit(spec)) : Optional.empty();
     }
   }
 

@@ -23,7 +23,7 @@ final class FirstLayerRows {
 
   FirstLayerRows(Model model) {
     this.model = model;
-    this.shape = model.config().cacheShape();
+    this.shape = model.config().cacheShape().withoutWindows();
   }
 
   MeadProfile.FirstLayer read() {

@@ -11,6 +11,8 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.DoubleStream;
+import java.util.stream.IntStream;
 
 /**
  * The bytes of a cache while a text grows by one token after another, beside half precision. Of a
@@ -108,13 +110,35 @@ public final class GrowthPlot {
 
   /** As far as the picture goes. */
   private void halfPrecision(SvgPicture picture) {
-    double perToken = 2.0 * shape.valuesPerToken() / MIB;
-    double end = Math.min(tokens.most(), mebibytes.most() / perToken);
-    double x = tokens.at(end);
-    double y = mebibytes.at(end * perToken);
-    picture
-        .dashes(tokens.at(0), mebibytes.at(0), x, y, SvgPicture.GREY)
-        .text(x + 6, y + 10, "start", "fp16");
+    double x = tokens.at(0);
+    double y = mebibytes.at(0);
+    double from = 0;
+    for (double bend : bends()) {
+      double size = halfPrecision(from);
+      double slope = (halfPrecision(bend) - size) / (bend - from);
+      double end = Math.clamp(from + (mebibytes.most() - size) / slope, from, bend);
+      double toX = tokens.at(end);
+      double toY = mebibytes.at(size + (end - from) * slope);
+      picture.dashes(x, y, toX, toY, SvgPicture.GREY);
+      x = toX;
+      y = toY;
+      from = bend;
+    }
+    picture.text(x + 6, y + 10, "start", "fp16");
+  }
+
+  /** Where a layer's window is full and it grows no further, and the end. */
+  private double[] bends() {
+    IntStream windows = IntStream.range(0, shape.layers()).map(shape.windows()::of);
+    return DoubleStream.concat(windows.asDoubleStream(), DoubleStream.of(tokens.most()))
+        .filter(length -> length <= tokens.most())
+        .sorted()
+        .distinct()
+        .toArray();
+  }
+
+  private double halfPrecision(double length) {
+    return 2.0 * shape.valuesRead((int) length) / MIB;
   }
 
   private void budget(SvgPicture picture, double size) {

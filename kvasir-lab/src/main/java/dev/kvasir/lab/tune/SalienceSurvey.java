@@ -72,7 +72,7 @@ public record SalienceSurvey(
   }
 
   private static KvCache watched(Model model, Records records) {
-    CacheShape shape = model.config().cacheShape();
+    CacheShape shape = model.config().cacheShape().withoutWindows();
     MixkvqCodec codec =
         new MixkvqCodec(
                 new MixkvqShape(

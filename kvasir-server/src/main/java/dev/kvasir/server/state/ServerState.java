@@ -4,6 +4,7 @@ import com.google.gson.JsonArray;
 import com.google.gson.JsonNull;
 import com.google.gson.JsonObject;
 import dev.kvasir.cache.CacheRun;
+import dev.kvasir.codec.CacheShape;
 import dev.kvasir.engine.PrefixCache;
 import dev.kvasir.memory.MemoryPool;
 import dev.kvasir.server.answer.Admission;
@@ -26,7 +27,7 @@ public final class ServerState {
   private final Admission admission;
   private final Metrics metrics;
   private final Optional<StoreState> store;
-  private final long valuesPerToken;
+  private final CacheShape shape;
 
   public ServerState(
       ServedModel served,
@@ -39,7 +40,7 @@ public final class ServerState {
     this.admission = admission;
     this.metrics = metrics;
     this.store = store.map(StoreState::new);
-    this.valuesPerToken = served.model().config().cacheShape().valuesPerToken();
+    this.shape = served.model().config().cacheShape();
   }
 
   /**
@@ -138,8 +139,8 @@ public final class ServerState {
     json.addProperty("kv", one.kind());
     json.addProperty("tokens", account.tokens());
     json.addProperty("bytes", account.bytes().total());
-    json.addProperty("values_bytes_fp16", 2 * account.tokens() * valuesPerToken);
-    json.addProperty("bits", account.bits(valuesPerToken));
+    json.addProperty("values_bytes_fp16", 2 * shape.valuesRead(account.tokens()));
+    json.addProperty("bits", account.bits(shape));
     JsonArray strip = new JsonArray();
     for (CacheRun run : account.runs()) {
       JsonObject part = new JsonObject();
@@ -215,7 +216,8 @@ public final class ServerState {
                     one.state(),
                     run.kind().name().toLowerCase(Locale.ROOT),
                     Math.max(1, Math.round(run.width())));
-        bytes.merge(labels, Math.round(run.tokens() * valuesPerToken * run.bits() / 8), Long::sum);
+        double values = (double) run.tokens() * shape.valuesPerToken();
+        bytes.merge(labels, Math.round(values * run.bits() / 8), Long::sum);
       }
     }
     return bytes;

@@ -3,6 +3,7 @@ package dev.kvasir.server.watch;
 import dev.kvasir.cache.CacheBytes;
 import dev.kvasir.cache.CacheRun;
 import dev.kvasir.cache.KvCache;
+import dev.kvasir.codec.CacheShape;
 import java.util.List;
 
 /** What a sequence held at a moment. */
@@ -18,11 +19,11 @@ public record CacheAccount(int tokens, CacheBytes bytes, List<CacheRun> runs) {
   }
 
   /**
-   * All bytes, in bits, for each value; 0 while it holds none.
+   * All bytes, in bits, for each value that is still read; 0 while it holds none.
    *
-   * @param valuesPerToken of all layers
+   * @param shape of the cache
    */
-  public double bits(long valuesPerToken) {
-    return tokens == 0 ? 0 : 8.0 * bytes.total() / (tokens * valuesPerToken);
+  public double bits(CacheShape shape) {
+    return tokens == 0 ? 0 : 8.0 * bytes.total() / shape.valuesRead(tokens);
   }
 }

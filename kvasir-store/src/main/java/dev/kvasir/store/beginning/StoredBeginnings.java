@@ -147,7 +147,7 @@ public final class StoredBeginnings implements FarBeginnings, AutoCloseable {
       return Optional.empty();
     }
     List<Found> blocks = names.stream().map(found::get).toList();
-    Optional<KvCache> cache = restored(kind, candidate, blocks);
+    Optional<KvCache> cache = restored(kind, candidate, known, blocks);
     cache.ifPresent(made -> tell(made, candidate, blocks, begin, readSeconds));
     return cache;
   }
@@ -156,7 +156,8 @@ public final class StoredBeginnings implements FarBeginnings, AutoCloseable {
     return times.toFetch(blobs.speed(record.tier()), blocks.size(), record.bytes().length);
   }
 
-  private Optional<KvCache> restored(Kind kind, Candidate candidate, List<Found> blocks) {
+  private Optional<KvCache> restored(
+      Kind kind, Candidate candidate, int known, List<Found> blocks) {
     int[] reading = {-1};
     try {
       KvCache cache =
@@ -170,6 +171,11 @@ public final class StoredBeginnings implements FarBeginnings, AutoCloseable {
                   }));
       if (candidate.serves() < cache.length()) {
         cache.truncate(candidate.serves());
+      }
+      if (cache.length() <= known) {
+        cache.close();
+        count(before -> before.withMiss(false, false));
+        return Optional.empty();
       }
       return Optional.of(cache);
     } catch (CacheFullException e) {

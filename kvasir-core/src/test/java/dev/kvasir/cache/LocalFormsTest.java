@@ -1,0 +1,190 @@
+package dev.kvasir.cache;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.kvasir.codec.CacheHost;
+import dev.kvasir.codec.CacheShape;
+import dev.kvasir.codec.Forms;
+import dev.kvasir.codec.LayerWindows;
+import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.kernel.ScalarKernels;
+import dev.kvasir.memory.CountedArena;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HexFormat;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The forms of caches whose layers hold windows, for one KV head of four channels. */
+class LocalFormsTest {
+  private static final CacheShape WHOLE = new CacheShape(4, 1, 4);
+
+  /** Two layers are alike; the first is never packed. */
+  private static final CacheShape LOCAL =
+      WHOLE.within(new LayerWindows(List.of(5, LayerWindows.UNBOUNDED, 200, 200)));
+
+  private static final int TOKENS = 1 + 4 * 128 + 3;
+
+  /** Before the kinds of layers in a block: envelope, position, precision, layers. */
+  private static final int BLOCK_KINDS = 10 + 7;
+
+  /** Before the state in a rest: envelope, header. */
+  private static final int STATE = 10 + 17;
+
+  private long bytesBefore;
+
+  @BeforeEach
+  void count() {
+    bytesBefore = CountedArena.liveBytes();
+  }
+
+  @AfterEach
+  void nothingIsLeft() {
+    assertThat(CountedArena.liveBytes()).isEqualTo(bytesBefore);
+  }
+
+  private static KvCache filled(String spec, CacheShape shape) {
+    KvCache cache = CacheSpec.parse(spec).newCache(shape, CacheHost.unknown());
+    float[] x = Forms.wholeNumbers(TOKENS * 4);
+    cache.reserve(TOKENS);
+    for (int position = 0; position < TOKENS; position++) {
+      for (int layer = 0; layer < shape.layers(); layer++) {
+        cache.append(layer, position, x, position * 4, x, (TOKENS - 1 - position) * 4);
+      }
+    }
+    cache.advance(TOKENS);
+    return cache;
+  }
+
+  private static KvCache restored(String spec, CacheForm form) {
+    return CacheSpec.parse(spec).restored(LOCAL, CacheHost.unknown(), form);
+  }
+
+  @Test
+  void packedBlocksAndTheRest() {
+    try (KvCache cache = filled("kivi:1,window=0,sinks=1", LOCAL)) {
+      CacheForm form = cache.form();
+      Forms.assertWrittenDown(
+          form.block(0),
+          987,
+          "5ee99d03",
+          "4b56424c 01 03 cd030000", // magic, version, kind, bytes
+          "01000000 01 0400", // position, halves, layers
+          "00 01 00 00", // let go, a page, let go
+          "00000000 b2030000 00000000 00000000", // bytes of each
+          "4b565047 02 01"); // the page
+      Forms.assertWrittenDown(
+          form.block(3),
+          4927,
+          "3bf13c25",
+          "4b56424c 01 03 31130000", //
+          "81010000 01 0400", //
+          "02 01 01 01", // numbers, pages
+          "00080000 b2030000 b2030000 b2030000", //
+          "00c0 80c9"); // keys of the first layer begin
+      Forms.assertWrittenDown(
+          form.rest(),
+          261,
+          "08fd3e9d",
+          "4b565254 01 02 f7000000", //
+          "04020000 04000000 01000000 01", // positions, whole blocks, sinks, halves
+          "0e000000 4b565354 01 00 00000000 12f087be", // state
+          "00 01 00 00", // who holds the sinks
+          "01 01 01 01", // and who the last tokens
+          "80c9 0042 00c6 0048"); // the sink's key
+    }
+  }
+
+  @Test
+  void patternsOfLayersThatLetGoOfPages() {
+    try (KvCache cache = filled("patternkv:2,patterns=1,rope=static,window=0", LOCAL)) {
+      byte[] rest = cache.form().rest();
+      Forms.assertWrittenDown(
+          Arrays.copyOfRange(rest, STATE, STATE + 82),
+          82,
+          "dcc33362",
+          "4b565354 01 04 44000000", //
+          "00000000 00020000", // patterns from there on and up to there
+          "01 00000000 01", // one version of keys: its position, its patterns
+          "0000 0000 0000 0000", // of the first layer, which is never packed
+          "00a4 0023 0098 80a4 00a4 0023 0098 80a4", // of the last two
+          "01 00000000 01"); // the same of values
+    }
+  }
+
+  /** A sequence that was stored with everything lets go of it with its next step. */
+  @ParameterizedTest
+  @ValueSource(
+      strings = {"fp16", "kivi:1,window=0,sinks=1", "kivi:2", "patternkv:2,rope=static,window=0"})
+  void whatWasStoredWithAllLayersIsRead(String spec) {
+    try (KvCache whole = filled(spec, WHOLE);
+        KvCache local = filled(spec, LOCAL);
+        KvCache read = restored(spec, StoredPieces.of(whole.form()))) {
+      assertThat(read.bytes().total()).isEqualTo(whole.bytes().total());
+      for (int layer = 0; layer < WHOLE.layers(); layer++) {
+        assertThat(read.heldFrom(layer)).isZero();
+        assertThat(lastKeys(read, layer)).isEqualTo(lastKeys(whole, layer));
+      }
+      read.settle();
+      for (int layer = 0; layer < WHOLE.layers(); layer++) {
+        assertThat(read.heldFrom(layer)).isEqualTo(local.heldFrom(layer));
+      }
+    }
+  }
+
+  private static float[] lastKeys(KvCache cache, int layer) {
+    float[] keys = new float[128 * 4];
+    cache.expandKeys(new ScalarKernels(), layer, 0, cache.blockOf(TOKENS - 1) - 1, 128, keys);
+    return keys;
+  }
+
+  private static StoredPieces changed(StoredPieces form, int block, int at, int value) {
+    List<String> blocks = new ArrayList<>(form.hexBlocks());
+    byte[] bytes = HexFormat.of().parseHex(blocks.get(block));
+    bytes[at] = (byte) value;
+    blocks.set(block, HexFormat.of().formatHex(Forms.resealed(bytes)));
+    return new StoredPieces(form.length(), form.ends(), blocks, form.hexRest());
+  }
+
+  @Test
+  void aLayerThatIsMissingWhereItIsReadIsRefused() {
+    String spec = "fp16";
+    try (KvCache cache = filled(spec, LOCAL)) {
+      StoredPieces form = StoredPieces.of(cache.form());
+      int last = form.blocks() - 1;
+      assertRefused(
+          changed(form, last, BLOCK_KINDS + 2, BlockForm.GONE),
+          "a stored block has layer 2 as kind 0 and layer 3, which looks as far back, as kind 2");
+      assertRefused(
+          changed(form, last, BLOCK_KINDS + 1, BlockForm.PAGE),
+          "a stored block has layer 1 as kind 1, which this cache does not keep it as");
+      assertRefused(
+          changed(form, last, BLOCK_KINDS, BlockForm.GONE),
+          "a stored block has 2048 bytes of layer 0, which has let go of it");
+    }
+    assertRefused(
+        storedWithin(5, 200, 200, 200),
+        "the rest of a stored cache lacks block 0 of layer 1, which it needs");
+    assertRefused(
+        storedWithin(5, LayerWindows.UNBOUNDED, 5, 5),
+        "the rest of a stored cache lacks what a token behind its 516 reads");
+  }
+
+  private static StoredPieces storedWithin(Integer... windows) {
+    CacheShape shape = WHOLE.within(new LayerWindows(List.of(windows)));
+    try (KvCache cache = filled("fp16", shape)) {
+      return StoredPieces.of(cache.form());
+    }
+  }
+
+  private static void assertRefused(StoredPieces form, String sentence) {
+    assertThatThrownBy(() -> restored("fp16", form))
+        .isInstanceOf(InvalidInputException.class)
+        .hasMessage(sentence);
+  }
+}

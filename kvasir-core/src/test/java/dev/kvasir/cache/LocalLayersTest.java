@@ -1,0 +1,315 @@
+package dev.kvasir.cache;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kvasir.attention.Attention;
+import dev.kvasir.attention.AttentionShape;
+import dev.kvasir.codec.CacheHost;
+import dev.kvasir.codec.CacheSettings;
+import dev.kvasir.codec.CacheShape;
+import dev.kvasir.codec.LayerWindows;
+import dev.kvasir.codec.ModelTables;
+import dev.kvasir.codec.PageCodec;
+import dev.kvasir.codec.commvq.MadeUpCodebooks;
+import dev.kvasir.codec.mead.MadeUpTables;
+import dev.kvasir.kernel.Crew;
+import dev.kvasir.kernel.ScalarKernels;
+import dev.kvasir.memory.CountedArena;
+import dev.kvasir.memory.MemoryPool;
+import dev.kvasir.model.Rope;
+import dev.kvasir.model.RopeFrequencies;
+import dev.kvasir.model.RopeLayout;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.SplittableRandom;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Layers that hold their windows alone, beside a cache in which all layers hold everything. */
+class LocalLayersTest {
+  private static final AttentionShape HEADS = new AttentionShape(2, 1, 20);
+  private static final CacheShape SHAPE =
+      new CacheShape(3, HEADS.kvHeads(), HEADS.keyDim(), HEADS.valueDim());
+  private static final int[] WINDOWS = {
+    1, 2, 60, 127, 128, 129, 168, 256, 300, 500, 700, LayerWindows.UNBOUNDED
+  };
+  private static final int PAGE = KvCache.TOKENS_PER_PAGE;
+  private static final int LONGEST = 1200;
+  private static final int ACTS = 24;
+  private static final int VECTOR = HEADS.kvHeads() * HEADS.keyDim();
+  private static final int QUERY = HEADS.queryHeads() * HEADS.keyDim();
+
+  private final Crew crew = new Crew(1);
+  private final Attention attention = new Attention(HEADS, new ScalarKernels(), crew);
+  private final ModelTables tables = new ModelTables();
+  private final CacheHost host =
+      CacheHost.unknown()
+          .withQueryHeads(HEADS.queryHeads())
+          .withRotation(Optional.of(new Rope(RopeLayout.HALVES, RopeFrequencies.plain(10_000, 16))))
+          .withProfile(Optional.of(MadeUpTables.addTo(MadeUpCodebooks.profile(SHAPE, 1, 2), SHAPE)))
+          .withTables(Optional.of(tables))
+          .withContextLimit(LONGEST);
+
+  @AfterEach
+  void close() {
+    tables.close();
+    crew.close();
+  }
+
+  static Stream<String> specs() {
+    return Stream.concat(
+        ContractSpecs.fewSpecs().filter(spec -> !spec.contains("budget=")),
+        Stream.of(
+            "kivi:2,window=40",
+            "kivi:1,sinks=130",
+            "kivi:2,window=300,sinks=5",
+            "pmkvq:2,budget=pool,window=0",
+            "mixkvq,high=1.9,mid=1.7,salience=error,residual=256,sinks=130"));
+  }
+
+  /**
+   * A text in three caches.
+   *
+   * @param local whose layers hold their windows
+   * @param whole of the same kind, which holds everything
+   * @param dense which holds everything as it came
+   */
+  private record Text(KvCache local, KvCache whole, KvCache dense, boolean[] isCut) {
+    Text fork() {
+      return new Text(local.fork(), whole.fork(), dense.fork(), isCut.clone());
+    }
+
+    List<KvCache> caches() {
+      return List.of(local, whole, dense);
+    }
+
+    void close() {
+      caches().forEach(KvCache::close);
+    }
+  }
+
+  /** Random windows; texts grow, are cut, fork, and are stored and read again. */
+  @ParameterizedTest
+  @MethodSource("specs")
+  void whatIsLetGoWasNeverReadAgain(String typed) {
+    CacheSpec spec = CacheSpec.parse(typed);
+    spec.newCache(SHAPE, host).close(); // what sequences share is made with the first of them
+    long bytesBefore = CountedArena.liveBytes();
+    SplittableRandom random = new SplittableRandom(typed.hashCode());
+    CacheShape shape = SHAPE.within(randomWindows(random));
+    List<Text> texts = new ArrayList<>();
+    texts.add(
+        new Text(
+            spec.newCache(shape, host), spec.newCache(SHAPE, host), dense(spec), new boolean[1]));
+    for (int act = 0; act < ACTS; act++) {
+      Text text = texts.removeFirst();
+      switch (random.nextInt(8)) {
+        case 0 -> cut(text, random);
+        case 1 -> fork(text, texts, random);
+        case 2 -> text = restored(spec, shape, text);
+        default -> grow(spec, shape, text, random);
+      }
+      texts.add(text);
+    }
+    texts.forEach(Text::close);
+    assertThat(CountedArena.liveBytes()).isEqualTo(bytesBefore);
+  }
+
+  /** Read like the kind that it is beside, of which it packs nothing. */
+  private KvCache dense(CacheSpec spec) {
+    CacheSettings kind = spec.plan().settings(SHAPE, host);
+    return kind.codec().map(PageCodec::packsLayersApart).orElse(false)
+        ? new PagedCache(
+            SHAPE, new CacheSettings(kind.precision(), kind.sinks(), 1 << 20, kind.codec()))
+        : CacheSpec.DEFAULT.newCache(SHAPE, host);
+  }
+
+  /** Another kind has its blocks elsewhere, and lets go at other times. */
+  @ParameterizedTest
+  @ValueSource(strings = {"kivi:2,window=40,sinks=5", "fp16", "quarot:2,window=0,sinks=130"})
+  void aCacheIsFilledWithWhatAnotherKindHolds(String typed) {
+    CacheSpec spec = CacheSpec.parse(typed);
+    SplittableRandom random = new SplittableRandom(typed.hashCode());
+    for (int trial = 0; trial < 12; trial++) {
+      CacheShape shape = SHAPE.within(randomWindows(random));
+      MemoryPool pool = MemoryPool.unlimited();
+      try (KvCache from = CacheSpec.parse("pmkvq:2,budget=pool,window=0").newCache(shape, host);
+          KvCache to = spec.newCache(shape, host.withMemory(pool))) {
+        append(from, 400 + random.nextInt(500), random);
+        Repacking repacking = new Repacking(from, to, shape, new ScalarKernels());
+        assertThat(repacking.hasAll()).isTrue();
+        repacking.fill(new int[from.length()], 256, trial % 2 == 0);
+        assertThat(to.length()).isIn(0, from.length());
+        assertThat(to.keepable(to.length())).isEqualTo(to.length());
+        assertThat(to.length() > 0 || typed.contains("sinks=")).isTrue();
+        for (int layer = 0; layer < shape.layers(); layer++) {
+          assertThat(to.length() == 0 || to.heldFrom(layer) >= from.heldFrom(layer)).isTrue();
+        }
+        append(to, 400, random);
+        assertThat(to.bytes()).isEqualTo(spec.bytesFor(shape, host, to.length()));
+      }
+      assertThat(pool.taken()).isZero();
+    }
+  }
+
+  private static void append(KvCache cache, int tokens, SplittableRandom random) {
+    for (int i = 0; i < tokens; i++) {
+      cache.reserve(cache.length() + 1);
+      for (int layer = 0; layer < SHAPE.layers(); layer++) {
+        cache.append(layer, cache.length(), vectors(random, VECTOR), 0, vectors(random, VECTOR), 0);
+      }
+      cache.advance(1);
+    }
+  }
+
+  private static LayerWindows randomWindows(SplittableRandom random) {
+    return new LayerWindows(
+        IntStream.range(0, SHAPE.layers())
+            .mapToObj(layer -> WINDOWS[random.nextInt(WINDOWS.length)])
+            .toList());
+  }
+
+  private static void fork(Text text, List<Text> texts, SplittableRandom random) {
+    texts.add(text.fork());
+    if (texts.size() > 2) {
+      texts.remove(random.nextInt(texts.size())).close();
+    }
+  }
+
+  /** By a few tokens it can always be done, unless it was done before. */
+  private static void cut(Text text, SplittableRandom random) {
+    int length = text.local.length();
+    int most = random.nextInt(4) == 0 ? length : Math.min(length, PAGE);
+    int wanted = length - random.nextInt(most + 1);
+    int kept = text.local.keepable(wanted);
+    assertThat(kept).isIn(0, wanted);
+    if (!text.isCut[0] && length - wanted <= PAGE) {
+      assertThat(kept).isEqualTo(wanted);
+    }
+    text.caches().forEach(cache -> cache.truncate(kept));
+    assertThat(text.local.length()).isEqualTo(kept);
+    text.isCut[0] = kept > 0;
+  }
+
+  private Text restored(CacheSpec spec, CacheShape shape, Text text) {
+    StoredPieces stored = StoredPieces.of(text.local.form());
+    KvCache read = spec.restored(shape, host, stored);
+    assertThat(StoredPieces.of(read.form())).isEqualTo(stored);
+    assertThat(besideTables(read.bytes())).isEqualTo(besideTables(text.local.bytes()));
+    text.local.close();
+    return new Text(read, text.whole, text.dense, text.isCut);
+  }
+
+  private void grow(CacheSpec spec, CacheShape shape, Text text, SplittableRandom random) {
+    int steps = 1 + random.nextInt(3);
+    for (int step = 0; step < steps; step++) {
+      int count = random.nextBoolean() ? 1 + random.nextInt(8) : 1 + random.nextInt(256);
+      if (text.local.length() + count <= LONGEST) {
+        step(spec, shape, text, count, random);
+      }
+    }
+    text.caches().forEach(KvCache::settle);
+    for (int layer = 0; layer < shape.layers(); layer++) {
+      if (text.local.letsGo(layer)) {
+        assertThat(text.local.length() - text.local.heldFrom(layer))
+            .isLessThanOrEqualTo(shape.windows().of(layer) + 2 * PAGE);
+      }
+    }
+    if (!text.isCut[0] && spec.sizes(shape, host) == PageCodec.Sizes.EXACT) {
+      assertThat(besideTables(text.local.bytes()))
+          .isEqualTo(besideTables(spec.bytesFor(shape, host, text.local.length())));
+    }
+  }
+
+  /** Those depend on how tokens came, and on forks. */
+  private static CacheBytes besideTables(CacheBytes all) {
+    return new CacheBytes(all.codes(), all.scales(), all.window(), all.sinks(), 0);
+  }
+
+  private void step(
+      CacheSpec spec, CacheShape shape, Text text, int count, SplittableRandom random) {
+    int first = text.local.length();
+    text.caches().forEach(cache -> cache.reserve(first + count));
+    float[][] queries = new float[shape.layers()][];
+    for (int layer = 0; layer < shape.layers(); layer++) {
+      queries[layer] = vectors(random, count * QUERY);
+      float[] keys = vectors(random, count * VECTOR);
+      float[] values = vectors(random, count * VECTOR);
+      for (KvCache cache : text.caches()) {
+        for (int i = 0; i < count; i++) {
+          if (layer == 0 && cache.seesTokens()) {
+            cache.see(first + i, (first + i) % 7);
+          }
+          cache.append(layer, first + i, keys, i * VECTOR, values, i * VECTOR);
+          if (cache.seesQueries()) {
+            cache.see(layer, first + i, queries[layer], i * QUERY);
+          }
+        }
+      }
+    }
+    for (int layer = 0; layer < shape.layers(); layer++) {
+      int window = shape.windows().of(layer);
+      KvCache like = isPacked(spec, shape, layer) ? text.whole : text.dense;
+      float[] found = attend(text.local, layer, window, first, count, queries[layer]);
+      float[] expected = attend(text.whole, layer, window, first, count, queries[layer]);
+      if (like == text.dense) {
+        expected = attend(like, layer, window, first, count, queries[layer]);
+      }
+      assertThat(found)
+          .as("%s of layer %d, windows %s, %d after %d", spec, layer, shape.windows(), count, first)
+          .isEqualTo(expected);
+    }
+    text.caches().forEach(cache -> cache.count(count));
+  }
+
+  /** Layers of a cache that packs anything are packed where they are read behind what is dense. */
+  private boolean isPacked(CacheSpec spec, CacheShape shape, int layer) {
+    CacheSettings settings = spec.plan().settings(shape, host);
+    if (settings.codec().isEmpty() || !settings.codec().get().packsLayersApart()) {
+      return true;
+    }
+    int dense = settings.window() + settings.codec().get().blocksTogether() * PAGE;
+    return shape.windows().of(layer) >= dense;
+  }
+
+  private float[] attend(
+      KvCache cache, int layer, int window, int position, int count, float[] queries) {
+    float[] out = new float[count * QUERY];
+    attention.begin();
+    attention.add(cache, 0, count, position);
+    attention.attend(layer, window, queries, out);
+    return out;
+  }
+
+  private static float[] vectors(SplittableRandom random, int count) {
+    float[] x = new float[count];
+    for (int i = 0; i < count; i++) {
+      x[i] = (float) random.nextGaussian() + i % 3;
+    }
+    return x;
+  }
+
+  /** Five of six layers see 1,024 tokens of 16,384: what they take does not grow with the text. */
+  @Test
+  void aModelOfLocalLayersTakesAFifthAtSixteenThousandTokens() {
+    CacheShape global = new CacheShape(34, 4, 256);
+    CacheShape local =
+        global.within(
+            LayerWindows.of(34, layer -> layer % 6 == 5 ? LayerWindows.UNBOUNDED : 1024, 131_072));
+    assertThat(bytes("fp16", global)).isEqualTo(34L * 16_384 * 4096);
+    assertThat(bytes("fp16", local)).isEqualTo(5L * 16_384 * 4096 + 29L * (1024 + 128) * 4096);
+    assertThat(5 * bytes("kivi:2", local)).isLessThan(bytes("kivi:2", global) * 5 / 4);
+    String budget = "pmkvq:2,budget=6bits";
+    assertThat(bytes(budget, local)).isEqualTo(bytes(budget, global));
+  }
+
+  private static long bytes(String spec, CacheShape shape) {
+    return CacheSpec.parse(spec).bytesFor(shape, 16_384).total();
+  }
+}

@@ -1,0 +1,218 @@
+package dev.kvasir.mini;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kvasir.GenerateOptions;
+import dev.kvasir.Generation;
+import dev.kvasir.Model;
+import dev.kvasir.Session;
+import dev.kvasir.SessionOptions;
+import dev.kvasir.cache.CacheForm;
+import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.cache.KvCache;
+import dev.kvasir.text.ChatTemplate;
+import dev.kvasir.text.Message;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Sessions of a model whose layers see their last 150 tokens alone, and hold no more. */
+class WindowedSessionTest {
+  private static final int WINDOW = 150;
+  private static final String HOLDS_ALL = "pmkvq:2,budget=2MiB";
+  private static final int HEADER_BYTES = 24;
+  private static final int ALIGNMENT = 32;
+  private static final int UINT32 = 4;
+  private static final int STRING = 8;
+
+  @TempDir private Path folder;
+  private Model model;
+
+  @BeforeEach
+  void load() {
+    model = Model.load(windowed(folder.resolve("windowed.gguf")));
+  }
+
+  @AfterEach
+  void close() {
+    model.close();
+  }
+
+  /** The bundled model with one line of metadata more, filled up so that all that follows fits. */
+  private static Path windowed(Path file) {
+    byte[] window = entry("qwen2.attention.sliding_window", UINT32, ByteBuffer.allocate(4));
+    ByteBuffer.wrap(window).order(ByteOrder.LITTLE_ENDIAN).putInt(window.length - 4, WINDOW);
+    int unfilled = window.length + entry("filling", STRING, ByteBuffer.allocate(8)).length;
+    int missing = Math.floorMod(-unfilled, ALIGNMENT);
+    ByteBuffer text = ByteBuffer.allocate(8 + missing).order(ByteOrder.LITTLE_ENDIAN);
+    byte[] filling = entry("filling", STRING, text.putLong(0, missing));
+    try (InputStream stream =
+        Model.class.getResourceAsStream("/dev/kvasir/mini/kvasir-mini-q8_0.gguf")) {
+      byte[] bundled = stream.readAllBytes();
+      ByteBuffer out =
+          ByteBuffer.allocate(bundled.length + window.length + filling.length)
+              .order(ByteOrder.LITTLE_ENDIAN);
+      out.put(bundled, 0, HEADER_BYTES).put(window).put(filling);
+      out.put(bundled, HEADER_BYTES, bundled.length - HEADER_BYTES);
+      out.putLong(HEADER_BYTES - 8, out.getLong(HEADER_BYTES - 8) + 2); // entries of metadata
+      return Files.write(file, out.array());
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static byte[] entry(String key, int type, ByteBuffer value) {
+    byte[] name = key.getBytes(StandardCharsets.UTF_8);
+    return ByteBuffer.allocate(8 + name.length + 4 + value.capacity())
+        .order(ByteOrder.LITTLE_ENDIAN)
+        .putLong(name.length)
+        .put(name)
+        .putInt(type)
+        .put(value.array())
+        .array();
+  }
+
+  private static SessionOptions options(String spec) {
+    return SessionOptions.defaults().withCache(CacheSpec.parse(spec));
+  }
+
+  private static int[] text(long seed, int length) {
+    return new Random(seed).ints(length, 300, 4000).toArray();
+  }
+
+  private static Generation generate(Session session, int[] prompt, int tokens) {
+    return session.generate(prompt, GenerateOptions.greedy().withMaxTokens(tokens), piece -> {});
+  }
+
+  private static List<Integer> bits(KvCache cache) {
+    CacheForm form = cache.form();
+    List<Integer> hashes = new ArrayList<>();
+    for (int i = 0; i < form.blocks(); i++) {
+      hashes.add(Arrays.hashCode(form.block(i)));
+    }
+    hashes.add(Arrays.hashCode(form.rest()));
+    return hashes;
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"fp16", "kivi:2", "kivi:2,window=0", "mixkvq,high=2.8,mid=2"})
+  void aSessionNeverTakesMoreThanItIsAdmittedWith(String spec) {
+    long most = model.mostCacheBytes(options(spec), 1100);
+    try (Session session = model.newSession(options(spec))) {
+      generate(session, text(1, 1000), 99);
+      assertThat(session.cache().heldFrom(0)).isBetween(640, 1100 - WINDOW);
+      assertThat(model.cacheMemory().most()).isLessThanOrEqualTo(most);
+    }
+    assertThat(most).isEqualTo(model.mostCacheBytes(options(spec), 1900));
+    assertThat(model.cacheMemory().taken()).isZero();
+  }
+
+  /** What a conversation no longer says is dropped: a little of it, or so much that all is read. */
+  @ParameterizedTest
+  @ValueSource(
+      strings = {"fp16", "kivi:2", "kivi:2,window=0", "patternkv:2", "zipcache:2", HOLDS_ALL})
+  void aConversationThatIsToldOtherwiseIsAnsweredAsIfItHadAlwaysBeen(String spec) {
+    String told = "The little dog went to the river. ".repeat(60);
+    List<Message> early = List.of(Message.user(told), Message.user("And then?"));
+    List<Message> other = List.of(Message.user(told.substring(0, 900)), Message.user("Why?"));
+    GenerateOptions options = GenerateOptions.greedy().withMaxTokens(40);
+    try (Session session = model.newSession(options(spec))) {
+      Generation first = session.chat(early, ChatTemplate.plain(), options, piece -> {});
+      int read = first.promptTokens();
+      assertThat(read).isGreaterThan(400);
+      Generation again = session.chat(early, ChatTemplate.plain(), options, piece -> {});
+      assertThat(again.promptTokens()).as("a short rewind").isLessThanOrEqualTo(1);
+      Generation cut = session.chat(other, ChatTemplate.plain(), options, piece -> {});
+      boolean holdsAll = spec.equals(HOLDS_ALL);
+      assertThat(cut.promptTokens() < session.length() - 41).isEqualTo(holdsAll);
+      if (!holdsAll) {
+        try (Session fresh = model.newSession(options(spec))) {
+          Generation alone = fresh.chat(other, ChatTemplate.plain(), options, piece -> {});
+          assertThat(cut.text()).isEqualTo(alone.text());
+          assertThat(bits(session.cache())).isEqualTo(bits(fresh.cache()));
+        }
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"fp16", "kivi:2", "kivi:2,window=0,sinks=5", "zipcache:2", "patternkv:2"})
+  void aSavedSessionGoesOnWithTheBitsThatItWouldHaveHad(String spec) {
+    Path file = folder.resolve("a.session");
+    try (Session session = model.newSession(options(spec))) {
+      generate(session, text(2, 700), 20);
+      session.save(file);
+      try (Session restored = model.restore(file)) {
+        assertThat(bits(restored.cache())).isEqualTo(bits(session.cache()));
+        String text = generate(session, new int[0], 150).text();
+        assertThat(generate(restored, new int[0], 150).text()).isEqualTo(text);
+        assertThat(bits(restored.cache())).isEqualTo(bits(session.cache()));
+      }
+    }
+  }
+
+  /** Where one beginning serves another text only in part, what it holds may be too little. */
+  @ParameterizedTest
+  @ValueSource(strings = {"fp16", "kivi:2", "kivi:2,window=0", "zipcache:2"})
+  void textsThatBeginAlikeHaveTheBitsOfTextsThatAreRead(String spec) {
+    int[] first = text(3, 800);
+    List<int[]> texts = new ArrayList<>(List.of(first));
+    for (int common : new int[] {799, 790, 700, 520, 300, 5}) {
+      int[] other = Arrays.copyOf(first, common + 60);
+      System.arraycopy(text(common, 60), 0, other, common, 60);
+      texts.add(other);
+    }
+    texts.add(Arrays.copyOf(first, 780));
+    int known = 0;
+    for (int[] text : texts) {
+      try (Session shared = model.newSession(options(spec), text, "somebody");
+          Session alone = model.newSession(options(spec))) {
+        known += shared.remembered();
+        String answer = generate(shared, new int[0], 30).text();
+        assertThat(answer).isEqualTo(generate(alone, text, 30).text());
+        assertThat(bits(shared.cache())).isEqualTo(bits(alone.cache()));
+      }
+    }
+    assertThat(known).isGreaterThan(1500);
+  }
+
+  @Test
+  void aSessionIsPackedAnewFromWhatItHolds() {
+    try (Session session = model.newSession(options("kivi:4"))) {
+      generate(session, text(4, 700), 1);
+      CacheSpec narrower = CacheSpec.parse("kivi:2,window=0,sinks=5");
+      try (Session packed = session.repacked(narrower)) {
+        assertThat(packed.remembered()).isEqualTo(700);
+        assertThat(packed.cache().heldFrom(0)).isPositive();
+        assertThat(packed.cache().bytes().total()).isLessThan(session.cache().bytes().total());
+        assertThat(generate(packed, new int[0], 20).generatedTokens()).isEqualTo(20);
+      }
+    }
+  }
+
+  @Test
+  void aKindThatLearnsReadsTheTextAgain() {
+    try (Session session = model.newSession(options("kivi:4"))) {
+      generate(session, text(4, 700), 1);
+      try (Session packed = session.repacked(CacheSpec.parse("patternkv:2"))) {
+        assertThat(packed.remembered()).isZero();
+        assertThat(generate(packed, new int[0], 20).promptTokens()).isEqualTo(701);
+      }
+    }
+  }
+}
