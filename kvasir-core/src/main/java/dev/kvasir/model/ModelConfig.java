@@ -13,6 +13,7 @@ import java.util.Optional;
  *
  * @param keyDim channels of a query or key head
  * @param valueDim channels of a value head, and of a head's output
+ * @param experts where layers choose among them; {@code feedForward} is then that of others
  */
 public record ModelConfig(
     String name,
@@ -30,6 +31,7 @@ public record ModelConfig(
     RopePattern ropes,
     WindowPattern windows,
     Scales scales,
+    Optional<ExpertConfig> experts,
     OutputWeights output) {
 
   /** A decoder whose layers all turn alike and which scales nothing. */
@@ -65,6 +67,29 @@ public record ModelConfig(
         RopePattern.all(rope),
         windows,
         Scales.NONE,
+        Optional.empty(),
+        output);
+  }
+
+  /** The same decoder, whose layers choose among experts. */
+  ModelConfig withExperts(ExpertConfig sizes) {
+    return new ModelConfig(
+        name,
+        architecture,
+        layers,
+        hidden,
+        feedForward,
+        queryHeads,
+        kvHeads,
+        keyDim,
+        valueDim,
+        vocabulary,
+        contextLength,
+        normEpsilon,
+        ropes,
+        windows,
+        scales,
+        Optional.of(sizes),
         output);
   }
 
@@ -120,6 +145,7 @@ public record ModelConfig(
           "%s: has %d query heads of %d channels; expected at most %d in all"
               .formatted(fileName, queryHeads, widest, Integer.MAX_VALUE));
     }
+    experts.ifPresent(sizes -> sizes.check(fileName, layers));
     SizeLimits.check(fileName, this);
     ropes.kinds().forEach(rope -> check(fileName, rope));
     if (!(normEpsilon > 0)) {
@@ -194,6 +220,11 @@ public record ModelConfig(
    * @param who computes them
    */
   public void requirePlain(String who) {
+    if (experts.isPresent()) {
+      throw new InvalidInputException(
+          "%s: %s knows decoders with one feed-forward part a layer; this is a mixture of %d experts"
+              .formatted(name, who, experts.get().count()));
+    }
     if (!scales.equals(Scales.NONE) || !ropes.isOne(layers)) {
       throw new InvalidInputException(
           "%s: %s knows decoders without scales, bounds and several rotations; this is a %s model"

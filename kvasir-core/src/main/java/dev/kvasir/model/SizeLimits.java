@@ -32,7 +32,10 @@ final class SizeLimits {
 
   /** Refuses a step whose activations no array could hold. */
   static void check(ModelConfig config, Batch batch) {
-    int mostRows = Math.min(Crew.MOST_PARTS, Math.toIntExact(Integer.MAX_VALUE / widest(config)));
+    int partsOfRow = config.experts().map(ExpertConfig::used).orElse(1);
+    int mostRows =
+        Math.min(
+            Crew.MOST_PARTS / partsOfRow, Math.toIntExact(Integer.MAX_VALUE / widest(config)));
     if (batch.rows() > mostRows) {
       throw new IllegalArgumentException(
           "the batch has %d rows; expected at most %d".formatted(batch.rows(), mostRows));
@@ -47,6 +50,8 @@ final class SizeLimits {
 
   private static long widest(ModelConfig config) {
     long heads = (long) config.queryHeads() * Math.max(config.keyDim(), config.valueDim());
-    return Math.max(heads, Math.max(config.hidden(), config.feedForward()));
+    long experts = config.experts().map(sizes -> sizes.widest(config.hidden())).orElse(0L);
+    return Math.max(
+        Math.max(heads, experts), Math.max(config.hidden(), config.feedForward()));
   }
 }
