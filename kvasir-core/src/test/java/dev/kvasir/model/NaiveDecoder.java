@@ -138,7 +138,7 @@ final class NaiveDecoder {
     double[][] coded = new double[x.length][x[0].length];
     for (int t = 0; t < x.length; t++) {
       for (int start = 0; start < x[t].length; start += 32) {
-        double largest = 0;
+        double largest = Double.MIN_NORMAL; // zeros stay zeros
         for (int i = start; i < start + 32; i++) {
           largest = Math.max(largest, Math.abs(x[t][i]));
         }
