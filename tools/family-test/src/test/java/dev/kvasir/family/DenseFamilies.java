@@ -43,8 +43,8 @@ final class DenseFamilies {
   private static FamilyModel mistral(String name, String architecture) {
     FamilyModel model = new FamilyModel(name, architecture, "mistral", Sizes.WIDE);
     model.ropeBase(10_000); // which Granite's local layers have, whatever else a file says
-    model.say("attention.sliding_window", 16);
-    model.json("sliding_window", 16);
+    model.say("attention.sliding_window", 40);
+    model.json("sliding_window", 40);
     neighbours(model);
     return model;
   }

@@ -49,7 +49,15 @@ final class Runs implements AutoCloseable {
   }
 
   float[][] tokenByToken(String spec, int[] tokens) {
+    return tokenByTokenAfter(new int[0], spec, tokens);
+  }
+
+  /** The rows of the tokens that follow a text which was read in one step. */
+  float[][] tokenByTokenAfter(int[] text, String spec, int[] tokens) {
     try (KvCache cache = newCache(spec)) {
+      if (text.length > 0) {
+        step(cache, text);
+      }
       float[][] rows = new float[tokens.length][];
       for (int t = 0; t < tokens.length; t++) {
         rows[t] = step(cache, tokens[t])[0];
