@@ -3,6 +3,7 @@ package dev.kvasir.format;
 import dev.kvasir.error.InvalidInputException;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
+import java.util.Objects;
 import java.util.stream.Collectors;
 
 /**
@@ -53,6 +54,14 @@ public record Tensor(String name, GgmlType type, long[] shape, MemorySegment dat
       String where, long[] shape, RuntimeException cause) {
     return new InvalidInputException(
         "%s: shape %s is larger than any file".formatted(where, text(shape)), cause);
+  }
+
+  /** One of the tensors that it is made of, along its outermost dimension. */
+  public Tensor part(int index) {
+    Objects.checkIndex(index, shape[0]);
+    long[] inner = Arrays.copyOfRange(shape, 1, shape.length);
+    long bytes = type.bytesFor(values() / shape[0]);
+    return new Tensor(name, type, inner, data.asSlice(index * bytes, bytes));
   }
 
   /** All values as floats; for vectors and other small tensors. */

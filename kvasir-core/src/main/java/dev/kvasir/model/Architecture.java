@@ -12,7 +12,11 @@ public enum Architecture {
   LLAMA("llama", RopeLayout.NEIGHBOURS, Bias.IF_PRESENT, false),
   MISTRAL("mistral", RopeLayout.NEIGHBOURS, Bias.IF_PRESENT, false),
   QWEN2("qwen2", RopeLayout.HALVES, Bias.REQUIRED, false),
-  QWEN3("qwen3", RopeLayout.HALVES, Bias.IF_PRESENT, true);
+  QWEN3("qwen3", RopeLayout.HALVES, Bias.IF_PRESENT, true),
+  QWEN2_MOE("qwen2moe", RopeLayout.HALVES, Bias.REQUIRED, false, "qwen2_moe"),
+  QWEN3_MOE("qwen3moe", RopeLayout.HALVES, Bias.IF_PRESENT, true, "qwen3_moe"),
+  MIXTRAL("mixtral", RopeLayout.NEIGHBOURS, Bias.IF_PRESENT, false),
+  GPT_OSS("gpt-oss", RopeLayout.HALVES, Bias.REQUIRED, false, "gpt_oss");
 
   /** Whether query, key and value projections add a bias. */
   enum Bias {
@@ -24,9 +28,20 @@ public enum Architecture {
   private final RopeLayout ggufRopeLayout;
   private final Bias attentionBias;
   private final boolean headNorms;
+  private final String folderName;
 
   Architecture(String fileName, RopeLayout ggufRopeLayout, Bias attentionBias, boolean headNorms) {
+    this(fileName, ggufRopeLayout, attentionBias, headNorms, fileName);
+  }
+
+  Architecture(
+      String fileName,
+      RopeLayout ggufRopeLayout,
+      Bias attentionBias,
+      boolean headNorms,
+      String folderName) {
     this.fileName = fileName;
+    this.folderName = folderName;
     this.ggufRopeLayout = ggufRopeLayout;
     this.attentionBias = attentionBias;
     this.headNorms = headNorms;
@@ -35,7 +50,7 @@ public enum Architecture {
   /** The family that a file means by that name. */
   static Architecture named(String name, String fileName) {
     return Arrays.stream(values())
-        .filter(architecture -> architecture.fileName.equals(name))
+        .filter(known -> known.fileName.equals(name) || known.folderName.equals(name))
         .findFirst()
         .orElseThrow(
             () ->
@@ -64,5 +79,10 @@ public enum Architecture {
 
   boolean headNorms() {
     return headNorms;
+  }
+
+  /** Whether all of its models are mixtures of experts; of Llama's some are. */
+  boolean hasExperts() {
+    return this == QWEN2_MOE || this == QWEN3_MOE || this == MIXTRAL || this == GPT_OSS;
   }
 }

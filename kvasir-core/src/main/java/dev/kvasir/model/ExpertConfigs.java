@@ -97,7 +97,7 @@ final class ExpertConfigs {
 
   private static ExpertConfig deepSeek(
       int count, int used, int width, int shared, int leadingDense, Routing routing) {
-    int sharedWidth = (int) Math.clamp((long) shared * width, -1, Integer.MAX_VALUE);
+    int sharedWidth = Math.clamp((long) shared * width, -1, Integer.MAX_VALUE);
     return new ExpertConfig(
         count, used, width, sharedWidth, false, leadingDense, routing, Activation.SILU);
   }

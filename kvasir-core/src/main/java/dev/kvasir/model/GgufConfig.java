@@ -20,14 +20,11 @@ final class GgufConfig {
   }
 
   static ModelConfig read(GgufFile file) {
-    return new GgufConfig(file).config().checked(file.name());
+    ModelConfig plain = new GgufConfig(file).config();
+    return ExpertConfigs.of(file.name(), file.metadata(), plain).checked(file.name());
   }
 
   private ModelConfig config() {
-    if (metadata.integer(key("expert_count")).orElse(0) > 0) {
-      throw new InvalidInputException(
-          "%s: is a mixture of experts; only dense models are supported".formatted(file.name()));
-    }
     int hidden = metadata.requireInteger(key("embedding_length"));
     int queryHeads = metadata.requireInteger(key("attention.head_count"));
     int keyDim =

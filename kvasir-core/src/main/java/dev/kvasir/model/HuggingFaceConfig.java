@@ -20,7 +20,8 @@ final class HuggingFaceConfig {
 
   static ModelConfig read(Path folder) {
     JsonFile json = JsonFile.read(folder.resolve("config.json"));
-    return new HuggingFaceConfig(json).config(folder).checked(json.name());
+    ModelConfig plain = new HuggingFaceConfig(json).config(folder);
+    return ExpertConfigs.of(json, plain).checked(json.name());
   }
 
   private ModelConfig config(Path folder) {

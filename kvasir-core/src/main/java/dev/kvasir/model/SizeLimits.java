@@ -32,10 +32,10 @@ final class SizeLimits {
 
   /** Refuses a step whose activations no array could hold. */
   static void check(ModelConfig config, Batch batch) {
-    int partsOfRow = config.experts().map(ExpertConfig::used).orElse(1);
     int mostRows =
         Math.min(
-            Crew.MOST_PARTS / partsOfRow, Math.toIntExact(Integer.MAX_VALUE / widest(config)));
+            Crew.MOST_PARTS / mostExpertsOf(config),
+            Math.toIntExact(Integer.MAX_VALUE / widest(config)));
     if (batch.rows() > mostRows) {
       throw new IllegalArgumentException(
           "the batch has %d rows; expected at most %d".formatted(batch.rows(), mostRows));
@@ -48,10 +48,16 @@ final class SizeLimits {
     }
   }
 
+  private static int mostExpertsOf(ModelConfig config) {
+    return config.experts().isPresent() ? config.experts().get().used() : 1;
+  }
+
+  /** Asked for every step, which must take nothing from the heap: lambdas do until compiled. */
   private static long widest(ModelConfig config) {
     long heads = (long) config.queryHeads() * Math.max(config.keyDim(), config.valueDim());
-    long experts = config.experts().map(sizes -> sizes.widest(config.hidden())).orElse(0L);
-    return Math.max(
-        Math.max(heads, experts), Math.max(config.hidden(), config.feedForward()));
+    long widest = Math.max(heads, Math.max(config.hidden(), config.feedForward()));
+    return config.experts().isPresent()
+        ? Math.max(widest, config.experts().get().widest(config.hidden()))
+        : widest;
   }
 }

@@ -27,6 +27,7 @@ enum TensorNames {
     QUERY_NORM("attn_q_norm", "self_attn.q_norm"),
     KEY_NORM("attn_k_norm", "self_attn.k_norm"),
     OUTPUT("attn_output", "self_attn.o_proj"),
+    SINKS("attn_sinks", "self_attn.sinks"),
     FEED_FORWARD_NORM("ffn_norm", "post_attention_layernorm"),
     GATE("ffn_gate", "mlp.gate_proj"),
     UP("ffn_up", "mlp.up_proj"),
@@ -65,6 +66,11 @@ enum TensorNames {
 
   String output() {
     return output + ".weight";
+  }
+
+  /** A tensor of a layer, by its name within it. */
+  String named(int layer, String inLayer) {
+    return layerPattern.formatted(layer, inLayer);
   }
 
   String weight(int layer, Part part) {

@@ -1,15 +1,20 @@
 package dev.kvasir.model;
 
+import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.BlockLayout;
+import dev.kvasir.format.GgmlType;
 import dev.kvasir.format.GgufFile;
+import dev.kvasir.format.Mxfp4Pair;
 import dev.kvasir.format.SafetensorsFolder;
 import dev.kvasir.format.Tensor;
 import dev.kvasir.format.TensorSource;
 import dev.kvasir.kernel.CodedMatrix;
 import dev.kvasir.model.TensorNames.Part;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 
 /** The tensors that a decoder is made of, with their shapes, as a file must hold them. */
 public final class TensorPlan {
@@ -17,6 +22,8 @@ public final class TensorPlan {
   private final TensorNames names;
   private final Map<String, long[]> required = new LinkedHashMap<>();
   private final Map<String, long[]> optional = new LinkedHashMap<>();
+  private final Set<String> loadedAsFloats = new HashSet<>();
+  private long otherBytes; // of what is no tensor of its own
 
   TensorPlan(ModelConfig config, TensorSource file, TensorNames names) {
     this.file = file;
@@ -64,9 +71,58 @@ public final class TensorPlan {
     }
     projection(layer, Part.OUTPUT, hidden, mixed, false);
     vector(layer, Part.FEED_FORWARD_NORM, hidden);
+    if (config.experts().isPresent() && config.experts().get().isIn(layer)) {
+      ExpertTensors.of(config, names).plan(this, layer);
+      return;
+    }
     projection(layer, Part.GATE, config.feedForward(), hidden, false);
     projection(layer, Part.UP, config.feedForward(), hidden, false);
     projection(layer, Part.DOWN, hidden, config.feedForward(), false);
+  }
+
+  /** Adds a tensor that the file must hold. */
+  void need(String name, long... shape) {
+    required.put(name, shape);
+  }
+
+  /** The same for one that becomes floats, whatever its shape. */
+  void needFloats(String name, long... shape) {
+    required.put(name, shape);
+    loadedAsFloats.add(name);
+  }
+
+  /** Adds a tensor that the file may hold. */
+  void allow(String name, long... shape) {
+    optional.put(name, shape);
+  }
+
+  /** Whether the file has a tensor of that name, of whatever shape. */
+  boolean holds(String name) {
+    return file.find(name).isPresent();
+  }
+
+  /** Blocks and scales of that name, where the file holds experts so. */
+  Optional<Mxfp4Pair> mxfp4(String name) {
+    return file instanceof SafetensorsFolder folder ? folder.findMxfp4(name) : Optional.empty();
+  }
+
+  /** Adds blocks and scales of that name, refused unless they have these sizes. */
+  void needMxfp4(String name, int experts, int rows, int columns) {
+    Mxfp4Pair pair = mxfp4(name).orElseThrow();
+    if (pair.experts() != experts || pair.rows() != rows || pair.columns() != columns) {
+      throw new InvalidInputException(
+          "%s: tensor '%s_blocks' has %d experts of %d x %d; expected %d of %d x %d"
+              .formatted(
+                  file.name(),
+                  name,
+                  pair.experts(),
+                  pair.rows(),
+                  pair.columns(),
+                  experts,
+                  rows,
+                  columns));
+    }
+    otherBytes += experts * codedBytes(GgmlType.MXFP4.layout(), rows, columns);
   }
 
   private void vector(int layer, Part part, long length) {
@@ -99,9 +155,10 @@ public final class TensorPlan {
    * the weights will take when they are loaded. No weight is read.
    */
   public long loadedBytes() {
-    long bytes = 0;
+    long bytes = otherBytes;
     for (String name : required.keySet()) {
-      bytes += loadedBytes(require(name));
+      Tensor tensor = require(name);
+      bytes += loadedAsFloats.contains(name) ? tensor.values() * Float.BYTES : loadedBytes(tensor);
     }
     for (String name : optional.keySet()) {
       bytes += find(name).map(TensorPlan::loadedBytes).orElse(0L);
@@ -114,15 +171,22 @@ public final class TensorPlan {
     if (tensor.shape().length == 1) {
       return tensor.values() * Float.BYTES;
     }
+    long[] shape = tensor.shape();
+    return shape.length == 3
+        ? shape[0] * matrixBytes(tensor, shape[1], shape[2])
+        : matrixBytes(tensor, shape[0], shape[1]);
+  }
+
+  /** Bytes of a matrix of those sizes, of a tensor's type. */
+  static long matrixBytes(Tensor tensor, long rows, long columns) {
     if (tensor.type().isFloat()) {
-      return tensor.data().byteSize();
+      return tensor.type().bytesFor(rows * columns);
     }
-    BlockLayout layout = tensor.type().layout();
+    return codedBytes(tensor.type().layout(), rows, columns);
+  }
+
+  private static long codedBytes(BlockLayout layout, long rows, long columns) {
     return CodedMatrix.bytesFor(
-        tensor.shape()[0],
-        tensor.shape()[1],
-        layout.codeBits(),
-        layout.groupLength(),
-        layout.hasMinimums());
+        rows, columns, layout.codeBits(), layout.groupLength(), layout.hasMinimums());
   }
 }

@@ -81,7 +81,7 @@ final class WeightsLoader {
         heads(layer),
         LayerWeights.NO_NORM,
         vector(names.weight(layer, Part.FEED_FORWARD_NORM)),
-        gated(layer),
+        isMixed(layer) ? experts(layer) : gated(layer),
         LayerWeights.NO_NORM,
         config.windows().of(layer));
   }
@@ -95,6 +95,15 @@ final class WeightsLoader {
         headNorm(layer, Part.KEY_NORM),
         HeadWeights.NO_SINKS,
         projection(layer, Part.OUTPUT));
+  }
+
+  private boolean isMixed(int layer) {
+    return config.experts().isPresent() && config.experts().get().isIn(layer);
+  }
+
+  private FeedForwardWeights experts(int layer) {
+    ExpertTensors tensors = ExpertTensors.of(config, names);
+    return new ExpertLoader(tensors, plan, this::matrix, arena).load(layer);
   }
 
   private FeedForwardWeights gated(int layer) {

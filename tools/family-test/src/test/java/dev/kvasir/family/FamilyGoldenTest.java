@@ -18,8 +18,8 @@ class FamilyGoldenTest {
   /** Logits are about 2 in size; llama.cpp looks gelu up in a table of 16-bit floats. */
   private static final double LLAMA_CPP = 1e-2;
 
-  /** The same weights under other names, perhaps in another order of sums. */
-  private static final double SAME_MODEL = 1e-5;
+  /** Where channels of heads are ordered otherwise, their sums round apart: a hundred last bits. */
+  private static final double SAME_MODEL = 2e-5;
 
   /** In nats a token, of eight bits for keys and values. */
   private static final double EIGHT_BITS = 1e-3;
