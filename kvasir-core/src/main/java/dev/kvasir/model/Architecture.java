@@ -10,13 +10,48 @@ import java.util.stream.Collectors;
  */
 public enum Architecture {
   LLAMA("llama", RopeLayout.NEIGHBOURS, Bias.IF_PRESENT, false),
-  MISTRAL("mistral", RopeLayout.NEIGHBOURS, Bias.IF_PRESENT, false),
+  MISTRAL("mistral", Traits.of(RopeLayout.NEIGHBOURS).slides()),
   QWEN2("qwen2", RopeLayout.HALVES, Bias.REQUIRED, false),
   QWEN3("qwen3", RopeLayout.HALVES, Bias.IF_PRESENT, true),
-  QWEN2_MOE("qwen2moe", RopeLayout.HALVES, Bias.REQUIRED, false, "qwen2_moe"),
-  QWEN3_MOE("qwen3moe", RopeLayout.HALVES, Bias.IF_PRESENT, true, "qwen3_moe"),
-  MIXTRAL("mixtral", RopeLayout.NEIGHBOURS, Bias.IF_PRESENT, false),
-  GPT_OSS("gpt-oss", RopeLayout.HALVES, Bias.REQUIRED, false, "gpt_oss");
+  GEMMA2(
+      "gemma2",
+      Traits.of(RopeLayout.HALVES)
+          .with(NormPlaces.AROUND)
+          .with(Activation.GELU)
+          .normsLessOne()
+          .slidesBut(2)),
+  GEMMA3(
+      "gemma3",
+      Traits.of(RopeLayout.HALVES)
+          .alsoCalled("gemma3_text")
+          .with(HeadNorms.EACH)
+          .with(NormPlaces.AROUND)
+          .with(Activation.GELU)
+          .normsLessOne()
+          .slidesBut(6)
+          .localsUnstretched(10_000)),
+  PHI3("phi3", Traits.of(RopeLayout.HALVES).fusedGates().slides()),
+  GRANITE("granite", Traits.of(RopeLayout.NEIGHBOURS)),
+  OLMO2(
+      "olmo2",
+      Traits.of(RopeLayout.HALVES)
+          .alsoCalled("olmo3")
+          .with(HeadNorms.TOGETHER)
+          .with(NormPlaces.AFTER)
+          .slidesBut(4)
+          .localsUnstretched(0)),
+  SMOLLM3("smollm3", Traits.of(RopeLayout.NEIGHBOURS)),
+  QWEN2_MOE("qwen2moe", Traits.of(RopeLayout.HALVES).alsoCalled("qwen2_moe").with(Bias.REQUIRED)),
+  QWEN3_MOE("qwen3moe", Traits.of(RopeLayout.HALVES).alsoCalled("qwen3_moe").with(HeadNorms.EACH)),
+  MIXTRAL("mixtral", Traits.of(RopeLayout.NEIGHBOURS).slides()),
+  GPT_OSS(
+      "gpt-oss",
+      Traits.of(RopeLayout.HALVES)
+          .alsoCalled("gpt_oss")
+          .with(Bias.REQUIRED)
+          .with(NormPlaces.BEFORE_BY_OTHER_NAMES)
+          .slidesBut(2)
+          .withSinks());
 
   /** Whether query, key and value projections add a bias. */
   enum Bias {
@@ -24,39 +59,45 @@ public enum Architecture {
     IF_PRESENT
   }
 
-  private final String fileName;
-  private final RopeLayout ggufRopeLayout;
-  private final Bias attentionBias;
-  private final boolean headNorms;
-  private final String folderName;
-
-  Architecture(String fileName, RopeLayout ggufRopeLayout, Bias attentionBias, boolean headNorms) {
-    this(fileName, ggufRopeLayout, attentionBias, headNorms, fileName);
+  /** What queries and keys are divided by before they turn. */
+  enum HeadNorms {
+    NONE,
+    /** Each head by the root mean square of its own channels. */
+    EACH,
+    /** All heads by that of all their channels. */
+    TOGETHER
   }
 
-  Architecture(
-      String fileName,
-      RopeLayout ggufRopeLayout,
-      Bias attentionBias,
-      boolean headNorms,
-      String folderName) {
+  private final String fileName;
+  private final Traits traits;
+
+  Architecture(String fileName, RopeLayout ggufRopeLayout, Bias attentionBias, boolean headNorms) {
+    this(
+        fileName,
+        Traits.of(ggufRopeLayout)
+            .with(attentionBias)
+            .with(headNorms ? HeadNorms.EACH : HeadNorms.NONE));
+  }
+
+  Architecture(String fileName, Traits traits) {
     this.fileName = fileName;
-    this.folderName = folderName;
-    this.ggufRopeLayout = ggufRopeLayout;
-    this.attentionBias = attentionBias;
-    this.headNorms = headNorms;
+    this.traits = traits;
   }
 
   /** The family that a file means by that name. */
   static Architecture named(String name, String fileName) {
     return Arrays.stream(values())
-        .filter(known -> known.fileName.equals(name) || known.folderName.equals(name))
+        .filter(architecture -> architecture.isCalled(name))
         .findFirst()
         .orElseThrow(
             () ->
                 new InvalidInputException(
                     "%s: the architecture is '%s'; supported are %s"
                         .formatted(fileName, name, known())));
+  }
+
+  private boolean isCalled(String name) {
+    return fileName.equals(name) || traits.otherNames().contains(name);
   }
 
   private static String known() {
@@ -70,15 +111,27 @@ public enum Architecture {
 
   /** Conversion to GGUF reorders the heads of some families; Hugging Face files are all halves. */
   RopeLayout ggufRopeLayout() {
-    return ggufRopeLayout;
+    return traits.ggufRopeLayout();
   }
 
   Bias attentionBias() {
-    return attentionBias;
+    return traits.attentionBias();
   }
 
-  boolean headNorms() {
-    return headNorms;
+  HeadNorms headNorms() {
+    return traits.headNorms();
+  }
+
+  NormPlaces norms() {
+    return traits.norms();
+  }
+
+  Activation activation() {
+    return traits.activation();
+  }
+
+  Traits traits() {
+    return traits;
   }
 
   /** Whether all of its models are mixtures of experts; of Llama's some are. */

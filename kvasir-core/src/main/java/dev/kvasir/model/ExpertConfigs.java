@@ -36,6 +36,7 @@ final class ExpertConfigs {
             int shared = metadata.integer(key).orElse(plain.feedForward());
             yield withSharedGate(count, used, width, shared, Routing.softmax(false));
           }
+          case GPT_OSS -> gptOss(count, used, width);
           default -> throw notMixed(fileName, plain);
         };
     return plain.withExperts(experts);
@@ -129,6 +130,10 @@ final class ExpertConfigs {
                   json.requireInteger("moe_intermediate_size"),
                   json.requireInteger("shared_expert_intermediate_size"),
                   Routing.softmax(json.bool("norm_topk_prob").orElse(false)));
+          case GPT_OSS -> {
+            requireBound(json);
+            yield gptOss(json.requireInteger("num_local_experts"), used, plain.feedForward());
+          }
           default -> throw notMixed(json.name(), plain);
         };
     return plain.withExperts(experts);
@@ -151,6 +156,20 @@ final class ExpertConfigs {
       throw new InvalidInputException(
           "%s: '%s' is %d; only %d is supported".formatted(json.name(), key, found, expected));
     }
+  }
+
+  private static void requireBound(JsonFile json) {
+    double bound = json.number("swiglu_limit").orElse((double) Activation.BOUND);
+    if (bound != Activation.BOUND) {
+      throw new InvalidInputException(
+          "%s: 'swiglu_limit' is %s; only %s is supported"
+              .formatted(json.name(), bound, Activation.BOUND));
+    }
+  }
+
+  private static ExpertConfig gptOss(int count, int used, int width) {
+    return new ExpertConfig(
+        count, used, width, 0, false, 0, Routing.softmaxOfChosen(), Activation.BOUNDED_SILU);
   }
 
   private static ExpertConfig bare(int count, int used, int width, Routing routing) {

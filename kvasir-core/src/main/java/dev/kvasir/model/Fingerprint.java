@@ -11,6 +11,7 @@ import java.util.Arrays;
 import java.util.Comparator;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.stream.IntStream;
 
 /**
  * A short name for a model's weights and shape: SHA-256 over every tensor's name, type and shape,
@@ -30,6 +31,7 @@ public final class Fingerprint {
       add(digest, "%s %s".formatted(config.architecture(), rope.base()));
       addStretching(digest, rope);
     }
+    addChoices(digest, config);
     addWidths(digest, config);
     List<Tensor> ordered =
         file.tensors().stream().sorted(Comparator.comparing(Tensor::name)).toList();
@@ -45,6 +47,22 @@ public final class Fingerprint {
     float[] stretched = rope.frequencies().of(rope.base(), rope.dimensions());
     if (!Arrays.equals(stretched, RopeFrequencies.plain(rope.base(), rope.dimensions()))) {
       add(digest, Arrays.toString(stretched));
+    }
+  }
+
+  /** What the same tensors may be used with, where a plain decoder has none of it. */
+  private static void addChoices(MessageDigest digest, ModelConfig config) {
+    if (!config.scales().equals(Scales.NONE)) {
+      add(digest, config.scales().toString());
+    }
+    if (!config.ropes().isOne(config.layers())) {
+      int[] kinds = IntStream.range(0, config.layers()).map(config.ropes()::of).toArray();
+      add(digest, Arrays.toString(kinds));
+    }
+    for (ModelConfig.RopeSettings rope : config.ropes().kinds()) {
+      if (rope.magnitude() != 1) {
+        add(digest, "%s %s".formatted(rope.dimensions(), rope.magnitude()));
+      }
     }
   }
 

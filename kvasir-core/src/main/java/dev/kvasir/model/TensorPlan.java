@@ -1,5 +1,7 @@
 package dev.kvasir.model;
 
+import static java.util.stream.Collectors.toSet;
+
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.BlockLayout;
 import dev.kvasir.format.GgmlType;
@@ -10,6 +12,7 @@ import dev.kvasir.format.Tensor;
 import dev.kvasir.format.TensorSource;
 import dev.kvasir.kernel.CodedMatrix;
 import dev.kvasir.model.TensorNames.Part;
+import java.util.Arrays;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -25,8 +28,16 @@ public final class TensorPlan {
   private final Set<String> loadedAsFloats = new HashSet<>();
   private long otherBytes; // of what is no tensor of its own
 
+  /** Parts of layers that have no tensor of their own. */
+  private final Map<Piece, Slice> slices = new LinkedHashMap<>();
+
+  private record Piece(int layer, Part part) {}
+
+  /** Rows of a tensor, and numbers of its bias. */
+  private record Slice(String weight, String bias, long from, long to) {}
+
   TensorPlan(ModelConfig config, TensorSource file, TensorNames names) {
-    this.file = file;
+    this.file = names == TensorNames.HUGGING_FACE ? new TextTensors(file) : file;
     this.names = names;
     int hidden = config.hidden();
     required.put(names.embedding(), new long[] {config.vocabulary(), hidden});
@@ -60,24 +71,75 @@ public final class TensorPlan {
     int keys = config.kvHeads() * config.keyDim();
     int values = config.kvHeads() * config.valueDim();
     int mixed = config.queryHeads() * config.valueDim();
-    boolean biased = config.architecture().attentionBias() == Architecture.Bias.REQUIRED;
-    vector(layer, Part.ATTENTION_NORM, hidden);
-    projection(layer, Part.QUERY, queries, hidden, biased);
-    projection(layer, Part.KEY, keys, hidden, biased);
-    projection(layer, Part.VALUE, values, hidden, biased);
-    if (config.architecture().headNorms()) {
-      vector(layer, Part.QUERY_NORM, config.keyDim());
-      vector(layer, Part.KEY_NORM, config.keyDim());
+    Architecture family = config.architecture();
+    boolean biased = family.attentionBias() == Architecture.Bias.REQUIRED;
+    family.norms().attention().ifPresent(part -> vector(layer, part, hidden));
+    if (holds(layer, Part.QUERY_KEY_VALUE)) {
+      int[] rows = {queries, keys, values};
+      fused(layer, Part.QUERY_KEY_VALUE, hidden, biased, rows, Part.QUERY, Part.KEY, Part.VALUE);
+    } else {
+      projection(layer, Part.QUERY, queries, hidden, biased);
+      projection(layer, Part.KEY, keys, hidden, biased);
+      projection(layer, Part.VALUE, values, hidden, biased);
     }
-    projection(layer, Part.OUTPUT, hidden, mixed, false);
-    vector(layer, Part.FEED_FORWARD_NORM, hidden);
+    planHeadNorms(config, layer);
+    projection(layer, Part.OUTPUT, hidden, mixed, family.traits().hasSinks());
+    if (family.traits().hasSinks()) {
+      required.put(names.sinks(layer), new long[] {config.queryHeads()});
+    }
+    family.norms().attentionOut().ifPresent(part -> vector(layer, part, hidden));
+    family.norms().feedForward().ifPresent(part -> vector(layer, part, hidden));
+    planFeedForward(config, layer);
+    family.norms().feedForwardOut().ifPresent(part -> vector(layer, part, hidden));
+  }
+
+  private void planHeadNorms(ModelConfig config, int layer) {
+    switch (config.architecture().headNorms()) {
+      case NONE -> {}
+      case EACH -> {
+        vector(layer, Part.QUERY_NORM, config.keyDim());
+        vector(layer, Part.KEY_NORM, config.keyDim());
+      }
+      case TOGETHER -> {
+        vector(layer, Part.QUERY_NORM, (long) config.queryHeads() * config.keyDim());
+        vector(layer, Part.KEY_NORM, (long) config.kvHeads() * config.keyDim());
+      }
+    }
+  }
+
+  private void planFeedForward(ModelConfig config, int layer) {
     if (config.experts().isPresent() && config.experts().get().isIn(layer)) {
       ExpertTensors.of(config, names).plan(this, layer);
       return;
     }
-    projection(layer, Part.GATE, config.feedForward(), hidden, false);
-    projection(layer, Part.UP, config.feedForward(), hidden, false);
-    projection(layer, Part.DOWN, hidden, config.feedForward(), false);
+    int hidden = config.hidden();
+    int gates = config.feedForward();
+    if (config.architecture().traits().mayFuseGates() && !holds(layer, Part.GATE)) {
+      int[] rows = {gates, gates};
+      fused(layer, Part.GATE_UP, hidden, false, rows, Part.GATE, Part.UP);
+    } else {
+      projection(layer, Part.GATE, gates, hidden, false);
+      projection(layer, Part.UP, gates, hidden, false);
+    }
+    projection(layer, Part.DOWN, hidden, gates, false);
+  }
+
+  private boolean holds(int layer, Part part) {
+    return holds(names.weight(layer, part));
+  }
+
+  /** One tensor that holds the rows of several, one after another. */
+  private void fused(
+      int layer, Part whole, long columns, boolean biased, int[] rows, Part... parts) {
+    projection(layer, whole, Arrays.stream(rows).asLongStream().sum(), columns, biased);
+    long from = 0;
+    for (int i = 0; i < parts.length; i++) {
+      long to = from + rows[i];
+      slices.put(
+          new Piece(layer, parts[i]),
+          new Slice(names.weight(layer, whole), names.bias(layer, whole), from, to));
+      from = to;
+    }
   }
 
   /** Adds a tensor that the file must hold. */
@@ -103,7 +165,7 @@ public final class TensorPlan {
 
   /** Blocks and scales of that name, where the file holds experts so. */
   Optional<Mxfp4Pair> mxfp4(String name) {
-    return file instanceof SafetensorsFolder folder ? folder.findMxfp4(name) : Optional.empty();
+    return file instanceof TextTensors texts ? texts.findMxfp4(name) : Optional.empty();
   }
 
   /** Adds blocks and scales of that name, refused unless they have these sizes. */
@@ -138,6 +200,22 @@ public final class TensorPlan {
     return names;
   }
 
+  /** The matrix of a part, wherever its rows lie. */
+  Tensor weight(int layer, Part part) {
+    Slice slice = slices.get(new Piece(layer, part));
+    return slice == null
+        ? require(names.weight(layer, part))
+        : require(slice.weight).rows(slice.from, slice.to);
+  }
+
+  /** What is added after that matrix, where there is such a thing. */
+  Optional<Tensor> bias(int layer, Part part) {
+    Slice slice = slices.get(new Piece(layer, part));
+    return slice == null
+        ? find(names.bias(layer, part))
+        : find(slice.bias).map(whole -> whole.rows(slice.from, slice.to));
+  }
+
   /** A tensor of the plan, refused unless the file holds it in its shape. */
   Tensor require(String name) {
     return file.require(name, required.containsKey(name) ? required.get(name) : optional.get(name));
@@ -156,9 +234,17 @@ public final class TensorPlan {
    */
   public long loadedBytes() {
     long bytes = otherBytes;
+    Set<String> inPieces = slices.values().stream().map(Slice::weight).collect(toSet());
     for (String name : required.keySet()) {
-      Tensor tensor = require(name);
-      bytes += loadedAsFloats.contains(name) ? tensor.values() * Float.BYTES : loadedBytes(tensor);
+      Tensor whole = require(name);
+      if (loadedAsFloats.contains(name)) {
+        bytes += whole.values() * Float.BYTES;
+      } else if (!inPieces.contains(name)) {
+        bytes += loadedBytes(whole);
+      }
+    }
+    for (Piece piece : slices.keySet()) {
+      bytes += loadedBytes(weight(piece.layer, piece.part));
     }
     for (String name : optional.keySet()) {
       bytes += find(name).map(TensorPlan::loadedBytes).orElse(0L);

@@ -18,11 +18,17 @@ class FamilyGoldenTest {
   /** Logits are about 2 in size; llama.cpp looks gelu up in a table of 16-bit floats. */
   private static final double LLAMA_CPP = 1e-2;
 
-  /** Where channels of heads are ordered otherwise, their sums round apart: a hundred last bits. */
-  private static final double SAME_MODEL = 2e-5;
+  /**
+   * The same weights under other names, perhaps in another order of sums. As far apart are these
+   * logits and llama.cpp's where nothing is looked up: up to 4e-5.
+   */
+  private static final double SAME_MODEL = 5e-5;
 
-  /** In nats a token, of eight bits for keys and values. */
-  private static final double EIGHT_BITS = 1e-3;
+  /**
+   * In nats a token, of eight bits for keys and values. Without experts it is 5e-3 at the most;
+   * with them a token that stands between two may choose the other.
+   */
+  private static final double EIGHT_BITS = 2e-2;
 
   private static final String FLOATS = "fp32";
 

@@ -7,22 +7,7 @@ import java.util.Set;
 final class Pending {
   private static final Set<Family> FAMILIES =
       EnumSet.of(
-          Family.GEMMA2,
-          Family.GEMMA3,
-          Family.GEMMA3_WIDE,
-          Family.PHI3,
-          Family.GRANITE,
-          Family.OLMO2,
-          Family.SMOLLM3,
-          Family.GPT_OSS,
-          Family.DEEPSEEK2_LITE,
-          Family.DEEPSEEK2_LITE_YARN,
-          Family.DEEPSEEK2,
-          Family.DEEPSEEK3,
-          Family.LLAMA_YARN,
-          Family.QWEN2_YARN,
-          Family.PHI3_SHORT,
-          Family.PHI3_LONG);
+          Family.DEEPSEEK2_LITE, Family.DEEPSEEK2_LITE_YARN, Family.DEEPSEEK2, Family.DEEPSEEK3);
 
   private Pending() {}
 

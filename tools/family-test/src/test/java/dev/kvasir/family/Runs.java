@@ -11,9 +11,13 @@ import dev.kvasir.model.HostEngine;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Optional;
+import java.util.OptionalInt;
 
 /** A loaded model and the ways to run it. */
 final class Runs implements AutoCloseable {
+  /** As many as llama.cpp was asked for, by which it chooses between the factors of LongRoPE. */
+  private static final OptionalInt CONTEXT = OptionalInt.of(Golden.CONTEXT_LIMIT);
+
   private final Crew crew;
   private final HostEngine engine;
 
@@ -28,6 +32,7 @@ final class Runs implements AutoCloseable {
         crew,
         HostEngine.load(
             GgufFile.open(file),
+            CONTEXT,
             new ScalarKernels(),
             crew,
             MemoryPool.unlimited(),
@@ -39,7 +44,12 @@ final class Runs implements AutoCloseable {
     return new Runs(
         crew,
         HostEngine.load(
-            folder, new ScalarKernels(), crew, MemoryPool.unlimited(), (done, inAll) -> {}));
+            folder,
+            CONTEXT,
+            new ScalarKernels(),
+            crew,
+            MemoryPool.unlimited(),
+            (done, inAll) -> {}));
   }
 
   float[][] inOneStep(String spec, int[] tokens) {
