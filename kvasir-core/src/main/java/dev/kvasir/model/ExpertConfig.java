@@ -29,6 +29,12 @@ public record ExpertConfig(
     return layer >= leadingDense;
   }
 
+  /** Weights of all layers that a token does not pass. */
+  public long idleWeights(int hidden, int layers) {
+    long expert = 3L * hidden * width;
+    return (layers - leadingDense) * (count - used) * expert;
+  }
+
   /** The widest vectors of a token's in a layer with experts. */
   long widest(int hidden) {
     long ofChosen = (long) used * Math.max(hidden, width);

@@ -22,6 +22,7 @@ record ExpertLoader(
     SegmentAllocator memory) {
   ExpertWeights load(int layer) {
     ExpertConfig sizes = tensors.experts();
+    Projection router = router(layer); // without it, nothing else is planned for
     List<GatedWeights> experts = new ArrayList<>();
     for (int expert = 0; expert < sizes.count(); expert++) {
       experts.add(
@@ -32,7 +33,7 @@ record ExpertLoader(
               sizes.activation()));
     }
     return new ExpertWeights(
-        router(layer),
+        router,
         plan.find(tensors.names().named(layer, tensors.correction()))
             .map(Tensor::toFloats)
             .orElse(ExpertWeights.NO_CORRECTION),

@@ -17,16 +17,18 @@ import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.SequencedMap;
 import java.util.Set;
 
 /** The tensors that a decoder is made of, with their shapes, as a file must hold them. */
 public final class TensorPlan {
   private final TensorSource file;
   private final TensorNames names;
-  private final Map<String, long[]> required = new LinkedHashMap<>();
+  private final SequencedMap<String, long[]> required = new LinkedHashMap<>();
   private final Map<String, long[]> optional = new LinkedHashMap<>();
   private final Set<String> loadedAsFloats = new HashSet<>();
-  private long otherBytes; // of what is no tensor of its own
+  private long mxfp4Values; // of blocks and scales, which are no tensor of their own
+  private long otherBytes; // of these when they are loaded
 
   /** Parts of layers that have no tensor of their own. */
   private final Map<Piece, Slice> slices = new LinkedHashMap<>();
@@ -41,8 +43,12 @@ public final class TensorPlan {
     this.names = names;
     int hidden = config.hidden();
     required.put(names.embedding(), new long[] {config.vocabulary(), hidden});
-    for (int layer = 0; layer < config.layers(); layer++) {
+    // A layer that is missing is refused by its own names: those of a million more would only
+    // fill the memory.
+    boolean held = true;
+    for (int layer = 0; held && layer < config.layers(); layer++) {
       planLayer(config, layer);
+      held = holds(required.lastEntry().getKey());
     }
     required.put(names.outputNorm(), new long[] {hidden});
     planOutput(config);
@@ -184,6 +190,7 @@ public final class TensorPlan {
                   rows,
                   columns));
     }
+    mxfp4Values += (long) experts * rows * columns;
     otherBytes += experts * codedBytes(GgmlType.MXFP4.layout(), rows, columns);
   }
 
@@ -194,6 +201,11 @@ public final class TensorPlan {
   private void projection(int layer, Part part, long rows, long columns, boolean biased) {
     required.put(names.weight(layer, part), new long[] {rows, columns});
     (biased ? required : optional).put(names.bias(layer, part), new long[] {rows});
+  }
+
+  /** Values that lie in blocks and scales, beside those of tensors. */
+  public long mxfp4Values() {
+    return mxfp4Values;
   }
 
   TensorNames names() {

@@ -7,7 +7,11 @@ import java.util.Set;
 final class Pending {
   private static final Set<Family> FAMILIES =
       EnumSet.of(
-          Family.DEEPSEEK2_LITE, Family.DEEPSEEK2_LITE_YARN, Family.DEEPSEEK2, Family.DEEPSEEK3);
+          Family.DEEPSEEK2_LITE,
+          Family.DEEPSEEK2_LITE_YARN,
+          Family.DEEPSEEK2,
+          Family.DEEPSEEK2_2024,
+          Family.DEEPSEEK3);
 
   private Pending() {}
 
