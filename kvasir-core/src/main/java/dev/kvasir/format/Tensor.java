@@ -3,6 +3,7 @@ package dev.kvasir.format;
 import dev.kvasir.error.InvalidInputException;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
+import java.util.Objects;
 import java.util.stream.Collectors;
 
 /**
@@ -38,6 +39,14 @@ public record Tensor(String name, GgmlType type, long[] shape, MemorySegment dat
     } catch (IllegalArgumentException e) {
       throw tooLarge(where, shape, e);
     }
+  }
+
+  /** One of the tensors that it is made of, along its outermost dimension. */
+  public Tensor part(int index) {
+    Objects.checkIndex(index, shape[0]);
+    long[] inner = Arrays.copyOfRange(shape, 1, shape.length);
+    long bytes = type.bytesFor(values() / shape[0]);
+    return new Tensor(name, type, inner, data.asSlice(index * bytes, bytes));
   }
 
   /**

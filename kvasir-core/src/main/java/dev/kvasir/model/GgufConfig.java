@@ -5,6 +5,7 @@ import dev.kvasir.format.GgufFile;
 import dev.kvasir.format.GgufMetadata;
 import dev.kvasir.format.Tensor;
 import dev.kvasir.model.ModelConfig.OutputWeights;
+import java.util.Optional;
 
 /** Reads the configuration of a decoder from a GGUF file's metadata. */
 final class GgufConfig {
@@ -20,14 +21,11 @@ final class GgufConfig {
   }
 
   static ModelConfig read(GgufFile file) {
-    return new GgufConfig(file).config().checked(file.name());
+    ModelConfig plain = new GgufConfig(file).config();
+    return ExpertConfigs.of(file.name(), file.metadata(), plain).checked(file.name());
   }
 
   private ModelConfig config() {
-    if (metadata.integer(key("expert_count")).orElse(0) > 0) {
-      throw new InvalidInputException(
-          "%s: is a mixture of experts; only dense models are supported".formatted(file.name()));
-    }
     int hidden = metadata.requireInteger(key("embedding_length"));
     int layers = metadata.requireInteger(key("block_count"));
     int queryHeads = metadata.requireSameInteger(key("attention.head_count"));
@@ -53,6 +51,7 @@ final class GgufConfig {
         new GgufRopes(file, architecture, keyDim, contextLength).pattern(windows),
         windows,
         GgufScales.read(metadata, architecture, layers, hidden, queryHeads, keyDim),
+        Optional.empty(),
         OutputWeights.OWN_OR_EMBEDDING);
   }
 

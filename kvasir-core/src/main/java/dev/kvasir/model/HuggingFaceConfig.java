@@ -4,6 +4,7 @@ import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.JsonFile;
 import dev.kvasir.model.ModelConfig.OutputWeights;
 import java.nio.file.Path;
+import java.util.Optional;
 
 /** Reads the configuration of a decoder from a Hugging Face folder's {@code config.json}. */
 final class HuggingFaceConfig {
@@ -21,7 +22,8 @@ final class HuggingFaceConfig {
 
   static ModelConfig read(Path folder) {
     JsonFile json = JsonFile.read(folder.resolve("config.json"));
-    return new HuggingFaceConfig(json).config(folder).checked(json.name());
+    ModelConfig plain = new HuggingFaceConfig(json).config(folder);
+    return ExpertConfigs.of(json, plain).checked(json.name());
   }
 
   private ModelConfig config(Path folder) {
@@ -48,6 +50,7 @@ final class HuggingFaceConfig {
         new HuggingFaceRopes(json, architecture, headDim, contextLength).pattern(windows, layers),
         windows,
         HuggingFaceScales.read(json, architecture, hidden, headDim),
+        Optional.empty(),
         output());
   }
 

@@ -15,6 +15,7 @@ import java.util.Optional;
  *
  * @param keyDim channels of a query or key head
  * @param valueDim channels of a value head, and of a head's output
+ * @param experts where layers choose among them; {@code feedForward} is then that of others
  */
 public record ModelConfig(
     String name,
@@ -32,6 +33,7 @@ public record ModelConfig(
     RopePattern ropes,
     WindowPattern windows,
     Scales scales,
+    Optional<ExpertConfig> experts,
     OutputWeights output) {
 
   /** A decoder whose layers all turn alike and which scales nothing. */
@@ -67,6 +69,29 @@ public record ModelConfig(
         RopePattern.all(rope),
         windows,
         Scales.NONE,
+        Optional.empty(),
+        output);
+  }
+
+  /** The same decoder, whose layers choose among experts. */
+  ModelConfig withExperts(ExpertConfig sizes) {
+    return new ModelConfig(
+        name,
+        architecture,
+        layers,
+        hidden,
+        feedForward,
+        queryHeads,
+        kvHeads,
+        keyDim,
+        valueDim,
+        vocabulary,
+        contextLength,
+        normEpsilon,
+        ropes,
+        windows,
+        scales,
+        Optional.of(sizes),
         output);
   }
 
@@ -153,6 +178,7 @@ public record ModelConfig(
         new RopePattern(kinds, ropes.ofLayer()),
         windows,
         scales,
+        experts,
         output);
   }
 
@@ -178,6 +204,7 @@ public record ModelConfig(
           "%s: has %d query heads of %d channels; expected at most %d in all"
               .formatted(fileName, queryHeads, widest, Integer.MAX_VALUE));
     }
+    experts.ifPresent(sizes -> sizes.check(fileName, layers));
     SizeLimits.check(fileName, this);
     ropes.kinds().forEach(rope -> check(fileName, rope));
     scales.check(fileName);
@@ -266,6 +293,11 @@ public record ModelConfig(
    * @param who computes them
    */
   public void requirePlain(String who) {
+    if (experts.isPresent()) {
+      throw new InvalidInputException(
+          "%s: %s knows decoders with one feed-forward part a layer; this is a mixture of %d experts"
+              .formatted(name, who, experts.get().count()));
+    }
     if (!scales.equals(Scales.NONE)
         || !ropes.isOne(layers)
         || rope().magnitude() != 1

@@ -2,25 +2,33 @@ package dev.kvasir.model;
 
 import static java.util.stream.Collectors.toSet;
 
+import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.BlockLayout;
+import dev.kvasir.format.GgmlType;
 import dev.kvasir.format.GgufFile;
+import dev.kvasir.format.Mxfp4Pair;
 import dev.kvasir.format.SafetensorsFolder;
 import dev.kvasir.format.Tensor;
 import dev.kvasir.format.TensorSource;
 import dev.kvasir.kernel.CodedMatrix;
 import dev.kvasir.model.TensorNames.Part;
 import java.util.Arrays;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.SequencedMap;
 import java.util.Set;
 
 /** The tensors that a decoder is made of, with their shapes, as a file must hold them. */
 public final class TensorPlan {
   private final TensorSource file;
   private final TensorNames names;
-  private final Map<String, long[]> required = new LinkedHashMap<>();
+  private final SequencedMap<String, long[]> required = new LinkedHashMap<>();
   private final Map<String, long[]> optional = new LinkedHashMap<>();
+  private final Set<String> loadedAsFloats = new HashSet<>();
+  private long mxfp4Values; // of blocks and scales, which are no tensor of their own
+  private long otherBytes; // of these when they are loaded
 
   /** Parts of layers that have no tensor of their own. */
   private final Map<Piece, Slice> slices = new LinkedHashMap<>();
@@ -35,8 +43,12 @@ public final class TensorPlan {
     this.names = names;
     int hidden = config.hidden();
     required.put(names.embedding(), new long[] {config.vocabulary(), hidden});
-    for (int layer = 0; layer < config.layers(); layer++) {
+    // A layer that is missing is refused by its own names: those of a million more would only
+    // fill the memory.
+    boolean held = true;
+    for (int layer = 0; held && layer < config.layers(); layer++) {
       planLayer(config, layer);
+      held = holds(required.lastEntry().getKey());
     }
     required.put(names.outputNorm(), new long[] {hidden});
     planOutput(config);
@@ -77,7 +89,10 @@ public final class TensorPlan {
       projection(layer, Part.VALUE, values, hidden, biased);
     }
     planHeadNorms(config, layer);
-    projection(layer, Part.OUTPUT, hidden, mixed, false);
+    projection(layer, Part.OUTPUT, hidden, mixed, family.traits().hasSinks());
+    if (family.traits().hasSinks()) {
+      required.put(names.sinks(layer), new long[] {config.queryHeads()});
+    }
     family.norms().attentionOut().ifPresent(part -> vector(layer, part, hidden));
     family.norms().feedForward().ifPresent(part -> vector(layer, part, hidden));
     planFeedForward(config, layer);
@@ -99,6 +114,10 @@ public final class TensorPlan {
   }
 
   private void planFeedForward(ModelConfig config, int layer) {
+    if (config.experts().isPresent() && config.experts().get().isIn(layer)) {
+      ExpertTensors.of(config, names).plan(this, layer);
+      return;
+    }
     int hidden = config.hidden();
     int gates = config.feedForward();
     if (config.architecture().traits().mayFuseGates() && !holds(layer, Part.GATE)) {
@@ -112,7 +131,7 @@ public final class TensorPlan {
   }
 
   private boolean holds(int layer, Part part) {
-    return file.find(names.weight(layer, part)).isPresent();
+    return holds(names.weight(layer, part));
   }
 
   /** One tensor that holds the rows of several, one after another. */
@@ -129,6 +148,52 @@ public final class TensorPlan {
     }
   }
 
+  /** Adds a tensor that the file must hold. */
+  void need(String name, long... shape) {
+    required.put(name, shape);
+  }
+
+  /** The same for one that becomes floats, whatever its shape. */
+  void needFloats(String name, long... shape) {
+    required.put(name, shape);
+    loadedAsFloats.add(name);
+  }
+
+  /** Adds a tensor that the file may hold. */
+  void allow(String name, long... shape) {
+    optional.put(name, shape);
+  }
+
+  /** Whether the file has a tensor of that name, of whatever shape. */
+  boolean holds(String name) {
+    return file.find(name).isPresent();
+  }
+
+  /** Blocks and scales of that name, where the file holds experts so. */
+  Optional<Mxfp4Pair> mxfp4(String name) {
+    return file instanceof TextTensors texts ? texts.findMxfp4(name) : Optional.empty();
+  }
+
+  /** Adds blocks and scales of that name, refused unless they have these sizes. */
+  void needMxfp4(String name, int experts, int rows, int columns) {
+    Mxfp4Pair pair = mxfp4(name).orElseThrow();
+    if (pair.experts() != experts || pair.rows() != rows || pair.columns() != columns) {
+      throw new InvalidInputException(
+          "%s: tensor '%s_blocks' has %d experts of %d x %d; expected %d of %d x %d"
+              .formatted(
+                  file.name(),
+                  name,
+                  pair.experts(),
+                  pair.rows(),
+                  pair.columns(),
+                  experts,
+                  rows,
+                  columns));
+    }
+    mxfp4Values += (long) experts * rows * columns;
+    otherBytes += experts * codedBytes(GgmlType.MXFP4.layout(), rows, columns);
+  }
+
   private void vector(int layer, Part part, long length) {
     required.put(names.weight(layer, part), new long[] {length});
   }
@@ -136,6 +201,11 @@ public final class TensorPlan {
   private void projection(int layer, Part part, long rows, long columns, boolean biased) {
     required.put(names.weight(layer, part), new long[] {rows, columns});
     (biased ? required : optional).put(names.bias(layer, part), new long[] {rows});
+  }
+
+  /** Values that lie in blocks and scales, beside those of tensors. */
+  public long mxfp4Values() {
+    return mxfp4Values;
   }
 
   TensorNames names() {
@@ -175,11 +245,15 @@ public final class TensorPlan {
    * the weights will take when they are loaded. No weight is read.
    */
   public long loadedBytes() {
-    long bytes = 0;
+    long bytes = otherBytes;
     Set<String> inPieces = slices.values().stream().map(Slice::weight).collect(toSet());
     for (String name : required.keySet()) {
       Tensor whole = require(name);
-      bytes += inPieces.contains(name) ? 0 : loadedBytes(whole);
+      if (loadedAsFloats.contains(name)) {
+        bytes += whole.values() * Float.BYTES;
+      } else if (!inPieces.contains(name)) {
+        bytes += loadedBytes(whole);
+      }
     }
     for (Piece piece : slices.keySet()) {
       bytes += loadedBytes(weight(piece.layer, piece.part));
@@ -195,15 +269,22 @@ public final class TensorPlan {
     if (tensor.shape().length == 1) {
       return tensor.values() * Float.BYTES;
     }
+    long[] shape = tensor.shape();
+    return shape.length == 3
+        ? shape[0] * matrixBytes(tensor, shape[1], shape[2])
+        : matrixBytes(tensor, shape[0], shape[1]);
+  }
+
+  /** Bytes of a matrix of those sizes, of a tensor's type. */
+  static long matrixBytes(Tensor tensor, long rows, long columns) {
     if (tensor.type().isFloat()) {
-      return tensor.data().byteSize();
+      return tensor.type().bytesFor(rows * columns);
     }
-    BlockLayout layout = tensor.type().layout();
+    return codedBytes(tensor.type().layout(), rows, columns);
+  }
+
+  private static long codedBytes(BlockLayout layout, long rows, long columns) {
     return CodedMatrix.bytesFor(
-        tensor.shape()[0],
-        tensor.shape()[1],
-        layout.codeBits(),
-        layout.groupLength(),
-        layout.hasMinimums());
+        rows, columns, layout.codeBits(), layout.groupLength(), layout.hasMinimums());
   }
 }

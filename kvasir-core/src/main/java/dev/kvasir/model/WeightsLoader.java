@@ -83,7 +83,7 @@ final class WeightsLoader {
         heads(layer),
         norm(layer, norms.attentionOut()),
         norm(layer, norms.feedForward()),
-        gated(layer),
+        isMixed(layer) ? experts(layer) : gated(layer),
         norm(layer, norms.feedForwardOut()),
         config.windows().of(layer));
   }
@@ -99,8 +99,23 @@ final class WeightsLoader {
         projection(layer, Part.VALUE),
         headNorm(layer, Part.QUERY_NORM),
         headNorm(layer, Part.KEY_NORM),
-        HeadWeights.NO_SINKS,
+        sinks(layer),
         projection(layer, Part.OUTPUT));
+  }
+
+  private float[] sinks(int layer) {
+    return config.architecture().traits().hasSinks()
+        ? plan.require(names.sinks(layer)).toFloats()
+        : HeadWeights.NO_SINKS;
+  }
+
+  private boolean isMixed(int layer) {
+    return config.experts().isPresent() && config.experts().get().isIn(layer);
+  }
+
+  private FeedForwardWeights experts(int layer) {
+    ExpertTensors tensors = ExpertTensors.of(config, names);
+    return new ExpertLoader(tensors, plan, this::matrix, arena).load(layer);
   }
 
   private FeedForwardWeights gated(int layer) {

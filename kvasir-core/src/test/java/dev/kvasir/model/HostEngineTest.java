@@ -18,6 +18,7 @@ import dev.kvasir.memory.MemoryPool;
 import dev.kvasir.model.TinyModel.Sizes;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Random;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
@@ -61,7 +62,9 @@ class HostEngineTest {
         Sizes.of("qwen2").withTied(),
         Sizes.of("qwen3"),
         Sizes.of("qwen3").withHeads(4, 1, 24),
-        Sizes.of("qwen3").withHeads(3, 3, 4).withTied());
+        Sizes.of("qwen3").withHeads(3, 3, 4).withTied(),
+        Sizes.of("qwen2moe"),
+        Sizes.of("qwen3moe").withHeads(4, 1, 24).withTied());
   }
 
   @ParameterizedTest
@@ -134,6 +137,20 @@ class HostEngineTest {
       }
     }
     return farthest;
+  }
+
+  @ParameterizedTest
+  @EnumSource(
+      value = GgmlType.class,
+      names = {"F16", "Q8_0", "Q4_0"})
+  void expertsOfAnyTypeAgree(GgmlType type) {
+    TinyModel model = new TinyModel(Sizes.of("qwen2moe").withType(type), SEED);
+    double[][] expected = new NaiveDecoder(model).logits(TOKENS);
+    try (HostEngine decoder = gguf(model)) {
+      double bound = type.isFloat() ? CLOSE : 50 * CLOSE;
+      assertClose(inOneStep(decoder, TOKENS), expected, bound);
+      assertClose(tokenByToken(decoder, TOKENS), expected, bound);
+    }
   }
 
   @ParameterizedTest
@@ -295,7 +312,8 @@ class HostEngineTest {
 
   @Test
   void weightsAreCountedOnceAndEntirely() {
-    for (Sizes sizes : new Sizes[] {Sizes.of("llama"), Sizes.of("qwen3"), Sizes.of("qwen2")}) {
+    for (String family : List.of("llama", "qwen3", "qwen2", "qwen2moe", "qwen3moe")) {
+      Sizes sizes = Sizes.of(family);
       TinyModel model = new TinyModel(sizes, SEED);
       long bytes = model.tensors.values().stream().mapToLong(t -> t.bytes().length).sum();
       try (HostEngine decoder = gguf(model)) {

@@ -54,6 +54,10 @@ final class NaiveDecoder {
   }
 
   private double[][] feedForward(String at, double[][] x) {
+    return model.hasExperts() ? new NaiveExperts(model).mixed(at, x, this) : gated(at, x);
+  }
+
+  double[][] gated(String at, double[][] x) {
     double[][] gate = project(at + "gate_proj", x);
     double[][] up = project(at + "up_proj", x);
     for (int t = 0; t < x.length; t++) {
@@ -114,9 +118,9 @@ final class NaiveDecoder {
   }
 
   /** Every row through a matrix, and its bias where there is one. */
-  private double[][] project(String name, double[][] x) {
+  double[][] project(String name, double[][] x) {
     double[] matrix = weights(name + ".weight");
-    double[][] rounded = sizes.type().isFloat() ? x : coded(x);
+    double[][] rounded = model.tensors.get(name + ".weight").type().isFloat() ? x : coded(x);
     int columns = x[0].length;
     int rows = matrix.length / columns;
     double[] bias =

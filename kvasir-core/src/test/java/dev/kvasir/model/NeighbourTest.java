@@ -129,6 +129,15 @@ class NeighbourTest {
     check(NARROW, List.of(spec), 6, 190);
   }
 
+  /** Whoever comes along goes to other experts, or to the same. */
+  @ParameterizedTest
+  @ValueSource(strings = {"qwen2moe", "qwen3moe"})
+  void andSoTheyAreWhereTokensChooseExperts(String family) {
+    for (GgmlType type : new GgmlType[] {GgmlType.F32, GgmlType.Q8_0, GgmlType.Q4_0}) {
+      check(Sizes.of(family).withType(type).withWidth(64), List.of("fp16", "kivi:2"), 5);
+    }
+  }
+
   @ParameterizedTest
   @ValueSource(strings = {"gemma2", "gemma3"})
   void andSoTheyAreWhereLayersDifferAndScoresAreCapped(String family) {

@@ -110,11 +110,12 @@ class RefusedModelTest {
   }
 
   @Test
-  void aMixtureOfExpertsIsRefused() throws IOException {
-    TinyModel model = tiny();
+  void aMixtureOfExpertsInAFamilyWithoutIsRefused() throws IOException {
+    TinyModel model = new TinyModel(Sizes.of("qwen3"), SEED);
     model.say("expert_count", 8);
+    model.say("expert_used_count", 2);
     assertThat(refusalOfGguf(model))
-        .isEqualTo("is a mixture of experts; only dense models are supported");
+        .isEqualTo("is a mixture of experts; of qwen3 models only dense ones are supported");
   }
 
   @ParameterizedTest

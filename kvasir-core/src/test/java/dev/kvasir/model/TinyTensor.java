@@ -4,6 +4,7 @@ import dev.kvasir.format.GgmlType;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.List;
 import java.util.Random;
 
 /**
@@ -132,6 +133,15 @@ record TinyTensor(GgmlType type, byte[] bytes, long[] shape) {
       System.arraycopy(bytes, from * rowBytes, reordered, row * rowBytes, rowBytes);
     }
     return new TinyTensor(type, reordered, shape);
+  }
+
+  /** Matrices one after another, as GGUF holds experts. */
+  static TinyTensor stacked(List<TinyTensor> parts) {
+    TinyTensor first = parts.getFirst();
+    ByteBuffer out = ByteBuffer.allocate(parts.size() * first.bytes.length);
+    parts.forEach(part -> out.put(part.bytes));
+    long[] shape = {parts.size(), first.shape[0], first.shape[1]};
+    return new TinyTensor(first.type, out.array(), shape);
   }
 
   TinyTensor withShape(long... other) {

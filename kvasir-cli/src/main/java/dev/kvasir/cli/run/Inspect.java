@@ -14,6 +14,7 @@ import dev.kvasir.codec.ModelTables;
 import dev.kvasir.codec.PageCodec.Sizes;
 import dev.kvasir.codec.mead.MeadMethod;
 import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.format.GgmlType;
 import dev.kvasir.format.GgufFile;
 import dev.kvasir.format.SafetensorsFolder;
 import dev.kvasir.format.TensorSource;
@@ -135,8 +136,8 @@ public final class Inspect implements Callable<Integer> {
     try (Tokenizer tokenizer = model.tokenizer();
         SafetensorsFolder folder = SafetensorsFolder.open(model.path())) {
       ModelConfig config = ModelConfig.of(model.path());
-      long loadedBytes = TensorPlan.of(config, folder).loadedBytes();
-      describe(config, folder, loadedBytes, tokenizer, spec, sheet);
+      TensorPlan plan = TensorPlan.of(config, folder);
+      describe(config, folder, plan, tokenizer, spec, sheet);
     }
   }
 
@@ -148,26 +149,32 @@ public final class Inspect implements Callable<Integer> {
         return;
       }
       ModelConfig config = ModelConfig.of(file);
-      long loadedBytes = TensorPlan.of(config, file).loadedBytes();
-      describe(config, file, loadedBytes, tokenizer, spec, sheet);
+      TensorPlan plan = TensorPlan.of(config, file);
+      describe(config, file, plan, tokenizer, spec, sheet);
     }
   }
 
   private void describe(
       ModelConfig config,
       TensorSource file,
-      long loadedBytes,
+      TensorPlan plan,
       Tokenizer tokenizer,
       CacheSpec spec,
       FactSheet sheet) {
+    long loadedBytes = plan.loadedBytes();
     ModelFacts.describe(config, sheet);
     ModelFacts.describe(tokenizer, sheet);
     TensorList list = new TensorList(file.tensors());
+    long values = list.values() + plan.mxfp4Values();
+    long bytes = list.bytes() + GgmlType.MXFP4.bytesFor(plan.mxfp4Values());
     sheet.line(
         "weights",
         "%s values, %s in the file, %s when loaded"
-            .formatted(
-                Units.count(list.values()), Units.bytes(list.bytes()), Units.bytes(loadedBytes)));
+            .formatted(Units.count(values), Units.bytes(bytes), Units.bytes(loadedBytes)));
+    config
+        .experts()
+        .map(experts -> values - experts.idleWeights(config.hidden(), config.layers()))
+        .ifPresent(active -> sheet.line("active", Units.count(active) + " values a token"));
     if (tensors) {
       list.describeEach(sheet);
     } else {

@@ -3,18 +3,22 @@ package dev.kvasir.cli.run;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.cli.terminal.FactSheet;
+import dev.kvasir.model.Activation;
 import dev.kvasir.model.Architecture;
+import dev.kvasir.model.ExpertConfig;
 import dev.kvasir.model.ModelConfig;
 import dev.kvasir.model.ModelConfig.RopeSettings;
 import dev.kvasir.model.RopeFrequencies;
 import dev.kvasir.model.RopeLayout;
 import dev.kvasir.model.RopePattern;
+import dev.kvasir.model.Routing;
 import dev.kvasir.model.Scales;
 import dev.kvasir.model.WindowPattern;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 /** What sets a model apart is said in words, and nothing is said of what it does not have. */
@@ -67,7 +71,28 @@ class ModelFactsTest {
     return facts(RopePattern.all(rope), WindowPattern.FULL, Scales.NONE);
   }
 
+  @Test
+  void expertsAreCountedWithWhatAllShare() {
+    Routing routing = new Routing(Routing.Score.SIGMOID, Routing.Groups.NONE, true, 1);
+    assertThat(facts(new ExpertConfig(8, 2, 1536, 0, false, 0, routing, Activation.SILU)))
+        .contains("2 of 8 a token, feed-forward 1,536\n");
+    assertThat(facts(new ExpertConfig(64, 6, 128, 256, false, 1, routing, Activation.SILU)))
+        .contains(
+            "6 of 64 a token, feed-forward 128, and one of 256 that all share, from layer 2 on");
+  }
+
+  private static String facts(ExpertConfig experts) {
+    RopeSettings rope =
+        new RopeSettings(RopeLayout.NEIGHBOURS, 10_000, 64, new RopeFrequencies.Plain(), 1);
+    return facts(RopePattern.all(rope), WindowPattern.FULL, Scales.NONE, Optional.of(experts));
+  }
+
   private static String facts(RopePattern ropes, WindowPattern windows, Scales scales) {
+    return facts(ropes, windows, scales, Optional.empty());
+  }
+
+  private static String facts(
+      RopePattern ropes, WindowPattern windows, Scales scales, Optional<ExpertConfig> experts) {
     ModelConfig config =
         new ModelConfig(
             "some",
@@ -85,6 +110,7 @@ class ModelFactsTest {
             ropes,
             windows,
             scales,
+            experts,
             ModelConfig.OutputWeights.EMBEDDING);
     ByteArrayOutputStream out = new ByteArrayOutputStream();
     ModelFacts.describe(

@@ -7,10 +7,6 @@ import java.util.Set;
 final class Pending {
   private static final Set<Family> FAMILIES =
       EnumSet.of(
-          Family.QWEN3_MOE,
-          Family.QWEN2_MOE,
-          Family.MIXTRAL,
-          Family.GPT_OSS,
           Family.DEEPSEEK2_LITE,
           Family.DEEPSEEK2_LITE_YARN,
           Family.DEEPSEEK2,
