@@ -12,7 +12,10 @@ public enum Architecture {
   LLAMA("llama", RopeLayout.NEIGHBOURS, Bias.IF_PRESENT, false),
   MISTRAL("mistral", RopeLayout.NEIGHBOURS, Bias.IF_PRESENT, false),
   QWEN2("qwen2", RopeLayout.HALVES, Bias.REQUIRED, false),
-  QWEN3("qwen3", RopeLayout.HALVES, Bias.IF_PRESENT, true);
+  QWEN3("qwen3", RopeLayout.HALVES, Bias.IF_PRESENT, true),
+  DEEPSEEK2("deepseek2", RopeLayout.NEIGHBOURS, Bias.IF_PRESENT, false),
+  DEEPSEEK_V2("deepseek_v2", RopeLayout.NEIGHBOURS, Bias.IF_PRESENT, false),
+  DEEPSEEK_V3("deepseek_v3", RopeLayout.NEIGHBOURS, Bias.IF_PRESENT, false);
 
   /** Whether query, key and value projections add a bias. */
   enum Bias {
@@ -56,6 +59,11 @@ public enum Architecture {
   /** Conversion to GGUF reorders the heads of some families; Hugging Face files are all halves. */
   RopeLayout ggufRopeLayout() {
     return ggufRopeLayout;
+  }
+
+  /** Whether its layers attend to latent vectors. */
+  boolean isLatent() {
+    return this == DEEPSEEK2 || this == DEEPSEEK_V2 || this == DEEPSEEK_V3;
   }
 
   Bias attentionBias() {

@@ -53,6 +53,13 @@ public final class Fingerprint {
     if (config.keyDim() != config.valueDim()) {
       add(digest, "%d %d".formatted(config.keyDim(), config.valueDim()));
     }
+    config.latent().ifPresent(latent -> addLatent(digest, config, latent));
+  }
+
+  /** How heads are cut, and how far apart their scores lie. */
+  private static void addLatent(MessageDigest digest, ModelConfig config, LatentConfig latent) {
+    add(digest, "%d %d".formatted(latent.plain(), latent.rotary()));
+    add(digest, "%d %s".formatted(latent.output(), config.scales().query()));
   }
 
   private static void add(MessageDigest digest, String text) {

@@ -20,7 +20,12 @@ final class GgufConfig {
   }
 
   static ModelConfig read(GgufFile file) {
-    return new GgufConfig(file).config().checked(file.name());
+    ModelConfig plain = new GgufConfig(file).config();
+    ModelConfig config =
+        plain.architecture().isLatent()
+            ? LatentConfigs.of(file.name(), file.metadata(), plain)
+            : plain;
+    return config.checked(file.name());
   }
 
   private ModelConfig config() {

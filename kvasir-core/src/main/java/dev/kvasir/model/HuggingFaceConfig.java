@@ -20,7 +20,9 @@ final class HuggingFaceConfig {
 
   static ModelConfig read(Path folder) {
     JsonFile json = JsonFile.read(folder.resolve("config.json"));
-    return new HuggingFaceConfig(json).config(folder).checked(json.name());
+    ModelConfig plain = new HuggingFaceConfig(json).config(folder);
+    ModelConfig config = plain.architecture().isLatent() ? LatentConfigs.of(json, plain) : plain;
+    return config.checked(json.name());
   }
 
   private ModelConfig config(Path folder) {

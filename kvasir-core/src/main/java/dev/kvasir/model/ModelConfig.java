@@ -2,6 +2,7 @@ package dev.kvasir.model;
 
 import dev.kvasir.attention.AttentionShape;
 import dev.kvasir.codec.CacheShape;
+import dev.kvasir.codec.ValueOrigin;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.GgufFile;
 import dev.kvasir.kernel.Rotation;
@@ -13,6 +14,8 @@ import java.util.Optional;
  *
  * @param keyDim channels of a query or key head
  * @param valueDim channels of a value head, and of a head's output
+ * @param latent sizes of latent attention, where that is how layers attend: {@code keyDim} is then
+ *     that of its keys, and {@code valueDim} its rank
  */
 public record ModelConfig(
     String name,
@@ -30,6 +33,7 @@ public record ModelConfig(
     RopePattern ropes,
     WindowPattern windows,
     Scales scales,
+    Optional<LatentConfig> latent,
     OutputWeights output) {
 
   /** A decoder whose layers all turn alike and which scales nothing. */
@@ -65,6 +69,73 @@ public record ModelConfig(
         RopePattern.all(rope),
         windows,
         Scales.NONE,
+        Optional.empty(),
+        output);
+  }
+
+  /** The same with so many layers. */
+  ModelConfig withLayers(int count) {
+    return new ModelConfig(
+        name,
+        architecture,
+        count,
+        hidden,
+        feedForward,
+        queryHeads,
+        kvHeads,
+        keyDim,
+        valueDim,
+        vocabulary,
+        contextLength,
+        normEpsilon,
+        ropes,
+        windows,
+        scales,
+        latent,
+        output);
+  }
+
+  /** The same with other rotations. */
+  ModelConfig withRopes(RopePattern pattern) {
+    return new ModelConfig(
+        name,
+        architecture,
+        layers,
+        hidden,
+        feedForward,
+        queryHeads,
+        kvHeads,
+        keyDim,
+        valueDim,
+        vocabulary,
+        contextLength,
+        normEpsilon,
+        pattern,
+        windows,
+        scales,
+        latent,
+        output);
+  }
+
+  /** The same decoder, whose layers attend to latents with queries that are scaled so. */
+  ModelConfig withLatent(LatentConfig sizes, Scales factors) {
+    return new ModelConfig(
+        name,
+        architecture,
+        layers,
+        hidden,
+        feedForward,
+        queryHeads,
+        1,
+        sizes.keyDim(),
+        sizes.rank(),
+        vocabulary,
+        contextLength,
+        normEpsilon,
+        ropes,
+        windows,
+        factors,
+        Optional.of(sizes),
         output);
   }
 
@@ -120,6 +191,7 @@ public record ModelConfig(
           "%s: has %d query heads of %d channels; expected at most %d in all"
               .formatted(fileName, queryHeads, widest, Integer.MAX_VALUE));
     }
+    latent.ifPresent(sizes -> sizes.check(fileName));
     SizeLimits.check(fileName, this);
     ropes.kinds().forEach(rope -> check(fileName, rope));
     if (!(normEpsilon > 0)) {
@@ -162,7 +234,8 @@ public record ModelConfig(
   }
 
   public CacheShape cacheShape() {
-    return new CacheShape(layers, kvHeads, keyDim, valueDim);
+    ValueOrigin values = latent.isPresent() ? ValueOrigin.IN_KEYS : ValueOrigin.STORED;
+    return new CacheShape(layers, kvHeads, keyDim, valueDim, values);
   }
 
   /**
@@ -172,9 +245,12 @@ public record ModelConfig(
     return ropes.kinds().getFirst();
   }
 
-  /** How all layers turn keys and queries to their positions; none where they differ in it. */
+  /**
+   * How all layers turn keys and queries to their positions, from their first channels on; none
+   * where they differ in it, or where latents come first, which do not turn.
+   */
   public Optional<Rotation> sharedRotation() {
-    return ropes.isOne(layers) ? Optional.of(rope().rope()) : Optional.empty();
+    return ropes.isOne(layers) && latent.isEmpty() ? Optional.of(rope().rope()) : Optional.empty();
   }
 
   /** The same for what cannot do without; refuses a model whose layers differ. */
@@ -183,8 +259,12 @@ public record ModelConfig(
         .orElseThrow(
             () ->
                 new InvalidInputException(
-                    "%s: layers turn their keys differently; this is made for one rotation of all"
-                        .formatted(name)));
+                    "%s: %s; this is made for one rotation of all"
+                        .formatted(name, whyNoRotation())));
+  }
+
+  private String whyNoRotation() {
+    return latent.isPresent() ? "latent vectors do not turn" : "layers turn their keys differently";
   }
 
   /**
@@ -194,6 +274,11 @@ public record ModelConfig(
    * @param who computes them
    */
   public void requirePlain(String who) {
+    if (latent.isPresent()) {
+      throw new InvalidInputException(
+          "%s: %s knows keys and values of heads; this is a %s model, which attends to latent vectors"
+              .formatted(name, who, architecture.fileName()));
+    }
     if (!scales.equals(Scales.NONE) || !ropes.isOne(layers)) {
       throw new InvalidInputException(
           "%s: %s knows decoders without scales, bounds and several rotations; this is a %s model"

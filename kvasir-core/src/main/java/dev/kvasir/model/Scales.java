@@ -13,4 +13,9 @@ package dev.kvasir.model;
 public record Scales(
     float embedding, float query, float residual, float logit, float scoreCap, float logitCap) {
   public static final Scales NONE = new Scales(1, 1, 1, 1, 0, 0);
+
+  /** The same with another factor of queries. */
+  Scales withQuery(float factor) {
+    return new Scales(embedding, factor, residual, logit, scoreCap, logitCap);
+  }
 }

@@ -47,6 +47,7 @@ final class SizeLimits {
 
   private static long widest(ModelConfig config) {
     long heads = (long) config.queryHeads() * Math.max(config.keyDim(), config.valueDim());
-    return Math.max(heads, Math.max(config.hidden(), config.feedForward()));
+    long latent = config.latent().map(sizes -> sizes.widest(config.queryHeads())).orElse(0L);
+    return Math.max(Math.max(heads, latent), Math.max(config.hidden(), config.feedForward()));
   }
 }

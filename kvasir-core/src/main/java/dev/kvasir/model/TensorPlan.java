@@ -7,9 +7,11 @@ import dev.kvasir.format.Tensor;
 import dev.kvasir.format.TensorSource;
 import dev.kvasir.kernel.CodedMatrix;
 import dev.kvasir.model.TensorNames.Part;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 
 /** The tensors that a decoder is made of, with their shapes, as a file must hold them. */
 public final class TensorPlan {
@@ -17,8 +19,11 @@ public final class TensorPlan {
   private final TensorNames names;
   private final Map<String, long[]> required = new LinkedHashMap<>();
   private final Map<String, long[]> optional = new LinkedHashMap<>();
+  private final Set<String> turned = new HashSet<>(); // keys and values of heads out of latents
+  private final ModelConfig config;
 
   TensorPlan(ModelConfig config, TensorSource file, TensorNames names) {
+    this.config = config;
     this.file = file;
     this.names = names;
     int hidden = config.hidden();
@@ -55,18 +60,41 @@ public final class TensorPlan {
     int mixed = config.queryHeads() * config.valueDim();
     boolean biased = config.architecture().attentionBias() == Architecture.Bias.REQUIRED;
     vector(layer, Part.ATTENTION_NORM, hidden);
-    projection(layer, Part.QUERY, queries, hidden, biased);
-    projection(layer, Part.KEY, keys, hidden, biased);
-    projection(layer, Part.VALUE, values, hidden, biased);
+    if (config.latent().isPresent()) {
+      planLatent(config, config.latent().get(), layer);
+    } else {
+      projection(layer, Part.QUERY, queries, hidden, biased);
+      projection(layer, Part.KEY, keys, hidden, biased);
+      projection(layer, Part.VALUE, values, hidden, biased);
+      projection(layer, Part.OUTPUT, hidden, mixed, false);
+    }
     if (config.architecture().headNorms()) {
       vector(layer, Part.QUERY_NORM, config.keyDim());
       vector(layer, Part.KEY_NORM, config.keyDim());
     }
-    projection(layer, Part.OUTPUT, hidden, mixed, false);
     vector(layer, Part.FEED_FORWARD_NORM, hidden);
     projection(layer, Part.GATE, config.feedForward(), hidden, false);
     projection(layer, Part.UP, config.feedForward(), hidden, false);
     projection(layer, Part.DOWN, hidden, config.feedForward(), false);
+  }
+
+  private void planLatent(ModelConfig config, LatentConfig latent, int layer) {
+    int hidden = config.hidden();
+    long heads = config.queryHeads();
+    if (latent.queryRank() == 0) {
+      projection(layer, Part.QUERY, heads * latent.headDim(), hidden, false);
+    } else {
+      projection(layer, Part.QUERY_DOWN, latent.queryRank(), hidden, false);
+      vector(layer, Part.QUERY_LATENT_NORM, latent.queryRank());
+      projection(layer, Part.QUERY_UP, heads * latent.headDim(), latent.queryRank(), false);
+    }
+    projection(layer, Part.LATENT, latent.keyDim(), hidden, false);
+    vector(layer, Part.LATENT_NORM, latent.rank());
+    required.putAll(LatentTensors.shapes(latent, heads, file, names, layer));
+    if (LatentTensors.areOne(file, names, layer)) {
+      turned.add(names.weight(layer, Part.KEY_VALUE_UP));
+    }
+    projection(layer, Part.OUTPUT, hidden, heads * latent.output(), false);
   }
 
   private void vector(int layer, Part part, long length) {
@@ -80,6 +108,11 @@ public final class TensorPlan {
 
   TensorNames names() {
     return names;
+  }
+
+  /** Whether a file must hold a tensor of that name. */
+  boolean requires(String name) {
+    return required.containsKey(name);
   }
 
   /** A tensor of the plan, refused unless the file holds it in its shape. */
@@ -101,7 +134,7 @@ public final class TensorPlan {
   public long loadedBytes() {
     long bytes = 0;
     for (String name : required.keySet()) {
-      bytes += loadedBytes(require(name));
+      bytes += turned.contains(name) ? turnedBytes(require(name)) : loadedBytes(require(name));
     }
     for (String name : optional.keySet()) {
       bytes += find(name).map(TensorPlan::loadedBytes).orElse(0L);
@@ -109,20 +142,28 @@ public final class TensorPlan {
     return bytes;
   }
 
+  private long turnedBytes(Tensor both) {
+    return LatentTensors.turnedBytes(both, config.latent().orElseThrow(), config.queryHeads());
+  }
+
   /** Vectors become floats, coded matrices are laid out anew, others stay as they are mapped. */
   private static long loadedBytes(Tensor tensor) {
     if (tensor.shape().length == 1) {
       return tensor.values() * Float.BYTES;
     }
+    long[] shape = tensor.shape();
+    return shape.length == 3
+        ? shape[0] * matrixBytes(tensor, shape[1], shape[2])
+        : matrixBytes(tensor, shape[0], shape[1]);
+  }
+
+  /** Bytes of a matrix of those sizes, of a tensor's type. */
+  static long matrixBytes(Tensor tensor, long rows, long columns) {
     if (tensor.type().isFloat()) {
-      return tensor.data().byteSize();
+      return tensor.type().bytesFor(rows * columns);
     }
     BlockLayout layout = tensor.type().layout();
     return CodedMatrix.bytesFor(
-        tensor.shape()[0],
-        tensor.shape()[1],
-        layout.codeBits(),
-        layout.groupLength(),
-        layout.hasMinimums());
+        rows, columns, layout.codeBits(), layout.groupLength(), layout.hasMinimums());
   }
 }

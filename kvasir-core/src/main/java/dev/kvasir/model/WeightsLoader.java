@@ -14,6 +14,7 @@ import dev.kvasir.memory.CountedArena;
 import dev.kvasir.model.TensorNames.Part;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.stream.IntStream;
 
 /**
@@ -78,7 +79,7 @@ final class WeightsLoader {
   private LayerWeights layer(int layer) {
     return new LayerWeights(
         vector(names.weight(layer, Part.ATTENTION_NORM)),
-        heads(layer),
+        config.latent().isPresent() ? latent(layer) : heads(layer),
         LayerWeights.NO_NORM,
         vector(names.weight(layer, Part.FEED_FORWARD_NORM)),
         gated(layer),
@@ -95,6 +96,25 @@ final class WeightsLoader {
         headNorm(layer, Part.KEY_NORM),
         HeadWeights.NO_SINKS,
         projection(layer, Part.OUTPUT));
+  }
+
+  private AttentionWeights latent(int layer) {
+    LatentConfig sizes = config.latent().orElseThrow();
+    LatentTensors heads = LatentTensors.of(sizes, config.queryHeads(), plan, layer, arena);
+    boolean direct = sizes.queryRank() == 0;
+    return new LatentWeights(
+        direct ? Optional.empty() : Optional.of(queryLatent(layer)),
+        projection(layer, direct ? Part.QUERY : Part.QUERY_UP),
+        projection(layer, Part.LATENT),
+        vector(names.weight(layer, Part.LATENT_NORM)),
+        heads.toLatent().stream().map(this::matrix).toList(),
+        heads.fromLatent().stream().map(this::matrix).toList(),
+        projection(layer, Part.OUTPUT));
+  }
+
+  private LatentWeights.QueryLatent queryLatent(int layer) {
+    return new LatentWeights.QueryLatent(
+        projection(layer, Part.QUERY_DOWN), vector(names.weight(layer, Part.QUERY_LATENT_NORM)));
   }
 
   private FeedForwardWeights gated(int layer) {

@@ -35,6 +35,9 @@ final class NaiveDecoder {
   }
 
   private double[][] attention(String at, double[][] x) {
+    if (model.latent != null) {
+      return new NaiveLatent(this, model).attention(at + "self_attn.", x);
+    }
     double[][] queries = project(at + "self_attn.q_proj", x);
     double[][] keys = project(at + "self_attn.k_proj", x);
     double[][] values = project(at + "self_attn.v_proj", x);
@@ -88,7 +91,7 @@ final class NaiveDecoder {
     return turned;
   }
 
-  private static double[][] halves(double[][] x) {
+  static double[][] halves(double[][] x) {
     for (double[] row : x) {
       for (int i = 0; i < row.length; i++) {
         row[i] = Float.float16ToFloat(Float.floatToFloat16((float) row[i]));
@@ -97,7 +100,7 @@ final class NaiveDecoder {
     return x;
   }
 
-  private double[][] normed(double[][] x, String name) {
+  double[][] normed(double[][] x, String name) {
     double[] weight = weights(name);
     double[][] out = new double[x.length][weight.length];
     for (int t = 0; t < x.length; t++) {
@@ -114,7 +117,7 @@ final class NaiveDecoder {
   }
 
   /** Every row through a matrix, and its bias where there is one. */
-  private double[][] project(String name, double[][] x) {
+  double[][] project(String name, double[][] x) {
     double[] matrix = weights(name + ".weight");
     double[][] rounded = sizes.type().isFloat() ? x : coded(x);
     int columns = x[0].length;
@@ -150,7 +153,7 @@ final class NaiveDecoder {
     return coded;
   }
 
-  private double[] weights(String name) {
+  double[] weights(String name) {
     float[] floats = model.floats(name);
     double[] weights = new double[floats.length];
     for (int i = 0; i < weights.length; i++) {

@@ -97,7 +97,9 @@ class RefusedModelTest {
   @Test
   void anUnknownArchitectureIsNamedWithTheKnown() throws IOException {
     TinyModel model = new TinyModel(Sizes.of("mamba"), SEED);
-    String sentence = "the architecture is 'mamba'; supported are llama, mistral, qwen2, qwen3";
+    String sentence =
+        "the architecture is 'mamba'; supported are llama, mistral, qwen2, qwen3, deepseek2, deepseek_v2,"
+            + " deepseek_v3";
     assertThat(refusalOfGguf(model)).isEqualTo(sentence);
     assertThat(refusalOfConfig(model)).isEqualTo(sentence);
     model.json.remove("model_type");
