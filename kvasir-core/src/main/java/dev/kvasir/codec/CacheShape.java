@@ -9,8 +9,10 @@ import dev.kvasir.error.InvalidInputException;
  * @param keyDim channels of a key, and of a query
  * @param valueDim channels of a value, and of what attention makes of values
  * @param values where values come from
+ * @param apart channels of a key that lie beside these and are packed apart from them
  */
-public record CacheShape(int layers, int kvHeads, int keyDim, int valueDim, ValueOrigin values) {
+public record CacheShape(
+    int layers, int kvHeads, int keyDim, int valueDim, ValueOrigin values, int apart) {
   /** KV heads of all layers at the most: each has a key and a value for every token of a block. */
   public static final int MOST_HEADS = Integer.MAX_VALUE / (2 * Page.TOKENS);
 
@@ -34,6 +36,11 @@ public record CacheShape(int layers, int kvHeads, int keyDim, int valueDim, Valu
           "values of %d channels in keys of %d; expected at most as many"
               .formatted(valueDim, keyDim));
     }
+  }
+
+  /** Keys of which nothing lies apart. */
+  public CacheShape(int layers, int kvHeads, int keyDim, int valueDim, ValueOrigin values) {
+    this(layers, kvHeads, keyDim, valueDim, values, 0);
   }
 
   /** Values that are stored. */
@@ -77,6 +84,11 @@ public record CacheShape(int layers, int kvHeads, int keyDim, int valueDim, Valu
 
   /** Values of one position: what is stored of keys and values of every layer and KV head. */
   public long valuesPerToken() {
-    return (long) layers * kvHeads * (keyDim + storedValueDim());
+    return (long) layers * kvHeads * (keyDim + storedValueDim() + apart);
+  }
+
+  /** The same without the channels of keys that are no values, which lie apart then. */
+  public CacheShape ofLatents() {
+    return new CacheShape(layers, kvHeads, valueDim, valueDim, values, keyDim - valueDim);
   }
 }
