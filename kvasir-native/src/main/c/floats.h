@@ -233,6 +233,20 @@ EXPORT void KERNEL(gated_silu)(float *gate, const float *up, i32 at, i32 count) 
   if (i < count) store_some(to + i, silu(load_some(to + i, count - i), load_some(from + i, count - i)), count - i);
 }
 
+// As Gelu defines it.
+INLINE Floats gelu(Floats gate, Floats up) {
+  Floats curve = fused(multiply(gate, gate), all(-0.07135481627f), all(-1.5957691216f));
+  return multiply(divide(gate, add(exponential(multiply(gate, curve)), all(1))), up);
+}
+
+EXPORT void KERNEL(gated_gelu)(float *gate, const float *up, i32 at, i32 count) {
+  float *to = gate + at;
+  const float *from = up + at;
+  i32 i = 0;
+  for (; i + LANES <= count; i += LANES) store(to + i, gelu(load(to + i), load(from + i)));
+  if (i < count) store_some(to + i, gelu(load_some(to + i, count - i), load_some(from + i, count - i)), count - i);
+}
+
 EXPORT void KERNEL(add)(float *x, i32 at, const float *y, i32 y_at, i32 count) {
   float *to = x + at;
   const float *from = y + y_at;

@@ -40,15 +40,38 @@ public final class GgufMetadata {
 
   public OptionalInt integer(String key) {
     Optional<Long> value = typed(key, Long.class, "an integer");
-    if (value.isEmpty()) {
-      return OptionalInt.empty();
-    }
-    if (value.get() < 0 || value.get() > Integer.MAX_VALUE) {
+    return value.isEmpty() ? OptionalInt.empty() : integer(key, value.get());
+  }
+
+  private OptionalInt integer(String key, long value) {
+    if (value < 0 || value > Integer.MAX_VALUE) {
       throw new InvalidInputException(
-          "%s: '%s' is %d; expected 0 to %d"
-              .formatted(fileName, key, value.get(), Integer.MAX_VALUE));
+          "%s: '%s' is %d; expected 0 to %d".formatted(fileName, key, value, Integer.MAX_VALUE));
     }
-    return OptionalInt.of(value.get().intValue());
+    return OptionalInt.of((int) value);
+  }
+
+  /**
+   * An integer that holds for all layers: some files say it once, others for each layer.
+   *
+   * @throws InvalidInputException where layers differ
+   */
+  public OptionalInt sameInteger(String key) {
+    if (!(values.get(key) instanceof long[] each) || each.length == 0) {
+      return integer(key);
+    }
+    for (long one : each) {
+      if (one != each[0]) {
+        throw new InvalidInputException(
+            "%s: '%s' is %d in one layer and %d in another; expected the same in all"
+                .formatted(fileName, key, each[0], one));
+      }
+    }
+    return integer(key, each[0]);
+  }
+
+  public int requireSameInteger(String key) {
+    return sameInteger(key).orElseThrow(() -> missing(key, "an integer"));
   }
 
   public int requireInteger(String key) {
@@ -64,6 +87,10 @@ public final class GgufMetadata {
 
   public Optional<Boolean> bool(String key) {
     return typed(key, Boolean.class, "true or false");
+  }
+
+  public Optional<boolean[]> bools(String key) {
+    return typed(key, boolean[].class, "an array of true and false");
   }
 
   public Optional<String[]> strings(String key) {

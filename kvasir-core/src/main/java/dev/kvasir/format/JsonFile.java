@@ -77,6 +77,17 @@ public final class JsonFile {
     return root;
   }
 
+  /** The same with members that it does not have; one that is null counts as there. */
+  public JsonFile withDefaults(JsonObject defaults) {
+    JsonObject filled = root.deepCopy();
+    for (String key : defaults.keySet()) {
+      if (!filled.has(key)) {
+        filled.add(key, defaults.get(key));
+      }
+    }
+    return new JsonFile(name, filled);
+  }
+
   public boolean has(String key) {
     return root.has(key) && !root.get(key).isJsonNull();
   }

@@ -44,6 +44,22 @@ public record Tensor(String name, GgmlType type, long[] shape, MemorySegment dat
     }
   }
 
+  /**
+   * The rows from {@code from} to before {@code to}, where they lie, under the same name. Rows of a
+   * vector are its numbers.
+   */
+  public Tensor rows(long from, long to) {
+    if (shape.length == 0 || from < 0 || from > to || to > shape[0]) {
+      throw new IllegalArgumentException(
+          "rows %d to %d of tensor '%s', whose shape is %s".formatted(from, to, name, shapeText()));
+    }
+    long[] part = shape.clone();
+    part[0] = to - from;
+    long rowValues = Arrays.stream(shape).skip(1).reduce(1, Math::multiplyExact);
+    long at = type.bytesFor(from * rowValues);
+    return new Tensor(name, type, part, data.asSlice(at, type.bytesFor(to * rowValues) - at));
+  }
+
   /** All values as floats; for vectors and other small tensors. */
   public float[] toFloats() {
     float[] floats = new float[Math.toIntExact(values())];

@@ -13,6 +13,9 @@ public interface RowKernels {
   /** {@code gate = silu(gate) * up}. */
   void gatedSilu(float[] gate, float[] up, int at, int count);
 
+  /** {@code gate = gelu(gate) * up}, as {@link Gelu} has it. */
+  void gatedGelu(float[] gate, float[] up, int at, int count);
+
   /** {@code x += y}. */
   void add(float[] x, int at, float[] y, int yAt, int count);
 

@@ -43,6 +43,13 @@ final class ScalarRows implements RowKernels {
   }
 
   @Override
+  public void gatedGelu(float[] gate, float[] up, int at, int count) {
+    for (int i = at; i < at + count; i++) {
+      gate[i] = Gelu.of(gate[i]) * up[i];
+    }
+  }
+
+  @Override
   public void add(float[] x, int at, float[] y, int yAt, int count) {
     for (int i = 0; i < count; i++) {
       x[at + i] += y[yAt + i];

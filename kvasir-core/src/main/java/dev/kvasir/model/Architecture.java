@@ -10,12 +10,38 @@ import java.util.stream.Collectors;
  */
 public enum Architecture {
   LLAMA("llama", RopeLayout.NEIGHBOURS, Bias.IF_PRESENT, false),
-  MISTRAL("mistral", RopeLayout.NEIGHBOURS, Bias.IF_PRESENT, false),
+  MISTRAL("mistral", Traits.of(RopeLayout.NEIGHBOURS).slides()),
   QWEN2("qwen2", RopeLayout.HALVES, Bias.REQUIRED, false),
   QWEN3("qwen3", RopeLayout.HALVES, Bias.IF_PRESENT, true),
-  DEEPSEEK2("deepseek2", RopeLayout.NEIGHBOURS, Bias.IF_PRESENT, false),
-  DEEPSEEK_V2("deepseek_v2", RopeLayout.NEIGHBOURS, Bias.IF_PRESENT, false),
-  DEEPSEEK_V3("deepseek_v3", RopeLayout.NEIGHBOURS, Bias.IF_PRESENT, false);
+  GEMMA2(
+      "gemma2",
+      Traits.of(RopeLayout.HALVES)
+          .with(NormPlaces.AROUND)
+          .with(Activation.GELU)
+          .normsLessOne()
+          .slidesBut(2)),
+  GEMMA3(
+      "gemma3",
+      Traits.of(RopeLayout.HALVES)
+          .alsoCalled("gemma3_text")
+          .with(HeadNorms.EACH)
+          .with(NormPlaces.AROUND)
+          .with(Activation.GELU)
+          .normsLessOne()
+          .slidesBut(6)
+          .localsUnstretched(10_000)),
+  PHI3("phi3", Traits.of(RopeLayout.HALVES).fusedGates().slides()),
+  GRANITE("granite", Traits.of(RopeLayout.NEIGHBOURS)),
+  OLMO2(
+      "olmo2",
+      Traits.of(RopeLayout.HALVES)
+          .alsoCalled("olmo3")
+          .with(HeadNorms.TOGETHER)
+          .with(NormPlaces.AFTER)
+          .slidesBut(4)
+          .localsUnstretched(0)),
+  SMOLLM3("smollm3", Traits.of(RopeLayout.NEIGHBOURS)),
+  DEEPSEEK2("deepseek2", Traits.of(RopeLayout.NEIGHBOURS).alsoCalled("deepseek_v2", "deepseek_v3"));
 
   /** Whether query, key and value projections add a bias. */
   enum Bias {
@@ -23,28 +49,45 @@ public enum Architecture {
     IF_PRESENT
   }
 
+  /** What queries and keys are divided by before they turn. */
+  enum HeadNorms {
+    NONE,
+    /** Each head by the root mean square of its own channels. */
+    EACH,
+    /** All heads by that of all their channels. */
+    TOGETHER
+  }
+
   private final String fileName;
-  private final RopeLayout ggufRopeLayout;
-  private final Bias attentionBias;
-  private final boolean headNorms;
+  private final Traits traits;
 
   Architecture(String fileName, RopeLayout ggufRopeLayout, Bias attentionBias, boolean headNorms) {
+    this(
+        fileName,
+        Traits.of(ggufRopeLayout)
+            .with(attentionBias)
+            .with(headNorms ? HeadNorms.EACH : HeadNorms.NONE));
+  }
+
+  Architecture(String fileName, Traits traits) {
     this.fileName = fileName;
-    this.ggufRopeLayout = ggufRopeLayout;
-    this.attentionBias = attentionBias;
-    this.headNorms = headNorms;
+    this.traits = traits;
   }
 
   /** The family that a file means by that name. */
   static Architecture named(String name, String fileName) {
     return Arrays.stream(values())
-        .filter(architecture -> architecture.fileName.equals(name))
+        .filter(architecture -> architecture.isCalled(name))
         .findFirst()
         .orElseThrow(
             () ->
                 new InvalidInputException(
                     "%s: the architecture is '%s'; supported are %s"
                         .formatted(fileName, name, known())));
+  }
+
+  private boolean isCalled(String name) {
+    return fileName.equals(name) || traits.otherNames().contains(name);
   }
 
   private static String known() {
@@ -58,19 +101,31 @@ public enum Architecture {
 
   /** Conversion to GGUF reorders the heads of some families; Hugging Face files are all halves. */
   RopeLayout ggufRopeLayout() {
-    return ggufRopeLayout;
+    return traits.ggufRopeLayout();
   }
 
   /** Whether its layers attend to latent vectors. */
   boolean isLatent() {
-    return this == DEEPSEEK2 || this == DEEPSEEK_V2 || this == DEEPSEEK_V3;
+    return this == DEEPSEEK2;
   }
 
   Bias attentionBias() {
-    return attentionBias;
+    return traits.attentionBias();
   }
 
-  boolean headNorms() {
-    return headNorms;
+  HeadNorms headNorms() {
+    return traits.headNorms();
+  }
+
+  NormPlaces norms() {
+    return traits.norms();
+  }
+
+  Activation activation() {
+    return traits.activation();
+  }
+
+  Traits traits() {
+    return traits;
   }
 }

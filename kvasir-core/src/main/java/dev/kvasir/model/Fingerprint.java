@@ -11,6 +11,7 @@ import java.util.Arrays;
 import java.util.Comparator;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.stream.IntStream;
 
 /**
  * A short name for a model's weights and shape: SHA-256 over every tensor's name, type and shape,
@@ -30,6 +31,7 @@ public final class Fingerprint {
       add(digest, "%s %s".formatted(config.architecture(), rope.base()));
       addStretching(digest, rope);
     }
+    addChoices(digest, config);
     addWidths(digest, config);
     List<Tensor> ordered =
         file.tensors().stream().sorted(Comparator.comparing(Tensor::name)).toList();
@@ -48,18 +50,34 @@ public final class Fingerprint {
     }
   }
 
+  /** What the same tensors may be used with, where a plain decoder has none of it. */
+  private static void addChoices(MessageDigest digest, ModelConfig config) {
+    if (!config.scales().equals(Scales.NONE)) {
+      add(digest, config.scales().toString());
+    }
+    if (!config.ropes().isOne(config.layers())) {
+      int[] kinds = IntStream.range(0, config.layers()).map(config.ropes()::of).toArray();
+      add(digest, Arrays.toString(kinds));
+    }
+    for (ModelConfig.RopeSettings rope : config.ropes().kinds()) {
+      if (rope.magnitude() != 1) {
+        add(digest, "%s %s".formatted(rope.dimensions(), rope.magnitude()));
+      }
+    }
+  }
+
   /** Where they differ: tensors have heads times channels, which tells neither. */
   private static void addWidths(MessageDigest digest, ModelConfig config) {
     if (config.keyDim() != config.valueDim()) {
       add(digest, "%d %d".formatted(config.keyDim(), config.valueDim()));
     }
-    config.latent().ifPresent(latent -> addLatent(digest, config, latent));
+    config.latent().ifPresent(latent -> addLatent(digest, latent));
   }
 
-  /** How heads are cut, and how far apart their scores lie. */
-  private static void addLatent(MessageDigest digest, ModelConfig config, LatentConfig latent) {
+  /** How heads are cut. */
+  private static void addLatent(MessageDigest digest, LatentConfig latent) {
     add(digest, "%d %d".formatted(latent.plain(), latent.rotary()));
-    add(digest, "%d %s".formatted(latent.output(), config.scales().query()));
+    add(digest, "%d %d".formatted(latent.output(), latent.queryRank()));
   }
 
   private static void add(MessageDigest digest, String text) {

@@ -5,6 +5,7 @@ import dev.kvasir.format.GgufFile;
 import dev.kvasir.format.GgufMetadata;
 import dev.kvasir.format.Tensor;
 import dev.kvasir.model.ModelConfig.OutputWeights;
+import java.util.Optional;
 
 /** Reads the configuration of a decoder from a GGUF file's metadata. */
 final class GgufConfig {
@@ -34,26 +35,31 @@ final class GgufConfig {
           "%s: is a mixture of experts; only dense models are supported".formatted(file.name()));
     }
     int hidden = metadata.requireInteger(key("embedding_length"));
-    int queryHeads = metadata.requireInteger(key("attention.head_count"));
+    int layers = metadata.requireInteger(key("block_count"));
+    int queryHeads = metadata.requireSameInteger(key("attention.head_count"));
     int keyDim =
         metadata
             .integer(key("attention.key_length"))
             .orElse(queryHeads == 0 ? 0 : hidden / queryHeads);
+    int contextLength = metadata.requireInteger(key("context_length"));
+    WindowPattern windows = GgufWindows.read(metadata, architecture, layers, file.name());
     return new ModelConfig(
         metadata.string("general.name").orElse(file.name()),
         architecture,
-        metadata.requireInteger(key("block_count")),
+        layers,
         hidden,
-        metadata.requireInteger(key("feed_forward_length")),
+        metadata.requireSameInteger(key("feed_forward_length")),
         queryHeads,
-        metadata.integer(key("attention.head_count_kv")).orElse(queryHeads),
+        metadata.sameInteger(key("attention.head_count_kv")).orElse(queryHeads),
         keyDim,
         metadata.integer(key("attention.value_length")).orElse(keyDim),
         vocabulary(hidden),
-        metadata.requireInteger(key("context_length")),
+        contextLength,
         metadata.number(key("attention.layer_norm_rms_epsilon")).orElse(1e-5).floatValue(),
-        rope(keyDim),
-        windows(),
+        new GgufRopes(file, architecture, keyDim, contextLength).pattern(windows),
+        windows,
+        GgufScales.read(metadata, architecture, layers, hidden, queryHeads, keyDim),
+        Optional.empty(),
         OutputWeights.OWN_OR_EMBEDDING);
   }
 
@@ -71,41 +77,6 @@ final class GgufConfig {
               .formatted(file.name(), embedding.name(), embedding.shapeText(), hidden));
     }
     return (int) embedding.shape()[0];
-  }
-
-  private ModelConfig.RopeSettings rope(int keyDim) {
-    double base = metadata.number(key("rope.freq_base")).orElse(10_000.0);
-    int dimensions = metadata.integer(key("rope.dimension_count")).orElse(keyDim);
-    return new ModelConfig.RopeSettings(
-        architecture.ggufRopeLayout(), base, dimensions, frequencies(dimensions));
-  }
-
-  private RopeFrequencies frequencies(int dimensions) {
-    if (file.find(TensorNames.ROPE_FACTORS).isPresent()) {
-      return new RopeFrequencies.Divided(
-          file.require(TensorNames.ROPE_FACTORS, dimensions / 2).toFloats());
-    }
-    // Older files name no kind and mean linear, by a factor of which 0 says none.
-    String kind = metadata.string(key("rope.scaling.type")).orElse("linear");
-    double factor =
-        metadata
-            .number(key("rope.scaling.factor"))
-            .or(() -> metadata.number(key("rope.scale_linear")))
-            .filter(given -> given != 0)
-            .orElse(1.0);
-    return switch (kind) {
-      case "none" -> new RopeFrequencies.Plain();
-      case "linear" -> new RopeFrequencies.Linear(factor);
-      default ->
-          throw new InvalidInputException(
-              "%s: rope scaling is '%s'; supported are none, linear and Llama 3.1's"
-                  .formatted(file.name(), kind));
-    };
-  }
-
-  private WindowPattern windows() {
-    int window = metadata.integer(key("attention.sliding_window")).orElse(0);
-    return window == 0 ? WindowPattern.FULL : layer -> window;
   }
 
   private String key(String suffix) {

@@ -2,7 +2,7 @@ package dev.kvasir.model;
 
 import dev.kvasir.kernel.Kernels;
 
-/** What happens to each query and key head before it is rotated. */
+/** What happens to the query and key heads of a token before they are rotated. */
 public sealed interface HeadNorm {
   void apply(Kernels kernels, float[] x, int at, int heads, int headDim);
 
@@ -19,13 +19,13 @@ public sealed interface HeadNorm {
     }
   }
 
-  /** Each head divided by its own root mean square, as in Qwen 3. */
+  /** As many channels as there are weights divided by their own root mean square. */
   record RootMeanSquare(float[] weight, float epsilon) implements HeadNorm {
     @Override
     public void apply(Kernels kernels, float[] x, int at, int heads, int headDim) {
-      for (int head = 0; head < heads; head++) {
-        int headAt = at + head * headDim;
-        kernels.rows().rmsNorm(x, headAt, weight, epsilon, x, headAt, headDim);
+      int end = at + heads * headDim;
+      for (int from = at; from < end; from += weight.length) {
+        kernels.rows().rmsNorm(x, from, weight, epsilon, x, from, weight.length);
       }
     }
 

@@ -17,6 +17,7 @@ import dev.kvasir.profile.Profile;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.concurrent.ArrayBlockingQueue;
 
 /**
@@ -66,8 +67,23 @@ public final class HostEngine implements Engine {
    */
   public static HostEngine load(
       GgufFile file, Kernels kernels, Crew crew, MemoryPool memory, LoadProgress progress) {
+    return load(file, OptionalInt.empty(), kernels, crew, memory, progress);
+  }
+
+  /**
+   * The same for texts of fewer tokens than the model can hold, which some models turn otherwise.
+   *
+   * @param context their tokens; all that the model can hold where none are given
+   */
+  public static HostEngine load(
+      GgufFile file,
+      OptionalInt context,
+      Kernels kernels,
+      Crew crew,
+      MemoryPool memory,
+      LoadProgress progress) {
     try {
-      ModelConfig config = ModelConfig.of(file);
+      ModelConfig config = usedFor(context, ModelConfig.of(file));
       return load(config, file, TensorNames.GGUF, kernels, crew, memory, progress);
     } catch (RuntimeException | Error e) {
       file.close();
@@ -78,7 +94,18 @@ public final class HostEngine implements Engine {
   /** Reads a folder as Hugging Face lays it out. */
   public static HostEngine load(
       Path folder, Kernels kernels, Crew crew, MemoryPool memory, LoadProgress progress) {
-    ModelConfig config = ModelConfig.of(folder);
+    return load(folder, OptionalInt.empty(), kernels, crew, memory, progress);
+  }
+
+  /** The same for texts of fewer tokens than the model can hold. */
+  public static HostEngine load(
+      Path folder,
+      OptionalInt context,
+      Kernels kernels,
+      Crew crew,
+      MemoryPool memory,
+      LoadProgress progress) {
+    ModelConfig config = usedFor(context, ModelConfig.of(folder));
     SafetensorsFolder file = SafetensorsFolder.open(folder);
     try {
       return load(config, file, TensorNames.HUGGING_FACE, kernels, crew, memory, progress);
@@ -86,6 +113,10 @@ public final class HostEngine implements Engine {
       file.close();
       throw e;
     }
+  }
+
+  private static ModelConfig usedFor(OptionalInt context, ModelConfig config) {
+    return context.isPresent() ? config.usedFor(context.getAsInt()) : config;
   }
 
   private static HostEngine load(

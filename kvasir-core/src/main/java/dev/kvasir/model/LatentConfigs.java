@@ -4,9 +4,13 @@ import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.GgufMetadata;
 import dev.kvasir.format.JsonFile;
 import dev.kvasir.model.ModelConfig.RopeSettings;
+import dev.kvasir.model.RopeFrequencies.Yarn;
 
 /** Reads what files say of latent attention, beside what they say of any decoder. */
 final class LatentConfigs {
+  /** What conversion to GGUF multiplies the multiplier of YaRN's logarithm by. */
+  private static final double CONVERTED = 0.1;
+
   private LatentConfigs() {}
 
   /**
@@ -32,7 +36,15 @@ final class LatentConfigs {
             metadata.integer(prefix + "attention.q_lora_rank").orElse(0));
     // Layers that guess at tokens further ahead come last, and are not run.
     int ahead = metadata.integer(prefix + "nextn_predict_layers").orElse(0);
-    return with(fileName, plain.withLayers(plain.layers() - ahead), latent);
+    double multiplier =
+        metadata.number(prefix + "rope.scaling.yarn_log_multiplier").orElse(0.0) / CONVERTED;
+    RopeSettings rope = plain.rope();
+    if (rope.frequencies() instanceof Yarn yarn && multiplier != 0) {
+      // Then all channels of a head are longer, and those that turn not once more.
+      rope = rope.withMagnitude(rope.magnitude() / Yarn.magnitude(yarn.factor()));
+    }
+    double longer = rope.magnitude() * magnitude(rope, multiplier);
+    return with(fileName, plain, latent, plain.layers() - ahead, rope, longer);
   }
 
   /** A Hugging Face folder's. */
@@ -47,15 +59,35 @@ final class LatentConfigs {
             json.integer("q_lora_rank").orElse(0));
     RopeLayout layout =
         json.bool("rope_interleave").orElse(true) ? RopeLayout.NEIGHBOURS : RopeLayout.HALVES;
-    RopeSettings rope = plain.rope();
-    RopeSettings turned = new RopeSettings(layout, rope.base(), rotary, rope.frequencies());
-    return with(json.name(), plain.withRopes(RopePattern.all(turned)), latent);
+    RopeSettings read = plain.rope();
+    RopeSettings rope =
+        new RopeSettings(layout, read.base(), rotary, read.frequencies(), read.magnitude());
+    double multiplier =
+        json.object("rope_parameters")
+            .or(() -> json.object("rope_scaling"))
+            .flatMap(scaling -> scaling.number("mscale_all_dim"))
+            .orElse(0.0);
+    return with(json.name(), plain, latent, plain.layers(), rope, magnitude(rope, multiplier));
   }
 
-  private static ModelConfig with(String fileName, ModelConfig plain, LatentConfig latent) {
+  private static double magnitude(RopeSettings rope, double multiplier) {
+    return rope.frequencies() instanceof Yarn yarn ? Yarn.magnitude(yarn.factor(), multiplier) : 1;
+  }
+
+  /**
+   * @param longer by how much queries and keys are longer, in all of their channels
+   */
+  private static ModelConfig with(
+      String fileName,
+      ModelConfig plain,
+      LatentConfig latent,
+      int layers,
+      RopeSettings rope,
+      double longer) {
     latent.check(fileName);
     // Attention divides by the root of a key's channels; models train with that of a head's.
-    double query = plain.scales().query() * Math.sqrt((double) latent.keyDim() / latent.headDim());
-    return plain.withLatent(latent, plain.scales().withQuery((float) query));
+    double root = Math.sqrt((double) latent.keyDim() / latent.headDim());
+    float query = (float) (plain.scales().query() * root * longer * longer);
+    return plain.withLatent(latent, layers, rope, plain.scales().withQuery(query));
   }
 }

@@ -7,6 +7,7 @@ import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.GgufFile;
 import dev.kvasir.kernel.Rotation;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Optional;
 
 /**
@@ -73,56 +74,17 @@ public record ModelConfig(
         output);
   }
 
-  /** The same with so many layers. */
-  ModelConfig withLayers(int count) {
+  /**
+   * The same decoder, whose layers attend to latents.
+   *
+   * @param count layers
+   * @param rope of the channels that lie behind a latent
+   */
+  ModelConfig withLatent(LatentConfig sizes, int count, RopeSettings rope, Scales factors) {
     return new ModelConfig(
         name,
         architecture,
         count,
-        hidden,
-        feedForward,
-        queryHeads,
-        kvHeads,
-        keyDim,
-        valueDim,
-        vocabulary,
-        contextLength,
-        normEpsilon,
-        ropes,
-        windows,
-        scales,
-        latent,
-        output);
-  }
-
-  /** The same with other rotations. */
-  ModelConfig withRopes(RopePattern pattern) {
-    return new ModelConfig(
-        name,
-        architecture,
-        layers,
-        hidden,
-        feedForward,
-        queryHeads,
-        kvHeads,
-        keyDim,
-        valueDim,
-        vocabulary,
-        contextLength,
-        normEpsilon,
-        pattern,
-        windows,
-        scales,
-        latent,
-        output);
-  }
-
-  /** The same decoder, whose layers attend to latents with queries that are scaled so. */
-  ModelConfig withLatent(LatentConfig sizes, Scales factors) {
-    return new ModelConfig(
-        name,
-        architecture,
-        layers,
         hidden,
         feedForward,
         queryHeads,
@@ -132,7 +94,7 @@ public record ModelConfig(
         vocabulary,
         contextLength,
         normEpsilon,
-        ropes,
+        RopePattern.all(rope),
         windows,
         factors,
         Optional.of(sizes),
@@ -151,11 +113,41 @@ public record ModelConfig(
 
   /**
    * @param dimensions channels of a head that turn
+   * @param magnitude by which the definition lengthens the turned channels of queries and of keys.
+   *     Keys stay as they are here, so that they can be turned back, and queries are lengthened by
+   *     its square.
    */
   public record RopeSettings(
-      RopeLayout layout, double base, int dimensions, RopeFrequencies frequencies) {
+      RopeLayout layout,
+      double base,
+      int dimensions,
+      RopeFrequencies frequencies,
+      double magnitude) {
+    public RopeSettings(
+        RopeLayout layout, double base, int dimensions, RopeFrequencies frequencies) {
+      this(layout, base, dimensions, frequencies, 1);
+    }
+
     Rope rope() {
       return new Rope(layout, frequencies.of(base, dimensions));
+    }
+
+    /** The same from another base, and perhaps without what stretches it. */
+    RopeSettings withBase(double value, boolean stretched) {
+      return stretched
+          ? new RopeSettings(layout, value, dimensions, frequencies, magnitude)
+          : new RopeSettings(layout, value, dimensions, new RopeFrequencies.Plain());
+    }
+
+    /** The same with turned channels of another length. */
+    RopeSettings withMagnitude(double value) {
+      return new RopeSettings(layout, base, dimensions, frequencies, value);
+    }
+
+    private RopeSettings usedFor(int tokens) {
+      return frequencies instanceof RopeFrequencies.LongRope rule
+          ? new RopeSettings(layout, base, dimensions, rule.usedFor(tokens), magnitude)
+          : this;
     }
   }
 
@@ -167,6 +159,38 @@ public record ModelConfig(
   /** Reads it from a folder as Hugging Face lays it out; no weights are touched. */
   public static ModelConfig of(Path folder) {
     return HuggingFaceConfig.read(folder);
+  }
+
+  /**
+   * The same for texts of fewer tokens, which some models turn otherwise.
+   *
+   * @throws InvalidInputException where the model has fewer
+   */
+  public ModelConfig usedFor(int tokens) {
+    if (tokens < 1 || tokens > contextLength) {
+      throw new InvalidInputException(
+          "%s: is to be used for %d tokens; expected 1 to %d"
+              .formatted(name, tokens, contextLength));
+    }
+    List<RopeSettings> kinds = ropes.kinds().stream().map(rope -> rope.usedFor(tokens)).toList();
+    return new ModelConfig(
+        name,
+        architecture,
+        layers,
+        hidden,
+        feedForward,
+        queryHeads,
+        kvHeads,
+        keyDim,
+        valueDim,
+        vocabulary,
+        tokens,
+        normEpsilon,
+        new RopePattern(kinds, ropes.ofLayer()),
+        windows,
+        scales,
+        latent,
+        output);
   }
 
   /** Refuses sizes that no decoder can have, naming the file they came from. */
@@ -194,6 +218,7 @@ public record ModelConfig(
     latent.ifPresent(sizes -> sizes.check(fileName));
     SizeLimits.check(fileName, this);
     ropes.kinds().forEach(rope -> check(fileName, rope));
+    scales.check(fileName);
     if (!(normEpsilon > 0)) {
       throw new InvalidInputException(
           "%s: the norm's epsilon is %s; expected more than 0".formatted(fileName, normEpsilon));
@@ -218,6 +243,18 @@ public record ModelConfig(
             "%s: the rope scaling has a factor of %s; expected more than 0"
                 .formatted(fileName, number));
       }
+    }
+    for (float frequency : rope.frequencies().of(rope.base(), turned)) {
+      if (!Float.isFinite(frequency)) {
+        throw new InvalidInputException(
+            "%s: a rope base of %s with this scaling turns by %s; expected a finite angle"
+                .formatted(fileName, rope.base(), frequency));
+      }
+    }
+    if (!(rope.magnitude() > 0) || !Double.isFinite(rope.magnitude() * rope.magnitude())) {
+      throw new InvalidInputException(
+          "%s: the rope lengthens vectors by %s; expected a finite number above 0"
+              .formatted(fileName, rope.magnitude()));
     }
   }
 
@@ -279,10 +316,15 @@ public record ModelConfig(
           "%s: %s knows keys and values of heads; this is a %s model, which attends to latent vectors"
               .formatted(name, who, architecture.fileName()));
     }
-    if (!scales.equals(Scales.NONE) || !ropes.isOne(layers)) {
+    if (!scales.equals(Scales.NONE)
+        || !ropes.isOne(layers)
+        || rope().magnitude() != 1
+        || architecture.norms() != NormPlaces.BEFORE
+        || architecture.activation() != Activation.SILU) {
       throw new InvalidInputException(
-          "%s: %s knows decoders without scales, bounds and several rotations; this is a %s model"
-              .formatted(name, who, architecture.fileName()));
+          "%s: %s knows decoders without scales, bounds, norms behind parts and several rotations;"
+                  .formatted(name, who)
+              + " this is a %s model".formatted(architecture.fileName()));
     }
   }
 

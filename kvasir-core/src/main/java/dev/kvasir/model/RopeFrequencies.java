@@ -1,5 +1,7 @@
 package dev.kvasir.model;
 
+import java.util.Arrays;
+import java.util.stream.DoubleStream;
 import java.util.stream.IntStream;
 
 /**
@@ -93,6 +95,91 @@ public sealed interface RopeFrequencies {
     @Override
     public double[] positives() {
       return new double[] {factor, lowFactor, highFactor, highFactor - lowFactor, originalContext};
+    }
+  }
+
+  /**
+   * YaRN: pairs that turn more than {@code fastTurns} times within the original context are left
+   * alone, those that turn less than {@code slowTurns} times are stretched by {@code factor}, and
+   * those between are blended by their place.
+   *
+   * @param whole whether the first and the last place to be blended are rounded outwards
+   */
+  record Yarn(
+      double factor, double originalContext, double fastTurns, double slowTurns, boolean whole)
+      implements RopeFrequencies {
+    /** What the published models and GGUF files take for granted. */
+    public static final double FAST_TURNS = 32;
+
+    public static final double SLOW_TURNS = 1;
+
+    /** How much longer queries and keys become together with their stretching. */
+    static double magnitude(double factor) {
+      return magnitude(factor, 1);
+    }
+
+    static double magnitude(double factor, double multiplier) {
+      return factor <= 1 ? 1 : 0.1 * multiplier * Math.log(factor) + 1;
+    }
+
+    @Override
+    public float[] of(double base, int dimensions) {
+      double first = place(fastTurns, base, dimensions);
+      double last = place(slowTurns, base, dimensions);
+      double low = Math.max(0, whole ? Math.floor(first) : first);
+      double high = Math.min(dimensions - 1, whole ? Math.ceil(last) : last);
+      float[] frequencies = plain(base, dimensions);
+      for (int i = 0; i < frequencies.length; i++) {
+        double stretched = Math.clamp((i - low) / Math.max(0.001, high - low), 0, 1);
+        frequencies[i] = (float) (frequencies[i] * (1 - stretched + stretched / factor));
+      }
+      return frequencies;
+    }
+
+    /** The pair that turns so many times within the original context. */
+    private double place(double turns, double base, int dimensions) {
+      double length = originalContext / (turns * 2 * Math.PI);
+      return dimensions * Math.log(length) / (2 * Math.log(base));
+    }
+
+    @Override
+    public double[] positives() {
+      return new double[] {factor, originalContext, fastTurns, slowTurns};
+    }
+  }
+
+  /**
+   * LongRoPE: each angle divided by a factor of its own, which are others for a model that is used
+   * beyond its original context. Keys of both cannot be mixed, so it is one of them for all texts.
+   *
+   * @param context tokens that the model is used for
+   */
+  record LongRope(float[] within, float[] beyond, int originalContext, int context)
+      implements RopeFrequencies {
+    /** The factors that hold. */
+    public float[] factors() {
+      return isBeyond() ? beyond : within;
+    }
+
+    public boolean isBeyond() {
+      return context > originalContext;
+    }
+
+    LongRope usedFor(int tokens) {
+      return new LongRope(within, beyond, originalContext, tokens);
+    }
+
+    @Override
+    public float[] of(double base, int dimensions) {
+      return new Divided(factors()).of(base, dimensions);
+    }
+
+    @Override
+    public double[] positives() {
+      return DoubleStream.concat(
+              Arrays.stream(new Divided(within).positives()),
+              Arrays.stream(new Divided(beyond).positives()))
+          .toArray();
     }
   }
 }

@@ -2,6 +2,7 @@ package dev.kvasir.model;
 
 import dev.kvasir.model.ModelConfig.RopeSettings;
 import java.util.List;
+import java.util.function.IntPredicate;
 import java.util.function.IntUnaryOperator;
 
 /**
@@ -21,6 +22,18 @@ public record RopePattern(List<RopeSettings> kinds, IntUnaryOperator ofLayer) {
   /** All layers alike. */
   public static RopePattern all(RopeSettings settings) {
     return new RopePattern(List.of(settings), layer -> 0);
+  }
+
+  /** All layers alike but for some that do not know positions. */
+  static RopePattern without(RopeSettings settings, IntPredicate none) {
+    return new RopePattern(List.of(settings), layer -> none.test(layer) ? NONE : 0);
+  }
+
+  /** Layers that see everything turn in one way, those with a window in another. */
+  static RopePattern of(RopeSettings global, RopeSettings local, WindowPattern windows) {
+    return windows == WindowPattern.FULL || global.equals(local)
+        ? all(global)
+        : new RopePattern(List.of(global, local), layer -> windows.isLocal(layer) ? 1 : 0);
   }
 
   /** The index of that layer's kind, or {@link #NONE}. */

@@ -1,5 +1,7 @@
 package dev.kvasir.model;
 
+import dev.kvasir.error.InvalidInputException;
+
 /**
  * Fixed numbers that a decoder multiplies or bounds by on its way.
  *
@@ -17,5 +19,31 @@ public record Scales(
   /** The same with another factor of queries. */
   Scales withQuery(float factor) {
     return new Scales(embedding, factor, residual, logit, scoreCap, logitCap);
+  }
+
+  /** Refuses what would leave nothing, or nothing finite, naming the file it came from. */
+  void check(String fileName) {
+    checkFactor(fileName, "embeddings are", embedding);
+    checkFactor(fileName, "queries are", query);
+    checkFactor(fileName, "what layers add is", residual);
+    checkFactor(fileName, "logits are", logit);
+    checkCap(fileName, "scores", scoreCap);
+    checkCap(fileName, "logits", logitCap);
+  }
+
+  private static void checkFactor(String fileName, String what, float factor) {
+    if (!(factor > 0) || Float.isInfinite(factor)) {
+      throw new InvalidInputException(
+          "%s: %s multiplied by %s; expected a finite number above 0"
+              .formatted(fileName, what, factor));
+    }
+  }
+
+  private static void checkCap(String fileName, String what, float cap) {
+    if (!(cap >= 0) || Float.isInfinite(cap)) {
+      throw new InvalidInputException(
+          "%s: the cap of %s is %s; expected 0 for none or a finite number above it"
+              .formatted(fileName, what, cap));
+    }
   }
 }

@@ -13,10 +13,20 @@ enum TensorNames {
     String stem(Part part) {
       return part.huggingFace;
     }
+
+    @Override
+    float addedToNorms(Architecture architecture) {
+      return architecture.traits().storesNormsLessOne() ? 1 : 0;
+    }
   };
 
   /** GGUF's worked-out divisors of the rotary frequencies. */
   static final String ROPE_FACTORS = "rope_freqs.weight";
+
+  /** GGUF's divisors of the rotary frequencies for texts within and beyond the first context. */
+  static final String SHORT_ROPE_FACTORS = "rope_factors_short.weight";
+
+  static final String LONG_ROPE_FACTORS = "rope_factors_long.weight";
 
   /** The tensors of one layer. */
   enum Part {
@@ -36,6 +46,11 @@ enum TensorNames {
     KEY_NORM("attn_k_norm", "self_attn.k_norm"),
     OUTPUT("attn_output", "self_attn.o_proj"),
     FEED_FORWARD_NORM("ffn_norm", "post_attention_layernorm"),
+    ATTENTION_OUT_NORM("post_attention_norm", "post_attention_layernorm"),
+    INNER_FEED_FORWARD_NORM("ffn_norm", "pre_feedforward_layernorm"),
+    FEED_FORWARD_OUT_NORM("post_ffw_norm", "post_feedforward_layernorm"),
+    QUERY_KEY_VALUE("attn_qkv", "self_attn.qkv_proj"),
+    GATE_UP("ffn_up", "mlp.gate_up_proj"),
     GATE("ffn_gate", "mlp.gate_proj"),
     UP("ffn_up", "mlp.up_proj"),
     DOWN("ffn_down", "mlp.down_proj");
@@ -62,6 +77,11 @@ enum TensorNames {
   }
 
   abstract String stem(Part part);
+
+  /** What is added to the numbers of a norm when they are read: conversion to GGUF adds it. */
+  float addedToNorms(Architecture architecture) {
+    return 0;
+  }
 
   String embedding() {
     return embedding + ".weight";

@@ -1,5 +1,7 @@
 package dev.kvasir.model;
 
+import static java.util.stream.Collectors.toSet;
+
 import dev.kvasir.format.BlockLayout;
 import dev.kvasir.format.GgufFile;
 import dev.kvasir.format.SafetensorsFolder;
@@ -7,6 +9,7 @@ import dev.kvasir.format.Tensor;
 import dev.kvasir.format.TensorSource;
 import dev.kvasir.kernel.CodedMatrix;
 import dev.kvasir.model.TensorNames.Part;
+import java.util.Arrays;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -22,9 +25,17 @@ public final class TensorPlan {
   private final Set<String> turned = new HashSet<>(); // keys and values of heads out of latents
   private final ModelConfig config;
 
+  /** Parts of layers that have no tensor of their own. */
+  private final Map<Piece, Slice> slices = new LinkedHashMap<>();
+
+  private record Piece(int layer, Part part) {}
+
+  /** Rows of a tensor, and numbers of its bias. */
+  private record Slice(String weight, String bias, long from, long to) {}
+
   TensorPlan(ModelConfig config, TensorSource file, TensorNames names) {
     this.config = config;
-    this.file = file;
+    this.file = names == TensorNames.HUGGING_FACE ? new TextTensors(file) : file;
     this.names = names;
     int hidden = config.hidden();
     required.put(names.embedding(), new long[] {config.vocabulary(), hidden});
@@ -58,24 +69,72 @@ public final class TensorPlan {
     int keys = config.kvHeads() * config.keyDim();
     int values = config.kvHeads() * config.valueDim();
     int mixed = config.queryHeads() * config.valueDim();
-    boolean biased = config.architecture().attentionBias() == Architecture.Bias.REQUIRED;
-    vector(layer, Part.ATTENTION_NORM, hidden);
+    Architecture family = config.architecture();
+    boolean biased = family.attentionBias() == Architecture.Bias.REQUIRED;
+    family.norms().attention().ifPresent(part -> vector(layer, part, hidden));
     if (config.latent().isPresent()) {
       planLatent(config, config.latent().get(), layer);
+    } else if (holds(layer, Part.QUERY_KEY_VALUE)) {
+      int[] rows = {queries, keys, values};
+      fused(layer, Part.QUERY_KEY_VALUE, hidden, biased, rows, Part.QUERY, Part.KEY, Part.VALUE);
     } else {
       projection(layer, Part.QUERY, queries, hidden, biased);
       projection(layer, Part.KEY, keys, hidden, biased);
       projection(layer, Part.VALUE, values, hidden, biased);
+    }
+    planHeadNorms(config, layer);
+    if (config.latent().isEmpty()) {
       projection(layer, Part.OUTPUT, hidden, mixed, false);
     }
-    if (config.architecture().headNorms()) {
-      vector(layer, Part.QUERY_NORM, config.keyDim());
-      vector(layer, Part.KEY_NORM, config.keyDim());
+    family.norms().attentionOut().ifPresent(part -> vector(layer, part, hidden));
+    family.norms().feedForward().ifPresent(part -> vector(layer, part, hidden));
+    planFeedForward(config, layer);
+    family.norms().feedForwardOut().ifPresent(part -> vector(layer, part, hidden));
+  }
+
+  private void planHeadNorms(ModelConfig config, int layer) {
+    switch (config.architecture().headNorms()) {
+      case NONE -> {}
+      case EACH -> {
+        vector(layer, Part.QUERY_NORM, config.keyDim());
+        vector(layer, Part.KEY_NORM, config.keyDim());
+      }
+      case TOGETHER -> {
+        vector(layer, Part.QUERY_NORM, (long) config.queryHeads() * config.keyDim());
+        vector(layer, Part.KEY_NORM, (long) config.kvHeads() * config.keyDim());
+      }
     }
-    vector(layer, Part.FEED_FORWARD_NORM, hidden);
-    projection(layer, Part.GATE, config.feedForward(), hidden, false);
-    projection(layer, Part.UP, config.feedForward(), hidden, false);
-    projection(layer, Part.DOWN, hidden, config.feedForward(), false);
+  }
+
+  private void planFeedForward(ModelConfig config, int layer) {
+    int hidden = config.hidden();
+    int gates = config.feedForward();
+    if (config.architecture().traits().mayFuseGates() && !holds(layer, Part.GATE)) {
+      int[] rows = {gates, gates};
+      fused(layer, Part.GATE_UP, hidden, false, rows, Part.GATE, Part.UP);
+    } else {
+      projection(layer, Part.GATE, gates, hidden, false);
+      projection(layer, Part.UP, gates, hidden, false);
+    }
+    projection(layer, Part.DOWN, hidden, gates, false);
+  }
+
+  private boolean holds(int layer, Part part) {
+    return file.find(names.weight(layer, part)).isPresent();
+  }
+
+  /** One tensor that holds the rows of several, one after another. */
+  private void fused(
+      int layer, Part whole, long columns, boolean biased, int[] rows, Part... parts) {
+    projection(layer, whole, Arrays.stream(rows).asLongStream().sum(), columns, biased);
+    long from = 0;
+    for (int i = 0; i < parts.length; i++) {
+      long to = from + rows[i];
+      slices.put(
+          new Piece(layer, parts[i]),
+          new Slice(names.weight(layer, whole), names.bias(layer, whole), from, to));
+      from = to;
+    }
   }
 
   private void planLatent(ModelConfig config, LatentConfig latent, int layer) {
@@ -115,6 +174,22 @@ public final class TensorPlan {
     return required.containsKey(name);
   }
 
+  /** The matrix of a part, wherever its rows lie. */
+  Tensor weight(int layer, Part part) {
+    Slice slice = slices.get(new Piece(layer, part));
+    return slice == null
+        ? require(names.weight(layer, part))
+        : require(slice.weight).rows(slice.from, slice.to);
+  }
+
+  /** What is added after that matrix, where there is such a thing. */
+  Optional<Tensor> bias(int layer, Part part) {
+    Slice slice = slices.get(new Piece(layer, part));
+    return slice == null
+        ? find(names.bias(layer, part))
+        : find(slice.bias).map(whole -> whole.rows(slice.from, slice.to));
+  }
+
   /** A tensor of the plan, refused unless the file holds it in its shape. */
   Tensor require(String name) {
     return file.require(name, required.containsKey(name) ? required.get(name) : optional.get(name));
@@ -133,8 +208,13 @@ public final class TensorPlan {
    */
   public long loadedBytes() {
     long bytes = 0;
+    Set<String> inPieces = slices.values().stream().map(Slice::weight).collect(toSet());
     for (String name : required.keySet()) {
-      bytes += turned.contains(name) ? turnedBytes(require(name)) : loadedBytes(require(name));
+      Tensor whole = require(name);
+      bytes += inPieces.contains(name) ? 0 : bytesOf(name, whole);
+    }
+    for (Piece piece : slices.keySet()) {
+      bytes += loadedBytes(weight(piece.layer, piece.part));
     }
     for (String name : optional.keySet()) {
       bytes += find(name).map(TensorPlan::loadedBytes).orElse(0L);
@@ -142,8 +222,10 @@ public final class TensorPlan {
     return bytes;
   }
 
-  private long turnedBytes(Tensor both) {
-    return LatentTensors.turnedBytes(both, config.latent().orElseThrow(), config.queryHeads());
+  private long bytesOf(String name, Tensor whole) {
+    return turned.contains(name)
+        ? LatentTensors.turnedBytes(whole, config.latent().orElseThrow(), config.queryHeads())
+        : loadedBytes(whole);
   }
 
   /** Vectors become floats, coded matrices are laid out anew, others stay as they are mapped. */

@@ -67,7 +67,7 @@ final class WeightsLoader {
       layers.add(layer(layer));
       progress.layers(layer + 1, config.layers());
     }
-    float[] outputNorm = vector(names.outputNorm());
+    float[] outputNorm = norm(names.outputNorm());
     Matrix output = plan.find(names.output()).map(this::matrix).orElse(embedding);
     TensorSource needed = readsMapping ? file : null;
     if (needed == null) {
@@ -77,14 +77,19 @@ final class WeightsLoader {
   }
 
   private LayerWeights layer(int layer) {
+    NormPlaces norms = config.architecture().norms();
     return new LayerWeights(
-        vector(names.weight(layer, Part.ATTENTION_NORM)),
+        norm(layer, norms.attention()),
         config.latent().isPresent() ? latent(layer) : heads(layer),
-        LayerWeights.NO_NORM,
-        vector(names.weight(layer, Part.FEED_FORWARD_NORM)),
+        norm(layer, norms.attentionOut()),
+        norm(layer, norms.feedForward()),
         gated(layer),
-        LayerWeights.NO_NORM,
+        norm(layer, norms.feedForwardOut()),
         config.windows().of(layer));
+  }
+
+  private float[] norm(int layer, Optional<Part> part) {
+    return part.map(held -> norm(names.weight(layer, held))).orElse(LayerWeights.NO_NORM);
   }
 
   private AttentionWeights heads(int layer) {
@@ -106,7 +111,7 @@ final class WeightsLoader {
         direct ? Optional.empty() : Optional.of(queryLatent(layer)),
         projection(layer, direct ? Part.QUERY : Part.QUERY_UP),
         projection(layer, Part.LATENT),
-        vector(names.weight(layer, Part.LATENT_NORM)),
+        norm(names.weight(layer, Part.LATENT_NORM)),
         heads.toLatent().stream().map(this::matrix).toList(),
         heads.fromLatent().stream().map(this::matrix).toList(),
         projection(layer, Part.OUTPUT));
@@ -114,7 +119,7 @@ final class WeightsLoader {
 
   private LatentWeights.QueryLatent queryLatent(int layer) {
     return new LatentWeights.QueryLatent(
-        projection(layer, Part.QUERY_DOWN), vector(names.weight(layer, Part.QUERY_LATENT_NORM)));
+        projection(layer, Part.QUERY_DOWN), norm(names.weight(layer, Part.QUERY_LATENT_NORM)));
   }
 
   private FeedForwardWeights gated(int layer) {
@@ -122,23 +127,28 @@ final class WeightsLoader {
         projection(layer, Part.GATE),
         projection(layer, Part.UP),
         projection(layer, Part.DOWN),
-        Activation.SILU);
+        config.architecture().activation());
   }
 
   private Projection projection(int layer, Part part) {
     return new Projection(
-        matrix(plan.require(names.weight(layer, part))),
-        plan.find(names.bias(layer, part)).map(Tensor::toFloats).orElse(Projection.NO_BIAS));
+        matrix(plan.weight(layer, part)),
+        plan.bias(layer, part).map(Tensor::toFloats).orElse(Projection.NO_BIAS));
   }
 
   private HeadNorm headNorm(int layer, Part part) {
-    return config.architecture().headNorms()
-        ? new HeadNorm.RootMeanSquare(vector(names.weight(layer, part)), config.normEpsilon())
-        : new HeadNorm.None();
+    return config.architecture().headNorms() == Architecture.HeadNorms.NONE
+        ? new HeadNorm.None()
+        : new HeadNorm.RootMeanSquare(norm(names.weight(layer, part)), config.normEpsilon());
   }
 
-  private float[] vector(String name) {
-    return plan.require(name).toFloats();
+  private float[] norm(String name) {
+    float[] weight = plan.require(name).toFloats();
+    float added = names.addedToNorms(config.architecture());
+    for (int i = 0; added != 0 && i < weight.length; i++) {
+      weight[i] += added;
+    }
+    return weight;
   }
 
   private Matrix matrix(Tensor tensor) {

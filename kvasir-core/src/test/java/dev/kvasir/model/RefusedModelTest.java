@@ -98,8 +98,8 @@ class RefusedModelTest {
   void anUnknownArchitectureIsNamedWithTheKnown() throws IOException {
     TinyModel model = new TinyModel(Sizes.of("mamba"), SEED);
     String sentence =
-        "the architecture is 'mamba'; supported are llama, mistral, qwen2, qwen3, deepseek2, deepseek_v2,"
-            + " deepseek_v3";
+        "the architecture is 'mamba'; supported are llama, mistral, qwen2, qwen3, gemma2, gemma3,"
+            + " phi3, granite, olmo2, smollm3, deepseek2";
     assertThat(refusalOfGguf(model)).isEqualTo(sentence);
     assertThat(refusalOfConfig(model)).isEqualTo(sentence);
     model.json.remove("model_type");

@@ -25,6 +25,8 @@ final class NativeRows implements RowKernels {
       Calls.floats("rms_norm", ADDRESS, JAVA_INT, ADDRESS, JAVA_FLOAT, ADDRESS, JAVA_INT, JAVA_INT);
   private static final MethodHandle GATED_SILU =
       Calls.floats("gated_silu", ADDRESS, ADDRESS, JAVA_INT, JAVA_INT);
+  private static final MethodHandle GATED_GELU =
+      Calls.floats("gated_gelu", ADDRESS, ADDRESS, JAVA_INT, JAVA_INT);
   private static final MethodHandle ADD =
       Calls.floats("add", ADDRESS, JAVA_INT, ADDRESS, JAVA_INT, JAVA_INT);
   private static final MethodHandle MULTIPLY =
@@ -78,6 +80,17 @@ final class NativeRows implements RowKernels {
     Bounds.check(up.length, at, count);
     try {
       GATED_SILU.invokeExact(MemorySegment.ofArray(gate), MemorySegment.ofArray(up), at, count);
+    } catch (Throwable e) {
+      throw Calls.unexpected(e);
+    }
+  }
+
+  @Override
+  public void gatedGelu(float[] gate, float[] up, int at, int count) {
+    Bounds.check(gate.length, at, count);
+    Bounds.check(up.length, at, count);
+    try {
+      GATED_GELU.invokeExact(MemorySegment.ofArray(gate), MemorySegment.ofArray(up), at, count);
     } catch (Throwable e) {
       throw Calls.unexpected(e);
     }

@@ -13,6 +13,7 @@ import static jdk.incubator.vector.VectorOperators.NEG;
 import static jdk.incubator.vector.VectorOperators.SUB;
 
 import dev.kvasir.kernel.Exponential;
+import dev.kvasir.kernel.Gelu;
 import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.VectorSpecies;
 
@@ -85,6 +86,22 @@ final class FloatRows {
     }
     for (; i < end; i++) {
       gate[i] = gate[i] / (Exponential.of(-gate[i]) + 1) * up[i];
+    }
+  }
+
+  static void gatedGelu(float[] gate, float[] up, int at, int count) {
+    int i = at;
+    int end = at + count;
+    for (; i <= end - LANES; i += LANES) {
+      FloatVector g = FloatVector.fromArray(SPECIES, gate, i);
+      FloatVector curve = g.lanewise(MUL, g).lanewise(FMA, all(Gelu.CUBIC), all(Gelu.LINEAR));
+      FloatVector e = exponential(g.lanewise(MUL, curve));
+      g.lanewise(DIV, e.lanewise(ADD, all(1)))
+          .lanewise(MUL, FloatVector.fromArray(SPECIES, up, i))
+          .intoArray(gate, i);
+    }
+    for (; i < end; i++) {
+      gate[i] = Gelu.of(gate[i]) * up[i];
     }
   }
 

@@ -27,6 +27,11 @@ final class VectorRows implements RowKernels {
   }
 
   @Override
+  public void gatedGelu(float[] gate, float[] up, int at, int count) {
+    FloatRows.gatedGelu(gate, up, at, count);
+  }
+
+  @Override
   public void add(float[] x, int at, float[] y, int yAt, int count) {
     int i = 0;
     for (; i <= count - FloatRows.LANES; i += FloatRows.LANES) {

@@ -287,6 +287,7 @@ final class WarmUp implements AutoCloseable {
     return inTurn(
         kernels -> kernels.rows().rmsNorm(x, 0, y, 1e-6f, z, 0, COLUMNS),
         kernels -> kernels.rows().gatedSilu(z, y, 0, COLUMNS),
+        kernels -> kernels.rows().gatedGelu(z, y, 0, COLUMNS),
         kernels ->
             kernels.rows().exponentiate(z, 0, COLUMNS, kernels.rows().maximum(z, 0, COLUMNS)),
         kernels -> kernels.rows().add(z, 0, y, 0, COLUMNS),

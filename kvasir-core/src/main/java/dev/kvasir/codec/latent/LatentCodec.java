@@ -40,7 +40,8 @@ class LatentCodec implements PageCodec {
 
   @Override
   public SequenceCodec resume(MemoryPool pool, byte[] state) {
-    return new LatentSequence(latents.resume(pool, state), rotary, queryHeads);
+    byte[] ofLatents = LatentSequence.latentState(LatentSequence.KIND, state);
+    return new LatentSequence(latents.resume(pool, ofLatents), rotary, queryHeads);
   }
 
   @Override

@@ -1,13 +1,24 @@
 package dev.kvasir.codec.latent;
 
+import dev.kvasir.codec.Envelope;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.SealingRun;
 import dev.kvasir.codec.SequenceCodec;
 import dev.kvasir.memory.SharedArena;
 import dev.kvasir.memory.Spares;
+import java.lang.foreign.MemorySegment;
 
-/** A method at work on the latents of a sequence: it never meets the channels that turn. */
+/**
+ * A method at work on the latents of a sequence: it never meets the channels that turn. Stored:
+ *
+ * <pre>
+ * the method's stored state
+ * </pre>
+ */
 class LatentSequence implements SequenceCodec {
+  /** The number of its state among stored ones. */
+  static final int KIND = 48;
+
   final SequenceCodec latents;
   final RotaryChannels rotary;
   private final int queryHeads;
@@ -89,7 +100,7 @@ class LatentSequence implements SequenceCodec {
       int position,
       float[] keys,
       float[] values) {
-    var turned = rotary.pack(memory, keys);
+    MemorySegment turned = rotary.pack(memory, keys);
     rotary.latentsOf(keys, 0, rotary.kvHeads() * Page.TOKENS, keys);
     Page page = latents.seal(memory, layer, position, keys, values);
     return new LatentPage(memory, rotary, turned, page);
@@ -100,10 +111,25 @@ class LatentSequence implements SequenceCodec {
     return LatentPage.read(memory, rotary, latents, layer, form);
   }
 
-  /** What turns leaves nothing behind. */
   @Override
   public byte[] state() {
-    return latents.state();
+    return state(KIND, latents.state());
+  }
+
+  static byte[] state(int kind, byte[] ofLatents) {
+    return Envelope.STATE.seal(kind, ofLatents.length, out -> out.put(ofLatents));
+  }
+
+  /** What {@link #state} was made of. */
+  static byte[] latentState(int kind, byte[] state) {
+    return Envelope.STATE.open(
+        state,
+        kind,
+        in -> {
+          byte[] ofLatents = new byte[in.remaining()];
+          in.get(ofLatents);
+          return ofLatents;
+        });
   }
 
   @Override

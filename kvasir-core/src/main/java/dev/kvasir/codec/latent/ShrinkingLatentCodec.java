@@ -25,7 +25,8 @@ final class ShrinkingLatentCodec extends LatentCodec implements ShrinkingCodec {
 
   @Override
   public ShrinkingSequence resume(MemoryPool pool, byte[] state) {
-    return new ShrinkingLatentSequence(shrinking.resume(pool, state), rotary, queryHeads);
+    byte[] ofLatents = LatentSequence.latentState(ShrinkingLatentSequence.KIND, state);
+    return new ShrinkingLatentSequence(shrinking.resume(pool, ofLatents), rotary, queryHeads);
   }
 
   @Override

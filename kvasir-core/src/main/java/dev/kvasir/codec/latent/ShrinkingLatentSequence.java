@@ -6,6 +6,9 @@ import dev.kvasir.memory.SharedArena;
 
 /** Latents of a sequence at their levels, beside channels that stay as wide as they are. */
 final class ShrinkingLatentSequence extends LatentSequence implements ShrinkingSequence {
+  /** The number of its state among stored ones. */
+  static final int KIND = 49;
+
   private final ShrinkingSequence shrinking;
 
   ShrinkingLatentSequence(ShrinkingSequence latents, RotaryChannels rotary, int queryHeads) {
@@ -16,6 +19,11 @@ final class ShrinkingLatentSequence extends LatentSequence implements ShrinkingS
   private ShrinkingLatentSequence(ShrinkingSequence latents, LatentSequence like) {
     super(latents, like);
     this.shrinking = latents;
+  }
+
+  @Override
+  public byte[] state() {
+    return state(KIND, shrinking.state());
   }
 
   @Override

@@ -10,6 +10,7 @@ import dev.kvasir.kernel.DenseMatrix;
 import dev.kvasir.kernel.DenseMatrix.Precision;
 import dev.kvasir.kernel.Exponential;
 import dev.kvasir.kernel.FixedRows;
+import dev.kvasir.kernel.Gelu;
 import dev.kvasir.kernel.HalfQueries;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.PatternKernels;
@@ -548,6 +549,10 @@ public abstract class KernelContract {
     tested.rows().gatedSilu(found, y, 1, count);
     assertThat(found).as("seed %d", SEED).isEqualTo(expected);
 
+    scalar.rows().gatedGelu(expected, y, 1, count);
+    tested.rows().gatedGelu(found, y, 1, count);
+    assertThat(found).as("seed %d", SEED).isEqualTo(expected);
+
     if (count > 0) {
       scalar.rows().rmsNorm(x, 1, y, 1e-6f, expected, 2, count);
       tested.rows().rmsNorm(x, 1, y, 1e-6f, found, 2, count);
@@ -593,6 +598,29 @@ public abstract class KernelContract {
     float[] expected = gate.clone();
     scalar.rows().gatedSilu(expected, up, 0, gate.length);
     tested.rows().gatedSilu(gate, up, 0, gate.length);
+    assertThat(gate).isEqualTo(expected);
+    for (float value : gate) {
+      assertThat(value).isFinite();
+    }
+  }
+
+  @Test
+  void gelusAreRight() {
+    for (float x = -12; x < 12; x += 0.01f) {
+      double inner = Math.sqrt(2 / Math.PI) * (x + 0.044715 * x * x * x);
+      double expected = 0.5 * x * (1 + Math.tanh(inner));
+      assertThat((double) Gelu.of(x)).isCloseTo(expected, within(1e-6 * Math.max(1, Math.abs(x))));
+    }
+  }
+
+  @Test
+  void gelusOfExtremesStayFinite() {
+    float[] gate = {-1e30f, 1e30f, -100, 100, 0, -0f, 10, -10, 1e-30f};
+    float[] up = new float[gate.length];
+    Arrays.fill(up, 1);
+    float[] expected = gate.clone();
+    scalar.rows().gatedGelu(expected, up, 0, gate.length);
+    tested.rows().gatedGelu(gate, up, 0, gate.length);
     assertThat(gate).isEqualTo(expected);
     for (float value : gate) {
       assertThat(value).isFinite();

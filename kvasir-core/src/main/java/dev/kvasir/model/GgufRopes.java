@@ -1,0 +1,100 @@
+package dev.kvasir.model;
+
+import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.format.GgufFile;
+import dev.kvasir.format.GgufMetadata;
+import dev.kvasir.model.ModelConfig.RopeSettings;
+import dev.kvasir.model.RopeFrequencies.Yarn;
+
+/** Reads from a GGUF file how far each layer turns. */
+final class GgufRopes {
+  private static final int SMOLLM3_PERIOD = 4;
+
+  private final GgufFile file;
+  private final GgufMetadata metadata;
+  private final Architecture architecture;
+  private final int contextLength;
+  private final int dimensions;
+
+  GgufRopes(GgufFile file, Architecture architecture, int keyDim, int contextLength) {
+    this.file = file;
+    this.metadata = file.metadata();
+    this.architecture = architecture;
+    this.contextLength = contextLength;
+    this.dimensions = metadata.integer(key("rope.dimension_count")).orElse(keyDim);
+  }
+
+  RopePattern pattern(WindowPattern windows) {
+    RopeSettings global = global();
+    if (architecture == Architecture.SMOLLM3) {
+      return RopePattern.without(global, layer -> (layer + 1) % SMOLLM3_PERIOD == 0);
+    }
+    // Granite takes that switch of others for one of rotation itself.
+    if (architecture == Architecture.GRANITE
+        && !metadata.bool(key("rope.scaling.finetuned")).orElse(true)) {
+      return RopePattern.without(global, layer -> true);
+    }
+    return RopePattern.of(global, local(global), windows);
+  }
+
+  private RopeSettings global() {
+    double base = metadata.number(key("rope.freq_base")).orElse(10_000.0);
+    RopeFrequencies frequencies = frequencies();
+    double magnitude = metadata.number(key("rope.scaling.attn_factor")).orElse(1.0);
+    if (frequencies instanceof Yarn yarn) {
+      magnitude *= Yarn.magnitude(yarn.factor());
+    }
+    return new RopeSettings(
+        architecture.ggufRopeLayout(), base, dimensions, frequencies, magnitude);
+  }
+
+  private RopeSettings local(RopeSettings global) {
+    Traits traits = architecture.traits();
+    double usual = traits.localBase() == 0 ? global.base() : traits.localBase();
+    double base = metadata.number(key("rope.freq_base_swa")).orElse(usual);
+    return global.withBase(base, traits.stretchesLocals());
+  }
+
+  private RopeFrequencies frequencies() {
+    if (file.find(TensorNames.ROPE_FACTORS).isPresent()) {
+      return new RopeFrequencies.Divided(factors(TensorNames.ROPE_FACTORS));
+    }
+    // Older files name no kind and mean linear, by a factor of which 0 says none.
+    String kind = metadata.string(key("rope.scaling.type")).orElse("linear");
+    if (kind.equals("longrope") || file.find(TensorNames.LONG_ROPE_FACTORS).isPresent()) {
+      return new RopeFrequencies.LongRope(
+          factors(TensorNames.SHORT_ROPE_FACTORS),
+          factors(TensorNames.LONG_ROPE_FACTORS),
+          originalContext(),
+          contextLength);
+    }
+    double factor =
+        metadata
+            .number(key("rope.scaling.factor"))
+            .or(() -> metadata.number(key("rope.scale_linear")))
+            .filter(given -> given != 0)
+            .orElse(1.0);
+    return switch (kind) {
+      case "none" -> new RopeFrequencies.Plain();
+      case "linear" -> new RopeFrequencies.Linear(factor);
+      case "yarn" -> new Yarn(factor, originalContext(), Yarn.FAST_TURNS, Yarn.SLOW_TURNS, true);
+      default ->
+          throw new InvalidInputException(
+              "%s: rope scaling is '%s'; supported are none, linear, yarn, longrope and Llama 3.1's"
+                  .formatted(file.name(), kind));
+    };
+  }
+
+  private float[] factors(String tensor) {
+    return file.require(tensor, dimensions / 2).toFloats();
+  }
+
+  private int originalContext() {
+    int given = metadata.integer(key("rope.scaling.original_context_length")).orElse(0);
+    return given == 0 ? contextLength : given;
+  }
+
+  private String key(String suffix) {
+    return architecture.fileName() + "." + suffix;
+  }
+}

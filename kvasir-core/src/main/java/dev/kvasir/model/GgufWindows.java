@@ -1,0 +1,40 @@
+package dev.kvasir.model;
+
+import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.format.GgufMetadata;
+import java.util.Optional;
+
+/** Reads from a GGUF file's metadata how far back each layer looks. */
+final class GgufWindows {
+  /** What llama.cpp takes for granted where a file of Gemma 2 does not say. */
+  private static final int GEMMA2_WINDOW = 4096;
+
+  private GgufWindows() {}
+
+  static WindowPattern read(
+      GgufMetadata metadata, Architecture architecture, int layers, String fileName) {
+    String prefix = architecture.fileName() + ".attention.sliding_window";
+    int usual = architecture == Architecture.GEMMA2 ? GEMMA2_WINDOW : 0;
+    int window = metadata.integer(prefix).orElse(usual);
+    // Converters write numbers there that Phi was not trained with; llama.cpp passes over them.
+    if (window == 0 || architecture == Architecture.PHI3) {
+      return WindowPattern.FULL;
+    }
+    String key = prefix + "_pattern";
+    if (metadata.value(key).filter(value -> value instanceof boolean[]).isPresent()) {
+      return pattern(metadata.bools(key), window, layers, fileName, key);
+    }
+    return WindowPattern.every(
+        metadata.integer(key).orElse(architecture.traits().localPeriod()), window);
+  }
+
+  private static WindowPattern pattern(
+      Optional<boolean[]> found, int window, int layers, String fileName, String key) {
+    boolean[] local = found.orElseThrow();
+    if (local.length != layers) {
+      throw new InvalidInputException(
+          "%s: '%s' has %d entries; expected %d".formatted(fileName, key, local.length, layers));
+    }
+    return layer -> local[layer] ? window : WindowPattern.UNBOUNDED;
+  }
+}

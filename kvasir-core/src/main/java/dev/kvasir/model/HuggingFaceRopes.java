@@ -1,0 +1,176 @@
+package dev.kvasir.model;
+
+import com.google.gson.JsonArray;
+import com.google.gson.JsonElement;
+import com.google.gson.JsonPrimitive;
+import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.format.JsonFile;
+import dev.kvasir.model.ModelConfig.RopeSettings;
+import dev.kvasir.model.RopeFrequencies.LongRope;
+import dev.kvasir.model.RopeFrequencies.Yarn;
+import java.util.Optional;
+
+/** Reads from a {@code config.json} how far each layer turns. */
+final class HuggingFaceRopes {
+  private static final int SMOLLM3_PERIOD = 4;
+
+  private final JsonFile json;
+  private final Architecture architecture;
+  private final int headDim;
+  private final int contextLength;
+
+  HuggingFaceRopes(JsonFile json, Architecture architecture, int headDim, int contextLength) {
+    this.json = json;
+    this.architecture = architecture;
+    this.headDim = headDim;
+    this.contextLength = contextLength;
+  }
+
+  RopePattern pattern(WindowPattern windows, int layers) {
+    // Newer files keep all of it in 'rope_parameters', older ones the scaling in 'rope_scaling';
+    // where layers differ, the newer ones have an object for each kind of layer.
+    Optional<JsonFile> all = json.object("rope_parameters").or(() -> json.object("rope_scaling"));
+    Optional<JsonFile> full = all.flatMap(given -> given.object("full_attention"));
+    Optional<JsonFile> sliding = all.flatMap(given -> given.object("sliding_attention"));
+    RopeSettings global = global(full.or(() -> all));
+    if (architecture == Architecture.SMOLLM3) {
+      return withoutSome(global, layers);
+    }
+    RopeSettings local =
+        sliding.isPresent() ? settings(sliding.get(), localBase(global)) : local(global);
+    return RopePattern.of(global, local, windows);
+  }
+
+  private RopeSettings global(Optional<JsonFile> scaling) {
+    double base = json.number("rope_theta").orElse(10_000.0);
+    return scaling
+        .map(given -> settings(given, base))
+        .orElseGet(
+            () ->
+                new RopeSettings(
+                    RopeLayout.HALVES, base, dimensions(1.0), new RopeFrequencies.Plain()));
+  }
+
+  private RopeSettings local(RopeSettings global) {
+    return global.withBase(localBase(global), architecture.traits().stretchesLocals());
+  }
+
+  private double localBase(RopeSettings global) {
+    double usual = architecture.traits().localBase();
+    return json.number("rope_local_base_freq").orElse(usual == 0 ? global.base() : usual);
+  }
+
+  private RopeSettings settings(JsonFile scaling, double usualBase) {
+    double base = scaling.number("rope_theta").orElse(usualBase);
+    double share = scaling.number("partial_rotary_factor").orElse(1.0);
+    RopeFrequencies frequencies = frequencies(scaling);
+    return new RopeSettings(
+        RopeLayout.HALVES, base, dimensions(share), frequencies, magnitude(scaling, frequencies));
+  }
+
+  private int dimensions(double usualShare) {
+    return (int) (headDim * json.number("partial_rotary_factor").orElse(usualShare));
+  }
+
+  private RopeFrequencies frequencies(JsonFile scaling) {
+    String kind = scaling.string("rope_type").or(() -> scaling.string("type")).orElse("default");
+    return switch (kind) {
+      case "default" -> new RopeFrequencies.Plain();
+      case "linear" -> new RopeFrequencies.Linear(required(scaling, "factor"));
+      case "llama3" ->
+          new RopeFrequencies.Llama3(
+              required(scaling, "factor"),
+              required(scaling, "low_freq_factor"),
+              required(scaling, "high_freq_factor"),
+              required(scaling, "original_max_position_embeddings"));
+      case "yarn" ->
+          new Yarn(
+              required(scaling, "factor"),
+              originalContext(scaling),
+              scaling.number("beta_fast").orElse(Yarn.FAST_TURNS),
+              scaling.number("beta_slow").orElse(Yarn.SLOW_TURNS),
+              scaling.bool("truncate").orElse(true));
+      case "longrope", "su" ->
+          new LongRope(
+              factors(scaling, "short_factor"),
+              factors(scaling, "long_factor"),
+              originalContext(scaling),
+              contextLength);
+      default ->
+          throw new InvalidInputException(
+              "%s: rope scaling is '%s'; supported are default, linear, llama3, yarn and longrope"
+                  .formatted(scaling.name(), kind));
+    };
+  }
+
+  private double magnitude(JsonFile scaling, RopeFrequencies frequencies) {
+    Optional<Double> given = scaling.number("attention_factor");
+    return switch (frequencies) {
+      case Yarn yarn -> given.orElseGet(() -> magnitude(scaling, yarn.factor()));
+      case LongRope rule -> given.orElseGet(() -> magnitude(scaling, rule));
+      default -> 1;
+    };
+  }
+
+  private static double magnitude(JsonFile scaling, double factor) {
+    Optional<Double> turned = scaling.number("mscale").filter(number -> number != 0);
+    Optional<Double> all = scaling.number("mscale_all_dim").filter(number -> number != 0);
+    return turned.isPresent() && all.isPresent()
+        ? Yarn.magnitude(factor, turned.get()) / Yarn.magnitude(factor, all.get())
+        : Yarn.magnitude(factor);
+  }
+
+  /** By how much the context is longer than the original one, whatever it is used for. */
+  private double magnitude(JsonFile scaling, LongRope rule) {
+    boolean measured = json.has("original_max_position_embeddings");
+    double longer = contextLength / (double) rule.originalContext();
+    double factor = measured ? longer : scaling.number("factor").orElse(longer);
+    return factor <= 1 ? 1 : Math.sqrt(1 + Math.log(factor) / Math.log(rule.originalContext()));
+  }
+
+  private int originalContext(JsonFile scaling) {
+    String key = "original_max_position_embeddings";
+    int given = json.integer(key).orElse(scaling.integer(key).orElse(0));
+    return given == 0 ? contextLength : given;
+  }
+
+  private float[] factors(JsonFile scaling, String key) {
+    JsonArray found =
+        scaling.array(key).orElseThrow(() -> scaling.missing(key, "an array of numbers"));
+    int pairs = dimensions(scaling.number("partial_rotary_factor").orElse(1.0)) / 2;
+    if (found.size() != pairs) {
+      throw new InvalidInputException(
+          "%s: '%s' has %d entries; expected %d"
+              .formatted(scaling.name(), key, found.size(), pairs));
+    }
+    float[] factors = new float[pairs];
+    for (int i = 0; i < pairs; i++) {
+      JsonElement element = found.get(i);
+      if (!(element instanceof JsonPrimitive primitive) || !primitive.isNumber()) {
+        throw scaling.wrong(key + "[" + i + "]", element, "a number");
+      }
+      factors[i] = primitive.getAsFloat();
+    }
+    return factors;
+  }
+
+  /** A list of 1 for layers that turn and 0 for those that do not, or every so manyth. */
+  private RopePattern withoutSome(RopeSettings settings, int layers) {
+    Optional<JsonArray> turning = json.array("no_rope_layers");
+    if (turning.isEmpty()) {
+      int period = json.integer("no_rope_layer_interval").orElse(SMOLLM3_PERIOD);
+      return RopePattern.without(settings, layer -> period > 0 && (layer + 1) % period == 0);
+    }
+    JsonArray each = turning.get();
+    if (each.size() != layers) {
+      throw new InvalidInputException(
+          "%s: 'no_rope_layers' has %d entries; expected %d"
+              .formatted(json.name(), each.size(), layers));
+    }
+    return RopePattern.without(settings, layer -> each.get(layer).toString().equals("0"));
+  }
+
+  private static double required(JsonFile json, String key) {
+    return json.number(key).orElseThrow(() -> json.missing(key, "a number"));
+  }
+}

@@ -1,0 +1,42 @@
+package dev.kvasir.model;
+
+import dev.kvasir.format.Tensor;
+import dev.kvasir.format.TensorSource;
+import java.util.Collection;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * The tensors of a Hugging Face folder by the names that a decoder alone has, also where it is the
+ * part of a model that sees or hears besides, which puts a word before them or among them.
+ */
+record TextTensors(TensorSource folder) implements TensorSource {
+  private static final String PART = "language_model.";
+  private static final String ROOT = "model.";
+
+  @Override
+  public String name() {
+    return folder.name();
+  }
+
+  @Override
+  public Collection<Tensor> tensors() {
+    return folder.tensors();
+  }
+
+  @Override
+  public Optional<Tensor> find(String tensorName) {
+    return names(tensorName).stream().map(folder::find).flatMap(Optional::stream).findFirst();
+  }
+
+  private static List<String> names(String plain) {
+    return plain.startsWith(ROOT)
+        ? List.of(plain, PART + plain, ROOT + PART + plain.substring(ROOT.length()))
+        : List.of(plain, PART + plain);
+  }
+
+  @Override
+  public void close() {
+    folder.close();
+  }
+}

@@ -1,0 +1,86 @@
+package dev.kvasir.family;
+
+/** Families whose feed-forward part is chosen token by token. */
+final class ExpertFamilies {
+  private static final int EXPERTS = 8;
+  private static final int WIDTH = 32;
+
+  private ExpertFamilies() {}
+
+  static FamilyModel qwen3moe(String name) {
+    FamilyModel model = new FamilyModel(name, "qwen3moe", "qwen3_moe", Sizes.WIDE);
+    Sizes sizes = model.sizes();
+    model.headDim(sizes.headDim());
+    model.ropeBase(DenseFamilies.ROPE_BASE);
+    experts(model, 3, "num_experts");
+    model.say("expert_feed_forward_length", WIDTH);
+    model.json("moe_intermediate_size", WIDTH);
+    model.json("norm_topk_prob", true);
+    model.json("decoder_sparse_step", 1);
+    for (int layer = 0; layer < sizes.layers(); layer++) {
+      Parts parts = new Parts(model, layer);
+      parts.normsBefore();
+      parts.attention();
+      parts.queryNorms(sizes.headDim(), sizes.headDim());
+      parts.experts("mlp.", EXPERTS, WIDTH, "gate_proj", "up_proj", "down_proj");
+    }
+    model.ends();
+    return model;
+  }
+
+  /** Weights of experts are not made to sum to one, and one expert that all share has a gate. */
+  static FamilyModel qwen2moe(String name) {
+    int shared = 48;
+    FamilyModel model = new FamilyModel(name, "qwen2moe", "qwen2_moe", Sizes.SQUARE);
+    Sizes sizes = model.sizes();
+    model.ropeBase(DenseFamilies.ROPE_BASE);
+    experts(model, 3, "num_experts");
+    model.say("expert_feed_forward_length", WIDTH);
+    model.json("moe_intermediate_size", WIDTH);
+    model.say("expert_shared_feed_forward_length", shared);
+    model.json("shared_expert_intermediate_size", shared);
+    model.json("norm_topk_prob", false);
+    model.json("decoder_sparse_step", 1);
+    for (int layer = 0; layer < sizes.layers(); layer++) {
+      Parts parts = new Parts(model, layer);
+      parts.normsBefore();
+      parts.attention();
+      parts.attentionBiases();
+      parts.experts("mlp.", EXPERTS, WIDTH, "gate_proj", "up_proj", "down_proj");
+      parts.gated("_shexp", "mlp.shared_expert.", shared);
+      String gate = FamilyModel.gguf(layer) + "ffn_gate_inp_shexp.weight";
+      Values values = model.randomMatrix(gate, 2, sizes.hidden());
+      model.gguf(gate, values);
+      model.folder(
+          FamilyModel.huggingFace(layer) + "mlp.shared_expert_gate.weight",
+          values.reshaped(1, sizes.hidden()));
+    }
+    model.ends();
+    return model;
+  }
+
+  /** To GGUF it is Llama with experts. */
+  static FamilyModel mixtral(String name) {
+    Sizes sizes = Sizes.WIDE;
+    FamilyModel model = new FamilyModel(name, "llama", "mixtral", sizes);
+    model.headDim(sizes.headDim());
+    model.say("rope.dimension_count", sizes.headDim());
+    model.ropeBase(DenseFamilies.ROPE_BASE);
+    experts(model, 2, "num_local_experts");
+    for (int layer = 0; layer < sizes.layers(); layer++) {
+      Parts parts = new Parts(model, layer);
+      parts.normsBefore();
+      parts.neighbouringAttention();
+      parts.experts("block_sparse_moe.", EXPERTS, sizes.feedForward(), "w1", "w3", "w2");
+    }
+    model.ends();
+    return model;
+  }
+
+  private static void experts(FamilyModel model, int used, String property) {
+    model.say("expert_count", EXPERTS);
+    model.json(property, EXPERTS);
+    model.say("expert_used_count", used);
+    model.json("num_experts_per_tok", used);
+  }
+}

@@ -1,0 +1,67 @@
+package dev.kvasir.family;
+
+import java.util.function.Function;
+
+/** Every model that is held to a golden. */
+enum Family {
+  LLAMA("llama", DenseFamilies::llama),
+  MISTRAL("mistral", DenseFamilies::mistral, DenseFamilies::mistralAsGranite),
+  QWEN2("qwen2", DenseFamilies::qwen2),
+  QWEN3("qwen3", DenseFamilies::qwen3),
+  GEMMA2("gemma2", GemmaFamilies::gemma2),
+  GEMMA3("gemma3", GemmaFamilies::gemma3),
+  GEMMA3_WIDE("gemma3-wide", GemmaFamilies::gemma3Wide),
+  PHI3("phi3", DenseFamilies::phi3),
+  GRANITE("granite", DenseFamilies::granite),
+  OLMO2("olmo2", DenseFamilies::olmo2),
+  SMOLLM3("smollm3", DenseFamilies::smollm3),
+  QWEN3_MOE("qwen3moe", ExpertFamilies::qwen3moe),
+  QWEN2_MOE("qwen2moe", ExpertFamilies::qwen2moe),
+  MIXTRAL("mixtral", ExpertFamilies::mixtral),
+  GPT_OSS("gpt-oss", GptOss::model),
+  DEEPSEEK2_LITE("deepseek2-lite", LatentFamilies::lite),
+  DEEPSEEK2_LITE_YARN("deepseek2-lite-yarn", LatentFamilies::liteWithYarn),
+  DEEPSEEK2("deepseek2", LatentFamilies::withQueryLatent),
+  DEEPSEEK3("deepseek3", LatentFamilies::withGroups),
+  LLAMA_YARN("llama-yarn", RopeFamilies::llamaWithYarn),
+  QWEN2_YARN("qwen2-yarn", RopeFamilies::qwen2WithYarn),
+  LLAMA3("llama3", RopeFamilies::llama3),
+  PHI3_SHORT("phi3-short", RopeFamilies::phi3Short),
+  PHI3_LONG("phi3-long", RopeFamilies::phi3Long);
+
+  private final String fileName;
+  private final Function<String, FamilyModel> recipe;
+  private final Function<String, FamilyModel> forLlamaCpp;
+
+  Family(String fileName, Function<String, FamilyModel> recipe) {
+    this(fileName, recipe, recipe);
+  }
+
+  Family(
+      String fileName,
+      Function<String, FamilyModel> recipe,
+      Function<String, FamilyModel> forLlamaCpp) {
+    this.fileName = fileName;
+    this.recipe = recipe;
+    this.forLlamaCpp = forLlamaCpp;
+  }
+
+  /** What its files are called. */
+  String fileName() {
+    return fileName;
+  }
+
+  FamilyModel model() {
+    return recipe.apply(fileName);
+  }
+
+  /** The same model as llama.cpp is given it. */
+  FamilyModel modelForLlamaCpp() {
+    return forLlamaCpp.apply(fileName);
+  }
+
+  @Override
+  public String toString() {
+    return fileName;
+  }
+}

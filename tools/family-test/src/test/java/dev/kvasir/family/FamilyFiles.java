@@ -1,0 +1,21 @@
+package dev.kvasir.family;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/**
+ * Writes the models to a folder: {@code NAME.gguf} for llama.cpp, and {@code NAME} as Hugging Face
+ * lays it out.
+ */
+final class FamilyFiles {
+  private FamilyFiles() {}
+
+  public static void main(String... arguments) throws IOException {
+    Path folder = Files.createDirectories(Path.of(arguments[0]));
+    for (Family family : Family.values()) {
+      family.modelForLlamaCpp().writeGguf(folder.resolve(family + ".gguf"));
+      family.model().writeFolder(folder.resolve(family.fileName()));
+    }
+  }
+}

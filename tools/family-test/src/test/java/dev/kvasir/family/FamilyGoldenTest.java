@@ -1,0 +1,134 @@
+package dev.kvasir.family;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeFalse;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.stream.IntStream;
+import java.util.zip.CRC32;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** A tiny model of every family against what llama.cpp computes of it in 32-bit floats. */
+class FamilyGoldenTest {
+  /** Logits are about 2 in size; llama.cpp looks gelu up in a table of 16-bit floats. */
+  private static final double LLAMA_CPP = 1e-2;
+
+  /**
+   * The same weights under other names, perhaps in another order of sums. As far apart are these
+   * logits and llama.cpp's where nothing is looked up: up to 4e-5.
+   */
+  private static final double SAME_MODEL = 5e-5;
+
+  /** In nats a token, of eight bits for keys and values. */
+  private static final double EIGHT_BITS = 5e-3;
+
+  private static final String FLOATS = "fp32";
+
+  @TempDir Path folder;
+
+  private final int[] tokens = Golden.tokens();
+
+  @ParameterizedTest
+  @EnumSource
+  void aModelIsTheOneThatItsGoldenWasMadeOf(Family family) throws IOException {
+    CRC32 crc = new CRC32();
+    Path file = family.modelForLlamaCpp().writeGguf(folder.resolve("model.gguf"));
+    crc.update(Files.readAllBytes(file));
+    assertThat("%08x".formatted(crc.getValue()))
+        .as("%s has changed; make the goldens anew", family)
+        .isEqualTo(Golden.of(family).crc());
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void logitsAreThoseOfLlamaCpp(Family family) {
+    float[][] expected = Golden.of(family).logits();
+    try (Runs runs = gguf(family)) {
+      assertClose(runs.inOneStep(FLOATS, tokens), expected, LLAMA_CPP);
+      assertClose(runs.tokenByToken(FLOATS, tokens), expected, LLAMA_CPP);
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void aGreedyTextIsThatOfLlamaCpp(Family family) {
+    int[] expected = Golden.of(family).greedy();
+    int[] prompt = Arrays.copyOf(tokens, Golden.GREEDY_AFTER);
+    try (Runs runs = gguf(family)) {
+      assertThat(runs.greedy(FLOATS, prompt, expected.length)).isEqualTo(expected);
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void aFolderIsTheSameModelAsTheFile(Family family) {
+    try (Runs file = gguf(family);
+        Runs other = folder(family)) {
+      float[][] expected = file.inOneStep(FLOATS, tokens);
+      assertClose(other.inOneStep(FLOATS, tokens), expected, SAME_MODEL);
+    }
+  }
+
+  /**
+   * The weights are random and their logits lively, so that no width is free; but rounding noise
+   * falls with every bit, to a quarter in what it costs, and a page that is read wrongly costs as
+   * much at any width.
+   */
+  @ParameterizedTest
+  @EnumSource
+  void aPackedCacheLosesLessWithEveryBit(Family family) {
+    // A block of the cache is packed after the first part, and the second reads it.
+    int[] first = repeated(144);
+    int[] second = Golden.of(family).greedy();
+    try (Runs runs = gguf(family)) {
+      float[][] expected = runs.tokenByTokenAfter(first, FLOATS, second);
+      double[] lost = new double[9];
+      for (int bits : new int[] {2, 4, 8}) {
+        String spec = "kivi:%d,window=16".formatted(bits);
+        lost[bits] = Divergence.mean(expected, runs.tokenByTokenAfter(first, spec, second));
+      }
+      assertThat(lost[8]).isBetween(0.0, EIGHT_BITS);
+      assertThat(lost[4]).isLessThan(lost[2] / 4).isGreaterThan(lost[8]);
+    }
+  }
+
+  private int[] repeated(int length) {
+    return IntStream.range(0, length).map(i -> tokens[i % tokens.length]).toArray();
+  }
+
+  private Runs gguf(Family family) {
+    assumeRun(family);
+    return Runs.ofGguf(family.model().writeGguf(folder.resolve(family + ".gguf")));
+  }
+
+  private Runs folder(Family family) {
+    assumeRun(family);
+    return Runs.ofFolder(family.model().writeFolder(folder.resolve(family.fileName())));
+  }
+
+  private static void assumeRun(Family family) {
+    assumeFalse(Pending.contains(family), () -> "the engine does not run " + family + " yet");
+  }
+
+  private static void assertClose(float[][] found, float[][] expected, double bound) {
+    assertThat(found.length).isEqualTo(expected.length);
+    double farthest = 0;
+    String where = "";
+    for (int t = 0; t < found.length; t++) {
+      assertThat(found[t]).hasSameSizeAs(expected[t]);
+      for (int i = 0; i < found[t].length; i++) {
+        double apart = Math.abs(found[t][i] - expected[t][i]);
+        if (!(apart <= farthest)) {
+          farthest = apart;
+          where = "token %d, logit %d: %s and %s".formatted(t, i, found[t][i], expected[t][i]);
+        }
+      }
+    }
+    assertThat(farthest).as(where).isLessThanOrEqualTo(bound);
+  }
+}

@@ -1,0 +1,226 @@
+package dev.kvasir.family;
+
+import com.google.gson.JsonObject;
+import dev.kvasir.format.GgufValue;
+import dev.kvasir.format.GgufWriter;
+import dev.kvasir.format.SafetensorsWriter;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/**
+ * A tiny random decoder of a family: what a GGUF file says of it, and what a folder as Hugging Face
+ * lays it out says of the same model. Its weights depend on its name alone.
+ */
+final class FamilyModel {
+  static final int VOCABULARY = 96;
+  static final int CONTEXT = 1024;
+  static final float EPSILON = 1e-3f; // so large that a wrong one shows
+
+  private final String name;
+  private final String architecture;
+  private final Sizes sizes;
+  private final Map<String, GgufValue> metadata = new LinkedHashMap<>();
+  private final Map<String, Values> tensors = new LinkedHashMap<>();
+  private final JsonObject json = new JsonObject();
+  private final Map<String, FolderTensor> folder = new LinkedHashMap<>();
+  private float normShift;
+
+  /**
+   * @param architecture what GGUF calls the family
+   * @param modelType what Hugging Face calls it
+   */
+  FamilyModel(String name, String architecture, String modelType, Sizes sizes) {
+    this.name = name;
+    this.architecture = architecture;
+    this.sizes = sizes;
+    metadata.put("general.architecture", GgufValue.string(architecture));
+    metadata.put("general.name", GgufValue.string(name));
+    metadata.put("tokenizer.ggml.model", GgufValue.string("no_vocab"));
+    json("model_type", modelType);
+    describe();
+  }
+
+  private void describe() {
+    say("vocab_size", VOCABULARY);
+    json("vocab_size", VOCABULARY);
+    say("context_length", CONTEXT);
+    json("max_position_embeddings", CONTEXT);
+    say("block_count", sizes.layers());
+    json("num_hidden_layers", sizes.layers());
+    say("embedding_length", sizes.hidden());
+    json("hidden_size", sizes.hidden());
+    say("feed_forward_length", sizes.feedForward());
+    json("intermediate_size", sizes.feedForward());
+    say("attention.head_count", sizes.queryHeads());
+    json("num_attention_heads", sizes.queryHeads());
+    say("attention.head_count_kv", sizes.kvHeads());
+    json("num_key_value_heads", sizes.kvHeads());
+    say("attention.layer_norm_rms_epsilon", EPSILON);
+    json("rms_norm_eps", EPSILON);
+  }
+
+  String name() {
+    return name;
+  }
+
+  Sizes sizes() {
+    return sizes;
+  }
+
+  void headDim(int dim) {
+    say("attention.key_length", dim);
+    say("attention.value_length", dim);
+    json("head_dim", dim);
+  }
+
+  void ropeBase(float base) {
+    say("rope.freq_base", base);
+    json("rope_theta", base);
+  }
+
+  void say(String key, GgufValue value) {
+    metadata.put(architecture + "." + key, value);
+  }
+
+  void say(String key, int value) {
+    say(key, GgufValue.uint32(value));
+  }
+
+  void say(String key, float value) {
+    say(key, GgufValue.float32(value));
+  }
+
+  void say(String key, String value) {
+    say(key, GgufValue.string(value));
+  }
+
+  void say(String key, boolean value) {
+    say(key, new GgufValue(7, new byte[] {(byte) (value ? 1 : 0)}));
+  }
+
+  void json(String key, Number value) {
+    json.addProperty(key, value);
+  }
+
+  void json(String key, String value) {
+    json.addProperty(key, value);
+  }
+
+  void json(String key, boolean value) {
+    json.addProperty(key, value);
+  }
+
+  JsonObject json() {
+    return json;
+  }
+
+  /** Folders of the family store the weights of norms without this. */
+  void storeNormsWithout(float shift) {
+    normShift = shift;
+  }
+
+  /** Random numbers of this model, of which each tensor has its own. */
+  Values random(String tensor, double middle, double spread, int... shape) {
+    return Values.random(name + "/" + tensor, middle, spread, shape);
+  }
+
+  /** A matrix whose products are {@code gain} times as large as what it multiplies. */
+  Values randomMatrix(String tensor, double gain, int... shape) {
+    return random(tensor, 0, gain / Math.sqrt(shape[shape.length - 1]), shape);
+  }
+
+  void gguf(String tensor, Values values) {
+    if (tensors.put(tensor, values) != null) {
+      throw new IllegalArgumentException(tensor + " is there already");
+    }
+  }
+
+  void folder(String tensor, FolderTensor values) {
+    if (folder.put(tensor, values) != null) {
+      throw new IllegalArgumentException(tensor + " is there already");
+    }
+  }
+
+  void folder(String tensor, Values values) {
+    folder(tensor, FolderTensor.f32(values));
+  }
+
+  /** A matrix that both formats hold as it is; names are without {@code .weight}. */
+  void matrix(String gguf, String huggingFace, double gain, int rows, int columns) {
+    Values values = randomMatrix(gguf, gain, rows, columns);
+    gguf(gguf + ".weight", values);
+    folder(huggingFace + ".weight", values);
+  }
+
+  void bias(String gguf, String huggingFace, double spread, int length) {
+    Values values = random(gguf + ".bias", 0, spread, length);
+    gguf(gguf + ".bias", values);
+    folder(huggingFace + ".bias", values);
+  }
+
+  void norm(String gguf, String huggingFace, int length) {
+    norm(gguf, huggingFace, 1, length);
+  }
+
+  private void norm(String gguf, String huggingFace, double middle, int length) {
+    Values stored = random(gguf, middle - normShift, 0.3 * middle, length);
+    gguf(gguf + ".weight", stored.plus(normShift));
+    folder(huggingFace + ".weight", stored);
+  }
+
+  /** What stands before and after all layers, with weights of the output's own. */
+  void ends() {
+    embedding(1);
+    norm("output_norm", "model.norm", sizes.hidden());
+    json("tie_word_embeddings", false);
+    matrix("output", "lm_head", 2, VOCABULARY, sizes.hidden());
+  }
+
+  /**
+   * The same with the embedding as weights of the output. It is small, for else every token would
+   * be followed by itself, and the last norm makes up for that.
+   */
+  void tiedEnds(double embeddingSize, double outputNorm) {
+    embedding(embeddingSize);
+    norm("output_norm", "model.norm", outputNorm, sizes.hidden());
+    json("tie_word_embeddings", true);
+  }
+
+  private void embedding(double size) {
+    Values embedding = random("token_embd", 0, size, VOCABULARY, sizes.hidden());
+    gguf("token_embd.weight", embedding);
+    folder("model.embed_tokens.weight", embedding);
+  }
+
+  static String gguf(int layer) {
+    return "blk." + layer + ".";
+  }
+
+  static String huggingFace(int layer) {
+    return "model.layers." + layer + ".";
+  }
+
+  Path writeGguf(Path file) {
+    GgufWriter writer = new GgufWriter();
+    metadata.forEach(writer::put);
+    tensors.forEach((tensor, values) -> writer.floats(tensor, values.floats(), values.longShape()));
+    return writer.writeTo(file);
+  }
+
+  Path writeFolder(Path path) {
+    SafetensorsWriter writer = new SafetensorsWriter();
+    folder.forEach((tensor, of) -> writer.tensor(tensor, of.dtype(), of.bytes(), of.shape()));
+    try {
+      Files.createDirectories(path);
+      Files.writeString(path.resolve("config.json"), json.toString());
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    writer.writeTo(path.resolve("model.safetensors"));
+    return path;
+  }
+}

@@ -1,0 +1,32 @@
+package dev.kvasir.family;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+
+/** A tensor as safetensors holds it. */
+record FolderTensor(String dtype, byte[] bytes, long... shape) {
+  static FolderTensor f32(Values values) {
+    ByteBuffer out = room(Float.BYTES * values.floats().length);
+    for (float value : values.floats()) {
+      out.putFloat(value);
+    }
+    return new FolderTensor("F32", out.array(), values.longShape());
+  }
+
+  /** Of numbers that 16 bits hold exactly. */
+  static FolderTensor bf16(Values values) {
+    ByteBuffer out = room(Short.BYTES * values.floats().length);
+    for (float value : values.floats()) {
+      int bits = Float.floatToRawIntBits(value);
+      if ((bits & 0xffff) != 0) {
+        throw new IllegalArgumentException(value + " is no bf16");
+      }
+      out.putShort((short) (bits >>> 16));
+    }
+    return new FolderTensor("BF16", out.array(), values.longShape());
+  }
+
+  private static ByteBuffer room(int bytes) {
+    return ByteBuffer.allocate(bytes).order(ByteOrder.LITTLE_ENDIAN);
+  }
+}

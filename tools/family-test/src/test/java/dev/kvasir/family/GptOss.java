@@ -1,0 +1,91 @@
+package dev.kvasir.family;
+
+import com.google.gson.JsonArray;
+
+/**
+ * Sinks in attention, local and global layers, experts with biases and a clamped gate. The experts'
+ * weights are such as MXFP4 holds exactly.
+ */
+final class GptOss {
+  private static final int WINDOW = 16;
+  private static final int EXPERTS = 6;
+  private static final int WIDTH = 64;
+
+  private GptOss() {}
+
+  static FamilyModel model(String name) {
+    FamilyModel model = new FamilyModel(name, "gpt-oss", "gpt_oss", Sizes.WIDE);
+    Sizes sizes = model.sizes();
+    model.headDim(sizes.headDim());
+    model.ropeBase(DenseFamilies.ROPE_BASE);
+    Yarn.stretch(model).addProperty("truncate", true);
+    model.say("attention.sliding_window", WINDOW);
+    model.json("sliding_window", WINDOW);
+    model.say("feed_forward_length", WIDTH);
+    model.json("intermediate_size", WIDTH);
+    model.say("expert_feed_forward_length", WIDTH);
+    model.say("expert_count", EXPERTS);
+    model.json("num_local_experts", EXPERTS);
+    model.say("expert_used_count", 2);
+    model.json("num_experts_per_tok", 2);
+    model.json("attention_bias", true);
+    model.json("swiglu_limit", 7);
+    JsonArray types = new JsonArray();
+    for (int layer = 0; layer < sizes.layers(); layer++) {
+      types.add(layer % 2 == 0 ? "sliding_attention" : "full_attention");
+      attention(model, layer);
+      experts(model, layer);
+    }
+    model.json().add("layer_types", types);
+    model.ends();
+    return model;
+  }
+
+  private static void attention(FamilyModel model, int layer) {
+    Sizes sizes = model.sizes();
+    Parts parts = new Parts(model, layer);
+    parts.norm("attn_norm", "input_layernorm");
+    parts.attention();
+    parts.attentionBiases();
+    parts.bias("attn_output", "self_attn.o_proj", sizes.hidden());
+    String sinks = FamilyModel.gguf(layer) + "attn_sinks.weight";
+    Values values = model.random(sinks, 2, 1.5, sizes.queryHeads());
+    model.gguf(sinks, values);
+    model.folder(FamilyModel.huggingFace(layer) + "self_attn.sinks", values);
+    parts.norm("post_attention_norm", "post_attention_layernorm");
+  }
+
+  private static void experts(FamilyModel model, int layer) {
+    int hidden = model.sizes().hidden();
+    Parts parts = new Parts(model, layer);
+    parts.matrix("ffn_gate_inp", "mlp.router", 2, EXPERTS, hidden);
+    parts.bias("ffn_gate_inp", "mlp.router", EXPERTS);
+    String gguf = FamilyModel.gguf(layer);
+    // Large enough that the clamp at 7 is met.
+    Values gate = weights(model, gguf + "ffn_gate_exps", -3, WIDTH, hidden);
+    Values up = weights(model, gguf + "ffn_up_exps", -3, WIDTH, hidden);
+    Values down = weights(model, gguf + "ffn_down_exps", -6, hidden, WIDTH);
+    Values gateBias = biases(model, gguf + "ffn_gate_exps", WIDTH);
+    Values upBias = biases(model, gguf + "ffn_up_exps", WIDTH);
+    Values downBias = biases(model, gguf + "ffn_down_exps", hidden);
+    String folder = FamilyModel.huggingFace(layer) + "mlp.experts.";
+    Values both = gate.interleaved(up);
+    model.folder(folder + "gate_up_proj", FolderTensor.bf16(both.transposed()));
+    model.folder(folder + "gate_up_proj_bias", gateBias.interleaved(upBias));
+    model.folder(folder + "down_proj", FolderTensor.bf16(down.transposed()));
+    model.folder(folder + "down_proj_bias", downBias);
+  }
+
+  private static Values weights(
+      FamilyModel model, String stem, int exponent, int rows, int columns) {
+    Values values = Mxfp4.round(model.random(stem, 0, 1, EXPERTS, rows, columns), exponent);
+    model.gguf(stem + ".weight", values);
+    return values;
+  }
+
+  private static Values biases(FamilyModel model, String stem, int length) {
+    Values values = model.random(stem + ".bias", 0, 0.3, EXPERTS, length);
+    model.gguf(stem + ".bias", values);
+    return values;
+  }
+}

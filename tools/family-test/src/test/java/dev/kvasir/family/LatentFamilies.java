@@ -1,0 +1,166 @@
+package dev.kvasir.family;
+
+import com.google.gson.JsonObject;
+
+/** DeepSeek: keys and values of all heads are made of one latent vector a token. */
+final class LatentFamilies {
+  private static final int LATENT = 32;
+  private static final int QUERY_LATENT = 24;
+  private static final int PLAIN = 16; // channels of a head that know no positions
+  private static final int ROTATED = 16;
+  private static final int VALUE = 24;
+  private static final int WIDTH = 32;
+  private static final int SHARED = 2;
+
+  /** llama.cpp tells the small ones, which have no latent queries, by their number of layers. */
+  private static final int LITE_LAYERS = 26;
+
+  /**
+   * What the variants differ in.
+   *
+   * @param queryLatent 0 for none
+   */
+  private record Variant(String modelType, int layers, int queryLatent, int experts, int used) {}
+
+  private LatentFamilies() {}
+
+  static FamilyModel lite(String name) {
+    return softmax(name, new Variant("deepseek_v2", LITE_LAYERS, 0, 6, 2));
+  }
+
+  static FamilyModel liteWithYarn(String name) {
+    FamilyModel model = lite(name);
+    float share = 0.707f;
+    model.say("rope.scaling.yarn_log_multiplier", 0.1f * share);
+    JsonObject scaling = Yarn.stretch(model);
+    scaling.addProperty("mscale", share);
+    scaling.addProperty("mscale_all_dim", share);
+    scaling.addProperty("beta_fast", 32);
+    scaling.addProperty("beta_slow", 1);
+    return model;
+  }
+
+  static FamilyModel withQueryLatent(String name) {
+    return softmax(name, new Variant("deepseek_v2", 4, QUERY_LATENT, 6, 2));
+  }
+
+  private static FamilyModel softmax(String name, Variant variant) {
+    FamilyModel model = model(name, variant);
+    model.say("expert_weights_scale", 1.5f);
+    model.json("routed_scaling_factor", 1.5f);
+    model.json("norm_topk_prob", false);
+    model.json("scoring_func", "softmax");
+    model.json("topk_method", "greedy");
+    model.json("n_group", 1);
+    model.json("topk_group", 1);
+    return model;
+  }
+
+  /** As the third version has it: sigmoids, a bias that chooses and does not weigh, groups. */
+  static FamilyModel withGroups(String name) {
+    int experts = 12;
+    FamilyModel model = model(name, new Variant("deepseek_v3", 4, QUERY_LATENT, experts, 3));
+    model.say("expert_gating_func", 2);
+    model.json("scoring_func", "sigmoid");
+    model.say("expert_weights_scale", 2.5f);
+    model.json("routed_scaling_factor", 2.5f);
+    model.say("expert_weights_norm", true);
+    model.json("norm_topk_prob", true);
+    model.json("topk_method", "noaux_tc");
+    model.say("expert_group_count", 4);
+    model.json("n_group", 4);
+    model.say("expert_group_used_count", 2);
+    model.json("topk_group", 2);
+    for (int layer = 1; layer < model.sizes().layers(); layer++) {
+      String bias = FamilyModel.gguf(layer) + "exp_probs_b.bias";
+      Values values = model.random(bias, 0, 0.3, experts);
+      model.gguf(bias, values);
+      model.folder(FamilyModel.huggingFace(layer) + "mlp.gate.e_score_correction_bias", values);
+    }
+    return model;
+  }
+
+  private static FamilyModel model(String name, Variant variant) {
+    Sizes sizes = new Sizes(variant.layers(), 64, 96, 4, 1, PLAIN + ROTATED);
+    FamilyModel model = new FamilyModel(name, "deepseek2", variant.modelType(), sizes);
+    describeHeads(model, variant);
+    describeExperts(model, variant);
+    model.ropeBase(DenseFamilies.ROPE_BASE);
+    for (int layer = 0; layer < sizes.layers(); layer++) {
+      Parts parts = new Parts(model, layer);
+      parts.normsBefore();
+      queries(parts, sizes, variant);
+      parts.matrix("attn_kv_a_mqa", "self_attn.kv_a_proj_with_mqa", 1.4, LATENT + ROTATED, 64);
+      parts.norm("attn_kv_a_norm", "self_attn.kv_a_layernorm", LATENT);
+      keysAndValues(model, layer);
+      int outputs = sizes.queryHeads() * VALUE;
+      parts.matrix("attn_output", "self_attn.o_proj", 1.3, sizes.hidden(), outputs);
+      if (layer == 0) {
+        parts.feedForward();
+      } else {
+        parts.experts("mlp.", variant.experts(), WIDTH, "gate_proj", "up_proj", "down_proj");
+        parts.gated("_shexp", "mlp.shared_experts.", SHARED * WIDTH);
+      }
+    }
+    model.ends();
+    return model;
+  }
+
+  private static void describeHeads(FamilyModel model, Variant variant) {
+    model.say("attention.kv_lora_rank", LATENT);
+    model.json("kv_lora_rank", LATENT);
+    model.say("attention.key_length", LATENT + ROTATED);
+    model.say("attention.value_length", LATENT);
+    model.say("attention.key_length_mla", PLAIN + ROTATED);
+    model.say("attention.value_length_mla", VALUE);
+    model.say("rope.dimension_count", ROTATED);
+    model.json("qk_nope_head_dim", PLAIN);
+    model.json("qk_rope_head_dim", ROTATED);
+    model.json("v_head_dim", VALUE);
+    model.json("num_key_value_heads", model.sizes().queryHeads());
+    if (variant.queryLatent() > 0) {
+      model.say("attention.q_lora_rank", variant.queryLatent());
+      model.json("q_lora_rank", variant.queryLatent());
+    }
+  }
+
+  private static void describeExperts(FamilyModel model, Variant variant) {
+    model.say("leading_dense_block_count", 1);
+    model.json("first_k_dense_replace", 1);
+    model.json("moe_layer_freq", 1);
+    model.say("expert_count", variant.experts());
+    model.json("n_routed_experts", variant.experts());
+    model.say("expert_used_count", variant.used());
+    model.json("num_experts_per_tok", variant.used());
+    model.say("expert_shared_count", SHARED);
+    model.json("n_shared_experts", SHARED);
+    model.say("expert_feed_forward_length", WIDTH);
+    model.json("moe_intermediate_size", WIDTH);
+  }
+
+  private static void queries(Parts parts, Sizes sizes, Variant variant) {
+    int latent = variant.queryLatent();
+    if (latent == 0) {
+      parts.matrix("attn_q", "self_attn.q_proj", 1.4, sizes.queries(), sizes.hidden());
+    } else {
+      parts.matrix("attn_q_a", "self_attn.q_a_proj", 1.4, latent, sizes.hidden());
+      parts.norm("attn_q_a_norm", "self_attn.q_a_layernorm", latent);
+      parts.matrix("attn_q_b", "self_attn.q_b_proj", 1.4, sizes.queries(), latent);
+    }
+  }
+
+  /** A folder has keys and values of a head one after the other; GGUF has keys turned. */
+  private static void keysAndValues(FamilyModel model, int layer) {
+    int heads = model.sizes().queryHeads();
+    String stem = FamilyModel.gguf(layer);
+    Values keys = model.randomMatrix(stem + "attn_k_b", 1.4, heads, PLAIN, LATENT);
+    Values values = model.randomMatrix(stem + "attn_v_b", 1.3, heads, VALUE, LATENT);
+    model.gguf(stem + "attn_k_b.weight", keys.transposed());
+    model.gguf(stem + "attn_v_b.weight", values);
+    Values both = keys.part(0).then(values.part(0));
+    for (int head = 1; head < heads; head++) {
+      both = both.then(keys.part(head)).then(values.part(head));
+    }
+    model.folder(FamilyModel.huggingFace(layer) + "self_attn.kv_b_proj.weight", both);
+  }
+}

@@ -1,0 +1,85 @@
+package dev.kvasir.family;
+
+import com.google.gson.JsonArray;
+import com.google.gson.JsonObject;
+
+/** Families whose positions are stretched for long contexts, in the ways that files say it. */
+final class RopeFamilies {
+  private RopeFamilies() {}
+
+  static FamilyModel llamaWithYarn(String name) {
+    FamilyModel model = DenseFamilies.llama(name);
+    Yarn.stretch(model);
+    return model;
+  }
+
+  static FamilyModel qwen2WithYarn(String name) {
+    FamilyModel model = DenseFamilies.qwen2(name);
+    Yarn.stretch(model);
+    return model;
+  }
+
+  /** A rule in a folder, and the rule worked out in GGUF. */
+  static FamilyModel llama3(String name) {
+    FamilyModel model = DenseFamilies.llama(name);
+    double factor = 8;
+    double context = 64;
+    JsonObject scaling = new JsonObject();
+    scaling.addProperty("rope_type", "llama3");
+    scaling.addProperty("factor", factor);
+    scaling.addProperty("low_freq_factor", 1);
+    scaling.addProperty("high_freq_factor", 4);
+    scaling.addProperty("original_max_position_embeddings", context);
+    model.json().add("rope_scaling", scaling);
+    int dim = model.sizes().headDim();
+    float[] divisors = new float[dim / 2];
+    for (int i = 0; i < divisors.length; i++) {
+      double turns = context / (2 * Math.PI * Math.pow(DenseFamilies.ROPE_BASE, 2.0 * i / dim));
+      double kept = Math.clamp((turns - 1) / (4 - 1), 0, 1);
+      divisors[i] = (float) (1 / (kept + (1 - kept) / factor));
+    }
+    model.gguf("rope_freqs.weight", new Values(divisors, divisors.length));
+    return model;
+  }
+
+  /** LongRoPE where the sequence may not grow beyond the context that the model began with. */
+  static FamilyModel phi3Short(String name) {
+    FamilyModel model = DenseFamilies.phi3(name);
+    longRope(model, 2 * Golden.CONTEXT_LIMIT, model.sizes().headDim());
+    return model;
+  }
+
+  /** LongRoPE beyond that context, with heads that turn three quarters of their channels. */
+  static FamilyModel phi3Long(String name) {
+    FamilyModel model = DenseFamilies.phi3(name);
+    int rotated = model.sizes().headDim() * 3 / 4;
+    model.say("rope.dimension_count", rotated);
+    model.json("partial_rotary_factor", 0.75);
+    longRope(model, 32, rotated);
+    return model;
+  }
+
+  private static void longRope(FamilyModel model, int original, int rotated) {
+    model.say("rope.scaling.original_context_length", original);
+    model.json("original_max_position_embeddings", original);
+    double stretch = (double) FamilyModel.CONTEXT / original;
+    model.say(
+        "rope.scaling.attn_factor", (float) Math.sqrt(1 + Math.log(stretch) / Math.log(original)));
+    JsonObject scaling = new JsonObject();
+    scaling.addProperty("rope_type", "longrope");
+    scaling.add("short_factor", factors(model, "rope_factors_short", 1.25, 0.1, rotated / 2));
+    scaling.add("long_factor", factors(model, "rope_factors_long", 4, 1, rotated / 2));
+    model.json().add("rope_scaling", scaling);
+  }
+
+  private static JsonArray factors(
+      FamilyModel model, String tensor, double middle, double spread, int pairs) {
+    Values values = model.random(tensor, middle, spread, pairs);
+    model.gguf(tensor + ".weight", values);
+    JsonArray numbers = new JsonArray();
+    for (float value : values.floats()) {
+      numbers.add(value);
+    }
+    return numbers;
+  }
+}
