@@ -142,8 +142,9 @@ void print_greedy(llama_model * model, const Tokens & tokens) {
         rows = sequence.append(&best, 1);
     }
     std::printf("\n");
+    std::fprintf(stderr, "the likeliest token leads by %.4f\n", smallest_lead);
     if (smallest_lead < SMALLEST_LEAD) {
-        fail("the likeliest token leads by " + std::to_string(smallest_lead) + " only, see SMALLEST_LEAD");
+        fail("that is too little, see SMALLEST_LEAD");
     }
 }
 

@@ -70,12 +70,17 @@ public final class GgufWriter {
 
   /** A tensor whose shape is told outermost first, as {@link Tensor#shape()} tells it. */
   public GgufWriter tensor(String name, GgmlType type, byte[] bytes, long... shape) {
+    return tensor(name, type.wireNumber(), bytes, shape);
+  }
+
+  /** A tensor of the type that files give that number. */
+  public GgufWriter tensor(String name, int type, byte[] bytes, long... shape) {
     long[] sizes = new long[shape.length];
     for (int i = 0; i < shape.length; i++) {
       sizes[i] = shape[shape.length - 1 - i];
     }
     data.padTo(alignment);
-    return entry(name, type.wireNumber(), data.size(), sizes).data(bytes);
+    return entry(name, type, data.size(), sizes).data(bytes);
   }
 
   /** An F32 tensor. */

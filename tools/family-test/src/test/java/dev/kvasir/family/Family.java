@@ -22,6 +22,7 @@ enum Family {
   DEEPSEEK2_LITE("deepseek2-lite", LatentFamilies::lite),
   DEEPSEEK2_LITE_YARN("deepseek2-lite-yarn", LatentFamilies::liteWithYarn),
   DEEPSEEK2("deepseek2", LatentFamilies::withQueryLatent),
+  DEEPSEEK2_2024("deepseek2-2024", LatentFamilies::withKeysAndValuesInOne),
   DEEPSEEK3("deepseek3", LatentFamilies::withGroups),
   LLAMA_YARN("llama-yarn", RopeFamilies::llamaWithYarn),
   QWEN2_YARN("qwen2-yarn", RopeFamilies::qwen2WithYarn),

@@ -17,5 +17,6 @@ final class FamilyFiles {
       family.modelForLlamaCpp().writeGguf(folder.resolve(family + ".gguf"));
       family.model().writeFolder(folder.resolve(family.fileName()));
     }
+    GptOss.withMxfp4(Family.GPT_OSS.fileName()).writeFolder(folder.resolve("gpt-oss-mxfp4"));
   }
 }

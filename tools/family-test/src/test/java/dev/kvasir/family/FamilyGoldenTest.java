@@ -7,8 +7,11 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.EnumMap;
+import java.util.Map;
 import java.util.stream.IntStream;
 import java.util.zip.CRC32;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -29,9 +32,18 @@ class FamilyGoldenTest {
 
   private static final String FLOATS = "fp32";
 
-  @TempDir Path folder;
+  @TempDir static Path folder;
+
+  /** The file of each family, loaded once. */
+  private static final Map<Family, Runs> LOADED = new EnumMap<>(Family.class);
 
   private final int[] tokens = Golden.tokens();
+
+  @AfterAll
+  static void closeAll() {
+    LOADED.values().forEach(Runs::close);
+    LOADED.clear();
+  }
 
   @ParameterizedTest
   @EnumSource
@@ -48,10 +60,9 @@ class FamilyGoldenTest {
   @EnumSource
   void logitsAreThoseOfLlamaCpp(Family family) {
     float[][] expected = Golden.of(family).logits();
-    try (Runs runs = gguf(family)) {
-      assertClose(runs.inOneStep(FLOATS, tokens), expected, LLAMA_CPP);
-      assertClose(runs.tokenByToken(FLOATS, tokens), expected, LLAMA_CPP);
-    }
+    Runs runs = gguf(family);
+    assertClose(runs.inOneStep(FLOATS, tokens), expected, LLAMA_CPP);
+    assertClose(runs.tokenByToken(FLOATS, tokens), expected, LLAMA_CPP);
   }
 
   @ParameterizedTest
@@ -59,17 +70,15 @@ class FamilyGoldenTest {
   void aGreedyTextIsThatOfLlamaCpp(Family family) {
     int[] expected = Golden.of(family).greedy();
     int[] prompt = Arrays.copyOf(tokens, Golden.GREEDY_AFTER);
-    try (Runs runs = gguf(family)) {
-      assertThat(runs.greedy(FLOATS, prompt, expected.length)).isEqualTo(expected);
-    }
+    assertThat(gguf(family).greedy(FLOATS, prompt, expected.length)).isEqualTo(expected);
   }
 
   @ParameterizedTest
   @EnumSource
   void aFolderIsTheSameModelAsTheFile(Family family) {
-    try (Runs file = gguf(family);
-        Runs other = folder(family)) {
-      float[][] expected = file.inOneStep(FLOATS, tokens);
+    float[][] expected = gguf(family).inOneStep(FLOATS, tokens);
+    Path path = folder.resolve(family.fileName());
+    try (Runs other = Runs.ofFolder(family.model().writeFolder(path))) {
       assertClose(other.inOneStep(FLOATS, tokens), expected, SAME_MODEL);
     }
   }
@@ -85,34 +94,25 @@ class FamilyGoldenTest {
     // A block of the cache is packed after the first part, and the second reads it.
     int[] first = repeated(144);
     int[] second = Golden.of(family).greedy();
-    try (Runs runs = gguf(family)) {
-      float[][] expected = runs.tokenByTokenAfter(first, FLOATS, second);
-      double[] lost = new double[9];
-      for (int bits : new int[] {2, 4, 8}) {
-        String spec = "kivi:%d,window=16".formatted(bits);
-        lost[bits] = Divergence.mean(expected, runs.tokenByTokenAfter(first, spec, second));
-      }
-      assertThat(lost[8]).isBetween(0.0, EIGHT_BITS);
-      assertThat(lost[4]).isLessThan(lost[2] / 4).isGreaterThan(lost[8]);
+    Runs runs = gguf(family);
+    float[][] expected = runs.tokenByTokenAfter(first, FLOATS, second);
+    double[] lost = new double[9];
+    for (int bits : new int[] {2, 4, 8}) {
+      String spec = "kivi:%d,window=16".formatted(bits);
+      lost[bits] = Divergence.mean(expected, runs.tokenByTokenAfter(first, spec, second));
     }
+    assertThat(lost[8]).isBetween(0.0, EIGHT_BITS);
+    assertThat(lost[4]).isLessThan(lost[2] / 4).isGreaterThan(lost[8]);
   }
 
   private int[] repeated(int length) {
     return IntStream.range(0, length).map(i -> tokens[i % tokens.length]).toArray();
   }
 
-  private Runs gguf(Family family) {
-    assumeRun(family);
-    return Runs.ofGguf(family.model().writeGguf(folder.resolve(family + ".gguf")));
-  }
-
-  private Runs folder(Family family) {
-    assumeRun(family);
-    return Runs.ofFolder(family.model().writeFolder(folder.resolve(family.fileName())));
-  }
-
-  private static void assumeRun(Family family) {
+  private static Runs gguf(Family family) {
     assumeFalse(Pending.contains(family), () -> "the engine does not run " + family + " yet");
+    return LOADED.computeIfAbsent(
+        family, f -> Runs.ofGguf(f.model().writeGguf(folder.resolve(f + ".gguf"))));
   }
 
   private static void assertClose(float[][] found, float[][] expected, double bound) {

@@ -18,13 +18,13 @@ import java.util.Map;
 final class FamilyModel {
   static final int VOCABULARY = 96;
   static final int CONTEXT = 1024;
-  static final float EPSILON = 1e-3f; // so large that a wrong one shows
 
   private final String name;
   private final String architecture;
   private final Sizes sizes;
   private final Map<String, GgufValue> metadata = new LinkedHashMap<>();
   private final Map<String, Values> tensors = new LinkedHashMap<>();
+  private final Map<String, byte[]> mxfp4 = new LinkedHashMap<>();
   private final JsonObject json = new JsonObject();
   private final Map<String, FolderTensor> folder = new LinkedHashMap<>();
   private float normShift;
@@ -59,8 +59,13 @@ final class FamilyModel {
     json("num_attention_heads", sizes.queryHeads());
     say("attention.head_count_kv", sizes.kvHeads());
     json("num_key_value_heads", sizes.kvHeads());
-    say("attention.layer_norm_rms_epsilon", EPSILON);
-    json("rms_norm_eps", EPSILON);
+    epsilon(1e-3f); // so large that a wrong one shows
+    json("pad_token_id", 0); // for transformers, whose defaults lie beyond so few tokens
+  }
+
+  void epsilon(float epsilon) {
+    say("attention.layer_norm_rms_epsilon", epsilon);
+    json("rms_norm_eps", epsilon);
   }
 
   String name() {
@@ -139,6 +144,12 @@ final class FamilyModel {
     }
   }
 
+  /** Of numbers that four bits hold exactly. */
+  void ggufMxfp4(String tensor, Values values) {
+    gguf(tensor, values);
+    mxfp4.put(tensor, Mxfp4.gguf(values));
+  }
+
   void folder(String tensor, FolderTensor values) {
     if (folder.put(tensor, values) != null) {
       throw new IllegalArgumentException(tensor + " is there already");
@@ -207,8 +218,16 @@ final class FamilyModel {
   Path writeGguf(Path file) {
     GgufWriter writer = new GgufWriter();
     metadata.forEach(writer::put);
-    tensors.forEach((tensor, values) -> writer.floats(tensor, values.floats(), values.longShape()));
+    tensors.forEach((tensor, values) -> write(tensor, values, writer));
     return writer.writeTo(file);
+  }
+
+  private void write(String tensor, Values values, GgufWriter writer) {
+    if (mxfp4.containsKey(tensor)) {
+      writer.tensor(tensor, Mxfp4.GGUF_TYPE, mxfp4.get(tensor), values.longShape());
+    } else {
+      writer.floats(tensor, values.floats(), values.longShape());
+    }
   }
 
   Path writeFolder(Path path) {

@@ -14,7 +14,7 @@ final class GemmaFamilies {
     FamilyModel model = new FamilyModel(name, "gemma2", "gemma2", Sizes.WIDE);
     common(model, 2);
     model.ropeBase(10_000);
-    cap(model, "attn_logit_softcapping", 2.5f);
+    cap(model, "attn_logit_softcapping", 2);
     cap(model, "final_logit_softcapping", 4);
     for (int layer = 0; layer < model.sizes().layers(); layer++) {
       layer(new Parts(model, layer));

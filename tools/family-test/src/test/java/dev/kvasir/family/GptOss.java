@@ -1,6 +1,7 @@
 package dev.kvasir.family;
 
 import com.google.gson.JsonArray;
+import com.google.gson.JsonObject;
 
 /**
  * Sinks in attention, local and global layers, experts with biases and a clamped gate. The experts'
@@ -13,7 +14,26 @@ final class GptOss {
 
   private GptOss() {}
 
+  /** How the experts' weights are stored. */
+  private enum Experts {
+    FLOATS,
+    MXFP4
+  }
+
   static FamilyModel model(String name) {
+    return model(name, Experts.FLOATS);
+  }
+
+  /** The same weights as released files have them. */
+  static FamilyModel withMxfp4(String name) {
+    FamilyModel model = model(name, Experts.MXFP4);
+    JsonObject method = new JsonObject();
+    method.addProperty("quant_method", "mxfp4");
+    model.json().add("quantization_config", method);
+    return model;
+  }
+
+  private static FamilyModel model(String name, Experts stored) {
     FamilyModel model = new FamilyModel(name, "gpt-oss", "gpt_oss", Sizes.WIDE);
     Sizes sizes = model.sizes();
     model.headDim(sizes.headDim());
@@ -34,7 +54,7 @@ final class GptOss {
     for (int layer = 0; layer < sizes.layers(); layer++) {
       types.add(layer % 2 == 0 ? "sliding_attention" : "full_attention");
       attention(model, layer);
-      experts(model, layer);
+      experts(model, layer, stored);
     }
     model.json().add("layer_types", types);
     model.ends();
@@ -55,32 +75,45 @@ final class GptOss {
     parts.norm("post_attention_norm", "post_attention_layernorm");
   }
 
-  private static void experts(FamilyModel model, int layer) {
+  private static void experts(FamilyModel model, int layer, Experts stored) {
     int hidden = model.sizes().hidden();
     Parts parts = new Parts(model, layer);
     parts.matrix("ffn_gate_inp", "mlp.router", 2, EXPERTS, hidden);
     parts.bias("ffn_gate_inp", "mlp.router", EXPERTS);
     String gguf = FamilyModel.gguf(layer);
     // Large enough that the clamp at 7 is met.
-    Values gate = weights(model, gguf + "ffn_gate_exps", -3, WIDTH, hidden);
-    Values up = weights(model, gguf + "ffn_up_exps", -3, WIDTH, hidden);
-    Values down = weights(model, gguf + "ffn_down_exps", -6, hidden, WIDTH);
+    Values gate = weights(model, stored, gguf + "ffn_gate_exps", -3, WIDTH, hidden);
+    Values up = weights(model, stored, gguf + "ffn_up_exps", -3, WIDTH, hidden);
+    Values down = weights(model, stored, gguf + "ffn_down_exps", -6, hidden, WIDTH);
     Values gateBias = biases(model, gguf + "ffn_gate_exps", WIDTH);
     Values upBias = biases(model, gguf + "ffn_up_exps", WIDTH);
     Values downBias = biases(model, gguf + "ffn_down_exps", hidden);
     String folder = FamilyModel.huggingFace(layer) + "mlp.experts.";
-    Values both = gate.interleaved(up);
-    model.folder(folder + "gate_up_proj", FolderTensor.bf16(both.transposed()));
+    toFolder(model, stored, folder + "gate_up_proj", gate.interleaved(up));
     model.folder(folder + "gate_up_proj_bias", gateBias.interleaved(upBias));
-    model.folder(folder + "down_proj", FolderTensor.bf16(down.transposed()));
+    toFolder(model, stored, folder + "down_proj", down);
     model.folder(folder + "down_proj_bias", downBias);
   }
 
   private static Values weights(
-      FamilyModel model, String stem, int exponent, int rows, int columns) {
+      FamilyModel model, Experts stored, String stem, int exponent, int rows, int columns) {
     Values values = Mxfp4.round(model.random(stem, 0, 1, EXPERTS, rows, columns), exponent);
-    model.gguf(stem + ".weight", values);
+    switch (stored) {
+      case FLOATS -> model.gguf(stem + ".weight", values);
+      case MXFP4 -> model.ggufMxfp4(stem + ".weight", values);
+    }
     return values;
+  }
+
+  /** Floats of a folder are turned; codes are not. */
+  private static void toFolder(FamilyModel model, Experts stored, String name, Values values) {
+    switch (stored) {
+      case FLOATS -> model.folder(name, FolderTensor.bf16(values.transposed()));
+      case MXFP4 -> {
+        model.folder(name + "_blocks", Mxfp4.folderBlocks(values));
+        model.folder(name + "_scales", Mxfp4.folderScales(values));
+      }
+    }
   }
 
   private static Values biases(FamilyModel model, String stem, int length) {

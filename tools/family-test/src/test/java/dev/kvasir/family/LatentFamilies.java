@@ -1,5 +1,6 @@
 package dev.kvasir.family;
 
+import com.google.gson.JsonNull;
 import com.google.gson.JsonObject;
 
 /** DeepSeek: keys and values of all heads are made of one latent vector a token. */
@@ -19,13 +20,16 @@ final class LatentFamilies {
    * What the variants differ in.
    *
    * @param queryLatent 0 for none
+   * @param split whether a GGUF file has keys and values of the latent apart, to be absorbed into
+   *     queries and outputs; files of 2024 have them in one matrix, as folders have
    */
-  private record Variant(String modelType, int layers, int queryLatent, int experts, int used) {}
+  private record Variant(
+      String modelType, int layers, int queryLatent, int experts, int used, boolean split) {}
 
   private LatentFamilies() {}
 
   static FamilyModel lite(String name) {
-    return softmax(name, new Variant("deepseek_v2", LITE_LAYERS, 0, 6, 2));
+    return softmax(name, new Variant("deepseek_v2", LITE_LAYERS, 0, 6, 2, true));
   }
 
   static FamilyModel liteWithYarn(String name) {
@@ -41,7 +45,11 @@ final class LatentFamilies {
   }
 
   static FamilyModel withQueryLatent(String name) {
-    return softmax(name, new Variant("deepseek_v2", 4, QUERY_LATENT, 6, 2));
+    return softmax(name, new Variant("deepseek_v2", 4, QUERY_LATENT, 6, 2, true));
+  }
+
+  static FamilyModel withKeysAndValuesInOne(String name) {
+    return softmax(name, new Variant("deepseek_v2", 4, QUERY_LATENT, 6, 2, false));
   }
 
   private static FamilyModel softmax(String name, Variant variant) {
@@ -59,7 +67,7 @@ final class LatentFamilies {
   /** As the third version has it: sigmoids, a bias that chooses and does not weigh, groups. */
   static FamilyModel withGroups(String name) {
     int experts = 12;
-    FamilyModel model = model(name, new Variant("deepseek_v3", 4, QUERY_LATENT, experts, 3));
+    FamilyModel model = model(name, new Variant("deepseek_v3", 4, QUERY_LATENT, experts, 3, true));
     model.say("expert_gating_func", 2);
     model.json("scoring_func", "sigmoid");
     model.say("expert_weights_scale", 2.5f);
@@ -83,6 +91,7 @@ final class LatentFamilies {
   private static FamilyModel model(String name, Variant variant) {
     Sizes sizes = new Sizes(variant.layers(), 64, 96, 4, 1, PLAIN + ROTATED);
     FamilyModel model = new FamilyModel(name, "deepseek2", variant.modelType(), sizes);
+    model.epsilon(1e-6f); // which transformers has for norms of latents, whatever a file says
     describeHeads(model, variant);
     describeExperts(model, variant);
     model.ropeBase(DenseFamilies.ROPE_BASE);
@@ -92,7 +101,7 @@ final class LatentFamilies {
       queries(parts, sizes, variant);
       parts.matrix("attn_kv_a_mqa", "self_attn.kv_a_proj_with_mqa", 1.4, LATENT + ROTATED, 64);
       parts.norm("attn_kv_a_norm", "self_attn.kv_a_layernorm", LATENT);
-      keysAndValues(model, layer);
+      keysAndValues(model, layer, variant);
       int outputs = sizes.queryHeads() * VALUE;
       parts.matrix("attn_output", "self_attn.o_proj", 1.3, sizes.hidden(), outputs);
       if (layer == 0) {
@@ -109,10 +118,16 @@ final class LatentFamilies {
   private static void describeHeads(FamilyModel model, Variant variant) {
     model.say("attention.kv_lora_rank", LATENT);
     model.json("kv_lora_rank", LATENT);
-    model.say("attention.key_length", LATENT + ROTATED);
-    model.say("attention.value_length", LATENT);
-    model.say("attention.key_length_mla", PLAIN + ROTATED);
-    model.say("attention.value_length_mla", VALUE);
+    if (variant.split()) {
+      model.say("attention.key_length", LATENT + ROTATED);
+      model.say("attention.value_length", LATENT);
+      model.say("attention.key_length_mla", PLAIN + ROTATED);
+      model.say("attention.value_length_mla", VALUE);
+    } else {
+      model.say("attention.head_count_kv", model.sizes().queryHeads());
+      model.say("attention.key_length", PLAIN + ROTATED);
+      model.say("attention.value_length", VALUE);
+    }
     model.say("rope.dimension_count", ROTATED);
     model.json("qk_nope_head_dim", PLAIN);
     model.json("qk_rope_head_dim", ROTATED);
@@ -121,6 +136,8 @@ final class LatentFamilies {
     if (variant.queryLatent() > 0) {
       model.say("attention.q_lora_rank", variant.queryLatent());
       model.json("q_lora_rank", variant.queryLatent());
+    } else {
+      model.json().add("q_lora_rank", JsonNull.INSTANCE);
     }
   }
 
@@ -150,17 +167,21 @@ final class LatentFamilies {
   }
 
   /** A folder has keys and values of a head one after the other; GGUF has keys turned. */
-  private static void keysAndValues(FamilyModel model, int layer) {
+  private static void keysAndValues(FamilyModel model, int layer, Variant variant) {
     int heads = model.sizes().queryHeads();
     String stem = FamilyModel.gguf(layer);
     Values keys = model.randomMatrix(stem + "attn_k_b", 1.4, heads, PLAIN, LATENT);
     Values values = model.randomMatrix(stem + "attn_v_b", 1.3, heads, VALUE, LATENT);
-    model.gguf(stem + "attn_k_b.weight", keys.transposed());
-    model.gguf(stem + "attn_v_b.weight", values);
     Values both = keys.part(0).then(values.part(0));
     for (int head = 1; head < heads; head++) {
       both = both.then(keys.part(head)).then(values.part(head));
     }
     model.folder(FamilyModel.huggingFace(layer) + "self_attn.kv_b_proj.weight", both);
+    if (variant.split()) {
+      model.gguf(stem + "attn_k_b.weight", keys.transposed());
+      model.gguf(stem + "attn_v_b.weight", values);
+    } else {
+      model.gguf(stem + "attn_kv_b.weight", both);
+    }
   }
 }

@@ -1,8 +1,15 @@
 package dev.kvasir.family;
 
+import java.util.Arrays;
+
 /** Numbers of four bits with a power of two for 32 of them. */
 final class Mxfp4 {
-  static final int BLOCK = 32;
+  /** What GGUF calls the type. */
+  static final int GGUF_TYPE = 39;
+
+  private static final int BLOCK = 32;
+  private static final int BIAS = 127;
+  private static final int SIGN = 8;
   private static final float[] SIZES = {0, 0.5f, 1, 1.5f, 2, 3, 4, 6};
 
   private Mxfp4() {}
@@ -28,5 +35,68 @@ final class Mxfp4 {
       best = Math.abs(size - Math.abs(value)) < Math.abs(best - Math.abs(value)) ? size : best;
     }
     return Math.copySign(best, value);
+  }
+
+  /**
+   * Blocks as GGUF has them: the power of two, then values 0 to 15 in low, 16 to 31 in high bits.
+   */
+  static byte[] gguf(Values values) {
+    int blocks = values.floats().length / BLOCK;
+    byte[] bytes = new byte[blocks * (1 + BLOCK / 2)];
+    for (int block = 0; block < blocks; block++) {
+      int power = power(values, block);
+      int at = block * (1 + BLOCK / 2);
+      bytes[at] = (byte) (power + BIAS);
+      for (int i = 0; i < BLOCK / 2; i++) {
+        int low = code(values, block, i, power);
+        bytes[at + 1 + i] = (byte) (low | code(values, block, BLOCK / 2 + i, power) << 4);
+      }
+    }
+    return bytes;
+  }
+
+  /** Codes as a folder has them: two neighbours in a byte. */
+  static FolderTensor folderBlocks(Values values) {
+    byte[] bytes = new byte[values.floats().length / 2];
+    for (int i = 0; i < bytes.length; i++) {
+      int block = 2 * i / BLOCK;
+      int power = power(values, block);
+      int low = code(values, block, 2 * i % BLOCK, power);
+      bytes[i] = (byte) (low | code(values, block, 2 * i % BLOCK + 1, power) << 4);
+    }
+    int[] shape = values.shape();
+    return new FolderTensor("U8", bytes, shape[0], shape[1], shape[2] / BLOCK, BLOCK / 2);
+  }
+
+  /** The powers of two, which a folder has in a tensor of their own. */
+  static FolderTensor folderScales(Values values) {
+    byte[] bytes = new byte[values.floats().length / BLOCK];
+    for (int block = 0; block < bytes.length; block++) {
+      bytes[block] = (byte) (power(values, block) + BIAS);
+    }
+    int[] shape = values.shape();
+    return new FolderTensor("U8", bytes, shape[0], shape[1], shape[2] / BLOCK);
+  }
+
+  /** The smallest with which the largest value of a block is not beyond the largest size. */
+  private static int power(Values values, int block) {
+    float largest = Float.MIN_NORMAL;
+    for (int i = 0; i < BLOCK; i++) {
+      largest = Math.max(largest, Math.abs(values.floats()[block * BLOCK + i]));
+    }
+    int power = -BIAS;
+    while (Math.scalb(SIZES[SIZES.length - 1], power) < largest) {
+      power++;
+    }
+    return power;
+  }
+
+  private static int code(Values values, int block, int index, int power) {
+    float value = values.floats()[block * BLOCK + index];
+    int size = Arrays.binarySearch(SIZES, Math.scalb(Math.abs(value), -power));
+    if (size < 0) {
+      throw new IllegalArgumentException(value + " is no MXFP4 of power " + power);
+    }
+    return value < 0 ? size | SIGN : size;
   }
 }

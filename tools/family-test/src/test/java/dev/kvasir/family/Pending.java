@@ -14,6 +14,7 @@ final class Pending {
           Family.DEEPSEEK2_LITE,
           Family.DEEPSEEK2_LITE_YARN,
           Family.DEEPSEEK2,
+          Family.DEEPSEEK2_2024,
           Family.DEEPSEEK3);
 
   private Pending() {}
