@@ -53,6 +53,17 @@ class FingerprintTest {
     assertThat(ofGguf(few)).isNotEqualTo(ofGguf(many));
   }
 
+  /** The same tensor may be wider keys and narrower values. */
+  @Test
+  void latentsWhoseHeadsAreCutElsewhereAreAnotherName() {
+    LatentConfig latent = new LatentConfig(24, 8, 12, 10, 0);
+    TinyModel one = TinyLatent.trained(TinyLatent.sizes(4), latent, 1);
+    TinyModel other = TinyLatent.trained(TinyLatent.sizes(4), latent, 1);
+    other.say("rope.dimension_count", 6);
+    other.say("attention.kv_lora_rank", 26);
+    assertThat(ofGguf(one)).isNotEqualTo(ofGguf(other));
+  }
+
   @Test
   void anotherScalingIsAnotherName() {
     Set<String> names = new HashSet<>();
