@@ -45,9 +45,11 @@ final class SizeLimits {
     }
   }
 
+  /** Asked for every step, which must take nothing from the heap: lambdas do until compiled. */
   private static long widest(ModelConfig config) {
     long heads = (long) config.queryHeads() * Math.max(config.keyDim(), config.valueDim());
-    long latent = config.latent().map(sizes -> sizes.widest(config.queryHeads())).orElse(0L);
+    long latent =
+        config.latent().isPresent() ? config.latent().get().widest(config.queryHeads()) : 0;
     return Math.max(Math.max(heads, latent), Math.max(config.hidden(), config.feedForward()));
   }
 }

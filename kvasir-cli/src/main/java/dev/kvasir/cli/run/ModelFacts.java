@@ -3,6 +3,7 @@ package dev.kvasir.cli.run;
 import dev.kvasir.cli.terminal.FactSheet;
 import dev.kvasir.cli.terminal.Units;
 import dev.kvasir.format.GgufMetadata;
+import dev.kvasir.model.LatentConfig;
 import dev.kvasir.model.ModelConfig;
 import dev.kvasir.model.RopeFrequencies;
 import dev.kvasir.model.RopeLayout;
@@ -32,6 +33,7 @@ final class ModelFacts {
         "heads",
         "%d for queries, %d for keys and values, of %s"
             .formatted(config.queryHeads(), config.kvHeads(), channels(config)));
+    config.latent().ifPresent(latent -> sheet.line("latent attention", words(config, latent)));
     sheet.line("context", Units.tokens(config.contextLength()) + window(config));
     sheet.line("rope", rope(config.rope()));
   }
@@ -40,6 +42,15 @@ final class ModelFacts {
     return config.keyDim() == config.valueDim()
         ? "%d channels".formatted(config.keyDim())
         : "%d and %d channels".formatted(config.keyDim(), config.valueDim());
+  }
+
+  private static String words(ModelConfig config, LatentConfig latent) {
+    return "a latent of %d channels and %d that turn; %s values a token and layer instead of %s"
+        .formatted(
+            latent.rank(),
+            latent.rotary(),
+            Units.count(latent.keyDim()),
+            Units.count(latent.unabsorbedValues(config.queryHeads())));
   }
 
   private static String window(ModelConfig config) {
