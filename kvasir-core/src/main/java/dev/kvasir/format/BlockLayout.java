@@ -15,27 +15,54 @@ import java.lang.foreign.MemorySegment;
  * <p>In float arithmetic the product is exact for finite scales and the sum rounds at most once, so
  * a fused multiply-add gives the same bits as a product and a sum. Significant bits, of the 24 that
  * a float holds: the f16 has 11; an integer scale has up to 7 (Q6_K, where -128 is a power of two)
- * and the code beside it up to 5 (Q6_K's -32 likewise), or the f16 stands alone and the code has up
- * to 7. The most is 11 + 7 + 5 = 23.
+ * and the code beside it up to 5 (Q6_K's -32 likewise), or up to 5 and the code up to 7 (IQ4_XS),
+ * or the f16 stands alone and the code has up to 7. The most is 11 + 7 + 5 = 23. Only Q8_K, whose
+ * scale is a float, rounds its product, and has no sum after it.
  */
-public sealed interface BlockLayout permits LegacyBlock, SuperBlock16, SuperBlock32, TableBlock {
-
-  /** Values in a block: 32, or 256 in a super-block. */
-  int blockLength();
-
-  int blockBytes();
-
-  /** Values that share a scale and a minimum: 16 or 32. */
-  int groupLength();
+public sealed interface BlockLayout
+    permits GridBlock1,
+        GridBlock2,
+        GridBlock3,
+        LegacyBlock,
+        OneScaleBlock,
+        SuperBlock16,
+        SuperBlock32,
+        TableBlock {
 
   /**
-   * Bits that hold a code as {@link #unpack} gives it: 4 for codes in 0..15, 8 for signed bytes.
-   * This is the width of the unpacked code, so a type of 2 bits answers 4.
+   * The sizes of a layout.
+   *
+   * @param blockLength values in a block: 32 to 128, or 256 in a super-block
+   * @param groupLength values that share a scale and a minimum: 16 or 32
+   * @param codeBits bits that hold a code as {@link #unpack} gives it: 4 for codes in 0..15, 8 for
+   *     signed bytes. This is the width of the unpacked code, so a type of 2 bits has 4
+   * @param hasMinimums whether any minimum can differ from zero; when false the minimums are
+   *     neither read nor set
    */
-  int codeBits();
+  record Shape(
+      int blockLength, int blockBytes, int groupLength, int codeBits, boolean hasMinimums) {}
 
-  /** Whether any minimum can differ from zero; when false the minimums are neither read nor set. */
-  boolean hasMinimums();
+  Shape shape();
+
+  default int blockLength() {
+    return shape().blockLength();
+  }
+
+  default int blockBytes() {
+    return shape().blockBytes();
+  }
+
+  default int groupLength() {
+    return shape().groupLength();
+  }
+
+  default int codeBits() {
+    return shape().codeBits();
+  }
+
+  default boolean hasMinimums() {
+    return shape().hasMinimums();
+  }
 
   default int groupsPerBlock() {
     return blockLength() / groupLength();

@@ -30,8 +30,22 @@ public enum GgmlType {
   Q4_K(12, SuperBlock32.Q4_K),
   Q5_K(13, SuperBlock32.Q5_K),
   Q6_K(14, SuperBlock16.Q6_K),
+  Q8_K(15, OneScaleBlock.Q8_K),
+  IQ2_XXS(16, GridBlock2.IQ2_XXS),
+  IQ2_XS(17, GridBlock2.IQ2_XS),
+  IQ3_XXS(18, GridBlock3.IQ3_XXS),
+  IQ1_S(19, GridBlock1.IQ1_S),
   IQ4_NL(20, TableBlock.IQ4_NL),
-  BF16(30, 2);
+  IQ3_S(21, GridBlock3.IQ3_S),
+  IQ2_S(22, GridBlock2.IQ2_S),
+  IQ4_XS(23, TableBlock.IQ4_XS),
+  IQ1_M(29, GridBlock1.IQ1_M),
+  BF16(30, 2),
+  TQ1_0(34, OneScaleBlock.TQ1_0),
+  TQ2_0(35, OneScaleBlock.TQ2_0),
+  MXFP4(39, TableBlock.MXFP4),
+  Q1_0(41, OneScaleBlock.Q1_0),
+  Q2_0(42, OneScaleBlock.Q2_0);
 
   private final int wireNumber;
   private final int blockLength;

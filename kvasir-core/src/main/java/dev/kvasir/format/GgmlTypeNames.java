@@ -8,24 +8,21 @@ import java.util.stream.Collectors;
 final class GgmlTypeNames {
   private static final Map<Integer, String> NOT_READ =
       Map.ofEntries(
+          Map.entry(4, "Q4_2"),
+          Map.entry(5, "Q4_3"),
           Map.entry(9, "Q8_1"),
-          Map.entry(15, "Q8_K"),
-          Map.entry(16, "IQ2_XXS"),
-          Map.entry(17, "IQ2_XS"),
-          Map.entry(18, "IQ3_XXS"),
-          Map.entry(19, "IQ1_S"),
-          Map.entry(21, "IQ3_S"),
-          Map.entry(22, "IQ2_S"),
-          Map.entry(23, "IQ4_XS"),
           Map.entry(24, "I8"),
           Map.entry(25, "I16"),
           Map.entry(26, "I32"),
           Map.entry(27, "I64"),
           Map.entry(28, "F64"),
-          Map.entry(29, "IQ1_M"),
-          Map.entry(34, "TQ1_0"),
-          Map.entry(35, "TQ2_0"),
-          Map.entry(39, "MXFP4"));
+          Map.entry(31, "Q4_0_4_4"),
+          Map.entry(32, "Q4_0_4_8"),
+          Map.entry(33, "Q4_0_8_8"),
+          Map.entry(36, "IQ4_NL_4_4"),
+          Map.entry(37, "IQ4_NL_4_8"),
+          Map.entry(38, "IQ4_NL_8_8"),
+          Map.entry(40, "NVFP4"));
 
   private GgmlTypeNames() {}
 

@@ -145,39 +145,15 @@ enum LegacyBlock implements BlockLayout {
 
   private static final int LENGTH = 32;
 
-  private final int blockBytes;
-  private final int codeBits;
-  private final boolean hasMinimums;
+  private final Shape shape;
 
   LegacyBlock(int blockBytes, int codeBits, boolean hasMinimums) {
-    this.blockBytes = blockBytes;
-    this.codeBits = codeBits;
-    this.hasMinimums = hasMinimums;
+    this.shape = new Shape(LENGTH, blockBytes, LENGTH, codeBits, hasMinimums);
   }
 
   @Override
-  public int blockLength() {
-    return LENGTH;
-  }
-
-  @Override
-  public int blockBytes() {
-    return blockBytes;
-  }
-
-  @Override
-  public int groupLength() {
-    return LENGTH;
-  }
-
-  @Override
-  public int codeBits() {
-    return codeBits;
-  }
-
-  @Override
-  public boolean hasMinimums() {
-    return hasMinimums;
+  public Shape shape() {
+    return shape;
   }
 
   private static void unpackNibbles(

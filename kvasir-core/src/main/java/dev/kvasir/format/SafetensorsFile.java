@@ -16,6 +16,7 @@ public final class SafetensorsFile implements TensorSource {
   private final String name;
   private final Map<String, Tensor> tensors;
   private final Map<String, String> unsupported;
+  private final Map<String, ByteTensor> byteTensors;
   private final Map<String, String> metadata;
   private final Optional<Arena> arena; // none where the bytes go with their last user
 
@@ -23,6 +24,7 @@ public final class SafetensorsFile implements TensorSource {
     this.name = name;
     this.tensors = Collections.unmodifiableMap(header.tensors());
     this.unsupported = header.unsupported();
+    this.byteTensors = header.byteTensors();
     this.metadata = Collections.unmodifiableMap(header.metadata());
     this.arena = arena;
   }
@@ -80,11 +82,20 @@ public final class SafetensorsFile implements TensorSource {
   @Override
   public Optional<Tensor> find(String tensorName) {
     if (unsupported.containsKey(tensorName)) {
+      String dtype = unsupported.get(tensorName);
       throw new InvalidInputException(
-          "%s: tensor '%s' has dtype %s; supported are F32, F16, BF16"
-              .formatted(name, Excerpt.of(tensorName), Excerpt.of(unsupported.get(tensorName))));
+          "%s: tensor '%s' has dtype %s; supported are F32, F16, BF16%s"
+              .formatted(
+                  name,
+                  Excerpt.of(tensorName),
+                  Excerpt.of(dtype),
+                  dtype.startsWith("F8_") ? ": " + ForeignQuantization.INSTEAD : ""));
     }
     return Optional.ofNullable(tensors.get(tensorName));
+  }
+
+  Optional<ByteTensor> findBytes(String tensorName) {
+    return Optional.ofNullable(byteTensors.get(tensorName));
   }
 
   @Override

@@ -41,6 +41,7 @@ public final class SafetensorsFolder implements TensorSource {
     if (!Files.isDirectory(folder)) {
       throw new InvalidInputException(folder + ": no such folder");
     }
+    ForeignQuantization.refuse(folder);
     if (Files.exists(folder.resolve(SINGLE))) {
       SafetensorsFile file = shard(folder.resolve(SINGLE));
       file.names().forEach(tensorName -> shardOfTensor.put(tensorName, file));
@@ -100,6 +101,20 @@ public final class SafetensorsFolder implements TensorSource {
   public Optional<Tensor> find(String tensorName) {
     SafetensorsFile shard = shardOfTensor.get(tensorName);
     return shard == null ? Optional.empty() : shard.find(tensorName);
+  }
+
+  /** The matrices that lie here as {@code NAME_blocks} and {@code NAME_scales}. */
+  public Optional<Mxfp4Pair> findMxfp4(String tensorName) {
+    Optional<ByteTensor> blocks = findBytes(tensorName + "_blocks");
+    Optional<ByteTensor> scales = findBytes(tensorName + "_scales");
+    return blocks.isEmpty() || scales.isEmpty()
+        ? Optional.empty()
+        : Optional.of(Mxfp4Pair.of(name(), tensorName, blocks.get(), scales.get()));
+  }
+
+  private Optional<ByteTensor> findBytes(String tensorName) {
+    SafetensorsFile shard = shardOfTensor.get(tensorName);
+    return shard == null ? Optional.empty() : shard.findBytes(tensorName);
   }
 
   @Override

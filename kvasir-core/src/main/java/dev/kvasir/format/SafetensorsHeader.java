@@ -35,6 +35,7 @@ final class SafetensorsHeader {
   private final String fileName;
   private final Map<String, Tensor> tensors = new LinkedHashMap<>();
   private final Map<String, String> unsupported = new LinkedHashMap<>();
+  private final Map<String, ByteTensor> byteTensors = new LinkedHashMap<>();
   private final Map<String, String> metadata = new LinkedHashMap<>();
   private final List<Extent> extents = new ArrayList<>();
 
@@ -65,6 +66,11 @@ final class SafetensorsHeader {
   /** The dtype of each tensor that is there but cannot be read. */
   Map<String, String> unsupported() {
     return unsupported;
+  }
+
+  /** Those of the tensors that cannot be read which hold unsigned bytes. */
+  Map<String, ByteTensor> byteTensors() {
+    return byteTensors;
   }
 
   Map<String, String> metadata() {
@@ -106,21 +112,28 @@ final class SafetensorsHeader {
                   Excerpt.of(entry.root().get("data_offsets").toString()),
                   data.byteSize()));
     }
-    long span = offsets[1] - offsets[0];
     extents.add(new Extent(Excerpt.of(tensorName), offsets[0], offsets[1]));
+    MemorySegment slice = data.asSlice(offsets[0], offsets[1] - offsets[0]);
     Optional<GgmlType> type = type(dtype);
-    if (type.isEmpty()) {
-      unsupported.put(tensorName, dtype);
+    if (type.isPresent()) {
+      checkSpan(entry, dtype, shape, Tensor.bytes(entry.name(), type.get(), shape), slice);
+      tensors.put(tensorName, new Tensor(tensorName, type.get(), shape, slice));
       return;
     }
-    long size = Tensor.bytes(entry.name(), type.get(), shape);
-    if (size != span) {
+    unsupported.put(tensorName, dtype);
+    if (dtype.equals("U8")) {
+      checkSpan(entry, dtype, shape, Tensor.values(entry.name(), shape), slice);
+      byteTensors.put(tensorName, new ByteTensor(shape, slice));
+    }
+  }
+
+  private static void checkSpan(
+      JsonFile entry, String dtype, long[] shape, long size, MemorySegment slice) {
+    if (size != slice.byteSize()) {
       throw new InvalidInputException(
           "%s: shape %s of %s takes %d bytes; 'data_offsets' span %d"
-              .formatted(entry.name(), Tensor.text(shape), dtype, size, span));
+              .formatted(entry.name(), Tensor.text(shape), dtype, size, slice.byteSize()));
     }
-    MemorySegment slice = data.asSlice(offsets[0], size);
-    tensors.put(tensorName, new Tensor(tensorName, type.get(), shape, slice));
   }
 
   /** The format forbids them: two names for the same bytes serve only to hide one of them. */

@@ -148,38 +148,14 @@ enum SuperBlock16 implements BlockLayout {
   private static final int GROUPS = LENGTH / GROUP_LENGTH;
   private static final int RUNS = LENGTH / 32;
 
-  private final int blockBytes;
-  private final int codeBits;
-  private final boolean hasMinimums;
+  private final Shape shape;
 
   SuperBlock16(int blockBytes, int codeBits, boolean hasMinimums) {
-    this.blockBytes = blockBytes;
-    this.codeBits = codeBits;
-    this.hasMinimums = hasMinimums;
+    this.shape = new Shape(LENGTH, blockBytes, GROUP_LENGTH, codeBits, hasMinimums);
   }
 
   @Override
-  public int blockLength() {
-    return LENGTH;
-  }
-
-  @Override
-  public int blockBytes() {
-    return blockBytes;
-  }
-
-  @Override
-  public int groupLength() {
-    return GROUP_LENGTH;
-  }
-
-  @Override
-  public int codeBits() {
-    return codeBits;
-  }
-
-  @Override
-  public boolean hasMinimums() {
-    return hasMinimums;
+  public Shape shape() {
+    return shape;
   }
 }

@@ -92,37 +92,15 @@ enum SuperBlock32 implements BlockLayout {
   private static final int GROUP_LENGTH = 32;
   private static final int GROUPS = LENGTH / GROUP_LENGTH;
 
-  private final int blockBytes;
-  private final int codeBits;
+  private final Shape shape;
 
   SuperBlock32(int blockBytes, int codeBits) {
-    this.blockBytes = blockBytes;
-    this.codeBits = codeBits;
+    this.shape = new Shape(LENGTH, blockBytes, GROUP_LENGTH, codeBits, true);
   }
 
   @Override
-  public int blockLength() {
-    return LENGTH;
-  }
-
-  @Override
-  public int blockBytes() {
-    return blockBytes;
-  }
-
-  @Override
-  public int groupLength() {
-    return GROUP_LENGTH;
-  }
-
-  @Override
-  public int codeBits() {
-    return codeBits;
-  }
-
-  @Override
-  public boolean hasMinimums() {
-    return true;
+  public Shape shape() {
+    return shape;
   }
 
   private static void unpackScales(MemorySegment source, long offset, float[] scales, int at) {

@@ -5,67 +5,133 @@ import static dev.kvasir.format.BlockReader.unsignedByte;
 
 import java.lang.foreign.MemorySegment;
 
-/** Blocks whose stored nibble is an index into a fixed table of signed bytes. */
+/**
+ * Blocks whose stored nibble is an index into a fixed table of signed bytes, the levels. They are
+ * no straight line, so a level itself serves as the code. Of 32 values, byte j holds two indices:
+ *
+ * <pre>
+ *   qs[j]  bits 3..0 = index of value j        bits 7..4 = index of value j + 16
+ * </pre>
+ */
 enum TableBlock implements BlockLayout {
   /**
    * {@code value = d * LEVELS[nibble]}. The levels lie closer together near zero, where normally
-   * distributed weights are; because they are integers, a level serves as the code of the group.
+   * distributed weights are.
    *
    * <pre>
    *   byte 0    2                  18
-   *        | d  | qs: 16           |       qs[j]  bits 3..0 = index of value j
-   *                                               bits 7..4 = index of value j + 16
-   *   bytes = 2 + 32 * 4 / 8 = 18
+   *        | d  | qs: 16           |       bytes = 2 + 32 * 4 / 8 = 18
    * </pre>
    */
-  IQ4_NL;
+  IQ4_NL(32, 2 + 16) {
+    @Override
+    public void unpack(
+        MemorySegment source,
+        long offset,
+        byte[] codes,
+        int codesAt,
+        float[] scales,
+        int scalesAt,
+        float[] minimums,
+        int minimumsAt) {
+      scales[scalesAt] = half(source, offset);
+      unpackRun(source, offset + 2, NORMAL_LEVELS, codes, codesAt);
+    }
+  },
 
-  private static final int LENGTH = 32;
+  /**
+   * The same levels in a super-block of eight groups, {@code value = d * (scale - 32) * level}.
+   *
+   * <pre>
+   *   byte 0    2           4              8           136
+   *        | d  | high: 2   | low: 4       | qs: 128   |
+   *   low[g / 2]  bits 3..0 = scale g, low four, for an even g, 7..4 for an odd one
+   *   high (little-endian short)  bits 2g+1..2g = scale g, high two
+   *   bytes = 2 + 8 * (2 + 4) / 8 + 256 * 4 / 8 = 136
+   * </pre>
+   */
+  IQ4_XS(256, 2 + 2 + 4 + 128) {
+    @Override
+    public void unpack(
+        MemorySegment source,
+        long offset,
+        byte[] codes,
+        int codesAt,
+        float[] scales,
+        int scalesAt,
+        float[] minimums,
+        int minimumsAt) {
+      float d = half(source, offset);
+      int highs = source.get(BlockReader.SHORT, offset + 2);
+      for (int group = 0; group < 8; group++) {
+        int low = (unsignedByte(source, offset + 4 + group / 2) >>> 4 * (group % 2)) & 15;
+        int high = (highs >>> 2 * group) & 3;
+        scales[scalesAt + group] = d * ((low | high << 4) - 32);
+        unpackRun(
+            source, offset + 8 + RUN / 2 * group, NORMAL_LEVELS, codes, codesAt + RUN * group);
+      }
+    }
+  },
 
-  private static final byte[] LEVELS = {
+  /**
+   * Floats of 4 bits under a power of two, as the OCP's microscaling formats have them: {@code
+   * value = 2^(e - 127) * E2M1[nibble]}. The levels are doubled to be integers, and the scale
+   * halved. An {@code e} of 255 is no number there, and none here.
+   *
+   * <pre>
+   *   byte 0    1                  17
+   *        | e  | qs: 16           |       bytes = 1 + 32 * 4 / 8 = 17
+   * </pre>
+   */
+  MXFP4(32, 1 + 16) {
+    @Override
+    public void unpack(
+        MemorySegment source,
+        long offset,
+        byte[] codes,
+        int codesAt,
+        float[] scales,
+        int scalesAt,
+        float[] minimums,
+        int minimumsAt) {
+      scales[scalesAt] = halfPowerOfTwo(unsignedByte(source, offset));
+      unpackRun(source, offset + 1, FLOAT_LEVELS, codes, codesAt);
+    }
+  };
+
+  private static final int RUN = 32;
+
+  private static final byte[] NORMAL_LEVELS = {
     -127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113
   };
 
-  @Override
-  public int blockLength() {
-    return LENGTH;
+  /** Twice the floats of one sign, two exponent and one fraction bits. */
+  private static final byte[] FLOAT_LEVELS = {
+    0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12
+  };
+
+  private final Shape shape;
+
+  TableBlock(int blockLength, int blockBytes) {
+    this.shape = new Shape(blockLength, blockBytes, RUN, 8, false);
   }
 
   @Override
-  public int blockBytes() {
-    return 2 + LENGTH / 2;
+  public Shape shape() {
+    return shape;
   }
 
-  @Override
-  public int groupLength() {
-    return LENGTH;
-  }
-
-  @Override
-  public int codeBits() {
-    return 8;
-  }
-
-  @Override
-  public boolean hasMinimums() {
-    return false;
-  }
-
-  @Override
-  public void unpack(
-      MemorySegment source,
-      long offset,
-      byte[] codes,
-      int codesAt,
-      float[] scales,
-      int scalesAt,
-      float[] minimums,
-      int minimumsAt) {
-    scales[scalesAt] = half(source, offset);
-    for (int j = 0; j < LENGTH / 2; j++) {
-      int pair = unsignedByte(source, offset + 2 + j);
-      codes[codesAt + j] = LEVELS[pair & 15];
-      codes[codesAt + j + 16] = LEVELS[pair >>> 4];
+  private static void unpackRun(
+      MemorySegment source, long offset, byte[] levels, byte[] codes, int codesAt) {
+    for (int j = 0; j < RUN / 2; j++) {
+      int pair = unsignedByte(source, offset + j);
+      codes[codesAt + j] = levels[pair & 15];
+      codes[codesAt + j + RUN / 2] = levels[pair >>> 4];
     }
+  }
+
+  /** 2^(e - 128), which for e of 0 and 1 is below the normal floats. */
+  private static float halfPowerOfTwo(int e) {
+    return e == 255 ? Float.NaN : Math.scalb(1f, e - 128);
   }
 }

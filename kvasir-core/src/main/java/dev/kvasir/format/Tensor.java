@@ -3,6 +3,7 @@ package dev.kvasir.format;
 import dev.kvasir.error.InvalidInputException;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
+import java.util.Objects;
 import java.util.stream.Collectors;
 
 /**
@@ -32,16 +33,35 @@ public record Tensor(String name, GgmlType type, long[] shape, MemorySegment dat
 
   /** The bytes that a tensor of that type and shape takes, refused where they overflow. */
   static long bytes(String where, GgmlType type, long[] shape) {
+    long values = values(where, shape);
     try {
-      long values = 1;
-      for (long dimension : shape) {
-        values = Math.multiplyExact(values, dimension);
-      }
       return type.bytesFor(values);
-    } catch (ArithmeticException | IllegalArgumentException e) {
-      throw new InvalidInputException(
-          "%s: shape %s is larger than any file".formatted(where, text(shape)), e);
+    } catch (IllegalArgumentException e) {
+      throw tooLarge(where, shape, e);
     }
+  }
+
+  /** The values that a tensor of that shape has, refused where they overflow. */
+  static long values(String where, long[] shape) {
+    try {
+      return Arrays.stream(shape).reduce(1, Math::multiplyExact);
+    } catch (ArithmeticException e) {
+      throw tooLarge(where, shape, e);
+    }
+  }
+
+  private static InvalidInputException tooLarge(
+      String where, long[] shape, RuntimeException cause) {
+    return new InvalidInputException(
+        "%s: shape %s is larger than any file".formatted(where, text(shape)), cause);
+  }
+
+  /** One of the tensors that it is made of, along its outermost dimension. */
+  public Tensor part(int index) {
+    Objects.checkIndex(index, shape[0]);
+    long[] inner = Arrays.copyOfRange(shape, 1, shape.length);
+    long bytes = type.bytesFor(values() / shape[0]);
+    return new Tensor(name, type, inner, data.asSlice(index * bytes, bytes));
   }
 
   /**

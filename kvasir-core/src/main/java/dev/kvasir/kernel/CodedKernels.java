@@ -25,8 +25,24 @@ public interface CodedKernels {
    *
    * @param out // (rows, matrix.rows)
    */
+  default void products(
+      CodedMatrix matrix, int firstTile, int endTile, CodedRows rows, float[] out, TileRoom room) {
+    products(matrix, firstTile, endTile, rows, 0, rows.rows(), out, room);
+  }
+
+  /**
+   * The same for activations {@code firstRow} to {@code endRow} alone; other rows of {@code out}
+   * stay as they are.
+   */
   void products(
-      CodedMatrix matrix, int firstTile, int endTile, CodedRows rows, float[] out, TileRoom room);
+      CodedMatrix matrix,
+      int firstTile,
+      int endTile,
+      CodedRows rows,
+      int firstRow,
+      int endRow,
+      float[] out,
+      TileRoom room);
 
   /** Rows {@code firstRow} to {@code firstRow + count} of a matrix as floats. */
   void expand(CodedMatrix matrix, int firstRow, int count, float[] out, int outAt);

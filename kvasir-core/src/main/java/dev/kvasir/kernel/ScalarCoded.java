@@ -30,7 +30,14 @@ final class ScalarCoded implements CodedKernels {
    */
   @Override
   public void products(
-      CodedMatrix matrix, int firstTile, int endTile, CodedRows rows, float[] out, TileRoom room) {
+      CodedMatrix matrix,
+      int firstTile,
+      int endTile,
+      CodedRows rows,
+      int firstRow,
+      int endRow,
+      float[] out,
+      TileRoom room) {
     int tileBytes = (int) matrix.codesOffset(1);
     byte[] bytes = room.bytes(tileBytes);
     byte[] codes = room.codes(matrix.columns());
@@ -41,7 +48,7 @@ final class ScalarCoded implements CodedKernels {
       for (int r = 0; r < count; r++) {
         matrix.layout().take(bytes, r, matrix.columns(), matrix.codeBits(), codes);
         int to = tile * TILE_ROWS + r;
-        for (int i = 0; i < rows.rows(); i++) {
+        for (int i = firstRow; i < endRow; i++) {
           out[i * matrix.rows() + to] = product(matrix, to, codes, rows, i);
         }
       }

@@ -6,6 +6,8 @@ public final class TileRoom {
   private byte[] codes = {};
   private float[] weights = {};
   private float[] sums = {};
+  private short[] spread = {};
+  private float[] activations = {};
 
   /** The tile as it lies in memory. */
   public byte[] bytes(int count) {
@@ -37,5 +39,21 @@ public final class TileRoom {
       sums = new float[count];
     }
     return sums;
+  }
+
+  /** Multipliers of rows of activations, spread over lanes as the tile's products read them. */
+  public short[] spread(int count) {
+    if (spread.length < count) {
+      spread = new short[count];
+    }
+    return spread;
+  }
+
+  /** Rows of activations that lie elsewhere among others. */
+  float[] activations(int count) {
+    if (activations.length < count) {
+      activations = new float[count];
+    }
+    return activations;
   }
 }

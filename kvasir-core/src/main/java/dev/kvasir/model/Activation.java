@@ -18,7 +18,25 @@ public enum Activation {
     void open(RowKernels rows, float[] gate, float[] up, int at, int count) {
       rows.gatedGelu(gate, up, at, count);
     }
+  },
+
+  /**
+   * {@code g / (1 + exp(-1.702 g)) * (u + 1)} with a gate of at most 7 and what it lets through
+   * between -7 and 7, as gpt-oss has it.
+   */
+  BOUNDED_SILU("silu") {
+    @Override
+    void open(RowKernels rows, float[] gate, float[] up, int at, int count) {
+      for (int i = at; i < at + count; i++) {
+        gate[i] = STEEPNESS * Math.min(gate[i], BOUND);
+        up[i] = (Math.max(-BOUND, Math.min(up[i], BOUND)) + 1) / STEEPNESS;
+      }
+      rows.gatedSilu(gate, up, at, count);
+    }
   };
+
+  private static final float STEEPNESS = 1.702f;
+  static final float BOUND = 7;
 
   private final String huggingFaceName;
 

@@ -41,6 +41,18 @@ public enum Architecture {
           .slidesBut(4)
           .localsUnstretched(0)),
   SMOLLM3("smollm3", Traits.of(RopeLayout.NEIGHBOURS)),
+  QWEN2_MOE("qwen2moe", Traits.of(RopeLayout.HALVES).alsoCalled("qwen2_moe").with(Bias.REQUIRED)),
+  QWEN3_MOE("qwen3moe", Traits.of(RopeLayout.HALVES).alsoCalled("qwen3_moe").with(HeadNorms.EACH)),
+  MIXTRAL("mixtral", Traits.of(RopeLayout.NEIGHBOURS).slides()),
+  GPT_OSS(
+      "gpt-oss",
+      Traits.of(RopeLayout.HALVES)
+          .alsoCalled("gpt_oss")
+          .with(Bias.REQUIRED)
+          .with(NormPlaces.BEFORE_BY_OTHER_NAMES)
+          .slidesBut(2)
+          .withSinks()),
+
   DEEPSEEK2("deepseek2", Traits.of(RopeLayout.NEIGHBOURS).alsoCalled("deepseek_v2", "deepseek_v3"));
 
   /** Whether query, key and value projections add a bias. */
@@ -127,5 +139,10 @@ public enum Architecture {
 
   Traits traits() {
     return traits;
+  }
+
+  /** Whether all of its models are mixtures of experts; of Llama's some are. */
+  boolean hasExperts() {
+    return this == QWEN2_MOE || this == QWEN3_MOE || this == MIXTRAL || this == GPT_OSS;
   }
 }

@@ -1,33 +1,36 @@
 package dev.kvasir.model;
 
 import dev.kvasir.kernel.Crew;
+import dev.kvasir.kernel.GroupedProducts;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.MatrixProducts;
 
 /** Feed-forward parts of a layer over the rows of a step, with the memory that they need. */
 final class FeedForwardPass {
-  private final ModelConfig config;
-  private final Kernels kernels;
-  private final Crew crew;
-  private final MatrixProducts products;
+  private final GatedPass gated;
+  private final ExpertPass experts; // null where no layer has any
 
-  private float[] gate = {}; // (rows, feedForward)
-  private float[] up = {}; // (rows, feedForward)
-
-  private GatedWeights weights;
-  private final Crew.Work activate = this::activate;
-
-  FeedForwardPass(ModelConfig config, Kernels kernels, Crew crew, MatrixProducts products) {
-    this.config = config;
-    this.kernels = kernels;
-    this.crew = crew;
-    this.products = products;
+  FeedForwardPass(ModelConfig config, Kernels kernels, Crew crew, GroupedProducts grouped) {
+    MatrixProducts products = new MatrixProducts(grouped);
+    int width =
+        config
+            .experts()
+            .map(experts -> experts.gatedWidth(config.feedForward()))
+            .orElse(config.feedForward());
+    this.gated = new GatedPass(width, kernels, crew, products);
+    this.experts =
+        config
+            .experts()
+            .map(sizes -> new ExpertPass(config.hidden(), sizes, kernels, crew, grouped, gated))
+            .orElse(null);
   }
 
   /** Makes room for so many rows; what was there is lost. */
   void makeRoom(int rows) {
-    gate = new float[rows * config.feedForward()];
-    up = new float[rows * config.feedForward()];
+    gated.makeRoom(rows);
+    if (experts != null) {
+      experts.makeRoom(rows);
+    }
   }
 
   /**
@@ -36,21 +39,8 @@ final class FeedForwardPass {
    */
   void run(FeedForwardWeights layer, float[] normed, int rows, float[] update) {
     switch (layer) {
-      case GatedWeights gated -> run(gated, normed, rows, update);
+      case GatedWeights weights -> gated.run(weights, normed, rows, update);
+      case ExpertWeights weights -> experts.run(weights, normed, rows, update);
     }
-  }
-
-  private void run(GatedWeights gated, float[] normed, int rows, float[] update) {
-    weights = gated;
-    products.multiply(normed, rows, weights.gate().matrix(), gate, weights.up().matrix(), up);
-    crew.run(activate, rows);
-    products.multiply(gate, rows, weights.down().matrix(), update);
-  }
-
-  private void activate(int row, int worker) {
-    int at = row * config.feedForward();
-    weights.gate().addBias(kernels, gate, at);
-    weights.up().addBias(kernels, up, at);
-    weights.activation().open(kernels.rows(), gate, up, at, config.feedForward());
   }
 }

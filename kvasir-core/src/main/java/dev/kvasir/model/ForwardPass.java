@@ -3,6 +3,7 @@ package dev.kvasir.model;
 import dev.kvasir.attention.Attention;
 import dev.kvasir.engine.Batch;
 import dev.kvasir.kernel.Crew;
+import dev.kvasir.kernel.GroupedProducts;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.MatrixProducts;
 import dev.kvasir.kernel.RowKernels;
@@ -45,14 +46,15 @@ final class ForwardPass {
     this.weights = weights;
     this.kernels = kernels;
     this.crew = crew;
-    this.products = new MatrixProducts(kernels, crew);
+    GroupedProducts grouped = new GroupedProducts(kernels, crew);
+    this.products = new MatrixProducts(grouped);
     this.attention = new Attention(config.attentionShape(), kernels, crew);
     this.angles = new StepAngles(ropes);
     this.attending =
         config.latent().isPresent()
             ? new LatentPass(config, kernels, crew, products, attention, rows, angles)
             : new HeadPass(config, kernels, crew, products, attention, rows, angles);
-    this.feedForward = new FeedForwardPass(config, kernels, crew, products);
+    this.feedForward = new FeedForwardPass(config, kernels, crew, grouped);
   }
 
   void run(Batch batch) {

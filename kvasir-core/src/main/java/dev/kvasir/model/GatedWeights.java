@@ -9,6 +9,18 @@ public record GatedWeights(
     Projection down, // (hidden, feedForward)
     Activation activation)
     implements FeedForwardWeights {
+  /** Rows of gate and up. */
+  int width() {
+    return gate.matrix().rows();
+  }
+
+  /** Makes one row of gates and what they let through the input of the last product. */
+  void open(Kernels kernels, float[] gates, float[] ups, int at) {
+    gate.addBias(kernels, gates, at);
+    up.addBias(kernels, ups, at);
+    activation.open(kernels.rows(), gates, ups, at, width());
+  }
+
   @Override
   public void addOutputBias(Kernels kernels, float[] out, int at) {
     down.addBias(kernels, out, at);

@@ -26,14 +26,10 @@ final class GgufConfig {
         plain.architecture().isLatent()
             ? LatentConfigs.of(file.name(), file.metadata(), plain)
             : plain;
-    return config.checked(file.name());
+    return ExpertConfigs.of(file.name(), file.metadata(), config).checked(file.name());
   }
 
   private ModelConfig config() {
-    if (metadata.integer(key("expert_count")).orElse(0) > 0) {
-      throw new InvalidInputException(
-          "%s: is a mixture of experts; only dense models are supported".formatted(file.name()));
-    }
     int hidden = metadata.requireInteger(key("embedding_length"));
     int layers = metadata.requireInteger(key("block_count"));
     int queryHeads = metadata.requireSameInteger(key("attention.head_count"));
@@ -59,6 +55,7 @@ final class GgufConfig {
         new GgufRopes(file, architecture, keyDim, contextLength).pattern(windows),
         windows,
         GgufScales.read(metadata, architecture, layers, hidden, queryHeads, keyDim),
+        Optional.empty(),
         Optional.empty(),
         OutputWeights.OWN_OR_EMBEDDING);
   }

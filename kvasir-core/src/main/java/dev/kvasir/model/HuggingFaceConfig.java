@@ -24,7 +24,7 @@ final class HuggingFaceConfig {
     JsonFile json = JsonFile.read(folder.resolve("config.json"));
     ModelConfig plain = new HuggingFaceConfig(json).config(folder);
     ModelConfig config = plain.architecture().isLatent() ? LatentConfigs.of(json, plain) : plain;
-    return config.checked(json.name());
+    return ExpertConfigs.of(json, config).checked(json.name());
   }
 
   private ModelConfig config(Path folder) {
@@ -51,6 +51,7 @@ final class HuggingFaceConfig {
         new HuggingFaceRopes(json, architecture, headDim, contextLength).pattern(windows, layers),
         windows,
         HuggingFaceScales.read(json, architecture, hidden, headDim),
+        Optional.empty(),
         Optional.empty(),
         output());
   }

@@ -60,6 +60,9 @@ public record LayerWeights(
   public GatedWeights gated() {
     return switch (feedForward) {
       case GatedWeights gated -> gated;
+      case ExpertWeights _ ->
+          throw new InvalidInputException(
+              "this layer is a mixture of experts; expected a feed-forward part of one gate");
     };
   }
 

@@ -15,6 +15,7 @@ import java.util.Optional;
  *
  * @param keyDim channels of a query or key head
  * @param valueDim channels of a value head, and of a head's output
+ * @param experts where layers choose among them; {@code feedForward} is then that of others
  * @param latent sizes of latent attention, where that is how layers attend: {@code keyDim} is then
  *     that of its keys, and {@code valueDim} its rank
  */
@@ -34,6 +35,7 @@ public record ModelConfig(
     RopePattern ropes,
     WindowPattern windows,
     Scales scales,
+    Optional<ExpertConfig> experts,
     Optional<LatentConfig> latent,
     OutputWeights output) {
 
@@ -71,6 +73,7 @@ public record ModelConfig(
         windows,
         Scales.NONE,
         Optional.empty(),
+        Optional.empty(),
         output);
   }
 
@@ -97,7 +100,31 @@ public record ModelConfig(
         RopePattern.all(rope),
         windows,
         factors,
+        experts,
         Optional.of(sizes),
+        output);
+  }
+
+  /** The same decoder, whose layers choose among experts. */
+  ModelConfig withExperts(ExpertConfig sizes) {
+    return new ModelConfig(
+        name,
+        architecture,
+        layers,
+        hidden,
+        feedForward,
+        queryHeads,
+        kvHeads,
+        keyDim,
+        valueDim,
+        vocabulary,
+        contextLength,
+        normEpsilon,
+        ropes,
+        windows,
+        scales,
+        Optional.of(sizes),
+        latent,
         output);
   }
 
@@ -189,6 +216,7 @@ public record ModelConfig(
         new RopePattern(kinds, ropes.ofLayer()),
         windows,
         scales,
+        experts,
         latent,
         output);
   }
@@ -215,6 +243,7 @@ public record ModelConfig(
           "%s: has %d query heads of %d channels; expected at most %d in all"
               .formatted(fileName, queryHeads, widest, Integer.MAX_VALUE));
     }
+    experts.ifPresent(sizes -> sizes.check(fileName, layers));
     latent.ifPresent(sizes -> sizes.check(fileName));
     SizeLimits.check(fileName, this);
     ropes.kinds().forEach(rope -> check(fileName, rope));
@@ -311,6 +340,11 @@ public record ModelConfig(
    * @param who computes them
    */
   public void requirePlain(String who) {
+    if (experts.isPresent()) {
+      throw new InvalidInputException(
+          "%s: %s knows decoders with one feed-forward part a layer; this is a mixture of %d experts"
+              .formatted(name, who, experts.get().count()));
+    }
     if (latent.isPresent()) {
       throw new InvalidInputException(
           "%s: %s knows keys and values of heads; this is a %s model, which attends to latent vectors"

@@ -8,6 +8,9 @@ enum NormPlaces {
   /** Of what each part of a layer is given. */
   BEFORE(Part.ATTENTION_NORM, null, Part.FEED_FORWARD_NORM, null),
 
+  /** The same, but GGUF names the second after what it follows. */
+  BEFORE_BY_OTHER_NAMES(Part.ATTENTION_NORM, null, Part.ATTENTION_OUT_NORM, null),
+
   /** Of what each part gives. */
   AFTER(null, Part.ATTENTION_OUT_NORM, null, Part.FEED_FORWARD_OUT_NORM),
 

@@ -32,7 +32,10 @@ final class SizeLimits {
 
   /** Refuses a step whose activations no array could hold. */
   static void check(ModelConfig config, Batch batch) {
-    int mostRows = Math.min(Crew.MOST_PARTS, Math.toIntExact(Integer.MAX_VALUE / widest(config)));
+    int mostRows =
+        Math.min(
+            Crew.MOST_PARTS / mostExpertsOf(config),
+            Math.toIntExact(Integer.MAX_VALUE / widest(config)));
     if (batch.rows() > mostRows) {
       throw new IllegalArgumentException(
           "the batch has %d rows; expected at most %d".formatted(batch.rows(), mostRows));
@@ -45,11 +48,19 @@ final class SizeLimits {
     }
   }
 
+  private static int mostExpertsOf(ModelConfig config) {
+    return config.experts().isPresent() ? config.experts().get().used() : 1;
+  }
+
   /** Asked for every step, which must take nothing from the heap: lambdas do until compiled. */
   private static long widest(ModelConfig config) {
     long heads = (long) config.queryHeads() * Math.max(config.keyDim(), config.valueDim());
     long latent =
         config.latent().isPresent() ? config.latent().get().widest(config.queryHeads()) : 0;
-    return Math.max(Math.max(heads, latent), Math.max(config.hidden(), config.feedForward()));
+    long inner = Math.max(config.hidden(), config.feedForward());
+    long widest = Math.max(Math.max(heads, latent), inner);
+    return config.experts().isPresent()
+        ? Math.max(widest, config.experts().get().widest(config.hidden()))
+        : widest;
   }
 }

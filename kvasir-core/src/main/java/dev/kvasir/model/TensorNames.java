@@ -95,6 +95,16 @@ enum TensorNames {
     return output + ".weight";
   }
 
+  /** Scores of attention that belong to no token. */
+  String sinks(int layer) {
+    return named(layer, this == GGUF ? "attn_sinks.weight" : "self_attn.sinks");
+  }
+
+  /** A tensor of a layer, by its name within it. */
+  String named(int layer, String inLayer) {
+    return layerPattern.formatted(layer, inLayer);
+  }
+
   String weight(int layer, Part part) {
     return layerPattern.formatted(layer, stem(part)) + ".weight";
   }

@@ -2,8 +2,11 @@ package dev.kvasir.model;
 
 import static java.util.stream.Collectors.toSet;
 
+import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.BlockLayout;
+import dev.kvasir.format.GgmlType;
 import dev.kvasir.format.GgufFile;
+import dev.kvasir.format.Mxfp4Pair;
 import dev.kvasir.format.SafetensorsFolder;
 import dev.kvasir.format.Tensor;
 import dev.kvasir.format.TensorSource;
@@ -24,6 +27,8 @@ public final class TensorPlan {
   private final Map<String, long[]> optional = new LinkedHashMap<>();
   private final Set<String> turned = new HashSet<>(); // keys and values of heads out of latents
   private final ModelConfig config;
+  private final Set<String> loadedAsFloats = new HashSet<>();
+  private long otherBytes; // of what is no tensor of its own
 
   /** Parts of layers that have no tensor of their own. */
   private final Map<Piece, Slice> slices = new LinkedHashMap<>();
@@ -84,7 +89,10 @@ public final class TensorPlan {
     }
     planHeadNorms(config, layer);
     if (config.latent().isEmpty()) {
-      projection(layer, Part.OUTPUT, hidden, mixed, false);
+      projection(layer, Part.OUTPUT, hidden, mixed, family.traits().hasSinks());
+    }
+    if (family.traits().hasSinks()) {
+      required.put(names.sinks(layer), new long[] {config.queryHeads()});
     }
     family.norms().attentionOut().ifPresent(part -> vector(layer, part, hidden));
     family.norms().feedForward().ifPresent(part -> vector(layer, part, hidden));
@@ -107,6 +115,10 @@ public final class TensorPlan {
   }
 
   private void planFeedForward(ModelConfig config, int layer) {
+    if (config.experts().isPresent() && config.experts().get().isIn(layer)) {
+      ExpertTensors.of(config, names).plan(this, layer);
+      return;
+    }
     int hidden = config.hidden();
     int gates = config.feedForward();
     if (config.architecture().traits().mayFuseGates() && !holds(layer, Part.GATE)) {
@@ -120,7 +132,7 @@ public final class TensorPlan {
   }
 
   private boolean holds(int layer, Part part) {
-    return file.find(names.weight(layer, part)).isPresent();
+    return holds(names.weight(layer, part));
   }
 
   /** One tensor that holds the rows of several, one after another. */
@@ -154,6 +166,51 @@ public final class TensorPlan {
       turned.add(names.weight(layer, Part.KEY_VALUE_UP));
     }
     projection(layer, Part.OUTPUT, hidden, heads * latent.output(), false);
+  }
+
+  /** Adds a tensor that the file must hold. */
+  void need(String name, long... shape) {
+    required.put(name, shape);
+  }
+
+  /** The same for one that becomes floats, whatever its shape. */
+  void needFloats(String name, long... shape) {
+    required.put(name, shape);
+    loadedAsFloats.add(name);
+  }
+
+  /** Adds a tensor that the file may hold. */
+  void allow(String name, long... shape) {
+    optional.put(name, shape);
+  }
+
+  /** Whether the file has a tensor of that name, of whatever shape. */
+  boolean holds(String name) {
+    return file.find(name).isPresent();
+  }
+
+  /** Blocks and scales of that name, where the file holds experts so. */
+  Optional<Mxfp4Pair> mxfp4(String name) {
+    return file instanceof TextTensors texts ? texts.findMxfp4(name) : Optional.empty();
+  }
+
+  /** Adds blocks and scales of that name, refused unless they have these sizes. */
+  void needMxfp4(String name, int experts, int rows, int columns) {
+    Mxfp4Pair pair = mxfp4(name).orElseThrow();
+    if (pair.experts() != experts || pair.rows() != rows || pair.columns() != columns) {
+      throw new InvalidInputException(
+          "%s: tensor '%s_blocks' has %d experts of %d x %d; expected %d of %d x %d"
+              .formatted(
+                  file.name(),
+                  name,
+                  pair.experts(),
+                  pair.rows(),
+                  pair.columns(),
+                  experts,
+                  rows,
+                  columns));
+    }
+    otherBytes += experts * codedBytes(GgmlType.MXFP4.layout(), rows, columns);
   }
 
   private void vector(int layer, Part part, long length) {
@@ -207,11 +264,15 @@ public final class TensorPlan {
    * the weights will take when they are loaded. No weight is read.
    */
   public long loadedBytes() {
-    long bytes = 0;
+    long bytes = otherBytes;
     Set<String> inPieces = slices.values().stream().map(Slice::weight).collect(toSet());
     for (String name : required.keySet()) {
       Tensor whole = require(name);
-      bytes += inPieces.contains(name) ? 0 : bytesOf(name, whole);
+      if (loadedAsFloats.contains(name)) {
+        bytes += whole.values() * Float.BYTES;
+      } else if (!inPieces.contains(name)) {
+        bytes += bytesOf(name, whole);
+      }
     }
     for (Piece piece : slices.keySet()) {
       bytes += loadedBytes(weight(piece.layer, piece.part));
@@ -244,7 +305,10 @@ public final class TensorPlan {
     if (tensor.type().isFloat()) {
       return tensor.type().bytesFor(rows * columns);
     }
-    BlockLayout layout = tensor.type().layout();
+    return codedBytes(tensor.type().layout(), rows, columns);
+  }
+
+  private static long codedBytes(BlockLayout layout, long rows, long columns) {
     return CodedMatrix.bytesFor(
         rows, columns, layout.codeBits(), layout.groupLength(), layout.hasMinimums());
   }

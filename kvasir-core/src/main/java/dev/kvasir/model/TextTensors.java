@@ -1,5 +1,7 @@
 package dev.kvasir.model;
 
+import dev.kvasir.format.Mxfp4Pair;
+import dev.kvasir.format.SafetensorsFolder;
 import dev.kvasir.format.Tensor;
 import dev.kvasir.format.TensorSource;
 import java.util.Collection;
@@ -27,6 +29,13 @@ record TextTensors(TensorSource folder) implements TensorSource {
   @Override
   public Optional<Tensor> find(String tensorName) {
     return names(tensorName).stream().map(folder::find).flatMap(Optional::stream).findFirst();
+  }
+
+  /** Blocks and scales of a folder that holds experts so. */
+  Optional<Mxfp4Pair> findMxfp4(String tensorName) {
+    return folder instanceof SafetensorsFolder files
+        ? files.findMxfp4(tensorName)
+        : Optional.empty();
   }
 
   private static List<String> names(String plain) {

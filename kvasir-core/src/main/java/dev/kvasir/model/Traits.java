@@ -18,6 +18,7 @@ final class Traits {
   private int localPeriod;
   private boolean localsUnstretched;
   private double localBase;
+  private boolean sinks;
 
   private Traits(RopeLayout ggufRopeLayout) {
     this.ggufRopeLayout = ggufRopeLayout;
@@ -93,6 +94,12 @@ final class Traits {
     return this;
   }
 
+  /** Attention has sinks, which are learned, and its output a bias. */
+  Traits withSinks() {
+    sinks = true;
+    return this;
+  }
+
   RopeLayout ggufRopeLayout() {
     return ggufRopeLayout;
   }
@@ -139,5 +146,9 @@ final class Traits {
 
   double localBase() {
     return localBase;
+  }
+
+  boolean hasSinks() {
+    return sinks;
   }
 }

@@ -83,7 +83,7 @@ final class WeightsLoader {
         config.latent().isPresent() ? latent(layer) : heads(layer),
         norm(layer, norms.attentionOut()),
         norm(layer, norms.feedForward()),
-        gated(layer),
+        isMixed(layer) ? experts(layer) : gated(layer),
         norm(layer, norms.feedForwardOut()),
         config.windows().of(layer));
   }
@@ -99,7 +99,7 @@ final class WeightsLoader {
         projection(layer, Part.VALUE),
         headNorm(layer, Part.QUERY_NORM),
         headNorm(layer, Part.KEY_NORM),
-        HeadWeights.NO_SINKS,
+        sinks(layer),
         projection(layer, Part.OUTPUT));
   }
 
@@ -120,6 +120,21 @@ final class WeightsLoader {
   private LatentWeights.QueryLatent queryLatent(int layer) {
     return new LatentWeights.QueryLatent(
         projection(layer, Part.QUERY_DOWN), norm(names.weight(layer, Part.QUERY_LATENT_NORM)));
+  }
+
+  private float[] sinks(int layer) {
+    return config.architecture().traits().hasSinks()
+        ? plan.require(names.sinks(layer)).toFloats()
+        : HeadWeights.NO_SINKS;
+  }
+
+  private boolean isMixed(int layer) {
+    return config.experts().isPresent() && config.experts().get().isIn(layer);
+  }
+
+  private FeedForwardWeights experts(int layer) {
+    ExpertTensors tensors = ExpertTensors.of(config, names);
+    return new ExpertLoader(tensors, plan, this::matrix, arena).load(layer);
   }
 
   private FeedForwardWeights gated(int layer) {

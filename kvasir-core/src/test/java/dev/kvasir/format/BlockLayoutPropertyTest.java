@@ -24,7 +24,7 @@ class BlockLayoutPropertyTest {
   @Property(seed = "20260101")
   void aDecodedValueIsScaleTimesCodePlusMinimum(
       @ForAll("quantized") GgmlType type, @ForAll long contents) {
-    byte[] block = HandmadeBlock.of(type, new Random(contents)).bytes();
+    byte[] block = RandomBlocks.of(type, 1, contents);
     Unpacked unpacked = Unpacked.of(type.layout(), block);
     float[] decoded = new float[type.blockLength()];
     type.decode(MemorySegment.ofArray(block), 0, decoded.length, decoded, 0);
@@ -52,7 +52,7 @@ class BlockLayoutPropertyTest {
   @Property(seed = "20260103")
   void unpackingWritesItsOwnPartOfTheArraysOnly(
       @ForAll("quantized") GgmlType type, @ForAll long contents) {
-    byte[] block = HandmadeBlock.of(type, new Random(contents)).bytes();
+    byte[] block = RandomBlocks.of(type, 1, contents);
     BlockLayout layout = type.layout();
     Unpacked alone = Unpacked.of(layout, block);
     byte[] shifted = new byte[block.length + 1];

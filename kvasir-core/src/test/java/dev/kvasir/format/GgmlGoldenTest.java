@@ -1,5 +1,6 @@
 package dev.kvasir.format;
 
+import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
@@ -15,6 +16,7 @@ import org.junit.jupiter.params.provider.EnumSource.Mode;
 /** What ggml decodes from a block, Kvasir decodes too; the README beside the files says more. */
 class GgmlGoldenTest {
   private static final int VALUES = 512;
+  private static final int SWEPT_BLOCKS = 4096;
 
   @ParameterizedTest
   @EnumSource(mode = Mode.EXCLUDE, names = "F32")
@@ -35,6 +37,30 @@ class GgmlGoldenTest {
           .as("value %d is %s, the reference has %s", i, decoded[i], expected)
           .isTrue();
     }
+  }
+
+  @ParameterizedTest
+  @EnumSource(
+      mode = Mode.EXCLUDE,
+      names = {"F32", "F16", "BF16"})
+  void decodesThousandsOfRandomBlocksToTheBitsOfTheReference(GgmlType type) throws IOException {
+    byte[] blocks = RandomBlocks.of(type, SWEPT_BLOCKS, type.wireNumber());
+    float[] decoded = new float[SWEPT_BLOCKS * type.blockLength()];
+    type.decode(MemorySegment.ofArray(blocks), 0, decoded.length, decoded, 0);
+    String lines = new String(resource("sweep.txt"), US_ASCII);
+    assertThat(lines.lines()).contains("%s %016x".formatted(type, hash(decoded)));
+  }
+
+  /** FNV-1a of little-endian floats, of which a zero has no sign. */
+  private static long hash(float[] values) {
+    long hash = 0xcbf29ce484222325L;
+    for (float value : values) {
+      int bits = Float.floatToRawIntBits(value + 0f);
+      for (int at = 0; at < Float.SIZE; at += Byte.SIZE) {
+        hash = (hash ^ (bits >>> at & 255)) * 0x100000001b3L;
+      }
+    }
+    return hash;
   }
 
   private static byte[] resource(String name) throws IOException {

@@ -27,8 +27,22 @@ class GgmlTypeTest {
     "Q4_K, 12, 256, 144",
     "Q5_K, 13, 256, 176",
     "Q6_K, 14, 256, 210",
+    "Q8_K, 15, 256, 292",
+    "IQ2_XXS, 16, 256, 66",
+    "IQ2_XS, 17, 256, 74",
+    "IQ3_XXS, 18, 256, 98",
+    "IQ1_S, 19, 256, 50",
     "IQ4_NL, 20, 32, 18",
-    "BF16, 30, 1, 2"
+    "IQ3_S, 21, 256, 110",
+    "IQ2_S, 22, 256, 82",
+    "IQ4_XS, 23, 256, 136",
+    "IQ1_M, 29, 256, 56",
+    "BF16, 30, 1, 2",
+    "TQ1_0, 34, 256, 54",
+    "TQ2_0, 35, 256, 66",
+    "MXFP4, 39, 32, 17",
+    "Q1_0, 41, 128, 18",
+    "Q2_0, 42, 64, 18"
   })
   void wireNumbersAndBlockSizesAreThoseOfTheFormat(
       GgmlType type, int wireNumber, int blockLength, int blockBytes) {
@@ -53,7 +67,21 @@ class GgmlTypeTest {
     "Q4_K, 32, 4, true",
     "Q5_K, 32, 8, true",
     "Q6_K, 16, 8, false",
-    "IQ4_NL, 32, 8, false"
+    "Q8_K, 32, 8, false",
+    "IQ2_XXS, 32, 8, false",
+    "IQ2_XS, 16, 8, false",
+    "IQ3_XXS, 32, 8, false",
+    "IQ1_S, 32, 4, true",
+    "IQ4_NL, 32, 8, false",
+    "IQ3_S, 32, 4, true",
+    "IQ2_S, 16, 8, false",
+    "IQ4_XS, 32, 8, false",
+    "IQ1_M, 16, 4, true",
+    "TQ1_0, 32, 4, true",
+    "TQ2_0, 32, 4, true",
+    "MXFP4, 32, 8, false",
+    "Q1_0, 32, 4, true",
+    "Q2_0, 32, 4, true"
   })
   void quantizedTypesTellTheirGroups(
       GgmlType type, int groupLength, int codeBits, boolean hasMinimums) {
@@ -65,7 +93,7 @@ class GgmlTypeTest {
   }
 
   @ParameterizedTest
-  @ValueSource(ints = {-1, 4, 5, 9, 15, 16, 21, 29, 31, Integer.MAX_VALUE})
+  @ValueSource(ints = {-1, 4, 5, 9, 24, 28, 31, 33, 36, 38, 40, 43, Integer.MAX_VALUE})
   void wireNumbersOfOtherTypesAreUnknown(int number) {
     assertThat(GgmlType.ofWireNumber(number)).isEmpty();
   }
@@ -99,7 +127,8 @@ class GgmlTypeTest {
   }
 
   @ParameterizedTest
-  @EnumSource(names = {"F32", "F16", "BF16", "Q8_0"}) // the types of 8 bits a value and more
+  @EnumSource(
+      names = {"F32", "F16", "BF16", "Q8_0", "Q8_K"}) // the types of 8 bits a value and more
   void bytesBeyondALongAreRefused(GgmlType type) {
     long mostBlocks = Long.MAX_VALUE / type.blockBytes();
     long most = mostBlocks * type.blockLength();

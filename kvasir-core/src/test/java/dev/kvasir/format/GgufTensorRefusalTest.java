@@ -42,9 +42,11 @@ class GgufTensorRefusalTest {
 
   @ParameterizedTest
   @CsvSource({
-    "16, 'IQ2_XXS (16)'",
+    "9, 'Q8_1 (9)'",
     "28, 'F64 (28)'",
-    "4, 'number 4, which is unknown'",
+    "31, 'Q4_0_4_4 (31)'",
+    "40, 'NVFP4 (40)'",
+    "43, 'number 43, which is unknown'",
     "-1, 'number 4294967295, which is unknown'"
   })
   void aTypeThatIsNotReadIsNamed(int type, String shown) {

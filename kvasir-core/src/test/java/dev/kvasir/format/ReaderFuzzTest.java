@@ -9,6 +9,7 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import net.jqwik.api.Arbitraries;
@@ -131,6 +132,9 @@ class ReaderFuzzTest {
       if (opened instanceof GgufFile gguf) {
         gguf.metadata().keys().forEach(key -> ask(gguf.metadata(), key));
       }
+      if (opened instanceof SafetensorsFile weights) {
+        readPair(weights);
+      }
     } catch (InvalidInputException refusal) {
       assertThat(Allocation.bytes() - before).isLessThan(MOST_ALLOCATED_BYTES);
       assertThat(refusal.getMessage()).startsWith("tiny.").hasSizeLessThan(500);
@@ -142,6 +146,17 @@ class ReaderFuzzTest {
     assertThat(tensor.data().byteSize()).isEqualTo(tensor.type().bytesFor(tensor.values()));
     assertThat(tensor.data().toArray(ValueLayout.JAVA_BYTE)).isNotNull();
     assertThat(tensor.toFloats()).hasSize((int) tensor.values());
+  }
+
+  private static void readPair(SafetensorsFile weights) {
+    Optional<ByteTensor> blocks = weights.findBytes("e_blocks");
+    Optional<ByteTensor> scales = weights.findBytes("e_scales");
+    if (blocks.isPresent() && scales.isPresent()) {
+      Mxfp4Pair pair = Mxfp4Pair.of(weights.name(), "e", blocks.get(), scales.get());
+      for (int expert = 0; expert < pair.experts(); expert++) {
+        readWhole(pair.expert(expert));
+      }
+    }
   }
 
   /** Every question about every key is answered or refused. */
@@ -185,6 +200,8 @@ class ReaderFuzzTest {
         .floats("a", new float[] {1, 2, 3, 4}, 2, 2)
         .tensor("b", GgmlType.Q8_0, new byte[68], 2, 32)
         .tensor("c", GgmlType.BF16, new byte[10], 1, 5)
+        .tensor("d", GgmlType.IQ2_XXS, RandomBlocks.of(GgmlType.IQ2_XXS, 1, 1), 256)
+        .tensor("e", GgmlType.MXFP4, RandomBlocks.of(GgmlType.MXFP4, 2, 1), 2, 32)
         .bytes();
   }
 
@@ -195,6 +212,8 @@ class ReaderFuzzTest {
         .tensor("b", "BF16", new byte[6], 3)
         .tensor("c", "I64", new byte[16], 2)
         .floats("d", new float[] {5})
+        .tensor("e_blocks", "U8", new byte[32], 1, 1, 2, 16)
+        .tensor("e_scales", "U8", new byte[2], 1, 1, 2)
         .bytes();
   }
 }

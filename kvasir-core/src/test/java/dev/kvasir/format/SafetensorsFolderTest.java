@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class SafetensorsFolderTest {
@@ -101,6 +102,72 @@ class SafetensorsFolderTest {
     Throwable thrown = catchThrowable(() -> SafetensorsFolder.open(folder));
     assertThat(InMemory.refusal(index + " 'weight_map'", thrown))
         .isEqualTo("'a' is 3; expected a string");
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      textBlock =
+          """
+          fp8                | FP8, 8-bit floats with scales beside them
+          awq                | AWQ, packed 4-bit integers
+          gptq               | GPTQ, packed integers of 2 to 8 bits
+          bitsandbytes       | bitsandbytes, packed 4-bit or 8-bit numbers
+          compressed-tensors | compressed-tensors, packed integers or 8-bit floats
+          abacus             | abacus
+          """)
+  void aCheckpointThatWasQuantizedForOthersIsRefusedByName(String method, String shown)
+      throws IOException {
+    shard("model.safetensors", "a", 1);
+    config("{\"quantization_config\": {\"quant_method\": \"%s\"}}".formatted(method));
+    String refusal =
+        "its weights are quantized by %s; folders are read with F32, F16, BF16 or MXFP4: use the"
+            + " model's original checkpoint, or a GGUF file of it";
+    assertThat(refusal(folder)).isEqualTo(refusal, shown);
+    config("{\"compression_config\": {\"quant_method\": \"%s\"}}".formatted(method));
+    assertThat(refusal(folder)).isEqualTo(refusal, shown);
+  }
+
+  @Test
+  void aQuantizationThatNamesNoMethodIsRefused() throws IOException {
+    shard("model.safetensors", "a", 1);
+    config("{\"quantization_config\": {}}");
+    assertThat(refusal(folder))
+        .startsWith("its weights are quantized by a method without a name; folders are read with");
+    config("{\"quantization_config\": {\"load_in_4bit\": true}}");
+    assertThat(refusal(folder)).startsWith("its weights are quantized by bitsandbytes, packed");
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "{}",
+        "{\"quantization_config\": null}",
+        "{\"quantization_config\": {\"quant_method\": \"mxfp4\"}}"
+      })
+  void otherConfigurationsAreNoReasonToRefuse(String json) throws IOException {
+    shard("model.safetensors", "a", 1);
+    config(json);
+    try (SafetensorsFolder weights = SafetensorsFolder.open(folder)) {
+      assertThat(weights.require("a", 1).toFloats()).containsExactly(1);
+    }
+  }
+
+  @Test
+  void eightBitFloatsAreRefusedWithWhatToUseInstead() {
+    new SafetensorsWriter()
+        .tensor("w", "F8_E4M3", new byte[4], 4)
+        .writeTo(folder.resolve("model.safetensors"));
+    try (SafetensorsFolder weights = SafetensorsFolder.open(folder)) {
+      assertThat(catchThrowable(() -> weights.find("w")))
+          .hasMessageEndingWith(
+              "tensor 'w' has dtype F8_E4M3; supported are F32, F16, BF16: use the model's original"
+                  + " checkpoint, or a GGUF file of it");
+    }
+  }
+
+  private void config(String json) throws IOException {
+    Files.writeString(folder.resolve("config.json"), json);
   }
 
   private Path shard(String fileName, String tensorName, float value) {

@@ -57,6 +57,10 @@ final class NaiveDecoder {
   }
 
   private double[][] feedForward(String at, double[][] x) {
+    return model.hasExperts() ? new NaiveExperts(model).mixed(at, x, this) : gated(at, x);
+  }
+
+  double[][] gated(String at, double[][] x) {
     double[][] gate = project(at + "gate_proj", x);
     double[][] up = project(at + "up_proj", x);
     for (int t = 0; t < x.length; t++) {
@@ -119,7 +123,7 @@ final class NaiveDecoder {
   /** Every row through a matrix, and its bias where there is one. */
   double[][] project(String name, double[][] x) {
     double[] matrix = weights(name + ".weight");
-    double[][] rounded = sizes.type().isFloat() ? x : coded(x);
+    double[][] rounded = model.tensors.get(name + ".weight").type().isFloat() ? x : coded(x);
     int columns = x[0].length;
     int rows = matrix.length / columns;
     double[] bias =
@@ -141,7 +145,7 @@ final class NaiveDecoder {
     double[][] coded = new double[x.length][x[0].length];
     for (int t = 0; t < x.length; t++) {
       for (int start = 0; start < x[t].length; start += 32) {
-        double largest = 0;
+        double largest = Double.MIN_NORMAL; // zeros stay zeros
         for (int i = start; i < start + 32; i++) {
           largest = Math.max(largest, Math.abs(x[t][i]));
         }

@@ -111,6 +111,15 @@ class NeighbourTest {
     check(NARROW.withHeads(8, 2, 48, 32), List.of(spec), 2);
   }
 
+  /** Whoever comes along goes to other experts, or to the same. */
+  @ParameterizedTest
+  @ValueSource(strings = {"qwen2moe", "qwen3moe"})
+  void andSoTheyAreWhereTokensChooseExperts(String family) {
+    for (GgmlType type : new GgmlType[] {GgmlType.F32, GgmlType.Q8_0, GgmlType.Q4_0}) {
+      check(Sizes.of(family).withType(type).withWidth(64), List.of("fp16", "kivi:2"), 5);
+    }
+  }
+
   @ParameterizedTest
   @ValueSource(longs = {3, 4})
   void kindsOfCachesMayBeMixedInABatch(long seed) {

@@ -98,8 +98,9 @@ class RefusedModelTest {
   void anUnknownArchitectureIsNamedWithTheKnown() throws IOException {
     TinyModel model = new TinyModel(Sizes.of("mamba"), SEED);
     String sentence =
-        "the architecture is 'mamba'; supported are llama, mistral, qwen2, qwen3, gemma2, gemma3,"
-            + " phi3, granite, olmo2, smollm3, deepseek2";
+        "the architecture is 'mamba'; supported are llama, mistral, qwen2, qwen3, gemma2,"
+            + " gemma3, phi3, granite, olmo2, smollm3, qwen2moe, qwen3moe, mixtral, gpt-oss,"
+            + " deepseek2";
     assertThat(refusalOfGguf(model)).isEqualTo(sentence);
     assertThat(refusalOfConfig(model)).isEqualTo(sentence);
     model.json.remove("model_type");
@@ -107,11 +108,12 @@ class RefusedModelTest {
   }
 
   @Test
-  void aMixtureOfExpertsIsRefused() throws IOException {
-    TinyModel model = tiny();
+  void aMixtureOfExpertsInAFamilyWithoutIsRefused() throws IOException {
+    TinyModel model = new TinyModel(Sizes.of("qwen3"), SEED);
     model.say("expert_count", 8);
+    model.say("expert_used_count", 2);
     assertThat(refusalOfGguf(model))
-        .isEqualTo("is a mixture of experts; only dense models are supported");
+        .isEqualTo("is a mixture of experts; of qwen3 models only dense ones are supported");
   }
 
   @ParameterizedTest

@@ -167,6 +167,23 @@ class StepAllocationTest {
     }
   }
 
+  @ParameterizedTest
+  @ValueSource(strings = {"qwen2moe", "qwen3moe"})
+  void expertsTakeNothingFromTheHeap(String family) {
+    for (GgmlType type : new GgmlType[] {GgmlType.Q8_0, GgmlType.F16}) {
+      load(Sizes.of(family).withType(type));
+      try (KvCache cache = newCache("kivi:2", PROMPT)) {
+        assertThat(leastBytes(1, cache)).as("a token, %s", type).isZero();
+        assertThat(leastBytes(10, cache)).as("a prompt, %s", type).isZero();
+      }
+      try (KvCache cache = newCache("kivi:2", PROMPT);
+          KvCache fork = cache.fork()) {
+        assertThat(leastBytes(1, cache, fork)).as("two tokens, %s", type).isZero();
+      }
+      engine.close();
+    }
+  }
+
   @Test
   void whatTokensReceiveTakesNothingFromTheHeap() {
     load(FEW_HEADS);

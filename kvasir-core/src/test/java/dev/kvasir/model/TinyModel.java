@@ -14,6 +14,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.stream.IntStream;
 
 /**
  * A small random decoder: its sizes, its tensors under the names of Hugging Face, and the files
@@ -23,6 +24,8 @@ final class TinyModel {
   static final float EPSILON = 0.02f; // so large that a wrong one shows
   static final double ROPE_BASE = 100; // so small that every pair turns
   static final int CONTEXT = 512;
+  static final int EXPERTS = 6;
+  static final int EXPERTS_USED = 3;
 
   /** The sizes that a test may choose. */
   record Sizes(
@@ -120,24 +123,50 @@ final class TinyModel {
       matrix(at + "self_attn.q_proj", queries, hidden, random);
       matrix(at + "self_attn.k_proj", keys, hidden, random);
       matrix(at + "self_attn.v_proj", values, hidden, random);
-      if (sizes.architecture.equals("qwen2")) {
+      if (sizes.architecture.startsWith("qwen2")) {
         vector(at + "self_attn.q_proj.bias", queries, 0, random);
         vector(at + "self_attn.k_proj.bias", keys, 0, random);
         vector(at + "self_attn.v_proj.bias", values, 0, random);
       }
-      if (sizes.architecture.equals("qwen3")) {
+      if (sizes.architecture.startsWith("qwen3")) {
         vector(at + "self_attn.q_norm.weight", sizes.keyDim, 1, random);
         vector(at + "self_attn.k_norm.weight", sizes.keyDim, 1, random);
       }
       matrix(at + "self_attn.o_proj", hidden, sizes.queryHeads * sizes.valueDim, random);
       vector(at + "post_attention_layernorm.weight", hidden, 1, random);
-      matrix(at + "mlp.gate_proj", sizes.feedForward, hidden, random);
-      matrix(at + "mlp.up_proj", sizes.feedForward, hidden, random);
-      matrix(at + "mlp.down_proj", hidden, sizes.feedForward, random);
+      if (hasExperts()) {
+        makeExperts(at + "mlp.", random);
+      } else {
+        makeGated(at + "mlp.", random);
+      }
     }
     vector("model.norm.weight", hidden, 1, random);
     if (!sizes.tied) {
       matrix("lm_head", sizes.vocabulary, hidden, random);
+    }
+  }
+
+  boolean hasExperts() {
+    return sizes.architecture.endsWith("moe");
+  }
+
+  private void makeGated(String at, Random random) {
+    matrix(at + "gate_proj", sizes.feedForward, sizes.hidden, random);
+    matrix(at + "up_proj", sizes.feedForward, sizes.hidden, random);
+    matrix(at + "down_proj", sizes.hidden, sizes.feedForward, random);
+  }
+
+  /** Routers are never coded. */
+  private void makeExperts(String at, Random random) {
+    tensors.put(at + "gate.weight", TinyTensor.matrix(GgmlType.F32, EXPERTS, sizes.hidden, random));
+    for (int expert = 0; expert < EXPERTS; expert++) {
+      makeGated(at + "experts.%d.".formatted(expert), random);
+    }
+    if (sizes.architecture.equals("qwen2moe")) {
+      makeGated(at + "shared_expert.", random);
+      tensors.put(
+          at + "shared_expert_gate.weight",
+          TinyTensor.matrix(GgmlType.F32, 1, sizes.hidden, random));
     }
   }
 
@@ -161,6 +190,12 @@ final class TinyModel {
     say("context_length", CONTEXT);
     say("attention.layer_norm_rms_epsilon", GgufValue.float32(EPSILON));
     say("rope.freq_base", GgufValue.float32((float) ROPE_BASE));
+    if (hasExperts()) {
+      say("expert_count", EXPERTS);
+      say("expert_used_count", EXPERTS_USED);
+      say("expert_feed_forward_length", sizes.feedForward);
+      say("expert_shared_feed_forward_length", sizes.feedForward);
+    }
   }
 
   /** A pair of the metadata, under the name of the architecture. */
@@ -185,6 +220,13 @@ final class TinyModel {
     json.addProperty("max_position_embeddings", CONTEXT);
     json.addProperty("rms_norm_eps", EPSILON);
     json.addProperty("rope_theta", ROPE_BASE);
+    if (hasExperts()) {
+      json.addProperty("num_experts", EXPERTS);
+      json.addProperty("num_experts_per_tok", EXPERTS_USED);
+      json.addProperty("moe_intermediate_size", sizes.feedForward);
+      json.addProperty("shared_expert_intermediate_size", sizes.feedForward);
+      json.addProperty("norm_topk_prob", sizes.architecture.equals("qwen3moe"));
+    }
   }
 
   /** What a position adds to the angle of each pair of channels. */
@@ -234,11 +276,24 @@ final class TinyModel {
   }
 
   private void put(String name, GgufWriter writer) {
+    if (name.contains(".experts.") && !name.contains(".experts.0.")) {
+      return; // lies with the first
+    }
     TinyTensor laid = asConverted(name, tensors.get(name));
     writer.tensor(ggufName(name), laid.type(), laid.bytes(), laid.shape());
   }
 
   private TinyTensor asConverted(String name, TinyTensor tensor) {
+    if (name.contains(".experts.0.")) {
+      return TinyTensor.stacked(
+          IntStream.range(0, EXPERTS)
+              .mapToObj(expert -> name.replace("experts.0", "experts." + expert))
+              .map(tensors::get)
+              .toList());
+    }
+    if (name.contains("shared_expert_gate")) {
+      return new TinyTensor(tensor.type(), tensor.bytes(), new long[] {sizes.hidden});
+    }
     boolean neighbours = sizes.architecture.equals("llama") || sizes.architecture.equals("mistral");
     if (neighbours && name.contains("q_proj")) {
       return tensor.withNeighbouringHalves(sizes.queryHeads);
@@ -270,6 +325,14 @@ final class TinyModel {
         .replace("self_attn.k_proj", "attn_k")
         .replace("self_attn.v_proj", "attn_v")
         .replace("self_attn.o_proj", "attn_output")
+        .replace("mlp.gate.", "ffn_gate_inp.")
+        .replace("mlp.experts.0.gate_proj", "ffn_gate_exps")
+        .replace("mlp.experts.0.up_proj", "ffn_up_exps")
+        .replace("mlp.experts.0.down_proj", "ffn_down_exps")
+        .replace("mlp.shared_expert_gate", "ffn_gate_inp_shexp")
+        .replace("mlp.shared_expert.gate_proj", "ffn_gate_shexp")
+        .replace("mlp.shared_expert.up_proj", "ffn_up_shexp")
+        .replace("mlp.shared_expert.down_proj", "ffn_down_shexp")
         .replace("mlp.gate_proj", "ffn_gate")
         .replace("mlp.up_proj", "ffn_up")
         .replace("mlp.down_proj", "ffn_down");

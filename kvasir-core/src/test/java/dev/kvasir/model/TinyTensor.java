@@ -4,6 +4,7 @@ import dev.kvasir.format.GgmlType;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.List;
 import java.util.Random;
 
 /**
@@ -40,13 +41,52 @@ record TinyTensor(GgmlType type, byte[] bytes, long[] shape) {
     }
   }
 
-  /** Codes may be any bits; a scale makes values of the wanted size of them. */
+  /**
+   * Codes may be any bits; a scale makes values of the wanted size of them, and where there is a
+   * minimum, it puts zero in their middle.
+   */
   private static void putScale(ByteBuffer out, int at, GgmlType type, double size) {
     switch (type) {
-      case Q8_0 -> out.putShort(at, Float.floatToFloat16((float) (size / 74)));
-      case Q4_0 -> out.putShort(at, Float.floatToFloat16((float) (size / 4.6)));
-      case Q6_K -> out.putShort(at + 208, Float.floatToFloat16((float) (size / (74 * 18.5))));
-      default -> throw new IllegalArgumentException(type + " is not written here");
+      case Q4_0 -> putHalf(out, at, size / 4.6);
+      case Q5_0 -> putHalf(out, at, size / 9.3);
+      case Q8_0 -> putHalf(out, at, size / 74);
+      case Q4_1 -> putHalves(out, at, size / 4.6, -7.5);
+      case Q5_1 -> putHalves(out, at, size / 9.2, -15.5);
+      case Q2_K -> putHalves(out, at + 80, size / 14, 1.5);
+      case Q3_K -> putHalf(out, at + 108, size / 43);
+      case Q4_K -> putHalves(out, at, size / 260, 7.5);
+      case Q5_K -> putHalves(out, at, size / 530, 15.5);
+      case Q6_K -> putHalf(out, at + 208, size / (74 * 18.5));
+      case Q8_K -> out.putFloat(at, (float) (size / 74));
+      case IQ2_XXS, IQ2_XS, IQ2_S -> putHalf(out, at, size / 56);
+      case IQ3_XXS, IQ3_S -> putHalf(out, at, size / 140);
+      case IQ1_S -> putHalf(out, at, size / 7.2);
+      case IQ1_M -> scatterHalf(out, at + 48, size / 7.2);
+      case IQ4_NL -> putHalf(out, at, size / 67);
+      case IQ4_XS -> putHalf(out, at, size / (67 * 18.5));
+      case TQ1_0 -> putHalf(out, at + 52, size / 0.8);
+      case TQ2_0 -> putHalf(out, at + 64, size / 1.2);
+      case MXFP4 -> out.put(at, (byte) (127 + Math.getExponent(size / 2.9)));
+      case Q1_0, Q2_0 -> putHalf(out, at, size);
+      case F32, F16, BF16 -> throw new IllegalArgumentException(type + " has no scales");
+    }
+  }
+
+  private static void putHalf(ByteBuffer out, int at, double value) {
+    out.putShort(at, Float.floatToFloat16((float) value));
+  }
+
+  private static void putHalves(ByteBuffer out, int at, double scale, double minimumInScales) {
+    putHalf(out, at, scale);
+    putHalf(out, at + 2, scale * minimumInScales);
+  }
+
+  /** Into the upper nibbles of four shorts. */
+  private static void scatterHalf(ByteBuffer out, int at, double value) {
+    int bits = Float.floatToFloat16((float) value);
+    for (int i = 0; i < 4; i++) {
+      int kept = out.getShort(at + 2 * i) & 0xFFF;
+      out.putShort(at + 2 * i, (short) (kept | (bits >>> 4 * i & 15) << 12));
     }
   }
 
@@ -93,6 +133,15 @@ record TinyTensor(GgmlType type, byte[] bytes, long[] shape) {
       System.arraycopy(bytes, from * rowBytes, reordered, row * rowBytes, rowBytes);
     }
     return new TinyTensor(type, reordered, shape);
+  }
+
+  /** Matrices one after another, as GGUF holds experts. */
+  static TinyTensor stacked(List<TinyTensor> parts) {
+    TinyTensor first = parts.getFirst();
+    ByteBuffer out = ByteBuffer.allocate(parts.size() * first.bytes.length);
+    parts.forEach(part -> out.put(part.bytes));
+    long[] shape = {parts.size(), first.shape[0], first.shape[1]};
+    return new TinyTensor(first.type, out.array(), shape);
   }
 
   TinyTensor withShape(long... other) {

@@ -81,25 +81,34 @@ final class NativeCoded implements CodedKernels {
 
   @Override
   public void products(
-      CodedMatrix matrix, int firstTile, int endTile, CodedRows rows, float[] out, TileRoom room) {
+      CodedMatrix matrix,
+      int firstTile,
+      int endTile,
+      CodedRows rows,
+      int firstRow,
+      int endRow,
+      float[] out,
+      TileRoom room) {
     if (matrix.layout() != CodedLayout.DOTS || matrix.columns() != rows.columns()) {
       throw new IllegalArgumentException(
           "a matrix of %d columns in layout %s; expected %d in layout DOTS"
               .formatted(matrix.columns(), matrix.layout(), rows.columns()));
     }
-    Bounds.check(out.length, rows.rows() * matrix.rows());
+    Bounds.check(rows.rows(), firstRow, endRow - firstRow);
+    Bounds.check(out.length, endRow * matrix.rows());
     Bounds.check(matrix.tiles(), endTile);
     long tileProducts = (long) CodedMatrix.TILE_ROWS * matrix.columns();
-    int rowsTogether = Math.clamp(MOST_PRODUCTS / tileProducts, 8, rows.rows() + 8);
+    int allRows = endRow - firstRow;
+    int rowsTogether = Math.clamp(MOST_PRODUCTS / tileProducts, 8, allRows + 8);
     long tiles =
         Math.min(
             MOST_BYTES / matrix.codesOffset(1),
-            MOST_PRODUCTS / (tileProducts * Math.min(rowsTogether, rows.rows())));
+            MOST_PRODUCTS / (tileProducts * Math.min(rowsTogether, allRows)));
     int tilesTogether = Math.clamp(tiles, 1, endTile + 1);
     for (int tile = firstTile; tile < endTile; tile += tilesTogether) {
       int end = Math.min(tile + tilesTogether, endTile);
-      for (int row = 0; row < rows.rows(); row += rowsTogether) {
-        int count = Math.min(rowsTogether, rows.rows() - row);
+      for (int row = firstRow; row < endRow; row += rowsTogether) {
+        int count = Math.min(rowsTogether, endRow - row);
         call(matrix, tile, end, rows, row, count, out);
       }
     }

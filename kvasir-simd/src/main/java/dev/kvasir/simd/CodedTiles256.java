@@ -39,12 +39,24 @@ final class CodedTiles256 {
 
   private CodedTiles256() {}
 
-  /** Leaves the sums as rows 0 2 4 .. 14, then 1 3 5 .. 15. */
-  static void multiply(CodedMatrix matrix, int tile, CodedRows rows, int row, float[] out, int at) {
+  /**
+   * Leaves the sums as rows 0 2 4 .. 14, then 1 3 5 .. 15.
+   *
+   * @param spread the row's multipliers from {@code spreadAt} on, as {@link Spread} lays them
+   */
+  static void multiply(
+      CodedMatrix matrix,
+      int tile,
+      CodedRows rows,
+      int row,
+      short[] spread,
+      int spreadAt,
+      float[] out,
+      int at) {
     if (matrix.codeBits() == 8) {
-      pairs(matrix, tile, rows, row, out, at);
+      pairs(matrix, tile, rows, row, spread, spreadAt, out, at);
     } else {
-      quads(matrix, tile, rows, row, out, at);
+      quads(matrix, tile, rows, row, spread, spreadAt, out, at);
     }
     if (matrix.hasMinimums()) {
       addMinimums(matrix, tile, rows, row, out, at);
@@ -52,10 +64,16 @@ final class CodedTiles256 {
   }
 
   private static void pairs(
-      CodedMatrix matrix, int tile, CodedRows rows, int row, float[] out, int at) {
+      CodedMatrix matrix,
+      int tile,
+      CodedRows rows,
+      int row,
+      short[] spread,
+      int spreadAt,
+      float[] out,
+      int at) {
     MemorySegment codes = matrix.codes();
     MemorySegment scales = matrix.scales();
-    short[] spread = rows.spread(8);
     float[] rowScales = rows.scales();
     long code = matrix.codesOffset(tile);
     long scale = matrix.scalesOffset(tile);
@@ -65,7 +83,7 @@ final class CodedTiles256 {
     IntVector lift = IntVector.broadcast(INTS, pairsPerGroup * LIFT);
     FloatVector evenSum0 = FloatVector.zero(FLOATS);
     FloatVector oddSum0 = FloatVector.zero(FLOATS);
-    int multiplier = rows.spreadAt(row);
+    int multiplier = spreadAt;
     int rowScalesAt = rows.scalesAt(row);
     for (int group = 0; group < groups; group++) {
       IntVector all0 = IntVector.zero(INTS);
@@ -106,10 +124,16 @@ final class CodedTiles256 {
   }
 
   private static void quads(
-      CodedMatrix matrix, int tile, CodedRows rows, int row, float[] out, int at) {
+      CodedMatrix matrix,
+      int tile,
+      CodedRows rows,
+      int row,
+      short[] spread,
+      int spreadAt,
+      float[] out,
+      int at) {
     MemorySegment codes = matrix.codes();
     MemorySegment scales = matrix.scales();
-    short[] spread = rows.spread(4);
     float[] rowScales = rows.scales();
     long code = matrix.codesOffset(tile);
     long scale = matrix.scalesOffset(tile);
@@ -121,7 +145,7 @@ final class CodedTiles256 {
     ShortVector start = ShortVector.broadcast(SHORTS, (short) LIFT);
     FloatVector evenSum0 = FloatVector.zero(FLOATS);
     FloatVector oddSum0 = FloatVector.zero(FLOATS);
-    int multiplier = rows.spreadAt(row);
+    int multiplier = spreadAt;
     int rowScalesAt = rows.scalesAt(row);
     for (int group = 0; group < groups; group++) {
       IntVector all0 = IntVector.zero(INTS);

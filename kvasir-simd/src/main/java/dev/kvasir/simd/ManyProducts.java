@@ -39,23 +39,33 @@ final class ManyProducts {
     }
   }
 
-  static void multiply(CodedMatrix matrix, int tile, CodedRows rows, float[] out, TileRoom room) {
+  /** With rows {@code firstRow} to {@code endRow} of the activations. */
+  static void multiply(
+      CodedMatrix matrix,
+      int tile,
+      CodedRows rows,
+      int firstRow,
+      int endRow,
+      float[] out,
+      TileRoom room) {
     int codes = matrix.columns() * TILE;
     int groups = matrix.groups() * TILE;
     float[] weights = room.weights(codes + 2 * groups); // codes, scales, minimums
     expand(matrix, tile, room, weights);
     copyFloats(matrix.scales(), matrix.scalesOffset(tile), groups, weights, codes);
+    int all = endRow - firstRow;
     // Totals of all rows, then the sums of a group for four.
-    float[] sums = room.sums((rows.rows() + ROWS) * TILE);
-    Arrays.fill(sums, 0, rows.rows() * TILE, 0);
-    for (int row = 0; row < rows.rows(); row += ROWS) {
-      addRows(matrix, rows, row, Math.min(ROWS, rows.rows() - row), weights, sums);
+    float[] sums = room.sums((all + ROWS) * TILE);
+    Arrays.fill(sums, 0, all * TILE, 0);
+    for (int done = 0; done < all; done += ROWS) {
+      int count = Math.min(ROWS, all - done);
+      addRows(matrix, rows, firstRow + done, count, weights, sums, done * TILE, all * TILE);
     }
     if (matrix.hasMinimums()) {
       copyFloats(matrix.minimums(), matrix.scalesOffset(tile), groups, weights, codes + groups);
-      addMinimums(matrix, rows, weights, codes + groups, sums);
+      addMinimums(matrix, rows, firstRow, endRow, weights, codes + groups, sums);
     }
-    place(matrix, tile, rows.rows(), sums, out);
+    place(matrix, tile, firstRow, endRow, sums, out);
   }
 
   private static void copyFloats(MemorySegment from, long offset, int count, float[] to, int toAt) {
@@ -88,10 +98,20 @@ final class ManyProducts {
     }
   }
 
+  /**
+   * @param to where the rows' totals lie
+   * @param part where there is room for the sums of a group
+   */
   private static void addRows(
-      CodedMatrix matrix, CodedRows rows, int row, int count, float[] weights, float[] sums) {
+      CodedMatrix matrix,
+      CodedRows rows,
+      int row,
+      int count,
+      float[] weights,
+      float[] sums,
+      int to,
+      int part) {
     int length = matrix.groupLength();
-    int part = rows.rows() * TILE;
     for (int group = 0; group < matrix.groups(); group++) {
       int column = group * length;
       if (count == ROWS) {
@@ -106,7 +126,7 @@ final class ManyProducts {
       int scales = matrix.columns() * TILE + group * TILE;
       for (int i = 0; i < count; i++) {
         float scale = rows.scales()[rows.scalesAt(row + i) + column / CodedRows.GROUP];
-        addScaled(sums, part + i * TILE, weights, scales, scale, (row + i) * TILE);
+        addScaled(sums, part + i * TILE, weights, scales, scale, to + i * TILE);
       }
     }
   }
@@ -184,15 +204,21 @@ final class ManyProducts {
   }
 
   private static void addMinimums(
-      CodedMatrix matrix, CodedRows rows, float[] minimums, int at, float[] sums) {
+      CodedMatrix matrix,
+      CodedRows rows,
+      int firstRow,
+      int endRow,
+      float[] minimums,
+      int at,
+      float[] sums) {
     boolean isShort = matrix.groupLength() == CodedRows.SUM_GROUP;
     float[] known = rows.sums();
-    for (int row = 0; row < rows.rows(); row++) {
+    for (int row = firstRow; row < endRow; row++) {
       int from = rows.sumsAt(row);
       for (int group = 0; group < matrix.groups(); group++) {
         float sum =
             isShort ? known[from + group] : known[from + 2 * group] + known[from + 2 * group + 1];
-        addTimes(minimums, at + group * TILE, sum, sums, row * TILE);
+        addTimes(minimums, at + group * TILE, sum, sums, (row - firstRow) * TILE);
       }
     }
   }
@@ -203,13 +229,15 @@ final class ManyProducts {
     }
   }
 
-  private static void place(CodedMatrix matrix, int tile, int rows, float[] sums, float[] out) {
+  private static void place(
+      CodedMatrix matrix, int tile, int firstRow, int endRow, float[] sums, float[] out) {
     int first = tile * TILE;
     int count = Math.min(TILE, matrix.rows() - first);
-    for (int row = 0; row < rows; row++) {
+    for (int row = firstRow; row < endRow; row++) {
       int to = row * matrix.rows() + first;
+      int from = (row - firstRow) * TILE;
       for (int r = 0; r < count; r++) {
-        out[to + r] = sums[row * TILE + (r & 1) * (TILE / 2) + (r >> 1)];
+        out[to + r] = sums[from + (r & 1) * (TILE / 2) + (r >> 1)];
       }
     }
   }

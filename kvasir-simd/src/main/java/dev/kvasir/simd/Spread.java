@@ -20,10 +20,10 @@ import jdk.incubator.vector.ShortVector;
 final class Spread {
   private Spread() {}
 
-  static void over(boolean wideLanes, CodedRows rows, int row, int codeBits) {
-    short[] spread = rows.spread(codeBits);
+  /** Lays down the multipliers of a row from {@code at} on. */
+  static void over(
+      boolean wideLanes, CodedRows rows, int row, int codeBits, short[] spread, int at) {
     int from = rows.codesAt(row);
-    int at = rows.spreadAt(row);
     if (codeBits == 8) {
       pairs(rows.codes(), from, rows.columns(), spread, at, wideLanes);
     } else {

@@ -52,7 +52,7 @@ final class VectorCoded implements CodedKernels {
     for (int row = first; row < end; row++) {
       rows.code(row, x, row * rows.columns());
       if (isFew(rows)) {
-        Spread.over(wideLanes, rows, row, codeBits);
+        Spread.over(wideLanes, rows, row, codeBits, rows.spread(codeBits), rows.spreadAt(row));
       } else {
         ManyProducts.prepare(rows, row);
       }
@@ -61,37 +61,78 @@ final class VectorCoded implements CodedKernels {
 
   @Override
   public void products(
-      CodedMatrix matrix, int firstTile, int endTile, CodedRows rows, float[] out, TileRoom room) {
-    for (int tile = firstTile; tile < endTile; tile++) {
-      if (isFew(rows)) {
-        fewProducts(matrix, tile, rows, out, room.sums(TILE_ROWS));
-      } else {
-        ManyProducts.multiply(matrix, tile, rows, out, room);
+      CodedMatrix matrix,
+      int firstTile,
+      int endTile,
+      CodedRows rows,
+      int firstRow,
+      int endRow,
+      float[] out,
+      TileRoom room) {
+    if (isFew(rows)) {
+      short[] spread = rows.spread(codeBits);
+      int at = rows.spreadAt(firstRow);
+      fewProducts(matrix, firstTile, endTile, rows, firstRow, endRow, spread, at, out, room);
+    } else if (endRow - firstRow <= MOST_FEW) {
+      short[] spread = spreadAmongMany(rows, firstRow, endRow, room);
+      fewProducts(matrix, firstTile, endTile, rows, firstRow, endRow, spread, 0, out, room);
+    } else {
+      for (int tile = firstTile; tile < endTile; tile++) {
+        ManyProducts.multiply(matrix, tile, rows, firstRow, endRow, out, room);
       }
     }
   }
 
+  /** Few of many rows are spread where they are multiplied: together they would take a lot. */
+  private short[] spreadAmongMany(CodedRows rows, int firstRow, int endRow, TileRoom room) {
+    short[] spread = room.spread(rows.spreadAt(endRow - firstRow));
+    for (int row = firstRow; row < endRow; row++) {
+      Spread.over(wideLanes, rows, row, codeBits, spread, rows.spreadAt(row - firstRow));
+    }
+    return spread;
+  }
+
   private void fewProducts(
-      CodedMatrix matrix, int tile, CodedRows rows, float[] out, float[] partial) {
-    int first = tile * TILE_ROWS;
-    int count = Math.min(TILE_ROWS, matrix.rows() - first);
-    for (int row = 0; row < rows.rows(); row++) {
-      int at = row * matrix.rows() + first;
-      if (count == TILE_ROWS) {
-        tileProduct(matrix, tile, rows, row, out, at);
-      } else {
-        tileProduct(matrix, tile, rows, row, partial, 0);
-        System.arraycopy(partial, 0, out, at, count);
+      CodedMatrix matrix,
+      int firstTile,
+      int endTile,
+      CodedRows rows,
+      int firstRow,
+      int endRow,
+      short[] spread,
+      int spreadAt,
+      float[] out,
+      TileRoom room) {
+    float[] partial = room.sums(TILE_ROWS);
+    for (int tile = firstTile; tile < endTile; tile++) {
+      int first = tile * TILE_ROWS;
+      int count = Math.min(TILE_ROWS, matrix.rows() - first);
+      for (int row = firstRow; row < endRow; row++) {
+        int from = spreadAt + rows.spreadAt(row - firstRow);
+        int at = row * matrix.rows() + first;
+        if (count == TILE_ROWS) {
+          tileProduct(matrix, tile, rows, row, spread, from, out, at);
+        } else {
+          tileProduct(matrix, tile, rows, row, spread, from, partial, 0);
+          System.arraycopy(partial, 0, out, at, count);
+        }
       }
     }
   }
 
   private void tileProduct(
-      CodedMatrix matrix, int tile, CodedRows rows, int row, float[] out, int at) {
+      CodedMatrix matrix,
+      int tile,
+      CodedRows rows,
+      int row,
+      short[] spread,
+      int spreadAt,
+      float[] out,
+      int at) {
     if (wideLanes) {
-      CodedTiles256.multiply(matrix, tile, rows, row, out, at);
+      CodedTiles256.multiply(matrix, tile, rows, row, spread, spreadAt, out, at);
     } else {
-      CodedTiles128.multiply(matrix, tile, rows, row, out, at);
+      CodedTiles128.multiply(matrix, tile, rows, row, spread, spreadAt, out, at);
     }
     Spread.sortRows(out, at);
   }

@@ -27,8 +27,11 @@ class FamilyGoldenTest {
    */
   private static final double SAME_MODEL = 5e-5;
 
-  /** In nats a token, of eight bits for keys and values. */
-  private static final double EIGHT_BITS = 5e-3;
+  /**
+   * In nats a token, of eight bits for keys and values. Without experts it is 5e-3 at the most;
+   * with them a token that stands between two may choose the other.
+   */
+  private static final double EIGHT_BITS = 2e-2;
 
   private static final String FLOATS = "fp32";
 

@@ -204,6 +204,34 @@ public abstract class KernelContract {
     return new DenseMatrix(precision, rows, columns, data);
   }
 
+  /** Experts multiply some of the rows each; what a row becomes must not depend on which. */
+  @ParameterizedTest
+  @MethodSource("codedShapes")
+  void productsOfSomeRowsAreThoseOfAll(
+      int bits, int group, boolean minimums, int rows, int columns) {
+    try (CountedArena arena = new CountedArena()) {
+      CodedMatrix matrix = randomMatrix(arena, bits, group, minimums, rows, columns);
+      for (int count : new int[] {1, 5, 8, 9, 30}) {
+        float[] x = randomFloats(count * columns);
+        float[] all = products(scalar, matrix, x, count);
+        CodedKernels coded = tested.coded(bits);
+        CodedRows coding = new CodedRows();
+        coded.begin(coding, count, columns);
+        coded.prepare(coding, x, 0, count);
+        float[] out = new float[all.length];
+        TileRoom room = new TileRoom();
+        for (int first = 0, length = 1; first < count; first += length++) {
+          int end = Math.min(first + length, count);
+          coded.products(matrix, 0, matrix.tiles(), coding, first, end, out, room);
+          assertThat(Arrays.copyOf(out, end * rows))
+              .as("seed %d, rows %d to %d of %d", SEED, first, end, count)
+              .isEqualTo(Arrays.copyOf(all, end * rows));
+        }
+        assertThat(out).isEqualTo(all);
+      }
+    }
+  }
+
   private void assertProductsAgree(CodedMatrix matrix, float[] x, int rows) {
     assertThat(products(tested, matrix, x, rows))
         .as("seed %d, %d rows", SEED, rows)

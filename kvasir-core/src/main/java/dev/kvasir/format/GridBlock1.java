@@ -1,0 +1,118 @@
+package dev.kvasir.format;
+
+import static dev.kvasir.format.BlockReader.half;
+import static dev.kvasir.format.BlockReader.unsignedByte;
+
+import java.lang.foreign.MemorySegment;
+
+/**
+ * Super-blocks of 256 values of less than 2 bits: every eight are a point of a grid of -1, 0, 1,
+ * shifted by an eighth up or down. {@code value = d * (2 * scale + 1) * (point +- 1/8)}, with
+ * scales of 3 bits.
+ */
+enum GridBlock1 implements BlockLayout {
+  /**
+   * The 32 values of a group are shifted the same way, so the shift goes into the minimum; codes
+   * are 0..2.
+   *
+   * <pre>
+   *   byte 0    2         34               50
+   *        | d  | qs: 32  | qh: 8 shorts   |
+   *   qs[e]  = point of values 8e..8e+7, low eight bits
+   *   short of a group  bits 3l+2..3l = point of its values 8l..8l+7, high three bits
+   *                     bits 14..12   = scale
+   *                     bit 15        = 1 for a shift down
+   *   bytes = 2 + 32 + 8 * 2 = 50
+   * </pre>
+   */
+  IQ1_S(50, 32) {
+    @Override
+    public void unpack(
+        MemorySegment source,
+        long offset,
+        byte[] codes,
+        int codesAt,
+        float[] scales,
+        int scalesAt,
+        float[] minimums,
+        int minimumsAt) {
+      float d = half(source, offset);
+      for (int group = 0; group < 8; group++) {
+        int bits = source.get(BlockReader.SHORT, offset + 34 + 2 * group) & 0xFFFF;
+        float scale = d * (2 * (bits >>> 12 & 7) + 1);
+        scales[scalesAt + group] = scale;
+        minimums[minimumsAt + group] = scale * (bits >>> 15 == 0 ? -0.875f : -1.125f);
+        for (int l = 0; l < 4; l++) {
+          int low = unsignedByte(source, offset + 2 + 4 * group + l);
+          int high = bits >>> 3 * l & 7;
+          IqGrid.IQ1.copy(low | high << 8, codes, codesAt + 32 * group + 8 * l);
+        }
+      }
+    }
+  },
+
+  /**
+   * Every eight values have a shift of their own. An eighth of the scale then counts -9, -7, -1, 1,
+   * 7, 9, which is {@code 2 * code - 9} with a code of 0, 1, 4, 5, 8, 9.
+   *
+   * <pre>
+   *   byte 0         32        48               56
+   *        | qs: 32  | qh: 16  | 4 shorts       |
+   *   of values 8e..8e+7  qs[e] = point, low eight bits
+   *                       qh[e / 2]  bits 2..0 = point, high three bits, bit 3 = 1 for a shift down,
+   *                                  of an even e; of an odd one bits 6..4 and 7
+   *   short s  bits 3i+2..3i = scale of group 4s + i, i &lt; 4
+   *            bits 15..12   = bits 4s+3..4s of d, an f16
+   *   bytes = 32 + 32 * 4 / 8 + 16 * 3 / 8 + 2 = 56
+   * </pre>
+   */
+  IQ1_M(56, 16) {
+    @Override
+    public void unpack(
+        MemorySegment source,
+        long offset,
+        byte[] codes,
+        int codesAt,
+        float[] scales,
+        int scalesAt,
+        float[] minimums,
+        int minimumsAt) {
+      float d = scatteredHalf(source, offset + 48);
+      for (int group = 0; group < 16; group++) {
+        int bits = source.get(BlockReader.SHORT, offset + 48 + 2 * (group / 4));
+        float scale = d * (2 * (bits >>> 3 * (group % 4) & 7) + 1);
+        scales[scalesAt + group] = scale * 0.25f;
+        minimums[minimumsAt + group] = scale * -1.125f;
+      }
+      for (int eight = 0; eight < 32; eight++) {
+        int low = unsignedByte(source, offset + eight);
+        int high = unsignedByte(source, offset + 32 + eight / 2) >>> 4 * (eight % 2);
+        int to = codesAt + 8 * eight;
+        IqGrid.IQ1.copy(low | (high & 7) << 8, codes, to);
+        int up = (high & 8) == 0 ? 1 : 0;
+        for (int i = to; i < to + 8; i++) {
+          codes[i] = (byte) (4 * codes[i] + up);
+        }
+      }
+    }
+  };
+
+  private final Shape shape;
+
+  GridBlock1(int blockBytes, int groupLength) {
+    this.shape = new Shape(256, blockBytes, groupLength, 4, true);
+  }
+
+  @Override
+  public Shape shape() {
+    return shape;
+  }
+
+  private static float scatteredHalf(MemorySegment source, long shorts) {
+    int bits = 0;
+    for (int s = 0; s < 4; s++) {
+      bits |= unsignedByte(source, shorts + 2 * s + 1) >>> 4 << 4 * s;
+    }
+    return Float.float16ToFloat((short) bits);
+  }
+}

@@ -1,0 +1,204 @@
+package dev.kvasir.kernel;
+
+import java.util.Arrays;
+
+/**
+ * Products of groups of rows with a matrix each, all of them in one piece of work for a crew: a
+ * matrix is read once for the rows that want it, whatever others want. What a row becomes does not
+ * depend on the rows beside it.
+ *
+ * <p>Holds its scratch memory, so one instance serves one caller at a time: {@link #begin}, {@link
+ * #add} for each matrix, {@link #run}.
+ */
+public final class GroupedProducts {
+  private static final int TILE = CodedMatrix.TILE_ROWS;
+
+  /** Parts handed out to each worker, so that one that is late is helped by the others. */
+  private static final int PARTS_PER_WORKER = 4;
+
+  /** Rows that are coded in one go: below this, handing them out costs as much as coding them. */
+  private static final int ROWS_PER_PART = 8;
+
+  /** Fetching a tile takes about as long as multiplying so many rows with it. */
+  private static final int FETCHING = 2;
+
+  private final Kernels kernels;
+  private final Crew crew;
+  private final CodedRows codedRows = new CodedRows();
+  private final TileRoom[] rooms; // a worker each
+
+  // Taken once a run: what one has prepared, the same one multiplies.
+  private CodedKernels bytes;
+  private CodedKernels nibbles;
+
+  private float[] x; // (rows, columns)
+  private int rows;
+  private int columns;
+
+  // The products at hand, and where each begins in the row of all of them, by its work.
+  private int count;
+  private Matrix[] matrices = new Matrix[3];
+  private float[][] outputs = new float[3][];
+  private int[] firstRows = new int[3];
+  private int[] endRows = new int[3];
+  private long[] begins = new long[4];
+  private long workPerPart;
+
+  private final Crew.Work prepare = this::prepare;
+  private final Crew.Work multiply = this::multiply;
+
+  public GroupedProducts(Kernels kernels, Crew crew) {
+    this.kernels = kernels;
+    this.crew = crew;
+    this.rooms = new TileRoom[crew.size()];
+    Arrays.setAll(rooms, worker -> new TileRoom());
+  }
+
+  /**
+   * Forgets the products before.
+   *
+   * @param activations // (rows, columns)
+   */
+  public void begin(float[] activations, int newRows, int newColumns) {
+    x = activations;
+    rows = newRows;
+    columns = newColumns;
+    count = 0;
+    bytes = null;
+    nibbles = null;
+  }
+
+  /**
+   * Adds a product: {@code out[i] = matrix . x[i]} for rows {@code firstRow} to {@code endRow}.
+   *
+   * @param out // (rows, matrix.rows), of which other rows stay as they are
+   */
+  public void add(Matrix matrix, int firstRow, int endRow, float[] out) {
+    if (matrix.columns() != columns || firstRow < 0 || firstRow >= endRow || endRow > rows) {
+      throw new IllegalArgumentException(
+          "rows %d to %d with a matrix of %d columns; expected some of %d rows and %d columns"
+              .formatted(firstRow, endRow, matrix.columns(), rows, columns));
+    }
+    if (count == matrices.length) {
+      grow();
+    }
+    matrices[count] = matrix;
+    outputs[count] = out;
+    firstRows[count] = firstRow;
+    endRows[count] = endRow;
+    begins[count + 1] = begins[count] + tilesOf(matrix) * workOfTile(count);
+    count++;
+  }
+
+  private void grow() {
+    int size = 2 * count;
+    matrices = Arrays.copyOf(matrices, size);
+    outputs = Arrays.copyOf(outputs, size);
+    firstRows = Arrays.copyOf(firstRows, size);
+    endRows = Arrays.copyOf(endRows, size);
+    begins = Arrays.copyOf(begins, size + 1);
+  }
+
+  private static long tilesOf(Matrix matrix) {
+    return Math.ceilDiv(matrix.rows(), TILE);
+  }
+
+  private long workOfTile(int product) {
+    return FETCHING + endRows[product] - firstRows[product];
+  }
+
+  /** Computes what was added. */
+  public void run() {
+    long largest = 1;
+    for (int product = 0; product < count; product++) {
+      largest = Math.max(largest, workOfTile(product));
+      if (matrices[product] instanceof CodedMatrix coded) {
+        takeKernels(coded.codeBits());
+      }
+    }
+    if (bytes != null || nibbles != null) {
+      crew.run(prepare, Math.ceilDiv(rows, ROWS_PER_PART));
+    }
+    workPerPart = Math.max(largest, begins[count] / (crew.size() * PARTS_PER_WORKER));
+    crew.run(multiply, (int) Math.ceilDiv(begins[count], workPerPart));
+  }
+
+  private void takeKernels(int codeBits) {
+    if (codeBits == 8 && bytes == null) {
+      bytes = kernels.coded(8);
+      bytes.begin(codedRows, rows, columns);
+    } else if (codeBits == 4 && nibbles == null) {
+      nibbles = kernels.coded(4);
+      nibbles.begin(codedRows, rows, columns);
+    }
+  }
+
+  private void prepare(int part, int worker) {
+    int first = part * ROWS_PER_PART;
+    int end = Math.min(first + ROWS_PER_PART, rows);
+    if (bytes != null) {
+      bytes.prepare(codedRows, x, first, end);
+    }
+    if (nibbles != null) {
+      nibbles.prepare(codedRows, x, first, end);
+    }
+  }
+
+  /**
+   * A part is the tiles that begin within its share of the work in the row of all products; it may
+   * cross from one product to another.
+   */
+  private void multiply(int part, int worker) {
+    long first = part * workPerPart;
+    long end = first + workPerPart;
+    for (int product = productAt(first); product < count && begins[product] < end; product++) {
+      long work = workOfTile(product);
+      long from = Math.ceilDiv(Math.max(first - begins[product], 0), work);
+      long to = Math.ceilDiv(Math.min(end, begins[product + 1]) - begins[product], work);
+      if (from < to) {
+        multiplyTiles(product, (int) from, (int) to, rooms[worker]);
+      }
+    }
+  }
+
+  /** The product within which so much work has been done. */
+  private int productAt(long work) {
+    int found = Arrays.binarySearch(begins, 0, count, work);
+    return found >= 0 ? found : -found - 2;
+  }
+
+  private void multiplyTiles(int product, int from, int to, TileRoom room) {
+    switch (matrices[product]) {
+      case CodedMatrix codes ->
+          (codes.codeBits() == 8 ? bytes : nibbles)
+              .products(
+                  codes,
+                  from,
+                  to,
+                  codedRows,
+                  firstRows[product],
+                  endRows[product],
+                  outputs[product],
+                  room);
+      case DenseMatrix dense -> multiplyDense(dense, product, from, to, room);
+    }
+  }
+
+  private void multiplyDense(DenseMatrix matrix, int product, int from, int to, TileRoom room) {
+    int firstRow = firstRows[product];
+    int some = endRows[product] - firstRow;
+    float[] a = x;
+    if (firstRow > 0) {
+      a = room.activations(some * columns);
+      System.arraycopy(x, firstRow * columns, a, 0, some * columns);
+    }
+    for (int tile = from; tile < to; tile++) {
+      int at = tile * TILE;
+      int height = Math.min(TILE, matrix.rows() - at);
+      int outAt = firstRow * matrix.rows() + at;
+      kernels
+          .halves()
+          .products(a, some, matrix, at, height, outputs[product], outAt, matrix.rows(), room);
+    }
+  }
+}

@@ -1,0 +1,210 @@
+package dev.kvasir.model;
+
+import dev.kvasir.kernel.Crew;
+import dev.kvasir.kernel.GroupedProducts;
+import dev.kvasir.kernel.Kernels;
+import dev.kvasir.kernel.MatrixProducts;
+import java.util.Arrays;
+
+/**
+ * Mixtures of experts over the rows of a step, with the memory that they need. A row and an expert
+ * that it chose are a pair. Pairs are laid out by expert, so that each expert's weights are read
+ * once for all rows that chose it, and those of others not at all; all experts are one piece of
+ * work for the crew. What a row becomes depends on its own numbers alone: its pairs are summed in
+ * the order of its choice.
+ */
+final class ExpertPass {
+  private final int hidden;
+  private final ExpertConfig config;
+  private final Kernels kernels;
+  private final Crew crew;
+  private final GroupedProducts grouped;
+  private final MatrixProducts products;
+  private final GatedPass gated;
+  private final ExpertChoice[] choices; // a worker each
+
+  private float[] scores = {}; // (rows, experts)
+  private float[] sharedShares = {}; // (rows)
+  private float[] sharedUpdate = {}; // (rows, hidden)
+  private int[] chosen = {}; // (rows, used)
+  private float[] shares = {}; // (rows, used), what each expert counts
+  private int[] pairs = {}; // (rows, used), where the pair lies
+
+  private int[] experts = {}; // (pairs)
+  private float[] gathered = {}; // (pairs, hidden), what each expert is given
+  private float[] gate = {}; // (pairs, width)
+  private float[] up = {}; // (pairs, width)
+  private float[] outputs = {}; // (pairs, hidden)
+  private final int[] ends; // by expert: behind its last pair
+
+  private ExpertWeights weights;
+  private float[] given; // (rows, hidden)
+  private float[] update; // (rows, hidden)
+
+  private final Crew.Work choose = this::choose;
+  private final Crew.Work gather = this::gather;
+  private final Crew.Work activate = this::activate;
+  private final Crew.Work mix = this::mix;
+
+  /**
+   * @param gated what shared experts are run with
+   */
+  ExpertPass(
+      int hidden,
+      ExpertConfig config,
+      Kernels kernels,
+      Crew crew,
+      GroupedProducts grouped,
+      GatedPass gated) {
+    this.hidden = hidden;
+    this.config = config;
+    this.kernels = kernels;
+    this.crew = crew;
+    this.grouped = grouped;
+    this.products = new MatrixProducts(grouped);
+    this.gated = gated;
+    this.choices = new ExpertChoice[crew.size()];
+    Arrays.setAll(choices, worker -> new ExpertChoice(config));
+    this.ends = new int[config.count()];
+  }
+
+  /** Makes room for so many rows; what was there is lost. */
+  void makeRoom(int rows) {
+    int most = rows * config.used();
+    scores = new float[rows * config.count()];
+    chosen = new int[most];
+    shares = new float[most];
+    pairs = new int[most];
+    experts = new int[most];
+    gathered = new float[most * hidden];
+    gate = new float[most * config.width()];
+    up = new float[most * config.width()];
+    outputs = new float[most * hidden];
+    if (config.sharedWidth() > 0) {
+      sharedShares = new float[rows];
+      sharedUpdate = new float[rows * hidden];
+    }
+  }
+
+  /**
+   * @param normed what the layer is given // (rows, hidden)
+   * @param out what it gives // (rows, hidden)
+   */
+  void run(ExpertWeights layer, float[] normed, int rows, float[] out) {
+    weights = layer;
+    given = normed;
+    update = out;
+    route(rows);
+    crew.run(gather, rows);
+    int all = rows * config.used();
+    grouped.begin(gathered, all, hidden);
+    for (int expert = 0; expert < config.count(); expert++) {
+      add(expert, weights.experts().get(expert).gate(), gate);
+      add(expert, weights.experts().get(expert).up(), up);
+    }
+    grouped.run();
+    crew.run(activate, all);
+    grouped.begin(gate, all, config.width());
+    for (int expert = 0; expert < config.count(); expert++) {
+      add(expert, weights.experts().get(expert).down(), outputs);
+    }
+    grouped.run();
+    if (weights.shared().isPresent()) {
+      gated.run(weights.shared().get().weights(), normed, rows, sharedUpdate);
+    }
+    crew.run(mix, rows);
+  }
+
+  private void add(int expert, Projection projection, float[] out) {
+    int first = expert == 0 ? 0 : ends[expert - 1];
+    if (first < ends[expert]) {
+      grouped.add(projection.matrix(), first, ends[expert], out);
+    }
+  }
+
+  private void route(int rows) {
+    if (hasSharedGate()) {
+      products.multiply(
+          given,
+          rows,
+          weights.router().matrix(),
+          scores,
+          weights.shared().get().gate().get(),
+          sharedShares);
+    } else {
+      products.multiply(given, rows, weights.router().matrix(), scores);
+    }
+    crew.run(choose, rows);
+    layOut(rows);
+  }
+
+  private boolean hasSharedGate() {
+    return weights.shared().isPresent() && weights.shared().get().gate().isPresent();
+  }
+
+  private void choose(int row, int worker) {
+    int at = row * config.count();
+    weights.router().addBias(kernels, scores, at);
+    choices[worker].choose(
+        kernels.rows(), scores, at, weights.correction(), chosen, shares, row * config.used());
+  }
+
+  /** Gives each pair its place: experts in order, and of each the rows in order. */
+  private void layOut(int rows) {
+    int all = rows * config.used();
+    Arrays.fill(ends, 0);
+    for (int i = 0; i < all; i++) {
+      ends[chosen[i]]++;
+    }
+    int begin = 0;
+    for (int expert = 0; expert < ends.length; expert++) {
+      int count = ends[expert];
+      ends[expert] = begin;
+      begin += count;
+    }
+    for (int i = 0; i < all; i++) {
+      int place = ends[chosen[i]]++;
+      pairs[i] = place;
+      experts[place] = chosen[i];
+    }
+  }
+
+  private void gather(int row, int worker) {
+    for (int i = row * config.used(); i < (row + 1) * config.used(); i++) {
+      System.arraycopy(given, row * hidden, gathered, pairs[i] * hidden, hidden);
+    }
+  }
+
+  private void activate(int pair, int worker) {
+    weights.experts().get(experts[pair]).open(kernels, gate, up, pair * config.width());
+  }
+
+  private void mix(int row, int worker) {
+    int to = row * hidden;
+    Arrays.fill(update, to, to + hidden, 0);
+    for (int i = row * config.used(); i < (row + 1) * config.used(); i++) {
+      int at = pairs[i] * hidden;
+      weights.experts().get(chosen[i]).addOutputBias(kernels, outputs, at);
+      addShare(outputs, at, shares[i], to);
+    }
+    if (weights.shared().isPresent()) {
+      weights.shared().get().weights().addOutputBias(kernels, sharedUpdate, to);
+      addShare(sharedUpdate, to, sharedShare(row), to);
+    }
+  }
+
+  private float sharedShare(int row) {
+    if (!hasSharedGate()) {
+      return 1;
+    }
+    ExpertChoice.sigmoid(kernels.rows(), sharedShares, row, 1);
+    return sharedShares[row];
+  }
+
+  private void addShare(float[] from, int at, float share, int to) {
+    if (share != 1) {
+      kernels.rows().scale(from, at, hidden, share);
+    }
+    kernels.rows().add(update, to, from, at, hidden);
+  }
+}

@@ -1,0 +1,123 @@
+package dev.kvasir.model;
+
+/**
+ * The tensors of a layer with experts, as a file must hold them.
+ *
+ * @param router the stem of its name, as of the others
+ * @param routerBias whether it adds one
+ * @param correction a whole name
+ * @param shared a stem with a place for {@code gate}, {@code up} or {@code down}
+ * @param layout where the experts lie
+ */
+record ExpertTensors(
+    ExpertConfig experts,
+    int hidden,
+    TensorNames names,
+    String router,
+    boolean routerBias,
+    String correction,
+    String shared,
+    String sharedGate,
+    ExpertLayout layout) {
+  static ExpertTensors of(ModelConfig config, TensorNames names) {
+    return names == TensorNames.GGUF ? gguf(config) : huggingFace(config, names);
+  }
+
+  private static ExpertTensors gguf(ModelConfig config) {
+    ExpertConfig experts = config.experts().orElseThrow();
+    boolean biased = config.architecture() == Architecture.GPT_OSS;
+    return new ExpertTensors(
+        experts,
+        config.hidden(),
+        TensorNames.GGUF,
+        "ffn_gate_inp",
+        biased,
+        "exp_probs_b.bias",
+        "ffn_%s_shexp",
+        "ffn_gate_inp_shexp",
+        new StackedExperts(experts, config.hidden(), TensorNames.GGUF, biased));
+  }
+
+  private static ExpertTensors huggingFace(ModelConfig config, TensorNames names) {
+    ExpertConfig experts = config.experts().orElseThrow();
+    int hidden = config.hidden();
+    return switch (config.architecture()) {
+      case GPT_OSS ->
+          new ExpertTensors(
+              experts,
+              hidden,
+              names,
+              "mlp.router",
+              true,
+              "none",
+              "none",
+              "none",
+              new InterleavedExperts(experts, hidden, names));
+      case MIXTRAL ->
+          new ExpertTensors(
+              experts,
+              hidden,
+              names,
+              "block_sparse_moe.gate",
+              false,
+              "none",
+              "none",
+              "none",
+              new SeparateExperts(
+                  experts, hidden, names, "block_sparse_moe.experts.", "w1", "w3", "w2"));
+      case QWEN2_MOE, QWEN3_MOE -> inFolder(experts, hidden, names, "mlp.shared_expert.%s_proj");
+      default -> inFolder(experts, hidden, names, "mlp.shared_experts.%s_proj");
+    };
+  }
+
+  private static ExpertTensors inFolder(
+      ExpertConfig experts, int hidden, TensorNames names, String shared) {
+    return new ExpertTensors(
+        experts,
+        hidden,
+        names,
+        "mlp.gate",
+        false,
+        "mlp.gate.e_score_correction_bias",
+        shared,
+        "mlp.shared_expert_gate",
+        new SeparateExperts(
+            experts, hidden, names, "mlp.experts.", "gate_proj", "up_proj", "down_proj"));
+  }
+
+  /**
+   * Adds what a layer needs to a plan. Where there is no router, nothing else is asked for: names
+   * of a thousand experts in a million layers that no file holds would fill the memory.
+   */
+  void plan(TensorPlan plan, int layer) {
+    plan.need(weight(layer, router), experts.count(), hidden);
+    if (!plan.holds(weight(layer, router))) {
+      return;
+    }
+    if (routerBias) {
+      plan.need(bias(layer, router), experts.count());
+    }
+    plan.allow(names.named(layer, correction), experts.count());
+    layout.plan(plan, layer);
+    if (experts.sharedWidth() > 0) {
+      plan.need(weight(layer, shared.formatted("gate")), experts.sharedWidth(), hidden);
+      plan.need(weight(layer, shared.formatted("up")), experts.sharedWidth(), hidden);
+      plan.need(weight(layer, shared.formatted("down")), hidden, experts.sharedWidth());
+    }
+    if (experts.sharedGate()) {
+      plan.need(weight(layer, sharedGate), sharedGateShape());
+    }
+  }
+
+  private long[] sharedGateShape() {
+    return names == TensorNames.GGUF ? new long[] {hidden} : new long[] {1, hidden};
+  }
+
+  String weight(int layer, String stem) {
+    return names.named(layer, stem) + ".weight";
+  }
+
+  String bias(int layer, String stem) {
+    return names.named(layer, stem) + ".bias";
+  }
+}
