@@ -38,7 +38,9 @@ public final class SpecText {
   /** The same without a key that is not the method's. */
   public SpecText without(String key) {
     SpecText other = new SpecText(text);
-    other.values.remove(key);
+    if (value(key) != null) {
+      other.values.remove(key);
+    }
     return other;
   }
 

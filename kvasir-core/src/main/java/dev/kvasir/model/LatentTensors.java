@@ -66,7 +66,7 @@ record LatentTensors(List<Tensor> toLatent, List<Tensor> fromLatent) {
     TensorNames names = plan.names();
     String both = names.weight(layer, Part.KEY_VALUE_UP);
     if (plan.requires(both)) {
-      return split(plan.require(both), latent, heads, memory);
+      return split(plan.fileName(), plan.require(both), latent, heads, memory);
     }
     return new LatentTensors(
         parts(plan.require(names.weight(layer, Part.KEY_UP)), heads, 0, latent.rank()),
@@ -74,7 +74,7 @@ record LatentTensors(List<Tensor> toLatent, List<Tensor> fromLatent) {
   }
 
   private static LatentTensors split(
-      Tensor both, LatentConfig latent, int heads, SegmentAllocator memory) {
+      String fileName, Tensor both, LatentConfig latent, int heads, SegmentAllocator memory) {
     GgmlType type = turnedType(both);
     List<Tensor> turned = new ArrayList<>();
     for (int head = 0; head < heads; head++) {
@@ -82,7 +82,9 @@ record LatentTensors(List<Tensor> toLatent, List<Tensor> fromLatent) {
       turned.add(new Tensor(both.name(), type, new long[] {latent.rank(), latent.plain()}, data));
     }
     List<Tensor> plain = parts(both, heads, 0, latent.plain());
-    IntStream.range(0, heads).parallel().forEach(h -> turnAround(plain.get(h), turned.get(h)));
+    IntStream.range(0, heads)
+        .parallel()
+        .forEach(h -> turnAround(fileName, plain.get(h), turned.get(h)));
     return new LatentTensors(turned, parts(both, heads, latent.plain(), latent.output()));
   }
 
@@ -105,10 +107,13 @@ record LatentTensors(List<Tensor> toLatent, List<Tensor> fromLatent) {
     return parts;
   }
 
-  private static void turnAround(Tensor from, Tensor to) {
+  private static void turnAround(String fileName, Tensor from, Tensor to) {
     int rows = (int) from.shape()[0];
     int columns = (int) from.shape()[1];
     float[] x = from.toFloats();
+    if (!from.type().isFloat()) {
+      requireHalves(fileName, from, x);
+    }
     for (int column = 0; column < columns; column++) {
       for (int row = 0; row < rows; row++) {
         set(to, (long) column * rows + row, x[row * columns + column]);
@@ -121,17 +126,18 @@ record LatentTensors(List<Tensor> toLatent, List<Tensor> fromLatent) {
       case F32 -> to.data().set(FLOAT, index * Float.BYTES, x);
       case BF16 ->
           to.data().set(SHORT, index * Short.BYTES, (short) (Float.floatToRawIntBits(x) >>> 16));
-      default -> to.data().set(SHORT, index * Short.BYTES, half(to, x));
+      default -> to.data().set(SHORT, index * Short.BYTES, Float.floatToFloat16(x));
     }
   }
 
-  private static short half(Tensor to, float x) {
-    short half = Float.floatToFloat16(x);
-    if (Float.isFinite(x) && !Float.isFinite(Float.float16ToFloat(half))) {
-      throw new InvalidInputException(
-          "tensor '%s' has a weight of %s; expected at most 65504".formatted(to.name(), x));
+  private static void requireHalves(String fileName, Tensor codes, float[] weights) {
+    for (float weight : weights) {
+      if (!Float.isFinite(Float.float16ToFloat(Float.floatToFloat16(weight)))) {
+        throw new InvalidInputException(
+            "%s: tensor '%s' has a weight of %s; expected at most 65504 where codes become halves"
+                .formatted(fileName, codes.name(), weight));
+      }
     }
-    return half;
   }
 
   /** Bytes of what {@link #of} and the layout of codes make of one tensor of both. */

@@ -222,6 +222,10 @@ public final class TensorPlan {
     (biased ? required : optional).put(names.bias(layer, part), new long[] {rows});
   }
 
+  String fileName() {
+    return file.name();
+  }
+
   TensorNames names() {
     return names;
   }

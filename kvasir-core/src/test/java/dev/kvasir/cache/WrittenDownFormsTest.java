@@ -67,12 +67,29 @@ class WrittenDownFormsTest {
     Forms.assertWrittenDown(
         Arrays.copyOfRange(page, at, page.length - 4),
         178,
-        "00000000",
+        "3bf69240",
         "4b565047 02 01 a4000000", // the latents' page
         "0100", // KV heads
         "00 01", // without an order of channels; blocks of keys
         "09 02 0400 8000 8000", // by channel: 2 bits, 4 x 128
         "08 00 8000 0400 0000"); // values: the same channels
+    Forms.assertWrittenDown(
+        sealed("patternkv:2", latent).state(),
+        36,
+        "e5e453e7",
+        "4b565354 01 30 16000000", //
+        "4b565354 01 01 08000000", // the method's state
+        "00000000 00010000");
+    CacheShape wider = new CacheShape(1, 1, 12, 8, ValueOrigin.IN_KEYS);
+    try (SequenceCodec shrinking = codec("pmkvq:4,budget=1MiB", wider).begin()) {
+      Forms.assertWrittenDown(
+          shrinking.state(),
+          31,
+          "c939901a",
+          "4b565354 01 31 11000000", //
+          "4b565354 01 03 03000000", // the method's state
+          "0100 10");
+    }
   }
 
   @Test
@@ -286,8 +303,7 @@ class WrittenDownFormsTest {
   }
 
   private static Sealed sealed(String spec, CacheShape shape) {
-    CacheHost host = CacheHost.unknown().withQueryHeads(1);
-    PageCodec method = CacheSpec.parse(spec).plan().settings(shape, host).codec().orElseThrow();
+    PageCodec method = codec(spec, shape);
     List<byte[]> pages = new ArrayList<>();
     try (SequenceCodec codec = method.begin()) {
       for (int position = 0; position < 2 * Page.TOKENS; position += Page.TOKENS) {
@@ -301,6 +317,11 @@ class WrittenDownFormsTest {
       }
       return new Sealed(pages, codec.state());
     }
+  }
+
+  private static PageCodec codec(String spec, CacheShape shape) {
+    CacheHost host = CacheHost.unknown().withQueryHeads(1);
+    return CacheSpec.parse(spec).plan().settings(shape, host).codec().orElseThrow();
   }
 
   private record Run(int position) implements SealingRun {

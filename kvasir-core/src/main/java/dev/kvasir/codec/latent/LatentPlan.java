@@ -27,7 +27,7 @@ public record LatentPlan(String spec, CachePlan method, Optional<RotaryWidth> ty
 
   /** What a spec says of channels that turn; the method does not see it. */
   public static Optional<RotaryWidth> width(SpecText spec) {
-    return spec.has(KEY)
+    return spec.value(KEY) != null
         ? Optional.of(spec.oneOf(KEY, 8, WIDTHS) == 8 ? RotaryWidth.BITS_8 : RotaryWidth.BITS_16)
         : Optional.empty();
   }
