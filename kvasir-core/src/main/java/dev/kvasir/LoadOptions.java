@@ -5,6 +5,7 @@ import dev.kvasir.kernel.Kernels;
 import dev.kvasir.model.LoadProgress;
 import dev.kvasir.profile.Profile;
 import java.util.Optional;
+import java.util.OptionalInt;
 
 /**
  * How a model is loaded and run.
@@ -13,6 +14,8 @@ import java.util.Optional;
  * @param kernels the arithmetic to run on
  * @param profile what methods learned of the model beforehand; without one, the bundled model uses
  *     its own
+ * @param context tokens that the model is used for, where that is less than it can hold; models
+ *     with LongRoPE go by it
  * @param cacheBytes that the keys and values of all sequences may take together
  * @param progress told how far loading has come
  */
@@ -20,11 +23,16 @@ public record LoadOptions(
     int threads,
     Kernels kernels,
     Optional<Profile> profile,
+    OptionalInt context,
     long cacheBytes,
     LoadProgress progress) {
   public LoadOptions {
     if (threads < 1) {
       throw new IllegalArgumentException("threads is %d; expected at least 1".formatted(threads));
+    }
+    if (context.isPresent() && context.getAsInt() < 1) {
+      throw new IllegalArgumentException(
+          "context is %d; expected at least 1".formatted(context.getAsInt()));
     }
     if (cacheBytes < 1) {
       throw new IllegalArgumentException(
@@ -38,28 +46,34 @@ public record LoadOptions(
         Runtime.getRuntime().availableProcessors(),
         KernelChoice.ofThisProcess().kernels(),
         Optional.empty(),
+        OptionalInt.empty(),
         Long.MAX_VALUE,
         (done, inAll) -> {});
   }
 
   public LoadOptions withThreads(int value) {
-    return new LoadOptions(value, kernels, profile, cacheBytes, progress);
+    return new LoadOptions(value, kernels, profile, context, cacheBytes, progress);
   }
 
   public LoadOptions withKernels(Kernels value) {
-    return new LoadOptions(threads, value, profile, cacheBytes, progress);
+    return new LoadOptions(threads, value, profile, context, cacheBytes, progress);
   }
 
   public LoadOptions withProgress(LoadProgress value) {
-    return new LoadOptions(threads, kernels, profile, cacheBytes, value);
+    return new LoadOptions(threads, kernels, profile, context, cacheBytes, value);
   }
 
   public LoadOptions withProfile(Profile value) {
-    return new LoadOptions(threads, kernels, Optional.of(value), cacheBytes, progress);
+    return new LoadOptions(threads, kernels, Optional.of(value), context, cacheBytes, progress);
+  }
+
+  /** The model as one of so many tokens of context, at most its own. */
+  public LoadOptions withContext(int value) {
+    return new LoadOptions(threads, kernels, profile, OptionalInt.of(value), cacheBytes, progress);
   }
 
   /** What all sequences may take together; who asks for more is refused. */
   public LoadOptions withCacheBytes(long value) {
-    return new LoadOptions(threads, kernels, profile, value, progress);
+    return new LoadOptions(threads, kernels, profile, context, value, progress);
   }
 }

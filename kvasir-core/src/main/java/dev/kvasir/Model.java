@@ -148,7 +148,13 @@ public final class Model implements AutoCloseable {
           hash,
           () -> Tokenizer.ofGguf(file.name(), file.metadata()),
           crew ->
-              HostEngine.load(file, options.kernels(), crew, pool(options), options.progress()));
+              HostEngine.load(
+                  file,
+                  options.context(),
+                  options.kernels(),
+                  crew,
+                  pool(options),
+                  options.progress()));
     } catch (RuntimeException | Error e) {
       file.close();
       throw e;
@@ -162,7 +168,13 @@ public final class Model implements AutoCloseable {
         () -> WeightsHash.of(folder, () -> SafetensorsFolder.open(folder)),
         () -> Tokenizer.ofFolder(folder),
         crew ->
-            HostEngine.load(folder, options.kernels(), crew, pool(options), options.progress()));
+            HostEngine.load(
+                folder,
+                options.context(),
+                options.kernels(),
+                crew,
+                pool(options),
+                options.progress()));
   }
 
   private static MemoryPool pool(LoadOptions options) {

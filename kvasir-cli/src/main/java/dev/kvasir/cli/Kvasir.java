@@ -65,7 +65,16 @@ final class Kvasir implements Runnable {
 
   /** Runs one command line and answers with the exit code of the process. */
   static int run(Streams streams, String... arguments) {
-    return commandLine(streams).execute(arguments);
+    return run(streams, commandLine(streams), arguments);
+  }
+
+  /** Errors of the Java machine, such as memory that ran out, pass through picocli unsaid. */
+  static int run(Streams streams, CommandLine commandLine, String... arguments) {
+    try {
+      return commandLine.execute(arguments);
+    } catch (Error e) {
+      return new Complaint(streams).aboutFailure(e, named("--verbose", arguments));
+    }
   }
 
   static CommandLine commandLine(Streams streams) {

@@ -3,13 +3,15 @@ package dev.kvasir.format;
 import dev.kvasir.error.InvalidInputException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Collection;
 import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * Checkpoints whose weights were quantized for another engine. Their config.json says so, and they
- * are refused before a tensor is missed or taken for what it is not.
+ * Checkpoints whose weights were quantized for another engine. Their config.json says so, or the
+ * names of their tensors, and they are refused before a tensor is missed or taken for what it is
+ * not.
  */
 final class ForeignQuantization {
   static final String INSTEAD = "use the model's original checkpoint, or a GGUF file of it";
@@ -59,9 +61,20 @@ final class ForeignQuantization {
   private static void refuse(Path folder, JsonFile quantization) {
     String method = quantization.string("quant_method").orElse(unnamed(quantization));
     if (!method.equals(MXFP4)) {
-      throw new InvalidInputException(
-          "%s: its weights are quantized by %s; folders are read with F32, F16, BF16 or MXFP4: %s"
-              .formatted(folder, KNOWN.getOrDefault(method, Excerpt.of(method)), INSTEAD));
+      throw refusal(folder, KNOWN.getOrDefault(method, Excerpt.of(method)));
     }
+  }
+
+  /** Older checkpoints say it in files of their tools only. */
+  static void refuse(Path folder, Collection<String> tensorNames) {
+    if (tensorNames.stream().anyMatch(name -> name.endsWith(".qweight"))) {
+      throw refusal(folder, "GPTQ or AWQ, packed integers");
+    }
+  }
+
+  private static InvalidInputException refusal(Path folder, String method) {
+    return new InvalidInputException(
+        "%s: its weights are quantized by %s; folders are read with F32, F16, BF16 or MXFP4: %s"
+            .formatted(folder, method, INSTEAD));
   }
 }

@@ -51,6 +51,7 @@ public final class SafetensorsFolder implements TensorSource {
       throw new InvalidInputException(
           "%s: holds neither %s nor %s".formatted(folder, SINGLE, INDEX));
     }
+    ForeignQuantization.refuse(folder, shardOfTensor.keySet());
   }
 
   private void openShards(JsonFile index) {

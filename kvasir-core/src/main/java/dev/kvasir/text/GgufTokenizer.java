@@ -45,12 +45,25 @@ final class GgufTokenizer {
     String model = metadata.requireString("tokenizer.ggml.model");
     if (!model.equals("gpt2") && !model.equals("llama")) {
       throw new InvalidInputException(
-          "%s: 'tokenizer.ggml.model' is \"%s\"; expected gpt2 (byte-level BPE) or llama"
-                  .formatted(fileName, model)
+          "%s: 'tokenizer.ggml.model' is \"%s\"%s; expected gpt2 (byte-level BPE) or llama"
+                  .formatted(fileName, model, kind(model))
               + " (SentencePiece)");
     }
     GgufTokenizer reader = new GgufTokenizer(GgufVocabulary.read(fileName, metadata));
     return model.equals("gpt2") ? reader.byteLevel() : reader.sentencePiece();
+  }
+
+  /** What others are, as far as files in the world have them. */
+  private static String kind(String model) {
+    return switch (model) {
+      case "bert" -> " (WordPiece)";
+      case "t5" -> " (Unigram)";
+      case "rwkv" -> " (RWKV's tree of words)";
+      case "plamo2" -> " (PLaMo's tree of words)";
+      case "gemma4" -> " (BPE of characters)";
+      case "no_vocab", "none" -> " (no vocabulary)";
+      default -> "";
+    };
   }
 
   private Tokenizer byteLevel() {

@@ -112,7 +112,24 @@ enum PreTokenizer {
               + "| ?[^\\s\\p{L}\\p{N}\\r\\n]+|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+")),
   MINICPM_5(
       List.of("minicpm5"), List.of("\\p{N}{1,3}", Words.byLetters("\\p{N}+")), Trait.WHOLE_WORDS),
-  LAGUNA(List.of("laguna"), List.of("[^\\n]+|[\\n]+", Words.ONE_DIGIT));
+  LAGUNA(List.of("laguna"), List.of("[^\\n]+|[\\n]+", Words.ONE_DIGIT)),
+  JAIS_2(List.of("jais-2"), List.of(Words.HALVED_SPACES)),
+  YOUTU(
+      List.of("youtu"),
+      List.of(
+          "[\uAC00-\uD7A3\u3131-\u318E]+"
+              + "|[\uFF01\u2026\u201C\u201D\u2018\u2019\u2014\uFF1A\uFF1B\uFF0C\u3001-\u303F\uFE30-\uFE4F]+"
+              + "|[\u3105-\u312F]+|[\u4E00-\u9FA5\u3040-\u309F\u30A0-\u30FF]+",
+          Words.byCase(Words.CONTRACTION + "?", "\\p{N}")),
+      Trait.WHOLE_WORDS),
+  SUPERBPE(List.of("superbpe"), List.of("\\p{N}+", "(?=(\\d{3})+(?!\\d))")),
+  KIMI_K2(List.of("kimi-k2"), List.of(Words.KIMI_K2)),
+  EXAONE_MOE(
+      List.of("exaone-moe"),
+      List.of(
+          Words.CONTRACTION
+              + "|[^\\r\\n\\p{L}\\p{N}]?(?:\\p{L}\\p{M}*(?: \\p{L}\\p{M}*)*)+|\\p{N}"
+              + "| ?[^\\s\\p{L}\\p{N}]+[\\r\\n/]?|\\s*[\\r\\n]|\\s+(?!\\S)|\\s+"));
 
   private enum Trait {
     /** A word that is a token is that token, without a look at the merges. */

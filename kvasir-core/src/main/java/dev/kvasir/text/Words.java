@@ -32,6 +32,27 @@ final class Words {
 
   static final String CJK = "[\u4E00-\u9FA5\u0800-\u4E00\uAC00-\uD7FF]+";
 
+  /** {@link #UP_TO_3_DIGITS} with white space in lengths of powers of two. */
+  static final String HALVED_SPACES =
+      UP_TO_3_DIGITS.replace(
+          "|\\s+(?!\\S)|\\s+",
+          "|\\s{512}(?!\\S)|\\s{256}(?!\\S)|\\s{128}(?!\\S)|\\s{64}(?!\\S)|\\s{32}(?!\\S)"
+              + "|\\s{16}(?!\\S)|\\s{8}(?!\\S)|\\s{4}(?!\\S)|\\s{1,2}(?!\\S)|\\s{1}");
+
+  private static final String UPPER = "\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}";
+
+  private static final String LOWER = "\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}";
+
+  /** {@link #byCase} with Han by itself. */
+  static final String KIMI_K2 =
+      "\\p{Han}+|"
+          + byCase(
+              "[[" + UPPER + "]&&[^\\p{Han}]]",
+              "[[" + LOWER + "]&&[^\\p{Han}]]",
+              CONTRACTION + "?",
+              "\\p{N}{1,3}",
+              "[\\r\\n]*");
+
   /** The letters that have case, as DeepSeek's file lists them: not quite any Unicode property. */
   static final String CASED_LETTERS =
       "[A-Za-z\u00B5\u00C0-\u00D6\u00D8-\u00F6\u00F8-\u01BA\u01BC-"
@@ -62,12 +83,16 @@ final class Words {
 
   /** Cuts where case rises within a word: "HelloWorld" is two. */
   static String byCase(String suffix, String digits) {
+    return byCase("[" + UPPER + "]", "[" + LOWER + "]", suffix, digits, "[\\r\\n/]*");
+  }
+
+  private static String byCase(
+      String upper, String lower, String suffix, String digits, String afterPunctuation) {
     String before = "[^\\r\\n\\p{L}\\p{N}]?";
-    String upper = "[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}]";
-    String lower = "[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}]";
     return "%1$s%2$s*%3$s+%4$s|%1$s%2$s+%3$s*%4$s|".formatted(before, upper, lower, suffix)
         + digits
-        + "| ?[^\\s\\p{L}\\p{N}]+[\\r\\n/]*"
+        + "| ?[^\\s\\p{L}\\p{N}]+"
+        + afterPunctuation
         + LINE_ENDS_AND_SPACE;
   }
 }

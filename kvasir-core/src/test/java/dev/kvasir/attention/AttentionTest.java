@@ -92,6 +92,18 @@ class AttentionTest {
   }
 
   @ParameterizedTest
+  @ValueSource(floats = {0.5f, 2, 50})
+  void scoresMayBeBentToStayWithinACap(float cap) {
+    AttentionShape shape = new AttentionShape(6, 2, 16, 8, cap);
+    for (int length : new int[] {1, 129, 300, 2100}) {
+      try (Sequence sequence = sequence(shape, length)) {
+        assertAttends(shape, ALL, new Span(sequence, 1));
+        assertAttends(shape, 150, new Span(sequence, Math.min(length, 70)));
+      }
+    }
+  }
+
+  @ParameterizedTest
   @ValueSource(ints = {1, 3})
   void aPromptMayContinueWhatTheCacheHolds(int crewSize) {
     crew.close();
@@ -249,7 +261,8 @@ class AttentionTest {
                   span.sequence().keys()[kvHead],
                   span.sequence().values()[kvHead],
                   span.position() + token,
-                  window);
+                  window,
+                  shape.scoreCap());
           double worst = 0;
           for (int i = 0; i < expected.length; i++) {
             worst = Math.max(worst, Math.abs(out[outAt + i] - expected[i]));

@@ -11,6 +11,14 @@ public final class NaiveAttention {
    */
   public static double[] attend(
       double[] query, double[][] keys, double[][] values, int position, int window) {
+    return attend(query, keys, values, position, window, 0);
+  }
+
+  /**
+   * @param cap what scores are bent to stay within; 0 for no bound
+   */
+  public static double[] attend(
+      double[] query, double[][] keys, double[][] values, int position, int window, double cap) {
     int first = (int) Math.max(0, position - (long) window + 1);
     double[] weights = new double[position + 1];
     double most = Double.NEGATIVE_INFINITY;
@@ -19,7 +27,8 @@ public final class NaiveAttention {
       for (int i = 0; i < query.length; i++) {
         dot += query[i] * keys[t][i];
       }
-      weights[t] = dot / Math.sqrt(query.length);
+      double score = dot / Math.sqrt(query.length);
+      weights[t] = cap > 0 ? cap * Math.tanh(score / cap) : score;
       most = Math.max(most, weights[t]);
     }
     double sum = 0;

@@ -36,7 +36,7 @@ public record GgufValue(int type, byte[] bytes) {
     return new GgufValue(6, LittleEndianBytes.ofFloats(value));
   }
 
-  static GgufValue bool(boolean value) {
+  public static GgufValue bool(boolean value) {
     return new GgufValue(7, new LittleEndianBytes().int8(value ? 1 : 0).toArray());
   }
 
@@ -58,7 +58,7 @@ public record GgufValue(int type, byte[] bytes) {
   }
 
   /** Elements of one type, of which there is at least one; they may be arrays themselves. */
-  static GgufValue array(GgufValue first, GgufValue... others) {
+  public static GgufValue array(GgufValue first, GgufValue... others) {
     LittleEndianBytes elements = new LittleEndianBytes().raw(first.bytes);
     for (GgufValue other : others) {
       if (other.type != first.type) {

@@ -138,6 +138,16 @@ class SafetensorsFolderTest {
     assertThat(refusal(folder)).startsWith("its weights are quantized by bitsandbytes, packed");
   }
 
+  @Test
+  void packedIntegersAreKnownByTheNamesOfTheirTensors() {
+    new SafetensorsWriter()
+        .floats("model.layers.0.mlp.up_proj.scales", new float[] {1}, 1)
+        .tensor("model.layers.0.mlp.up_proj.qweight", "I32", new byte[4], 1)
+        .writeTo(folder.resolve("model.safetensors"));
+    assertThat(refusal(folder))
+        .startsWith("its weights are quantized by GPTQ or AWQ, packed integers; folders are read");
+  }
+
   @ParameterizedTest
   @ValueSource(
       strings = {

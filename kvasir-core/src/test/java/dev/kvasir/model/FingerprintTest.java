@@ -91,6 +91,26 @@ class FingerprintTest {
     assertThat(names).hasSize(3);
   }
 
+  /** Of the same tensors a file may say other factors, and other layers that turn. */
+  @Test
+  void otherScalesAndLengthsAreOtherNames() {
+    Set<String> names = new HashSet<>();
+    for (float scale : new float[] {1, 2, 4}) {
+      TinyModel model = new TinyModel(Sizes.of("granite"), 43);
+      model.say("embedding_scale", GgufValue.float32(scale));
+      names.add(ofGguf(model));
+    }
+    for (float factor : new float[] {0.5f, 2}) {
+      TinyModel model = new TinyModel(Sizes.of("granite"), 43);
+      model.say("rope.scaling.attn_factor", GgufValue.float32(factor));
+      names.add(ofGguf(model));
+    }
+    TinyModel still = new TinyModel(Sizes.of("granite"), 43);
+    still.say("rope.scaling.finetuned", GgufValue.bool(false));
+    names.add(ofGguf(still));
+    assertThat(names).hasSize(6);
+  }
+
   private static TinyModel tiny() {
     return new TinyModel(Sizes.of("llama"), 43);
   }

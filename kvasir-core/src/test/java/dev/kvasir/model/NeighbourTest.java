@@ -121,6 +121,13 @@ class NeighbourTest {
   }
 
   @ParameterizedTest
+  @ValueSource(strings = {"gemma2", "gemma3"})
+  void andSoTheyAreWhereLayersDifferAndScoresAreCapped(String family) {
+    Sizes sizes = Sizes.of(family).withType(GgmlType.Q8_0).withWidth(64);
+    check(sizes, List.of("kivi:2,window=40", "patternkv:2", "fp16", "pmkvq:2"), 6);
+  }
+
+  @ParameterizedTest
   @ValueSource(longs = {3, 4})
   void kindsOfCachesMayBeMixedInABatch(long seed) {
     check(WIDE, List.of("kivi:2,window=40", "patternkv:2", "commvq:1", "fp16", "pmkvq:2"), seed);

@@ -21,6 +21,7 @@ import java.nio.ByteOrder;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -97,10 +98,11 @@ class RefusedModelTest {
   @Test
   void anUnknownArchitectureIsNamedWithTheKnown() throws IOException {
     TinyModel model = new TinyModel(Sizes.of("mamba"), SEED);
-    String sentence =
-        "the architecture is 'mamba'; supported are llama, mistral, qwen2, qwen3, gemma2,"
-            + " gemma3, phi3, granite, olmo2, smollm3, qwen2moe, qwen3moe, mixtral, gpt-oss,"
-            + " deepseek2";
+    String known =
+        Arrays.stream(Architecture.values())
+            .map(Architecture::fileName)
+            .collect(Collectors.joining(", "));
+    String sentence = "the architecture is 'mamba'; supported are " + known;
     assertThat(refusalOfGguf(model)).isEqualTo(sentence);
     assertThat(refusalOfConfig(model)).isEqualTo(sentence);
     model.json.remove("model_type");
@@ -228,14 +230,16 @@ class RefusedModelTest {
   @Test
   void anUnsupportedRopeScalingIsRefused() throws IOException {
     TinyModel model = tiny();
-    model.say("rope.scaling.type", GgufValue.string("yarn"));
+    model.say("rope.scaling.type", GgufValue.string("su"));
     assertThat(refusalOfGguf(model))
-        .isEqualTo("rope scaling is 'yarn'; supported are none, linear and Llama 3.1's");
+        .isEqualTo(
+            "rope scaling is 'su'; supported are none, linear, yarn, longrope and Llama 3.1's");
     JsonObject scaling = new JsonObject();
-    scaling.addProperty("rope_type", "yarn");
+    scaling.addProperty("rope_type", "dynamic");
     model.json.add("rope_scaling", scaling);
     assertThat(refusalOfFolder(model, "config.json 'rope_scaling'"))
-        .isEqualTo("rope scaling is 'yarn'; supported are default, linear and llama3");
+        .isEqualTo(
+            "rope scaling is 'dynamic'; supported are default, linear, llama3, yarn and longrope");
   }
 
   @Test

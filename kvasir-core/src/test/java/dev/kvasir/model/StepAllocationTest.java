@@ -184,6 +184,16 @@ class StepAllocationTest {
     }
   }
 
+  @ParameterizedTest
+  @ValueSource(strings = {"gemma2", "gemma3"})
+  void layersThatDifferAndCapsTakeNothingFromTheHeap(String family) {
+    load(Sizes.of(family));
+    try (KvCache cache = newCache("kivi:2", PROMPT)) {
+      assertThat(leastBytes(1, cache)).as("a token").isZero();
+      assertThat(leastBytes(10, cache)).as("a prompt").isZero();
+    }
+  }
+
   @Test
   void whatTokensReceiveTakesNothingFromTheHeap() {
     load(FEW_HEADS);

@@ -109,6 +109,9 @@ final class TinyModel {
     makeTensors(new Random(seed));
     describeAsGguf();
     describeAsJson();
+    if (sizes.architecture.startsWith("gemma")) {
+      TinyGemma.complete(this, new Random(seed + 1));
+    }
   }
 
   private void makeTensors(Random random) {

@@ -33,7 +33,7 @@ final class GgufHead {
     return Tokenizer.ofGguf("test.gguf", metadata());
   }
 
-  private GgufMetadata metadata() {
+  GgufMetadata metadata() {
     bytes.reset();
     bytes.writeBytes("GGUF".getBytes(StandardCharsets.US_ASCII));
     int32(3);

@@ -7,8 +7,8 @@ import dev.kvasir.error.InvalidInputException;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /** Byte-level vocabularies of 256 bytes, two merges and a few special tokens. */
 class GgufTokenizerTest {
@@ -54,13 +54,20 @@ class GgufTokenizerTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"bert", "t5", "rwkv", "gemma4"})
-  void otherModelsAreRefusedByName(String model) {
+  @CsvSource({
+    "bert, ' (WordPiece)'",
+    "t5, ' (Unigram)'",
+    "rwkv, ' (RWKV''s tree of words)'",
+    "gemma4, ' (BPE of characters)'",
+    "none, ' (no vocabulary)'",
+    "abacus, ''"
+  })
+  void otherModelsAreRefusedByName(String model, String kind) {
     assertThatThrownBy(() -> head().with("tokenizer.ggml.model", model).tokenizer())
         .isInstanceOf(InvalidInputException.class)
         .hasMessage(
-            "test.gguf: 'tokenizer.ggml.model' is \"%s\"; expected gpt2 (byte-level BPE) or llama"
-                    .formatted(model)
+            "test.gguf: 'tokenizer.ggml.model' is \"%s\"%s; expected gpt2 (byte-level BPE) or llama"
+                    .formatted(model, kind)
                 + " (SentencePiece)");
   }
 

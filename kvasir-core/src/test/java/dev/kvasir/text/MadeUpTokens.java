@@ -1,5 +1,6 @@
 package dev.kvasir.text;
 
+import java.util.Arrays;
 import java.util.BitSet;
 import java.util.List;
 import java.util.Optional;
@@ -39,6 +40,13 @@ public final class MadeUpTokens {
         new SpecialTokens(OptionalInt.empty(), Optional.empty(), Optional.empty(), Set.of(END)),
         "made up",
         Optional.empty());
+  }
+
+  /** The 256 bytes in order. */
+  static String[] bytes() {
+    String[] texts = new String[256];
+    Arrays.setAll(texts, value -> String.valueOf(character(value)));
+    return texts;
   }
 
   /** What byte-level vocabularies write for a byte. */

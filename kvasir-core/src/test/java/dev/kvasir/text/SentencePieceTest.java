@@ -3,6 +3,7 @@ package dev.kvasir.text;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -69,12 +70,32 @@ class SentencePieceTest {
   }
 
   private static GgufHead head() {
+    return head(pieces());
+  }
+
+  private static Map<String, Float> pieces() {
     Map<String, Float> pieces = new LinkedHashMap<>();
     for (String scored : SCORED) {
       int colon = scored.indexOf(':');
       pieces.put(scored.substring(0, colon), -Float.parseFloat(scored.substring(colon + 1)));
     }
-    return head(pieces);
+    return pieces;
+  }
+
+  /**
+   * Gemma's: what users defined, such as runs of line ends and spaces, and no space before text.
+   */
+  private static Tokenizer withUserDefined(String... texts) {
+    Map<String, Float> pieces = pieces();
+    List.of(texts).forEach(text -> pieces.put(text, -1000f));
+    int[] types = new int[PIECES + pieces.size()];
+    Arrays.fill(types, BYTES, PIECES, 6);
+    Arrays.fill(types, PIECES, types.length - texts.length, 1);
+    Arrays.fill(types, types.length - texts.length, types.length, 4);
+    return head(pieces)
+        .with("tokenizer.ggml.token_type", types)
+        .with("tokenizer.ggml.add_space_prefix", false)
+        .tokenizer();
   }
 
   @Test
@@ -123,6 +144,25 @@ class SentencePieceTest {
   void theSpaceBeforeTheTextMayBeSwitchedOff() {
     Tokenizer tokenizer = head().with("tokenizer.ggml.add_space_prefix", false).tokenizer();
     assertThat(tokenizer.encode("in the", false)).containsExactly(id("in"), id("_the"));
+  }
+
+  @Test
+  void whatUsersDefinedIsFoundBeforeAnythingMergesTheLongestFirst() {
+    Tokenizer tokenizer = withUserDefined("\n\n", "\n\n\n", "  ", "<b>");
+    int first = id("s") + 1;
+    int[] ids = tokenizer.encode("in\n\n\n\nthe   a<b>in", false);
+    assertThat(ids)
+        .containsExactly(
+            id("in"),
+            first + 1,
+            BYTES + '\n',
+            id("t"),
+            id("he"),
+            first + 2,
+            id("_a"),
+            first + 3,
+            id("in"));
+    assertThat(tokenizer.decode(ids)).isEqualTo("in\n\n\n\nthe   a<b>in");
   }
 
   @Test

@@ -32,6 +32,15 @@ public final class LoadArguments {
       })
   private Path profile;
 
+  @Option(
+      names = "--model-context",
+      paramLabel = "N",
+      description = {
+        "Take the model for one of N tokens of context. Models with LongRoPE, such as Phi 3, turn",
+        "  otherwise within their original context. Default: as many as the model can hold."
+      })
+  private Integer context;
+
   public LoadOptions options() {
     if (kernels != null) {
       KernelChoice.ask(kernels, "--kernels %s".formatted(kernels));
@@ -39,6 +48,9 @@ public final class LoadArguments {
     LoadOptions options = LoadOptions.defaults();
     if (threads != null) {
       options = options.withThreads(OptionValue.atLeastOne("--threads", threads));
+    }
+    if (context != null) {
+      options = options.withContext(OptionValue.atLeastOne("--model-context", context));
     }
     return profile == null ? options : options.withProfile(Profile.open(profile));
   }

@@ -5,13 +5,10 @@ import dev.kvasir.cli.terminal.Units;
 import dev.kvasir.format.GgufMetadata;
 import dev.kvasir.model.LatentConfig;
 import dev.kvasir.model.ModelConfig;
-import dev.kvasir.model.RopeFrequencies;
-import dev.kvasir.model.RopeLayout;
 import dev.kvasir.model.WindowPattern;
 import dev.kvasir.text.Tokenizer;
 import java.lang.reflect.Array;
 import java.util.List;
-import java.util.Locale;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
@@ -35,7 +32,8 @@ final class ModelFacts {
             .formatted(config.queryHeads(), config.kvHeads(), channels(config)));
     config.latent().ifPresent(latent -> sheet.line("latent attention", words(config, latent)));
     sheet.line("context", Units.tokens(config.contextLength()) + window(config));
-    sheet.line("rope", rope(config.rope()));
+    RopeFacts.describe(config, sheet);
+    ScaleFacts.describe(config.scales(), sheet);
   }
 
   private static String channels(ModelConfig config) {
@@ -64,26 +62,6 @@ final class ModelFacts {
         ? ""
         : ", a sliding window of %s in %d layers"
             .formatted(Units.count(windows.getFirst()), windows.size());
-  }
-
-  private static String rope(ModelConfig.RopeSettings rope) {
-    return "base %s, %d channels, %s%s"
-        .formatted(
-            String.format(Locale.ROOT, "%,.0f", rope.base()),
-            rope.dimensions(),
-            rope.layout() == RopeLayout.HALVES ? "halves paired" : "neighbours paired",
-            scaling(rope.frequencies()));
-  }
-
-  private static String scaling(RopeFrequencies frequencies) {
-    return switch (frequencies) {
-      case RopeFrequencies.Plain _ -> "";
-      case RopeFrequencies.Linear linear -> ", stretched by " + linear.factor();
-      case RopeFrequencies.Divided _ -> ", stretched by factors in the file";
-      case RopeFrequencies.Llama3 llama ->
-          ", stretched by %s after %,.0f tokens (Llama 3)"
-              .formatted(llama.factor(), llama.originalContext());
-    };
   }
 
   static void describe(Tokenizer tokenizer, FactSheet sheet) {

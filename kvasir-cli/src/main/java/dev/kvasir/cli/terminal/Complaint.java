@@ -26,13 +26,13 @@ public final class Complaint {
   }
 
   /** A command that failed. */
-  public int aboutFailure(Exception e, boolean verbose) {
+  public int aboutFailure(Throwable e, boolean verbose) {
     boolean badInput = e instanceof InvalidInputException;
     say(badInput ? e.getMessage() : unexpected(e, verbose), e, verbose);
     return badInput ? BAD_INPUT : UNEXPECTED;
   }
 
-  private void say(String sentence, Exception e, boolean verbose) {
+  private void say(String sentence, Throwable e, boolean verbose) {
     // A terminal must not obey escape codes that came out of a file.
     String printable = sentence.strip().replaceAll("\\R", " ").replaceAll("\\p{Cntrl}", "?");
     streams
@@ -48,7 +48,7 @@ public final class Complaint {
     return "\u001b[31m" + text + "\u001b[0m";
   }
 
-  private static String unexpected(Exception e, boolean verbose) {
+  private static String unexpected(Throwable e, boolean verbose) {
     return "unexpected %s%s"
         .formatted(e, verbose ? "" : "; run it again with --verbose for the details");
   }

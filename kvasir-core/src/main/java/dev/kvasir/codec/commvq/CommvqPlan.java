@@ -72,7 +72,9 @@ record CommvqPlan(String spec, int bits, int window, int sinks, int beam, KeyRea
     requireShape(shape);
     if (host.rotation().isEmpty()) {
       throw new InvalidInputException(
-          "the cache '%s' must know how keys are rotated; it needs a model".formatted(spec));
+          "the cache '%s' must know how keys are rotated; it needs a model whose layers all rotate"
+                  .formatted(spec)
+              + " them alike");
     }
     Origin origin = trained(host).orElseThrow(() -> new InvalidInputException(missing(host)));
     ModelTables tables =

@@ -142,8 +142,9 @@ record MeadPlan(
             .orElseThrow(
                 () ->
                     new InvalidInputException(
-                        "the cache '%s' must know how keys are rotated; it needs a model"
-                            .formatted(spec)));
+                        "the cache '%s' must know how keys are rotated; it needs a model whose"
+                                .formatted(spec)
+                            + " layers all rotate them alike"));
     Origin origin = origin(shape, host, rotation);
     ModelTables shared =
         host.tables()

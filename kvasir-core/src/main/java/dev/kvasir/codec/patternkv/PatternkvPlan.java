@@ -87,8 +87,8 @@ record PatternkvPlan(
     }
     if (rope.isPresent() && host.rotation().isEmpty()) {
       throw new InvalidInputException(
-          "the cache 'patternkv' with rope=rotate must know how keys are rotated; give the model's"
-              + " rope base, or use rope=static");
+          "the cache 'patternkv' with rope=rotate must know how keys are rotated, by all layers"
+              + " alike; give the model's rope base, or use rope=static");
     }
     return turning(shape, host);
   }

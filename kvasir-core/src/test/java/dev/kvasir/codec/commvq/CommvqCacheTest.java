@@ -182,7 +182,9 @@ class CommvqCacheTest {
     Rope rope = new Rope(RopeLayout.HALVES, RopeFrequencies.plain(10_000, HEAD));
     assertThatThrownBy(() -> spec.newCache(SHAPE))
         .isInstanceOf(InvalidInputException.class)
-        .hasMessage("the cache 'commvq:2' must know how keys are rotated; it needs a model");
+        .hasMessage(
+            "the cache 'commvq:2' must know how keys are rotated; it needs a model whose layers"
+                + " all rotate them alike");
     assertThatThrownBy(() -> spec.newCache(SHAPE, host(rope)))
         .isInstanceOf(InvalidInputException.class)
         .hasMessage(

@@ -14,6 +14,7 @@ enum Family {
   PHI3("phi3", DenseFamilies::phi3),
   GRANITE("granite", DenseFamilies::granite),
   OLMO2("olmo2", DenseFamilies::olmo2),
+  OLMO3("olmo3", RopeFamilies::olmo3),
   SMOLLM3("smollm3", DenseFamilies::smollm3),
   QWEN3_MOE("qwen3moe", ExpertFamilies::qwen3moe),
   QWEN2_MOE("qwen2moe", ExpertFamilies::qwen2moe),

@@ -19,6 +19,22 @@ final class RopeFamilies {
     return model;
   }
 
+  /** Three local layers, which are not stretched, and a global one that is. */
+  static FamilyModel olmo3(String name) {
+    FamilyModel model = DenseFamilies.olmo2(name);
+    model.json().addProperty("model_type", "olmo3");
+    Yarn.stretch(model);
+    int window = 16;
+    model.say("attention.sliding_window", window);
+    model.json("sliding_window", window);
+    JsonArray types = new JsonArray();
+    for (int layer = 0; layer < model.sizes().layers(); layer++) {
+      types.add(layer % 4 == 3 ? "full_attention" : "sliding_attention");
+    }
+    model.json().add("layer_types", types);
+    return model;
+  }
+
   /** A rule in a folder, and the rule worked out in GGUF. */
   static FamilyModel llama3(String name) {
     FamilyModel model = DenseFamilies.llama(name);
