@@ -13,7 +13,7 @@ public final class BenchProvider implements CommandProvider {
     bench.addSubcommand(new BatchBench(out, err));
     bench.addSubcommand(new AttentionBench(out, err)).addSubcommand(new StartBench(out, err));
     bench.addSubcommand(new ServeBench(out, err)).addSubcommand(new RestoreBench(out, err));
-    bench.addSubcommand(new ShapeBench(out, err));
+    bench.addSubcommand(new ShapeBench(out, err)).addSubcommand(new ExpertBench(out, err));
     bench.addSubcommand(new GpuBench(out, err));
     return bench;
   }

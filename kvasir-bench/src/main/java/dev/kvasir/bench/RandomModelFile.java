@@ -38,8 +38,24 @@ final class RandomModelFile {
    * A tensor to be written.
    *
    * @param outputs rows; 0 for a vector of ones
+   * @param matrices that lie one after another; 0 for one that is no part of several
+   * @param isCoded whether it has the type of weights; else it has that of vectors
    */
-  private record Wanted(String name, int inputs, int outputs) {}
+  private record Wanted(String name, int inputs, int outputs, int matrices, boolean isCoded) {
+    Wanted(String name, int inputs, int outputs) {
+      this(name, inputs, outputs, 0, outputs > 0);
+    }
+
+    long rows() {
+      return (long) outputs * Math.max(1, matrices);
+    }
+
+    long[] shape() {
+      return outputs == 0
+          ? new long[] {inputs}
+          : matrices == 0 ? new long[] {inputs, outputs} : new long[] {inputs, outputs, matrices};
+    }
+  }
 
   private final KnownShape shape;
   private final int layers;
@@ -94,10 +110,21 @@ final class RandomModelFile {
       tensors.add(new Wanted(block + "attn_v.weight", width, shape.kvWidth()));
       tensors.add(new Wanted(block + "attn_output.weight", width, width));
       tensors.add(new Wanted(block + "ffn_norm.weight", width, 0));
-      tensors.add(new Wanted(block + "ffn_gate.weight", width, shape.feedForward));
-      tensors.add(new Wanted(block + "ffn_up.weight", width, shape.feedForward));
-      tensors.add(new Wanted(block + "ffn_down.weight", shape.feedForward, width));
+      listFeedForward(block);
     }
+  }
+
+  private void listFeedForward(String block) {
+    int width = shape.width;
+    int wide = shape.feedForward;
+    int experts = shape.experts;
+    String ending = experts > 0 ? "_exps.weight" : ".weight";
+    if (experts > 0) {
+      tensors.add(new Wanted(block + "ffn_gate_inp.weight", width, experts, 0, false));
+    }
+    tensors.add(new Wanted(block + "ffn_gate" + ending, width, wide, experts, true));
+    tensors.add(new Wanted(block + "ffn_up" + ending, width, wide, experts, true));
+    tensors.add(new Wanted(block + "ffn_down" + ending, wide, width, experts, true));
   }
 
   private void putMetadata(GgufMetadata tokenizer, int vocabulary) {
@@ -107,6 +134,10 @@ final class RandomModelFile {
     putInt("llama.context_length", CONTEXT);
     putInt("llama.embedding_length", shape.width);
     putInt("llama.feed_forward_length", shape.feedForward);
+    if (shape.experts > 0) {
+      putInt("llama.expert_count", shape.experts);
+      putInt("llama.expert_used_count", shape.expertsUsed);
+    }
     putInt("llama.attention.head_count", shape.queryHeads);
     putInt("llama.attention.head_count_kv", shape.kvHeads);
     putInt("llama.vocab_size", vocabulary);
@@ -176,20 +207,19 @@ final class RandomModelFile {
     long at = 0;
     for (Wanted tensor : tensors) {
       putText(tensor.name());
-      boolean isVector = tensor.outputs() == 0;
-      room(64).putInt(isVector ? 1 : 2).putLong(tensor.inputs());
-      if (!isVector) {
-        head.putLong(tensor.outputs());
+      long[] sizes = tensor.shape();
+      room(64).putInt(sizes.length);
+      for (long size : sizes) {
+        head.putLong(size);
       }
-      head.putInt(isVector ? F32 : type.ggmlType).putLong(at);
+      head.putInt(tensor.isCoded() ? type.ggmlType : F32).putLong(at);
       at += aligned(bytes(tensor));
     }
   }
 
   private long bytes(Wanted tensor) {
-    return tensor.outputs() == 0
-        ? (long) Float.BYTES * tensor.inputs()
-        : type.bytes((long) tensor.inputs() * tensor.outputs());
+    long values = tensor.inputs() * Math.max(1, tensor.rows());
+    return tensor.isCoded() ? type.bytes(values) : Float.BYTES * values;
   }
 
   private static long aligned(long bytes) {
@@ -205,10 +235,19 @@ final class RandomModelFile {
       }
       writeAll(out, ones.flip());
     }
-    for (int row = 0; row < tensor.outputs(); row++) {
-      writeAll(out, type.row(tensor.inputs(), random));
+    for (long row = 0; row < tensor.rows(); row++) {
+      int inputs = tensor.inputs();
+      writeAll(out, tensor.isCoded() ? type.row(inputs, random) : floats(inputs, random));
     }
     pad(out, bytes(tensor));
+  }
+
+  private static ByteBuffer floats(int inputs, SplittableRandom random) {
+    ByteBuffer row = ByteBuffer.allocate(Float.BYTES * inputs).order(ByteOrder.LITTLE_ENDIAN);
+    while (row.hasRemaining()) {
+      row.putFloat((float) (random.nextGaussian() / Math.sqrt(inputs)));
+    }
+    return row.flip();
   }
 
   private static void pad(WritableByteChannel out, long written) throws IOException {

@@ -28,7 +28,10 @@ final class ShapeBench implements Callable<Integer> {
       names = "--like",
       defaultValue = "llama-8b",
       paramLabel = "SHAPE",
-      description = "llama-8b, llama-3b or tinyllama (default: ${DEFAULT-VALUE}).")
+      description = {
+        "llama-8b, llama-3b, tinyllama, moe-1b, moe-30b-a3b, or dense-a3b, which has as many",
+        "  weights as a token of moe-30b-a3b passes (default: ${DEFAULT-VALUE})."
+      })
   private String like;
 
   @Option(

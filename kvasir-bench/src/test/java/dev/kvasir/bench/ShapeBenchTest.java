@@ -1,13 +1,19 @@
 package dev.kvasir.bench;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.InstanceOfAssertFactories.STRING;
 
 import dev.kvasir.GenerateOptions;
 import dev.kvasir.Model;
 import dev.kvasir.Session;
+import java.io.ByteArrayOutputStream;
+import java.io.OutputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import picocli.CommandLine;
 
 class ShapeBenchTest {
   @TempDir private Path folder;
@@ -28,9 +34,43 @@ class ShapeBenchTest {
   }
 
   @Test
+  void aMixtureOfRandomExpertsIsMeasuredAgainstADenseModel() {
+    Path mixed = folder.resolve("mixed.gguf");
+    Path dense = folder.resolve("dense.gguf");
+    RandomWeights weights = RandomWeights.of("q4_k");
+    RandomModelFile.write(mixed, KnownShape.of("moe-1b"), 1, weights, (done, inAll) -> {});
+    RandomModelFile.write(dense, KnownShape.of("tinyllama"), 1, weights, (done, inAll) -> {});
+    ByteArrayOutputStream printed = new ByteArrayOutputStream();
+    PrintStream out = new PrintStream(printed, true, StandardCharsets.UTF_8);
+    String[] arguments = {
+      "--dense",
+      dense.toString(),
+      "--experts",
+      mixed.toString(),
+      "--rows",
+      "1,9",
+      "--rounds",
+      "1",
+      "--tokens",
+      "2"
+    };
+    assertThat(
+            new CommandLine(new ExpertBench(out, new PrintStream(OutputStream.nullOutputStream())))
+                .execute(arguments))
+        .isZero();
+    assertThat(printed.toString(StandardCharsets.UTF_8).lines())
+        .hasSize(5)
+        .last(STRING)
+        .matches(" +9 +[0-9.]+ +[0-9.]+ +[0-9.]+");
+    Refusal.of(ExpertBench::new, "--dense", mixed.toString(), "--experts", dense.toString())
+        .says("has no experts");
+  }
+
+  @Test
   void whatIsNotKnownIsRefusedByName() {
     Refusal.of(ShapeBench::new, "--like", "gpt-5", "--out", "x")
-        .says("--like is 'gpt-5'; expected one of llama-8b, llama-3b, tinyllama");
+        .says(
+            "--like is 'gpt-5'; expected one of llama-8b, llama-3b, tinyllama, moe-1b, moe-30b-a3b, dense-a3b");
     Refusal.of(ShapeBench::new, "--type", "q9", "--out", "x").says("--type is 'q9'");
     Refusal.of(RestoreBench::new, "--tokens", "1000").says("--tokens is 1000; expected a multiple");
   }

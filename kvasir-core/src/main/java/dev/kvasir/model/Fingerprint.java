@@ -33,6 +33,7 @@ public final class Fingerprint {
     }
     addChoices(digest, config);
     addWidths(digest, config);
+    config.experts().ifPresent(experts -> addExperts(digest, experts));
     List<Tensor> ordered =
         file.tensors().stream().sorted(Comparator.comparing(Tensor::name)).toList();
     for (Tensor tensor : ordered) {
@@ -78,6 +79,15 @@ public final class Fingerprint {
   private static void addLatent(MessageDigest digest, LatentConfig latent) {
     add(digest, "%d %d".formatted(latent.plain(), latent.rotary()));
     add(digest, "%d %d".formatted(latent.output(), latent.queryRank()));
+  }
+
+  /** How many are chosen, and how, which no tensor says. */
+  private static void addExperts(MessageDigest digest, ExpertConfig experts) {
+    Routing routing = experts.routing();
+    Routing.Groups groups = routing.groups();
+    add(digest, "%d %s %s".formatted(experts.used(), routing.score(), experts.activation()));
+    add(digest, "%s %s".formatted(routing.normalized(), routing.scale()));
+    add(digest, "%d %d %d".formatted(groups.count(), groups.used(), groups.judges()));
   }
 
   private static void add(MessageDigest digest, String text) {

@@ -111,6 +111,24 @@ class FingerprintTest {
     assertThat(names).hasSize(6);
   }
 
+  @Test
+  void anotherChoiceOfExpertsIsAnotherName() {
+    Set<String> names = new HashSet<>();
+    for (int used = 1; used <= 3; used++) {
+      TinyModel model = new TinyModel(Sizes.of("qwen3moe"), 43);
+      model.say("expert_used_count", used);
+      names.add(ofGguf(model));
+    }
+    assertThat(names).hasSize(3);
+    names.clear();
+    for (boolean normalized : new boolean[] {false, true}) {
+      TinyModel model = new TinyModel(Sizes.of("qwen3moe"), 43);
+      model.json.addProperty("norm_topk_prob", normalized);
+      names.add(ofFolder(model));
+    }
+    assertThat(names).hasSize(2);
+  }
+
   private static TinyModel tiny() {
     return new TinyModel(Sizes.of("llama"), 43);
   }

@@ -3,6 +3,7 @@ package dev.kvasir.cli.run;
 import dev.kvasir.cli.terminal.FactSheet;
 import dev.kvasir.cli.terminal.Units;
 import dev.kvasir.format.GgufMetadata;
+import dev.kvasir.model.ExpertConfig;
 import dev.kvasir.model.LatentConfig;
 import dev.kvasir.model.ModelConfig;
 import dev.kvasir.model.WindowPattern;
@@ -26,6 +27,7 @@ final class ModelFacts {
         "sizes",
         "hidden %s, feed-forward %s"
             .formatted(Units.count(config.hidden()), Units.count(config.feedForward())));
+    config.experts().ifPresent(experts -> describe(experts, config, sheet));
     sheet.line(
         "heads",
         "%d for queries, %d for keys and values, of %s"
@@ -34,6 +36,22 @@ final class ModelFacts {
     sheet.line("context", Units.tokens(config.contextLength()) + window(config));
     RopeFacts.describe(config, sheet);
     ScaleFacts.describe(config.scales(), sheet);
+  }
+
+  private static void describe(ExpertConfig experts, ModelConfig config, FactSheet sheet) {
+    String shared =
+        experts.sharedWidth() == 0
+            ? ""
+            : ", and one of %s that all share".formatted(Units.count(experts.sharedWidth()));
+    String dense =
+        experts.leadingDense() == 0
+            ? ""
+            : ", from layer %d on".formatted(experts.leadingDense() + 1);
+    sheet.line(
+        "experts",
+        "%d of %d a token, feed-forward %s%s%s"
+            .formatted(
+                experts.used(), experts.count(), Units.count(experts.width()), shared, dense));
   }
 
   private static String channels(ModelConfig config) {
