@@ -32,7 +32,7 @@ final class ModelFacts {
         "heads",
         "%d for queries, %d for keys and values, of %s"
             .formatted(config.queryHeads(), config.kvHeads(), channels(config)));
-    config.latent().ifPresent(latent -> sheet.line("latent attention", words(config, latent)));
+    config.latent().ifPresent(latent -> sheet.line("latents", words(config, latent)));
     sheet.line("context", Units.tokens(config.contextLength()) + window(config));
     RopeFacts.describe(config, sheet);
     ScaleFacts.describe(config.scales(), sheet);

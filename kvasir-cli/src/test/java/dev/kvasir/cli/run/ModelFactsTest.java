@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.cli.terminal.FactSheet;
 import dev.kvasir.model.Architecture;
+import dev.kvasir.model.LatentConfig;
 import dev.kvasir.model.ModelConfig;
 import dev.kvasir.model.ModelConfig.RopeSettings;
 import dev.kvasir.model.RopeFrequencies;
@@ -15,6 +16,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 /** What sets a model apart is said in words, and nothing is said of what it does not have. */
@@ -67,7 +69,23 @@ class ModelFactsTest {
     return facts(RopePattern.all(rope), WindowPattern.FULL, Scales.NONE);
   }
 
+  @Test
+  void latentsAreSaidWithWhatTheyReplace() {
+    LatentConfig latent = new LatentConfig(512, 64, 128, 128, 0);
+    RopePattern ropes = RopePattern.all(PLAIN);
+    assertThat(facts(ropes, WindowPattern.FULL, Scales.NONE, Optional.of(latent)))
+        .containsPattern(
+            "latents +a latent of 512 channels and 64 that turn; 576 values a token and"
+                + " layer instead of 1,280\\R");
+    assertThat(facts(ropes, WindowPattern.FULL, Scales.NONE)).doesNotContain("latent");
+  }
+
   private static String facts(RopePattern ropes, WindowPattern windows, Scales scales) {
+    return facts(ropes, windows, scales, Optional.empty());
+  }
+
+  private static String facts(
+      RopePattern ropes, WindowPattern windows, Scales scales, Optional<LatentConfig> latent) {
     ModelConfig config =
         new ModelConfig(
             "some",
@@ -85,6 +103,8 @@ class ModelFactsTest {
             ropes,
             windows,
             scales,
+            Optional.empty(),
+            latent,
             ModelConfig.OutputWeights.EMBEDDING);
     ByteArrayOutputStream out = new ByteArrayOutputStream();
     ModelFacts.describe(
