@@ -72,13 +72,6 @@ public final class Fingerprint {
     if (config.keyDim() != config.valueDim()) {
       add(digest, "%d %d".formatted(config.keyDim(), config.valueDim()));
     }
-    config.latent().ifPresent(latent -> addLatent(digest, latent));
-  }
-
-  /** How heads are cut. */
-  private static void addLatent(MessageDigest digest, LatentConfig latent) {
-    add(digest, "%d %d".formatted(latent.plain(), latent.rotary()));
-    add(digest, "%d %d".formatted(latent.output(), latent.queryRank()));
   }
 
   /** How many are chosen, and how, which no tensor says. */

@@ -53,15 +53,18 @@ class FingerprintTest {
     assertThat(ofGguf(few)).isNotEqualTo(ofGguf(many));
   }
 
-  /** The same tensor may be wider keys and narrower values. */
+  /** How latents are cut is in the shapes of their tensors; how far scores lie apart is not. */
   @Test
-  void latentsWhoseHeadsAreCutElsewhereAreAnotherName() {
-    LatentConfig latent = new LatentConfig(24, 8, 12, 10, 0);
-    TinyModel one = TinyLatent.trained(TinyLatent.sizes(4), latent, 1);
-    TinyModel other = TinyLatent.trained(TinyLatent.sizes(4), latent, 1);
-    other.say("rope.dimension_count", 6);
-    other.say("attention.kv_lora_rank", 26);
-    assertThat(ofGguf(one)).isNotEqualTo(ofGguf(other));
+  void latentsWhoseScoresAreStretchedOtherwiseAreAnotherName() {
+    Set<String> names = new HashSet<>();
+    for (float multiplier : new float[] {0, 0.05f, 0.1f}) {
+      TinyModel model = TinyLatent.trained(TinyLatent.sizes(4), TinyLatent.SMALL, 1);
+      model.say("rope.scaling.type", GgufValue.string("yarn"));
+      model.say("rope.scaling.factor", GgufValue.float32(4));
+      model.say("rope.scaling.yarn_log_multiplier", GgufValue.float32(multiplier));
+      names.add(ofGguf(model));
+    }
+    assertThat(names).hasSize(3);
   }
 
   @Test
