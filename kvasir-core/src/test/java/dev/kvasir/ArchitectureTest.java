@@ -140,6 +140,7 @@ class ArchitectureTest {
             "",
             "uniform",
             "basis",
+            "latent",
             "dense",
             "kivi",
             "patternkv",

@@ -8,6 +8,7 @@ import dev.kvasir.cli.arguments.OptionValue;
 import dev.kvasir.codec.CacheHost;
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.ModelTables;
+import dev.kvasir.codec.ValueOrigin;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.kernel.Crew;
 import dev.kvasir.kernel.KernelChoice;
@@ -68,6 +69,15 @@ final class AttentionBench implements Callable<Integer> {
   private int headDim;
 
   @Option(
+      names = "--rotary",
+      defaultValue = "0",
+      paramLabel = "N",
+      description =
+          "Channels of a key that turn behind a latent of --head-dim, which is the value too"
+              + " (default: ${DEFAULT-VALUE}, keys and values of heads).")
+  private int rotary;
+
+  @Option(
       names = "--kv-heads",
       defaultValue = "8",
       paramLabel = "N",
@@ -119,10 +129,11 @@ final class AttentionBench implements Callable<Integer> {
     }
     out.printf(
         Locale.ROOT,
-        "%d query heads on %d KV heads of %d channels, %s, Java %s, %s%n",
+        "%d query heads on %d KV heads of %d%s channels, %s, Java %s, %s%n",
         queryHeads,
         kvHeads,
         headDim,
+        rotary == 0 ? "" : "+" + rotary,
         kernels.name(),
         Runtime.version(),
         System.getProperty("os.arch"));
@@ -139,6 +150,9 @@ final class AttentionBench implements Callable<Integer> {
     OptionValue.atLeastOne("--head-dim", headDim);
     OptionValue.atLeastOne("--kv-heads", kvHeads);
     OptionValue.atLeastOne("--rounds", rounds);
+    if (rotary < 0) {
+      throw new InvalidInputException("--rotary is %d; expected 0 or more".formatted(rotary));
+    }
     for (int count : tokens) {
       OptionValue.atLeastOne("--tokens", count);
     }
@@ -154,7 +168,7 @@ final class AttentionBench implements Callable<Integer> {
 
   /** Only kinds with a budget can be full. */
   private void checkRoom(CacheSpec spec, int count) {
-    CacheShape shape = new CacheShape(1, kvHeads, headDim);
+    CacheShape shape = cacheShape();
     CacheHost host = CacheHost.unknown().withQueryHeads(queryHeads).withContextLimit(count);
     if (spec.budgetBytes(shape, host).isEmpty()) {
       return;
@@ -202,14 +216,15 @@ final class AttentionBench implements Callable<Integer> {
 
   /** Nanoseconds of one call. // (specs, rounds) */
   private double[][] race(List<KvCache> caches, Crew crew, int count) {
-    AttentionShape shape = new AttentionShape(queryHeads, kvHeads, headDim);
+    int keyDim = headDim + rotary;
+    AttentionShape shape = new AttentionShape(queryHeads, kvHeads, keyDim, headDim);
     Attention attention = new Attention(shape, kernels, crew);
-    float[] queries = new float[queryHeads * headDim];
+    float[] queries = new float[queryHeads * keyDim];
     SplittableRandom random = new SplittableRandom(2);
     for (int i = 0; i < queries.length; i++) {
       queries[i] = (float) random.nextDouble(-1.5, 1.5);
     }
-    float[] output = new float[queries.length];
+    float[] output = new float[queryHeads * headDim];
     if (!warm) {
       warmUp(attention, caches, count, queries, output);
       warm = true;
@@ -274,15 +289,21 @@ final class AttentionBench implements Callable<Integer> {
     out.flush();
   }
 
+  private CacheShape cacheShape() {
+    ValueOrigin values = rotary == 0 ? ValueOrigin.STORED : ValueOrigin.IN_KEYS;
+    return new CacheShape(1, kvHeads, headDim + rotary, headDim, values);
+  }
+
   private KvCache filled(CacheSpec spec, int count, ModelTables tables) {
     Rope rope = new Rope(RopeLayout.HALVES, RopeFrequencies.plain(ROPE_BASE, headDim));
-    CacheShape shape = new CacheShape(1, kvHeads, headDim);
+    CacheShape shape = cacheShape();
     CacheHost host =
         CacheHost.unknown()
             .withRotation(Optional.of(rope))
             .withQueryHeads(queryHeads)
             .withContextLimit(count)
-            .withProfile(Optional.of(RandomCodebooks.profile(shape)))
+            .withProfile(
+                rotary == 0 ? Optional.of(RandomCodebooks.profile(shape)) : Optional.empty())
             .withTables(Optional.of(tables));
     return RandomPast.fill(spec.newCache(shape, host), shape, queryHeads, count);
   }

@@ -19,9 +19,9 @@ final class RandomPast {
     SplittableRandom random = new SplittableRandom(1);
     SplittableRandom ofQueries = new SplittableRandom(2);
     SplittableRandom ofTokens = new SplittableRandom(3);
-    float[] keys = new float[shape.kvHeads() * shape.headDim()];
+    float[] keys = new float[shape.kvHeads() * shape.keyDim()];
     float[] values = new float[keys.length];
-    float[] queries = new float[queryHeads * shape.headDim()];
+    float[] queries = new float[queryHeads * shape.keyDim()];
     for (int position = 0; position < tokens; position++) {
       cache.reserve(position + 1);
       if (cache.seesTokens()) {
@@ -34,7 +34,7 @@ final class RandomPast {
         }
         cache.append(layer, position, keys, 0, values, 0);
         if (cache.seesQueries()) {
-          look(queries, shape.headDim(), ofQueries);
+          look(queries, shape.keyDim(), ofQueries);
           cache.see(layer, position, queries, 0);
         }
       }

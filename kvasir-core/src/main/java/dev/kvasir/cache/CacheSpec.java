@@ -8,6 +8,7 @@ import dev.kvasir.codec.Method;
 import dev.kvasir.codec.Methods;
 import dev.kvasir.codec.PageCodec;
 import dev.kvasir.codec.SpecText;
+import dev.kvasir.codec.latent.LatentPlan;
 import dev.kvasir.error.InvalidInputException;
 import java.util.Optional;
 
@@ -24,7 +25,8 @@ public record CacheSpec(String text, Method method, CachePlan plan) {
   public static CacheSpec parse(String text) {
     SpecText spec = new SpecText(text);
     Method method = Methods.of(spec);
-    return new CacheSpec(text, method, method.plan(spec));
+    CachePlan plan = method.plan(spec.without(LatentPlan.KEY));
+    return new CacheSpec(text, method, new LatentPlan(text, plan, LatentPlan.width(spec)));
   }
 
   /** A cache of vectors of which nothing else is known. */

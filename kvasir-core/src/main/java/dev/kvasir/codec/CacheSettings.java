@@ -2,6 +2,7 @@ package dev.kvasir.codec;
 
 import dev.kvasir.kernel.DenseMatrix.Precision;
 import java.util.Optional;
+import java.util.function.UnaryOperator;
 
 /**
  * How a cache keeps its tokens.
@@ -20,6 +21,11 @@ public record CacheSettings(
     Optional<Budget> budget) {
   public CacheSettings(Precision precision, int sinks, int window, Optional<PageCodec> codec) {
     this(precision, sinks, window, codec, Optional.empty());
+  }
+
+  /** The same with what becomes of its codec, where it has one. */
+  public CacheSettings map(UnaryOperator<PageCodec> change) {
+    return new CacheSettings(precision, sinks, window, codec.map(change), budget);
   }
 
   /** The same within a budget. */

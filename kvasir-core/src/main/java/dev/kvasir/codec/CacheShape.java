@@ -9,10 +9,17 @@ import dev.kvasir.error.InvalidInputException;
  * @param keyDim channels of a key, and of a query
  * @param valueDim channels of a value, and of what attention makes of values
  * @param values where values come from
+ * @param apart channels of a key that lie beside these and are packed apart from them
  * @param windows how far back each layer is read
  */
 public record CacheShape(
-    int layers, int kvHeads, int keyDim, int valueDim, ValueOrigin values, LayerWindows windows) {
+    int layers,
+    int kvHeads,
+    int keyDim,
+    int valueDim,
+    ValueOrigin values,
+    int apart,
+    LayerWindows windows) {
   /** KV heads of all layers at the most: each has a key and a value for every token of a block. */
   public static final int MOST_HEADS = Integer.MAX_VALUE / (2 * Page.TOKENS);
 
@@ -43,9 +50,9 @@ public record CacheShape(
     }
   }
 
-  /** Layers that see everything before them. */
+  /** Layers that see everything before them, and keys of which nothing lies apart. */
   public CacheShape(int layers, int kvHeads, int keyDim, int valueDim, ValueOrigin values) {
-    this(layers, kvHeads, keyDim, valueDim, values, LayerWindows.NONE);
+    this(layers, kvHeads, keyDim, valueDim, values, 0, LayerWindows.NONE);
   }
 
   /** Values that are stored. */
@@ -60,7 +67,7 @@ public record CacheShape(
 
   /** The same, whose layers are read so far back. */
   public CacheShape within(LayerWindows read) {
-    return new CacheShape(layers, kvHeads, keyDim, valueDim, values, read);
+    return new CacheShape(layers, kvHeads, keyDim, valueDim, values, apart, read);
   }
 
   /** The same, whose layers are read from the first token on. */
@@ -70,7 +77,7 @@ public record CacheShape(
 
   /** The same for so many of its layers, which see everything before them. */
   public CacheShape ofLayers(int count) {
-    return new CacheShape(count, kvHeads, keyDim, valueDim, values);
+    return new CacheShape(count, kvHeads, keyDim, valueDim, values, apart, LayerWindows.NONE);
   }
 
   /**
@@ -109,7 +116,7 @@ public record CacheShape(
 
   /** Values of one position in a layer. */
   private long valuesPerLayer() {
-    return (long) kvHeads * (keyDim + storedValueDim());
+    return (long) kvHeads * (keyDim + storedValueDim() + apart);
   }
 
   /** Values of so many positions that are still read: of each layer those in its window. */
@@ -119,5 +126,10 @@ public record CacheShape(
       positions += Math.min(length, windows.of(layer));
     }
     return positions * valuesPerLayer();
+  }
+
+  /** The same without the channels of keys that are no values, which lie apart then. */
+  public CacheShape ofLatents() {
+    return new CacheShape(layers, kvHeads, valueDim, valueDim, values, keyDim - valueDim, windows);
   }
 }

@@ -35,6 +35,15 @@ public final class SpecText {
     }
   }
 
+  /** The same without a key that is not the method's. */
+  public SpecText without(String key) {
+    SpecText other = new SpecText(text);
+    if (value(key) != null) {
+      other.values.remove(key);
+    }
+    return other;
+  }
+
   public String name() {
     return name;
   }

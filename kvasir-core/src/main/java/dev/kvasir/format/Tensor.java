@@ -41,6 +41,21 @@ public record Tensor(String name, GgmlType type, long[] shape, MemorySegment dat
     }
   }
 
+  /** The values that a tensor of that shape has, refused where they overflow. */
+  static long values(String where, long[] shape) {
+    try {
+      return Arrays.stream(shape).reduce(1, Math::multiplyExact);
+    } catch (ArithmeticException e) {
+      throw tooLarge(where, shape, e);
+    }
+  }
+
+  private static InvalidInputException tooLarge(
+      String where, long[] shape, RuntimeException cause) {
+    return new InvalidInputException(
+        "%s: shape %s is larger than any file".formatted(where, text(shape)), cause);
+  }
+
   /** One of the tensors that it is made of, along its outermost dimension. */
   public Tensor part(int index) {
     Objects.checkIndex(index, shape[0]);
@@ -63,21 +78,6 @@ public record Tensor(String name, GgmlType type, long[] shape, MemorySegment dat
     long rowValues = Arrays.stream(shape).skip(1).reduce(1, Math::multiplyExact);
     long at = type.bytesFor(from * rowValues);
     return new Tensor(name, type, part, data.asSlice(at, type.bytesFor(to * rowValues) - at));
-  }
-
-  /** The values that a tensor of that shape has, refused where they overflow. */
-  static long values(String where, long[] shape) {
-    try {
-      return Arrays.stream(shape).reduce(1, Math::multiplyExact);
-    } catch (ArithmeticException e) {
-      throw tooLarge(where, shape, e);
-    }
-  }
-
-  private static InvalidInputException tooLarge(
-      String where, long[] shape, RuntimeException cause) {
-    return new InvalidInputException(
-        "%s: shape %s is larger than any file".formatted(where, text(shape)), cause);
   }
 
   /** All values as floats; for vectors and other small tensors. */

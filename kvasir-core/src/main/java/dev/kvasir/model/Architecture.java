@@ -51,7 +51,9 @@ public enum Architecture {
           .with(Bias.REQUIRED)
           .with(NormPlaces.BEFORE_BY_OTHER_NAMES)
           .slidesBut(2)
-          .withSinks());
+          .withSinks()),
+
+  DEEPSEEK2("deepseek2", Traits.of(RopeLayout.NEIGHBOURS).alsoCalled("deepseek_v2", "deepseek_v3"));
 
   /** Whether query, key and value projections add a bias. */
   enum Bias {
@@ -112,6 +114,11 @@ public enum Architecture {
   /** Conversion to GGUF reorders the heads of some families; Hugging Face files are all halves. */
   RopeLayout ggufRopeLayout() {
     return traits.ggufRopeLayout();
+  }
+
+  /** Whether its layers attend to latent vectors. */
+  boolean isLatent() {
+    return this == DEEPSEEK2;
   }
 
   Bias attentionBias() {

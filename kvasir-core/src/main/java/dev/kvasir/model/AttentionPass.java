@@ -1,7 +1,7 @@
 package dev.kvasir.model;
 
 /** Attention of a layer over the rows of a step. */
-sealed interface AttentionPass permits HeadPass {
+sealed interface AttentionPass permits HeadPass, LatentPass {
   /** Makes room for so many rows; what was there is lost. */
   void makeRoom(int rows);
 

@@ -1,7 +1,7 @@
 package dev.kvasir.model;
 
 /** What a layer attends with. */
-public sealed interface AttentionWeights permits HeadWeights {
+public sealed interface AttentionWeights permits HeadWeights, LatentWeights {
   /** From the outputs of all heads back to the residual stream. */
   Projection output();
 

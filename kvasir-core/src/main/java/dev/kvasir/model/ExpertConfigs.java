@@ -37,6 +37,7 @@ final class ExpertConfigs {
             yield withSharedGate(count, used, width, shared, Routing.softmax(false));
           }
           case GPT_OSS -> gptOss(count, used, width);
+          case DEEPSEEK2 -> deepSeek(metadata, prefix);
           default -> throw notMixed(fileName, plain);
         };
     return plain.withExperts(experts);
@@ -76,7 +77,8 @@ final class ExpertConfigs {
   /** The same from a folder. Its second generation judges a group of experts by its best alone. */
   static ExpertConfig deepSeek(JsonFile json) {
     requireOnly(json, "moe_layer_freq", 1);
-    String method = json.string("topk_method").orElse("noaux_tc");
+    boolean second = json.string("model_type").filter("deepseek_v2"::equals).isPresent();
+    String method = json.string("topk_method").orElse(second ? "greedy" : "noaux_tc");
     int groups = method.equals("greedy") ? 1 : json.integer("n_group").orElse(1);
     int judges = method.equals("group_limited_greedy") ? 1 : 2;
     boolean sigmoid =
@@ -92,7 +94,7 @@ final class ExpertConfigs {
             groups > 1
                 ? new Groups(groups, json.integer("topk_group").orElse(groups), judges)
                 : Groups.NONE,
-            json.bool("norm_topk_prob").orElse(false),
+            json.bool("norm_topk_prob").orElse(!second),
             json.number("routed_scaling_factor").orElse(1.0).floatValue()));
   }
 
@@ -105,6 +107,11 @@ final class ExpertConfigs {
 
   /** A Hugging Face folder's. */
   static ModelConfig of(JsonFile json, ModelConfig plain) {
+    if (plain.architecture() == Architecture.DEEPSEEK2) {
+      return json.integer("n_routed_experts").orElse(0) == 0
+          ? plain
+          : plain.withExperts(deepSeek(json));
+    }
     if (!plain.architecture().hasExperts()) {
       return plain;
     }

@@ -50,7 +50,10 @@ final class ForwardPass {
     this.products = new MatrixProducts(grouped);
     this.attention = new Attention(config.attentionShape(), kernels, crew);
     this.angles = new StepAngles(ropes);
-    this.attending = new HeadPass(config, kernels, crew, products, attention, rows, angles);
+    this.attending =
+        config.latent().isPresent()
+            ? new LatentPass(config, kernels, crew, products, attention, rows, angles)
+            : new HeadPass(config, kernels, crew, products, attention, rows, angles);
     this.feedForward = new FeedForwardPass(config, kernels, crew, grouped);
   }
 

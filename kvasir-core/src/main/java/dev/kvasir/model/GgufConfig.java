@@ -22,7 +22,11 @@ final class GgufConfig {
 
   static ModelConfig read(GgufFile file) {
     ModelConfig plain = new GgufConfig(file).config();
-    return ExpertConfigs.of(file.name(), file.metadata(), plain).checked(file.name());
+    ModelConfig config =
+        plain.architecture().isLatent()
+            ? LatentConfigs.of(file.name(), file.metadata(), plain)
+            : plain;
+    return ExpertConfigs.of(file.name(), file.metadata(), config).checked(file.name());
   }
 
   private ModelConfig config() {
@@ -51,6 +55,7 @@ final class GgufConfig {
         new GgufRopes(file, architecture, keyDim, contextLength).pattern(windows),
         windows,
         GgufScales.read(metadata, architecture, layers, hidden, queryHeads, keyDim),
+        Optional.empty(),
         Optional.empty(),
         OutputWeights.OWN_OR_EMBEDDING);
   }

@@ -23,7 +23,8 @@ final class HuggingFaceConfig {
   static ModelConfig read(Path folder) {
     JsonFile json = JsonFile.read(folder.resolve("config.json"));
     ModelConfig plain = new HuggingFaceConfig(json).config(folder);
-    return ExpertConfigs.of(json, plain).checked(json.name());
+    ModelConfig config = plain.architecture().isLatent() ? LatentConfigs.of(json, plain) : plain;
+    return ExpertConfigs.of(json, config).checked(json.name());
   }
 
   private ModelConfig config(Path folder) {
@@ -50,6 +51,7 @@ final class HuggingFaceConfig {
         new HuggingFaceRopes(json, architecture, headDim, contextLength).pattern(windows, layers),
         windows,
         HuggingFaceScales.read(json, architecture, hidden, headDim),
+        Optional.empty(),
         Optional.empty(),
         output());
   }

@@ -32,6 +32,23 @@ public record LayerWeights(
   public HeadWeights heads() {
     return switch (attention) {
       case HeadWeights heads -> heads;
+      case LatentWeights _ ->
+          throw new InvalidInputException(
+              "this layer attends to latent vectors; expected keys and values of heads");
+    };
+  }
+
+  /**
+   * Attention to latent vectors, for what is made for it.
+   *
+   * @throws InvalidInputException where this layer attends in another way
+   */
+  public LatentWeights latent() {
+    return switch (attention) {
+      case LatentWeights latent -> latent;
+      case HeadWeights _ ->
+          throw new InvalidInputException(
+              "this layer has keys and values of heads; expected latent vectors");
     };
   }
 

@@ -3,6 +3,7 @@ package dev.kvasir.model;
 import dev.kvasir.attention.AttentionShape;
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.LayerWindows;
+import dev.kvasir.codec.ValueOrigin;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.GgufFile;
 import dev.kvasir.kernel.Rotation;
@@ -16,6 +17,8 @@ import java.util.Optional;
  * @param keyDim channels of a query or key head
  * @param valueDim channels of a value head, and of a head's output
  * @param experts where layers choose among them; {@code feedForward} is then that of others
+ * @param latent sizes of latent attention, where that is how layers attend: {@code keyDim} is then
+ *     that of its keys, and {@code valueDim} its rank
  */
 public record ModelConfig(
     String name,
@@ -34,6 +37,7 @@ public record ModelConfig(
     WindowPattern windows,
     Scales scales,
     Optional<ExpertConfig> experts,
+    Optional<LatentConfig> latent,
     OutputWeights output) {
 
   /** A decoder whose layers all turn alike and which scales nothing. */
@@ -70,6 +74,35 @@ public record ModelConfig(
         windows,
         Scales.NONE,
         Optional.empty(),
+        Optional.empty(),
+        output);
+  }
+
+  /**
+   * The same decoder, whose layers attend to latents.
+   *
+   * @param count layers
+   * @param rope of the channels that lie behind a latent
+   */
+  ModelConfig withLatent(LatentConfig sizes, int count, RopeSettings rope, Scales factors) {
+    return new ModelConfig(
+        name,
+        architecture,
+        count,
+        hidden,
+        feedForward,
+        queryHeads,
+        1,
+        sizes.keyDim(),
+        sizes.rank(),
+        vocabulary,
+        contextLength,
+        normEpsilon,
+        RopePattern.all(rope),
+        windows,
+        factors,
+        experts,
+        Optional.of(sizes),
         output);
   }
 
@@ -92,6 +125,7 @@ public record ModelConfig(
         windows,
         scales,
         Optional.of(sizes),
+        latent,
         output);
   }
 
@@ -131,6 +165,11 @@ public record ModelConfig(
       return stretched
           ? new RopeSettings(layout, value, dimensions, frequencies, magnitude)
           : new RopeSettings(layout, value, dimensions, new RopeFrequencies.Plain());
+    }
+
+    /** The same with turned channels of another length. */
+    RopeSettings withMagnitude(double value) {
+      return new RopeSettings(layout, base, dimensions, frequencies, value);
     }
 
     private RopeSettings usedFor(int tokens) {
@@ -179,6 +218,7 @@ public record ModelConfig(
         windows,
         scales,
         experts,
+        latent,
         output);
   }
 
@@ -205,6 +245,7 @@ public record ModelConfig(
               .formatted(fileName, queryHeads, widest, Integer.MAX_VALUE));
     }
     experts.ifPresent(sizes -> sizes.check(fileName, layers));
+    latent.ifPresent(sizes -> sizes.check(fileName));
     SizeLimits.check(fileName, this);
     ropes.kinds().forEach(rope -> check(fileName, rope));
     scales.check(fileName);
@@ -260,7 +301,8 @@ public record ModelConfig(
   }
 
   public CacheShape cacheShape() {
-    return new CacheShape(layers, kvHeads, keyDim, valueDim)
+    ValueOrigin values = latent.isPresent() ? ValueOrigin.IN_KEYS : ValueOrigin.STORED;
+    return new CacheShape(layers, kvHeads, keyDim, valueDim, values)
         .within(LayerWindows.of(layers, windows::of, contextLength));
   }
 
@@ -271,9 +313,12 @@ public record ModelConfig(
     return ropes.kinds().getFirst();
   }
 
-  /** How all layers turn keys and queries to their positions; none where they differ in it. */
+  /**
+   * How all layers turn keys and queries to their positions, from their first channels on; none
+   * where they differ in it, or where latents come first, which do not turn.
+   */
   public Optional<Rotation> sharedRotation() {
-    return ropes.isOne(layers) ? Optional.of(rope().rope()) : Optional.empty();
+    return ropes.isOne(layers) && latent.isEmpty() ? Optional.of(rope().rope()) : Optional.empty();
   }
 
   /** The same for what cannot do without; refuses a model whose layers differ. */
@@ -282,8 +327,12 @@ public record ModelConfig(
         .orElseThrow(
             () ->
                 new InvalidInputException(
-                    "%s: layers turn their keys differently; this is made for one rotation of all"
-                        .formatted(name)));
+                    "%s: %s; this is made for one rotation of all"
+                        .formatted(name, whyNoRotation())));
+  }
+
+  private String whyNoRotation() {
+    return latent.isPresent() ? "latent vectors do not turn" : "layers turn their keys differently";
   }
 
   /**
@@ -297,6 +346,11 @@ public record ModelConfig(
       throw new InvalidInputException(
           "%s: %s knows decoders with one feed-forward part a layer; this is a mixture of %d experts"
               .formatted(name, who, experts.get().count()));
+    }
+    if (latent.isPresent()) {
+      throw new InvalidInputException(
+          "%s: %s knows keys and values of heads; this is a %s model, which attends to latent vectors"
+              .formatted(name, who, architecture.fileName()));
     }
     if (!scales.equals(Scales.NONE)
         || !ropes.isOne(layers)

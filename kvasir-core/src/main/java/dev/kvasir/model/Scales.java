@@ -16,6 +16,11 @@ public record Scales(
     float embedding, float query, float residual, float logit, float scoreCap, float logitCap) {
   public static final Scales NONE = new Scales(1, 1, 1, 1, 0, 0);
 
+  /** The same with another factor of queries. */
+  Scales withQuery(float factor) {
+    return new Scales(embedding, factor, residual, logit, scoreCap, logitCap);
+  }
+
   /** Refuses what would leave nothing, or nothing finite, naming the file it came from. */
   void check(String fileName) {
     checkFactor(fileName, "embeddings are", embedding);

@@ -55,7 +55,10 @@ final class SizeLimits {
   /** Asked for every step, which must take nothing from the heap: lambdas do until compiled. */
   private static long widest(ModelConfig config) {
     long heads = (long) config.queryHeads() * Math.max(config.keyDim(), config.valueDim());
-    long widest = Math.max(heads, Math.max(config.hidden(), config.feedForward()));
+    long latent =
+        config.latent().isPresent() ? config.latent().get().widest(config.queryHeads()) : 0;
+    long inner = Math.max(config.hidden(), config.feedForward());
+    long widest = Math.max(Math.max(heads, latent), inner);
     return config.experts().isPresent()
         ? Math.max(widest, config.experts().get().widest(config.hidden()))
         : widest;

@@ -26,6 +26,8 @@ public final class TensorPlan {
   private final TensorNames names;
   private final SequencedMap<String, long[]> required = new LinkedHashMap<>();
   private final Map<String, long[]> optional = new LinkedHashMap<>();
+  private final Set<String> turned = new HashSet<>(); // keys and values of heads out of latents
+  private final ModelConfig config;
   private final Set<String> loadedAsFloats = new HashSet<>();
   private long mxfp4Values; // of blocks and scales, which are no tensor of their own
   private long otherBytes; // of these when they are loaded
@@ -39,6 +41,7 @@ public final class TensorPlan {
   private record Slice(String weight, String bias, long from, long to) {}
 
   TensorPlan(ModelConfig config, TensorSource file, TensorNames names) {
+    this.config = config;
     this.file = names == TensorNames.HUGGING_FACE ? new TextTensors(file) : file;
     this.names = names;
     int hidden = config.hidden();
@@ -80,7 +83,9 @@ public final class TensorPlan {
     Architecture family = config.architecture();
     boolean biased = family.attentionBias() == Architecture.Bias.REQUIRED;
     family.norms().attention().ifPresent(part -> vector(layer, part, hidden));
-    if (holds(layer, Part.QUERY_KEY_VALUE)) {
+    if (config.latent().isPresent()) {
+      planLatent(config, config.latent().get(), layer);
+    } else if (holds(layer, Part.QUERY_KEY_VALUE)) {
       int[] rows = {queries, keys, values};
       fused(layer, Part.QUERY_KEY_VALUE, hidden, biased, rows, Part.QUERY, Part.KEY, Part.VALUE);
     } else {
@@ -89,7 +94,9 @@ public final class TensorPlan {
       projection(layer, Part.VALUE, values, hidden, biased);
     }
     planHeadNorms(config, layer);
-    projection(layer, Part.OUTPUT, hidden, mixed, family.traits().hasSinks());
+    if (config.latent().isEmpty()) {
+      projection(layer, Part.OUTPUT, hidden, mixed, family.traits().hasSinks());
+    }
     if (family.traits().hasSinks()) {
       required.put(names.sinks(layer), new long[] {config.queryHeads()});
     }
@@ -146,6 +153,25 @@ public final class TensorPlan {
           new Slice(names.weight(layer, whole), names.bias(layer, whole), from, to));
       from = to;
     }
+  }
+
+  private void planLatent(ModelConfig config, LatentConfig latent, int layer) {
+    int hidden = config.hidden();
+    long heads = config.queryHeads();
+    if (latent.queryRank() == 0) {
+      projection(layer, Part.QUERY, heads * latent.headDim(), hidden, false);
+    } else {
+      projection(layer, Part.QUERY_DOWN, latent.queryRank(), hidden, false);
+      vector(layer, Part.QUERY_LATENT_NORM, latent.queryRank());
+      projection(layer, Part.QUERY_UP, heads * latent.headDim(), latent.queryRank(), false);
+    }
+    projection(layer, Part.LATENT, latent.keyDim(), hidden, false);
+    vector(layer, Part.LATENT_NORM, latent.rank());
+    required.putAll(LatentTensors.shapes(latent, heads, file, names, layer));
+    if (LatentTensors.areOne(file, names, layer)) {
+      turned.add(names.weight(layer, Part.KEY_VALUE_UP));
+    }
+    projection(layer, Part.OUTPUT, hidden, heads * latent.output(), false);
   }
 
   /** Adds a tensor that the file must hold. */
@@ -208,8 +234,17 @@ public final class TensorPlan {
     return mxfp4Values;
   }
 
+  String fileName() {
+    return file.name();
+  }
+
   TensorNames names() {
     return names;
+  }
+
+  /** Whether a file must hold a tensor of that name. */
+  boolean requires(String name) {
+    return required.containsKey(name);
   }
 
   /** The matrix of a part, wherever its rows lie. */
@@ -252,7 +287,7 @@ public final class TensorPlan {
       if (loadedAsFloats.contains(name)) {
         bytes += whole.values() * Float.BYTES;
       } else if (!inPieces.contains(name)) {
-        bytes += loadedBytes(whole);
+        bytes += bytesOf(name, whole);
       }
     }
     for (Piece piece : slices.keySet()) {
@@ -262,6 +297,12 @@ public final class TensorPlan {
       bytes += find(name).map(TensorPlan::loadedBytes).orElse(0L);
     }
     return bytes;
+  }
+
+  private long bytesOf(String name, Tensor whole) {
+    return turned.contains(name)
+        ? LatentTensors.turnedBytes(whole, config.latent().orElseThrow(), config.queryHeads())
+        : loadedBytes(whole);
   }
 
   /** Vectors become floats, coded matrices are laid out anew, others stay as they are mapped. */

@@ -80,7 +80,7 @@ final class WeightsLoader {
     NormPlaces norms = config.architecture().norms();
     return new LayerWeights(
         norm(layer, norms.attention()),
-        heads(layer),
+        config.latent().isPresent() ? latent(layer) : heads(layer),
         norm(layer, norms.attentionOut()),
         norm(layer, norms.feedForward()),
         isMixed(layer) ? experts(layer) : gated(layer),
@@ -101,6 +101,25 @@ final class WeightsLoader {
         headNorm(layer, Part.KEY_NORM),
         sinks(layer),
         projection(layer, Part.OUTPUT));
+  }
+
+  private AttentionWeights latent(int layer) {
+    LatentConfig sizes = config.latent().orElseThrow();
+    LatentTensors heads = LatentTensors.of(sizes, config.queryHeads(), plan, layer, arena);
+    boolean direct = sizes.queryRank() == 0;
+    return new LatentWeights(
+        direct ? Optional.empty() : Optional.of(queryLatent(layer)),
+        projection(layer, direct ? Part.QUERY : Part.QUERY_UP),
+        projection(layer, Part.LATENT),
+        norm(names.weight(layer, Part.LATENT_NORM)),
+        heads.toLatent().stream().map(this::matrix).toList(),
+        heads.fromLatent().stream().map(this::matrix).toList(),
+        projection(layer, Part.OUTPUT));
+  }
+
+  private LatentWeights.QueryLatent queryLatent(int layer) {
+    return new LatentWeights.QueryLatent(
+        projection(layer, Part.QUERY_DOWN), norm(names.weight(layer, Part.QUERY_LATENT_NORM)));
   }
 
   private float[] sinks(int layer) {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.kvasir.codec.CacheHost;
 import dev.kvasir.codec.CacheShape;
+import dev.kvasir.codec.ValueOrigin;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.profile.Profile;
 import java.util.Optional;
@@ -37,6 +38,8 @@ class CacheSpecTest {
         "kivi:2,window=-1| window is -1; expected 0 to 1048576",
         "kivi:2,sinks=x  | sinks is 'x'; expected a whole number",
         "kivi:2,patterns=4 | 'patterns=4' is no key=value of kivi",
+        "kivi:2,rotary=4 | rotary is 4; possible are [8, 16]",
+        "kivi:2,rotary   | 'rotary' is no key=value of kivi",
         "patternkv       | needs its bits, as in patternkv:4; possible are [1, 2, 3, 4, 8]",
         "patternkv:2,patterns=0 | patterns is 0; expected 1 to 255",
         "patternkv:2,patterns=256 | patterns is 256; expected 1 to 255",
@@ -156,5 +159,23 @@ class CacheSpecTest {
     assertThatThrownBy(() -> spec.newCache(SHAPE))
         .isInstanceOf(InvalidInputException.class)
         .hasMessageContaining("rope=rotate must know how keys are rotated");
+  }
+
+  @Test
+  void aWidthOfChannelsThatTurnIsForLatentsThatArePacked() {
+    CacheShape latent = new CacheShape(1, 1, 72, 64, ValueOrigin.IN_KEYS);
+    assertThatThrownBy(() -> CacheSpec.parse("kivi:2,rotary=8").newCache(SHAPE))
+        .isInstanceOf(InvalidInputException.class)
+        .hasMessage(
+            "the cache 'kivi:2,rotary=8' has a width for channels that turn behind a latent; here"
+                + " keys have none");
+    assertThatThrownBy(() -> CacheSpec.parse("fp16,rotary=8").newCache(latent))
+        .isInstanceOf(InvalidInputException.class)
+        .hasMessage("the cache 'fp16,rotary=8' packs nothing; rotary is for caches that do");
+    assertThat(CacheSpec.parse("kivi:2,rotary=8").bytesFor(latent, 900))
+        .isEqualTo(CacheSpec.parse("kivi:2").bytesFor(latent, 900));
+    // 8 channels of 128 tokens on each of six pages.
+    assertThat(CacheSpec.parse("kivi:2,rotary=16").bytesFor(latent, 900).codes())
+        .isEqualTo(CacheSpec.parse("kivi:2").bytesFor(latent, 900).codes() + 6 * 8 * 128);
   }
 }

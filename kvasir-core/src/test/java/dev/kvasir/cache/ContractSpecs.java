@@ -185,11 +185,25 @@ final class ContractSpecs {
         "bf16",
         "kivi:2",
         "kivi:3,group=32,window=0,sinks=5",
-        "kivi:4,sinks=130,lookup=fast");
+        "kivi:4,sinks=130,lookup=fast",
+        "kivi:2,rotary=16",
+        "patternkv:2,window=40",
+        "patternkv:4,patterns=4,sinks=5,rotary=16",
+        "patternkv:2,k-patterns=off",
+        "mixkvq,high=2.8,mid=2",
+        "mixkvq,high=1.9,mid=1.7,salience=error,residual=256,rotary=16",
+        "pmkvq:2,budget=30bits",
+        "pmkvq:2,budget=14bits,keys=token",
+        "pmkvq:2,budget=14bits,shrink=layer,sinks=5,rotary=16");
   }
 
   static Stream<ShapedSpec> latentKinds() {
-    return on(LATENT, ContractSpecs::latentSpecs);
+    return on(LATENT, ContractSpecs::latentSpecs)
+        .filter(kind -> !kind.spec().contains("rotary=") || hasRotary(kind.shape()));
+  }
+
+  private static boolean hasRotary(CacheShape shape) {
+    return shape.keyDim() > shape.valueDim();
   }
 
   static Stream<ShapedSpec> localKinds() {

@@ -92,6 +92,7 @@ class StoredFormContractTest {
             "RankedPage",
             "SkvqPage",
             "KvquantPage",
+            "LatentPage",
             "MeadPage",
             "TokenPage");
     assertThat(states.values().stream().map(Class::getSimpleName))
@@ -100,6 +101,8 @@ class StoredFormContractTest {
             "MixkvqSequence",
             "PmkvqSequence",
             "RankedSequence",
+            "LatentSequence",
+            "ShrinkingLatentSequence",
             "MeadSequence",
             "ShrinkingMeadSequence");
   }

@@ -9,6 +9,7 @@ import dev.kvasir.codec.SealingRun;
 import dev.kvasir.codec.SequenceCodec;
 import dev.kvasir.codec.ValueOrigin;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -37,17 +38,58 @@ class WrittenDownFormsTest {
 
   @Test
   void kiviWithValuesInKeys() {
-    CacheShape latent = new CacheShape(1, 1, CHANNELS, 4, ValueOrigin.IN_KEYS);
+    CacheShape latent = new CacheShape(1, 1, CHANNELS, CHANNELS, ValueOrigin.IN_KEYS);
     Sealed sealed = sealed("kivi:2,k=4,group=32", latent);
     Forms.assertWrittenDown(
         sealed.pages().getFirst(),
         674,
-        "6083ac81",
+        "36a3e37e",
         "4b565047 02 01 94020000", //
         "0100", // KV heads
         "00 01", // without an order of channels; blocks of keys
         "09 04 0800 8000 2000", // by channel: 4 bits, 8 x 128, groups of 32
-        "08 00 8000 0400 0000"); // values: the first 4 channels of 128 keys
+        "08 00 8000 0800 0000"); // values: the channels of 128 keys
+  }
+
+  @Test
+  void latentsBesideChannelsThatTurn() {
+    CacheShape latent = new CacheShape(1, 1, CHANNELS, 4, ValueOrigin.IN_KEYS);
+    byte[] page = sealed("kivi:2", latent).pages().getFirst();
+    int turned = 4 * 128 + 4 * 4;
+    Forms.assertWrittenDown(
+        page,
+        730,
+        "6bfe33c9",
+        "4b565047 02 30 cc020000", //
+        "0100", // KV heads
+        "09 08 0400 8000 8000"); // channels that turn: 8 bits, 4 x 128
+    int at = 10 + 2 + 8 + turned;
+    Forms.assertWrittenDown(
+        Arrays.copyOfRange(page, at, page.length - 4),
+        178,
+        "3bf69240",
+        "4b565047 02 01 a4000000", // the latents' page
+        "0100", // KV heads
+        "00 01", // without an order of channels; blocks of keys
+        "09 02 0400 8000 8000", // by channel: 2 bits, 4 x 128
+        "08 00 8000 0400 0000"); // values: the same channels
+    Forms.assertWrittenDown(
+        sealed("patternkv:2", latent).state(),
+        36,
+        "e5e453e7",
+        "4b565354 01 30 16000000", //
+        "4b565354 01 01 08000000", // the method's state
+        "00000000 00010000");
+    CacheShape wider = new CacheShape(1, 1, 12, 8, ValueOrigin.IN_KEYS);
+    try (SequenceCodec shrinking = codec("pmkvq:4,budget=1MiB", wider).begin()) {
+      Forms.assertWrittenDown(
+          shrinking.state(),
+          31,
+          "c939901a",
+          "4b565354 01 31 11000000", //
+          "4b565354 01 03 03000000", // the method's state
+          "0100 10");
+    }
   }
 
   @Test
@@ -261,8 +303,7 @@ class WrittenDownFormsTest {
   }
 
   private static Sealed sealed(String spec, CacheShape shape) {
-    CacheHost host = CacheHost.unknown().withQueryHeads(1);
-    PageCodec method = CacheSpec.parse(spec).plan().settings(shape, host).codec().orElseThrow();
+    PageCodec method = codec(spec, shape);
     List<byte[]> pages = new ArrayList<>();
     try (SequenceCodec codec = method.begin()) {
       for (int position = 0; position < 2 * Page.TOKENS; position += Page.TOKENS) {
@@ -276,6 +317,11 @@ class WrittenDownFormsTest {
       }
       return new Sealed(pages, codec.state());
     }
+  }
+
+  private static PageCodec codec(String spec, CacheShape shape) {
+    CacheHost host = CacheHost.unknown().withQueryHeads(1);
+    return CacheSpec.parse(spec).plan().settings(shape, host).codec().orElseThrow();
   }
 
   private record Run(int position) implements SealingRun {

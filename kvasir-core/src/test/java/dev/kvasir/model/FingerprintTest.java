@@ -53,6 +53,20 @@ class FingerprintTest {
     assertThat(ofGguf(few)).isNotEqualTo(ofGguf(many));
   }
 
+  /** How latents are cut is in the shapes of their tensors; how far scores lie apart is not. */
+  @Test
+  void latentsWhoseScoresAreStretchedOtherwiseAreAnotherName() {
+    Set<String> names = new HashSet<>();
+    for (float multiplier : new float[] {0, 0.05f, 0.1f}) {
+      TinyModel model = TinyLatent.trained(TinyLatent.sizes(4), TinyLatent.SMALL, 1);
+      model.say("rope.scaling.type", GgufValue.string("yarn"));
+      model.say("rope.scaling.factor", GgufValue.float32(4));
+      model.say("rope.scaling.yarn_log_multiplier", GgufValue.float32(multiplier));
+      names.add(ofGguf(model));
+    }
+    assertThat(names).hasSize(3);
+  }
+
   @Test
   void anotherScalingIsAnotherName() {
     Set<String> names = new HashSet<>();

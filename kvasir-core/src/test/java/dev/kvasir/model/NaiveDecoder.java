@@ -35,6 +35,9 @@ final class NaiveDecoder {
   }
 
   private double[][] attention(String at, double[][] x) {
+    if (model.latent != null) {
+      return new NaiveLatent(this, model).attention(at + "self_attn.", x);
+    }
     double[][] queries = project(at + "self_attn.q_proj", x);
     double[][] keys = project(at + "self_attn.k_proj", x);
     double[][] values = project(at + "self_attn.v_proj", x);
@@ -92,7 +95,7 @@ final class NaiveDecoder {
     return turned;
   }
 
-  private static double[][] halves(double[][] x) {
+  static double[][] halves(double[][] x) {
     for (double[] row : x) {
       for (int i = 0; i < row.length; i++) {
         row[i] = Float.float16ToFloat(Float.floatToFloat16((float) row[i]));
@@ -101,7 +104,7 @@ final class NaiveDecoder {
     return x;
   }
 
-  private double[][] normed(double[][] x, String name) {
+  double[][] normed(double[][] x, String name) {
     double[] weight = weights(name);
     double[][] out = new double[x.length][weight.length];
     for (int t = 0; t < x.length; t++) {
@@ -154,7 +157,7 @@ final class NaiveDecoder {
     return coded;
   }
 
-  private double[] weights(String name) {
+  double[] weights(String name) {
     float[] floats = model.floats(name);
     double[] weights = new double[floats.length];
     for (int i = 0; i < weights.length; i++) {

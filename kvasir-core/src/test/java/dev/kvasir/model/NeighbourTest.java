@@ -151,6 +151,21 @@ class NeighbourTest {
     check(WIDE, List.of("kivi:2,window=40", "patternkv:2", "commvq:1", "fp16", "pmkvq:2"), seed);
   }
 
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "fp16",
+        "kivi:2,window=40",
+        "patternkv:2,window=40",
+        "mixkvq,high=2.8,mid=2,window=40,rotary=16",
+        "pmkvq:2"
+      })
+  void andSoTheyAreOfLatents(String spec) {
+    Sizes sizes = TinyLatent.sizes(12).withType(GgmlType.Q8_0).withWidth(64).withHeads(12, 1, 8);
+    LatentConfig latent = new LatentConfig(64, 16, 32, 32, 32);
+    check(TinyLatent.split(sizes, latent, 5), List.of(spec), 5, 0);
+  }
+
   private void check(Sizes sizes, List<String> specs, long seed) {
     check(sizes, specs, seed, 0);
   }
@@ -159,9 +174,12 @@ class NeighbourTest {
    * @param window that all layers look back; 0 without one
    */
   private void check(Sizes sizes, List<String> specs, long seed, int window) {
+    check(new TinyModel(sizes, seed), specs, seed, window);
+  }
+
+  private void check(TinyModel tiny, List<String> specs, long seed, int window) {
     long bytesBefore = CountedArena.liveBytes();
     Random random = new Random(seed);
-    TinyModel tiny = new TinyModel(sizes, seed);
     tiny.say("context_length", CONTEXT);
     if (window > 0) {
       tiny.say("attention.sliding_window", window);
@@ -176,7 +194,10 @@ class NeighbourTest {
                 MemoryPool.unlimited(),
                 (done, inAll) -> {})) {
       CacheShape shape = engine.config().cacheShape();
-      Profile profile = MadeUpTables.addTo(MadeUpCodebooks.profile(shape, 1, 2), shape);
+      Profile profile =
+          shape.hasValuesInKeys()
+              ? Profile.empty("none")
+              : MadeUpTables.addTo(MadeUpCodebooks.profile(shape, 1, 2), shape);
       List<List<float[]>> together = together(engine, profile, lives, random);
       for (int i = 0; i < lives.size(); i++) {
         List<float[]> alone = alone(engine, profile, lives, i);

@@ -324,6 +324,62 @@ class RefusedModelTest {
             "tensor 'blk.1.ffn_up.weight' has a %s of Infinity; expected a finite number", what);
   }
 
+  @Test
+  void aMissingOrMisshapenTensorOfLatentsIsNamed() throws IOException {
+    LatentConfig latent = new LatentConfig(24, 8, 12, 10, 20);
+    for (String name : latent(latent).tensors.keySet()) {
+      if (name.contains("self_attn")) {
+        TinyModel model = latent(latent);
+        TinyTensor right = model.tensors.remove(name);
+        String ggufName = TinyModel.ggufName(name);
+        assertThat(refusalOfGguf(model)).startsWith("tensor '%s' is missing".formatted(ggufName));
+        long[] shape = right.shape().clone();
+        shape[0]++;
+        model.tensors.put(name, right.withShape(shape));
+        assertThat(refusalOfGguf(model)).startsWith("tensor '%s' has shape ".formatted(ggufName));
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "attention.kv_lora_rank | 0 | the rank of keys and values is 0; expected at least 1",
+        "rope.dimension_count | 20 | channels of a head that do not turn is 0; expected at least 1",
+        "rope.dimension_count | 7 | rotates 7 channels of a head; expected an even number up to 31",
+        "attention.value_length_mla | 0 | channels of a head's output is 0; expected at least 1",
+        "attention.kv_lora_rank | 2147483647 | has latents of 2147483647 channels and heads of 20"
+            + " and 10; expected at most 2147483647 weights a head",
+        "nextn_predict_layers | 2 | layers is 0; expected at least 1",
+        "attention.temperature_scale | 1 | scales its queries by their positions; that is not"
+            + " supported"
+      })
+  void sizesOfLatentsThatCannotBeAreRefused(String key, int value, String sentence)
+      throws IOException {
+    TinyModel model = latent(TinyLatent.SMALL);
+    model.say(key, value);
+    assertThat(refusalOfGguf(model)).isEqualTo(sentence);
+  }
+
+  private static TinyModel latent(LatentConfig sizes) {
+    return TinyLatent.split(TinyLatent.sizes(4), sizes, SEED);
+  }
+
+  @Test
+  void aCodeThatIsNoHalfCannotBeTurnedAround() throws IOException {
+    Sizes sizes = TinyLatent.sizes(4).withType(GgmlType.Q8_0).withHeads(4, 1, 8);
+    TinyModel model = TinyLatent.trained(sizes, TinyLatent.CODED, SEED);
+    String name = "model.layers.1.self_attn.kv_b_proj.weight";
+    byte[] blocks = model.tensors.get(name).bytes().clone();
+    ByteBuffer.wrap(blocks).order(ByteOrder.LITTLE_ENDIAN).putShort(0, (short) 0x7BFF);
+    blocks[2] = 100;
+    model.tensors.put(name, new TinyTensor(GgmlType.Q8_0, blocks, model.tensors.get(name).shape()));
+    assertThat(refusalOfGguf(model))
+        .startsWith("tensor 'blk.1.attn_kv_b.weight' has a weight of ")
+        .endsWith("; expected at most 65504 where codes become halves");
+  }
+
   private static TinyModel tiny() {
     return new TinyModel(Sizes.of("llama"), SEED);
   }

@@ -206,8 +206,31 @@ class StepAllocationTest {
     }
   }
 
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "fp16",
+        "kivi:2",
+        "kivi:4,rotary=16",
+        "patternkv:2",
+        "mixkvq,high=1.2,mid=0.8",
+        "pmkvq:2,budget=pool",
+        "pmkvq:2,budget=4bits"
+      })
+  void attentionToLatentsTakesNothingFromTheHeap(String spec) {
+    Sizes sizes = TinyLatent.sizes(12).withType(GgmlType.Q8_0).withWidth(64).withHeads(12, 1, 8);
+    load(TinyLatent.split(sizes, new LatentConfig(64, 16, 32, 32, 32), 41));
+    try (KvCache cache = newCache(spec, PROMPT)) {
+      assertThat(leastBytes(1, cache)).as("a token").isZero();
+      assertThat(leastBytes(10, cache)).as("a prompt").isZero();
+    }
+  }
+
   private void load(Sizes sizes) {
-    TinyModel model = new TinyModel(sizes, 41);
+    load(new TinyModel(sizes, 41));
+  }
+
+  private void load(TinyModel model) {
     model.say("context_length", CONTEXT);
     GgufFile file = GgufFile.open(model.writeGguf(folder.resolve("tiny.gguf")));
     engine =
@@ -254,6 +277,9 @@ class StepAllocationTest {
 
   private Profile profile() {
     CacheShape shape = engine.config().cacheShape();
+    if (shape.hasValuesInKeys()) {
+      return Profile.empty("none");
+    }
     float[] factors = new float[shape.layers() * shape.kvHeads() * shape.headDim()];
     Arrays.fill(factors, 1.5f);
     return MadeUpTables.addTo(MadeUpCodebooks.profile(shape, 1), shape)

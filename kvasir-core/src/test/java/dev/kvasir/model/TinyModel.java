@@ -98,6 +98,9 @@ final class TinyModel {
   /** Divisors of the rotary frequencies, which GGUF files carry as a tensor. */
   double[] ropeDivisors;
 
+  /** How its layers attend to latents, where they do. */
+  LatentConfig latent;
+
   /** Positions that a token sees. */
   int window = Integer.MAX_VALUE;
 
@@ -311,6 +314,14 @@ final class TinyModel {
         .replace("lm_head", "output")
         .replace("input_layernorm", "attn_norm")
         .replace("post_attention_layernorm", "ffn_norm")
+        .replace("self_attn.q_a_proj", "attn_q_a")
+        .replace("self_attn.q_a_layernorm", "attn_q_a_norm")
+        .replace("self_attn.q_b_proj", "attn_q_b")
+        .replace("self_attn.kv_a_proj_with_mqa", "attn_kv_a_mqa")
+        .replace("self_attn.kv_a_layernorm", "attn_kv_a_norm")
+        .replace("self_attn.kv_b_proj", "attn_kv_b")
+        .replace("self_attn.k_b_proj", "attn_k_b")
+        .replace("self_attn.v_b_proj", "attn_v_b")
         .replace("self_attn.q_norm", "attn_q_norm")
         .replace("self_attn.k_norm", "attn_k_norm")
         .replace("self_attn.q_proj", "attn_q")

@@ -152,6 +152,11 @@ record TinyTensor(GgmlType type, byte[] bytes, long[] shape) {
     return new TinyTensor(type, new byte[(int) type.bytesFor(values)], other);
   }
 
+  /** The same bytes as another shape of as many values. */
+  TinyTensor as(long... other) {
+    return new TinyTensor(type, bytes, other);
+  }
+
   float[] floats() {
     long values = 1;
     for (long size : shape) {

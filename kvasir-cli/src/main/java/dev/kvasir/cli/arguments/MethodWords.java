@@ -68,7 +68,8 @@ public final class MethodWords extends ResourceBundle {
             .filter(method -> packs(method) && !method.looksUp())
             .flatMap(method -> method.names().stream())
             .collect(Collectors.joining(", "));
-    return "All that pack: window, sinks (tokens). All of these%s: lookup (exact|fast)."
+    return ("All that pack: window, sinks (tokens), and of latents rotary (8|16 bits)."
+            + " All of these%s: lookup (exact|fast).")
         .formatted(others.isEmpty() ? "" : " but " + others);
   }
 

@@ -4,6 +4,7 @@ import dev.kvasir.cli.terminal.FactSheet;
 import dev.kvasir.cli.terminal.Units;
 import dev.kvasir.format.GgufMetadata;
 import dev.kvasir.model.ExpertConfig;
+import dev.kvasir.model.LatentConfig;
 import dev.kvasir.model.ModelConfig;
 import dev.kvasir.model.WindowPattern;
 import dev.kvasir.text.Tokenizer;
@@ -31,6 +32,7 @@ final class ModelFacts {
         "heads",
         "%d for queries, %d for keys and values, of %s"
             .formatted(config.queryHeads(), config.kvHeads(), channels(config)));
+    config.latent().ifPresent(latent -> sheet.line("latents", words(config, latent)));
     sheet.line("context", Units.tokens(config.contextLength()) + window(config));
     RopeFacts.describe(config, sheet);
     ScaleFacts.describe(config.scales(), sheet);
@@ -56,6 +58,15 @@ final class ModelFacts {
     return config.keyDim() == config.valueDim()
         ? "%d channels".formatted(config.keyDim())
         : "%d and %d channels".formatted(config.keyDim(), config.valueDim());
+  }
+
+  private static String words(ModelConfig config, LatentConfig latent) {
+    return "a latent of %d channels and %d that turn; %s values a token and layer instead of %s"
+        .formatted(
+            latent.rank(),
+            latent.rotary(),
+            Units.count(latent.keyDim()),
+            Units.count(latent.unabsorbedValues(config.queryHeads())));
   }
 
   private static String window(ModelConfig config) {

@@ -25,8 +25,9 @@ class MethodWordsTest {
               fp16, bf16, fp32: not packed
               b: some keys
               a: some keys
-              All that pack: window, sinks (tokens). All of
-                these: lookup (exact|fast).""");
+              All that pack: window, sinks (tokens), and of
+                latents rotary (8|16 bits). All of these:
+                lookup (exact|fast).""");
   }
 
   @Test
@@ -35,9 +36,9 @@ class MethodWordsTest {
         List.of(method("a", true), method("another", false), method("one-more", false));
     assertThat(MethodWords.all(methods).lines().skip(5))
         .containsExactly(
-            "  All that pack: window, sinks (tokens). All of",
-            "    these but another, one-more: lookup",
-            "    (exact|fast).");
+            "  All that pack: window, sinks (tokens), and of",
+            "    latents rotary (8|16 bits). All of these but",
+            "    another, one-more: lookup (exact|fast).");
   }
 
   @Test

@@ -6,6 +6,7 @@ import dev.kvasir.cli.terminal.FactSheet;
 import dev.kvasir.model.Activation;
 import dev.kvasir.model.Architecture;
 import dev.kvasir.model.ExpertConfig;
+import dev.kvasir.model.LatentConfig;
 import dev.kvasir.model.ModelConfig;
 import dev.kvasir.model.ModelConfig.RopeSettings;
 import dev.kvasir.model.RopeFrequencies;
@@ -84,15 +85,35 @@ class ModelFactsTest {
   private static String facts(ExpertConfig experts) {
     RopeSettings rope =
         new RopeSettings(RopeLayout.NEIGHBOURS, 10_000, 64, new RopeFrequencies.Plain(), 1);
-    return facts(RopePattern.all(rope), WindowPattern.FULL, Scales.NONE, Optional.of(experts));
+    return facts(
+        RopePattern.all(rope),
+        WindowPattern.FULL,
+        Scales.NONE,
+        Optional.of(experts),
+        Optional.empty());
+  }
+
+  @Test
+  void latentsAreSaidWithWhatTheyReplace() {
+    LatentConfig latent = new LatentConfig(512, 64, 128, 128, 0);
+    RopePattern ropes = RopePattern.all(PLAIN);
+    assertThat(facts(ropes, WindowPattern.FULL, Scales.NONE, Optional.empty(), Optional.of(latent)))
+        .containsPattern(
+            "latents +a latent of 512 channels and 64 that turn; 576 values a token and"
+                + " layer instead of 1,280\\R");
+    assertThat(facts(ropes, WindowPattern.FULL, Scales.NONE)).doesNotContain("latent");
   }
 
   private static String facts(RopePattern ropes, WindowPattern windows, Scales scales) {
-    return facts(ropes, windows, scales, Optional.empty());
+    return facts(ropes, windows, scales, Optional.empty(), Optional.empty());
   }
 
   private static String facts(
-      RopePattern ropes, WindowPattern windows, Scales scales, Optional<ExpertConfig> experts) {
+      RopePattern ropes,
+      WindowPattern windows,
+      Scales scales,
+      Optional<ExpertConfig> experts,
+      Optional<LatentConfig> latent) {
     ModelConfig config =
         new ModelConfig(
             "some",
@@ -111,6 +132,7 @@ class ModelFactsTest {
             windows,
             scales,
             experts,
+            latent,
             ModelConfig.OutputWeights.EMBEDDING);
     ByteArrayOutputStream out = new ByteArrayOutputStream();
     ModelFacts.describe(

@@ -8,6 +8,7 @@ import dev.kvasir.page.CodeGrid;
 import dev.kvasir.page.EntryScaledCodes;
 import dev.kvasir.page.HalfCodes;
 import dev.kvasir.page.HeadShape;
+import dev.kvasir.page.KeyChannels;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -49,7 +50,12 @@ public final class MixkvqCodec implements PageCodec {
     this.settings = settings;
     this.measured = measured;
     this.watch = watch;
-    this.values = new EntryScaledCodes(Page.TOKENS, shape.valueDim(), LOW_BITS, settings.group());
+    this.values =
+        switch (shape.values()) {
+          case STORED ->
+              new EntryScaledCodes(Page.TOKENS, shape.valueDim(), LOW_BITS, settings.group());
+          case IN_KEYS -> new KeyChannels(Page.TOKENS, shape.valueDim());
+        };
   }
 
   /** The same, with somebody who watches. */

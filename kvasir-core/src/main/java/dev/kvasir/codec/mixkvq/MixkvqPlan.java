@@ -66,6 +66,11 @@ record MixkvqPlan(
   }
 
   @Override
+  public boolean takesValuesInKeys() {
+    return true;
+  }
+
+  @Override
   public CacheSettings settings(CacheShape shape) {
     return foretelling(shape, CacheHost.unknown());
   }
@@ -90,7 +95,12 @@ record MixkvqPlan(
     UniformKeys.requirePackable("mixkvq", shape);
     MixkvqShape sizes =
         new MixkvqShape(
-            shape.layers(), shape.kvHeads(), shape.keyDim(), shape.valueDim(), host.queryHeads());
+            shape.layers(),
+            shape.kvHeads(),
+            shape.keyDim(),
+            shape.valueDim(),
+            host.queryHeads(),
+            shape.values());
     MixkvqSettings settings =
         new MixkvqSettings(thresholds, salience, queries, group, residual / Page.TOKENS, lookups);
     MixkvqCodec codec =

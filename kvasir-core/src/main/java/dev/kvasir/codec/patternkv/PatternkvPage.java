@@ -40,6 +40,7 @@ public final class PatternkvPage implements Page {
   private final Optional<Rotation> rotation;
   private final Optional<Labels> keys;
   private final Optional<Labels> values;
+  private final boolean valuesAreKeys;
   private final long indexBytes;
 
   /**
@@ -63,6 +64,7 @@ public final class PatternkvPage implements Page {
     this.rotation = rotation;
     this.keys = keys.map(labels -> own(labels, memory));
     this.values = values.map(labels -> own(labels, memory));
+    this.valuesAreKeys = residuals.shape(0).hasValuesInKeys();
     this.indexBytes = indexBytes(this.keys) + indexBytes(this.values);
     this.memory = memory.retain();
     this.keys.ifPresent(labels -> labels.patterns().retain());
@@ -127,9 +129,9 @@ public final class PatternkvPage implements Page {
     return keys;
   }
 
-  /** Empty where values have no patterns. */
+  /** Empty where values have no patterns; those of keys where values are the keys. */
   public Optional<Labels> values() {
-    return values;
+    return valuesAreKeys ? keys : values;
   }
 
   @Override
@@ -144,9 +146,9 @@ public final class PatternkvPage implements Page {
   @Override
   public void expandValues(PageRoom room, int kvHead, int tokens, float[] out) {
     residuals.expandValues(room, kvHead, tokens, out);
-    if (values.isPresent()) {
+    if (values().isPresent()) {
       int width = residuals.shape(kvHead).valueDim();
-      addPatterns(room, values.get(), width, Optional.empty(), kvHead, tokens, out);
+      addPatterns(room, values().get(), width, Optional.empty(), kvHead, tokens, out);
     }
   }
 

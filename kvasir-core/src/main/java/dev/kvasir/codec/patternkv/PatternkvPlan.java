@@ -68,6 +68,12 @@ record PatternkvPlan(
         spec.choice("choice", PatternChoice.RANGE));
   }
 
+  /** A value that is a key has the pattern of the key. */
+  @Override
+  public boolean takesValuesInKeys() {
+    return true;
+  }
+
   /** Patterns take the same bytes whether they turn or not. */
   @Override
   public CacheSettings settings(CacheShape shape) {
@@ -94,13 +100,18 @@ record PatternkvPlan(
         new PatternkvCodec(
             shape,
             keys.head(shape),
-            keyPatterns ? Optional.of(side(any, choice, host.rotation())) : Optional.empty(),
-            valuePatterns
+            keyPatterns ? Optional.of(side(any, choice, rotation(shape, host))) : Optional.empty(),
+            valuePatterns && !shape.hasValuesInKeys()
                 ? Optional.of(side(ratio, PatternChoice.RANGE, Optional.empty()))
                 : Optional.empty(),
             keys.lookups(),
             host.kernels(),
             host.crew()));
+  }
+
+  /** What does not turn for values does not turn for keys that are the same vectors. */
+  private static Optional<Rotation> rotation(CacheShape shape, CacheHost host) {
+    return shape.hasValuesInKeys() ? Optional.empty() : host.rotation();
   }
 
   private SideSettings side(

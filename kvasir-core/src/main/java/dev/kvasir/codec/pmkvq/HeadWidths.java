@@ -1,5 +1,6 @@
 package dev.kvasir.codec.pmkvq;
 
+import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.Page;
 import dev.kvasir.page.CodeGrid;
 import dev.kvasir.page.EntryScaledCodes;
@@ -21,14 +22,16 @@ final class HeadWidths {
 
   private final List<HeadShape> shapes = new ArrayList<>();
 
-  HeadWidths(int keyDim, int valueDim, KeyScales scales) {
+  HeadWidths(CacheShape shape, KeyScales scales) {
+    int keyDim = shape.keyDim();
     for (int bits = WIDEST; bits >= NARROWEST; bits /= 2) {
       List<CodeGrid> keys =
           switch (scales) {
             case TOKEN -> keysByToken(keyDim, bits);
             case CHANNEL -> List.of(keysByChannel(keyDim, bits));
           };
-      shapes.add(new HeadShape(keys, false, values(valueDim, bits)));
+      HeadShape head = new HeadShape(keys, false, values(shape.valueDim(), bits));
+      shapes.add(shape.hasValuesInKeys() ? head.withValuesInKeys() : head);
     }
   }
 

@@ -47,8 +47,10 @@ final class Narrowing {
         from += wide.keys().get(i).bytes();
         to += narrow.keys().get(i).bytes();
       }
-      narrow(room, wide.values(), page.bytes(), from, narrow.values(), target, to);
-      to += narrow.values().bytes();
+      if (!narrow.hasValuesInKeys()) {
+        narrow(room, wide.values(), page.bytes(), from, narrow.values(), target, to);
+        to += narrow.values().bytes();
+      }
     }
     return target;
   }

@@ -43,7 +43,7 @@ public final class PmkvqCodec implements ShrinkingCodec {
     this.kvHeads = shape.kvHeads();
     this.floors = java.util.Arrays.stream(floorBits).map(HeadWidths::level).toArray();
     this.smoothing = List.copyOf(smoothing);
-    this.widths = new HeadWidths(shape.keyDim(), shape.valueDim(), keyScales);
+    this.widths = new HeadWidths(shape, keyScales);
     this.narrowing = new Narrowing(shift);
     this.lookups = lookups;
     this.birth = birth;

@@ -93,6 +93,12 @@ record PmkvqPlan(
         spec.choice("born", Birth.NARROW));
   }
 
+  /** Values that are keys cannot be divided by factors of keys, and are not. */
+  @Override
+  public boolean takesValuesInKeys() {
+    return true;
+  }
+
   @Override
   public CacheSettings settings(CacheShape shape) {
     return settings(shape, CacheHost.unknown());
@@ -117,7 +123,7 @@ record PmkvqPlan(
             shape,
             floors(host.profile(), shape.layers()),
             keyScales,
-            smooths ? Smoothing.of(host.profile(), shape) : List.of(),
+            smooths && !shape.hasValuesInKeys() ? Smoothing.of(host.profile(), shape) : List.of(),
             shift,
             lookups,
             birth);

@@ -19,7 +19,7 @@ public final class UniformReader implements PageReader {
   private final int valueDim;
   private final PageRoom room;
   private final GridSums sums;
-  private float[] values = {}; // (TOKENS, valueDim), where they are part of keys
+  private float[] mixed = {}; // (rows, channels of a grid), where values are part of keys
   private final float[] ordered; // (rows, keyDim)
   private final int[] channels; // (keyDim), as they are ordered
 
@@ -90,16 +90,51 @@ public final class UniformReader implements PageReader {
         valueDim);
   }
 
-  /** Bits of keys lie token beside token, for sums over channels: these sums run over tokens. */
+  /**
+   * Bits of keys lie token beside token, for sums over channels, and these run over tokens: grids
+   * are expanded as they lie, and a channel's numbers multiplied with the weights of its tokens.
+   */
   private void mixKeyChannels(
       UniformPage page, int kvHead, float[] weights, int rows, float[] out) {
-    if (values.length == 0) {
-      values = new float[TOKENS * valueDim];
+    HeadShape shape = page.shape(kvHead);
+    if (shape.ordered()) {
+      page.copyOrder(kvHead, channels);
     }
-    page.expandValues(room, kvHead, TOKENS, values);
-    room.kernels()
-        .floats()
-        .weightedSums(
-            weights, 0, TOKENS, rows, values, 0, valueDim, TOKENS, valueDim, out, 0, valueDim);
+    if (mixed.length == 0) {
+      mixed = new float[PageReader.MOST_ROWS * keyDim];
+    }
+    long offset = page.keysOffset(kvHead);
+    int place = 0;
+    for (int i = 0; i < shape.keys().size(); i++) {
+      CodeGrid codes = shape.keys().get(i);
+      int entries = codes.entries();
+      float[] numbers = room.codes().grid(entries * TOKENS);
+      codes.expand(room.codes(), page.bytes(), offset, numbers);
+      room.kernels()
+          .floats()
+          .products(
+              weights, 0, TOKENS, rows, numbers, 0, TOKENS, entries, TOKENS, mixed, 0, entries);
+      for (int row = 0; row < rows; row++) {
+        addChannels(shape.ordered(), place, row * entries, entries, out, row * valueDim);
+      }
+      place += entries;
+      offset += codes.bytes();
+    }
+  }
+
+  /** Adds those of a grid's channels that are values, wherever they lie. */
+  private void addChannels(
+      boolean ordered, int place, int from, int count, float[] out, int outAt) {
+    if (!ordered) {
+      int values = Math.clamp(valueDim - (long) place, 0, count);
+      room.kernels().rows().add(out, outAt + place, mixed, from, values);
+      return;
+    }
+    for (int i = 0; i < count; i++) {
+      int channel = channels[place + i];
+      if (channel < valueDim) {
+        out[outAt + channel] += mixed[from + i];
+      }
+    }
   }
 }

@@ -1,0 +1,147 @@
+package dev.kvasir.model;
+
+import dev.kvasir.attention.Attention;
+import dev.kvasir.kernel.Crew;
+import dev.kvasir.kernel.HeadProducts;
+import dev.kvasir.kernel.Kernels;
+import dev.kvasir.kernel.MatrixProducts;
+
+/**
+ * Attention to latent vectors, with the memory that it needs. Every query head attends to one key a
+ * token, {@code [latent | turned channels]}, whose latent is the value too.
+ */
+final class LatentPass implements AttentionPass {
+  private final ModelConfig config;
+  private final LatentConfig sizes;
+  private final Kernels kernels;
+  private final Crew crew;
+  private final MatrixProducts products;
+  private final HeadProducts headProducts;
+  private final Attention attention;
+  private final StepRows rows;
+  private final StepAngles angles;
+
+  private float[] queryLatents = {}; // (rows, queryRank)
+  private float[] heads = {}; // (rows, queryHeads, plain + rotary)
+  private float[] queries = {}; // (rows, queryHeads, rank + rotary)
+  private float[] keys = {}; // (rows, rank + rotary)
+  private float[] mixed = {}; // (rows, queryHeads, rank)
+  private float[] outputs = {}; // (rows, queryHeads, output)
+
+  private int layer;
+  private LatentWeights weights;
+  private final Crew.Work normalizeQueries = this::normalizeQueries;
+  private final Crew.Work normalizeAndRotate = this::normalizeAndRotate;
+  private final Crew.Work remember = this::remember;
+
+  LatentPass(
+      ModelConfig config,
+      Kernels kernels,
+      Crew crew,
+      MatrixProducts products,
+      Attention attention,
+      StepRows rows,
+      StepAngles angles) {
+    this.config = config;
+    this.sizes = config.latent().orElseThrow();
+    this.kernels = kernels;
+    this.crew = crew;
+    this.products = products;
+    this.headProducts = new HeadProducts(kernels, crew);
+    this.attention = attention;
+    this.rows = rows;
+    this.angles = angles;
+  }
+
+  @Override
+  public void makeRoom(int count) {
+    int queryHeads = config.queryHeads();
+    queryLatents = new float[count * sizes.queryRank()];
+    heads = new float[count * queryHeads * sizes.headDim()];
+    queries = new float[count * queryHeads * sizes.keyDim()];
+    keys = new float[count * sizes.keyDim()];
+    mixed = new float[count * queryHeads * sizes.rank()];
+    outputs = new float[count * queryHeads * sizes.output()];
+  }
+
+  @Override
+  public void run(int layerIndex, LayerWeights layerWeights, float[] normed, float[] update) {
+    layer = layerIndex;
+    weights = layerWeights.latent();
+    int count = rows.count();
+    project(normed, count);
+    crew.run(normalizeAndRotate, count);
+    headProducts.multiply(
+        weights.toLatent(), count, heads, sizes.headDim(), queries, sizes.keyDim());
+    crew.run(remember, count);
+    attention.attend(layer, layerWeights.window(), HeadWeights.NO_SINKS, queries, mixed);
+    headProducts.multiply(
+        weights.fromLatent(), count, mixed, sizes.rank(), outputs, sizes.output());
+    products.multiply(outputs, count, weights.output().matrix(), update);
+  }
+
+  private void project(float[] normed, int count) {
+    if (weights.queryLatent().isEmpty()) {
+      products.multiply(
+          normed, count, weights.query().matrix(), heads, weights.keyValue().matrix(), keys);
+      return;
+    }
+    LatentWeights.QueryLatent latent = weights.queryLatent().get();
+    products.multiply(
+        normed, count, latent.down().matrix(), queryLatents, weights.keyValue().matrix(), keys);
+    crew.run(normalizeQueries, count);
+    products.multiply(queryLatents, count, weights.query().matrix(), heads);
+  }
+
+  private void normalizeQueries(int row, int worker) {
+    LatentWeights.QueryLatent latent = weights.queryLatent().orElseThrow();
+    int at = row * sizes.queryRank();
+    latent.down().addBias(kernels, queryLatents, at);
+    normalize(latent.norm(), queryLatents, at);
+  }
+
+  private void normalize(float[] norm, float[] x, int at) {
+    kernels.rows().rmsNorm(x, at, norm, config.normEpsilon(), x, at, norm.length);
+  }
+
+  private void normalizeAndRotate(int row, int worker) {
+    int queryHeads = config.queryHeads();
+    int h = row * queryHeads * sizes.headDim();
+    int q = row * queryHeads * sizes.keyDim();
+    int k = row * sizes.keyDim();
+    weights.query().addBias(kernels, heads, h);
+    weights.keyValue().addBias(kernels, keys, k);
+    normalize(weights.latentNorm(), keys, k);
+    if (config.scales().query() != 1) {
+      kernels.rows().scale(heads, h, queryHeads * sizes.headDim(), config.scales().query());
+    }
+    for (int head = 0; head < queryHeads; head++) {
+      int from = h + head * sizes.headDim() + sizes.plain();
+      int to = q + head * sizes.keyDim() + sizes.rank();
+      System.arraycopy(heads, from, queries, to, sizes.rotary());
+    }
+    // What turns lies behind the latent, so heads begin that much later.
+    int kind = config.ropes().of(layer);
+    angles.rotate(kind, row, queries, q + sizes.rank(), queryHeads, sizes.keyDim());
+    angles.rotate(kind, row, keys, k + sizes.rank(), 1, sizes.keyDim());
+    lengthen(config.rope().magnitude(), q);
+  }
+
+  /** Keys stay as long as they are. */
+  private void lengthen(double magnitude, int q) {
+    if (magnitude == 1) {
+      return;
+    }
+    float factor = (float) (magnitude * magnitude);
+    for (int head = 0; head < config.queryHeads(); head++) {
+      int at = q + head * sizes.keyDim() + sizes.rank();
+      kernels.rows().scale(queries, at, sizes.rotary(), factor);
+    }
+  }
+
+  private void remember(int row, int worker) {
+    int k = row * sizes.keyDim();
+    int q = row * config.queryHeads() * sizes.keyDim();
+    rows.remember(layer, row, keys, k, keys, k, queries, q);
+  }
+}

@@ -1,0 +1,149 @@
+package dev.kvasir.model;
+
+import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.format.GgmlType;
+import dev.kvasir.format.Tensor;
+import dev.kvasir.format.TensorSource;
+import dev.kvasir.model.TensorNames.Part;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SegmentAllocator;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
+
+/**
+ * The matrices that take each query head to the latent and back, however a file holds them: two
+ * tensors of a matrix for each head, or one that makes keys and values of all heads out of a
+ * latent, as models train. That one has the first of the two turned around:
+ *
+ * <pre>
+ * (heads, plain + output, rank): the plain rows of a head, transposed, take it to the latent;
+ *                                its output rows take it back
+ * </pre>
+ *
+ * Floats keep their type when they are turned around. Codes cannot, since their groups lie along
+ * rows: they become half-precision floats, 16 bits a weight where Q8_0 takes 9 in memory, and lose
+ * 1/2048 of a weight at the most.
+ *
+ * @param toLatent by query head // (rank, plain)
+ * @param fromLatent by query head // (output, rank)
+ */
+record LatentTensors(List<Tensor> toLatent, List<Tensor> fromLatent) {
+  private static final ValueLayout.OfShort SHORT =
+      ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+  private static final ValueLayout.OfFloat FLOAT =
+      ValueLayout.JAVA_FLOAT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+
+  /** Whether a file holds one tensor of both, of which nothing but these can be had. */
+  static boolean areOne(TensorSource file, TensorNames names, int layer) {
+    return names == TensorNames.HUGGING_FACE
+        || file.find(names.weight(layer, Part.KEY_UP)).isEmpty()
+            && file.find(names.weight(layer, Part.KEY_VALUE_UP)).isPresent();
+  }
+
+  /** The tensors that a layer needs, with their shapes. */
+  static Map<String, long[]> shapes(
+      LatentConfig latent, long heads, TensorSource file, TensorNames names, int layer) {
+    if (areOne(file, names, layer)) {
+      long rows = heads * (latent.plain() + (long) latent.output());
+      return Map.of(names.weight(layer, Part.KEY_VALUE_UP), new long[] {rows, latent.rank()});
+    }
+    return Map.of(
+        names.weight(layer, Part.KEY_UP),
+        new long[] {heads, latent.rank(), latent.plain()},
+        names.weight(layer, Part.VALUE_UP),
+        new long[] {heads, latent.output(), latent.rank()});
+  }
+
+  /**
+   * @param memory for what is turned around
+   */
+  static LatentTensors of(
+      LatentConfig latent, int heads, TensorPlan plan, int layer, SegmentAllocator memory) {
+    TensorNames names = plan.names();
+    String both = names.weight(layer, Part.KEY_VALUE_UP);
+    if (plan.requires(both)) {
+      return split(plan.fileName(), plan.require(both), latent, heads, memory);
+    }
+    return new LatentTensors(
+        parts(plan.require(names.weight(layer, Part.KEY_UP)), heads, 0, latent.rank()),
+        parts(plan.require(names.weight(layer, Part.VALUE_UP)), heads, 0, latent.output()));
+  }
+
+  private static LatentTensors split(
+      String fileName, Tensor both, LatentConfig latent, int heads, SegmentAllocator memory) {
+    GgmlType type = turnedType(both);
+    List<Tensor> turned = new ArrayList<>();
+    for (int head = 0; head < heads; head++) {
+      MemorySegment data = memory.allocate(type.bytesFor((long) latent.rank() * latent.plain()));
+      turned.add(new Tensor(both.name(), type, new long[] {latent.rank(), latent.plain()}, data));
+    }
+    List<Tensor> plain = parts(both, heads, 0, latent.plain());
+    IntStream.range(0, heads)
+        .parallel()
+        .forEach(h -> turnAround(fileName, plain.get(h), turned.get(h)));
+    return new LatentTensors(turned, parts(both, heads, latent.plain(), latent.output()));
+  }
+
+  private static GgmlType turnedType(Tensor tensor) {
+    return tensor.type().isFloat() ? tensor.type() : GgmlType.F16;
+  }
+
+  /** So many rows of each head, from its row {@code first} on. */
+  private static List<Tensor> parts(Tensor tensor, int heads, int first, int count) {
+    long[] shape = tensor.shape();
+    long columns = shape[shape.length - 1];
+    long headValues = tensor.values() / heads;
+    GgmlType type = tensor.type();
+    List<Tensor> parts = new ArrayList<>();
+    for (int head = 0; head < heads; head++) {
+      long at = type.bytesFor(head * headValues + first * columns);
+      MemorySegment data = tensor.data().asSlice(at, type.bytesFor(count * columns));
+      parts.add(new Tensor(tensor.name(), type, new long[] {count, columns}, data));
+    }
+    return parts;
+  }
+
+  private static void turnAround(String fileName, Tensor from, Tensor to) {
+    int rows = (int) from.shape()[0];
+    int columns = (int) from.shape()[1];
+    float[] x = from.toFloats();
+    if (!from.type().isFloat()) {
+      requireHalves(fileName, from, x);
+    }
+    for (int column = 0; column < columns; column++) {
+      for (int row = 0; row < rows; row++) {
+        set(to, (long) column * rows + row, x[row * columns + column]);
+      }
+    }
+  }
+
+  private static void set(Tensor to, long index, float x) {
+    switch (to.type()) {
+      case F32 -> to.data().set(FLOAT, index * Float.BYTES, x);
+      case BF16 ->
+          to.data().set(SHORT, index * Short.BYTES, (short) (Float.floatToRawIntBits(x) >>> 16));
+      default -> to.data().set(SHORT, index * Short.BYTES, Float.floatToFloat16(x));
+    }
+  }
+
+  private static void requireHalves(String fileName, Tensor codes, float[] weights) {
+    for (float weight : weights) {
+      if (!Float.isFinite(Float.float16ToFloat(Float.floatToFloat16(weight)))) {
+        throw new InvalidInputException(
+            "%s: tensor '%s' has a weight of %s; expected at most 65504 where codes become halves"
+                .formatted(fileName, codes.name(), weight));
+      }
+    }
+  }
+
+  /** Bytes of what {@link #of} and the layout of codes make of one tensor of both. */
+  static long turnedBytes(Tensor both, LatentConfig latent, int heads) {
+    long turned = turnedType(both).bytesFor((long) latent.rank() * latent.plain());
+    Tensor back = parts(both, heads, latent.plain(), latent.output()).getFirst();
+    return heads * (turned + TensorPlan.matrixBytes(back, latent.output(), latent.rank()));
+  }
+}

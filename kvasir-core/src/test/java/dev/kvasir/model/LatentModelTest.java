@@ -1,0 +1,184 @@
+package dev.kvasir.model;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
+
+import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.cache.KvCache;
+import dev.kvasir.engine.Batch;
+import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.format.GgmlType;
+import dev.kvasir.format.GgufFile;
+import dev.kvasir.format.SafetensorsFolder;
+import dev.kvasir.kernel.Crew;
+import dev.kvasir.kernel.ScalarKernels;
+import dev.kvasir.memory.CountedArena;
+import dev.kvasir.memory.MemoryPool;
+import dev.kvasir.model.TinyModel.Sizes;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.Random;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/**
+ * Latent attention against heads whose keys and values are made of the latents, as models train.
+ */
+class LatentModelTest {
+  private static final long SEED = 53;
+  private static final double CLOSE = 1e-3;
+  private static final int[] TOKENS = {3, 14, 15, 9, 26, 5, 35, 8, 9, 7, 9, 32};
+
+  @TempDir Path folder;
+
+  private final Crew crew = new Crew(2);
+  private final long arenasBefore = CountedArena.liveArenas();
+
+  @AfterEach
+  void closingFreesAll() {
+    crew.close();
+    assertThat(CountedArena.liveArenas()).isEqualTo(arenasBefore);
+  }
+
+  static Stream<LatentConfig> latents() {
+    return Stream.of(
+        TinyLatent.SMALL,
+        new LatentConfig(24, 8, 12, 10, 20),
+        new LatentConfig(16, 2, 5, 33, 0),
+        new LatentConfig(40, 16, 24, 24, 7));
+  }
+
+  @ParameterizedTest
+  @MethodSource("latents")
+  void everyFormOfFileAgreesWithTheDefinition(LatentConfig latent) {
+    TinyModel trained = TinyLatent.trained(TinyLatent.sizes(5), latent, SEED);
+    double[][] expected = new NaiveDecoder(trained).logits(TOKENS);
+    assertClose(logits(gguf(trained), TOKENS), expected, CLOSE);
+    assertClose(logits(huggingFace(trained), TOKENS), expected, CLOSE);
+    TinyModel split = TinyLatent.split(TinyLatent.sizes(5), latent, SEED);
+    assertClose(logits(gguf(split), TOKENS), new NaiveDecoder(split).logits(TOKENS), CLOSE);
+  }
+
+  @Test
+  void aLongPromptAgreesAcrossPages() {
+    TinyModel model = TinyLatent.split(TinyLatent.sizes(12), TinyLatent.SMALL, SEED);
+    int[] tokens = new Random(SEED).ints(300, 0, 50).toArray();
+    assertClose(logits(gguf(model), tokens), new NaiveDecoder(model).logits(tokens), CLOSE);
+  }
+
+  /** Codes lose what rounding of activations loses; turned around, they lose a little more. */
+  @ParameterizedTest
+  @EnumSource(
+      value = GgmlType.class,
+      names = {"F16", "BF16", "Q8_0", "Q4_0", "Q6_K"})
+  void everyTypeOfWeightAgrees(GgmlType type) {
+    Sizes sizes = TinyLatent.sizes(8).withType(type);
+    double bound = type.isFloat() ? CLOSE : 100 * CLOSE;
+    TinyModel trained = TinyLatent.trained(sizes, TinyLatent.CODED, SEED);
+    assertClose(logits(gguf(trained), TOKENS), new NaiveDecoder(trained).logits(TOKENS), bound);
+    if (type != GgmlType.Q6_K) { // heads of 64 channels are no whole block
+      TinyModel split = TinyLatent.split(sizes, TinyLatent.CODED, SEED);
+      assertClose(logits(gguf(split), TOKENS), new NaiveDecoder(split).logits(TOKENS), bound);
+    }
+  }
+
+  @Test
+  void weightsAreForetoldAndCounted() {
+    for (GgmlType type : new GgmlType[] {GgmlType.F32, GgmlType.BF16, GgmlType.Q8_0}) {
+      Sizes sizes = TinyLatent.sizes(8).withType(type);
+      for (TinyModel model :
+          new TinyModel[] {
+            TinyLatent.trained(sizes, TinyLatent.CODED, SEED),
+            TinyLatent.split(sizes, TinyLatent.CODED, SEED)
+          }) {
+        Path written = model.writeGguf(folder.resolve("tiny.gguf"));
+        long foretold;
+        try (GgufFile file = GgufFile.open(written)) {
+          foretold = TensorPlan.of(ModelConfig.of(file), file).loadedBytes();
+        }
+        try (HostEngine decoder = gguf(model)) {
+          assertThat(decoder.weightBytes()).isEqualTo(foretold);
+        }
+        long stored = model.tensors.values().stream().mapToLong(t -> t.bytes().length).sum();
+        assertThat(type.isFloat() ? stored : foretold).isEqualTo(foretold);
+      }
+    }
+    TinyModel model = TinyLatent.trained(TinyLatent.sizes(3), TinyLatent.SMALL, SEED);
+    try (SafetensorsFolder file =
+        SafetensorsFolder.open(model.writeFolder(folder.resolve("folder")))) {
+      ModelConfig config = ModelConfig.of(folder.resolve("folder"));
+      long stored = model.tensors.values().stream().mapToLong(t -> t.bytes().length).sum();
+      assertThat(TensorPlan.of(config, file).loadedBytes()).isEqualTo(stored);
+    }
+  }
+
+  @Test
+  void whatFilesSayIsFoundAgain() {
+    TinyModel model = TinyLatent.split(TinyLatent.sizes(5), TinyLatent.SMALL, SEED);
+    try (HostEngine decoder = gguf(model)) {
+      ModelConfig config = decoder.config();
+      assertThat(config.latent()).contains(TinyLatent.SMALL);
+      assertThat(config.keyDim()).isEqualTo(32);
+      assertThat(config.valueDim()).isEqualTo(24);
+      assertThat(config.kvHeads()).isOne();
+      assertThat(config.cacheShape().hasValuesInKeys()).isTrue();
+      assertThat(config.scales().query()).isCloseTo((float) Math.sqrt(32 / 20.0), within(1e-6f));
+      assertThat(config.sharedRotation()).isEmpty();
+      assertThatThrownBy(() -> config.requirePlain("calibration"))
+          .isInstanceOf(InvalidInputException.class)
+          .hasMessageEndingWith(
+              "calibration knows keys and values of heads; this is a deepseek2 model, which attends"
+                  + " to latent vectors");
+      assertThatThrownBy(config::rotation)
+          .hasMessageEndingWith("latent vectors do not turn; this is made for one rotation of all");
+      assertThatThrownBy(() -> decoder.weights().layers().getFirst().heads())
+          .hasMessage("this layer attends to latent vectors; expected keys and values of heads");
+    }
+  }
+
+  private HostEngine gguf(TinyModel model) {
+    GgufFile file = GgufFile.open(model.writeGguf(folder.resolve("tiny.gguf")));
+    return HostEngine.load(
+        file, new ScalarKernels(), crew, MemoryPool.unlimited(), (done, inAll) -> {});
+  }
+
+  private HostEngine huggingFace(TinyModel model) {
+    Path written = model.writeFolder(folder.resolve("tiny"));
+    return HostEngine.load(
+        written, new ScalarKernels(), crew, MemoryPool.unlimited(), (done, inAll) -> {});
+  }
+
+  /** The logits after each token, in one step; closes the decoder. */
+  private static float[][] logits(HostEngine decoder, int[] tokens) {
+    try (decoder;
+        KvCache cache = CacheSpec.DEFAULT.newCache(decoder.config().cacheShape())) {
+      Batch batch = new Batch();
+      for (int token : tokens) {
+        batch.add(cache, token, true);
+      }
+      decoder.forward(batch);
+      float[][] rows = new float[tokens.length][];
+      for (int t = 0; t < tokens.length; t++) {
+        int at = batch.logitsAt(t);
+        rows[t] = Arrays.copyOfRange(batch.logits(), at, at + batch.vocabulary());
+      }
+      return rows;
+    }
+  }
+
+  private static void assertClose(float[][] found, double[][] expected, double bound) {
+    for (int t = 0; t < expected.length; t++) {
+      for (int i = 0; i < expected[t].length; i++) {
+        assertThat((double) found[t][i])
+            .as("token %d, logit %d", t, i)
+            .isCloseTo(expected[t][i], within(bound));
+      }
+    }
+  }
+}

@@ -1,0 +1,117 @@
+package dev.kvasir.model;
+
+import dev.kvasir.attention.NaiveAttention;
+import java.util.HashMap;
+import java.util.Map;
+
+/**
+ * Attention to latents as models train it: every head's keys and values are made of the latents,
+ * and heads attend as they do anywhere. What is rounded is what a cache holds, latents and turned
+ * channels.
+ */
+final class NaiveLatent {
+  private final NaiveDecoder decoder;
+  private final TinyModel model;
+  private final LatentConfig latent;
+  private final Map<String, double[]> known = new HashMap<>();
+
+  NaiveLatent(NaiveDecoder decoder, TinyModel model) {
+    this.decoder = decoder;
+    this.model = model;
+    this.latent = model.latent;
+  }
+
+  double[][] attention(String at, double[][] x) {
+    double[][] queries = queries(at, x);
+    double[][] compressed = decoder.project(at + "kv_a_proj_with_mqa", x);
+    double[][] latents = decoder.normed(part(compressed, 0, latent.rank()), latentNorm(at));
+    double[][] turned = turned(part(compressed, latent.rank(), latent.rotary()));
+    NaiveDecoder.halves(latents);
+    NaiveDecoder.halves(turned);
+    int heads = model.sizes.queryHeads();
+    double[][] mixed = new double[x.length][heads * latent.output()];
+    for (int head = 0; head < heads; head++) {
+      double[][] plain = part(queries, head * latent.headDim(), latent.plain());
+      int turning = head * latent.headDim() + latent.plain();
+      double[][] q = beside(plain, turned(part(queries, turning, latent.rotary())));
+      double[][] k = beside(made(latents, at, head, true), turned);
+      double[][] v = made(latents, at, head, false);
+      for (int t = 0; t < x.length; t++) {
+        double[] out = NaiveAttention.attend(q[t], k, v, t, model.window);
+        System.arraycopy(out, 0, mixed[t], head * latent.output(), out.length);
+      }
+    }
+    return decoder.project(at + "o_proj", mixed);
+  }
+
+  private static String latentNorm(String at) {
+    return at + "kv_a_layernorm.weight";
+  }
+
+  private double[][] queries(String at, double[][] x) {
+    if (latent.queryRank() == 0) {
+      return decoder.project(at + "q_proj", x);
+    }
+    double[][] low = decoder.project(at + "q_a_proj", x);
+    return decoder.project(at + "q_b_proj", decoder.normed(low, at + "q_a_layernorm.weight"));
+  }
+
+  /** A head's keys without what turns, or its values, of every latent. */
+  private double[][] made(double[][] latents, String at, int head, boolean keys) {
+    int width = keys ? latent.plain() : latent.output();
+    double[][] out = new double[latents.length][width];
+    for (int t = 0; t < latents.length; t++) {
+      for (int i = 0; i < width; i++) {
+        for (int r = 0; r < latent.rank(); r++) {
+          out[t][i] += weight(at, head, keys, i, r) * latents[t][r];
+        }
+      }
+    }
+    return out;
+  }
+
+  private double weight(String at, int head, boolean keys, int channel, int r) {
+    int rank = latent.rank();
+    if (model.tensors.containsKey(at + "kv_b_proj.weight")) {
+      int row = head * (latent.plain() + latent.output()) + (keys ? 0 : latent.plain()) + channel;
+      return weights(at + "kv_b_proj.weight")[row * rank + r];
+    }
+    return keys
+        ? weights(at + "k_b_proj.weight")[(head * rank + r) * latent.plain() + channel]
+        : weights(at + "v_b_proj.weight")[(head * latent.output() + channel) * rank + r];
+  }
+
+  private double[] weights(String name) {
+    return known.computeIfAbsent(name, decoder::weights);
+  }
+
+  /** Neighbours turn together. */
+  private double[][] turned(double[][] x) {
+    double[][] turned = new double[x.length][latent.rotary()];
+    for (int t = 0; t < x.length; t++) {
+      for (int i = 0; i < latent.rotary(); i += 2) {
+        double angle = t * Math.pow(TinyModel.ROPE_BASE, -1.0 * i / latent.rotary());
+        turned[t][i] = x[t][i] * Math.cos(angle) - x[t][i + 1] * Math.sin(angle);
+        turned[t][i + 1] = x[t][i + 1] * Math.cos(angle) + x[t][i] * Math.sin(angle);
+      }
+    }
+    return turned;
+  }
+
+  private static double[][] part(double[][] x, int from, int count) {
+    double[][] part = new double[x.length][count];
+    for (int t = 0; t < x.length; t++) {
+      System.arraycopy(x[t], from, part[t], 0, count);
+    }
+    return part;
+  }
+
+  private static double[][] beside(double[][] left, double[][] right) {
+    double[][] both = new double[left.length][left[0].length + right[0].length];
+    for (int t = 0; t < left.length; t++) {
+      System.arraycopy(left[t], 0, both[t], 0, left[t].length);
+      System.arraycopy(right[t], 0, both[t], left[t].length, right[t].length);
+    }
+    return both;
+  }
+}
