@@ -462,6 +462,9 @@ public final class PagedCache implements KvCache {
     }
     if (unseals) {
       unseal(kept - 1);
+    } else if (wanted > 0 && wanted < firstPosition(kept)) {
+      // Where no layer packs, a block that is past the window is in full precision all the same.
+      sealedEnd = Math.min(sealedEnd, Math.max(kept - 1, sinkBlocks));
     }
     if (!blocks.holdsWindows(places, length)) {
       cutTo(0);

@@ -1,6 +1,7 @@
 package dev.kvasir.format;
 
 import dev.kvasir.error.InvalidInputException;
+import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
@@ -8,6 +9,8 @@ import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.SortedMap;
+import java.util.TreeMap;
 
 /**
  * The weights of a model folder as Hugging Face lays it out: {@code model.safetensors}, or {@code
@@ -17,12 +20,20 @@ public final class SafetensorsFolder implements TensorSource {
   private static final String SINGLE = "model.safetensors";
   private static final String INDEX = "model.safetensors.index.json";
 
+  private static final String BLOCKS = "_blocks";
+  private static final String SCALES = "_scales";
+
   private final Path folder;
   private final Map<Path, SafetensorsFile> shards = new LinkedHashMap<>();
   private final Map<String, SafetensorsFile> shardOfTensor = new LinkedHashMap<>();
 
   private SafetensorsFolder(Path folder) {
     this.folder = folder;
+  }
+
+  /** Whether a folder has what {@link #open} opens. */
+  public static boolean holdsWeights(Path folder) {
+    return Files.exists(folder.resolve(SINGLE)) || Files.exists(folder.resolve(INDEX));
   }
 
   /** Maps the one file of the folder, or every shard that its index names. */
@@ -106,11 +117,31 @@ public final class SafetensorsFolder implements TensorSource {
 
   /** The matrices that lie here as {@code NAME_blocks} and {@code NAME_scales}. */
   public Optional<Mxfp4Pair> findMxfp4(String tensorName) {
-    Optional<ByteTensor> blocks = findBytes(tensorName + "_blocks");
-    Optional<ByteTensor> scales = findBytes(tensorName + "_scales");
+    Optional<ByteTensor> blocks = findBytes(tensorName + BLOCKS);
+    Optional<ByteTensor> scales = findBytes(tensorName + SCALES);
     return blocks.isEmpty() || scales.isEmpty()
         ? Optional.empty()
         : Optional.of(Mxfp4Pair.of(name(), tensorName, blocks.get(), scales.get()));
+  }
+
+  @Override
+  public SortedMap<String, MemorySegment> pairedBytes() {
+    SortedMap<String, MemorySegment> found = new TreeMap<>();
+    for (String tensorName : shardOfTensor.keySet()) {
+      if (tensorName.endsWith(BLOCKS)) {
+        String scales = tensorName.substring(0, tensorName.length() - BLOCKS.length()) + SCALES;
+        findBytes(tensorName)
+            .ifPresent(
+                blocks ->
+                    findBytes(scales)
+                        .ifPresent(
+                            bytes -> {
+                              found.put(tensorName, blocks.data());
+                              found.put(scales, bytes.data());
+                            }));
+      }
+    }
+    return found;
   }
 
   private Optional<ByteTensor> findBytes(String tensorName) {

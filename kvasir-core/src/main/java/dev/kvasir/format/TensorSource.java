@@ -1,9 +1,12 @@
 package dev.kvasir.format;
 
 import dev.kvasir.error.InvalidInputException;
+import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.Optional;
+import java.util.SortedMap;
 
 /** An open model file, or a set of them, that hands out tensors by name. */
 public interface TensorSource extends AutoCloseable {
@@ -13,6 +16,11 @@ public interface TensorSource extends AutoCloseable {
   Collection<Tensor> tensors();
 
   Optional<Tensor> find(String tensorName);
+
+  /** Bytes of tensors that are read in pairs and are no tensors of their own, by name. */
+  default SortedMap<String, MemorySegment> pairedBytes() {
+    return Collections.emptySortedMap();
+  }
 
   /** The tensor of that name, refused unless it has that shape. */
   default Tensor require(String tensorName, long... shape) {

@@ -11,6 +11,7 @@ import java.util.stream.Collectors;
 public enum Architecture {
   LLAMA("llama", RopeLayout.NEIGHBOURS, Bias.IF_PRESENT, false),
   MISTRAL("mistral", Traits.of(RopeLayout.NEIGHBOURS).slides()),
+  MISTRAL3("mistral3", Traits.of(RopeLayout.NEIGHBOURS).alsoCalled("ministral3")),
   QWEN2("qwen2", RopeLayout.HALVES, Bias.REQUIRED, false),
   QWEN3("qwen3", RopeLayout.HALVES, Bias.IF_PRESENT, true),
   GEMMA2(

@@ -8,7 +8,9 @@ import dev.kvasir.model.Routing.Score;
 
 /** Reads what files say of experts, beside what they say of any decoder. */
 final class ExpertConfigs {
-  private static final int SIGMOID = 2; // as GGUF counts kinds of gates
+  // As GGUF counts kinds of gates.
+  private static final int SOFTMAX = 1;
+  private static final int SIGMOID = 2;
 
   private ExpertConfigs() {}
 
@@ -37,7 +39,7 @@ final class ExpertConfigs {
             yield withSharedGate(count, used, width, shared, Routing.softmax(false));
           }
           case GPT_OSS -> gptOss(count, used, width);
-          case DEEPSEEK2 -> deepSeek(metadata, prefix);
+          case DEEPSEEK2 -> deepSeek(metadata, plain);
           default -> throw notMixed(fileName, plain);
         };
     return plain.withExperts(experts);
@@ -50,16 +52,15 @@ final class ExpertConfigs {
         : plain.feedForward() / Math.max(1, used);
   }
 
-  /**
-   * DeepSeek's, of any generation.
-   *
-   * @param prefix of the keys
-   */
-  static ExpertConfig deepSeek(GgufMetadata metadata, String prefix) {
+  /** DeepSeek's, of any generation, and what is built like it. */
+  private static ExpertConfig deepSeek(GgufMetadata metadata, ModelConfig plain) {
+    String prefix = plain.architecture().fileName() + ".";
     int width = metadata.requireInteger(prefix + "expert_feed_forward_length");
     int groups = metadata.integer(prefix + "expert_group_count").orElse(1);
     int groupsUsed = metadata.integer(prefix + "expert_group_used_count").orElse(groups);
-    boolean sigmoid = metadata.integer(prefix + "expert_gating_func").orElse(1) == SIGMOID;
+    int said = metadata.integer(prefix + "expert_gating_func").orElse(0); // 0 says nothing
+    int usual = isGlmFlash(plain) ? SIGMOID : SOFTMAX;
+    int gate = said == 0 ? usual : said;
     double scale = metadata.number(prefix + "expert_weights_scale").orElse(1.0);
     return deepSeek(
         metadata.requireInteger(prefix + "expert_count"),
@@ -68,10 +69,15 @@ final class ExpertConfigs {
         metadata.integer(prefix + "expert_shared_count").orElse(0),
         metadata.integer(prefix + "leading_dense_block_count").orElse(0),
         new Routing(
-            sigmoid ? Score.SIGMOID : Score.SOFTMAX,
+            gate == SIGMOID ? Score.SIGMOID : Score.SOFTMAX,
             groups > 1 ? new Groups(groups, groupsUsed, 2) : Groups.NONE,
             metadata.bool(prefix + "expert_weights_norm").orElse(false),
             scale == 0 ? 1 : (float) scale)); // older files say so for none
+  }
+
+  /** GLM 4.7 Flash, whose files do not say how it chooses: llama.cpp knows it by these, too. */
+  private static boolean isGlmFlash(ModelConfig plain) {
+    return (plain.layers() == 47 || plain.layers() == 48) && plain.vocabulary() == 154_880;
   }
 
   /** The same from a folder. Its second generation judges a group of experts by its best alone. */

@@ -105,12 +105,15 @@ record ExpertTensors(
       plan.need(weight(layer, shared.formatted("down")), hidden, experts.sharedWidth());
     }
     if (experts.sharedGate()) {
-      plan.need(weight(layer, sharedGate), sharedGateShape());
+      plan.need(weight(layer, sharedGate), sharedGateShape(plan, layer));
     }
   }
 
-  private long[] sharedGateShape() {
-    return names == TensorNames.GGUF ? new long[] {hidden} : new long[] {1, hidden};
+  /** A row, which GGUF files hold as a vector once they have been quantized. */
+  private long[] sharedGateShape(TensorPlan plan, int layer) {
+    boolean isVector =
+        names == TensorNames.GGUF && plan.dimensions(weight(layer, sharedGate)).orElse(1) == 1;
+    return isVector ? new long[] {hidden} : new long[] {1, hidden};
   }
 
   String weight(int layer, String stem) {

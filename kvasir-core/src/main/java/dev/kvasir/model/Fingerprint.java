@@ -40,6 +40,12 @@ public final class Fingerprint {
       add(digest, "%s %s %s".formatted(tensor.name(), tensor.type(), tensor.shapeText()));
       addSamples(digest, tensor.data());
     }
+    file.pairedBytes()
+        .forEach(
+            (name, bytes) -> {
+              add(digest, "%s %d".formatted(name, bytes.byteSize()));
+              addSamples(digest, bytes);
+            });
     return HexFormat.of().formatHex(digest.digest(), 0, SHOWN_BYTES);
   }
 

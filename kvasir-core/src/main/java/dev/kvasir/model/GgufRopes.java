@@ -38,7 +38,8 @@ final class GgufRopes {
   }
 
   private RopeSettings global() {
-    double base = metadata.number(key("rope.freq_base")).orElse(10_000.0);
+    refuseScaledByPosition();
+    double base = metadata.number(key("rope.freq_base")).orElse(usualBase());
     RopeFrequencies frequencies = frequencies();
     double magnitude = metadata.number(key("rope.scaling.attn_factor")).orElse(1.0);
     if (frequencies instanceof Yarn yarn) {
@@ -46,6 +47,22 @@ final class GgufRopes {
     }
     return new RopeSettings(
         architecture.ggufRopeLayout(), base, dimensions, frequencies, magnitude);
+  }
+
+  private void refuseScaledByPosition() {
+    double scale = metadata.number(key("attention.temperature_scale")).orElse(0.0);
+    if (scale != 0) {
+      throw new InvalidInputException(
+          "%s: scales its queries by their positions; that is not supported"
+              .formatted(file.name()));
+    }
+  }
+
+  /** What files mean that say nothing; some of Gemma 3 say it under a name of their own. */
+  private double usualBase() {
+    return architecture == Architecture.GEMMA3
+        ? metadata.number(key("rope.global.freq_base")).orElse(1_000_000.0)
+        : 10_000;
   }
 
   private RopeSettings local(RopeSettings global) {
@@ -77,12 +94,25 @@ final class GgufRopes {
     return switch (kind) {
       case "none" -> new RopeFrequencies.Plain();
       case "linear" -> new RopeFrequencies.Linear(factor);
-      case "yarn" -> new Yarn(factor, originalContext(), Yarn.FAST_TURNS, Yarn.SLOW_TURNS, true);
+      case "yarn" ->
+          new Yarn(
+              factor,
+              originalContext(),
+              turns("rope.scaling.yarn_beta_fast", Yarn.FAST_TURNS),
+              turns("rope.scaling.yarn_beta_slow", Yarn.SLOW_TURNS),
+              true);
       default ->
           throw new InvalidInputException(
               "%s: rope scaling is '%s'; supported are none, linear, yarn, longrope and Llama 3.1's"
                   .formatted(file.name(), kind));
     };
+  }
+
+  /** llama.cpp takes no notice of these in other families. */
+  private double turns(String suffix, double usual) {
+    return architecture == Architecture.MISTRAL3
+        ? metadata.number(key(suffix)).orElse(usual)
+        : usual;
   }
 
   private float[] factors(String tensor) {

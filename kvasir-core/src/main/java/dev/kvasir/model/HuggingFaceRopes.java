@@ -32,6 +32,11 @@ final class HuggingFaceRopes {
     Optional<JsonFile> all = json.object("rope_parameters").or(() -> json.object("rope_scaling"));
     Optional<JsonFile> full = all.flatMap(given -> given.object("full_attention"));
     Optional<JsonFile> sliding = all.flatMap(given -> given.object("sliding_attention"));
+    if (all.flatMap(given -> given.number("llama_4_scaling_beta")).orElse(0.0) != 0) {
+      throw new InvalidInputException(
+          "%s: scales its queries by their positions; that is not supported"
+              .formatted(json.name()));
+    }
     RopeSettings global = global(full.or(() -> all));
     if (architecture == Architecture.SMOLLM3) {
       return withoutSome(global, layers);

@@ -21,10 +21,6 @@ final class LatentConfigs {
    */
   static ModelConfig of(String fileName, GgufMetadata metadata, ModelConfig plain) {
     String prefix = plain.architecture().fileName() + ".";
-    if (metadata.number(prefix + "attention.temperature_scale").orElse(0.0) != 0) {
-      throw new InvalidInputException(
-          "%s: scales its queries by their positions; that is not supported".formatted(fileName));
-    }
     int headDim = metadata.integer(prefix + "attention.key_length_mla").orElse(plain.keyDim());
     int rotary = plain.rope().dimensions();
     LatentConfig latent =
@@ -60,6 +56,11 @@ final class LatentConfigs {
     RopeLayout layout =
         json.bool("rope_interleave").orElse(true) ? RopeLayout.NEIGHBOURS : RopeLayout.HALVES;
     RopeSettings read = plain.rope();
+    if (read.frequencies() instanceof RopeFrequencies.LongRope) {
+      throw new InvalidInputException(
+          "%s: rope scaling is 'longrope'; of latent attention none but yarn is supported"
+              .formatted(json.name()));
+    }
     RopeSettings rope =
         new RopeSettings(layout, read.base(), rotary, read.frequencies(), read.magnitude());
     double multiplier =

@@ -195,6 +195,11 @@ public final class TensorPlan {
     return file.find(name).isPresent();
   }
 
+  /** How many dimensions a tensor has; empty where the file does not hold it. */
+  Optional<Integer> dimensions(String name) {
+    return file.find(name).map(tensor -> tensor.shape().length);
+  }
+
   /** Blocks and scales of that name, where the file holds experts so. */
   Optional<Mxfp4Pair> mxfp4(String name) {
     return file instanceof TextTensors texts ? texts.findMxfp4(name) : Optional.empty();

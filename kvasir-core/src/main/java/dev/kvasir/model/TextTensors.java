@@ -4,9 +4,11 @@ import dev.kvasir.format.Mxfp4Pair;
 import dev.kvasir.format.SafetensorsFolder;
 import dev.kvasir.format.Tensor;
 import dev.kvasir.format.TensorSource;
+import java.lang.foreign.MemorySegment;
 import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
+import java.util.SortedMap;
 
 /**
  * The tensors of a Hugging Face folder by the names that a decoder alone has, also where it is the
@@ -24,6 +26,11 @@ record TextTensors(TensorSource folder) implements TensorSource {
   @Override
   public Collection<Tensor> tensors() {
     return folder.tensors();
+  }
+
+  @Override
+  public SortedMap<String, MemorySegment> pairedBytes() {
+    return folder.pairedBytes();
   }
 
   @Override

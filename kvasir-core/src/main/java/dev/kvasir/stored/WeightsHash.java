@@ -39,6 +39,9 @@ public final class WeightsHash {
             .toList();
     Sha256 all = new Sha256();
     hashes.forEach(all::add);
+    source
+        .pairedBytes()
+        .forEach((name, bytes) -> all.add(new Sha256().add(name).add(bytes).finish()));
     return HexFormat.of().formatHex(all.finish());
   }
 

@@ -154,21 +154,13 @@ class PackedAttentionTest {
       delimiter = '|',
       value = {
         "fp16                    | 576 | 512 | 16",
-        "bf16                    | 576 | 512 | 3",
-        "kivi:2,group=64         | 576 | 512 | 8",
         "kivi:3,sinks=9          | 576 | 512 | 1",
-        "kivi:8,window=0         | 576 | 512 | 9",
         "kivi:4                  | 1024 | 1024 | 2",
         "patternkv:2,patterns=4  | 576 | 512 | 3",
-        "patternkv:4,rope=static,patterns=4 | 576 | 512 | 1",
         "mixkvq,high=1.9,mid=1.6 | 576 | 512 | 4",
-        "mixkvq,high=0.001,mid=0.001 | 576 | 512 | 1",
         "pmkvq:2,budget=16MiB    | 576 | 512 | 4",
-        "pmkvq:2,budget=16MiB,keys=token | 576 | 512 | 1",
         "pmkvq:2,budget=2600KiB,keys=token | 576 | 512 | 2",
-        "pmkvq:2,budget=2600KiB  | 576 | 512 | 2",
         "commvq:1,beam=1         | 576 | 512 | 4",
-        "commvq:1,beam=1,scores=tables | 288 | 256 | 1",
         "mead:2,first=coded,tables=off | 576 | 512 | 4",
         "toy                     | 576 | 512 | 2"
       })

@@ -8,6 +8,7 @@ import dev.kvasir.codec.mead.MadeUpTables;
 import dev.kvasir.profile.Profile;
 import java.util.List;
 import java.util.function.Supplier;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /** The caches that are held to what every kind of cache promises. */
@@ -198,8 +199,10 @@ final class ContractSpecs {
   }
 
   static Stream<ShapedSpec> latentKinds() {
-    return on(LATENT, ContractSpecs::latentSpecs)
-        .filter(kind -> !kind.spec().contains("rotary=") || hasRotary(kind.shape()));
+    List<CacheShape> turning = LATENT.stream().filter(ContractSpecs::hasRotary).toList();
+    return Stream.concat(
+        on(LATENT, () -> latentSpecs().filter(spec -> !spec.contains("rotary="))),
+        on(turning, () -> latentSpecs().filter(spec -> spec.contains("rotary="))));
   }
 
   private static boolean hasRotary(CacheShape shape) {
@@ -208,7 +211,7 @@ final class ContractSpecs {
 
   static Stream<ShapedSpec> localKinds() {
     return Stream.concat(
-        on(LOCAL.subList(0, 1), ContractSpecs::fewSpecs),
+        on(LOCAL.subList(0, 1), ContractSpecs::quickSpecs),
         on(LOCAL.subList(1, 2), ContractSpecs::latentSpecs));
   }
 
@@ -229,10 +232,18 @@ final class ContractSpecs {
         .flatMap(some -> some);
   }
 
+  /**
+   * Every spec on one of the shapes, in turn, so that each shape and each spec has its part. {@code
+   * -Dkvasir.thorough=true} tries all specs on all of them.
+   */
   private static Stream<ShapedSpec> on(
       List<CacheShape> shapes, Supplier<Stream<String>> someSpecs) {
-    return shapes.stream()
-        .flatMap(shape -> someSpecs.get().map(spec -> new ShapedSpec(shape, spec)));
+    List<String> specs = someSpecs.get().toList();
+    if (Boolean.getBoolean("kvasir.thorough")) {
+      return shapes.stream().flatMap(shape -> specs.stream().map(s -> new ShapedSpec(shape, s)));
+    }
+    return IntStream.range(0, specs.size())
+        .mapToObj(i -> new ShapedSpec(shapes.get(i % shapes.size()), specs.get(i)));
   }
 
   /** With the codebooks that specs ask for: those of large heads take their time. */

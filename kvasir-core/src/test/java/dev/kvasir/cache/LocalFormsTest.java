@@ -100,6 +100,20 @@ class LocalFormsTest {
     }
   }
 
+  /** Where no layer packs, a block that was passed by the window is no whole one once it is cut. */
+  @Test
+  void aCutCacheThatNeverPacksIsRestored() {
+    CacheShape shape = WHOLE.within(new LayerWindows(List.of(150, 150, 150, 150)));
+    String spec = "kivi:2,window=100";
+    try (KvCache cache = filled(spec, shape)) {
+      for (int length : new int[] {TOKENS - 10, TOKENS - 100, TOKENS - 128}) {
+        cache.truncate(length);
+        assertThat(cache.length()).isEqualTo(length);
+        CacheSpec.parse(spec).restored(shape, CacheHost.unknown(), cache.form()).close();
+      }
+    }
+  }
+
   @Test
   void patternsOfLayersThatLetGoOfPages() {
     try (KvCache cache = filled("patternkv:2,patterns=1,rope=static,window=0", LOCAL)) {

@@ -41,7 +41,7 @@ class LocalLayersTest {
   };
   private static final int PAGE = KvCache.TOKENS_PER_PAGE;
   private static final int LONGEST = 1200;
-  private static final int ACTS = 24;
+  private static final int ACTS = 16;
   private static final int VECTOR = HEADS.kvHeads() * HEADS.keyDim();
   private static final int QUERY = HEADS.queryHeads() * HEADS.keyDim();
 

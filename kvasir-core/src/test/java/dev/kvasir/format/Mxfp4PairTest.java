@@ -86,6 +86,7 @@ class Mxfp4PairTest {
                         "down_proj_scales": "two.safetensors"}}""");
     try (SafetensorsFolder weights = SafetensorsFolder.open(folder)) {
       assertValues(weights.findMxfp4("down_proj").orElseThrow().expert(1), 1, 0, 1);
+      assertThat(weights.pairedBytes()).containsOnlyKeys("down_proj_blocks", "down_proj_scales");
     }
   }
 
@@ -95,6 +96,7 @@ class Mxfp4PairTest {
     try (SafetensorsFolder weights = SafetensorsFolder.open(folder)) {
       assertThat(weights.findMxfp4("down_proj")).isEmpty();
       assertThat(weights.findMxfp4("up_proj")).isEmpty();
+      assertThat(weights.pairedBytes()).isEmpty();
       assertThat(catchThrowable(() -> weights.find("down_proj_blocks")))
           .hasMessageEndingWith("has dtype U8; supported are F32, F16, BF16");
     }

@@ -153,6 +153,15 @@ class HostEngineTest {
     }
   }
 
+  @Test
+  void theGateOfASharedExpertMayBeARow() {
+    TinyModel model = new TinyModel(Sizes.of("qwen2moe"), SEED);
+    model.convertedAsRow = true;
+    try (HostEngine decoder = gguf(model)) {
+      assertClose(inOneStep(decoder, TOKENS), new NaiveDecoder(model).logits(TOKENS), CLOSE);
+    }
+  }
+
   @ParameterizedTest
   @CsvSource({"1", "2", "3", "5", "11", "12", "100"})
   void aSlidingWindowHidesWhatIsFartherBack(int window) {

@@ -101,6 +101,9 @@ final class TinyModel {
   /** How its layers attend to latents, where they do. */
   LatentConfig latent;
 
+  /** Converters leave the shared expert's gate a row, and quantizers make it a vector. */
+  boolean convertedAsRow;
+
   /** Positions that a token sees. */
   int window = Integer.MAX_VALUE;
 
@@ -294,7 +297,7 @@ final class TinyModel {
               .map(tensors::get)
               .toList());
     }
-    if (name.contains("shared_expert_gate")) {
+    if (name.contains("shared_expert_gate") && !convertedAsRow) {
       return new TinyTensor(tensor.type(), tensor.bytes(), new long[] {sizes.hidden});
     }
     boolean neighbours = sizes.architecture.equals("llama") || sizes.architecture.equals("mistral");

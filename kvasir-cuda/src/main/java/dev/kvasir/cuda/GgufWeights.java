@@ -19,6 +19,11 @@ final class GgufWeights extends WeightSource {
   /** Refuses what there are no kernels for, before anything is brought. */
   void check(ModelConfig config) {
     config.requirePlain("a device");
+    if (has("blk.0.attn_qkv.weight")) {
+      throw new InvalidInputException(
+          "%s: holds queries, keys and values in one tensor, which a device does not read"
+              .formatted(file.name()));
+    }
     if (has("blk.0.attn_q_norm.weight")) {
       throw new InvalidInputException(
           "%s: normalizes its heads, which a device does not".formatted(file.name()));

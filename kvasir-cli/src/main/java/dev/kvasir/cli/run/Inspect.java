@@ -26,6 +26,7 @@ import dev.kvasir.lab.report.GrowthPlot;
 import dev.kvasir.model.ModelConfig;
 import dev.kvasir.model.TensorPlan;
 import dev.kvasir.text.Tokenizer;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
 import java.util.concurrent.Callable;
@@ -41,6 +42,7 @@ import picocli.CommandLine.Option;
       "  kvasir inspect",
       "  kvasir inspect --model models/some-model.gguf --context 32768",
       "  kvasir inspect --model models/some-folder --tensors",
+      "  kvasir inspect --model folder-with-config.json-alone --kv kivi:2 --context 16384",
       "  kvasir inspect --kv pmkvq:2,budget=6MiB --context 8000 --plot growth.svg",
       "  kvasir inspect --kv mead:1.5 --plot-bits bits.svg",
       "  kvasir inspect --kernels"
@@ -133,12 +135,25 @@ public final class Inspect implements Callable<Integer> {
   }
 
   private void describeFolder(CacheSpec spec, FactSheet sheet) {
+    if (Files.exists(model.path().resolve("config.json"))
+        && !SafetensorsFolder.holdsWeights(model.path())) {
+      describeConfig(spec, sheet);
+      return;
+    }
     try (Tokenizer tokenizer = model.tokenizer();
         SafetensorsFolder folder = SafetensorsFolder.open(model.path())) {
       ModelConfig config = ModelConfig.of(model.path());
       TensorPlan plan = TensorPlan.of(config, folder);
       describe(config, folder, plan, tokenizer, spec, sheet);
     }
+  }
+
+  /** What a model would take can be known before its weights are fetched. */
+  private void describeConfig(CacheSpec spec, FactSheet sheet) {
+    ModelConfig config = ModelConfig.of(model.path());
+    ModelFacts.describe(config, sheet);
+    sheet.line("weights", "none in the folder; what they would take is not told");
+    describeCache(config, spec, sheet);
   }
 
   private void describeGguf(CacheSpec spec, FactSheet sheet) {

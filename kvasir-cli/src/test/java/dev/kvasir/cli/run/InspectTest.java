@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.cli.Run;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -51,6 +52,23 @@ class InspectTest {
         .contains("general.name = ", "letters", "tokenizer.ggml.tokens")
         .contains("8 entries", "begin <s> (1), end </s> (2)", "holds a vocabulary only")
         .containsPattern("chat template +yes");
+  }
+
+  @Test
+  void whatACacheTakesIsKnownFromAConfigurationAlone() throws IOException {
+    Files.writeString(
+        folder.resolve("config.json"),
+        """
+        {"model_type": "mistral", "num_hidden_layers": 2, "hidden_size": 64,
+         "intermediate_size": 128, "num_attention_heads": 4, "num_key_value_heads": 2,
+         "vocab_size": 100, "max_position_embeddings": 32768, "sliding_window": 1024}
+        """);
+    assertThat(
+            Run.of("inspect", "--model", folder.toString(), "--context", "16384").succeeds().out())
+        .contains("a sliding window of 1,024 in 2 layers", "none in the folder")
+        .containsPattern("KV cache +fp16: .* for 16,384 tokens");
+    Files.delete(folder.resolve("config.json"));
+    Run.of("inspect", "--model", folder.toString()).isRefusedWith("tokenizer.json");
   }
 
   @Test

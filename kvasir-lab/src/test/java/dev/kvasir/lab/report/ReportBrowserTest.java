@@ -55,7 +55,7 @@ class ReportBrowserTest {
   }
 
   @ParameterizedTest(name = "{0} px, {1}")
-  @CsvSource({"400, light", "400, dark", "1280, light", "1280, dark"})
+  @CsvSource({"400, light", "1280, dark"})
   void everyChartIsDrawnAndNothingIsWiderThanThePage(int width, String scheme) throws IOException {
     browser.open(page, width, scheme);
     browser.photograph(Path.of("target", "report", "%d-%s.png".formatted(width, scheme)));
@@ -90,8 +90,7 @@ class ReportBrowserTest {
       """;
 
   @ParameterizedTest(name = "{0}")
-  @ValueSource(
-      strings = {"serif", "monospace", "DejaVu Sans", "DejaVu Sans Mono", "Liberation Sans"})
+  @ValueSource(strings = {"serif", "DejaVu Sans Mono"})
   void wordsStayInsideTheirChartsInEveryFont(String family) throws IOException {
     assumeTrue(
         browser.value(IS_THERE.formatted(family)).getAsBoolean(),

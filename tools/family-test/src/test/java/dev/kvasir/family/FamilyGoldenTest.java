@@ -1,7 +1,6 @@
 package dev.kvasir.family;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -113,6 +112,11 @@ class FamilyGoldenTest {
       String spec = "kivi:%d,window=16".formatted(bits);
       lost[bits] = Divergence.mean(expected, runs.tokenByTokenAfter(first, spec, second));
     }
+    if (family == Family.MISTRAL) {
+      // Its layers look back 40 tokens, which are never packed: only a 16-bit window shows.
+      assertThat(lost[2]).isEqualTo(lost[8]).isBetween(0.0, 1e-5);
+      return;
+    }
     if (SATURATED.contains(family)) {
       assertThat(lost[8]).isLessThan(lost[4] / 4);
       assertThat(lost[4]).isLessThan(lost[2]);
@@ -127,7 +131,6 @@ class FamilyGoldenTest {
   }
 
   private static Runs gguf(Family family) {
-    assumeFalse(Pending.contains(family), () -> "the engine does not run " + family + " yet");
     return LOADED.computeIfAbsent(
         family, f -> Runs.ofGguf(f.model().writeGguf(folder.resolve(f + ".gguf"))));
   }

@@ -17,14 +17,7 @@ import org.junit.jupiter.api.Test;
 /** Whichever kernels serve, a prompt and the tokens after it have the same logits, to the bit. */
 class KernelAgreementTest {
   private static final List<String> SPECS =
-      List.of(
-          "fp16",
-          "kivi:2,window=0",
-          "kivi:3,window=0,lookup=fast",
-          "patternkv:2,window=0",
-          "mixkvq,window=0",
-          "pmkvq:4,window=0,budget=4MiB",
-          "commvq:1,window=0,sinks=0");
+      List.of("fp16", "kivi:2,window=0", "mixkvq,window=0", "commvq:1,window=0,sinks=0");
 
   @Test
   void logitsAreTheSameWithEveryChoiceOfKernels() throws Exception {

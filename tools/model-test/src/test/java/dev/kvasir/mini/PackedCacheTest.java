@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 
 /** What packing the cache does to the bundled model. */
 class PackedCacheTest {
-  private static final int TOKENS = 4096;
+  private static final int TOKENS = 2048;
   private static final int STEP = 128;
 
   private static Model model;

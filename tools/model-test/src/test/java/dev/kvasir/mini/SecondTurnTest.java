@@ -103,8 +103,6 @@ class SecondTurnTest {
   @ValueSource(
       strings = {
         "fp16",
-        "bf16",
-        "kivi:2",
         "kivi:2,window=0",
         "kivi:4,lookup=fast,sinks=5",
         "kivi:2,k=4,v=1,window=40,sinks=16"

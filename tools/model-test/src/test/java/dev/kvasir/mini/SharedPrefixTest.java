@@ -88,23 +88,15 @@ class SharedPrefixTest {
   @ValueSource(
       strings = {
         "fp16",
-        "kivi:2,window=0",
         "kivi:2,k=4,v=1,window=40,sinks=16",
         "patternkv:2,window=0",
         "mixkvq,window=0",
         "pmkvq:2,budget=6MiB",
-        "pmkvq:4,budget=8MiB,sinks=16",
         "ott:2,window=0",
         "zipcache:2",
-        "mikv:2,window=0",
-        "skvq:2",
         "kvquant:2,window=0",
         "commvq:1,window=0",
         "quarot:2,window=0",
-        "turboquant:2,window=0",
-        "rotatekv:2,window=0",
-        "qserve:4,window=0",
-        "kvarn:2,window=0",
         "mead:1.5"
       })
   void anAnswerWithAHitIsTheAnswerWithoutOne(String spec) {
