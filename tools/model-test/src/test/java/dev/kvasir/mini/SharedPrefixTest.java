@@ -92,9 +92,7 @@ class SharedPrefixTest {
         "patternkv:2,window=0",
         "mixkvq,window=0",
         "pmkvq:2,budget=6MiB",
-        "ott:2,window=0",
         "zipcache:2",
-        "kvquant:2,window=0",
         "commvq:1,window=0",
         "quarot:2,window=0",
         "mead:1.5"
