@@ -130,15 +130,12 @@ public final class SafetensorsFolder implements TensorSource {
     for (String tensorName : shardOfTensor.keySet()) {
       if (tensorName.endsWith(BLOCKS)) {
         String scales = tensorName.substring(0, tensorName.length() - BLOCKS.length()) + SCALES;
-        findBytes(tensorName)
-            .ifPresent(
-                blocks ->
-                    findBytes(scales)
-                        .ifPresent(
-                            bytes -> {
-                              found.put(tensorName, blocks.data());
-                              found.put(scales, bytes.data());
-                            }));
+        Optional<ByteTensor> blocks = findBytes(tensorName);
+        Optional<ByteTensor> ofBlocks = findBytes(scales);
+        if (blocks.isPresent() && ofBlocks.isPresent()) {
+          found.put(tensorName, blocks.get().data());
+          found.put(scales, ofBlocks.get().data());
+        }
       }
     }
     return found;

@@ -49,7 +49,7 @@ final class ForwardPass {
     GroupedProducts grouped = new GroupedProducts(kernels, crew);
     this.products = new MatrixProducts(grouped);
     this.attention = new Attention(config.attentionShape(), kernels, crew);
-    this.angles = new StepAngles(ropes);
+    this.angles = new StepAngles(config.ropes(), ropes);
     this.attending =
         config.latent().isPresent()
             ? new LatentPass(config, kernels, crew, products, attention, rows, angles)

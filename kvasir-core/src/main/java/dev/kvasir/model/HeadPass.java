@@ -80,25 +80,11 @@ final class HeadPass implements AttentionPass {
     weights.queryNorm().apply(kernels, queries, q, queryHeads, keyDim);
     weights.keyNorm().apply(kernels, keys, k, kvHeads, keyDim);
     int kind = config.ropes().of(layer);
-    angles.rotate(kind, row, queries, q, queryHeads, keyDim);
+    angles.rotateQueries(kernels.rows(), kind, row, queries, q, queryHeads, keyDim);
     angles.rotate(kind, row, keys, k, kvHeads, keyDim);
-    if (kind != RopePattern.NONE) {
-      lengthen(config.ropes().kinds().get(kind), q);
-    }
     if (config.scales().query() != 1) {
       kernels.rows().scale(queries, q, queryHeads * keyDim, config.scales().query());
     }
     rows.remember(layer, row, keys, k, values, v, queries, q);
-  }
-
-  /** The channels that turn are the first of each head, in either layout. */
-  private void lengthen(ModelConfig.RopeSettings rope, int at) {
-    if (rope.magnitude() == 1) {
-      return;
-    }
-    float factor = (float) (rope.magnitude() * rope.magnitude());
-    for (int head = 0; head < config.queryHeads(); head++) {
-      kernels.rows().scale(queries, at + head * config.keyDim(), rope.dimensions(), factor);
-    }
   }
 }

@@ -122,21 +122,9 @@ final class LatentPass implements AttentionPass {
     }
     // What turns lies behind the latent, so heads begin that much later.
     int kind = config.ropes().of(layer);
-    angles.rotate(kind, row, queries, q + sizes.rank(), queryHeads, sizes.keyDim());
+    int turned = q + sizes.rank();
+    angles.rotateQueries(kernels.rows(), kind, row, queries, turned, queryHeads, sizes.keyDim());
     angles.rotate(kind, row, keys, k + sizes.rank(), 1, sizes.keyDim());
-    lengthen(config.rope().magnitude(), q);
-  }
-
-  /** Keys stay as long as they are. */
-  private void lengthen(double magnitude, int q) {
-    if (magnitude == 1) {
-      return;
-    }
-    float factor = (float) (magnitude * magnitude);
-    for (int head = 0; head < config.queryHeads(); head++) {
-      int at = q + head * sizes.keyDim() + sizes.rank();
-      kernels.rows().scale(queries, at, sizes.rotary(), factor);
-    }
   }
 
   private void remember(int row, int worker) {

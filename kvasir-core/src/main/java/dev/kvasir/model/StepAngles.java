@@ -1,16 +1,26 @@
 package dev.kvasir.model;
 
+import dev.kvasir.kernel.RowKernels;
 import java.util.Arrays;
 import java.util.List;
 
 /** Cosines and sines of a step's positions, worked out once for all heads and layers. */
 final class StepAngles {
   private final List<Rope> ropes;
+  private final float[] lengths; // by kind: what turned channels of queries are multiplied by
   private final float[][] cosines; // by kind: (rows, pairs)
   private final float[][] sines;
 
-  StepAngles(List<Rope> ropes) {
+  /**
+   * @param ropes one for each kind of the pattern
+   */
+  StepAngles(RopePattern pattern, List<Rope> ropes) {
     this.ropes = ropes;
+    this.lengths = new float[ropes.size()];
+    for (int kind = 0; kind < lengths.length; kind++) {
+      double magnitude = pattern.kinds().get(kind).magnitude();
+      lengths[kind] = (float) (magnitude * magnitude);
+    }
     this.cosines = new float[ropes.size()][];
     this.sines = new float[ropes.size()][];
   }
@@ -32,6 +42,20 @@ final class StepAngles {
     if (kind != RopePattern.NONE) {
       Rope rope = ropes.get(kind);
       rope.rotate(x, at, heads, headDim, cosines[kind], sines[kind], row * rope.pairs());
+    }
+  }
+
+  /**
+   * The same for queries, which are lengthened for themselves and for the keys. The channels that
+   * turn are the first of each head, in either layout.
+   */
+  void rotateQueries(RowKernels rows, int kind, int row, float[] x, int at, int heads, int width) {
+    rotate(kind, row, x, at, heads, width);
+    if (kind != RopePattern.NONE && lengths[kind] != 1) {
+      int turned = 2 * ropes.get(kind).pairs();
+      for (int head = 0; head < heads; head++) {
+        rows.scale(x, at + head * width, turned, lengths[kind]);
+      }
     }
   }
 }
