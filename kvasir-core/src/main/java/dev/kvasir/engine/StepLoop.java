@@ -111,11 +111,7 @@ public final class StepLoop {
   private boolean goesOn(Sequence sequence, SequenceListener listener) {
     boolean goesOn = sequence.tell(listener);
     if (goesOn) {
-      if (sequence.mustPack()) {
-        packBeside(sequence);
-      } else {
-        sequence.pack();
-      }
+      pack(sequence);
       synchronized (lock) {
         move(sequence, State.READY);
       }
@@ -123,10 +119,13 @@ public final class StepLoop {
     return goesOn;
   }
 
-  private void packBeside(Sequence sequence) {
+  private void pack(Sequence sequence) {
+    boolean takesItsTime = sequence.mustPack();
     long begin = System.nanoTime();
-    engine.beside(sequence::pack);
-    watch.packed(begin, System.nanoTime(), sequence.hasReadStep());
+    sequence.pack();
+    if (takesItsTime) {
+      watch.packed(begin, System.nanoTime(), sequence.hasReadStep());
+    }
   }
 
   /** Runs steps, or lets others run them, until there is something to tell of a sequence. */
