@@ -34,6 +34,7 @@ public final class StepLoop {
   private final List<Sequence> live = new ArrayList<>(); // in the order of their arrival
   private boolean steps; // whether a thread is running a step
   private int decoding; // sequences that wait for a token, or are being told one
+  private int decodingRows; // of those, in the step at hand
   private long stepNanos; // of the last step
   private volatile int telling; // sequences whose listeners are being told
   private volatile StepWatch watch = StepWatch.NOBODY;
@@ -175,7 +176,7 @@ public final class StepLoop {
         long begin = System.nanoTime();
         engine.step(batch);
         stepNanos = System.nanoTime() - begin;
-        pace.took(batch.rows(), decoding, stepNanos);
+        pace.took(decodingRows, batch.rows() - decodingRows, stepNanos);
         watch.stepped(begin, begin + stepNanos, batch.rows(), decoding);
       }
       for (int i = 0; i < stepping.size(); i++) {
@@ -227,13 +228,21 @@ public final class StepLoop {
         stepping.get(i).addTo(batch, 1);
       }
     }
-    int room = decoding == 0 ? PROMPT_ROWS : pace.rowsBeside(decoding);
+    decodingRows = batch.rows();
+    int room = promptRoom();
     for (int i = 0; i < stepping.size(); i++) {
       if (stepping.get(i).readsPrompt()) {
         room -= stepping.get(i).addTo(batch, room);
       }
     }
     putBackWhoHasNoRows();
+  }
+
+  private int promptRoom() {
+    if (decoding == 0) {
+      return PROMPT_ROWS;
+    }
+    return decodingRows > 0 && pace.mustSeeUsual() ? 0 : pace.rowsBeside(decoding);
   }
 
   private void putBackWhoHasNoRows() {
