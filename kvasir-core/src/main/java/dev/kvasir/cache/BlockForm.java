@@ -1,14 +1,16 @@
 package dev.kvasir.cache;
 
 import dev.kvasir.codec.Envelope;
+import dev.kvasir.codec.OldPages;
 import dev.kvasir.codec.Page;
 import dev.kvasir.kernel.DenseMatrix.Precision;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 
 /**
- * A whole block as bytes. Packed:
+ * A whole block as bytes. Packed, or packed anew with fewer bits:
  *
  * <pre>
  * u32           position of the first token
@@ -31,7 +33,8 @@ import java.util.List;
  * u32           position of the first token
  * u8            0 for 32-bit floats, 1 for halves, 2 for bfloat16
  * u16           layers
- * u8 (layers)   0 for one that has let go of it, 1 for a page, 2 for numbers as they came
+ * u8 (layers)   0 for one that has let go of it, 1 for a page, 2 for numbers as they came, 3 for a
+ *               page with fewer bits
  * u32 (layers)  bytes of each
  *               forms of pages; of numbers keys, then values: KV head | token | channel
  * </pre>
@@ -40,26 +43,31 @@ final class BlockForm {
   static final int PACKED = 1;
   static final int DENSE = 2;
   static final int BY_LAYER = 3;
+  static final int OLD = 4;
 
   static final int GONE = 0;
   static final int PAGE = 1;
   static final int NUMBERS = 2;
+  static final int OLD_PAGE = 3;
 
   private final HostBlocks held;
   private final int block;
   private final int position;
   private final Precision precision;
   private final int layers;
+  private final Optional<OldPages> old;
 
   /**
    * @param position of the block's first token
+   * @param old how its pages are packed anew; empty where they are stored as they are
    */
-  BlockForm(HostBlocks held, int block, int position, Precision precision) {
+  BlockForm(HostBlocks held, int block, int position, Precision precision, Optional<OldPages> old) {
     this.held = held;
     this.block = block;
     this.position = position;
     this.precision = precision;
     this.layers = held.groups().shape().layers();
+    this.old = old;
   }
 
   byte[] bytes() {
@@ -73,12 +81,12 @@ final class BlockForm {
     List<byte[]> forms = new ArrayList<>();
     long bytes = Integer.BYTES + Short.BYTES;
     for (int layer = 0; layer < layers; layer++) {
-      byte[] form = page(layer).form();
+      byte[] form = form((SealedBlock) held.get(layer, block), layer);
       bytes += Integer.BYTES + form.length;
       forms.add(form);
     }
     return Envelope.BLOCK.seal(
-        PACKED,
+        isOld((SealedBlock) held.get(0, block)) ? OLD : PACKED,
         bytes,
         out -> {
           out.putInt(position).putShort((short) layers);
@@ -87,8 +95,15 @@ final class BlockForm {
         });
   }
 
-  private Page page(int layer) {
-    return ((SealedBlock) held.get(layer, block)).page(layer);
+  private boolean isOld(SealedBlock sealed) {
+    return sealed.isOld() || old.isPresent();
+  }
+
+  private byte[] form(SealedBlock sealed, int layer) {
+    Page page = sealed.page(layer);
+    return sealed.isOld() || old.isEmpty()
+        ? page.form()
+        : old.get().form(held.groups().shape(), layer, position, page);
   }
 
   private byte[] dense() {
@@ -137,7 +152,7 @@ final class BlockForm {
   private int kind(int layer) {
     return switch (held.get(layer, block)) {
       case null -> GONE;
-      case SealedBlock sealed -> PAGE;
+      case SealedBlock sealed -> isOld(sealed) ? OLD_PAGE : PAGE;
       case DenseBlock dense -> NUMBERS;
     };
   }
@@ -145,7 +160,7 @@ final class BlockForm {
   private byte[] layerForm(int layer) {
     return switch (held.get(layer, block)) {
       case null -> new byte[0];
-      case SealedBlock sealed -> sealed.page(layer).form();
+      case SealedBlock sealed -> form(sealed, layer);
       case DenseBlock dense -> numbers(dense, layer);
     };
   }
