@@ -1,9 +1,12 @@
 package dev.kvasir.cache;
 
+import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.Envelope;
 import dev.kvasir.codec.OldPages;
 import dev.kvasir.codec.Page;
 import dev.kvasir.kernel.DenseMatrix.Precision;
+import dev.kvasir.kernel.Kernels;
+import dev.kvasir.kernel.ScalarKernels;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
@@ -49,6 +52,8 @@ final class BlockForm {
   static final int PAGE = 1;
   static final int NUMBERS = 2;
   static final int OLD_PAGE = 3;
+
+  private static final Kernels KERNELS = new ScalarKernels();
 
   private final HostBlocks held;
   private final int block;
@@ -100,10 +105,25 @@ final class BlockForm {
   }
 
   private byte[] form(SealedBlock sealed, int layer) {
-    Page page = sealed.page(layer);
-    return sealed.isOld() || old.isEmpty()
-        ? page.form()
-        : old.get().form(held.groups().shape(), layer, position, page);
+    return sealed.isOld() || old.isEmpty() ? sealed.page(layer).form() : oldForm(sealed, layer);
+  }
+
+  private byte[] oldForm(SealedBlock sealed, int layer) {
+    CacheShape shape = held.groups().shape();
+    int keysOfHead = Page.TOKENS * shape.keyDim();
+    int valuesOfHead = Page.TOKENS * shape.storedValueDim();
+    float[] keys = new float[Math.multiplyExact(shape.kvHeads(), keysOfHead)];
+    float[] values = new float[Math.multiplyExact(shape.kvHeads(), valuesOfHead)];
+    float[] room = new float[Math.max(keysOfHead, valuesOfHead)];
+    for (int head = 0; head < shape.kvHeads(); head++) {
+      sealed.expandKeys(KERNELS, layer, head, Page.TOKENS, room);
+      System.arraycopy(room, 0, keys, head * keysOfHead, keysOfHead);
+      if (valuesOfHead > 0) {
+        sealed.expandValues(KERNELS, layer, head, Page.TOKENS, room);
+        System.arraycopy(room, 0, values, head * valuesOfHead, valuesOfHead);
+      }
+    }
+    return old.get().form(layer, position, keys, values);
   }
 
   private byte[] dense() {
