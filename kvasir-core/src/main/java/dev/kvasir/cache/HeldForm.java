@@ -2,6 +2,7 @@ package dev.kvasir.cache;
 
 import dev.kvasir.codec.CacheSettings;
 import dev.kvasir.codec.OldPages;
+import dev.kvasir.codec.StatelessCodec;
 import java.nio.ByteBuffer;
 import java.util.Optional;
 
@@ -48,6 +49,13 @@ final class HeldForm implements CacheForm {
     Optional<OldPages> old = settings.oldPages().filter(pages -> pages.include(end(index), length));
     return new BlockForm(held, block, places.firstPosition(block), settings.precision(), old)
         .bytes();
+  }
+
+  @Override
+  public boolean hasLastingBlocks() {
+    return held.groups().holdAll()
+        && settings.oldPages().isEmpty()
+        && settings.codec().map(codec -> codec instanceof StatelessCodec).orElse(true);
   }
 
   @Override
