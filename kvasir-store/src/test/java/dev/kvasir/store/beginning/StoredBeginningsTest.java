@@ -138,7 +138,7 @@ class StoredBeginningsTest {
   void aBlockThatWasWrittenAndIsGoneIsWrittenAgain() throws IOException {
     SessionOptions options = options("kivi:2");
     int[] text = text(11, 3 * STEP);
-    int[] longer = join(text, text(12, STEP));
+    int[] longer = join(text, text(12, STEP + 40));
     answer(here, options, text);
     while (stored.counts().kept() == 0) {
       Thread.onSpinWait();
