@@ -46,7 +46,7 @@ class KvasirChatModelTest {
   void whatOneModelHasReadTheNextOneFindsInTheStore(@TempDir Path folder) {
     ChatRequest request =
         ChatRequest.builder()
-            .messages(UserMessage.from("The tide comes in and goes out. ".repeat(60)))
+            .messages(UserMessage.from("The tide comes in and goes out. ".repeat(40)))
             .maxOutputTokens(4)
             .temperature(0.0)
             .build();

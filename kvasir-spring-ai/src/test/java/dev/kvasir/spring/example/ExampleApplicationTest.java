@@ -120,7 +120,7 @@ class ExampleApplicationTest {
 
   @Test
   void whatOneProcessHasReadTheNextOneFindsInTheStore(@TempDir Path folder) {
-    String prompt = "The tide comes in and goes out. ".repeat(60);
+    String prompt = "The tide comes in and goes out. ".repeat(40);
     String[] arguments = {
       "--kvasir.kv=kivi:2", "--kvasir.store=" + folder + ",64MiB", "--kvasir.chat.max-tokens=2"
     };
