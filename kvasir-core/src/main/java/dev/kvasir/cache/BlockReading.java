@@ -1,7 +1,9 @@
 package dev.kvasir.cache;
 
+import dev.kvasir.codec.CacheSettings;
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.Envelope;
+import dev.kvasir.codec.OldPages;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.SequenceCodec;
 import dev.kvasir.codec.ShrinkingSequence;
@@ -11,6 +13,7 @@ import dev.kvasir.memory.SharedArena;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * Makes blocks of what {@link BlockForm} wrote, group by group of a cache's layers. A cache whose
@@ -21,12 +24,14 @@ final class BlockReading {
   private final Precision precision;
   private final MemoryPool pool;
   private final SequenceCodec codec; // null where nothing is packed
+  private final Optional<OldPages> oldPages;
 
-  BlockReading(LayerGroups groups, Precision precision, MemoryPool pool, SequenceCodec codec) {
+  BlockReading(LayerGroups groups, CacheSettings settings, MemoryPool pool, SequenceCodec codec) {
     this.groups = groups;
-    this.precision = precision;
+    this.precision = settings.precision();
     this.pool = pool;
     this.codec = codec;
+    this.oldPages = settings.oldPages();
   }
 
   /**
@@ -35,20 +40,31 @@ final class BlockReading {
    * @param blocks by group, filled; those that are there when it fails are whole
    */
   void read(byte[] form, int position, Block[] blocks) {
-    int everywhere = codec == null ? BlockForm.DENSE : BlockForm.PACKED;
-    int kind = groups.holdAll() ? everywhere : Envelope.BLOCK.kindOf(form);
+    int kind = expectedKind(form);
     Envelope.BLOCK.open(
         form,
-        kind == BlockForm.BY_LAYER ? kind : everywhere,
+        kind,
         in -> {
           requirePosition(in, position);
           switch (kind) {
-            case BlockForm.PACKED -> readPages(readForms(in), blocks);
+            case BlockForm.PACKED -> readPages(readForms(in), codec, blocks);
+            case BlockForm.OLD -> readPages(readForms(in), oldPages.get().codec(), blocks);
             case BlockForm.DENSE -> readDense(in, blocks);
             default -> readLayers(in, blocks);
           }
           return blocks;
         });
+  }
+
+  /** The kind of a form, if this cache has blocks of it, or else that of its packed ones. */
+  private int expectedKind(byte[] form) {
+    int everywhere = codec == null ? BlockForm.DENSE : BlockForm.PACKED;
+    int kind = groups.holdAll() && oldPages.isEmpty() ? everywhere : Envelope.BLOCK.kindOf(form);
+    return switch (kind) {
+      case BlockForm.BY_LAYER -> groups.holdAll() ? everywhere : kind;
+      case BlockForm.OLD -> oldPages.isPresent() ? kind : everywhere;
+      default -> everywhere;
+    };
   }
 
   private static void requirePosition(ByteBuffer in, int position) {
@@ -89,23 +105,27 @@ final class BlockReading {
     return forms;
   }
 
-  private void readPages(List<byte[]> forms, Block[] blocks) {
+  private void readPages(List<byte[]> forms, SequenceCodec by, Block[] blocks) {
     for (int i = 0; i < blocks.length; i++) {
-      blocks[i] = sealed(groups.get(i), forms);
+      blocks[i] = sealed(groups.get(i), forms, by);
     }
   }
 
-  /** The pages of a group in memory of the pool. */
-  private SealedBlock sealed(LayerGroup group, List<byte[]> forms) {
+  /**
+   * The pages of a group in memory of the pool.
+   *
+   * @param by the sequence's codec, or that of old pages
+   */
+  private SealedBlock sealed(LayerGroup group, List<byte[]> forms, SequenceCodec by) {
     List<Page> pages = new ArrayList<>();
     SharedArena memory = new SharedArena(pool);
     try {
       for (int place = 0; place < group.count(); place++) {
         int layer = group.layer(place);
-        pages.add(codec.read(memory, layer, forms.get(layer)));
-        memory = codec instanceof ShrinkingSequence ? memory.next() : memory;
+        pages.add(by.read(memory, layer, forms.get(layer)));
+        memory = by instanceof ShrinkingSequence ? memory.next() : memory;
       }
-      return new SealedBlock(group, pages);
+      return new SealedBlock(group, pages, by != codec);
     } catch (RuntimeException | Error e) {
       pages.forEach(Page::close);
       throw e;
@@ -165,7 +185,10 @@ final class BlockReading {
       return null;
     }
     if (kind == BlockForm.PAGE && codec != null) {
-      return sealed(group, forms);
+      return sealed(group, forms, codec);
+    }
+    if (kind == BlockForm.OLD_PAGE && oldPages.isPresent()) {
+      return sealed(group, forms, oldPages.get().codec());
     }
     if (kind == BlockForm.NUMBERS && (codec == null || !group.packs())) {
       return numbers(group, forms);

@@ -19,6 +19,14 @@ public interface CacheForm {
   /** A block's pages of all layers that hold it, or its vectors where those are not packed. */
   byte[] block(int index);
 
+  /**
+   * Whether the bytes of a block stay what they are however the sequence grows: its pages neither
+   * shrink nor are let go of, nor become old.
+   */
+  default boolean hasLastingBlocks() {
+    return false;
+  }
+
   /** Sinks, tokens behind the last block, and what the method keeps of the sequence. */
   byte[] rest();
 }

@@ -6,6 +6,7 @@ import dev.kvasir.codec.CacheSettings;
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.Method;
 import dev.kvasir.codec.Methods;
+import dev.kvasir.codec.OldPagesPlan;
 import dev.kvasir.codec.PageCodec;
 import dev.kvasir.codec.SpecText;
 import dev.kvasir.codec.latent.LatentPlan;
@@ -25,7 +26,8 @@ public record CacheSpec(String text, Method method, CachePlan plan) {
   public static CacheSpec parse(String text) {
     SpecText spec = new SpecText(text);
     Method method = Methods.of(spec);
-    CachePlan plan = method.plan(spec.without(LatentPlan.KEY));
+    SpecText own = spec.without(LatentPlan.KEY);
+    CachePlan plan = OldPagesPlan.of(own, method, method.plan(own.without(OldPagesPlan.KEY)));
     return new CacheSpec(text, method, new LatentPlan(text, plan, LatentPlan.width(spec)));
   }
 

@@ -1,7 +1,10 @@
 package dev.kvasir.cache;
 
 import dev.kvasir.codec.CacheSettings;
+import dev.kvasir.codec.OldPages;
+import dev.kvasir.codec.StatelessCodec;
 import java.nio.ByteBuffer;
+import java.util.Optional;
 
 /** What a cache holds at the moment, made into bytes when it is asked for. */
 final class HeldForm implements CacheForm {
@@ -43,7 +46,16 @@ final class HeldForm implements CacheForm {
   @Override
   public byte[] block(int index) {
     int block = places.sinkBlocks() + index;
-    return new BlockForm(held, block, places.firstPosition(block), settings.precision()).bytes();
+    Optional<OldPages> old = settings.oldPages().filter(pages -> pages.include(end(index), length));
+    return new BlockForm(held, block, places.firstPosition(block), settings.precision(), old)
+        .bytes();
+  }
+
+  @Override
+  public boolean hasLastingBlocks() {
+    return held.groups().holdAll()
+        && settings.oldPages().isEmpty()
+        && settings.codec().map(codec -> codec instanceof StatelessCodec).orElse(true);
   }
 
   @Override

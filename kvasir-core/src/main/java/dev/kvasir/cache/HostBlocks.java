@@ -9,9 +9,7 @@ import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.ScalarKernels;
 import dev.kvasir.memory.MemoryFullException;
 import dev.kvasir.memory.MemoryPool;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Deque;
 import java.util.List;
 
 /**
@@ -31,7 +29,6 @@ final class HostBlocks {
   private final PageCodec codec; // null where nothing is packed
   private final long pageBytes; // of a block's pages at the most; 0 where nothing is packed
   private final LayerBlocks[] parts; // by group
-  private final Deque<BlockPacking> ahead = new ArrayDeque<>(); // of the next blocks to be sealed
   private long setAside;
 
   /**
@@ -212,7 +209,7 @@ final class HostBlocks {
 
   /** Packs a dense block; where that fails, it stays as it is. */
   void seal(int block, int position, SequenceCodec sequence) {
-    BlockPacking packing = ahead.isEmpty() ? begin(block, position, sequence) : ahead.removeFirst();
+    BlockPacking packing = begin(block, position, sequence);
     List<SealedBlock> sealed;
     try {
       sealed = packing.finish();
@@ -250,31 +247,6 @@ final class HostBlocks {
     setAside += pool.tryTake(packing.prepaid()) ? packing.prepaid() : 0;
   }
 
-  /** Packs the next layer of the last block that was begun ahead, or begins with this one. */
-  void sealAhead(int block, int position, SequenceCodec sequence) {
-    if (aheadIsWhole()) {
-      ahead.add(begin(block, position, sequence));
-    }
-    ahead.getLast().sealLayer();
-  }
-
-  /** Blocks that pages were made of ahead, in whole or in part. */
-  int ahead() {
-    return ahead.size();
-  }
-
-  /** Whether all layers of those are packed. */
-  boolean aheadIsWhole() {
-    return ahead.isEmpty() || ahead.getLast().hasAllLayers();
-  }
-
-  /** Forgets pages that were made ahead. */
-  void dropAhead() {
-    while (!ahead.isEmpty()) {
-      drop(ahead.removeLast());
-    }
-  }
-
   /**
    * Makes a packed block dense again, with its first tokens as attention saw them.
    *
@@ -301,7 +273,6 @@ final class HostBlocks {
 
   /** Lets go of all blocks but the first so many, of which some may be packed later. */
   void keep(int count, int packable) {
-    dropAhead();
     for (LayerBlocks part : parts) {
       part.keep(count);
     }
@@ -366,8 +337,8 @@ final class HostBlocks {
    * @param tables bytes of what a method keeps beside pages
    */
   CacheBytes bytes(int sinkBlocks, long tables) {
-    long codes = ahead.stream().mapToLong(BlockPacking::codeBytes).sum();
-    long scales = ahead.stream().mapToLong(BlockPacking::scaleBytes).sum();
+    long codes = 0;
+    long scales = 0;
     for (LayerBlocks part : parts) {
       codes += part.codeBytes();
       scales += part.scaleBytes();

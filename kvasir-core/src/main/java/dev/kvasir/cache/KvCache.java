@@ -60,12 +60,6 @@ public interface KvCache extends AutoCloseable {
   /** Whether {@link #settle} has anything to pack. */
   boolean mustSettle();
 
-  /**
-   * Packs one layer of a block that is full and still within the window, if its pages will be the
-   * same then: what {@link #settle} has to do at once becomes less. Attention sees nothing of it.
-   */
-  void packAhead();
-
   /** Counts the next {@code positions} as held and packs what has left the window. */
   default void advance(int positions) {
     count(positions);

@@ -52,19 +52,17 @@ final class Packing {
     return prepaid;
   }
 
-  boolean hasAllLayers() {
-    return pages.size() == group.count();
-  }
-
-  /** Packs the next layer. */
-  void sealLayer() {
+  /** Packs all layers. */
+  void sealLayers() {
     LayerVectors room = ROOMS.take();
     try {
       room.makeRoom(group.shape());
-      int layer = group.layer(pages.size());
-      dense.expandLayer(KERNELS, layer, room.keys, room.values);
-      pages.add(codec.seal(memory, layer, position, room.keys, room.values));
-      memory = codec instanceof ShrinkingSequence ? memory.next() : memory;
+      for (int i = 0; i < group.count(); i++) {
+        int layer = group.layer(i);
+        dense.expandLayer(KERNELS, layer, room.keys, room.values);
+        pages.add(codec.seal(memory, layer, position, room.keys, room.values));
+        memory = codec instanceof ShrinkingSequence ? memory.next() : memory;
+      }
     } finally {
       ROOMS.giveBack(room);
     }
@@ -81,14 +79,6 @@ final class Packing {
   void drop() {
     pages.forEach(Page::close);
     memory.release();
-  }
-
-  long codeBytes() {
-    return pages.stream().mapToLong(Page::codeBytes).sum();
-  }
-
-  long scaleBytes() {
-    return pages.stream().mapToLong(Page::scaleBytes).sum();
   }
 
   /** Room for the vectors of a block and layer while they are packed. */

@@ -291,21 +291,6 @@ public final class PagedCache implements KvCache {
     return codec != null && !sealingHeld && endBehindWindow() > sealedEnd;
   }
 
-  /** The pages of a method that keeps nothing of a sequence depend on their block alone. */
-  @Override
-  public void packAhead() {
-    checkOpen();
-    if (!(codec instanceof StatelessCodec) || sealingHeld || !blocks.groups().anyPacks()) {
-      return;
-    }
-    int next = sealedEnd + blocks.ahead();
-    if (!blocks.aheadIsWhole() || firstPosition(next + 1) <= length) {
-      long begin = System.nanoTime();
-      blocks.sealAhead(next, firstPosition(next), codec);
-      sealNanos += System.nanoTime() - begin;
-    }
-  }
-
   /** The first block that may not be packed yet. */
   private int endBehindWindow() {
     int end = sealedEnd;

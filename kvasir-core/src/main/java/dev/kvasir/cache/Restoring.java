@@ -50,7 +50,7 @@ final class Restoring {
    * @param codec that {@link #codec} made
    */
   void fill(HostBlocks blocks, SequenceCodec codec) {
-    BlockReading reading = new BlockReading(groups, settings.precision(), pool, codec);
+    BlockReading reading = new BlockReading(groups, settings, pool, codec);
     int restRead = 0;
     while (places.firstPosition(blocks.count()) < length()) {
       int block = blocks.count();

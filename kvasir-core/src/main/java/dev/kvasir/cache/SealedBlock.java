@@ -17,14 +17,27 @@ import java.util.stream.Stream;
 final class SealedBlock implements Block {
   private final LayerGroup group;
   private final SharedPage[] pages; // in the order of the group's layers
+  private final boolean isOld;
 
   SealedBlock(LayerGroup group, List<Page> pages) {
-    this(group, pages.stream().map(SharedPage::of).toArray(SharedPage[]::new));
+    this(group, pages, false);
   }
 
-  private SealedBlock(LayerGroup group, SharedPage[] pages) {
+  /**
+   * @param isOld whether its pages were packed anew with fewer bits when they were stored
+   */
+  SealedBlock(LayerGroup group, List<Page> pages, boolean isOld) {
+    this(group, pages.stream().map(SharedPage::of).toArray(SharedPage[]::new), isOld);
+  }
+
+  private SealedBlock(LayerGroup group, SharedPage[] pages, boolean isOld) {
     this.group = group;
     this.pages = pages;
+    this.isOld = isOld;
+  }
+
+  boolean isOld() {
+    return isOld;
   }
 
   @Override
@@ -83,7 +96,7 @@ final class SealedBlock implements Block {
   @Override
   public SealedBlock share() {
     return new SealedBlock(
-        group, Arrays.stream(pages).map(SharedPage::share).toArray(SharedPage[]::new));
+        group, Arrays.stream(pages).map(SharedPage::share).toArray(SharedPage[]::new), isOld);
   }
 
   @Override

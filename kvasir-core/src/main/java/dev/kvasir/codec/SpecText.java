@@ -38,10 +38,24 @@ public final class SpecText {
   /** The same without a key that is not the method's. */
   public SpecText without(String key) {
     SpecText other = new SpecText(text);
+    other.values.keySet().retainAll(values.keySet());
     if (value(key) != null) {
       other.values.remove(key);
     }
     return other;
+  }
+
+  /** The same with other bits behind the colon. */
+  public SpecText withBits(String other) {
+    String rest = values.isEmpty() ? "" : "," + String.join(",", pairs());
+    return new SpecText("%s:%s%s".formatted(name, other, rest));
+  }
+
+  private List<String> pairs() {
+    return values.entrySet().stream()
+        .map(
+            pair -> pair.getValue() == null ? pair.getKey() : pair.getKey() + "=" + pair.getValue())
+        .toList();
   }
 
   public String name() {

@@ -31,12 +31,6 @@ public interface Engine extends AutoCloseable {
    */
   void step(Batch batch);
 
-  /**
-   * Runs work on the caller's thread that takes a while and may be done while others step, such as
-   * packing; steps are to suffer little from it.
-   */
-  void beside(Runnable work);
-
   @Override
   void close();
 }

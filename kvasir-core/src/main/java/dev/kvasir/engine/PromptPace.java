@@ -1,65 +1,75 @@
 package dev.kvasir.engine;
 
+import java.util.Arrays;
+
 /**
  * How many tokens of prompts share a step with sequences that wait for their next token, so that
- * these wait little longer than without: about {@link #LONGER} times as long.
+ * half of these steps take less than {@link #LONGER} times as long as one without prompts.
  *
- * <p>A step takes {@code base + rows * row}: weights are read once, and each row is multiplied. So
- * with d rows that decode, prompts may have {@code (LONGER - 1) * (base / row + d)} rows. What the
- * base is worth in rows is learned from short and long steps, and how much longer steps with
- * prompts take than that: rows of a prompt that is long already attend to more. Bits do not depend
- * on any of it, since a prompt's step gives the same in however many parts.
+ * <p>What a row takes depends on the model, the past that it attends to, what else the machine does
+ * and how much of the code is compiled; so nothing is foretold. Each step that took too long leaves
+ * the next ones a little less room, and each other one a little more. What is usual is seen in
+ * steps without prompts; where prompts never end, one in {@link #PLAIN_EVERY} does without them.
+ * Bits do not depend on any of it, since a prompt's step gives the same in however many parts.
  */
 final class PromptPace {
-  private static final double LONGER = 2.2;
+  private static final double LONGER = 2;
+  private static final int PLAIN_EVERY = 32;
   private static final int MOST_ROWS = 256;
 
-  /** Steps of so few rows tell the base, and of so many what a row takes. */
-  private static final int FEW = 2;
+  /** Rows that what a step takes beside its rows is worth, about: room grows with who waits. */
+  private static final int BASE_ROWS = 3;
 
-  private static final int MANY = 64;
+  /** By which room changes after a step. */
+  private static final double CHANGE = 1.05;
 
-  private static final double LEAST_BASE = 3;
-  private static final double MOST_BASE = 64;
+  /** Steps without prompts whose median is usual: a few that the machine disturbed do not count. */
+  private static final int REMEMBERED = 9;
 
-  private static final double NEWEST_WEIGHT = 0.1;
+  private final double[] plain = new double[REMEMBERED]; // nanos, by row and base row; the latest
+  private final double[] sorted = new double[REMEMBERED];
+  private int seen; // steps without prompts
+  private int sincePlain;
+  private double room = LONGER - 1; // for each row that waits and base row
 
-  /** A step during which the machine did something else tells little. */
-  private static final double MOST_SURPRISE = 2;
-
-  private double shortNanos; // of a step of few rows; 0 if unknown
-  private double rowNanos; // of a row of many; 0 if unknown
-  private double longer = 1; // that steps with prompts take, of what is expected
+  /** Whether the next step is to do without prompts. */
+  boolean mustSeeUsual() {
+    return seen == 0 || sincePlain >= PLAIN_EVERY;
+  }
 
   /**
    * @param decoding sequences that wait for their next token
    */
   int rowsBeside(int decoding) {
-    double rows = (LONGER - 1) * (base() + decoding) / Math.max(1, longer);
-    return (int) Math.clamp(Math.ceil(rows), 1, MOST_ROWS);
-  }
-
-  private double base() {
-    boolean known = shortNanos > 0 && rowNanos > 0;
-    return known ? Math.clamp(shortNanos / rowNanos - 1, LEAST_BASE, MOST_BASE) : LEAST_BASE;
+    return (int) Math.clamp(Math.ceil(room * (BASE_ROWS + decoding)), 1, MOST_ROWS);
   }
 
   /**
-   * @param decoding sequences that waited for their next token
+   * @param decoding rows of sequences that waited for their next token
+   * @param reading rows of prompts
    */
-  void took(int rows, int decoding, long nanos) {
-    if (rows <= FEW) {
-      shortNanos = mixed(shortNanos, nanos);
-    } else if (rows >= MANY && decoding == 0) {
-      rowNanos = mixed(rowNanos, nanos / (double) rows);
+  void took(int decoding, int reading, long nanos) {
+    if (decoding == 0) {
+      return;
     }
-    if (decoding > 0 && rows > decoding && rowNanos > 0) {
-      longer = mixed(longer, nanos / (rowNanos * (base() + rows)));
+    double unitNanos = nanos / (double) (BASE_ROWS + decoding);
+    if (reading == 0) {
+      plain[seen++ % REMEMBERED] = unitNanos;
+      sincePlain = 0;
+      return;
+    }
+    sincePlain++;
+    if (unitNanos > LONGER * usual()) {
+      room = Math.max(room / CHANGE, 1.0 / (BASE_ROWS + decoding));
+    } else if (reading >= rowsBeside(decoding)) {
+      room = Math.min(room * CHANGE, MOST_ROWS);
     }
   }
 
-  private static double mixed(double before, double newest) {
-    double seen = before == 0 ? newest : Math.min(newest, MOST_SURPRISE * before);
-    return before == 0 ? seen : before + NEWEST_WEIGHT * (seen - before);
+  private double usual() {
+    int count = Math.min(seen, REMEMBERED);
+    System.arraycopy(plain, 0, sorted, 0, count);
+    Arrays.sort(sorted, 0, count);
+    return count == 0 ? Double.MAX_VALUE : sorted[count / 2];
   }
 }

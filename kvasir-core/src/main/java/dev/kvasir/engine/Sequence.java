@@ -276,17 +276,11 @@ public final class Sequence {
     return !isPackedByPosition || cache.length() == wholeSteps(cache.length());
   }
 
-  /**
-   * Packs what has left the window, and while tokens are generated a layer of what is about to: the
-   * next one need not wait for all of a block.
-   */
+  /** Packs what has left the window. */
   void pack() {
     if (cache.length() == stepEnd) {
       settle();
       leaveBeginning();
-      if (!readsPrompt()) {
-        cache.packAhead();
-      }
     }
   }
 

@@ -34,6 +34,7 @@ public final class StepLoop {
   private final List<Sequence> live = new ArrayList<>(); // in the order of their arrival
   private boolean steps; // whether a thread is running a step
   private int decoding; // sequences that wait for a token, or are being told one
+  private int decodingRows; // of those, in the step at hand
   private long stepNanos; // of the last step
   private volatile int telling; // sequences whose listeners are being told
   private volatile StepWatch watch = StepWatch.NOBODY;
@@ -111,11 +112,7 @@ public final class StepLoop {
   private boolean goesOn(Sequence sequence, SequenceListener listener) {
     boolean goesOn = sequence.tell(listener);
     if (goesOn) {
-      if (sequence.mustPack()) {
-        packBeside(sequence);
-      } else {
-        sequence.pack();
-      }
+      pack(sequence);
       synchronized (lock) {
         move(sequence, State.READY);
       }
@@ -123,10 +120,13 @@ public final class StepLoop {
     return goesOn;
   }
 
-  private void packBeside(Sequence sequence) {
+  private void pack(Sequence sequence) {
+    boolean takesItsTime = sequence.mustPack();
     long begin = System.nanoTime();
-    engine.beside(sequence::pack);
-    watch.packed(begin, System.nanoTime(), sequence.hasReadStep());
+    sequence.pack();
+    if (takesItsTime) {
+      watch.packed(begin, System.nanoTime(), sequence.hasReadStep());
+    }
   }
 
   /** Runs steps, or lets others run them, until there is something to tell of a sequence. */
@@ -176,7 +176,7 @@ public final class StepLoop {
         long begin = System.nanoTime();
         engine.step(batch);
         stepNanos = System.nanoTime() - begin;
-        pace.took(batch.rows(), decoding, stepNanos);
+        pace.took(decodingRows, batch.rows() - decodingRows, stepNanos);
         watch.stepped(begin, begin + stepNanos, batch.rows(), decoding);
       }
       for (int i = 0; i < stepping.size(); i++) {
@@ -228,13 +228,21 @@ public final class StepLoop {
         stepping.get(i).addTo(batch, 1);
       }
     }
-    int room = decoding == 0 ? PROMPT_ROWS : pace.rowsBeside(decoding);
+    decodingRows = batch.rows();
+    int room = promptRoom();
     for (int i = 0; i < stepping.size(); i++) {
       if (stepping.get(i).readsPrompt()) {
         room -= stepping.get(i).addTo(batch, room);
       }
     }
     putBackWhoHasNoRows();
+  }
+
+  private int promptRoom() {
+    if (decoding == 0) {
+      return PROMPT_ROWS;
+    }
+    return decodingRows > 0 && pace.mustSeeUsual() ? 0 : pace.rowsBeside(decoding);
   }
 
   private void putBackWhoHasNoRows() {

@@ -45,15 +45,14 @@ public final class WholeFile {
 
   private static void writeBeside(Path file, Writing writing) {
     try {
-      // Not a temporary file of the system's making, which only its owner could read.
-      String name = ".%s.%d.part".formatted(file.getFileName(), ProcessHandle.current().pid());
-      Path beside = folderOf(file).resolve(name);
+      Path beside = PartFiles.of(folderOf(file), file);
       try {
         writing.to(beside);
         move(beside, file);
       } finally {
         Files.deleteIfExists(beside);
       }
+      PartFiles.removeLeft(folderOf(file), file);
     } catch (IOException e) {
       throw new InvalidInputException("%s: cannot be written: %s".formatted(file, reason(e)), e);
     }

@@ -46,7 +46,6 @@ public final class Crew implements AutoCloseable {
 
   private final AtomicInteger finished = new AtomicInteger();
   private final AtomicInteger asleep = new AtomicInteger();
-  private final AtomicInteger away = new AtomicInteger(); // the last so many workers stay away
   private volatile Work work;
   private volatile Throwable failure;
   private volatile boolean closed;
@@ -103,27 +102,6 @@ public final class Crew implements AutoCloseable {
   }
 
   /**
-   * Runs something else on the caller's thread, while one worker stays away. A piece of work waits
-   * for the slowest of its parts: with a thread more than there are processors, that is one whose
-   * worker was put aside for milliseconds.
-   */
-  public void beside(Runnable other) {
-    away.incrementAndGet();
-    try {
-      other.run();
-    } finally {
-      away.decrementAndGet();
-      for (Thread thread : workers) {
-        LockSupport.unpark(thread);
-      }
-    }
-  }
-
-  private boolean isAway(int worker) {
-    return worker > workers.length - away.get();
-  }
-
-  /**
    * Where more threads want to run than there are processors, the one that is waited for may be
    * among those that wait for one: the compiler's, in a fresh process, or a neighbour's.
    */
@@ -137,8 +115,8 @@ public final class Crew implements AutoCloseable {
 
   private void wakeSleepers() {
     if (asleep.get() > 0) {
-      for (int worker = 1; !isAway(worker) && worker <= workers.length; worker++) {
-        LockSupport.unpark(workers[worker - 1]);
+      for (Thread thread : workers) {
+        LockSupport.unpark(thread);
       }
     }
   }
@@ -170,9 +148,7 @@ public final class Crew implements AutoCloseable {
   private void serve(int worker) {
     int idle = 0;
     while (!closed) {
-      if (isAway(worker)) {
-        stayAway(worker);
-      } else if (claimParts(worker)) {
+      if (claimParts(worker)) {
         idle = 0;
       } else if (++idle < SPINS_BEFORE_SLEEP) {
         pause(idle);
@@ -180,13 +156,6 @@ public final class Crew implements AutoCloseable {
         sleep();
         idle = 0;
       }
-    }
-  }
-
-  /** Does not count as asleep: whoever hands out work need not wake it. */
-  private void stayAway(int worker) {
-    while (isAway(worker) && !closed) {
-      LockSupport.park(this);
     }
   }
 

@@ -217,11 +217,6 @@ public final class HostEngine implements Engine {
     idle.offer(pass);
   }
 
-  @Override
-  public void beside(Runnable work) {
-    crew.beside(work);
-  }
-
   /** Passes whose memory waits for the next step. */
   int idlePasses() {
     return idle.size();

@@ -25,16 +25,28 @@ public final class Blocks {
    * @param tokens of the text that the cache is of; more may follow
    */
   public static List<String> write(Identity identity, int[] tokens, CacheForm cache, Sink sink) {
-    List<String> names = new ArrayList<>();
+    return write(identity, tokens, cache, List.of(), sink);
+  }
+
+  /**
+   * Puts all blocks but the first ones, which were put before.
+   *
+   * @param first names of those
+   */
+  public static List<String> write(
+      Identity identity, int[] tokens, CacheForm cache, List<String> first, Sink sink) {
+    List<String> names = new ArrayList<>(first);
     byte[] chain = TokenChain.begin(identity);
     int from = 0;
     for (int i = 0; i < cache.blocks(); i++) {
       int to = cache.end(i);
-      int[] own = Arrays.copyOfRange(tokens, from, to);
-      byte[] block = new StoredBlock(chain, from, own, cache.block(i)).form();
-      String name = StoredBlock.name(block);
-      sink.put(name, block);
-      names.add(name);
+      if (i >= first.size()) {
+        int[] own = Arrays.copyOfRange(tokens, from, to);
+        byte[] block = new StoredBlock(chain, from, own, cache.block(i)).form();
+        String name = StoredBlock.name(block);
+        sink.put(name, block);
+        names.add(name);
+      }
       chain = TokenChain.next(chain, tokens, from, to);
       from = to;
     }

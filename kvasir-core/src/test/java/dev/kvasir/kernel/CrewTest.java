@@ -45,50 +45,6 @@ class CrewTest {
   }
 
   @ParameterizedTest
-  @ValueSource(ints = {1, 2, 4})
-  void piecesAreDoneWhileOthersWorkBesideAndAfterwards(int size) throws InterruptedException {
-    try (Crew crew = new Crew(size)) {
-      AtomicInteger done = new AtomicInteger();
-      List<Thread> others = new ArrayList<>();
-      for (int i = 0; i < 3; i++) {
-        others.add(
-            Thread.ofPlatform()
-                .start(
-                    () -> {
-                      for (int round = 0; round < 200; round++) {
-                        crew.beside(done::incrementAndGet);
-                      }
-                    }));
-      }
-      for (int round = 0; round < 500; round++) {
-        assertThat(timesDone(crew, 7)).isEqualTo(ones(7));
-      }
-      for (Thread other : others) {
-        other.join();
-      }
-      assertThat(done).hasValue(600);
-      assertThat(timesDone(crew, 100)).isEqualTo(ones(100));
-    }
-  }
-
-  @Test
-  void workersStayAwayWhileOthersWorkBeside() {
-    try (Crew crew = new Crew(3)) {
-      AtomicIntegerArray parts = new AtomicIntegerArray(3); // by worker
-      Runnable untilAlone =
-          () -> {
-            // One that was about to take a part may still do so.
-            do {
-              parts.set(0, 0);
-              crew.run((part, worker) -> parts.incrementAndGet(worker), 1000);
-            } while (parts.get(0) < 1000);
-          };
-      crew.beside(() -> crew.beside(untilAlone));
-      assertThat(parts.get(0)).isEqualTo(1000);
-    }
-  }
-
-  @ParameterizedTest
   @ValueSource(ints = {2, 3})
   void thousandsOfPiecesFollowEachOther(int size) {
     int[] sums = new int[7];

@@ -6,6 +6,7 @@ import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.server.LocalAnswers;
 import dev.kvasir.server.ServerOptions;
 import dev.kvasir.server.watch.ServerLog;
+import dev.kvasir.store.StoreAddress;
 import dev.langchain4j.model.chat.listener.ChatModelListener;
 import dev.langchain4j.model.chat.request.ChatRequestParameters;
 import java.nio.file.Path;
@@ -80,6 +81,21 @@ public abstract sealed class ModelBuilder<B extends ModelBuilder<B>>
   /** Tokens of a prompt and its answer, at most what the model has. */
   public B contextLimit(int tokens) {
     options = options.withLengths(tokens, options.answerTokens());
+    return self();
+  }
+
+  /**
+   * Places where what was read outlives memory and the process, such as {@code
+   * /var/lib/kvasir,50GiB} or {@code redis://host}; folders are asked before servers.
+   */
+  public B store(String... places) {
+    options = options.withStores(Stream.of(places).map(StoreAddress::parse).toList());
+    return self();
+  }
+
+  /** The same for one folder of any size. */
+  public B store(Path folder) {
+    options = options.withStores(List.of(new StoreAddress.InFolder(folder, 0)));
     return self();
   }
 

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.google.gson.JsonParser;
 import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.server.LocalAnswer;
 import dev.langchain4j.data.message.AiMessage;
 import dev.langchain4j.data.message.CustomMessage;
 import dev.langchain4j.data.message.UserMessage;
@@ -16,9 +17,11 @@ import dev.langchain4j.model.chat.request.ResponseFormat;
 import dev.langchain4j.model.chat.response.ChatResponse;
 import dev.langchain4j.model.output.FinishReason;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** What the kit does not ask. */
 class KvasirChatModelTest {
@@ -37,6 +40,33 @@ class KvasirChatModelTest {
       assertThat(response.tokenUsage().outputTokenCount()).isEqualTo(4);
       assertThat(model.answers().names()).containsExactly("kvasir-mini", "kvasir-mini@fp16");
     }
+  }
+
+  @Test
+  void whatOneModelHasReadTheNextOneFindsInTheStore(@TempDir Path folder) {
+    ChatRequest request =
+        ChatRequest.builder()
+            .messages(UserMessage.from("The tide comes in and goes out. ".repeat(40)))
+            .maxOutputTokens(4)
+            .temperature(0.0)
+            .build();
+    List<LocalAnswer.Whole> answers = new ArrayList<>();
+    for (int i = 0; i < 2; i++) {
+      KvasirChatModel.Builder builder = KvasirChatModel.builder().kv("kivi:2").contextLimit(2048);
+      try (KvasirChatModel model = builder.store(folder).build()) {
+        answers.add(
+            model.answers().chat(RequestJson.of(request)).run(new LocalAnswer.Listener() {}));
+      }
+    }
+    assertThat(answers.get(0).knownTokens()).isZero();
+    assertThat(answers.get(1).knownTokens()).isEqualTo(answers.get(0).promptTokens() - 1);
+    assertThat(answers.get(1).text()).isEqualTo(answers.get(0).text());
+  }
+
+  @Test
+  void aPlaceThatIsNoneIsRefused() {
+    assertThatThrownBy(() -> KvasirChatModel.builder().store("redis://"))
+        .isInstanceOf(InvalidInputException.class);
   }
 
   @Test

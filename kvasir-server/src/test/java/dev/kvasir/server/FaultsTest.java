@@ -190,19 +190,19 @@ class FaultsTest {
   @Test
   void memoryThatIsPromisedIsThereToTheEnd() throws Exception {
     // Room for three of these at a time, and what is kept of others must make room.
-    try (TestServer server = TestServer.start(24 << 20, options -> options)) {
+    try (TestServer server = TestServer.start(12 << 20, options -> options)) {
       List<Future<JsonObject>> answers = new ArrayList<>();
       try (ExecutorService clients = Executors.newVirtualThreadPerTaskExecutor()) {
         for (int i = 0; i < 12; i++) {
           String body =
-              "{\"prompt\": \"%d %s\", \"max_tokens\": 300, \"kv\": \"fp16\", \"temperature\": 0}"
-                  .formatted(i, PARAGRAPH.repeat(45));
+              "{\"prompt\": \"%d %s\", \"max_tokens\": 150, \"kv\": \"fp16\", \"temperature\": 0}"
+                  .formatted(i, PARAGRAPH.repeat(22));
           answers.add(clients.submit(() -> server.ask("/v1/completions", body)));
         }
       }
       for (Future<JsonObject> answer : answers) {
         assertThat(answer.get().getAsJsonObject("usage").get("completion_tokens").getAsInt())
-            .isEqualTo(300);
+            .isEqualTo(150);
       }
       assertThat(server.model().cacheMemory().most())
           .isLessThanOrEqualTo(server.model().cacheMemory().limit());
@@ -212,7 +212,7 @@ class FaultsTest {
 
   @Test
   void aBudgetInTheMidstOfAnAnswerEndsIt() throws Exception {
-    List<CacheSpec> kinds = List.of(CacheSpec.parse("pmkvq:2,budget=3MiB"));
+    List<CacheSpec> kinds = List.of(CacheSpec.parse("pmkvq:2,budget=2MiB"));
     try (TestServer server = TestServer.start(64 << 20, options -> options.withKinds(kinds))) {
       long before = server.bytesWhenQuiet();
       JsonObject answer =

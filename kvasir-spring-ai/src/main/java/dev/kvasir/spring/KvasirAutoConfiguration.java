@@ -5,6 +5,7 @@ import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.server.LocalAnswers;
 import dev.kvasir.server.ServerOptions;
 import dev.kvasir.server.watch.ServerLog;
+import dev.kvasir.store.StoreAddress;
 import io.micrometer.observation.ObservationRegistry;
 import java.nio.file.Path;
 import java.util.Optional;
@@ -32,7 +33,9 @@ public class KvasirAutoConfiguration {
   LocalAnswers kvasirAnswers(KvasirProperties properties) {
     ServerOptions usual = ServerOptions.defaults();
     ServerOptions options =
-        usual.withKinds(properties.kinds().stream().map(CacheSpec::parse).toList());
+        usual
+            .withKinds(properties.kinds().stream().map(CacheSpec::parse).toList())
+            .withStores(properties.stores().stream().map(StoreAddress::parse).toList());
     if (properties.contextLimit() != null) {
       options = options.withLengths(properties.contextLimit(), usual.answerTokens());
     }

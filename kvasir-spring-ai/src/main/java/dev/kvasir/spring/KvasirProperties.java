@@ -15,6 +15,8 @@ import org.springframework.util.unit.DataSize;
  * @param kvMemory that the caches of all answers together may take; null for what there is
  * @param threads that compute; null for all processors
  * @param contextLimit tokens of a prompt and its answer; null for what the model has
+ * @param store places where what was read outlives the process, separated by semicolons; null for
+ *     none
  * @param chat what prompts leave open
  */
 @ConfigurationProperties("kvasir")
@@ -24,6 +26,7 @@ public record KvasirProperties(
     DataSize kvMemory,
     Integer threads,
     Integer contextLimit,
+    String store,
     @DefaultValue Chat chat) {
 
   /** The usual options; null where the library's own are as good. */
@@ -42,7 +45,16 @@ public record KvasirProperties(
   }
 
   List<String> kinds() {
-    return Stream.of(kv.split(";")).map(String::strip).toList();
+    return listed(kv);
+  }
+
+  /** Places as {@code kvasir serve --store} takes them. */
+  List<String> stores() {
+    return store == null || store.isBlank() ? List.of() : listed(store);
+  }
+
+  private static List<String> listed(String text) {
+    return Stream.of(text.split(";")).map(String::strip).toList();
   }
 
   Optional<DataSize> memory() {

@@ -8,10 +8,12 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.Function;
 
@@ -119,6 +121,17 @@ public final class TieredBlobs implements AutoCloseable {
       }
     }
     return inOrder(names, found);
+  }
+
+  /** Those that each tier has. */
+  public Set<BlobName> everywhere(List<BlobName> names, Deadline deadline) {
+    Set<BlobName> there = new HashSet<>(names);
+    for (TierDesk desk : desks) {
+      if (!there.isEmpty()) {
+        there.retainAll(desk.tier().has(List.copyOf(there), deadline));
+      }
+    }
+    return there;
   }
 
   /** Keeps a blob in all tiers, soon; nobody may change the bytes. */

@@ -69,6 +69,7 @@ public final class MethodWords extends ResourceBundle {
             .flatMap(method -> method.names().stream())
             .collect(Collectors.joining(", "));
     return ("All that pack: window, sinks (tokens), and of latents rotary (8|16 bits)."
+            + " All that keep nothing of a text: stored (BITS@TOKENS that follow)."
             + " All of these%s: lookup (exact|fast).")
         .formatted(others.isEmpty() ? "" : " but " + others);
   }

@@ -4,7 +4,10 @@ import dev.kvasir.cli.arguments.OptionValue;
 import dev.kvasir.cli.terminal.Streams;
 import dev.kvasir.cli.terminal.Units;
 import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.format.PartFiles;
+import dev.kvasir.format.WholeFile;
 import dev.kvasir.memory.ByteCount;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -20,7 +23,8 @@ import picocli.CommandLine.Option;
     name = "prune",
     description = {
       "Remove sessions that are kept, the oldest first, and say which.",
-      "At least one bound is needed; with several, all of them hold in the end."
+      "At least one bound is needed; with several, all of them hold in the end. What processes left"
+          + " that were killed while they saved is removed in any case."
     },
     footer = {
       "  kvasir session prune --keep 10 --dry-run",
@@ -75,10 +79,24 @@ final class PruneSessions implements Callable<Integer> {
         session.delete();
       }
     }
+    removeParts();
     streams.out().flush();
     streams.note(
         "%d of %d %s".formatted(doomed.size(), all.size(), dryRun ? "would go" : "are removed"));
     return 0;
+  }
+
+  private void removeParts() {
+    for (Path part : PartFiles.left(arguments.folder().path())) {
+      streams
+          .out()
+          .println(
+              "%s %s, which was not written to its end"
+                  .formatted(dryRun ? "would remove" : "removed", part.getFileName()));
+      if (!dryRun) {
+        WholeFile.delete(part);
+      }
+    }
   }
 
   /**

@@ -26,8 +26,9 @@ class MethodWordsTest {
               b: some keys
               a: some keys
               All that pack: window, sinks (tokens), and of
-                latents rotary (8|16 bits). All of these:
-                lookup (exact|fast).""");
+                latents rotary (8|16 bits). All that keep
+                nothing of a text: stored (BITS@TOKENS that
+                follow). All of these: lookup (exact|fast).""");
   }
 
   @Test
@@ -37,8 +38,10 @@ class MethodWordsTest {
     assertThat(MethodWords.all(methods).lines().skip(5))
         .containsExactly(
             "  All that pack: window, sinks (tokens), and of",
-            "    latents rotary (8|16 bits). All of these but",
-            "    another, one-more: lookup (exact|fast).");
+            "    latents rotary (8|16 bits). All that keep",
+            "    nothing of a text: stored (BITS@TOKENS that",
+            "    follow). All of these but another, one-more:",
+            "    lookup (exact|fast).");
   }
 
   @Test

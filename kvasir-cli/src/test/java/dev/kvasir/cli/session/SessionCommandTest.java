@@ -99,6 +99,18 @@ class SessionCommandTest {
   }
 
   @Test
+  void whatAKilledProcessLeftIsRemovedAndNamed() throws IOException {
+    Path part = Files.writeString(folder.resolve(".new.session.999999999.part"), "half");
+    Files.setLastModifiedTime(part, FileTime.from(Instant.now().minus(Duration.ofMinutes(2))));
+    String words = ".new.session.999999999.part, which was not written to its end";
+    assertThat(session("prune", "--keep=9", "--dry-run").succeeds().out())
+        .contains("would remove " + words);
+    assertThat(part).exists();
+    assertThat(session("prune", "--keep=9").succeeds().out()).contains("removed " + words);
+    assertThat(part).doesNotExist();
+  }
+
+  @Test
   void whatIsOldOrTooMuchIsRemovedAndNamed() throws IOException {
     Files.writeString(folder.resolve("old.json"), "{\"messages\": []}");
     Files.setLastModifiedTime(

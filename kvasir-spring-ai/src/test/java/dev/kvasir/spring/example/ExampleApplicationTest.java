@@ -13,7 +13,10 @@ import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.springframework.ai.chat.client.ChatClient;
+import org.springframework.ai.chat.model.ChatModel;
+import org.springframework.ai.chat.prompt.Prompt;
 import org.springframework.ai.tool.annotation.Tool;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.builder.SpringApplicationBuilder;
@@ -113,6 +116,24 @@ class ExampleApplicationTest {
             .call()
             .entity(Ship.class, spec -> spec.useProviderStructuredOutput());
     assertThat(ship.kind()).isIn(Kind.BRIG, Kind.SLOOP);
+  }
+
+  @Test
+  void whatOneProcessHasReadTheNextOneFindsInTheStore(@TempDir Path folder) {
+    String prompt = "The tide comes in and goes out. ".repeat(40);
+    String[] arguments = {
+      "--kvasir.kv=kivi:2", "--kvasir.store=" + folder + ",64MiB", "--kvasir.chat.max-tokens=2"
+    };
+    assertThat(unread(arguments, prompt)).isGreaterThan(256);
+    assertThat(unread(arguments, prompt)).isEqualTo(1);
+  }
+
+  private static long unread(String[] arguments, String prompt) {
+    try (ConfigurableApplicationContext another = application().run(arguments)) {
+      ChatModel model = another.getBean(ChatModel.class);
+      var usage = model.call(new Prompt(prompt)).getMetadata().getUsage();
+      return usage.getPromptTokens() - usage.getCacheReadInputTokens();
+    }
   }
 
   @Test

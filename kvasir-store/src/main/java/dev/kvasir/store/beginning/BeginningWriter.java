@@ -2,6 +2,7 @@ package dev.kvasir.store.beginning;
 
 import dev.kvasir.cache.CacheForm;
 import dev.kvasir.cache.KvCache;
+import dev.kvasir.engine.Sequence;
 import dev.kvasir.memory.MemoryPool;
 import dev.kvasir.store.TieredBlobs;
 import dev.kvasir.store.tier.BlobName;
@@ -36,6 +37,7 @@ final class BeginningWriter implements MemoryPool.Yielding {
   private final TieredBlobs blobs;
   private final MemoryPool pool;
   private final OwnedBlobs owned;
+  private final KnownBlocks known;
   private final Consumer<Boolean> listener;
   private final Deque<Job> jobs = new ArrayDeque<>();
   private final Thread thread;
@@ -65,6 +67,7 @@ final class BeginningWriter implements MemoryPool.Yielding {
     this.blobs = blobs;
     this.pool = pool;
     this.owned = new OwnedBlobs(blobs);
+    this.known = new KnownBlocks(blobs);
     this.listener = listener;
     pool.join(this);
     thread = Thread.ofPlatform().daemon().name("kvasir-beginnings").start(this::work);
@@ -157,7 +160,7 @@ final class BeginningWriter implements MemoryPool.Yielding {
   private List<BlobName> write(Writing writing, CacheForm form) {
     Identity identity = writing.identity();
     int[] tokens = writing.tokens();
-    List<String> blocks = Blocks.write(identity, tokens, form, this::writeBlock);
+    List<String> blocks = writeBlocks(writing, form);
     StoredSequence sequence =
         new StoredSequence(
             identity,
@@ -176,6 +179,19 @@ final class BeginningWriter implements MemoryPool.Yielding {
     // What was written first is not what should leave first: it serves the most texts.
     blobs.used(names);
     return names;
+  }
+
+  /** Those that were written before and are there still are left out. */
+  private List<String> writeBlocks(Writing writing, CacheForm form) {
+    Identity identity = writing.identity();
+    int[] tokens = writing.tokens();
+    if (!form.hasLastingBlocks() || !Sequence.isPackedByPosition(writing.cache(), false)) {
+      return Blocks.write(identity, tokens, form, List.of(), this::writeBlock);
+    }
+    List<String> there = known.first(identity, tokens, form);
+    List<String> blocks = Blocks.write(identity, tokens, form, there, this::writeBlock);
+    known.add(identity, tokens, form, blocks);
+    return blocks;
   }
 
   /** A beginning may be larger than what may wait: then a disk is waited for, if not for long. */

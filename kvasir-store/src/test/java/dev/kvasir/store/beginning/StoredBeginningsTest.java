@@ -135,6 +135,25 @@ class StoredBeginningsTest {
   }
 
   @Test
+  void aBlockThatWasWrittenAndIsGoneIsWrittenAgain() throws IOException {
+    SessionOptions options = options("kivi:2");
+    int[] text = text(11, 3 * STEP);
+    int[] longer = join(text, text(12, STEP + 40));
+    answer(here, options, text);
+    while (stored.counts().kept() == 0) {
+      Thread.onSpinWait();
+    }
+    assertThat(blobsHere.flush(LONG)).isTrue();
+    List<Path> blocks =
+        files().stream().filter(file -> file.toString().endsWith(".kvblock")).toList();
+    assertThat(blocks).hasSize(5);
+    Files.delete(blocks.get(2));
+    readHere(options, longer);
+    assertThat(files()).containsAll(blocks);
+    assertThat(answer(there, options, longer).known()).isEqualTo(longer.length - 1);
+  }
+
+  @Test
   void anotherTextTenantOrKindFindsNothing() {
     int[] text = text(1, 2 * STEP + 90);
     readHere(options("kivi:2"), text);
