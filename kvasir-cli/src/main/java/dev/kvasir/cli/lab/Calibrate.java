@@ -20,6 +20,9 @@ import dev.kvasir.lab.smooth.FactorSharing;
 import dev.kvasir.lab.smooth.Smoothing;
 import dev.kvasir.lab.task.TaskText;
 import dev.kvasir.lab.text.BundledText;
+import dev.kvasir.lab.work.LocalRunner;
+import dev.kvasir.lab.work.Runner;
+import dev.kvasir.lab.work.Worksite;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -303,8 +306,9 @@ public final class Calibrate implements Callable<Integer> {
     LoadOptions options = load.options();
     try (Model loaded = model.load(options, streams);
         Interruption interruption = Interruption.watch()) {
-      return new CommvqCalibration(loaded, settings, read, out, streams, interruption)
-          .run(options.threads());
+      Runner runner = new LocalRunner(Worksite.of(loaded, options.threads()));
+      return new CommvqCalibration(loaded, settings, read, out, streams, runner, interruption)
+          .run();
     }
   }
 

@@ -18,6 +18,11 @@ public interface Piece<R extends Serializable> extends Serializable {
   /** How much there is to do, in units of about equal time; those of a plan are compared. */
   double work();
 
+  /** Whether one thread computes it however many there are, so that others may run beside it. */
+  default boolean single() {
+    return false;
+  }
+
   /**
    * @param listener is told of progress up to {@link #work} and asked between steps
    * @throws Stopped where the listener asked for it

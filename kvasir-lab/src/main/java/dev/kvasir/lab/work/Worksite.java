@@ -27,7 +27,17 @@ public final class Worksite implements AutoCloseable {
 
   /** A model that somebody else loaded, and closes; files lie where the plan says. */
   public static Worksite of(Model model) {
-    return new Worksite(model, Runtime.getRuntime().availableProcessors(), Map.of(), false);
+    return of(model, Runtime.getRuntime().availableProcessors());
+  }
+
+  /** The same with some threads. */
+  public static Worksite of(Model model, int threads) {
+    return new Worksite(model, threads, Map.of(), false);
+  }
+
+  /** For pieces that need no model. */
+  public static Worksite empty(int threads) {
+    return of(null, threads);
   }
 
   /**

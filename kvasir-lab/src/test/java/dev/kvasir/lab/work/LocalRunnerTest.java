@@ -7,6 +7,8 @@ import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.lab.WorkListener;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 class LocalRunnerTest {
@@ -91,5 +93,49 @@ class LocalRunnerTest {
     assertThatThrownBy(() -> run(List.of(new Square(-1)), 9))
         .isInstanceOf(InvalidInputException.class)
         .hasMessage("of is -1; expected at least 0");
+  }
+
+  /** Waits until another one has begun too. */
+  private record Met(CountDownLatch together, int of) implements Piece<Integer> {
+    @Override
+    public String name() {
+      return "piece " + of;
+    }
+
+    @Override
+    public double work() {
+      return 1;
+    }
+
+    @Override
+    public boolean single() {
+      return true;
+    }
+
+    @Override
+    public Integer run(Worksite site, WorkListener listener) {
+      together.countDown();
+      try {
+        assertThat(together.await(60, TimeUnit.SECONDS)).isTrue();
+      } catch (InterruptedException e) {
+        throw new IllegalStateException(e);
+      }
+      Stopped.unlessWanted(listener, 1, 1);
+      return of;
+    }
+  }
+
+  @Test
+  void piecesOfOneThreadRunSideBySideAndAreHeardOnTheCallersThread() {
+    CountDownLatch together = new CountDownLatch(2);
+    Thread caller = Thread.currentThread();
+    boolean whole =
+        new LocalRunner(Worksite.empty(2))
+            .run(
+                List.of(new Met(together, 7), new Met(together, 8)),
+                (done, inAll) -> assertThat(Thread.currentThread()).isSameAs(caller),
+                (piece, result) -> heard.add(piece + ": " + result));
+    assertThat(whole).isTrue();
+    assertThat(heard).containsExactlyInAnyOrder("0: 7", "1: 8");
   }
 }
