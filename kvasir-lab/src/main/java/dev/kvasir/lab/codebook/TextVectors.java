@@ -63,7 +63,7 @@ public record TextVectors(VectorSample training, VectorSample heldOut, int lengt
     for (int i = 0; i < all.size(); i++) {
       (i % PERIOD == 1 ? heldOut : training).add(all.get(i));
     }
-    int mostHeldOut = Math.max(length, MOST_HELD_OUT_TOKENS / length * length);
+    int mostHeldOut = mostHeldOut(length);
     SampleReading tested =
         SampleReading.of(
             "text held out", joined(heldOut, mostHeldOut), length, mostHeldOut, settings.seed());
@@ -80,6 +80,20 @@ public record TextVectors(VectorSample training, VectorSample heldOut, int lengt
     return KeptStretches.complete(List.of(test, train), runner, listener)
         ? Optional.of(new TextVectors(train.sample(), test.sample(), length))
         : Optional.empty();
+  }
+
+  private static int mostHeldOut(int length) {
+    return Math.max(length, MOST_HELD_OUT_TOKENS / length * length);
+  }
+
+  /**
+   * Tokens of a text that are held out.
+   *
+   * @param length tokens of a stretch
+   */
+  public static int heldOut(int tokens, int length) {
+    int stretches = Math.ceilDiv(tokens, length);
+    return Math.min(mostHeldOut(length), Math.ceilDiv(stretches - 1, PERIOD) * length);
   }
 
   private static int[] joined(List<int[]> stretches, int most) {

@@ -23,7 +23,7 @@ public record Smoothing(float[][][] factors, List<LayerTrial> layers) {
   public static final double POSITION_SCALE = 4;
 
   /** Strengths that are tried: 1/20, 2/20 and so on to 1. */
-  static final int STRENGTHS = 20;
+  public static final int STRENGTHS = 20;
 
   /**
    * What attention loses when the keys of a layer are coded.
