@@ -15,6 +15,11 @@ public interface Runner {
     void take(int piece, R result);
   }
 
+  /** How many pieces run at the same time; a plan may cut its work the finer. */
+  default int sideBySide() {
+    return 1;
+  }
+
   /**
    * Runs pieces. Results come in any order, each piece's once, one at a time and on the thread that
    * calls; so does all that the listener hears.
