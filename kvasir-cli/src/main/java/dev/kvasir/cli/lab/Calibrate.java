@@ -309,7 +309,7 @@ public final class Calibrate implements Callable<Integer> {
         (config, tokens, threads) -> PmkvqForecast.of(config, samples, length, threads),
         site ->
             new PmkvqCalibration(
-                    site.model(), settings, read, out, streams, site.crew(), site.interruption())
+                    site.model(), settings, read, out, streams, site.runner(), site.interruption())
                 .run());
   }
 

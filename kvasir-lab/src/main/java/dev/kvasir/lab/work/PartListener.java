@@ -3,7 +3,7 @@ package dev.kvasir.lab.work;
 import dev.kvasir.lab.WorkListener;
 
 /** Tells the progress of a part as that of the whole. */
-final class PartListener implements WorkListener {
+public final class PartListener implements WorkListener {
   private final WorkListener whole;
   private final double before;
   private final double part;
@@ -14,7 +14,7 @@ final class PartListener implements WorkListener {
    * @param part work of the part
    * @param inAll work of the whole
    */
-  PartListener(WorkListener whole, double before, double part, double inAll) {
+  public PartListener(WorkListener whole, double before, double part, double inAll) {
     this.whole = whole;
     this.before = before;
     this.part = part;

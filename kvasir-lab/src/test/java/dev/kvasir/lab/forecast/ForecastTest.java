@@ -46,7 +46,8 @@ class ForecastTest {
   void amountsFollowFromTheModelsShape() {
     try (Model model = Model.bundled()) {
       ModelConfig config = model.config();
-      double weights = 2.0 * config.hidden() * 64 * (8 + 2) + 3.0 * config.hidden() * config.feedForward();
+      double weights =
+          2.0 * config.hidden() * 64 * (8 + 2) + 3.0 * config.hidden() * config.feedForward();
       double layer = 2 * 100 * weights + 2 * 8 * 64 * 100 * 100;
       DecoderWork work = new DecoderWork(config);
       assertThat(work.forward(100)).isCloseTo(8 * layer, within(1.0));
