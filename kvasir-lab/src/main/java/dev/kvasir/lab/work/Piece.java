@@ -1,5 +1,6 @@
 package dev.kvasir.lab.work;
 
+import dev.kvasir.Model;
 import dev.kvasir.lab.WorkListener;
 import java.io.Serializable;
 
@@ -17,6 +18,11 @@ public interface Piece<R extends Serializable> extends Serializable {
 
   /** How much there is to do, in units of about equal time; those of a plan are compared. */
   double work();
+
+  /** Bytes that it takes outside the heap at the most, beside what the model itself does. */
+  default long bytes(Model model) {
+    return 0;
+  }
 
   /**
    * @param listener is told of progress up to {@link #work} and asked between steps
