@@ -25,9 +25,7 @@ import dev.kvasir.lab.smooth.FactorSharing;
 import dev.kvasir.lab.smooth.Smoothing;
 import dev.kvasir.lab.task.TaskText;
 import dev.kvasir.lab.text.BundledText;
-import dev.kvasir.lab.work.LocalRunner;
 import dev.kvasir.lab.work.Runner;
-import dev.kvasir.lab.work.Worksite;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -248,6 +246,7 @@ public final class Calibrate implements Callable<Integer> {
   @Mixin private ForecastArguments forecast = new ForecastArguments();
 
   @Mixin private LoadArguments load;
+  @Mixin private WorkPlace place;
 
   public Calibrate(Streams streams) {
     this.streams = streams;
@@ -306,7 +305,7 @@ public final class Calibrate implements Callable<Integer> {
             seed);
     CalibrationText read = textOr("the bundled prose", BundledText.filler());
     return calibrate(
-        (config, tokens, threads) -> PmkvqForecast.of(config, samples, length, threads),
+        (config, tokens, threads) -> PmkvqForecast.of(config, samples, length),
         site ->
             new PmkvqCalibration(
                     site.model(), settings, read, out, streams, site.runner(), site.interruption())
@@ -334,7 +333,7 @@ public final class Calibrate implements Callable<Integer> {
         Optional.ofNullable(text)
             .map(file -> new CalibrationText(file.toString(), TextArgument.readFile(file)));
     return calibrate(
-        (config, tokens, threads) -> MeadForecast.of(config, settings, read.isEmpty(), threads),
+        (config, tokens, threads) -> MeadForecast.of(config, settings, read.isEmpty()),
         site ->
             new MeadCalibrator(
                     site.model(), settings, read, out, streams, site.crew(), site.interruption())
@@ -345,7 +344,7 @@ public final class Calibrate implements Callable<Integer> {
   private record Site(Model model, Crew crew, Runner runner, Interruption interruption) {}
 
   private int calibrate(Foretelling foretelling, ToIntFunction<Site> work) {
-    LoadOptions options = load.options();
+    LoadOptions options = place.fitted(load.options());
     if (forecast.isOfConfiguration(model)) {
       forecast.tell(foretelling, model.path(), options.threads(), streams);
       return 0;
@@ -358,8 +357,10 @@ public final class Calibrate implements Callable<Integer> {
         return 0;
       }
       found.requireRoom(Runtime.getRuntime().maxMemory(), out);
-      Runner runner = new LocalRunner(Worksite.of(loaded, options.threads()));
-      return work.applyAsInt(new Site(loaded, crew, runner, interruption));
+      try (Runner runner =
+          place.runner(loaded, options.threads(), () -> WorkPlace.materials(model, load))) {
+        return work.applyAsInt(new Site(loaded, crew, runner, interruption));
+      }
     }
   }
 

@@ -1,5 +1,6 @@
 package dev.kvasir.lab.codebook;
 
+import dev.kvasir.Model;
 import dev.kvasir.codec.commvq.AdditiveStages;
 import dev.kvasir.lab.WorkListener;
 import dev.kvasir.lab.codebook.VectorSample.Side;
@@ -25,6 +26,11 @@ record HeadTraining(TrainedHead head, SampledHead vectors, TrainingSettings sett
   @Override
   public boolean single() {
     return true;
+  }
+
+  @Override
+  public long bytes(Model model) {
+    return TrainingSpeed.heap(settings, vectors.headDim(), vectors.count());
   }
 
   @Override

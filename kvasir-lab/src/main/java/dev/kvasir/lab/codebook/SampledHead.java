@@ -4,6 +4,10 @@ import java.io.Serializable;
 
 /** The vectors of a head, for who trains it. */
 sealed interface SampledHead extends Serializable {
+  int count();
+
+  int headDim();
+
   CentredHead centred();
 
   /**
@@ -24,6 +28,16 @@ sealed interface SampledHead extends Serializable {
     private Lying(VectorSample sample, TrainedHead head) {
       this.sample = sample;
       this.head = head;
+    }
+
+    @Override
+    public int count() {
+      return sample.count();
+    }
+
+    @Override
+    public int headDim() {
+      return sample.shape().headDim();
     }
 
     @Override

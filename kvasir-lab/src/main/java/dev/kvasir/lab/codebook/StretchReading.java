@@ -22,6 +22,13 @@ record StretchReading(String name, Stretch stretch) implements Piece<StretchVect
     return stretch.ids().length;
   }
 
+  /** A cache in full precision, and the halves that are taken out of it. */
+  @Override
+  public long bytes(Model model) {
+    CacheShape shape = model.config().cacheShape();
+    return VectorSample.bytes(shape, 3 * stretch.ids().length);
+  }
+
   @Override
   public StretchVectors run(Worksite site, WorkListener listener) {
     int[] ids = stretch.ids();

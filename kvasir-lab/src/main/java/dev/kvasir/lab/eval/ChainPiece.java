@@ -39,6 +39,11 @@ record ChainPiece(Contender row, List<Program> programs, String part, Prefill pr
   }
 
   @Override
+  public long bytes(Model model) {
+    return programs.stream().mapToLong(one -> row.bytes(model, one.tokens(), prefill)).sum();
+  }
+
+  @Override
   public Attempts run(Worksite site, WorkListener listener) {
     Model model = site.model();
     Steps steps = new Steps(model, prefill, new Pace(listener, work()));

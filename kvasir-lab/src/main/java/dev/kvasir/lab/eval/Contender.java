@@ -1,6 +1,8 @@
 package dev.kvasir.lab.eval;
 
 import dev.kvasir.Model;
+import dev.kvasir.Prefill;
+import dev.kvasir.SessionOptions;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
 import java.io.Serializable;
@@ -15,6 +17,23 @@ interface Contender extends Serializable {
    */
   KvCache open(Model model, int tokens);
 
+  /** What foretells its bytes. */
+  default CacheSpec kind() {
+    return CacheSpec.DEFAULT;
+  }
+
+  /** Bytes that a sequence takes at the most on its way to so many tokens. */
+  default long bytes(Model model, int tokens, Prefill prefill) {
+    long packed = mostBytes(model, kind(), tokens);
+    // What is packed at a prompt's end lies there whole until then.
+    return prefill == Prefill.EXACT ? packed + mostBytes(model, CacheSpec.DEFAULT, tokens) : packed;
+  }
+
+  private static long mostBytes(Model model, CacheSpec spec, int tokens) {
+    SessionOptions options = SessionOptions.defaults().withCache(spec).withContextLimit(tokens);
+    return model.mostCacheBytes(options, tokens);
+  }
+
   static Contender of(CacheSpec spec, Model model) {
     return new OfSpec(model.named(spec).text(), spec.text());
   }
@@ -27,8 +46,13 @@ interface Contender extends Serializable {
    */
   record OfSpec(String name, String spec) implements Contender {
     @Override
+    public CacheSpec kind() {
+      return CacheSpec.parse(spec);
+    }
+
+    @Override
     public KvCache open(Model model, int tokens) {
-      return model.newCache(CacheSpec.parse(spec), tokens);
+      return model.newCache(kind(), tokens);
     }
   }
 }

@@ -1,5 +1,6 @@
 package dev.kvasir.lab.eval;
 
+import dev.kvasir.Model;
 import dev.kvasir.Prefill;
 import dev.kvasir.lab.WorkListener;
 import dev.kvasir.lab.work.Piece;
@@ -33,6 +34,13 @@ record DriftPiece(List<Contender> rows, List<Opening> openings, String part, Pre
   @Override
   public double work() {
     return rows.size() * openings.stream().mapToDouble(Opening::work).sum();
+  }
+
+  @Override
+  public long bytes(Model model) {
+    int tokens = openings.getFirst().longest();
+    return openings.size()
+        * rows.stream().mapToLong(row -> row.bytes(model, tokens, prefill)).sum();
   }
 
   @Override

@@ -31,6 +31,11 @@ record ExercisePiece(Contender row, List<Exercise> exercises, String part, Prefi
   }
 
   @Override
+  public long bytes(Model model) {
+    return exercises.stream().mapToLong(one -> row.bytes(model, one.tokens(), prefill)).sum();
+  }
+
+  @Override
   public double[] run(Worksite site, WorkListener listener) {
     Model model = site.model();
     Steps steps = new Steps(model, prefill, new Pace(listener, work()));

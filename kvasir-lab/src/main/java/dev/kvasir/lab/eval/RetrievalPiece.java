@@ -30,6 +30,14 @@ record RetrievalPiece(Task task, Contender row, Passage passage, String part, Pr
   }
 
   @Override
+  public long bytes(Model model) {
+    // Forks share all but their own questions and answers, and no more than these are open at once.
+    int forks = Math.min(Steps.SIDE_BY_SIDE, passage.tails().size());
+    int own = passage.tokens() - passage.shared().length + KvCache.TOKENS_PER_PAGE;
+    return row.bytes(model, passage.context(), prefill) + forks * row.bytes(model, own, prefill);
+  }
+
+  @Override
   public double[] run(Worksite site, WorkListener listener) {
     Model model = site.model();
     Steps steps = new Steps(model, prefill, new Pace(listener, work()));

@@ -1,5 +1,6 @@
 package dev.kvasir.lab.eval;
 
+import dev.kvasir.Model;
 import dev.kvasir.Prefill;
 import dev.kvasir.lab.WorkListener;
 import dev.kvasir.lab.work.Piece;
@@ -32,6 +33,11 @@ record TextPiece(List<Contender> rows, StreamText text, Prefill prefill)
   @Override
   public double work() {
     return rows.size() * text.work();
+  }
+
+  @Override
+  public long bytes(Model model) {
+    return rows.stream().mapToLong(row -> row.bytes(model, text.tokens(), prefill)).sum();
   }
 
   @Override

@@ -59,15 +59,4 @@ public record DecoderWork(ModelConfig config) {
     double back = products(tokens) + 2.5 * attention(tokens);
     return 2 * forward(tokens) + config.layers() * back + 2 * logits(tokens);
   }
-
-  /** Bytes that {@link #gradients} holds on the heap: 32-bit floats. */
-  public long heapOfGradients(int tokens, int threads) {
-    double inputs = (config.layers() + 2.0) * config.hidden();
-    double layer = 2.0 * config.hidden() + 3 * queryValues() + 3 * kvValues();
-    double gates = 3.0 * config.feedForward();
-    double back = config.hidden() + 2.0 * config.feedForward() + 4 * queryValues() + 6 * kvValues();
-    double logits = Math.max(1 << 24, 128.0 * config.vocabulary());
-    double expanded = 64.0 * threads * Math.max(config.hidden(), config.feedForward());
-    return (long) (Float.BYTES * (tokens * (inputs + layer + gates + back) + logits + expanded));
-  }
 }

@@ -2,6 +2,7 @@ package dev.kvasir.lab.forecast;
 
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.mead.HeadProfile;
+import dev.kvasir.lab.gradient.TracedDecoder;
 import dev.kvasir.lab.mead.MeadSettings;
 import dev.kvasir.model.ModelConfig;
 import java.util.ArrayList;
@@ -14,8 +15,7 @@ public final class MeadForecast {
   /**
    * @param selfMade whether the model makes up its prose
    */
-  public static Forecast of(
-      ModelConfig config, MeadSettings settings, boolean selfMade, int threads) {
+  public static Forecast of(ModelConfig config, MeadSettings settings, boolean selfMade) {
     DecoderWork work = new DecoderWork(config);
     CacheShape shape = config.cacheShape();
     int length = settings.length();
@@ -57,7 +57,7 @@ public final class MeadForecast {
             + 3 * Double.BYTES * features * features;
     return new Forecast(
         stages,
-        sums + 4 * metric + Math.max(work.heapOfGradients(length, threads), fitted),
+        sums + 4 * metric + Math.max(TracedDecoder.bytesOfGradients(config, length), fitted),
         (long) Float.BYTES * shape.layers() * width * length * settings.keptTexts(),
         2 * metric);
   }

@@ -1,5 +1,6 @@
 package dev.kvasir.lab.forecast;
 
+import dev.kvasir.lab.gradient.TracedDecoder;
 import dev.kvasir.lab.smooth.Smoothing;
 import dev.kvasir.lab.smooth.SmoothingSettings;
 import dev.kvasir.model.ModelConfig;
@@ -12,7 +13,7 @@ public final class PmkvqForecast {
   /**
    * @param samples of the text, each of {@code length} tokens
    */
-  public static Forecast of(ModelConfig config, int samples, int length, int threads) {
+  public static Forecast of(ModelConfig config, int samples, int length) {
     DecoderWork work = new DecoderWork(config);
     int queries = Math.min(length, SmoothingSettings.defaults().queries());
     double queryValues = (double) config.queryHeads() * config.headDim();
@@ -37,7 +38,7 @@ public final class PmkvqForecast {
                 Effort.TRACING,
                 samples,
                 samples * (work.forward(length) + trials))),
-        work.heapOfGradients(length, threads) + probe,
+        TracedDecoder.bytesOfGradients(config, length) + probe,
         0,
         0);
   }

@@ -1,5 +1,6 @@
 package dev.kvasir.lab.gradient;
 
+import dev.kvasir.Model;
 import dev.kvasir.kernel.Crew;
 import dev.kvasir.lab.WorkListener;
 import dev.kvasir.lab.work.Piece;
@@ -8,6 +9,14 @@ import java.io.Serializable;
 
 /** A piece that follows a text through the layers of a model. */
 public interface TracedPiece<R extends Serializable> extends Piece<R> {
+  /** The text. */
+  int[] text();
+
+  @Override
+  default long bytes(Model model) {
+    return TracedDecoder.bytesOfGradients(model.config(), text().length);
+  }
+
   /** What positions are multiplied by. */
   default double positionScale() {
     return 1;

@@ -1,5 +1,6 @@
 package dev.kvasir.lab.work;
 
+import dev.kvasir.Model;
 import dev.kvasir.lab.WorkListener;
 import java.io.Serializable;
 
@@ -21,6 +22,11 @@ public interface Piece<R extends Serializable> extends Serializable {
   /** Whether one thread computes it however many there are, so that others may run beside it. */
   default boolean single() {
     return false;
+  }
+
+  /** Bytes that it takes at the most, beside what the model itself does. */
+  default long bytes(Model model) {
+    return 0;
   }
 
   /**

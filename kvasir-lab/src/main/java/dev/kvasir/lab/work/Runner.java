@@ -5,7 +5,7 @@ import java.io.Serializable;
 import java.util.List;
 
 /** Who runs pieces, having the materials they need. */
-public interface Runner {
+public interface Runner extends AutoCloseable {
   /** Takes results of pieces. */
   @FunctionalInterface
   interface Delivery<R> {
@@ -30,4 +30,7 @@ public interface Runner {
    */
   <R extends Serializable> boolean run(
       List<? extends Piece<? extends R>> pieces, WorkListener listener, Delivery<R> delivery);
+
+  @Override
+  default void close() {}
 }

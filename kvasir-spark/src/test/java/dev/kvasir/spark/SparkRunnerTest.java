@@ -1,0 +1,206 @@
+package dev.kvasir.spark;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.kvasir.LoadOptions;
+import dev.kvasir.Model;
+import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.lab.WorkListener;
+import dev.kvasir.lab.eval.Evaluation;
+import dev.kvasir.lab.eval.EvaluationJournal;
+import dev.kvasir.lab.eval.EvaluationJson;
+import dev.kvasir.lab.eval.Evaluator;
+import dev.kvasir.lab.eval.Settings;
+import dev.kvasir.lab.eval.Sources;
+import dev.kvasir.lab.eval.Task;
+import dev.kvasir.lab.work.LocalRunner;
+import dev.kvasir.lab.work.Materials;
+import dev.kvasir.lab.work.Piece;
+import dev.kvasir.lab.work.Runner;
+import dev.kvasir.lab.work.RunnerProvider;
+import dev.kvasir.lab.work.Stopped;
+import dev.kvasir.lab.work.Worksite;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class SparkRunnerTest {
+  private static final Map<String, String> HERE =
+      Map.of("spark.ui.enabled", "false", "spark.driver.host", "127.0.0.1");
+
+  private static Model model;
+  private static String expected;
+
+  @BeforeAll
+  static void measureWithoutSpark() {
+    model = Model.bundled(LoadOptions.defaults().withThreads(1));
+    expected = figures(evaluate(new LocalRunner(Worksite.of(model)), WorkListener.NONE));
+  }
+
+  @AfterAll
+  static void close() {
+    model.close();
+  }
+
+  private static Evaluator evaluator() {
+    return new Evaluator(
+        model,
+        new Settings(
+                List.of(CacheSpec.parse("kivi:2,window=0"), CacheSpec.parse("kivi:4,window=0")),
+                EnumSet.of(Task.PPL, Task.KLD, Task.NEEDLE, Task.CHAIN),
+                List.of(300),
+                8,
+                4,
+                1)
+            .untimed(),
+        Sources.bundled(true));
+  }
+
+  private static Evaluation evaluate(Runner runner, WorkListener listener) {
+    return evaluator().run(runner, listener, EvaluationJournal.none());
+  }
+
+  private static String figures(Evaluation evaluation) {
+    assertThat(evaluation.complete()).isTrue();
+    return EvaluationJson.of(evaluation);
+  }
+
+  private static Runner spark(String place, Map<String, String> settings) {
+    return new SparkPlace()
+        .open(new RunnerProvider.Order(place, settings, false, Materials.bundled(), model));
+  }
+
+  @Test
+  void piecesSideBySideInOneProcessGiveTheSameBits() {
+    try (Runner runner = spark("local[4]", HERE)) {
+      assertThat(runner.sideBySide()).isEqualTo(4);
+      assertThat(figures(evaluate(runner, WorkListener.NONE))).isEqualTo(expected);
+    }
+  }
+
+  @Test
+  void twoWorkersGiveTheSameBitsAlsoWhereOneIsLost(@TempDir Path folder) throws IOException {
+    try (StandaloneCluster cluster = new StandaloneCluster(folder, 2);
+        Runner runner = spark(cluster.address(), StandaloneCluster.settings())) {
+      assertThat(runner.sideBySide()).isEqualTo(2);
+      assertThat(figures(evaluate(runner, WorkListener.NONE))).isEqualTo(expected);
+      boolean[] killed = {false};
+      WorkListener killer =
+          (done, inAll) -> {
+            if (done > 0 && !killed[0]) {
+              killed[0] = true;
+              cluster.killWorker();
+            }
+          };
+      assertThat(figures(evaluate(runner, killer))).isEqualTo(expected);
+      assertThat(killed[0]).isTrue();
+    }
+  }
+
+  /** Stands for a driver that goes away in the midst of its work. */
+  private static final class Death extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+  }
+
+  @Test
+  void whatADeadDriverHadFinishedIsNotDoneAgain(@TempDir Path folder) {
+    Path file = folder.resolve("journal");
+    double[] work = {0, 0};
+    try (Runner runner = spark("local[2]", HERE)) {
+      WorkListener dying =
+          (done, inAll) -> {
+            work[0] = inAll;
+            if (done > inAll / 2) {
+              throw new Death();
+            }
+          };
+      assertThatThrownBy(
+              () -> evaluator().run(runner, dying, EvaluationJournal.at(file, "a build")))
+          .isInstanceOf(Death.class);
+    }
+    try (Runner runner = spark("local[2]", HERE)) {
+      Evaluation rest =
+          evaluator()
+              .run(runner, (done, inAll) -> work[1] = inAll, EvaluationJournal.at(file, "a build"));
+      assertThat(figures(rest)).isEqualTo(expected);
+    }
+    assertThat(work[1]).isPositive().isLessThan(work[0]);
+  }
+
+  private record Refusing(String name) implements Piece<Integer> {
+    private static final AtomicInteger TRIES = new AtomicInteger();
+
+    @Override
+    public double work() {
+      return 1;
+    }
+
+    @Override
+    public Integer run(Worksite site, WorkListener listener) {
+      TRIES.incrementAndGet();
+      throw new InvalidInputException("name is '%s'; expected another".formatted(name));
+    }
+  }
+
+  @Test
+  void aRefusalIsASentenceAndNotTriedAgain() {
+    try (Runner runner = spark("local[1,4]", HERE)) {
+      assertThatThrownBy(
+              () ->
+                  runner.<Integer>run(
+                      List.of(new Refusing("this")), WorkListener.NONE, (piece, result) -> {}))
+          .isInstanceOf(InvalidInputException.class)
+          .hasMessage("name is 'this'; expected another");
+      assertThat(Refusing.TRIES).hasValue(1);
+    }
+  }
+
+  private record Endless() implements Piece<Integer> {
+    @Override
+    public String name() {
+      return "no end";
+    }
+
+    @Override
+    public double work() {
+      return 1;
+    }
+
+    @Override
+    public Integer run(Worksite site, WorkListener listener) {
+      while (!listener.stopped()) {
+        Thread.onSpinWait();
+      }
+      throw new Stopped();
+    }
+  }
+
+  @Test
+  void piecesThatRunAreLeftWhereTheWorkIsStopped() {
+    try (Runner runner = spark("local[2]", HERE)) {
+      WorkListener stopping =
+          new WorkListener() {
+            @Override
+            public void progress(double done, double inAll) {}
+
+            @Override
+            public boolean stopped() {
+              return true;
+            }
+          };
+      assertThat(
+              runner.<Integer>run(
+                  List.of(new Endless(), new Endless()), stopping, (piece, result) -> {}))
+          .isFalse();
+    } // where they were not left, this would wait for them
+  }
+}
