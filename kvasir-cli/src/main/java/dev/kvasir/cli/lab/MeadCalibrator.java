@@ -16,6 +16,7 @@ import dev.kvasir.lab.mead.MeadSettings;
 import dev.kvasir.lab.mead.MeadTexts;
 import dev.kvasir.lab.mead.MetricJournal;
 import dev.kvasir.lab.report.BitsPlot;
+import dev.kvasir.lab.work.Runner;
 import dev.kvasir.profile.Profile;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -37,6 +38,7 @@ final class MeadCalibrator {
   private final Path out;
   private final Streams streams;
   private final Crew crew;
+  private final Runner runner;
   private final Interruption interruption;
 
   MeadCalibrator(
@@ -46,6 +48,7 @@ final class MeadCalibrator {
       Path out,
       Streams streams,
       Crew crew,
+      Runner runner,
       Interruption interruption) {
     OptionValue.between(
         "--length", settings.length(), LEAST_LENGTH, model.config().contextLength());
@@ -55,6 +58,7 @@ final class MeadCalibrator {
     this.out = out;
     this.streams = streams;
     this.crew = crew;
+    this.runner = runner;
     this.interruption = interruption;
   }
 
@@ -80,7 +84,8 @@ final class MeadCalibrator {
       Optional<Profile> made =
           texts.flatMap(
               read ->
-                  new MeadCalibration(model, settings, crew, stages).run(read, journal, before));
+                  new MeadCalibration(model, settings, crew, runner, stages)
+                      .run(read, journal, before));
       if (made.isEmpty()) {
         streams.note("interrupted; the same command goes on");
         return Interruption.EXIT_CODE;
@@ -109,7 +114,7 @@ final class MeadCalibrator {
 
   private Optional<MeadTexts> texts(Stages stages) {
     if (text.isEmpty()) {
-      return MeadTexts.selfMade(model, settings, stages.begin("making up texts"));
+      return MeadTexts.selfMade(model, settings, runner, stages.begin("making up texts"));
     }
     int[] ids = model.tokenizer().encode(text.get().words(), false);
     long wanted = (long) LEAST_TEXTS * settings.length();

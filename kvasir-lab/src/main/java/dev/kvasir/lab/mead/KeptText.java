@@ -23,6 +23,16 @@ final class KeptText {
     this.received = new float[layers][];
   }
 
+  static KeptText of(Arena arena, int[] tokens, ReadText read, int kvHeads) {
+    int layers = read.vectors().length;
+    KeptText kept = new KeptText(arena, tokens, layers, read.vectors()[0].length / tokens.length);
+    for (int layer = 0; layer < layers; layer++) {
+      float[] received = read.received()[layer];
+      kept.keep(layer, read.vectors()[layer], received, new PageRanks(received, kvHeads));
+    }
+    return kept;
+  }
+
   void keep(int layer, float[] joined, float[] receivedByLayer, PageRanks ranksOfLayer) {
     long at = (long) Float.BYTES * layer * tokens.length * width;
     MemorySegment.copy(joined, 0, vectors, ValueLayout.JAVA_FLOAT, at, joined.length);
