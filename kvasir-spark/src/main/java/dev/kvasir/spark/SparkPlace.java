@@ -59,7 +59,7 @@ public final class SparkPlace implements RunnerProvider {
       order.materials().all().forEach(material -> ship(material, spark));
     }
     PieceTask task = new PieceTask(order.materials(), order.ship(), Arithmetic.mark());
-    return new SparkRunner(spark, order.model(), task, local);
+    return new SparkRunner(spark, order.model(), task, order.place(), local);
   }
 
   private static void ship(Material material, JavaSparkContext spark) {

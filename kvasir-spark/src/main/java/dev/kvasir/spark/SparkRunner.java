@@ -29,15 +29,19 @@ final class SparkRunner implements Runner {
   private final JavaSparkContext spark;
   private final Model model;
   private final PieceTask task;
+  private final String place;
   private final boolean local;
+  private boolean met; // whether executors have come
 
   /**
+   * @param place the master, as typed
    * @param local whether pieces run in this process, with this very model
    */
-  SparkRunner(JavaSparkContext spark, Model model, PieceTask task, boolean local) {
+  SparkRunner(JavaSparkContext spark, Model model, PieceTask task, String place, boolean local) {
     this.spark = spark;
     this.model = model;
     this.task = task;
+    this.place = place;
     this.local = local;
   }
 
@@ -63,18 +67,22 @@ final class SparkRunner implements Runner {
     return spark.sc().statusTracker().getExecutorInfos().length - 1;
   }
 
+  /** Once: later ones find the work cut already. */
   private void awaitExecutors() {
     long end = System.nanoTime() + PATIENCE.toNanos();
     int seen = 0;
-    while (!local && (seen == 0 || seen < executors())) {
-      if (seen == 0 && System.nanoTime() > end) {
+    while (!local && !met && (seen == 0 || seen < executors())) {
+      if (spark.sc().isStopped() || seen == 0 && System.nanoTime() > end) {
         throw new InvalidInputException(
-            "--on is '%s', where no executor came within %d seconds"
-                .formatted(spark.master(), PATIENCE.toSeconds()));
+            "--on is '%s', where no executor came%s; its workers' logs may say why"
+                .formatted(
+                    place,
+                    spark.sc().isStopped() ? "" : " within %d s".formatted(PATIENCE.toSeconds())));
       }
       seen = executors();
       sleep(QUIET);
     }
+    met = true;
   }
 
   @Override

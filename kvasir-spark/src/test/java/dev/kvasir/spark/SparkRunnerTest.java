@@ -55,11 +55,11 @@ class SparkRunnerTest {
     return new Evaluator(
         model,
         new Settings(
-                List.of(CacheSpec.parse("kivi:2,window=0"), CacheSpec.parse("kivi:4,window=0")),
-                EnumSet.of(Task.PPL, Task.KLD, Task.NEEDLE, Task.CHAIN),
-                List.of(300),
-                8,
-                4,
+                List.of(CacheSpec.parse("kivi:2,window=0")),
+                EnumSet.of(Task.KLD, Task.NEEDLE, Task.CHAIN),
+                List.of(260),
+                5,
+                1,
                 1)
             .untimed(),
         Sources.bundled(true));

@@ -2,7 +2,6 @@ package dev.kvasir.spark;
 
 import java.io.File;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.file.Files;
@@ -94,6 +93,7 @@ final class StandaloneCluster implements AutoCloseable {
     command.addAll(List.of(arguments));
     ProcessBuilder builder = new ProcessBuilder(command);
     builder.environment().put("SPARK_HOME", folder.resolve("home").toString());
+    builder.environment().put("SPARK_SCALA_VERSION", "2.13"); // otherwise looked for in a checkout
     builder.environment().put("JAVA_HOME", System.getProperty("java.home"));
     builder.environment().put("SPARK_LOCAL_IP", "127.0.0.1");
     return builder
@@ -110,14 +110,6 @@ final class StandaloneCluster implements AutoCloseable {
   private static void kill(Process process) {
     process.descendants().forEach(ProcessHandle::destroyForcibly);
     process.destroyForcibly();
-  }
-
-  String log() {
-    try {
-      return Files.readString(folder.resolve("log"));
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
   }
 
   @Override
