@@ -336,7 +336,14 @@ public final class Calibrate implements Callable<Integer> {
         (config, tokens, threads) -> MeadForecast.of(config, settings, read.isEmpty()),
         site ->
             new MeadCalibrator(
-                    site.model(), settings, read, out, streams, site.crew(), site.runner(), site.interruption())
+                    site.model(),
+                    settings,
+                    read,
+                    out,
+                    streams,
+                    site.crew(),
+                    site.runner(),
+                    site.interruption())
                 .run());
   }
 

@@ -79,8 +79,7 @@ public final class MeadCalibration {
             .mapToObj(
                 i -> {
                   boolean isHeldOut = texts.isHeldOut(i);
-                  return new TextReading(
-                      i, all.get(i), !isHeldOut, isHeldOut || texts.isKept(i));
+                  return new TextReading(i, all.get(i), !isHeldOut, isHeldOut || texts.isKept(i));
                 })
             .toList();
     boolean whole =
