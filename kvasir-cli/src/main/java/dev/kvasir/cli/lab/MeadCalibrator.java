@@ -10,6 +10,7 @@ import dev.kvasir.codec.CacheHost;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.kernel.Crew;
 import dev.kvasir.lab.WorkListener;
+import dev.kvasir.lab.codebook.SampleFolder;
 import dev.kvasir.lab.mead.MeadCalibration;
 import dev.kvasir.lab.mead.MeadProgress;
 import dev.kvasir.lab.mead.MeadSettings;
@@ -79,13 +80,14 @@ final class MeadCalibrator {
     MetricJournal journal =
         new MetricJournal(
             beside(".journal"), model.fingerprint(), source(), model.config().cacheShape());
+    SampleFolder vectors = new SampleFolder(beside(".vectors"), source());
     try (Stages stages = new Stages()) {
       Optional<MeadTexts> texts = texts(stages);
       Optional<Profile> made =
           texts.flatMap(
               read ->
                   new MeadCalibration(model, settings, crew, runner, stages)
-                      .run(read, journal, before));
+                      .run(read, journal, vectors, before));
       if (made.isEmpty()) {
         streams.note("interrupted; the same command goes on");
         return Interruption.EXIT_CODE;
@@ -93,6 +95,8 @@ final class MeadCalibrator {
       Profile whole = made.get().withNote("mead:tokens/source", source());
       whole.write(out);
       draw(whole);
+    } finally {
+      vectors.remove();
     }
     journal.delete();
     streams.note("%s has %s".formatted(out, Units.bytes(size())));

@@ -18,8 +18,8 @@ public final class TrainingSpeed {
   /** What is tried: enough for code to be compiled, and a second of work. */
   private static final TrainingSettings TRIED = TrainingSettings.of(2);
 
-  private static final int TRIED_VECTORS = 1024;
-  private static final int TRIES = 3;
+  private static final int TRIED_VECTORS = 2048;
+  private static final int TRIES = 4;
 
   private TrainingSpeed() {}
 

@@ -9,11 +9,11 @@ public enum Effort {
   /** The engine reads or makes up text, with activations of bytes. */
   READING(1),
   /** A decoder over a whole text in 32-bit floats, there and back. */
-  TRACING(0.6),
+  TRACING(0.5),
   /** A codebook of a head, on one thread. */
   TRAINING(0.15),
   /** Sums of squares and products in 64-bit floats. */
-  FITTING(0.3);
+  FITTING(0.15);
 
   private final double ofReading;
 

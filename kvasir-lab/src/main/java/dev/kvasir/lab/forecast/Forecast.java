@@ -11,11 +11,21 @@ import java.util.Set;
 /**
  * What a work takes.
  *
- * @param heap bytes at the most, the model's own left out
+ * @param arrays bytes on the heap at the most, the model's own left out
  * @param outside bytes of memory outside the heap, the weights left out
  * @param disk bytes beside the result while it is in the making
  */
-public record Forecast(List<Stage> stages, long heap, long outside, long disk) {
+public record Forecast(List<Stage> stages, long arrays, long outside, long disk) {
+  /** Tokenizer, code and texts; and what a collector needs beside large arrays. */
+  private static final long BESIDE = 96L << 20;
+
+  private static final double SLACK = 1.25;
+
+  /** Bytes of heap that are enough. */
+  public long heap() {
+    return BESIDE + (long) (SLACK * arrays);
+  }
+
   public double operations() {
     return stages.stream().mapToDouble(Stage::operations).sum();
   }
@@ -39,10 +49,10 @@ public record Forecast(List<Stage> stages, long heap, long outside, long disk) {
    * @param out where the result goes
    */
   public void requireRoom(long mostHeap, Path out) {
-    if (heap > mostHeap) {
+    if (heap() > mostHeap) {
       throw new InvalidInputException(
           "this takes %d bytes of heap; Java may use %d (-Xmx, in KVASIR_JAVA_OPTS)"
-              .formatted(heap, mostHeap));
+              .formatted(heap(), mostHeap));
     }
     long free = freeBeside(out);
     if (disk > free) {

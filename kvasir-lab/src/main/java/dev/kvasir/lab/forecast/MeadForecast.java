@@ -27,7 +27,7 @@ public final class MeadForecast {
           new Stage(
               "making up %d texts of %d tokens".formatted(settings.proseTexts(), length),
               Effort.READING,
-              1,
+              settings.proseTexts(),
               settings.proseTexts() * (work.forward(length) + work.logits(length))));
     }
     stages.add(
@@ -58,8 +58,8 @@ public final class MeadForecast {
     return new Forecast(
         stages,
         sums + 4 * metric + Math.max(TracedDecoder.bytesOfGradients(config, length), fitted),
-        (long) Float.BYTES * shape.layers() * width * length * settings.keptTexts(),
-        2 * metric);
+        0,
+        (long) Float.BYTES * shape.layers() * width * length * settings.keptTexts() + metric);
   }
 
   private static int ids(ModelConfig config, MeadSettings settings) {

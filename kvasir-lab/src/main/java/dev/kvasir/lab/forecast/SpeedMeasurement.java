@@ -13,14 +13,23 @@ import java.util.Arrays;
 import java.util.EnumMap;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.IntFunction;
+import java.util.function.IntToDoubleFunction;
 
 /** Measures speeds with short pieces of the work itself, about a second for each kind. */
 public final class SpeedMeasurement {
   private static final double SECONDS = 1;
-  private static final int TOKENS = 128;
 
-  /** As a large model takes a second for few tokens, the engine is tried with few at first. */
-  private static final int FEW_TOKENS = 8;
+  private static final int LEAST_TRIES = 12;
+  private static final int MOST_TRIES = 1000;
+
+  /** What the engine reads at a time, and what a decoder takes for a text. */
+  private static final int BLOCK = 128;
+
+  private static final int TEXT = 512;
+
+  /** A large model takes a second for few tokens, so all is tried with fewer at first. */
+  private static final int FEWER = 8;
 
   private static final int FITTED = 512;
 
@@ -52,9 +61,16 @@ public final class SpeedMeasurement {
   }
 
   private double reading() {
-    double few = fastest(work.forward(FEW_TOKENS), () -> read(FEW_TOKENS));
-    boolean many = work.forward(TOKENS) / few < 4 * SECONDS;
-    return many ? fastest(work.forward(TOKENS), () -> read(TOKENS)) : few;
+    return withMostTokens(BLOCK, work::forward, tokens -> () -> read(tokens));
+  }
+
+  /** As many tokens as are worth the time. */
+  private static double withMostTokens(
+      int most, IntToDoubleFunction operations, IntFunction<Runnable> tried) {
+    int few = most / FEWER;
+    double speed = fastest(operations.applyAsDouble(few), tried.apply(few));
+    boolean affordable = operations.applyAsDouble(most) / speed < 2 * SECONDS;
+    return affordable ? fastest(operations.applyAsDouble(most), tried.apply(most)) : speed;
   }
 
   private void read(int tokens) {
@@ -84,8 +100,11 @@ public final class SpeedMeasurement {
             return vectors.layer() == 0;
           }
         };
-    double further = model.config().layers() > 1 ? work.projections(TOKENS) : 0;
-    return fastest(work.layer(TOKENS) + further, () -> decoder.forward(ids(TOKENS), oneLayer));
+    boolean goesOn = model.config().layers() > 1;
+    return withMostTokens(
+        TEXT,
+        tokens -> work.layer(tokens) + (goesOn ? work.projections(tokens) : 0),
+        tokens -> () -> decoder.forward(ids(tokens), oneLayer));
   }
 
   /** Sums of outer products. */
@@ -108,15 +127,22 @@ public final class SpeedMeasurement {
     return fastest(2.0 * FITTED * FITTED * FITTED, sum);
   }
 
-  /** The best of all tries within a second, and of two at least: code is compiled meanwhile. */
+  /** The best of all tries within a second; on a busy machine it takes longer to compile code. */
   private static double fastest(double operations, Runnable work) {
     double best = 0;
     long begin = System.nanoTime();
-    for (int i = 0; i < 2 || System.nanoTime() - begin < SECONDS * 1e9; i++) {
+    for (int i = 0; i < LEAST_TRIES || seconds(begin) < SECONDS && i < MOST_TRIES; i++) {
       long start = System.nanoTime();
       work.run();
-      best = Math.max(best, operations * 1e9 / (System.nanoTime() - start));
+      best = Math.max(best, operations / seconds(start));
+      if (i > 0 && seconds(begin) > 4 * SECONDS) {
+        break;
+      }
     }
     return best;
+  }
+
+  private static double seconds(long since) {
+    return (System.nanoTime() - since) / 1e9;
   }
 }

@@ -7,13 +7,13 @@ import dev.kvasir.codec.mead.MeadProfile;
 import dev.kvasir.codec.mead.TableKind;
 import dev.kvasir.kernel.Crew;
 import dev.kvasir.lab.WorkListener;
+import dev.kvasir.lab.codebook.SamplePlace;
 import dev.kvasir.lab.gradient.LayerVectors;
 import dev.kvasir.lab.gradient.TextVisitor;
 import dev.kvasir.lab.gradient.TracedDecoder;
 import dev.kvasir.lab.work.InOrder;
 import dev.kvasir.lab.work.Runner;
 import dev.kvasir.profile.Profile;
-import java.lang.foreign.Arena;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -52,23 +52,23 @@ public final class MeadCalibration {
 
   /**
    * @param texts prose and tasks, the latter with marked answers
+   * @param place where vectors of some texts lie while heads are fitted
    * @param profile to add to
    * @return empty where the listener asked to stop
    */
-  public Optional<Profile> run(MeadTexts texts, MetricJournal journal, Profile profile) {
-    try (Arena arena = Arena.ofShared()) {
-      List<KeptText> fitted = new ArrayList<>();
-      List<KeptText> heldOut = new ArrayList<>();
-      Optional<TokenSums> read = read(texts, arena, fitted, heldOut);
-      if (read.isEmpty() || !followBack(texts, journal)) {
-        return Optional.empty();
-      }
-      return fit(read.get(), journal, fitted, heldOut, profile);
+  public Optional<Profile> run(
+      MeadTexts texts, MetricJournal journal, SamplePlace place, Profile profile) {
+    List<KeptText> fitted = new ArrayList<>();
+    List<KeptText> heldOut = new ArrayList<>();
+    Optional<TokenSums> read = read(texts, place, fitted, heldOut);
+    if (read.isEmpty() || !followBack(texts, journal)) {
+      return Optional.empty();
     }
+    return fit(read.get(), journal, fitted, heldOut, profile);
   }
 
   private Optional<TokenSums> read(
-      MeadTexts texts, Arena arena, List<KeptText> fitted, List<KeptText> heldOut) {
+      MeadTexts texts, SamplePlace place, List<KeptText> fitted, List<KeptText> heldOut) {
     WorkListener listener = progress.begin("reading");
     TokenSums sums =
         new TokenSums(
@@ -95,7 +95,7 @@ public final class MeadCalibration {
                   }
                   if (piece.keeps()) {
                     (piece.adds() ? fitted : heldOut)
-                        .add(KeptText.of(arena, piece.text(), read, shape.kvHeads()));
+                        .add(KeptText.of(place, "text-" + i, piece.text(), read, shape.kvHeads()));
                   }
                 }));
     return whole ? Optional.of(sums) : Optional.empty();

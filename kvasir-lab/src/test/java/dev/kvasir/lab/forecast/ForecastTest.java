@@ -32,13 +32,14 @@ class ForecastTest {
   @Test
   void whatDoesNotFitIsRefusedInASentence() {
     Path out = folder.resolve("a.profile");
-    assertThatThrownBy(() -> new Forecast(List.of(), 101, 0, 0).requireRoom(100, out))
+    int mebibyte = 1 << 20;
+    assertThatThrownBy(() -> new Forecast(List.of(), 4, 0, 0).requireRoom(mebibyte, out))
         .isInstanceOf(InvalidInputException.class)
-        .hasMessageStartingWith("this takes 101 bytes of heap; Java may use 100");
-    assertThatThrownBy(() -> new Forecast(List.of(), 0, 0, 1L << 60).requireRoom(100, out))
+        .hasMessageStartingWith("this takes 100663301 bytes of heap; Java may use 1048576");
+    assertThatThrownBy(() -> new Forecast(List.of(), 0, 0, 1L << 60).requireRoom(1L << 40, out))
         .isInstanceOf(InvalidInputException.class)
         .hasMessageContaining("this takes 1152921504606846976 bytes beside it; the disk has");
-    new Forecast(List.of(), 100, 0, 1).requireRoom(100, out);
+    new Forecast(List.of(), 1000, 0, 1).requireRoom(97 * mebibyte, out);
   }
 
   /** The model's 8 layers have 1.6 million weights each, 8 query heads and 2 KV heads of 64. */
