@@ -27,7 +27,16 @@ public final class Worksite implements AutoCloseable {
 
   /** A model that somebody else loaded, and closes; files lie where the plan says. */
   public static Worksite of(Model model) {
-    return new Worksite(model, Runtime.getRuntime().availableProcessors(), Map.of(), false);
+    return of(model, Runtime.getRuntime().availableProcessors());
+  }
+
+  /**
+   * The same for pieces that run side by side.
+   *
+   * @param threads that one of them may use
+   */
+  public static Worksite of(Model model, int threads) {
+    return new Worksite(model, threads, Map.of(), false);
   }
 
   /**
