@@ -54,7 +54,8 @@ public final class SparkPlace implements RunnerProvider {
   private static SparkRunner runner(Order order, JavaSparkContext spark) {
     boolean local = isLocal(order.place());
     if (local) {
-      ExecutorSites.lend(order.materials(), Worksite.of(order.model()));
+      int threads = spark.getConf().getInt("spark.task.cpus", 1);
+      ExecutorSites.lend(order.materials(), Worksite.of(order.model(), threads));
     } else if (order.ship()) {
       order.materials().all().forEach(material -> ship(material, spark));
     }

@@ -10,10 +10,12 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.ExecutionException;
 import org.apache.spark.api.java.JavaFutureAction;
 import org.apache.spark.api.java.JavaSparkContext;
+import scala.jdk.javaapi.OptionConverters;
 
 /**
  * Runs each piece as a job of its own, which has the piece's name on Spark's page. Spark runs a
@@ -188,6 +190,11 @@ final class SparkRunner implements Runner {
       Thread.currentThread().interrupt();
       throw new IllegalStateException(e);
     }
+  }
+
+  @Override
+  public Optional<String> page() {
+    return OptionConverters.toJava(spark.sc().uiWebUrl());
   }
 
   @Override

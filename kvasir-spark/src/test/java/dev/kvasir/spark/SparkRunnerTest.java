@@ -3,6 +3,8 @@ package dev.kvasir.spark;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.google.gson.JsonElement;
+import com.google.gson.JsonParser;
 import dev.kvasir.LoadOptions;
 import dev.kvasir.Model;
 import dev.kvasir.cache.CacheSpec;
@@ -16,6 +18,7 @@ import dev.kvasir.lab.eval.Settings;
 import dev.kvasir.lab.eval.Sources;
 import dev.kvasir.lab.eval.Task;
 import dev.kvasir.lab.work.LocalRunner;
+import dev.kvasir.lab.work.Material;
 import dev.kvasir.lab.work.Materials;
 import dev.kvasir.lab.work.Piece;
 import dev.kvasir.lab.work.Runner;
@@ -23,10 +26,19 @@ import dev.kvasir.lab.work.RunnerProvider;
 import dev.kvasir.lab.work.Stopped;
 import dev.kvasir.lab.work.Worksite;
 import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Collections;
 import java.util.EnumSet;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -79,6 +91,30 @@ class SparkRunnerTest {
         .open(new RunnerProvider.Order(place, settings, false, Materials.bundled(), model));
   }
 
+  /** The text of a file, and how many models its process has loaded. */
+  private record Reading(String file) implements Piece<String> {
+    @Override
+    public String name() {
+      return "reading " + file;
+    }
+
+    @Override
+    public double work() {
+      return 1;
+    }
+
+    @Override
+    public String run(Worksite site, WorkListener listener) {
+      Path here = site.file(Path.of(file));
+      assertThat(here).isNotEqualTo(Path.of(file));
+      try {
+        return Files.readString(here) + " " + System.identityHashCode(site.model());
+      } catch (IOException e) {
+        throw new UncheckedIOException(e);
+      }
+    }
+  }
+
   @Test
   void piecesSideBySideInOneProcessGiveTheSameBits() {
     try (Runner runner = spark("local[4]", HERE)) {
@@ -89,9 +125,22 @@ class SparkRunnerTest {
 
   @Test
   void twoWorkersGiveTheSameBitsAlsoWhereOneIsLost(@TempDir Path folder) throws IOException {
+    Path file = Files.writeString(folder.resolve("text"), "sent along");
+    Materials materials = Materials.bundled().with(Material.of(Material.Role.FILE, file));
     try (StandaloneCluster cluster = new StandaloneCluster(folder, 2);
-        Runner runner = spark(cluster.address(), StandaloneCluster.settings())) {
+        Runner runner =
+            new SparkPlace()
+                .open(
+                    new RunnerProvider.Order(
+                        cluster.address(), StandaloneCluster.settings(), true, materials, model))) {
       assertThat(runner.sideBySide()).isEqualTo(2);
+      Set<String> read = new HashSet<>();
+      runner.<String>run(
+          Collections.nCopies(6, new Reading(file.toString())),
+          WorkListener.NONE,
+          (piece, result) -> read.add(result));
+      assertThat(read).as("a model for each executor").hasSizeBetween(1, 2);
+      assertThat(read).allMatch(text -> text.startsWith("sent along "));
       assertThat(figures(evaluate(runner, WorkListener.NONE))).isEqualTo(expected);
       boolean[] killed = {false};
       WorkListener killer =
@@ -104,6 +153,34 @@ class SparkRunnerTest {
       assertThat(figures(evaluate(runner, killer))).isEqualTo(expected);
       assertThat(killed[0]).isTrue();
     }
+  }
+
+  @Test
+  void everyPieceIsAJobByItsNameOnSparksPage() throws IOException, InterruptedException {
+    Map<String, String> settings = Map.of("spark.ui.port", "0", "spark.driver.host", "127.0.0.1");
+    try (Runner runner = spark("local[2]", settings);
+        HttpClient client = HttpClient.newHttpClient()) {
+      assertThat(figures(evaluate(runner, WorkListener.NONE))).isEqualTo(expected);
+      String applications = runner.page().orElseThrow() + "/api/v1/applications";
+      String id = read(client, applications).getFirst().getAsJsonObject().get("id").getAsString();
+      assertThat(read(client, applications + "/" + id + "/jobs"))
+          .extracting(job -> job.getAsJsonObject().get("description").getAsString())
+          .containsExactlyInAnyOrder(
+              "the text with fp16; kivi:2,window=0",
+              "needle with fp16, 260 tokens",
+              "chain with fp16, programs 1 to 4 of 5",
+              "chain with fp16, program 5 of 5",
+              "needle with kivi:2,window=0, 260 tokens",
+              "chain with kivi:2,window=0, programs 1 to 4 of 5",
+              "chain with kivi:2,window=0, program 5 of 5");
+    }
+  }
+
+  private static List<JsonElement> read(HttpClient client, String address)
+      throws IOException, InterruptedException {
+    HttpRequest request = HttpRequest.newBuilder(URI.create(address)).build();
+    String body = client.send(request, HttpResponse.BodyHandlers.ofString()).body();
+    return JsonParser.parseString(body).getAsJsonArray().asList();
   }
 
   /** Stands for a driver that goes away in the midst of its work. */

@@ -365,7 +365,8 @@ public final class Calibrate implements Callable<Integer> {
       }
       found.requireRoom(Runtime.getRuntime().maxMemory(), out);
       try (Runner runner =
-          place.runner(loaded, options.threads(), () -> WorkPlace.materials(model, load))) {
+          place.runner(
+              loaded, options.threads(), () -> WorkPlace.materials(model, load), streams)) {
         return work.applyAsInt(new Site(loaded, crew, runner, interruption));
       }
     }

@@ -4,6 +4,7 @@ import dev.kvasir.LoadOptions;
 import dev.kvasir.Model;
 import dev.kvasir.cli.arguments.LoadArguments;
 import dev.kvasir.cli.arguments.ModelArguments;
+import dev.kvasir.cli.terminal.Streams;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.lab.work.LocalRunner;
 import dev.kvasir.lab.work.Material;
@@ -63,18 +64,22 @@ final class WorkPlace {
   /**
    * @param materials of the model, which other machines load from them
    */
-  Runner runner(Model loaded, Supplier<Materials> materials) {
-    return runner(loaded, Runtime.getRuntime().availableProcessors(), materials);
+  Runner runner(Model loaded, Supplier<Materials> materials, Streams streams) {
+    return runner(loaded, Runtime.getRuntime().availableProcessors(), materials, streams);
   }
 
   /**
    * @param threads that pieces may use in this process
    * @param materials of the model, which other machines load from them
    */
-  Runner runner(Model loaded, int threads, Supplier<Materials> materials) {
-    return isElsewhere()
-        ? provider().open(new RunnerProvider.Order(master, settings, ship, materials.get(), loaded))
-        : new LocalRunner(Worksite.of(loaded, threads));
+  Runner runner(Model loaded, int threads, Supplier<Materials> materials, Streams streams) {
+    if (!isElsewhere()) {
+      return new LocalRunner(Worksite.of(loaded, threads));
+    }
+    Runner runner =
+        provider().open(new RunnerProvider.Order(master, settings, ship, materials.get(), loaded));
+    runner.page().ifPresent(page -> streams.note("Spark shows the work at " + page));
+    return runner;
   }
 
   /** A model and what it is loaded with. */

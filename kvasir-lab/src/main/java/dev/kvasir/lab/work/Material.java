@@ -9,7 +9,6 @@ import java.nio.file.Path;
 import java.security.DigestInputStream;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
-import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
@@ -83,21 +82,16 @@ public record Material(
    * @param host what messages call the machine
    */
   public void requireAt(Path place, String host) {
-    List<String> wrong = new ArrayList<>();
     Path folderOfFiles = folder ? place : place.toAbsolutePath().getParent();
-    hashes.forEach(
-        (file, hash) -> {
-          Path found = folderOfFiles.resolve(file);
-          if (!Files.isRegularFile(found)) {
-            wrong.add("%s: is not there on %s".formatted(found, host));
-          } else if (!sha256(found).equals(hash)) {
-            wrong.add(
-                "%s: is another file on %s than where the work was planned".formatted(found, host));
-          }
-        });
-    if (!wrong.isEmpty()) {
+    hashes.forEach((file, hash) -> requireFile(folderOfFiles.resolve(file), hash, host));
+  }
+
+  private static void requireFile(Path file, String hash, String host) {
+    boolean there = Files.isRegularFile(file);
+    if (!there || !sha256(file).equals(hash)) {
       throw new InvalidInputException(
-          wrong.getFirst() + "; put the same file there, or send it along with --ship");
+          "%s: is %s on %s; put the same file there, or send it along with --ship"
+              .formatted(file, there ? "another file" : "not there", host));
     }
   }
 

@@ -3,6 +3,7 @@ package dev.kvasir.lab.work;
 import dev.kvasir.lab.WorkListener;
 import java.io.Serializable;
 import java.util.List;
+import java.util.Optional;
 
 /** Who runs pieces, having the materials they need. */
 public interface Runner extends AutoCloseable {
@@ -30,6 +31,11 @@ public interface Runner extends AutoCloseable {
    */
   <R extends Serializable> boolean run(
       List<? extends Piece<? extends R>> pieces, WorkListener listener, Delivery<R> delivery);
+
+  /** The address of a page on which people watch it, if it has one. */
+  default Optional<String> page() {
+    return Optional.empty();
+  }
 
   @Override
   default void close() {}
