@@ -36,14 +36,14 @@ record PieceTask(Materials materials, boolean shipped, int arithmetic)
     }
   }
 
-  private static WorkListener until(TaskContext task) {
+  private WorkListener until(TaskContext task) {
     return new WorkListener() {
       @Override
       public void progress(double done, double inAll) {}
 
       @Override
       public boolean stopped() {
-        return task.isInterrupted();
+        return task.isInterrupted() || ExecutorSites.isWantedBack(materials);
       }
     };
   }

@@ -22,10 +22,15 @@ import scala.jdk.javaapi.OptionConverters;
  * piece again that was lost with its executor; others are not touched by that.
  */
 final class SparkRunner implements Runner {
-  /** For the first executor, and for others to follow it. */
+  /** For the first executor. */
   private static final Duration PATIENCE = Duration.ofMinutes(2);
 
+  /** For as many as were asked for. */
+  private static final Duration PATIENCE_FOR_MORE = Duration.ofSeconds(30);
+
+  /** After which no further one is waited for. */
   private static final Duration QUIET = Duration.ofMillis(500);
+
   private static final Duration GLANCE = Duration.ofMillis(20);
 
   private final JavaSparkContext spark;
@@ -71,20 +76,29 @@ final class SparkRunner implements Runner {
 
   /** Once: later ones find the work cut already. */
   private void awaitExecutors() {
-    long end = System.nanoTime() + PATIENCE.toNanos();
+    if (local || met) {
+      return;
+    }
+    int wanted = spark.getConf().getInt("spark.executor.instances", 1);
+    long start = System.nanoTime();
     int seen = 0;
-    while (!local && !met && (seen == 0 || seen < executors())) {
-      if (spark.sc().isStopped() || seen == 0 && System.nanoTime() > end) {
-        throw new InvalidInputException(
-            "--on is '%s', where no executor came%s; its workers' logs may say why"
-                .formatted(
-                    place,
-                    spark.sc().isStopped() ? "" : " within %d s".formatted(PATIENCE.toSeconds())));
-      }
+    while (!spark.sc().isStopped()
+        && (seen == 0 && since(start).compareTo(PATIENCE) < 0
+            || seen < wanted && since(start).compareTo(PATIENCE_FOR_MORE) < 0
+            || seen < executors())) {
       seen = executors();
       sleep(QUIET);
     }
+    if (seen == 0) {
+      throw new InvalidInputException(
+          "--on is '%s', where no executor came within %d s; its workers' logs may say why"
+              .formatted(place, since(start).toSeconds()));
+    }
     met = true;
+  }
+
+  private static Duration since(long start) {
+    return Duration.ofNanos(System.nanoTime() - start);
   }
 
   @Override

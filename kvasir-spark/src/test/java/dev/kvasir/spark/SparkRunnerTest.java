@@ -132,7 +132,11 @@ class SparkRunnerTest {
             new SparkPlace()
                 .open(
                     new RunnerProvider.Order(
-                        cluster.address(), StandaloneCluster.settings(), true, materials, model))) {
+                        cluster.address(),
+                        StandaloneCluster.settings(2),
+                        true,
+                        materials,
+                        model))) {
       assertThat(runner.sideBySide()).isEqualTo(2);
       Set<String> read = new HashSet<>();
       runner.<String>run(

@@ -45,8 +45,8 @@ final class SparkSpeed {
       for (int i = 0; i < rounds; i++) {
         here.add(seconds(crew, new LocalRunner(Worksite.of(crew))));
         local.add(seconds(alone, "local[2]", Map.of("spark.ui.enabled", "false")));
-        one.add(seconds(alone, cluster.address(), StandaloneCluster.settings(), 1));
-        two.add(seconds(alone, cluster.address(), StandaloneCluster.settings(), 2));
+        one.add(seconds(alone, cluster.address(), StandaloneCluster.settings(1), 1));
+        two.add(seconds(alone, cluster.address(), StandaloneCluster.settings(2), 2));
       }
     }
     System.out.printf("here, two threads  %s%n", Arrays.toString(sorted(here)));

@@ -76,9 +76,10 @@ final class StandaloneCluster implements AutoCloseable {
   }
 
   /** What a driver on the same machine says to executors that run from folders of classes. */
-  static Map<String, String> settings() {
+  static Map<String, String> settings(int workers) {
     return Map.of(
         "spark.executor.memory", "600m",
+        "spark.executor.instances", "" + workers,
         "spark.executor.extraClassPath", CLASS_PATH,
         "spark.driver.host", "127.0.0.1",
         "spark.ui.enabled", "false");

@@ -365,8 +365,7 @@ public final class Calibrate implements Callable<Integer> {
       }
       found.requireRoom(Runtime.getRuntime().maxMemory(), out);
       try (Runner runner =
-          place.runner(
-              loaded, options.threads(), () -> WorkPlace.materials(model, load), streams)) {
+          place.runner(loaded, options.threads(), () -> WorkPlace.materials(model, load))) {
         return work.applyAsInt(new Site(loaded, crew, runner, interruption));
       }
     }

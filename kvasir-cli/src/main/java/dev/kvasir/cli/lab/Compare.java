@@ -124,7 +124,7 @@ public final class Compare implements Callable<Integer> {
     Settings settings = quick ? wanted.quickSettings() : wanted.settings();
     ModelArguments bundled = new ModelArguments();
     try (Model model = bundled.load(place.fitted(LoadOptions.defaults()), streams);
-        Runner runner = place.runner(model, Materials::bundled, streams);
+        Runner runner = place.runner(model, Materials::bundled);
         Interruption interruption = Interruption.watch()) {
       Evaluator evaluator = new Evaluator(model, settings, Sources.bundled(true));
       Provenance origin = Origin.of(spec);

@@ -79,7 +79,7 @@ public final class Eval implements Callable<Integer> {
   private int evaluate(
       Model loaded, Settings settings, Sources sources, EvaluationJournal journal) {
     Evaluator evaluator = new Evaluator(loaded, settings, sources);
-    try (Runner runner = place.runner(loaded, () -> WorkPlace.materials(model, load), streams);
+    try (Runner runner = place.runner(loaded, () -> WorkPlace.materials(model, load));
         Interruption interruption = Interruption.watch()) {
       Evaluation evaluation = run(evaluator, runner, journal, interruption);
       if (evaluation.rows().isEmpty()) {

@@ -264,7 +264,7 @@ public final class Tune implements Callable<Integer> {
     TuneJournal journal =
         new TuneJournal(beside(".trials.json"), settings, loaded.fingerprint(), sources.text());
     Tuned tuned;
-    try (Runner runner = place.runner(loaded, () -> WorkPlace.materials(model, load), streams);
+    try (Runner runner = place.runner(loaded, () -> WorkPlace.materials(model, load));
         Watch watch = new Watch(streams, "trying thresholds", interruption)) {
       tuned = new Tuning(loaded, settings, sources, journal).run(survey, runner, watch);
     }

@@ -4,7 +4,6 @@ import dev.kvasir.LoadOptions;
 import dev.kvasir.Model;
 import dev.kvasir.cli.arguments.LoadArguments;
 import dev.kvasir.cli.arguments.ModelArguments;
-import dev.kvasir.cli.terminal.Streams;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.lab.work.LocalRunner;
 import dev.kvasir.lab.work.Material;
@@ -12,14 +11,20 @@ import dev.kvasir.lab.work.Materials;
 import dev.kvasir.lab.work.Runner;
 import dev.kvasir.lab.work.RunnerProvider;
 import dev.kvasir.lab.work.Worksite;
+import java.io.PrintWriter;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.ServiceLoader;
 import java.util.function.Supplier;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
 
 /** Where the work of a command runs: in this process, or on other machines. */
 final class WorkPlace {
+  @Spec(Spec.Target.MIXEE)
+  private CommandSpec command;
+
   @Option(
       names = "--on",
       paramLabel = "MASTER",
@@ -64,21 +69,26 @@ final class WorkPlace {
   /**
    * @param materials of the model, which other machines load from them
    */
-  Runner runner(Model loaded, Supplier<Materials> materials, Streams streams) {
-    return runner(loaded, Runtime.getRuntime().availableProcessors(), materials, streams);
+  Runner runner(Model loaded, Supplier<Materials> materials) {
+    return runner(loaded, Runtime.getRuntime().availableProcessors(), materials);
   }
 
   /**
    * @param threads that pieces may use in this process
    * @param materials of the model, which other machines load from them
    */
-  Runner runner(Model loaded, int threads, Supplier<Materials> materials, Streams streams) {
-    if (!isElsewhere()) {
-      return new LocalRunner(Worksite.of(loaded, threads));
-    }
-    Runner runner =
-        provider().open(new RunnerProvider.Order(master, settings, ship, materials.get(), loaded));
-    runner.page().ifPresent(page -> streams.note("Spark shows the work at " + page));
+  Runner runner(Model loaded, int threads, Supplier<Materials> materials) {
+    return isElsewhere()
+        ? shown(
+            provider()
+                .open(new RunnerProvider.Order(master, settings, ship, materials.get(), loaded)))
+        : new LocalRunner(Worksite.of(loaded, threads));
+  }
+
+  private Runner shown(Runner runner) {
+    PrintWriter to = command.commandLine().getErr();
+    runner.page().ifPresent(page -> to.println("Spark shows the work at " + page));
+    to.flush();
     return runner;
   }
 

@@ -30,11 +30,7 @@ public final class Worksite implements AutoCloseable {
     return of(model, Runtime.getRuntime().availableProcessors());
   }
 
-  /**
-   * The same for pieces that run side by side.
-   *
-   * @param threads that one of them may use
-   */
+  /** The same with some threads. */
   public static Worksite of(Model model, int threads) {
     return new Worksite(model, threads, Map.of(), false);
   }
