@@ -1,5 +1,6 @@
 package dev.kvasir.lab.forecast;
 
+import dev.kvasir.cache.KvCache;
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.mead.HeadProfile;
 import dev.kvasir.lab.gradient.TracedDecoder;
@@ -10,6 +11,9 @@ import java.util.List;
 
 /** What tables, metrics and classes of Mead take. */
 public final class MeadForecast {
+  /** Ids that the engine takes at a time. */
+  private static final int BLOCK = KvCache.TOKENS_PER_PAGE;
+
   private MeadForecast() {}
 
   /**
@@ -42,6 +46,18 @@ public final class MeadForecast {
             Effort.TRACING,
             followed,
             followed * work.gradients(length)));
+    stages.add(
+        new Stage(
+            "computing %d ids alone, for tables".formatted(ids(config, settings)),
+            Effort.TRACING,
+            1,
+            ids(config, settings) * work.forward(1)));
+    stages.add(
+        new Stage(
+            "computing %d ids for the first layer".formatted(config.vocabulary()),
+            Effort.READING,
+            1,
+            config.vocabulary() * work.forward(BLOCK) / BLOCK));
     stages.add(
         new Stage(
             "fitting %d layers".formatted(shape.layers()),
