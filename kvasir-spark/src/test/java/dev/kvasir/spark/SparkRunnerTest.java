@@ -116,14 +116,6 @@ class SparkRunnerTest {
   }
 
   @Test
-  void piecesSideBySideInOneProcessGiveTheSameBits() {
-    try (Runner runner = spark("local[4]", HERE)) {
-      assertThat(runner.sideBySide()).isEqualTo(4);
-      assertThat(figures(evaluate(runner, WorkListener.NONE))).isEqualTo(expected);
-    }
-  }
-
-  @Test
   void twoWorkersGiveTheSameBitsAlsoWhereOneIsLost(@TempDir Path folder) throws IOException {
     Path file = Files.writeString(folder.resolve("text"), "sent along");
     Materials materials = Materials.bundled().with(Material.of(Material.Role.FILE, file));
@@ -160,10 +152,12 @@ class SparkRunnerTest {
   }
 
   @Test
-  void everyPieceIsAJobByItsNameOnSparksPage() throws IOException, InterruptedException {
+  void piecesInOneProcessGiveTheSameBitsAndHaveTheirNamesOnSparksPage()
+      throws IOException, InterruptedException {
     Map<String, String> settings = Map.of("spark.ui.port", "0", "spark.driver.host", "127.0.0.1");
-    try (Runner runner = spark("local[2]", settings);
+    try (Runner runner = spark("local[4]", settings);
         HttpClient client = HttpClient.newHttpClient()) {
+      assertThat(runner.sideBySide()).isEqualTo(4);
       assertThat(figures(evaluate(runner, WorkListener.NONE))).isEqualTo(expected);
       String applications = runner.page().orElseThrow() + "/api/v1/applications";
       String id = read(client, applications).getFirst().getAsJsonObject().get("id").getAsString();
@@ -171,10 +165,14 @@ class SparkRunnerTest {
           .extracting(job -> job.getAsJsonObject().get("description").getAsString())
           .containsExactlyInAnyOrder(
               "the text with fp16; kivi:2,window=0",
-              "needle with fp16, 260 tokens",
+              "needle with fp16, 260 tokens, document 1 of 3",
+              "needle with fp16, 260 tokens, document 2 of 3",
+              "needle with fp16, 260 tokens, document 3 of 3",
               "chain with fp16, programs 1 to 4 of 5",
               "chain with fp16, program 5 of 5",
-              "needle with kivi:2,window=0, 260 tokens",
+              "needle with kivi:2,window=0, 260 tokens, document 1 of 3",
+              "needle with kivi:2,window=0, 260 tokens, document 2 of 3",
+              "needle with kivi:2,window=0, 260 tokens, document 3 of 3",
               "chain with kivi:2,window=0, programs 1 to 4 of 5",
               "chain with kivi:2,window=0, program 5 of 5");
     }

@@ -77,13 +77,13 @@ final class SparkSpeed {
     Settings settings =
         new Settings(
                 List.of(
-                    CacheSpec.parse("kivi:4"),
-                    CacheSpec.parse("kivi:2"),
-                    CacheSpec.parse("patternkv:2")),
+                    CacheSpec.parse("kivi:4,window=0"),
+                    CacheSpec.parse("kivi:2,window=0"),
+                    CacheSpec.parse("patternkv:2,window=0")),
                 EnumSet.of(Task.KLD, Task.NEEDLE, Task.CHAIN),
-                List.of(1000),
+                List.of(600),
                 16,
-                20,
+                8,
                 1)
             .untimed();
     Evaluator evaluator = new Evaluator(model, settings, Sources.bundled(true));

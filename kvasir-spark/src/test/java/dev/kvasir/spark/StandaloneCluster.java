@@ -4,12 +4,14 @@ import java.io.File;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import org.apache.spark.launcher.JavaModuleOptions;
 
 /** A master of Spark and its workers, each a process of its own on this machine. */
@@ -43,6 +45,7 @@ final class StandaloneCluster implements AutoCloseable {
             "" + port,
             "--webui-port",
             "0");
+    awaitMaster();
     for (int i = 0; i < workers; i++) {
       addWorker();
     }
@@ -52,6 +55,18 @@ final class StandaloneCluster implements AutoCloseable {
     try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
       return socket.getLocalPort();
     }
+  }
+
+  /** A driver gives up on a master that is not there within a minute. */
+  private void awaitMaster() {
+    while (master.isAlive()) {
+      try (Socket _ = new Socket(InetAddress.getLoopbackAddress(), port)) {
+        return;
+      } catch (IOException e) {
+        LockSupport.parkNanos(100_000_000);
+      }
+    }
+    throw new IllegalStateException("the master has ended; %s says why".formatted(folder));
   }
 
   private void addWorker() throws IOException {
