@@ -5,7 +5,9 @@ import dev.kvasir.codec.CacheShape;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.lab.WorkListener;
 import dev.kvasir.lab.calibrate.CalibrationTexts;
+import dev.kvasir.lab.work.LocalRunner;
 import dev.kvasir.lab.work.Runner;
+import dev.kvasir.lab.work.Worksite;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -33,6 +35,13 @@ public record TextVectors(VectorSample training, VectorSample heldOut, int lengt
    * @param length tokens of a stretch
    */
   public record Settings(int tokens, int length, long seed) {}
+
+  /** Reads in this process, into memory. */
+  public static Optional<TextVectors> read(
+      Model model, String textName, String text, Settings settings, WorkListener listener) {
+    Runner here = new LocalRunner(Worksite.of(model));
+    return read(model, textName, text, settings, here, SamplePlace.MEMORY, listener);
+  }
 
   /**
    * @param textName what a message calls the text

@@ -38,7 +38,8 @@ class TextVectorsTest {
   }
 
   private static Optional<TextVectors> read(String text, int tokens, WorkListener listener) {
-    return read(text, tokens, SamplePlace.MEMORY, listener);
+    TextVectors.Settings settings = new TextVectors.Settings(tokens, 128, 1);
+    return TextVectors.read(model, "text", text, settings, listener);
   }
 
   private static Optional<TextVectors> read(
