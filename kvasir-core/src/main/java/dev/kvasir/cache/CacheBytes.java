@@ -1,5 +1,7 @@
 package dev.kvasir.cache;
 
+import java.io.Serializable;
+
 /**
  * What a cache has allocated, by what it is for.
  *
@@ -9,7 +11,8 @@ package dev.kvasir.cache;
  * @param sinks the first tokens, in full precision
  * @param tables what a method keeps beside pages
  */
-public record CacheBytes(long codes, long scales, long window, long sinks, long tables) {
+public record CacheBytes(long codes, long scales, long window, long sinks, long tables)
+    implements Serializable {
   public long total() {
     return codes + scales + window + sinks + tables;
   }

@@ -4,6 +4,7 @@ import dev.kvasir.LoadOptions;
 import dev.kvasir.kernel.KernelChoice;
 import dev.kvasir.profile.Profile;
 import java.nio.file.Path;
+import java.util.Optional;
 import picocli.CommandLine.Option;
 
 /** What a model is loaded with, whatever it is to do. */
@@ -40,6 +41,16 @@ public final class LoadArguments {
         "  otherwise within their original context. Default: as many as the model can hold."
       })
   private Integer context;
+
+  /** Where the profile lies that was given. */
+  public Optional<Path> profile() {
+    return Optional.ofNullable(profile);
+  }
+
+  /** Tokens of context that were given; 0 for none. */
+  public int context() {
+    return context == null ? 0 : context;
+  }
 
   public LoadOptions options() {
     if (kernels != null) {

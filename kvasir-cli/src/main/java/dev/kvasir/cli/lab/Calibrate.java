@@ -7,6 +7,7 @@ import dev.kvasir.cli.arguments.MethodWords;
 import dev.kvasir.cli.arguments.ModelArguments;
 import dev.kvasir.cli.arguments.OptionValue;
 import dev.kvasir.cli.arguments.TextArgument;
+import dev.kvasir.cli.lab.ForecastArguments.Foretelling;
 import dev.kvasir.cli.terminal.Interruption;
 import dev.kvasir.cli.terminal.Streams;
 import dev.kvasir.codec.pmkvq.KeyScales;
@@ -15,11 +16,16 @@ import dev.kvasir.format.WholeFile;
 import dev.kvasir.kernel.Crew;
 import dev.kvasir.lab.calibrate.CalibrationTexts;
 import dev.kvasir.lab.codebook.TextVectors;
+import dev.kvasir.lab.forecast.CommvqForecast;
+import dev.kvasir.lab.forecast.Forecast;
+import dev.kvasir.lab.forecast.MeadForecast;
+import dev.kvasir.lab.forecast.PmkvqForecast;
 import dev.kvasir.lab.mead.MeadSettings;
 import dev.kvasir.lab.smooth.FactorSharing;
 import dev.kvasir.lab.smooth.Smoothing;
 import dev.kvasir.lab.task.TaskText;
 import dev.kvasir.lab.text.BundledText;
+import dev.kvasir.lab.work.Runner;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -27,6 +33,7 @@ import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import java.util.function.ToIntBiFunction;
+import java.util.function.ToIntFunction;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -44,6 +51,7 @@ import picocli.CommandLine.Spec;
           + " what they leave of a part of the text that was held out.",
       "mead: what is usual of each token, whose errors reach how far, and how bits are shared out;"
           + " for mead of any bits.",
+      "First it says how long it will take, and how much memory and disk.",
       "Ctrl-C ends it; what was finished is kept, and the same command goes on after it."
     },
     footer = {
@@ -52,6 +60,7 @@ import picocli.CommandLine.Spec;
           + " --out my.profile",
       "  kvasir calibrate --kv commvq:1 --out my.profile",
       "  kvasir calibrate --kv mead --model models/some-model.gguf --out my.profile",
+      "  kvasir calibrate --kv commvq:2 --model folder-with-config.json-alone --forecast --speed 500",
       "  kvasir generate --kv pmkvq:2,budget=16MiB --profile my.profile \"Once upon a time\""
     })
 public final class Calibrate implements Callable<Integer> {
@@ -99,7 +108,6 @@ public final class Calibrate implements Callable<Integer> {
 
   @Option(
       names = "--out",
-      required = true,
       paramLabel = "FILE",
       description = {
         "The profile. One that is there keeps its other parts. A picture of the widths that layers",
@@ -235,7 +243,10 @@ public final class Calibrate implements Callable<Integer> {
       })
   private int rows;
 
+  @Mixin private ForecastArguments forecast = new ForecastArguments();
+
   @Mixin private LoadArguments load;
+  @Mixin private WorkPlace place;
 
   public Calibrate(Streams streams) {
     this.streams = streams;
@@ -246,7 +257,12 @@ public final class Calibrate implements Callable<Integer> {
     CalibratedCache target = CalibratedCache.parse(cache);
     Calibrator calibrator = calibrator(target);
     refuseOptionsOfOthers(target);
-    WholeFile.checkWritable(out);
+    forecast.check();
+    if (out != null) {
+      WholeFile.checkWritable(out);
+    } else if (!forecast.isAll()) {
+      throw new InvalidInputException("--out is missing; expected the profile to write");
+    }
     return calibrator.work().applyAsInt(this, target.bits());
   }
 
@@ -288,24 +304,26 @@ public final class Calibrate implements Callable<Integer> {
             smoothingBits,
             seed);
     CalibrationText read = textOr("the bundled prose", BundledText.filler());
-    LoadOptions options = load.options();
-    try (Model loaded = model.load(options, streams);
-        Crew crew = new Crew(options.threads());
-        Interruption interruption = Interruption.watch()) {
-      return new PmkvqCalibration(loaded, settings, read, out, streams, crew, interruption).run();
-    }
+    return calibrate(
+        (config, tokens, threads) -> PmkvqForecast.of(config, samples, length),
+        site ->
+            new PmkvqCalibration(
+                    site.model(), settings, read, out, streams, site.runner(), site.interruption())
+                .run());
   }
 
   private int commvq(int bits) {
     CommvqCalibration.Settings settings =
         new CommvqCalibration.Settings(bits, new TextVectors.Settings(tokens, length, seed));
     CalibrationText read = textOr("the bundled prose and tasks", proseAndTasks());
-    LoadOptions options = load.options();
-    try (Model loaded = model.load(options, streams);
-        Interruption interruption = Interruption.watch()) {
-      return new CommvqCalibration(loaded, settings, read, out, streams, interruption)
-          .run(options.threads());
-    }
+    return calibrate(
+        (config, tokens, threads) ->
+            CommvqForecast.of(
+                config, bits, settings.vectors(), tokens.applyAsInt(read.words()), threads),
+        site ->
+            new CommvqCalibration(
+                    site.model(), settings, read, out, streams, site.runner(), site.interruption())
+                .run());
   }
 
   private int mead(int bits) {
@@ -314,11 +332,42 @@ public final class Calibrate implements Callable<Integer> {
     Optional<CalibrationText> read =
         Optional.ofNullable(text)
             .map(file -> new CalibrationText(file.toString(), TextArgument.readFile(file)));
-    LoadOptions options = load.options();
+    return calibrate(
+        (config, tokens, threads) -> MeadForecast.of(config, settings, read.isEmpty()),
+        site ->
+            new MeadCalibrator(
+                    site.model(),
+                    settings,
+                    read,
+                    out,
+                    streams,
+                    site.crew(),
+                    site.runner(),
+                    site.interruption())
+                .run());
+  }
+
+  /** What a calibration works with. */
+  private record Site(Model model, Crew crew, Runner runner, Interruption interruption) {}
+
+  private int calibrate(Foretelling foretelling, ToIntFunction<Site> work) {
+    LoadOptions options = place.fitted(load.options());
+    if (forecast.isOfConfiguration(model)) {
+      forecast.tell(foretelling, model.path(), options.threads(), streams);
+      return 0;
+    }
     try (Model loaded = model.load(options, streams);
         Crew crew = new Crew(options.threads());
         Interruption interruption = Interruption.watch()) {
-      return new MeadCalibrator(loaded, settings, read, out, streams, crew, interruption).run();
+      Forecast found = forecast.tell(foretelling, loaded, out, options.threads(), streams);
+      if (forecast.isAll()) {
+        return 0;
+      }
+      found.requireRoom(Runtime.getRuntime().maxMemory(), out);
+      try (Runner runner =
+          place.runner(loaded, options.threads(), () -> WorkPlace.materials(model, load))) {
+        return work.applyAsInt(new Site(loaded, crew, runner, interruption));
+      }
     }
   }
 

@@ -8,9 +8,12 @@ import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.commvq.CommvqProfile;
 import dev.kvasir.lab.codebook.CodebookTraining;
 import dev.kvasir.lab.codebook.FinishedHeads;
+import dev.kvasir.lab.codebook.SampleFolder;
+import dev.kvasir.lab.codebook.SamplePlace;
 import dev.kvasir.lab.codebook.TextVectors;
 import dev.kvasir.lab.codebook.TrainingSettings;
 import dev.kvasir.lab.codebook.VectorSample;
+import dev.kvasir.lab.work.Runner;
 import dev.kvasir.profile.Profile;
 import java.nio.file.Path;
 import java.util.Optional;
@@ -38,6 +41,7 @@ final class CommvqCalibration {
   private final CalibrationText text;
   private final Path out;
   private final Streams streams;
+  private final Runner runner;
   private final Interruption interruption;
 
   CommvqCalibration(
@@ -46,6 +50,7 @@ final class CommvqCalibration {
       CalibrationText text,
       Path out,
       Streams streams,
+      Runner runner,
       Interruption interruption) {
     this.model = model;
     this.shape = model.config().cacheShape();
@@ -53,42 +58,46 @@ final class CommvqCalibration {
     this.text = text;
     this.out = out;
     this.streams = streams;
+    this.runner = runner;
     this.interruption = interruption;
   }
 
-  /**
-   * @param threads heads that are trained at a time
-   * @return the exit code
-   */
-  int run(int threads) {
+  /** Answers the exit code. */
+  int run() {
     profile(); // of another model it is refused before any work
     TrainingSettings training =
         TrainingSettings.of(CommvqProfile.stages(settings.bits(), shape.headDim()));
     String source = source(training);
     FinishedHeads finished =
-        new FinishedHeads(
-            out.resolveSibling("%s.%d.heads".formatted(out.getFileName(), settings.bits())),
-            model.fingerprint(),
-            source,
-            shape,
-            training.stages());
-    Optional<TextVectors> vectors = read();
-    if (vectors.isEmpty() || !train(vectors.get().training(), training, finished, threads)) {
-      streams.note(
-          "interrupted after %d of %d heads; the same command goes on from there"
-              .formatted(finished.heads().size(), 2 * shape.layers() * shape.kvHeads()));
-      return Interruption.EXIT_CODE;
+        new FinishedHeads(beside("heads"), model.fingerprint(), source, shape, training.stages());
+    SampleFolder samples =
+        new SampleFolder(
+            beside("vectors"), "%s, %s".formatted(model.fingerprint(), source(settings.vectors())));
+    try (samples) {
+      Optional<TextVectors> vectors = read(samples);
+      if (vectors.isEmpty() || !train(vectors.get().training(), training, finished)) {
+        streams.note(
+            "interrupted after %d of %d heads; the same command goes on from there"
+                .formatted(finished.heads().size(), 2 * shape.layers() * shape.kvHeads()));
+        return Interruption.EXIT_CODE;
+      }
+      Profile made =
+          new CommvqProfile(settings.bits(), finished.layers())
+              .addTo(profile())
+              .withNote(CommvqProfile.part(settings.bits()) + "/training", source);
+      made.write(out);
+      // As they are stored, which is in half precision.
+      new HeldOutTable(vectors.get().heldOut(), vectors.get().length(), model.config().rotation())
+          .print(CommvqProfile.of(made, settings.bits(), shape), streams.out());
     }
-    Profile made =
-        new CommvqProfile(settings.bits(), finished.layers())
-            .addTo(profile())
-            .withNote(CommvqProfile.part(settings.bits()) + "/training", source);
-    made.write(out);
     finished.remove();
-    // As they are stored, which is in half precision.
-    new HeldOutTable(vectors.get().heldOut(), vectors.get().length(), model.config().rotation())
-        .print(CommvqProfile.of(made, settings.bits(), shape), streams.out());
+    samples.remove();
     return 0;
+  }
+
+  /** Kept until all heads are finished. */
+  private Path beside(String what) {
+    return out.resolveSibling("%s.%d.%s".formatted(out.getFileName(), settings.bits(), what));
   }
 
   /** As it is by now: training takes long, and other parts may have been added. */
@@ -98,28 +107,26 @@ final class CommvqCalibration {
 
   /** All that decides which numbers come out. */
   private String source(TrainingSettings training) {
-    return "tokens %d, length %d, seed %d, %s, %s"
-        .formatted(
-            settings.vectors().tokens(),
-            settings.vectors().length(),
-            settings.vectors().seed(),
-            text.mark(),
-            training);
+    return "%s, %s".formatted(source(settings.vectors()), training);
   }
 
-  private Optional<TextVectors> read() {
+  private String source(TextVectors.Settings vectors) {
+    return "tokens %d, length %d, seed %d, %s"
+        .formatted(vectors.tokens(), vectors.length(), vectors.seed(), text.mark());
+  }
+
+  private Optional<TextVectors> read(SamplePlace place) {
     try (Watch watch = new Watch(streams, "reading", interruption)) {
-      return TextVectors.read(model, text.name(), text.words(), settings.vectors(), watch);
+      return TextVectors.read(
+          model, text.name(), text.words(), settings.vectors(), runner, place, watch);
     }
   }
 
   /** Whether it came to its end. */
-  private boolean train(
-      VectorSample sample, TrainingSettings training, FinishedHeads finished, int threads) {
-    try (CodebookWatch watch = new CodebookWatch(streams, finished, interruption)) {
-      new CodebookTraining(sample, training, settings.vectors().seed())
-          .run(finished.heads(), threads, watch);
+  private boolean train(VectorSample sample, TrainingSettings training, FinishedHeads finished) {
+    try (Watch watch = new Watch(streams, "codebooks", interruption)) {
+      return new CodebookTraining(sample, training, settings.vectors().seed())
+          .run(finished.heads(), runner, watch, finished::keep);
     }
-    return !interruption.asked();
   }
 }

@@ -18,10 +18,13 @@ import dev.kvasir.lab.report.Frontier;
 import dev.kvasir.lab.report.Provenance;
 import dev.kvasir.lab.report.ResultsFile;
 import dev.kvasir.lab.report.StandardTable;
+import dev.kvasir.lab.work.Materials;
+import dev.kvasir.lab.work.Runner;
 import java.nio.file.Path;
 import java.util.Iterator;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -59,6 +62,7 @@ public final class Compare implements Callable<Integer> {
   private final Streams streams;
 
   @Spec private CommandSpec spec;
+  @Mixin private WorkPlace place;
 
   @Parameters(
       arity = "0..1",
@@ -119,13 +123,14 @@ public final class Compare implements Callable<Integer> {
     ResultsFile results = ResultsFile.at(out, wanted.name());
     Settings settings = quick ? wanted.quickSettings() : wanted.settings();
     ModelArguments bundled = new ModelArguments();
-    try (Model model = bundled.load(LoadOptions.defaults(), streams);
+    try (Model model = bundled.load(place.fitted(LoadOptions.defaults()), streams);
+        Runner runner = place.runner(model, Materials::bundled);
         Interruption interruption = Interruption.watch()) {
       Evaluator evaluator = new Evaluator(model, settings, Sources.bundled(true));
       Provenance origin = Origin.of(spec);
       EvaluationJournal journal =
           Journals.beside(out.resolveSibling(out.getFileName() + "." + wanted.name()), origin);
-      int exit = publish(run(evaluator, journal, interruption), origin, results);
+      int exit = publish(run(evaluator, runner, journal, interruption), origin, results);
       if (exit == 0) {
         journal.delete();
       }
@@ -134,9 +139,9 @@ public final class Compare implements Callable<Integer> {
   }
 
   private Evaluation run(
-      Evaluator evaluator, EvaluationJournal journal, Interruption interruption) {
+      Evaluator evaluator, Runner runner, EvaluationJournal journal, Interruption interruption) {
     try (Watch watch = new Watch(streams, "comparing", interruption)) {
-      return evaluator.run(watch, journal);
+      return evaluator.run(runner, watch, journal);
     }
   }
 

@@ -15,6 +15,7 @@ import dev.kvasir.lab.eval.Settings;
 import dev.kvasir.lab.eval.Sources;
 import dev.kvasir.lab.inspect.KeyRanges;
 import dev.kvasir.lab.report.Report;
+import dev.kvasir.lab.work.Runner;
 import java.nio.file.Path;
 import java.util.Optional;
 import java.util.concurrent.Callable;
@@ -47,6 +48,7 @@ public final class Eval implements Callable<Integer> {
   @Mixin private EvalArguments arguments;
   @Mixin private ReportArguments report;
   @Mixin private LoadArguments load;
+  @Mixin private WorkPlace place;
   @Spec private CommandSpec spec;
 
   @Option(names = "--json", paramLabel = "FILE", description = "Write all figures to a file.")
@@ -59,7 +61,8 @@ public final class Eval implements Callable<Integer> {
   @Override
   public Integer call() {
     // Everything that can be wrong without the model is said before it loads.
-    Settings settings = arguments.settings();
+    // Where other pieces run beside a text, a speed after it would say nothing.
+    Settings settings = place.isElsewhere() ? arguments.settings().untimed() : arguments.settings();
     Sources sources = arguments.sources(model.isBundled());
     EvaluationJournal journal = EvaluationJournal.none();
     if (json != null) {
@@ -67,7 +70,7 @@ public final class Eval implements Callable<Integer> {
       journal = Journals.beside(json, Origin.of(spec));
     }
     report.check();
-    try (Model loaded = model.load(load.options(), streams)) {
+    try (Model loaded = model.load(place.fitted(load.options()), streams)) {
       Settings fitted = arguments.fitted(settings, loaded.config().contextLength());
       return evaluate(loaded, fitted, sources, journal);
     }
@@ -76,8 +79,9 @@ public final class Eval implements Callable<Integer> {
   private int evaluate(
       Model loaded, Settings settings, Sources sources, EvaluationJournal journal) {
     Evaluator evaluator = new Evaluator(loaded, settings, sources);
-    try (Interruption interruption = Interruption.watch()) {
-      Evaluation evaluation = run(evaluator, journal, interruption);
+    try (Runner runner = place.runner(loaded, () -> WorkPlace.materials(model, load));
+        Interruption interruption = Interruption.watch()) {
+      Evaluation evaluation = run(evaluator, runner, journal, interruption);
       if (evaluation.rows().isEmpty()) {
         streams.note("interrupted before anything was finished");
         return Interruption.EXIT_CODE;
@@ -99,9 +103,9 @@ public final class Eval implements Callable<Integer> {
   }
 
   private Evaluation run(
-      Evaluator evaluator, EvaluationJournal journal, Interruption interruption) {
+      Evaluator evaluator, Runner runner, EvaluationJournal journal, Interruption interruption) {
     try (Watch watch = new Watch(streams, "evaluating", interruption)) {
-      return evaluator.run(watch, journal);
+      return evaluator.run(runner, watch, journal);
     }
   }
 

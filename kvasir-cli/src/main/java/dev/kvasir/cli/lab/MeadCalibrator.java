@@ -10,12 +10,14 @@ import dev.kvasir.codec.CacheHost;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.kernel.Crew;
 import dev.kvasir.lab.WorkListener;
+import dev.kvasir.lab.codebook.SampleFolder;
 import dev.kvasir.lab.mead.MeadCalibration;
 import dev.kvasir.lab.mead.MeadProgress;
 import dev.kvasir.lab.mead.MeadSettings;
 import dev.kvasir.lab.mead.MeadTexts;
 import dev.kvasir.lab.mead.MetricJournal;
 import dev.kvasir.lab.report.BitsPlot;
+import dev.kvasir.lab.work.Runner;
 import dev.kvasir.profile.Profile;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -37,6 +39,7 @@ final class MeadCalibrator {
   private final Path out;
   private final Streams streams;
   private final Crew crew;
+  private final Runner runner;
   private final Interruption interruption;
 
   MeadCalibrator(
@@ -46,6 +49,7 @@ final class MeadCalibrator {
       Path out,
       Streams streams,
       Crew crew,
+      Runner runner,
       Interruption interruption) {
     OptionValue.between(
         "--length", settings.length(), LEAST_LENGTH, model.config().contextLength());
@@ -55,6 +59,7 @@ final class MeadCalibrator {
     this.out = out;
     this.streams = streams;
     this.crew = crew;
+    this.runner = runner;
     this.interruption = interruption;
   }
 
@@ -75,12 +80,14 @@ final class MeadCalibrator {
     MetricJournal journal =
         new MetricJournal(
             beside(".journal"), model.fingerprint(), source(), model.config().cacheShape());
+    SampleFolder vectors = new SampleFolder(beside(".vectors"), source());
     try (Stages stages = new Stages()) {
       Optional<MeadTexts> texts = texts(stages);
       Optional<Profile> made =
           texts.flatMap(
               read ->
-                  new MeadCalibration(model, settings, crew, stages).run(read, journal, before));
+                  new MeadCalibration(model, settings, crew, runner, stages)
+                      .run(read, journal, vectors, before));
       if (made.isEmpty()) {
         streams.note("interrupted; the same command goes on");
         return Interruption.EXIT_CODE;
@@ -88,6 +95,8 @@ final class MeadCalibrator {
       Profile whole = made.get().withNote("mead:tokens/source", source());
       whole.write(out);
       draw(whole);
+    } finally {
+      vectors.remove();
     }
     journal.delete();
     streams.note("%s has %s".formatted(out, Units.bytes(size())));
@@ -109,7 +118,7 @@ final class MeadCalibrator {
 
   private Optional<MeadTexts> texts(Stages stages) {
     if (text.isEmpty()) {
-      return MeadTexts.selfMade(model, settings, stages.begin("making up texts"));
+      return MeadTexts.selfMade(model, settings, runner, stages.begin("making up texts"));
     }
     int[] ids = model.tokenizer().encode(text.get().words(), false);
     long wanted = (long) LEAST_TEXTS * settings.length();

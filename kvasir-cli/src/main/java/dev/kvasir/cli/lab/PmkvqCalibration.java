@@ -6,17 +6,17 @@ import dev.kvasir.cli.terminal.Interruption;
 import dev.kvasir.cli.terminal.Streams;
 import dev.kvasir.codec.pmkvq.KeyScales;
 import dev.kvasir.error.InvalidInputException;
-import dev.kvasir.kernel.Crew;
 import dev.kvasir.lab.allocate.Allocation;
 import dev.kvasir.lab.allocate.AllocationProfile;
 import dev.kvasir.lab.allocate.Sensitivities;
 import dev.kvasir.lab.allocate.SensitivityJournal;
+import dev.kvasir.lab.allocate.SensitivitySettings;
 import dev.kvasir.lab.calibrate.CalibrationTexts;
-import dev.kvasir.lab.gradient.TracedDecoder;
 import dev.kvasir.lab.report.AllocationPlot;
 import dev.kvasir.lab.smooth.FactorSharing;
 import dev.kvasir.lab.smooth.Smoothing;
 import dev.kvasir.lab.smooth.SmoothingSettings;
+import dev.kvasir.lab.work.Runner;
 import dev.kvasir.profile.Profile;
 import java.nio.file.Path;
 import java.util.Collections;
@@ -77,7 +77,7 @@ final class PmkvqCalibration {
   private final CalibrationText text;
   private final Path out;
   private final Streams streams;
-  private final Crew crew;
+  private final Runner runner;
   private final Interruption interruption;
 
   PmkvqCalibration(
@@ -86,14 +86,14 @@ final class PmkvqCalibration {
       CalibrationText text,
       Path out,
       Streams streams,
-      Crew crew,
+      Runner runner,
       Interruption interruption) {
     this.model = model;
     this.settings = settings;
     this.text = text;
     this.out = out;
     this.streams = streams;
-    this.crew = crew;
+    this.runner = runner;
     this.interruption = interruption;
   }
 
@@ -145,13 +145,10 @@ final class PmkvqCalibration {
   private Optional<Sensitivities> measure(CalibrationTexts texts, String source) {
     SensitivityJournal journal = journal(source);
     try (Watch watch = new Watch(streams, "gradients", interruption)) {
-      TracedDecoder decoder = TracedDecoder.of(model, 1, crew);
       return Sensitivities.measure(
-          decoder,
+          runner,
           texts,
-          Sensitivities.WIDTHS,
-          SINKS,
-          settings.keyScales(),
+          new SensitivitySettings(Sensitivities.WIDTHS, SINKS, settings.keyScales()),
           journal.known(),
           journal::add,
           watch);
@@ -160,7 +157,7 @@ final class PmkvqCalibration {
 
   private SensitivityJournal journal(String source) {
     return new SensitivityJournal(
-        beside(".texts"), model.fingerprint(), source, model.config().layers());
+        beside(".texts"), model.fingerprint(), source, model.config().layers(), settings.samples());
   }
 
   /** As it is by now: other parts may have been added meanwhile. */
@@ -181,8 +178,9 @@ final class PmkvqCalibration {
     SmoothingSettings search = SmoothingSettings.defaults().withSharing(settings.sharing());
     Optional<Smoothing> found;
     try (Watch watch = new Watch(streams, "smoothing", interruption)) {
-      TracedDecoder decoder = TracedDecoder.of(model, settings.positionScale(), crew);
-      found = Smoothing.search(decoder, texts, widths, search, watch);
+      found =
+          Smoothing.search(
+              runner, model.config(), texts, settings.positionScale(), widths, search, watch);
     }
     return found.map(
         smoothing -> {

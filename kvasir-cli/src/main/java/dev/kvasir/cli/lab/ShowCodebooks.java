@@ -11,10 +11,12 @@ import dev.kvasir.cli.terminal.Interruption;
 import dev.kvasir.cli.terminal.Streams;
 import dev.kvasir.codec.commvq.CommvqProfile;
 import dev.kvasir.error.InvalidInputException;
-import dev.kvasir.lab.codebook.SampleReader;
+import dev.kvasir.lab.codebook.SampleReading;
 import dev.kvasir.lab.codebook.VectorSample;
 import dev.kvasir.lab.task.TaskText;
 import dev.kvasir.lab.text.BundledText;
+import dev.kvasir.lab.work.LocalRunner;
+import dev.kvasir.lab.work.Worksite;
 import dev.kvasir.profile.Profile;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -249,11 +251,15 @@ public final class ShowCodebooks implements Callable<Integer> {
     }
 
     private VectorSample sample(int[] ids, String name) {
-      VectorSample sample = new VectorSample(loaded.config().cacheShape(), ids.length, seed);
       try (Watch watch = new Watch(streams, "reading " + name, interruption)) {
-        new SampleReader(loaded).read(ids, length(loaded), sample, watch);
+        return SampleReading.all(
+            loaded.config().cacheShape(),
+            name,
+            ids,
+            length(loaded),
+            new LocalRunner(Worksite.of(loaded)),
+            watch);
       }
-      return sample;
     }
   }
 }

@@ -21,6 +21,7 @@ import dev.kvasir.lab.tune.TuneJournal;
 import dev.kvasir.lab.tune.TuneSettings;
 import dev.kvasir.lab.tune.Tuned;
 import dev.kvasir.lab.tune.Tuning;
+import dev.kvasir.lab.work.Runner;
 import dev.kvasir.profile.Profile;
 import java.io.PrintStream;
 import java.nio.file.Path;
@@ -137,6 +138,7 @@ public final class Tune implements Callable<Integer> {
   private Path scatter;
 
   @Mixin private LoadArguments load;
+  @Mixin private WorkPlace place;
 
   public Tune(Streams streams) {
     this.streams = streams;
@@ -147,7 +149,7 @@ public final class Tune implements Callable<Integer> {
     TuneSettings settings = settings();
     check();
     Sources sources = sources();
-    try (Model loaded = model.load(load.options(), streams);
+    try (Model loaded = model.load(place.fitted(load.options()), streams);
         Interruption interruption = Interruption.watch()) {
       Optional<SalienceSurvey> survey = survey(loaded, sources, interruption);
       if (survey.isEmpty()) {
@@ -262,8 +264,9 @@ public final class Tune implements Callable<Integer> {
     TuneJournal journal =
         new TuneJournal(beside(".trials.json"), settings, loaded.fingerprint(), sources.text());
     Tuned tuned;
-    try (Watch watch = new Watch(streams, "trying thresholds", interruption)) {
-      tuned = new Tuning(loaded, settings, sources, journal).run(survey, watch);
+    try (Runner runner = place.runner(loaded, () -> WorkPlace.materials(model, load));
+        Watch watch = new Watch(streams, "trying thresholds", interruption)) {
+      tuned = new Tuning(loaded, settings, sources, journal).run(survey, runner, watch);
     }
     if (tuned.trials().isEmpty()) {
       streams.note("interrupted before anything was finished");

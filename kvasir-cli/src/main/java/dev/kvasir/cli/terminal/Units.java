@@ -35,11 +35,14 @@ public final class Units {
     return String.format(Locale.ROOT, perSecond < 10 ? "%.1f/s" : "%,.0f/s", perSecond);
   }
 
-  /** Seconds below two minutes, then whole minutes. */
-  static String duration(double seconds) {
-    return seconds < 120
-        ? "%d s".formatted((long) Math.ceil(seconds))
-        : "%d min".formatted(Math.round(seconds / 60));
+  /** Seconds below two minutes, then whole minutes, and whole hours from six on. */
+  public static String duration(double seconds) {
+    if (seconds < 120) {
+      return "%d s".formatted((long) Math.ceil(seconds));
+    }
+    return seconds < 6 * 3600
+        ? "%d min".formatted(Math.round(seconds / 60))
+        : "%d h".formatted(Math.round(seconds / 3600));
   }
 
   public static String seconds(long nanos) {

@@ -17,6 +17,15 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class CalibrateTest {
+  private static final String EIGHT_BILLIONS =
+      """
+      {"architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_act": "silu",
+       "hidden_size": 4096, "intermediate_size": 14336, "num_hidden_layers": 32,
+       "num_attention_heads": 32, "num_key_value_heads": 8, "head_dim": 128,
+       "vocab_size": 128256, "max_position_embeddings": 131072, "rms_norm_eps": 1e-05,
+       "rope_theta": 500000.0, "tie_word_embeddings": false}
+      """;
+
   @TempDir private Path folder;
 
   @Test
@@ -70,7 +79,8 @@ class CalibrateTest {
         .hasValueSatisfying(note -> assertThat(note).contains("seed 1"));
     CommvqProfile books = CommvqProfile.of(made, 1, new CacheShape(8, 2, 64));
     assertThat(books.layers().getFirst().stages()).isEqualTo(5);
-    assertThat(folder.resolve("d.profile.heads")).doesNotExist();
+    assertThat(folder).isDirectoryNotContaining("glob:**.{heads,vectors}");
+    assertThat(run.err()).contains("reading", "codebooks", "in all", "memory", "disk");
   }
 
   private static Run codebooks(Path file, Path text) {
@@ -83,6 +93,25 @@ class CalibrateTest {
         "128",
         "--tokens",
         "256");
+  }
+
+  @Test
+  void aConfigurationAloneTellsWhatCalibrationWouldTake() throws IOException {
+    Files.writeString(folder.resolve("config.json"), EIGHT_BILLIONS);
+    String[] arguments = {"--model", folder.toString(), "--forecast", "--speed", "1000"};
+    Run books = forecast("commvq:1", arguments);
+    assertThat(books.out())
+        .contains("of 512 heads", "disk", "GiB", "reading 1000.0, training 150.0");
+    assertThat(forecast("pmkvq:2", arguments).out()).contains("of 8 samples of 2048 tokens");
+    Run mead = forecast("mead", arguments);
+    assertThat(mead.out()).contains("the loss back in 24 texts", "in all", "on 64");
+    forecast("mead", "--speed", "0").isRefusedWith("--speed is 0.0");
+  }
+
+  private static Run forecast(String spec, String... more) {
+    List<String> arguments = new ArrayList<>(List.of("calibrate", "--kv", spec));
+    arguments.addAll(List.of(more));
+    return Run.of(arguments.toArray(String[]::new));
   }
 
   @Test

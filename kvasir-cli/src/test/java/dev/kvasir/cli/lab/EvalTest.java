@@ -87,4 +87,13 @@ class EvalTest {
         .isRefusedWith("report.html: its folder", "is missing");
     Run.of("eval", "--inspect-kv").isRefusedWith("--inspect-kv", "--report FILE");
   }
+
+  @Test
+  void whatGoesToSparkIsRefusedWhereSparkIsNot() {
+    Run.of("eval", "--quick", "--on", "local[2]")
+        .isRefusedWith("--on is 'local[2]'", "Spark is not on the class path", "SPARK_HOME");
+    Run.of("eval", "--quick", "--ship").isRefusedWith("--ship is for Spark", "--on MASTER");
+    Run.of("eval", "--quick", "--conf", "spark.executor.memory=8g")
+        .isRefusedWith("--conf is for Spark", "--on MASTER");
+  }
 }

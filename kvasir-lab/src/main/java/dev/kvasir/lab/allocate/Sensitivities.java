@@ -1,17 +1,19 @@
 package dev.kvasir.lab.allocate;
 
 import dev.kvasir.codec.LayerSensitivities;
-import dev.kvasir.codec.pmkvq.KeyScales;
 import dev.kvasir.lab.WorkListener;
 import dev.kvasir.lab.calibrate.CalibrationTexts;
-import dev.kvasir.lab.gradient.TracedDecoder;
+import dev.kvasir.lab.work.Runner;
+import java.io.Serializable;
 import java.nio.FloatBuffer;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalDouble;
-import java.util.function.Consumer;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.function.BiConsumer;
+import java.util.stream.IntStream;
 
 /**
  * How much the loss may suffer when the keys and values of a layer are coded with some width: to
@@ -24,54 +26,49 @@ import java.util.function.Consumer;
  * @param loss mean cross-entropy of the texts, by which to tell that they suit the model; not a
  *     number where it was not kept
  */
-public record Sensitivities(List<Integer> widths, double[][] keys, double[][] values, double loss) {
+public record Sensitivities(List<Integer> widths, double[][] keys, double[][] values, double loss)
+    implements Serializable {
   /** What the method shrinks codes to. */
   public static final List<Integer> WIDTHS = LayerSensitivities.WIDTHS;
 
   /**
-   * @param firstTokens tokens at the beginning of a text that do not count, because the cache never
-   *     codes them; the method keeps 1
-   * @param keyScales what a scale of keys belongs to
    * @return nothing where the listener asked to stop
    */
   public static Optional<Sensitivities> measure(
-      TracedDecoder decoder,
-      CalibrationTexts texts,
-      List<Integer> widths,
-      int firstTokens,
-      KeyScales keyScales,
-      WorkListener listener) {
-    return measure(decoder, texts, widths, firstTokens, keyScales, List.of(), text -> {}, listener);
+      Runner runner, CalibrationTexts texts, SensitivitySettings settings, WorkListener listener) {
+    return measure(runner, texts, settings, Map.of(), (number, text) -> {}, listener);
   }
 
   /**
    * The same, after a run that was ended.
    *
-   * @param known of the first texts, as {@code keep} got them
+   * @param known of some texts by their number, as {@code keep} got them
    * @param keep takes those of each further text when it is finished
    */
   public static Optional<Sensitivities> measure(
-      TracedDecoder decoder,
+      Runner runner,
       CalibrationTexts texts,
-      List<Integer> widths,
-      int firstTokens,
-      KeyScales keyScales,
-      List<Sensitivities> known,
-      Consumer<Sensitivities> keep,
+      SensitivitySettings settings,
+      Map<Integer, Sensitivities> known,
+      BiConsumer<Integer, Sensitivities> keep,
       WorkListener listener) {
-    List<Sensitivities> found = new ArrayList<>(known);
-    while (found.size() < texts.samples().size()) {
-      SensitivityTally tally =
-          new SensitivityTally(
-              decoder.config(), texts, found.size(), widths, firstTokens, keyScales, listener);
-      OptionalDouble loss = decoder.gradients(texts.samples().get(found.size()), tally);
-      if (loss.isEmpty()) {
-        return Optional.empty();
-      }
-      found.add(tally.result(loss.getAsDouble()));
-      keep.accept(found.getLast());
-    }
-    return Optional.of(mean(found));
+    SortedMap<Integer, Sensitivities> found = new TreeMap<>(known);
+    List<TextSensitivities> open =
+        IntStream.range(0, texts.samples().size())
+            .filter(number -> !known.containsKey(number))
+            .mapToObj(
+                number -> new TextSensitivities(number, texts.samples().get(number), settings))
+            .toList();
+    boolean whole =
+        runner.<Sensitivities>run(
+            open,
+            listener,
+            (piece, text) -> {
+              int number = open.get(piece).number();
+              found.put(number, text);
+              keep.accept(number, text);
+            });
+    return whole ? Optional.of(mean(List.copyOf(found.values()))) : Optional.empty();
   }
 
   private static Sensitivities mean(List<Sensitivities> texts) {

@@ -4,13 +4,14 @@ import dev.kvasir.format.WholeFile;
 import dev.kvasir.profile.Profile;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.SortedMap;
+import java.util.TreeMap;
 
 /**
- * What was measured of the first texts, kept in a file until all of them are done, so that a run
- * which was ended goes on after the last finished text.
+ * What was measured of texts, kept in a file until all of them are done, so that a run which was
+ * ended goes on with those that are missing.
  *
  * <pre>texts/N  (2, layers, widths)  sensitivities of the N-th text</pre>
  */
@@ -21,41 +22,43 @@ public final class SensitivityJournal {
   private final Path file;
   private final String source;
   private final int layers;
-  private final List<Sensitivities> known = new ArrayList<>();
+  private final SortedMap<Integer, Sensitivities> known = new TreeMap<>();
   private Profile kept;
 
   /**
    * @param model fingerprint of the model
    * @param source in words, what is measured on; texts of another source or model are forgotten
+   * @param texts how many there are
    */
-  public SensitivityJournal(Path file, String model, String source, int layers) {
+  public SensitivityJournal(Path file, String model, String source, int layers, int texts) {
     this.file = file;
     this.source = source;
     this.layers = layers;
     Profile found = Files.exists(file) ? Profile.open(file) : Profile.empty(model);
     boolean goesOn = found.model().equals(model) && found.note(SOURCE).equals(Optional.of(source));
     this.kept = goesOn ? found : Profile.empty(model);
-    while (kept.shape(key()).isPresent()) {
-      float[] floats = kept.floats(key(), 2, layers, Sensitivities.WIDTHS.size());
-      known.add(Sensitivities.of(Sensitivities.WIDTHS, layers, floats));
+    for (int number = 0; number < texts; number++) {
+      if (kept.shape(key(number)).isPresent()) {
+        float[] floats = kept.floats(key(number), 2, layers, Sensitivities.WIDTHS.size());
+        known.put(number, Sensitivities.of(Sensitivities.WIDTHS, layers, floats));
+      }
     }
   }
 
-  private String key() {
-    return PART + "/" + known.size();
+  private static String key(int number) {
+    return PART + "/" + number;
   }
 
-  /** Of the first texts. */
-  public List<Sensitivities> known() {
-    return List.copyOf(known);
+  /** By the number of the text. */
+  public Map<Integer, Sensitivities> known() {
+    return Map.copyOf(known);
   }
 
-  /** Keeps those of the next text. */
-  public void add(Sensitivities text) {
+  public void add(int number, Sensitivities text) {
     kept =
         kept.withNote(SOURCE, source)
-            .with(key(), text.floats(), 2, layers, Sensitivities.WIDTHS.size());
-    known.add(text);
+            .with(key(number), text.floats(), 2, layers, Sensitivities.WIDTHS.size());
+    known.put(number, text);
     kept.write(file);
   }
 

@@ -2,7 +2,6 @@ package dev.kvasir.lab.allocate;
 
 import dev.kvasir.codec.pmkvq.KeyScales;
 import dev.kvasir.lab.WorkListener;
-import dev.kvasir.lab.calibrate.CalibrationTexts;
 import dev.kvasir.lab.calibrate.ChannelCodes;
 import dev.kvasir.lab.calibrate.TokenCodes;
 import dev.kvasir.lab.gradient.LayerGradients;
@@ -27,27 +26,15 @@ final class SensitivityTally implements TextVisitor {
   private final double workInAll;
   private double work;
 
-  /**
-   * @param text which of the texts it is
-   */
-  SensitivityTally(
-      ModelConfig config,
-      CalibrationTexts texts,
-      int text,
-      List<Integer> widths,
-      int firstTokens,
-      KeyScales keyScales,
-      WorkListener listener) {
+  SensitivityTally(ModelConfig config, SensitivitySettings settings, WorkListener listener) {
     this.config = config;
-    this.widths = List.copyOf(widths);
-    this.firstTokens = firstTokens;
-    this.keyScales = keyScales;
+    this.widths = settings.widths();
+    this.firstTokens = settings.firstTokens();
+    this.keyScales = settings.keyScales();
     this.listener = listener;
     this.keys = new double[config.layers()][widths.size()];
     this.values = new double[config.layers()][widths.size()];
-    double textWork = (double) config.layers() * (1 + BACKWARD_WORK);
-    this.workInAll = texts.samples().size() * textWork;
-    this.work = text * textWork;
+    this.workInAll = (double) config.layers() * (1 + BACKWARD_WORK);
   }
 
   @Override

@@ -1,5 +1,7 @@
 package dev.kvasir.lab.codebook;
 
+import dev.kvasir.lab.codebook.VectorSample.Side;
+
 /**
  * The vectors of a head as codebooks see them: less their mean, and divided by the length that the
  * vectors of all heads of the token have together.
@@ -7,18 +9,25 @@ package dev.kvasir.lab.codebook;
  * @param mean (headDim)
  */
 record CentredHead(float[] mean, TrainingSet set) {
-  static CentredHead of(VectorSample sample, TrainedHead head) {
-    int count = sample.count();
+  /** Of each token, the squared length of its vectors of all heads, less their means. */
+  static double[] squares(VectorSample sample, Side side, int layer) {
     int headDim = sample.shape().headDim();
-    double[] squares = new double[count];
+    double[] squares = new double[sample.count()];
     for (int kvHead = 0; kvHead < sample.shape().kvHeads(); kvHead++) {
-      float[] x = sample.vectors(head.side(), head.layer(), kvHead);
+      float[] x = sample.vectors(side, layer, kvHead);
       subtract(x, mean(x, headDim));
       for (int i = 0; i < x.length; i++) {
         squares[i / headDim] += (double) x[i] * x[i];
       }
     }
-    float[] x = sample.vectors(head.side(), head.layer(), head.kvHead());
+    return squares;
+  }
+
+  /**
+   * @param x (count, headDim), changed
+   * @param squares (count)
+   */
+  static CentredHead of(int count, int headDim, float[] x, double[] squares) {
     float[] mean = mean(x, headDim);
     subtract(x, mean);
     for (int i = 0; i < x.length; i++) {

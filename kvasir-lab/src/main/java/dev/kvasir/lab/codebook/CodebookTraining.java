@@ -1,31 +1,23 @@
 package dev.kvasir.lab.codebook;
 
-import dev.kvasir.codec.commvq.AdditiveStages;
 import dev.kvasir.codec.commvq.Codebook;
-import dev.kvasir.codec.commvq.KeyCodebook;
-import dev.kvasir.codec.commvq.ValueCodebook;
+import dev.kvasir.lab.WorkListener;
 import dev.kvasir.lab.codebook.VectorSample.Side;
+import dev.kvasir.lab.work.Runner;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import java.util.Set;
-import java.util.SplittableRandom;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
+import java.util.function.BiConsumer;
 
 /**
- * Trains the codebooks of all heads, several at a time. A head's codebook depends on the sample,
- * the settings and the seed alone: not on threads, nor on which heads were trained before, so a
+ * Trains the codebooks of all heads, each a piece. A head's codebook depends on the sample, the
+ * settings and the seed alone: not on threads, nor on which heads were trained before, so a
  * training that was stopped can be taken up where it ended.
  */
 public final class CodebookTraining {
   private final VectorSample sample;
   private final TrainingSettings settings;
   private final long seed;
-  private int done;
-  private int inAll;
 
   public CodebookTraining(VectorSample sample, TrainingSettings settings, long seed) {
     this.sample = sample;
@@ -35,30 +27,26 @@ public final class CodebookTraining {
 
   /**
    * @param finished heads that need no training any more
-   * @param threads heads that are trained at a time
+   * @param keep takes each codebook when it is as good as it will be: the moment to store it
+   * @return false where the listener ended it
    */
-  public void run(Set<TrainedHead> finished, int threads, TrainingListener listener) {
-    List<TrainedHead> open = heads().stream().filter(head -> !finished.contains(head)).toList();
-    done = 0;
-    inAll = open.size() * StagesTrainer.steps(settings);
-    ExecutorService workers = Executors.newFixedThreadPool(threads);
-    try {
-      List<CompletableFuture<Void>> runs = new ArrayList<>();
-      for (TrainedHead head : open) {
-        runs.add(CompletableFuture.runAsync(() -> train(head, listener), workers));
-      }
-      runs.forEach(CodebookTraining::await);
-    } finally {
-      workers.shutdownNow();
-    }
-  }
-
-  private static void await(CompletableFuture<Void> run) {
-    try {
-      run.join();
-    } catch (CompletionException e) {
-      throw e.getCause() instanceof RuntimeException cause ? cause : e;
-    }
+  public boolean run(
+      Set<TrainedHead> finished,
+      Runner runner,
+      WorkListener listener,
+      BiConsumer<TrainedHead, Codebook> keep) {
+    List<HeadTraining> pieces =
+        heads().stream()
+            .filter(head -> !finished.contains(head))
+            .map(head -> new HeadTraining(head, SampledHead.in(sample, head), settings, seed))
+            .toList();
+    return runner.<HeadRows>run(
+        pieces,
+        listener,
+        (piece, rows) -> {
+          TrainedHead head = pieces.get(piece).head();
+          keep.accept(head, rows.codebook(head.side()));
+        });
   }
 
   /** Layer by layer, since a stopped training is of most use with whole layers. */
@@ -72,44 +60,5 @@ public final class CodebookTraining {
       }
     }
     return heads;
-  }
-
-  private void train(TrainedHead head, TrainingListener listener) {
-    if (stopped(listener)) {
-      return;
-    }
-    CentredHead centred = CentredHead.of(sample, head);
-    RowStructure structure = head.side() == Side.KEYS ? RowStructure.COMMUTING : RowStructure.FREE;
-    StagesTrainer trainer =
-        new StagesTrainer(
-            centred.set(), structure, settings, error -> goesOn(head, error, listener));
-    Optional<AdditiveStages> stages = trainer.train(random(head));
-    if (stages.isPresent()) {
-      Codebook codebook = codebook(head.side(), centred.mean(), stages.get());
-      synchronized (this) {
-        listener.finished(head, codebook);
-      }
-    }
-  }
-
-  private synchronized boolean stopped(TrainingListener listener) {
-    return listener.stopped();
-  }
-
-  private synchronized boolean goesOn(TrainedHead head, double error, TrainingListener listener) {
-    listener.progress(++done, inAll, head, error);
-    return !listener.stopped();
-  }
-
-  private SplittableRandom random(TrainedHead head) {
-    long number = ((long) head.layer() << 16 | head.kvHead()) << 1 | head.side().ordinal();
-    return new SplittableRandom(new SplittableRandom(seed + number).nextLong());
-  }
-
-  private static Codebook codebook(Side side, float[] mean, AdditiveStages stages) {
-    return switch (side) {
-      case KEYS -> KeyCodebook.of(mean, stages);
-      case VALUES -> new ValueCodebook(mean, stages);
-    };
   }
 }

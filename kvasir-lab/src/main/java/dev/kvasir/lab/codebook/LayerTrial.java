@@ -8,7 +8,10 @@ import dev.kvasir.codec.commvq.LayerCodebooks;
 import dev.kvasir.codec.commvq.ValueCodebook;
 import dev.kvasir.kernel.KernelChoice;
 import dev.kvasir.kernel.Kernels;
+import dev.kvasir.lab.WorkListener;
 import dev.kvasir.lab.codebook.VectorSample.Side;
+import dev.kvasir.lab.work.LocalRunner;
+import dev.kvasir.lab.work.Worksite;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -44,24 +47,20 @@ public final class LayerTrial {
   /** The layer's codebooks, trained as calibration does. */
   public Optional<LayerCodebooks> train(VectorSample sample, int stages) {
     Map<TrainedHead, Codebook> books = new HashMap<>();
-    TrainingListener keeper =
-        new TrainingListener() {
+    WorkListener asked =
+        new WorkListener() {
           @Override
-          public void progress(int done, int inAll, TrainedHead head, double error) {}
-
-          @Override
-          public void finished(TrainedHead head, Codebook codebook) {
-            books.put(head, codebook);
-          }
+          public void progress(double done, double inAll) {}
 
           @Override
           public boolean stopped() {
             return stopped.getAsBoolean();
           }
         };
-    new CodebookTraining(sample, TrainingSettings.of(stages), seed)
-        .run(otherLayers(sample), threads, keeper);
-    if (stopped.getAsBoolean()) {
+    boolean whole =
+        new CodebookTraining(sample, TrainingSettings.of(stages), seed)
+            .run(otherLayers(sample), new LocalRunner(Worksite.empty(threads)), asked, books::put);
+    if (!whole) {
       return Optional.empty();
     }
     return Optional.of(
@@ -109,13 +108,17 @@ public final class LayerTrial {
             .mapToDouble(
                 i -> {
                   TrainedHead head = new TrainedHead(Side.KEYS, layer, i / lots);
-                  TrainingSet learned = lot(CentredHead.of(training, head).set(), i % lots, pairs);
-                  TrainingSet tested = lot(CentredHead.of(test, head).set(), i % lots, pairs);
+                  TrainingSet learned =
+                      lot(SampledHead.in(training, head).centred().set(), i % lots, pairs);
+                  TrainingSet tested =
+                      lot(SampledHead.in(test, head).centred().set(), i % lots, pairs);
                   return leftOf(learned, tested, stages, new SplittableRandom(seed + i));
                 })
             .toArray();
     double energy =
-        heads(test, Side.KEYS).mapToDouble(head -> CentredHead.of(test, head).set().energy()).sum();
+        heads(test, Side.KEYS)
+            .mapToDouble(head -> SampledHead.in(test, head).centred().set().energy())
+            .sum();
     double left = 0;
     for (double error : errors) {
       left += error;

@@ -5,6 +5,9 @@ import dev.kvasir.codec.CacheShape;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.lab.WorkListener;
 import dev.kvasir.lab.calibrate.CalibrationTexts;
+import dev.kvasir.lab.work.LocalRunner;
+import dev.kvasir.lab.work.Runner;
+import dev.kvasir.lab.work.Worksite;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -33,12 +36,25 @@ public record TextVectors(VectorSample training, VectorSample heldOut, int lengt
    */
   public record Settings(int tokens, int length, long seed) {}
 
+  /** Reads in this process, into memory. */
+  public static Optional<TextVectors> read(
+      Model model, String textName, String text, Settings settings, WorkListener listener) {
+    Runner here = new LocalRunner(Worksite.of(model));
+    return read(model, textName, text, settings, here, SamplePlace.MEMORY, listener);
+  }
+
   /**
    * @param textName what a message calls the text
    * @param listener told of tokens; where it asks to stop, there is no result
    */
   public static Optional<TextVectors> read(
-      Model model, String textName, String text, Settings settings, WorkListener listener) {
+      Model model,
+      String textName,
+      String text,
+      Settings settings,
+      Runner runner,
+      SamplePlace place,
+      WorkListener listener) {
     int length = settings.length();
     int longest = model.config().contextLength();
     if (length > longest) {
@@ -56,44 +72,40 @@ public record TextVectors(VectorSample training, VectorSample heldOut, int lengt
     for (int i = 0; i < all.size(); i++) {
       (i % PERIOD == 1 ? heldOut : training).add(all.get(i));
     }
-    return read(
-        model,
-        joined(training, Integer.MAX_VALUE),
-        joined(heldOut, Math.max(length, MOST_HELD_OUT_TOKENS / length * length)),
-        settings,
-        listener);
+    int mostHeldOut = mostHeldOut(length);
+    SampleReading tested =
+        SampleReading.of(
+            "text held out", joined(heldOut, mostHeldOut), length, mostHeldOut, settings.seed());
+    SampleReading learned =
+        SampleReading.of(
+            "text to train on",
+            joined(training, Integer.MAX_VALUE),
+            length,
+            settings.tokens(),
+            settings.seed());
+    CacheShape shape = model.config().cacheShape();
+    KeptStretches test = KeptStretches.at(place, "held-out", shape, tested);
+    KeptStretches train = KeptStretches.at(place, "training", shape, learned);
+    return KeptStretches.complete(List.of(test, train), runner, listener)
+        ? Optional.of(new TextVectors(train.sample(), test.sample(), length))
+        : Optional.empty();
+  }
+
+  private static int mostHeldOut(int length) {
+    return Math.max(length, MOST_HELD_OUT_TOKENS / length * length);
+  }
+
+  /**
+   * Tokens of a text that are held out.
+   *
+   * @param length tokens of a stretch
+   */
+  public static int heldOut(int tokens, int length) {
+    int stretches = Math.ceilDiv(tokens, length);
+    return Math.min(mostHeldOut(length), Math.ceilDiv(stretches - 1, PERIOD) * length);
   }
 
   private static int[] joined(List<int[]> stretches, int most) {
     return stretches.stream().flatMapToInt(Arrays::stream).limit(most).toArray();
-  }
-
-  private static Optional<TextVectors> read(
-      Model model, int[] training, int[] heldOut, Settings settings, WorkListener listener) {
-    CacheShape shape = model.config().cacheShape();
-    int capacity = Math.min(settings.tokens(), training.length);
-    VectorSample learned = new VectorSample(shape, capacity, settings.seed());
-    VectorSample tested = new VectorSample(shape, heldOut.length, settings.seed());
-    SampleReader reader = new SampleReader(model);
-    int inAll = heldOut.length + training.length;
-    reader.read(heldOut, settings.length(), tested, part(listener, 0, inAll));
-    reader.read(training, settings.length(), learned, part(listener, heldOut.length, inAll));
-    return listener.stopped()
-        ? Optional.empty()
-        : Optional.of(new TextVectors(learned, tested, settings.length()));
-  }
-
-  private static WorkListener part(WorkListener whole, int before, int inAll) {
-    return new WorkListener() {
-      @Override
-      public void progress(double done, double ofPart) {
-        whole.progress(before + done, inAll);
-      }
-
-      @Override
-      public boolean stopped() {
-        return whole.stopped();
-      }
-    };
   }
 }

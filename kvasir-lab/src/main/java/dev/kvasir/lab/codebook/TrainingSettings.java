@@ -1,6 +1,7 @@
 package dev.kvasir.lab.codebook;
 
 import dev.kvasir.kernel.FixedRows;
+import java.io.Serializable;
 
 /**
  * How a codebook is trained.
@@ -15,7 +16,8 @@ import dev.kvasir.kernel.FixedRows;
  * @param width of the beam that finds these codes
  */
 public record TrainingSettings(
-    int stages, int steps, int nearest, double hottest, double coldest, int refits, int width) {
+    int stages, int steps, int nearest, double hottest, double coldest, int refits, int width)
+    implements Serializable {
   /** What attention adds up in 16 bits. */
   private static final int MOST_STAGES = FixedRows.MOST_SETS / 2;
 

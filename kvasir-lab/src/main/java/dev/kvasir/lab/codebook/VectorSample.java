@@ -1,15 +1,18 @@
 package dev.kvasir.lab.codebook;
 
 import dev.kvasir.codec.CacheShape;
-import java.util.SplittableRandom;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
 
 /**
- * Keys, as they were before rotation and in the order of pairs, and values of some tokens of a long
- * text, each token as likely as any other (reservoir sampling, Vitter's algorithm R), whatever the
- * length of the text. The same tokens in all heads, because one scale serves all heads of a token.
- * Numbers are kept as halves, as a cache keeps what is yet to be packed.
+ * Keys, as they were before rotation and in the order of pairs, and values of some tokens of a
+ * text. The same tokens in all heads, because one scale serves all heads of a token. Numbers are
+ * kept as halves, as a cache keeps what is yet to be packed, outside the heap; those of a head lie
+ * together, so that who trains a head reads its part of a file and no other.
  *
- * <pre>bytes = 2 * capacity * values of a token</pre>
+ * <pre>(sides, layers, kvHeads, count, headDim) halves, little-endian</pre>
  */
 public final class VectorSample {
   /** Which of the two a codebook is for. */
@@ -18,22 +21,38 @@ public final class VectorSample {
     VALUES
   }
 
+  private static final ValueLayout.OfShort HALF =
+      ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+
   private final CacheShape shape;
-  private final int capacity;
-  private final short[][] vectors; // (sides, layers, kvHeads) of (capacity, headDim)
-  private final SplittableRandom random;
-  private long seen;
+  private final int count;
+  private final MemorySegment halves;
 
   /**
-   * @param capacity tokens that are kept at the most
+   * @param count tokens
+   * @param halves of {@link #bytes}
    */
-  public VectorSample(CacheShape shape, int capacity, long seed) {
+  VectorSample(CacheShape shape, int count, MemorySegment halves) {
     this.shape = shape;
-    this.capacity = capacity;
-    this.vectors =
-        new short[Side.values().length * shape.layers() * shape.kvHeads()]
-            [capacity * shape.headDim()];
-    this.random = new SplittableRandom(seed);
+    this.count = count;
+    this.halves = halves;
+  }
+
+  /** One in memory, all zero. */
+  static VectorSample zero(CacheShape shape, int count) {
+    return new VectorSample(shape, count, Arena.ofAuto().allocate(bytes(shape, count)));
+  }
+
+  static long bytes(CacheShape shape, int count) {
+    return heads(shape) * bytesOfHead(shape, count);
+  }
+
+  static long heads(CacheShape shape) {
+    return (long) Side.values().length * shape.layers() * shape.kvHeads();
+  }
+
+  private static long bytesOfHead(CacheShape shape, int count) {
+    return (long) Short.BYTES * count * shape.headDim();
   }
 
   public CacheShape shape() {
@@ -42,38 +61,67 @@ public final class VectorSample {
 
   /** Tokens that are kept. */
   public int count() {
-    return (int) Math.min(seen, capacity);
-  }
-
-  /** Says where the next token's vectors go, negative where it is passed over. */
-  int nextSlot() {
-    seen++;
-    if (seen <= capacity) {
-      return (int) seen - 1;
-    }
-    long drawn = random.nextLong(seen);
-    return drawn < capacity ? (int) drawn : -1;
+    return count;
   }
 
   void put(Side side, int layer, int kvHead, int slot, float[] x, int at) {
-    short[] to = vectors[index(side, layer, kvHead)];
-    int headDim = shape.headDim();
-    for (int i = 0; i < headDim; i++) {
-      to[slot * headDim + i] = Float.floatToFloat16(x[at + i]);
+    long to = at(index(side, layer, kvHead), slot);
+    for (int i = 0; i < shape.headDim(); i++) {
+      halves.set(HALF, to + (long) Short.BYTES * i, Float.floatToFloat16(x[at + i]));
     }
   }
 
   /** All vectors of a head: (count, headDim). */
   public float[] vectors(Side side, int layer, int kvHead) {
-    short[] from = vectors[index(side, layer, kvHead)];
-    float[] out = new float[count() * shape.headDim()];
+    short[] from = halves(side, layer, kvHead);
+    float[] out = new float[from.length];
     for (int i = 0; i < out.length; i++) {
       out[i] = Float.float16ToFloat(from[i]);
     }
     return out;
   }
 
-  private int index(Side side, int layer, int kvHead) {
+  /** The same as they are kept. */
+  short[] halves(Side side, int layer, int kvHead) {
+    short[] out = new short[count * shape.headDim()];
+    MemorySegment.copy(halves, HALF, at(index(side, layer, kvHead), 0), out, 0, out.length);
+    return out;
+  }
+
+  /**
+   * Takes the vectors of some tokens.
+   *
+   * @param slots where they go
+   */
+  void put(int[] slots, StretchVectors vectors) {
+    int row = Short.BYTES * shape.headDim();
+    for (int head = 0; head < heads(shape); head++) {
+      MemorySegment from = MemorySegment.ofArray(vectors.heads()[head]);
+      for (int i = 0; i < slots.length; i++) {
+        MemorySegment.copy(from, (long) i * row, halves, at(head, slots[i]), row);
+      }
+    }
+  }
+
+  /** The vectors of some tokens as {@link #put(int[], StretchVectors)} took them. */
+  StretchVectors at(int[] slots) {
+    int row = Short.BYTES * shape.headDim();
+    byte[][] heads = new byte[(int) heads(shape)][slots.length * row];
+    for (int head = 0; head < heads.length; head++) {
+      MemorySegment to = MemorySegment.ofArray(heads[head]);
+      for (int i = 0; i < slots.length; i++) {
+        MemorySegment.copy(halves, at(head, slots[i]), to, (long) i * row, row);
+      }
+    }
+    return new StretchVectors(heads);
+  }
+
+  private long at(int head, int slot) {
+    return head * bytesOfHead(shape, count) + (long) Short.BYTES * slot * shape.headDim();
+  }
+
+  /** The place of a head among all. */
+  int index(Side side, int layer, int kvHead) {
     return (side.ordinal() * shape.layers() + layer) * shape.kvHeads() + kvHead;
   }
 }

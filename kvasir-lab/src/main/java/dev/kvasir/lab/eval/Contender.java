@@ -1,25 +1,58 @@
 package dev.kvasir.lab.eval;
 
 import dev.kvasir.Model;
+import dev.kvasir.Prefill;
+import dev.kvasir.SessionOptions;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
-import java.util.function.IntFunction;
+import java.io.Serializable;
 
-/**
- * A row to be filled: a kind of cache by its name, and how an empty one is made.
- *
- * @param newCache by the tokens that a sequence may grow to, which is what a budget in bits counts:
- *     each task has a budget of its own size
- */
-public record Contender(String name, IntFunction<KvCache> newCache) {
-  public static Contender of(CacheSpec spec, Model model) {
-    return new Contender(model.named(spec).text(), tokens -> model.newCache(spec, tokens));
+/** A row to be filled: a kind of cache by its name, and how an empty one is made. */
+interface Contender extends Serializable {
+  String name();
+
+  /**
+   * @param tokens that a sequence may grow to, which is what a budget in bits counts: each task has
+   *     a budget of its own size
+   */
+  KvCache open(Model model, int tokens);
+
+  /** What foretells its bytes. */
+  default CacheSpec kind() {
+    return CacheSpec.DEFAULT;
+  }
+
+  /** Bytes that a sequence takes at the most on its way to so many tokens. */
+  default long bytes(Model model, int tokens, Prefill prefill) {
+    long packed = mostBytes(model, kind(), tokens);
+    // What is packed at a prompt's end lies there whole until then.
+    return prefill == Prefill.EXACT ? packed + mostBytes(model, CacheSpec.DEFAULT, tokens) : packed;
+  }
+
+  private static long mostBytes(Model model, CacheSpec spec, int tokens) {
+    SessionOptions options = SessionOptions.defaults().withCache(spec).withContextLimit(tokens);
+    return model.mostCacheBytes(options, tokens);
+  }
+
+  static Contender of(CacheSpec spec, Model model) {
+    return new OfSpec(model.named(spec).text(), spec.text());
   }
 
   /**
-   * @param tokens of the longest sequence of a task
+   * What a spec describes.
+   *
+   * @param name the spec with what the model's profile decides for it
+   * @param spec as typed
    */
-  KvCache open(int tokens) {
-    return newCache.apply(tokens);
+  record OfSpec(String name, String spec) implements Contender {
+    @Override
+    public CacheSpec kind() {
+      return CacheSpec.parse(spec);
+    }
+
+    @Override
+    public KvCache open(Model model, int tokens) {
+      return model.newCache(kind(), tokens);
+    }
   }
 }

@@ -3,6 +3,7 @@ package dev.kvasir.lab.eval;
 import dev.kvasir.Model;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.engine.Batch;
+import dev.kvasir.lab.eval.DriftPiece.Departures;
 import dev.kvasir.sampling.Sampler;
 import dev.kvasir.sampling.SamplingOptions;
 import java.util.ArrayList;
@@ -31,30 +32,19 @@ final class DriftRun {
     this.pace = pace;
   }
 
-  /** The first row is the reference. */
-  void run(List<RowInProgress> rows) {
-    List<DriftTally> tallies = rows.stream().map(row -> new DriftTally()).toList();
-    int together = Math.max(1, Steps.SIDE_BY_SIDE / rows.size());
-    for (int from = 0; from < openings.size(); from += together) {
-      int to = Math.min(from + together, openings.size());
-      proceed(openings.subList(from, to), rows, tallies);
-    }
-    for (int i = 0; i < rows.size(); i++) {
-      rows.get(i).put(Task.DRIFT, tallies.get(i).score());
-    }
-  }
-
-  /** All of them are as long, and written side by side. */
-  private void proceed(List<Opening> some, List<RowInProgress> rows, List<DriftTally> tallies) {
+  /** All of them are as long, and written side by side. The first row is the reference. */
+  Departures run(List<Contender> rows) {
     List<Text> texts = new ArrayList<>();
     try {
-      some.forEach(opening -> texts.add(new Text(opening, rows)));
-      for (int i = 0; i < some.getFirst().tokens(); i++) {
+      openings.forEach(opening -> texts.add(new Text(opening, rows)));
+      for (int i = 0; i < openings.getFirst().tokens(); i++) {
         step(texts);
         pace.count(
-            texts.size() * rows.size() * Pace.writing(some.getFirst().prompt().length + i, 1));
+            texts.size() * rows.size() * Pace.writing(openings.getFirst().prompt().length + i, 1));
       }
-      texts.forEach(text -> text.tell(tallies));
+      return new Departures(
+          texts.stream().map(text -> text.apart).toList(),
+          texts.stream().map(text -> text.same).toList());
     } finally {
       texts.forEach(Text::close);
     }
@@ -81,15 +71,15 @@ final class DriftRun {
     private int token;
     private int written;
 
-    Text(Opening opening, List<RowInProgress> rows) {
+    Text(Opening opening, List<Contender> rows) {
       int last = opening.prompt().length - 1;
       this.token = opening.prompt()[last];
       this.sampler = new Sampler(SamplingOptions.defaults().withSeed(opening.seed()));
       this.apart = new double[opening.tokens()][rows.size()];
       this.same = new boolean[opening.tokens()][rows.size()];
       try {
-        for (RowInProgress row : rows) {
-          caches.add(row.contender().open(opening.longest()));
+        for (Contender row : rows) {
+          caches.add(row.open(model, opening.longest()));
           steps.read(caches.getLast(), opening.prompt(), last);
         }
       } catch (RuntimeException e) {
@@ -117,15 +107,6 @@ final class DriftRun {
       }
       token = sampler.pick(logits, reference, batch.vocabulary());
       written++;
-    }
-
-    void tell(List<DriftTally> tallies) {
-      for (int row = 0; row < tallies.size(); row++) {
-        for (int i = 0; i < written; i++) {
-          tallies.get(row).add(apart[i][row], same[i][row]);
-        }
-        tallies.get(row).endOpening();
-      }
     }
 
     void close() {

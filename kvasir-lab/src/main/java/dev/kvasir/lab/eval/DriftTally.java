@@ -1,5 +1,6 @@
 package dev.kvasir.lab.eval;
 
+import dev.kvasir.lab.eval.DriftPiece.Departures;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -13,12 +14,32 @@ final class DriftTally {
   private int together = -1;
 
   /**
+   * Of all openings of a row.
+   *
+   * @param parts in the order of openings
+   * @param row its place among those of the parts
+   */
+  static Score.Drift score(List<Departures> parts, int row) {
+    DriftTally tally = new DriftTally();
+    for (Departures part : parts) {
+      for (int opening = 0; opening < part.apart().size(); opening++) {
+        double[][] apart = part.apart().get(opening);
+        for (int token = 0; token < apart.length; token++) {
+          tally.add(apart[token][row], part.same().get(opening)[token][row]);
+        }
+        tally.endOpening();
+      }
+    }
+    return tally.score();
+  }
+
+  /**
    * Adds a token.
    *
    * @param apart divergence of the distribution that it was chosen from
    * @param same whether the likeliest token is the reference's
    */
-  void add(double apart, boolean same) {
+  private void add(double apart, boolean same) {
     if (tokens == byPosition.size()) {
       byPosition.add(0.0);
     }
@@ -30,7 +51,7 @@ final class DriftTally {
     tokens++;
   }
 
-  void endOpening() {
+  private void endOpening() {
     openings.add(divergence / tokens);
     parted.add((double) (together < 0 ? tokens : together));
     divergence = 0;
@@ -38,7 +59,7 @@ final class DriftTally {
     together = -1;
   }
 
-  Score.Drift score() {
+  private Score.Drift score() {
     return new Score.Drift(
         Means.estimate(openings),
         List.copyOf(openings),

@@ -2,29 +2,17 @@ package dev.kvasir.lab.eval;
 
 import dev.kvasir.Model;
 import dev.kvasir.cache.KvCache;
-import dev.kvasir.codec.CacheShape;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.kernel.KernelChoice;
 import dev.kvasir.lab.WorkListener;
-import java.util.ArrayList;
+import dev.kvasir.lab.work.Bundle;
+import dev.kvasir.lab.work.LocalRunner;
+import dev.kvasir.lab.work.Runner;
+import dev.kvasir.lab.work.Worksite;
 import java.util.List;
-import java.util.function.Predicate;
-import java.util.stream.Collectors;
 
-/**
- * Runs the tasks with every kind of cache. Texts come first, through a few rows at once; then row
- * by row, so that an interruption leaves whole rows. What a journal knows already is not run again.
- */
+/** Runs the tasks with every kind of cache. What a journal knows already is not run again. */
 public final class Evaluator {
-  /**
-   * Rows that a text flows through beside the reference. More of them would spare the reference's
-   * reading; fewer lose less where a run is ended.
-   */
-  private static final int ROWS_OF_A_TEXT = 4;
-
-  /** Rows of a generated text beside the reference; several texts are then written together. */
-  private static final int ROWS_OF_A_DRIFT = 7;
-
   private final Model model;
   private final Settings settings;
   private final String textName;
@@ -53,8 +41,8 @@ public final class Evaluator {
   }
 
   /** Refuses now what does not fit the model, and a budget that would be full halfway. */
-  private static void requireRoom(Contender contender, int tokens) {
-    try (KvCache cache = contender.open(tokens)) {
+  private void requireRoom(Contender contender, int tokens) {
+    try (KvCache cache = contender.open(model, tokens)) {
       if (cache.capacity() < tokens) {
         throw new InvalidInputException(
             "the cache '%s' holds %d tokens; a sequence to evaluate has %d"
@@ -67,20 +55,21 @@ public final class Evaluator {
     return run(listener, EvaluationJournal.none());
   }
 
+  public Evaluation run(WorkListener listener, EvaluationJournal journal) {
+    return run(new LocalRunner(Worksite.of(model)), listener, journal);
+  }
+
   /**
+   * @param runner of the same model
    * @param journal where finished tasks are kept, and those of an earlier run are found
    */
-  public Evaluation run(WorkListener listener, EvaluationJournal journal) {
+  public Evaluation run(Runner runner, WorkListener listener, EvaluationJournal journal) {
     journal.begin(conditions());
-    CacheShape shape = model.config().cacheShape();
     List<RowInProgress> rows =
-        contenders.stream().map(one -> new RowInProgress(one, shape, journal)).toList();
-    boolean complete = true;
-    try {
-      new TaskRun(listener, rows).run();
-    } catch (Pace.Stopped e) {
-      complete = false;
-    }
+        contenders.stream().map(one -> new RowInProgress(one, journal)).toList();
+    List<Bundle<?>> missing =
+        EvaluationPlan.of(work, rows, settings.reading().prefill(), runner.sideBySide());
+    boolean complete = Bundle.run(missing, runner, listener);
     return new Evaluation(
         model.config().name(),
         settings,
@@ -102,101 +91,6 @@ public final class Evaluator {
         "seed " + settings.seed(),
         settings.reading().toString(),
         machine());
-  }
-
-  /** One way through all that is missing. */
-  private final class TaskRun {
-    private final WorkListener listener;
-    private final List<RowInProgress> rows;
-    private final Pace pace;
-    private final Steps steps;
-
-    TaskRun(WorkListener listener, List<RowInProgress> rows) {
-      this.listener = listener;
-      this.rows = rows;
-      this.pace = new Pace(listener, missingWork());
-      this.steps = new Steps(model, settings.reading().prefill(), pace);
-    }
-
-    private double missingWork() {
-      double missing = 0;
-      for (StreamText text : work.texts()) {
-        missing += text.work() * passes(text::isDoneBy, ROWS_OF_A_TEXT);
-      }
-      if (!work.openings().isEmpty()) {
-        missing += work.driftWork() * passes(row -> row.has(Task.DRIFT), ROWS_OF_A_DRIFT);
-      }
-      for (RowInProgress row : rows) {
-        missing += ownWork(row);
-      }
-      return missing;
-    }
-
-    private double ownWork(RowInProgress row) {
-      return work.ownTasks().stream()
-          .filter(task -> !row.has(task))
-          .mapToDouble(work::workOf)
-          .sum();
-    }
-
-    /** Rows to be read, the reference once for each group of them. */
-    private int passes(Predicate<RowInProgress> done, int most) {
-      return groups(done, most).stream().mapToInt(List::size).sum();
-    }
-
-    /** The rows that are missing, each group behind the reference. */
-    private List<List<RowInProgress>> groups(Predicate<RowInProgress> done, int most) {
-      RowInProgress reference = rows.getFirst();
-      List<RowInProgress> missing = rows.stream().skip(1).filter(done.negate()).toList();
-      List<List<RowInProgress>> groups = new ArrayList<>();
-      for (int from = 0; from < missing.size(); from += most) {
-        List<RowInProgress> group = new ArrayList<>(List.of(reference));
-        group.addAll(missing.subList(from, Math.min(from + most, missing.size())));
-        groups.add(group);
-      }
-      return groups.isEmpty() && !done.test(reference) ? List.of(List.of(reference)) : groups;
-    }
-
-    void run() {
-      for (StreamText text : work.texts()) {
-        for (List<RowInProgress> group : groups(text::isDoneBy, ROWS_OF_A_TEXT)) {
-          tell(group, text.weighs() ? "the text" : "the book");
-          new StreamRun(model, steps, text, pace).run(group);
-        }
-      }
-      if (!work.openings().isEmpty()) {
-        for (List<RowInProgress> group : groups(row -> row.has(Task.DRIFT), ROWS_OF_A_DRIFT)) {
-          tell(group, "drift");
-          new DriftRun(model, steps, work.openings(), pace).run(group);
-        }
-      }
-      rows.forEach(this::runOwn);
-    }
-
-    private void tell(List<RowInProgress> group, String what) {
-      String names =
-          group.stream().map(row -> row.contender().name()).collect(Collectors.joining("; "));
-      listener.doing(what + " with " + names);
-    }
-
-    private void runOwn(RowInProgress row) {
-      for (Task task : work.ownTasks()) {
-        if (!row.has(task)) {
-          tell(List.of(row), task.label());
-          row.put(task, score(row, task));
-        }
-      }
-    }
-
-    private Score score(RowInProgress row, Task task) {
-      return switch (task) {
-        case NEEDLE -> new RetrievalRun(steps, work.needles()).run(row);
-        case RECORDS -> new RetrievalRun(steps, work.records()).run(row);
-        case CHAIN -> new ChainRun(steps, work.programs()).run(row);
-        case JSONL -> new ExerciseRun(steps, work.exercises()).run(row);
-        case PPL, KLD, PROSE, DRIFT -> throw new IllegalArgumentException(task.label());
-      };
-    }
   }
 
   private static List<Row> finished(List<RowInProgress> rows) {

@@ -1,18 +1,10 @@
 package dev.kvasir.lab.eval;
 
 import dev.kvasir.lab.WorkListener;
+import dev.kvasir.lab.work.Stopped;
 
 /** Counts work as it is done, and ends it where the listener asks. */
 final class Pace {
-  /** Thrown between steps when the listener wants the evaluation to end. */
-  static final class Stopped extends RuntimeException {
-    private static final long serialVersionUID = 1L;
-
-    Stopped() {
-      super("the evaluation was stopped");
-    }
-  }
-
   /** Past tokens whose attention costs a token as much time as its products with the weights. */
   private static final double PAST_TOKENS = 4000;
 
@@ -40,9 +32,6 @@ final class Pace {
 
   void count(double work) {
     done += work;
-    listener.progress(Math.min(done, inAll), inAll);
-    if (listener.stopped()) {
-      throw new Stopped();
-    }
+    Stopped.unlessWanted(listener, done, inAll);
   }
 }

@@ -2,6 +2,7 @@ package dev.kvasir.lab.eval;
 
 import dev.kvasir.lab.task.Document;
 import dev.kvasir.lab.task.Question;
+import java.io.Serializable;
 import java.util.Arrays;
 import java.util.List;
 
@@ -14,7 +15,8 @@ import java.util.List;
  * @param answerTokens tokens that an answer may take
  */
 record Passage(
-    int context, int[] shared, List<int[]> tails, List<Question> questions, int answerTokens) {
+    int context, int[] shared, List<int[]> tails, List<Question> questions, int answerTokens)
+    implements Serializable {
 
   static Passage of(Document document, Prompts prompts, int context, int answerTokens) {
     List<int[]> ids =

@@ -1,9 +1,10 @@
 package dev.kvasir.lab.eval;
 
+import java.io.Serializable;
 import java.util.List;
 
 /** What one kind of cache reached in one task. */
-public sealed interface Score {
+public sealed interface Score extends Serializable {
   /** The figure of the column. */
   Estimate estimate();
 
@@ -84,7 +85,7 @@ public sealed interface Score {
    * @param context tokens of the context at the most
    * @param depth which fifth of the context the fact lay in, 0 for the one at its beginning
    */
-  record GridCell(int context, int depth, Share share) {}
+  record GridCell(int context, int depth, Share share) implements Serializable {}
 
   /** Parts that a context is divided into by depth. */
   int DEPTHS = 5;

@@ -1,9 +1,10 @@
 package dev.kvasir.lab.eval;
 
+import java.io.Serializable;
 import java.util.List;
 
 /** How many of a number of tries came out right. */
-public record Share(int right, int tries) {
+public record Share(int right, int tries) implements Serializable {
   /** The normal distribution's 97.5th percentile, which leaves 2.5% on each side. */
   private static final double Z = 1.959963984540054;
 

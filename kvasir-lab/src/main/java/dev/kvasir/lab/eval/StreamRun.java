@@ -3,9 +3,12 @@ package dev.kvasir.lab.eval;
 import dev.kvasir.Model;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.engine.Batch;
+import dev.kvasir.lab.eval.TextPiece.Readings;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.EnumMap;
 import java.util.List;
+import java.util.Map;
 
 /**
  * Lets a text flow through several rows' caches at once, block by block: a block attends to its
@@ -29,10 +32,10 @@ final class StreamRun {
   }
 
   /** The first row is the reference. */
-  void run(List<RowInProgress> rows) {
+  Readings run(List<Contender> rows) {
     List<KvCache> caches = new ArrayList<>();
     try {
-      rows.forEach(row -> caches.add(row.contender().open(text.tokens())));
+      rows.forEach(row -> caches.add(row.open(model, text.tokens())));
       List<StreamTally> tallies = rows.stream().map(row -> new StreamTally()).toList();
       caches.forEach(cache -> steps.read(cache, text.ids(), text.promptTokens()));
       for (int from = text.promptTokens(); from < text.tokens(); from += Score.BLOCK_TOKENS) {
@@ -41,31 +44,32 @@ final class StreamRun {
           pace.count(Pace.reading(from, Score.BLOCK_TOKENS));
         }
       }
-      if (text.weighs()) {
-        weigh(rows, caches);
-      }
-      for (int i = 0; i < rows.size(); i++) {
-        score(rows.get(i), tallies.get(i));
-      }
+      List<Footprint> footprints = text.weighs() ? footprints(caches) : List.of();
+      return new Readings(tallies.stream().map(this::scores).toList(), footprints);
     } finally {
       caches.forEach(KvCache::close);
     }
   }
 
-  private void weigh(List<RowInProgress> rows, List<KvCache> caches) {
-    double[] speeds = new double[rows.size()];
+  private List<Footprint> footprints(List<KvCache> caches) {
+    double[] speeds = new double[caches.size()];
     Arrays.fill(speeds, Double.NaN);
     if (text.timed()) {
       speeds = new SpeedProbe(model).tokensPerSecond(caches);
     }
-    for (int i = 0; i < rows.size(); i++) {
-      rows.get(i).weigh(caches.get(i), speeds[i]);
+    List<Footprint> footprints = new ArrayList<>();
+    for (int i = 0; i < speeds.length; i++) {
+      footprints.add(Footprint.of(caches.get(i), model.config().cacheShape(), speeds[i]));
     }
+    return footprints;
   }
 
-  private void score(RowInProgress row, StreamTally tally) {
-    text.perplexity().ifPresent(task -> row.put(task, tally.perplexity()));
-    text.divergence().ifPresent(task -> row.put(task, tally.divergence()));
+  private Map<Task, Score> scores(StreamTally tally) {
+    Map<Task, Score> scores = new EnumMap<>(Task.class);
+    text.tasks()
+        .forEach(
+            task -> scores.put(task, task.isDistance() ? tally.divergence() : tally.perplexity()));
+    return scores;
   }
 
   /** In one step, or in several where a budget has no room for a block before it is packed. */

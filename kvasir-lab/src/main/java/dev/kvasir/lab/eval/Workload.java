@@ -6,10 +6,11 @@ import dev.kvasir.lab.task.Chain;
 import dev.kvasir.lab.task.Seeds;
 import dev.kvasir.lab.task.WordProblem;
 import dev.kvasir.lab.text.BundledBook;
+import java.io.Serializable;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.EnumSet;
 import java.util.List;
-import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 
@@ -41,7 +42,7 @@ record Workload(
   /**
    * @param chat whether the answer alone decides, because other words than the task's are expected
    */
-  record Program(Chain chain, int[] prompt, int mostTokens, boolean chat) {
+  record Program(Chain chain, int[] prompt, int mostTokens, boolean chat) implements Serializable {
     double work() {
       return Pace.reading(0, prompt.length) + Pace.writing(prompt.length, mostTokens);
     }
@@ -51,7 +52,7 @@ record Workload(
     }
   }
 
-  record Exercise(WordProblem problem, int[] prompt, int mostTokens) {
+  record Exercise(WordProblem problem, int[] prompt, int mostTokens) implements Serializable {
     double work() {
       return Pace.reading(0, prompt.length) + Pace.writing(prompt.length, mostTokens);
     }
@@ -93,30 +94,15 @@ record Workload(
     List<StreamText> texts = new ArrayList<>();
     int[] own = wholeBlocks(model, settings, sources.textName(), sources.text());
     int prompt = promptTokens(settings, sources.textName(), own);
-    texts.add(
-        new StreamText(
-            own,
-            prompt,
-            task(settings, Task.PPL),
-            task(settings, Task.KLD),
-            true,
-            settings.timed()));
+    Set<Task> tasks = EnumSet.of(Task.PPL, Task.KLD);
+    tasks.retainAll(settings.tasks());
+    texts.add(new StreamText(own, prompt, tasks, true, settings.timed()));
     if (has(settings, Task.PROSE)) {
       int[] book = wholeBlocks(model, settings, BundledBook.NAME, BundledBook.text());
-      texts.add(
-          new StreamText(
-              book,
-              promptTokens(settings, BundledBook.NAME, book),
-              Optional.empty(),
-              Optional.of(Task.PROSE),
-              false,
-              false));
+      int unscored = promptTokens(settings, BundledBook.NAME, book);
+      texts.add(new StreamText(book, unscored, EnumSet.of(Task.PROSE), false, false));
     }
     return texts;
-  }
-
-  private static Optional<Task> task(Settings settings, Task task) {
-    return Optional.of(task).filter(settings.tasks()::contains);
   }
 
   private static int[] wholeBlocks(Model model, Settings settings, String name, String text) {
@@ -209,37 +195,5 @@ record Workload(
     programs.forEach(program -> lengths.add(program.tokens()));
     exercises.forEach(exercise -> lengths.add(exercise.tokens()));
     return lengths;
-  }
-
-  /** Tasks that each row works off by itself, in the order of columns. */
-  List<Task> ownTasks() {
-    List<Task> tasks = new ArrayList<>();
-    addUnless(needles.isEmpty(), Task.NEEDLE, tasks);
-    addUnless(records.isEmpty(), Task.RECORDS, tasks);
-    addUnless(programs.isEmpty(), Task.CHAIN, tasks);
-    addUnless(exercises.isEmpty(), Task.JSONL, tasks);
-    return tasks;
-  }
-
-  private static void addUnless(boolean empty, Task task, List<Task> tasks) {
-    if (!empty) {
-      tasks.add(task);
-    }
-  }
-
-  /** The work of one row. */
-  double workOf(Task own) {
-    return switch (own) {
-      case NEEDLE -> needles.stream().mapToDouble(Passage::work).sum();
-      case RECORDS -> records.stream().mapToDouble(Passage::work).sum();
-      case CHAIN -> programs.stream().mapToDouble(Program::work).sum();
-      case JSONL -> exercises.stream().mapToDouble(Exercise::work).sum();
-      case PPL, KLD, PROSE, DRIFT -> throw new IllegalArgumentException(own.label());
-    };
-  }
-
-  /** The work of one row after all openings. */
-  double driftWork() {
-    return openings.stream().mapToDouble(Opening::work).sum();
   }
 }

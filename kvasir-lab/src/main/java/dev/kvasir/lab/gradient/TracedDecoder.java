@@ -54,6 +54,18 @@ public final class TracedDecoder {
     return new TracedDecoder(model.config(), model.weights(), positionScale, kernels, crew);
   }
 
+  /** Bytes that {@link #gradients} takes at the most: 32-bit floats. */
+  public static long bytesOfGradients(ModelConfig config, int tokens) {
+    double queries = (double) config.queryHeads() * config.headDim();
+    double keys = (double) config.kvHeads() * config.headDim();
+    double inputs = (config.layers() + 2.0) * config.hidden();
+    double layer = 2.0 * config.hidden() + 3 * queries + 3 * keys + 3.0 * config.feedForward();
+    double back = config.hidden() + 2.0 * config.feedForward() + 4 * queries + 6 * keys;
+    double logits =
+        (double) LossHead.rowsTogether(tokens, config.vocabulary()) * config.vocabulary();
+    return (long) (Float.BYTES * (tokens * (inputs + layer + back) + logits));
+  }
+
   /** A position counts only through its angles, so scaling the frequencies is scaling it. */
   private static Rope stretched(ModelConfig.RopeSettings settings, double positionScale) {
     float[] frequencies = settings.frequencies().of(settings.base(), settings.dimensions());

@@ -1,6 +1,6 @@
 package dev.kvasir.lab.mead;
 
-import java.lang.foreign.Arena;
+import dev.kvasir.lab.codebook.SamplePlace;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
@@ -15,15 +15,30 @@ final class KeptText {
   private final PageRanks[] ranks; // by layer
   private final float[][] received; // by layer: (tokens, kvHeads)
 
-  KeptText(Arena arena, int[] tokens, int layers, int width) {
+  private KeptText(MemorySegment vectors, int[] tokens, int layers, int width) {
     this.tokens = tokens;
     this.width = width;
-    this.vectors = arena.allocate((long) Float.BYTES * layers * tokens.length * width, Float.BYTES);
+    this.vectors = vectors;
     this.ranks = new PageRanks[layers];
     this.received = new float[layers][];
   }
 
-  void keep(int layer, float[] joined, float[] receivedByLayer, PageRanks ranksOfLayer) {
+  /**
+   * @param name of the text among all that are kept
+   */
+  static KeptText of(SamplePlace place, String name, int[] tokens, ReadText read, int kvHeads) {
+    int layers = read.vectors().length;
+    int width = read.vectors()[0].length / tokens.length;
+    MemorySegment room = place.room(name, (long) Float.BYTES * layers * tokens.length * width);
+    KeptText kept = new KeptText(room, tokens, layers, width);
+    for (int layer = 0; layer < layers; layer++) {
+      float[] received = read.received()[layer];
+      kept.keep(layer, read.vectors()[layer], received, new PageRanks(received, kvHeads));
+    }
+    return kept;
+  }
+
+  private void keep(int layer, float[] joined, float[] receivedByLayer, PageRanks ranksOfLayer) {
     long at = (long) Float.BYTES * layer * tokens.length * width;
     MemorySegment.copy(joined, 0, vectors, ValueLayout.JAVA_FLOAT, at, joined.length);
     received[layer] = receivedByLayer;

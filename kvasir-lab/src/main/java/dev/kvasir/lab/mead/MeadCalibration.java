@@ -7,14 +7,13 @@ import dev.kvasir.codec.mead.MeadProfile;
 import dev.kvasir.codec.mead.TableKind;
 import dev.kvasir.kernel.Crew;
 import dev.kvasir.lab.WorkListener;
-import dev.kvasir.lab.gradient.AnswerMargins;
+import dev.kvasir.lab.codebook.SamplePlace;
 import dev.kvasir.lab.gradient.LayerVectors;
-import dev.kvasir.lab.gradient.Objective;
-import dev.kvasir.lab.gradient.SampledTokens;
 import dev.kvasir.lab.gradient.TextVisitor;
 import dev.kvasir.lab.gradient.TracedDecoder;
+import dev.kvasir.lab.work.InOrder;
+import dev.kvasir.lab.work.Runner;
 import dev.kvasir.profile.Profile;
-import java.lang.foreign.Arena;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -37,86 +36,83 @@ public final class MeadCalibration {
   private final TracedDecoder decoder;
   private final CacheShape shape;
   private final HeadVectors vectors;
+  private final Runner runner;
   private final MeadProgress progress;
 
-  public MeadCalibration(Model model, MeadSettings settings, Crew crew, MeadProgress progress) {
+  public MeadCalibration(
+      Model model, MeadSettings settings, Crew crew, Runner runner, MeadProgress progress) {
     this.model = model;
     this.settings = settings;
     this.decoder = TracedDecoder.of(model, 1, crew);
     this.shape = model.config().cacheShape();
     this.vectors = new HeadVectors(decoder);
+    this.runner = runner;
     this.progress = progress;
   }
 
   /**
    * @param texts prose and tasks, the latter with marked answers
+   * @param place where vectors of some texts lie while heads are fitted
    * @param profile to add to
    * @return empty where the listener asked to stop
    */
-  public Optional<Profile> run(MeadTexts texts, MetricJournal journal, Profile profile) {
-    try (Arena arena = Arena.ofShared()) {
-      List<KeptText> fitted = new ArrayList<>();
-      List<KeptText> heldOut = new ArrayList<>();
-      Optional<TokenSums> read = read(texts, arena, fitted, heldOut);
-      if (read.isEmpty() || !followBack(texts, journal)) {
-        return Optional.empty();
-      }
-      return fit(read.get(), journal, fitted, heldOut, profile);
+  public Optional<Profile> run(
+      MeadTexts texts, MetricJournal journal, SamplePlace place, Profile profile) {
+    List<KeptText> fitted = new ArrayList<>();
+    List<KeptText> heldOut = new ArrayList<>();
+    Optional<TokenSums> read = read(texts, place, fitted, heldOut);
+    if (read.isEmpty() || !followBack(texts, journal)) {
+      return Optional.empty();
     }
+    return fit(read.get(), journal, fitted, heldOut, profile);
   }
 
   private Optional<TokenSums> read(
-      MeadTexts texts, Arena arena, List<KeptText> fitted, List<KeptText> heldOut) {
+      MeadTexts texts, SamplePlace place, List<KeptText> fitted, List<KeptText> heldOut) {
     WorkListener listener = progress.begin("reading");
     TokenSums sums =
         new TokenSums(
-            vectors,
-            shape.layers(),
-            shape.kvHeads(),
-            model.config().vocabulary(),
-            model.config().hidden());
+            vectors, shape.layers(), model.config().vocabulary(), model.config().hidden());
     List<int[]> all = texts.toRead();
-    for (int i = 0; i < all.size() && !listener.stopped(); i++) {
-      int[] text = all.get(i);
-      boolean isHeldOut = texts.isHeldOut(i);
-      KeptText kept =
-          isHeldOut || texts.isKept(i)
-              ? new KeptText(arena, text, shape.layers(), vectors.width())
-              : null;
-      if (!isHeldOut) {
-        sums.count(text);
-      }
-      decoder.forward(text, sums.visitor(text, !isHeldOut, kept, listener));
-      if (kept != null) {
-        (isHeldOut ? heldOut : fitted).add(kept);
-      }
-      listener.progress(i + 1, all.size());
-    }
-    return listener.stopped() ? Optional.empty() : Optional.of(sums);
+    List<TextReading> pieces =
+        IntStream.range(0, all.size())
+            .mapToObj(
+                i -> {
+                  boolean isHeldOut = texts.isHeldOut(i);
+                  return new TextReading(i, all.get(i), !isHeldOut, isHeldOut || texts.isKept(i));
+                })
+            .toList();
+    boolean whole =
+        runner.<ReadText>run(
+            pieces,
+            listener,
+            new InOrder<>(
+                (read, i) -> {
+                  TextReading piece = pieces.get(i);
+                  if (piece.adds()) {
+                    sums.count(piece.text());
+                    sums.add(read);
+                  }
+                  if (piece.keeps()) {
+                    (piece.adds() ? fitted : heldOut)
+                        .add(KeptText.of(place, "text-" + i, piece.text(), read, shape.kvHeads()));
+                  }
+                }));
+    return whole ? Optional.of(sums) : Optional.empty();
   }
 
   /** Whether it came to its end; texts that the journal knows of are left out. */
   private boolean followBack(MeadTexts texts, MetricJournal journal) {
     WorkListener listener = progress.begin("following the loss back");
     List<MarkedText> all = texts.toFollow();
-    for (int i = journal.done(); i < all.size(); i++) {
-      MarkedText text = all.get(i);
-      Objective objective =
-          text.asks()
-              ? new AnswerMargins(text.answers(), settings.seed() + i)
-              : new SampledTokens(settings.seed() + i);
-      MetricSums sums =
-          new MetricSums(shape.layers(), shape.kvHeads(), shape.keyDim(), shape.valueDim());
-      Optional<Objective.Loss> loss =
-          decoder.gradients(text.tokens(), objective, new MetricTally(vectors, sums, listener));
-      if (loss.isEmpty()) {
-        return false;
-      }
-      sums.count(loss.get().counted());
-      journal.add(sums, text.asks());
-      listener.progress(i + 1, all.size());
-    }
-    return true;
+    List<TextMetric> pieces =
+        IntStream.range(journal.done(), all.size())
+            .mapToObj(i -> new TextMetric(i, all.get(i), settings.seed() + i))
+            .toList();
+    return runner.<float[]>run(
+        pieces,
+        listener,
+        new InOrder<>((sums, i) -> journal.add(sums, pieces.get(i).marked().asks())));
   }
 
   private Optional<Profile> fit(

@@ -14,6 +14,11 @@ public record MeadSettings(
   /** A sixth of what tables are made of is kept, and as much that they are not made of. */
   private static final int KEPT = 12;
 
+  /** Texts of which what the layers make is kept, in all. */
+  public int keptTexts() {
+    return 2 * (keptOf(proseTexts) + keptOf(taskTexts));
+  }
+
   int keptOf(int texts) {
     return texts == 0 ? 0 : Math.max(1, texts / KEPT);
   }

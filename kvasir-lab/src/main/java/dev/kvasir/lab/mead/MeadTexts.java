@@ -2,7 +2,8 @@ package dev.kvasir.lab.mead;
 
 import dev.kvasir.Model;
 import dev.kvasir.lab.WorkListener;
-import dev.kvasir.lab.text.StoryOpenings;
+import dev.kvasir.lab.work.InOrder;
+import dev.kvasir.lab.work.Runner;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -18,19 +19,35 @@ import java.util.Optional;
 public record MeadTexts(List<int[]> prose, List<MarkedText> tasks, MeadSettings settings) {
   private static final int PERIOD = 6;
 
+  /** Enough for all weights to be read once for many tokens. */
+  private static final int SIDE_BY_SIDE = 32;
+
   /**
    * Prose that the model makes up.
    *
    * @return empty where the listener asked to stop
    */
   public static Optional<MeadTexts> selfMade(
-      Model model, MeadSettings settings, WorkListener listener) {
-    SelfMadeText maker =
-        new SelfMadeText(model, StoryOpenings.ALL, settings.length(), 7_000_000 + settings.seed());
-    List<int[]> prose = maker.texts(settings.proseTexts(), listener);
+      Model model, MeadSettings settings, Runner runner, WorkListener listener) {
+    List<int[]> prose = selfMade(settings.proseTexts(), settings, runner, listener);
     return prose.size() < settings.proseTexts()
         ? Optional.empty()
         : Optional.of(of(model, prose, settings));
+  }
+
+  /** Fewer where the listener asked to stop. */
+  private static List<int[]> selfMade(
+      int count, MeadSettings settings, Runner runner, WorkListener listener) {
+    int most = Math.clamp(Math.ceilDiv(count, runner.sideBySide()), 1, SIDE_BY_SIDE);
+    List<TextMaking> pieces = new ArrayList<>();
+    for (int first = 0; first < count; first += most) {
+      int some = Math.min(most, count - first);
+      pieces.add(new TextMaking(first, some, settings.length(), 7_000_000 + settings.seed()));
+    }
+    List<int[]> texts = new ArrayList<>();
+    runner.<int[][]>run(
+        pieces, listener, new InOrder<>((made, piece) -> texts.addAll(List.of(made))));
+    return texts;
   }
 
   /**

@@ -61,11 +61,15 @@ public final class MetricJournal {
     return done;
   }
 
-  /** Sums are as the file has them, so that a run which goes on finds the same. */
-  void add(MetricSums text, boolean asks) {
+  /**
+   * Sums are as the file has them, so that a run which goes on finds the same.
+   *
+   * @param text numbers of the next text's {@link MetricSums}
+   */
+  void add(float[] text, boolean asks) {
     MetricSums sum = sums();
     sum.add((asks ? margins : prose).floats());
-    sum.add(text.floats());
+    sum.add(text);
     if (asks) {
       margins = sum;
     } else {

@@ -5,9 +5,10 @@ import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.engine.Batch;
 import dev.kvasir.lab.WorkListener;
+import dev.kvasir.lab.text.StoryOpenings;
+import dev.kvasir.lab.work.Stopped;
 import dev.kvasir.sampling.Sampler;
 import dev.kvasir.sampling.SamplingOptions;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
 
@@ -16,56 +17,34 @@ import java.util.stream.IntStream;
  * what it is likely to meet when it generates.
  */
 final class SelfMadeText {
-  /** Enough for all weights to be read once for many tokens. */
-  private static final int SIDE_BY_SIDE = 32;
-
   private static final SamplingOptions SAMPLING =
       SamplingOptions.defaults().withTemperature(0.95f).withTopP(0.98f);
 
+  private static final List<String> OPENINGS = StoryOpenings.ALL;
+
   private final Model model;
-  private final List<String> openings;
   private final int length;
   private final long seed;
 
   /**
-   * @param openings what texts begin with, in turn
    * @param length tokens of a text
    */
-  SelfMadeText(Model model, List<String> openings, int length, long seed) {
+  SelfMadeText(Model model, int length, long seed) {
     this.model = model;
-    this.openings = List.copyOf(openings);
     this.length = length;
     this.seed = seed;
   }
 
   /**
-   * @return fewer where the listener asked to stop
+   * @param first number of the first text, by which it is told from others
+   * @throws Stopped where the listener asked for it
    */
-  List<int[]> texts(int count, WorkListener listener) {
-    List<int[]> texts = new ArrayList<>();
-    while (texts.size() < count && !listener.stopped()) {
-      int begun = texts.size();
-      int some = Math.min(SIDE_BY_SIDE, count - begun);
-      texts.addAll(
-          together(
-              begun,
-              some,
-              step -> listener.progress(begun + (double) some * step / length, count),
-              listener));
-    }
-    return texts;
-  }
-
-  private interface StepListener {
-    void step(int length);
-  }
-
-  private List<int[]> together(int first, int count, StepListener steps, WorkListener listener) {
+  int[][] texts(int first, int count, WorkListener listener) {
     List<Text> texts = IntStream.range(first, first + count).mapToObj(Text::new).toList();
     try {
       Batch batch = new Batch();
       int step = 0;
-      while (texts.stream().anyMatch(Text::isShort) && !listener.stopped()) {
+      while (texts.stream().anyMatch(Text::isShort)) {
         batch.clear();
         List<Text> rows = texts.stream().filter(Text::isShort).toList();
         rows.forEach(text -> text.addTo(batch));
@@ -73,12 +52,12 @@ final class SelfMadeText {
         for (int i = 0; i < rows.size(); i++) {
           rows.get(i).take(batch, i);
         }
-        steps.step(++step);
+        Stopped.unlessWanted(listener, ++step, length);
       }
     } finally {
       texts.forEach(text -> text.cache.close());
     }
-    return listener.stopped() ? List.of() : texts.stream().map(text -> text.tokens).toList();
+    return texts.stream().map(text -> text.tokens).toArray(int[][]::new);
   }
 
   /** One text as it grows. A story that ends is followed by another one. */
@@ -97,7 +76,7 @@ final class SelfMadeText {
     }
 
     private void open(int which) {
-      for (int id : model.tokenizer().encode(openings.get(which % openings.size()))) {
+      for (int id : model.tokenizer().encode(OPENINGS.get(which % OPENINGS.size()))) {
         if (end < tokens.length) {
           tokens[end++] = id;
         }

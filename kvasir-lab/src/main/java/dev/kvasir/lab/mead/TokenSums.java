@@ -1,24 +1,15 @@
 package dev.kvasir.lab.mead;
 
-import dev.kvasir.codec.Page;
-import dev.kvasir.lab.WorkListener;
-import dev.kvasir.lab.gradient.LayerAttended;
-import dev.kvasir.lab.gradient.TextVisitor;
-
 /** Adds up, by token id, what the layers attend with, and what attention gives on the average. */
 final class TokenSums {
-  private static final int NEAR = Page.TOKENS;
-
   private final HeadVectors vectors;
-  private final int kvHeads;
   private final float[][] sums; // by layer: (vocabulary, width)
   private final int[] counts; // by id; late sinks of single layers are left in
   private final double[][] updates; // by layer: (hidden)
   private long tokens;
 
-  TokenSums(HeadVectors vectors, int layers, int kvHeads, int vocabulary, int hidden) {
+  TokenSums(HeadVectors vectors, int layers, int vocabulary, int hidden) {
     this.vectors = vectors;
-    this.kvHeads = kvHeads;
     this.sums = new float[layers][vocabulary * vectors.width()];
     this.counts = new int[vocabulary];
     this.updates = new double[layers][hidden];
@@ -75,40 +66,16 @@ final class TokenSums {
     return means;
   }
 
-  /**
-   * Follows a text.
-   *
-   * @param adds whether its tokens count for the sums
-   * @param kept keeps what is seen; null where nothing is kept
-   */
-  TextVisitor visitor(int[] text, boolean adds, KeptText kept, WorkListener listener) {
-    return new TextVisitor() {
-      @Override
-      public boolean attended(LayerAttended attended) {
-        int layer = attended.layer();
-        float[] joined = vectors.joined(attended.vectors().keys(), attended.vectors().values());
-        if (adds) {
-          add(layer, text, joined, attended.update());
-        }
-        if (kept != null) {
-          float[] received = attended.received(NEAR);
-          kept.keep(layer, joined, received, new PageRanks(received, kvHeads));
-        }
-        return !listener.stopped();
-      }
-    };
-  }
-
-  private void add(int layer, int[] text, float[] joined, float[] update) {
+  /** Adds what was seen of a text, one text after another. */
+  void add(ReadText text) {
     int width = vectors.width();
-    int hidden = updates[layer].length;
-    for (int token = PageRanks.SINKS; token < text.length; token++) {
-      int to = text[token] * width;
-      for (int i = 0; i < width; i++) {
-        sums[layer][to + i] += joined[token * width + i];
+    for (int layer = 0; layer < sums.length; layer++) {
+      float[] from = text.sums()[layer];
+      for (int i = 0; i < from.length; i++) {
+        sums[layer][text.ids()[i / width] * width + i % width] += from[i];
       }
-      for (int i = 0; i < hidden; i++) {
-        updates[layer][i] += update[token * hidden + i];
+      for (int i = 0; i < updates[layer].length; i++) {
+        updates[layer][i] += text.updates()[layer][i];
       }
     }
   }

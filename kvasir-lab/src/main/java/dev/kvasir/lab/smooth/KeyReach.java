@@ -1,38 +1,43 @@
 package dev.kvasir.lab.smooth;
 
-import dev.kvasir.lab.gradient.LayerVectors;
-import dev.kvasir.lab.gradient.TextVisitor;
 import dev.kvasir.model.ModelConfig;
+import java.io.Serializable;
 import java.util.Arrays;
+import java.util.List;
 
-/** The largest magnitude of every key channel over all texts. */
-final class KeyReach implements TextVisitor {
-  private final ModelConfig config;
-  private final FactorSharing sharing;
-  private final int sinks;
-  private final SearchProgress progress;
-  private final float[][] largest; // by layer: (kvHeads, headDim)
+/**
+ * The largest magnitude of every key channel.
+ *
+ * @param largest by layer: (kvHeads, headDim)
+ */
+record KeyReach(float[][] largest) implements Serializable {
+  static KeyReach none(ModelConfig config) {
+    return new KeyReach(new float[config.layers()][config.kvHeads() * config.headDim()]);
+  }
 
-  KeyReach(ModelConfig config, SmoothingSettings settings, SearchProgress progress) {
-    this.config = config;
-    this.sharing = settings.sharing();
-    this.sinks = settings.sinks();
-    this.progress = progress;
-    this.largest = new float[config.layers()][config.kvHeads() * config.headDim()];
+  /** The largest of all texts. */
+  static KeyReach of(List<KeyReach> texts) {
+    int layers = texts.getFirst().largest.length;
+    KeyReach all = new KeyReach(new float[layers][texts.getFirst().largest[0].length]);
+    for (KeyReach text : texts) {
+      for (int layer = 0; layer < layers; layer++) {
+        all.add(layer, text.largest[layer], 0);
+      }
+    }
+    return all;
   }
 
   /**
-   * Tokens that are never coded do not count: the first one's keys are often far from all others.
+   * @param keys (tokens, kvHeads, headDim)
+   * @param sinks tokens at the beginning that do not count
    */
-  @Override
-  public boolean forward(LayerVectors vectors) {
-    float[] most = largest[vectors.layer()];
-    for (int at = sinks * most.length; at < vectors.keys().length; at += most.length) {
+  void add(int layer, float[] keys, int sinks) {
+    float[] most = largest[layer];
+    for (int at = sinks * most.length; at < keys.length; at += most.length) {
       for (int i = 0; i < most.length; i++) {
-        most[i] = Math.max(most[i], Math.abs(vectors.keys()[at + i]));
+        most[i] = Math.max(most[i], Math.abs(keys[at + i]));
       }
     }
-    return progress.readLayer();
   }
 
   /**
@@ -40,11 +45,11 @@ final class KeyReach implements TextVisitor {
    *
    * @return (kvHeads, headDim)
    */
-  float[] factors(int layer, double strength) {
+  float[] factors(ModelConfig config, FactorSharing sharing, int layer, double strength) {
     float[] factors = new float[largest[layer].length];
     for (int i = 0; i < factors.length; i++) {
       int head = i - i % config.headDim();
-      int other = sharing == FactorSharing.TIED ? head + partner(i - head) : i;
+      int other = sharing == FactorSharing.TIED ? head + partner(config, i - head) : i;
       float reach = Math.max(largest[layer][i], largest[layer][other]);
       factors[i] = reach == 0 ? 1 : (float) Math.pow(reach, strength);
     }
@@ -52,8 +57,8 @@ final class KeyReach implements TextVisitor {
   }
 
   /** The same by head: (kvHeads, headDim). */
-  float[][] factorsByHead(int layer, double strength) {
-    float[] flat = factors(layer, strength);
+  float[][] factorsByHead(ModelConfig config, FactorSharing sharing, int layer, double strength) {
+    float[] flat = factors(config, sharing, layer, strength);
     float[][] byHead = new float[config.kvHeads()][];
     for (int head = 0; head < byHead.length; head++) {
       int at = head * config.headDim();
@@ -63,7 +68,7 @@ final class KeyReach implements TextVisitor {
   }
 
   /** The channel that turns together with this one; itself where it does not turn. */
-  private int partner(int channel) {
+  private static int partner(ModelConfig config, int channel) {
     int turned = config.rope().dimensions();
     if (channel >= turned) {
       return channel;

@@ -2,10 +2,17 @@ package dev.kvasir.lab.smooth;
 
 import dev.kvasir.lab.WorkListener;
 import dev.kvasir.lab.calibrate.CalibrationTexts;
-import dev.kvasir.lab.gradient.TracedDecoder;
+import dev.kvasir.lab.work.PartListener;
+import dev.kvasir.lab.work.Piece;
+import dev.kvasir.lab.work.Runner;
+import dev.kvasir.model.ModelConfig;
 import dev.kvasir.profile.Profile;
+import java.io.Serializable;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.IntStream;
 
 /**
  * Factors that keys are divided by, and queries multiplied by, channel for channel (PM-KVQ,
@@ -23,7 +30,7 @@ public record Smoothing(float[][][] factors, List<LayerTrial> layers) {
   public static final double POSITION_SCALE = 4;
 
   /** Strengths that are tried: 1/20, 2/20 and so on to 1. */
-  static final int STRENGTHS = 20;
+  public static final int STRENGTHS = 20;
 
   /**
    * What attention loses when the keys of a layer are coded.
@@ -38,35 +45,77 @@ public record Smoothing(float[][][] factors, List<LayerTrial> layers) {
   /**
    * Reads the texts twice: for the reach of every channel, then to try strengths.
    *
-   * @param decoder made with the position scale to calibrate for
+   * @param positionScale to calibrate for
    * @param bits width of the codes by layer
    * @return nothing where the listener asked to stop
    */
   public static Optional<Smoothing> search(
-      TracedDecoder decoder,
+      Runner runner,
+      ModelConfig config,
       CalibrationTexts texts,
+      double positionScale,
       List<Integer> bits,
       SmoothingSettings settings,
       WorkListener listener) {
-    if (bits.size() != decoder.config().layers()) {
+    if (bits.size() != config.layers()) {
       throw new IllegalArgumentException(
-          "%d widths for %d layers".formatted(bits.size(), decoder.config().layers()));
+          "%d widths for %d layers".formatted(bits.size(), config.layers()));
     }
     texts.samples().forEach(sample -> settings.check(sample.length));
-    SearchProgress progress = new SearchProgress(decoder.config(), texts, listener);
-    KeyReach reach = new KeyReach(decoder.config(), settings, progress);
-    StrengthTrials trials = new StrengthTrials(decoder, reach, bits, settings, progress);
-    for (int[] sample : texts.samples()) {
-      if (!decoder.forward(sample, reach)) {
-        return Optional.empty();
-      }
+    Texts search = new Texts(runner, texts.samples(), positionScale, listener);
+    return search
+        .reach(settings)
+        .flatMap(
+            reach ->
+                search
+                    .trials(reach, bits, settings)
+                    .map(sums -> of(config, reach, sums, bits, settings)));
+  }
+
+  /** What is asked of every text. */
+  private record Texts(
+      Runner runner, List<int[]> samples, double positionScale, WorkListener listener) {
+    Optional<KeyReach> reach(SmoothingSettings settings) {
+      List<TextReach> pieces =
+          IntStream.range(0, samples.size())
+              .mapToObj(i -> new TextReach(i, samples.get(i), positionScale, settings.sinks()))
+              .toList();
+      return all(pieces, new PartListener(listener, 0, 1, 3)).map(KeyReach::of);
     }
-    for (int[] sample : texts.samples()) {
-      if (!decoder.forward(sample, trials)) {
-        return Optional.empty();
-      }
+
+    Optional<TrialSums> trials(KeyReach reach, List<Integer> bits, SmoothingSettings settings) {
+      List<TextTrials> pieces =
+          IntStream.range(0, samples.size())
+              .mapToObj(
+                  i -> new TextTrials(i, samples.get(i), positionScale, reach, bits, settings))
+              .toList();
+      return all(pieces, new PartListener(listener, 1, 2, 3)).map(TrialSums::of);
     }
-    return Optional.of(trials.result());
+
+    private <R extends Serializable> Optional<List<R>> all(
+        List<? extends Piece<R>> pieces, WorkListener part) {
+      List<R> results = new ArrayList<>(Collections.nCopies(pieces.size(), null));
+      boolean whole = runner.<R>run(pieces, part, results::set);
+      return whole ? Optional.of(results) : Optional.empty();
+    }
+  }
+
+  private static Smoothing of(
+      ModelConfig config,
+      KeyReach reach,
+      TrialSums sums,
+      List<Integer> bits,
+      SmoothingSettings settings) {
+    float[][][] factors = new float[config.layers()][][];
+    List<LayerTrial> layers = new ArrayList<>();
+    for (int layer = 0; layer < factors.length; layer++) {
+      int best = sums.best(layer);
+      double strength = StrengthTrials.strength(best);
+      factors[layer] = reach.factorsByHead(config, settings.sharing(), layer, strength);
+      layers.add(
+          new LayerTrial(bits.get(layer), strength, sums.error(layer, best), sums.error(layer, 0)));
+    }
+    return new Smoothing(factors, List.copyOf(layers));
   }
 
   /** A profile with these factors, under {@code pmkvq/smoothing}. */

@@ -1,6 +1,7 @@
 package dev.kvasir.lab.smooth;
 
 import dev.kvasir.error.InvalidInputException;
+import java.io.Serializable;
 
 /**
  * What of a text is coded when a strength is tried, and how closely one looks.
@@ -10,7 +11,8 @@ import dev.kvasir.error.InvalidInputException;
  * @param queries of a text that attend in a trial, spread evenly
  * @param sharing whose reach a channel's factor comes from
  */
-public record SmoothingSettings(int sinks, int window, int queries, FactorSharing sharing) {
+public record SmoothingSettings(int sinks, int window, int queries, FactorSharing sharing)
+    implements Serializable {
   public SmoothingSettings {
     if (sinks < 0 || window < 1 || queries < 1) {
       throw new IllegalArgumentException(

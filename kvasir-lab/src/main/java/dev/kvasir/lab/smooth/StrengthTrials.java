@@ -2,16 +2,15 @@ package dev.kvasir.lab.smooth;
 
 import dev.kvasir.kernel.Crew;
 import dev.kvasir.kernel.Kernels;
+import dev.kvasir.lab.WorkListener;
 import dev.kvasir.lab.calibrate.TokenCodes;
 import dev.kvasir.lab.gradient.LayerVectors;
 import dev.kvasir.lab.gradient.TextVisitor;
 import dev.kvasir.lab.gradient.TracedDecoder;
-import dev.kvasir.lab.smooth.Smoothing.LayerTrial;
 import dev.kvasir.model.ModelConfig;
-import java.util.ArrayList;
 import java.util.List;
 
-/** Codes the keys of every layer with factors of all strengths and adds up what attention loses. */
+/** Codes the keys of every layer with factors of all strengths to see what attention loses. */
 final class StrengthTrials implements TextVisitor {
   private final ModelConfig config;
   private final Kernels kernels;
@@ -19,7 +18,7 @@ final class StrengthTrials implements TextVisitor {
   private final KeyReach reach;
   private final List<Integer> bits;
   private final SmoothingSettings settings;
-  private final SearchProgress progress;
+  private final WorkListener listener;
   private final double[][] errors; // (layers, 1 + STRENGTHS), the first without smoothing
   private final double[] outputs; // (layers), squares of what attention gives
 
@@ -28,19 +27,19 @@ final class StrengthTrials implements TextVisitor {
       KeyReach reach,
       List<Integer> bits,
       SmoothingSettings settings,
-      SearchProgress progress) {
+      WorkListener listener) {
     this.config = decoder.config();
     this.kernels = decoder.kernels();
     this.crew = decoder.crew();
     this.reach = reach;
     this.bits = List.copyOf(bits);
     this.settings = settings;
-    this.progress = progress;
+    this.listener = listener;
     this.errors = new double[config.layers()][1 + Smoothing.STRENGTHS];
     this.outputs = new double[config.layers()];
   }
 
-  private static double strength(int index) {
+  static double strength(int index) {
     return (double) index / Smoothing.STRENGTHS;
   }
 
@@ -52,13 +51,14 @@ final class StrengthTrials implements TextVisitor {
             vectors, config.attentionShape(), config.windows().of(layer), settings, kernels, crew);
     outputs[layer] += probe.outputSquares();
     for (int i = 0; i <= Smoothing.STRENGTHS; i++) {
-      if (progress.stopped()) {
+      if (listener.stopped()) {
         return false;
       }
-      float[] factors = reach.factors(layer, strength(i));
+      float[] factors = reach.factors(config, settings.sharing(), layer, strength(i));
       errors[layer][i] += probe.errorSquares(coded(vectors, factors, bits.get(layer)));
     }
-    return progress.triedLayer();
+    listener.progress(layer + 1, config.layers());
+    return !listener.stopped();
   }
 
   /** Keys divided, coded, and multiplied again in place of the queries. */
@@ -78,28 +78,7 @@ final class StrengthTrials implements TextVisitor {
     return coded;
   }
 
-  Smoothing result() {
-    float[][][] factors = new float[config.layers()][][];
-    List<LayerTrial> layers = new ArrayList<>();
-    for (int layer = 0; layer < factors.length; layer++) {
-      int best = best(errors[layer]);
-      factors[layer] = reach.factorsByHead(layer, strength(best));
-      layers.add(
-          new LayerTrial(
-              bits.get(layer),
-              strength(best),
-              Math.sqrt(errors[layer][best] / outputs[layer]),
-              Math.sqrt(errors[layer][0] / outputs[layer])));
-    }
-    return new Smoothing(factors, List.copyOf(layers));
-  }
-
-  /** Of the strengths above zero; the weaker of two that do alike. */
-  private static int best(double[] ofLayer) {
-    int best = 1;
-    for (int i = 2; i < ofLayer.length; i++) {
-      best = ofLayer[i] < ofLayer[best] ? i : best;
-    }
-    return best;
+  TrialSums sums() {
+    return new TrialSums(errors, outputs);
   }
 }

@@ -1,5 +1,6 @@
 package dev.kvasir.lab.task;
 
+import java.io.Serializable;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.random.RandomGenerator;
@@ -12,7 +13,8 @@ import java.util.random.RandomGenerator;
  * @param instruction the same as one would ask a model that follows instructions
  * @param solution the lines of the right solution; the last one is the answer
  */
-public record Chain(String problem, String instruction, List<String> solution) {
+public record Chain(String problem, String instruction, List<String> solution)
+    implements Serializable {
   private static final String REGISTERS = "abcd";
   private static final int MODULUS = 100;
 

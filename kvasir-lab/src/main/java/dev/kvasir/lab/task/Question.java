@@ -1,5 +1,7 @@
 package dev.kvasir.lab.task;
 
+import java.io.Serializable;
+
 /**
  * A question about a document.
  *
@@ -8,7 +10,8 @@ package dev.kvasir.lab.task;
  * @param answer digits
  * @param depth where in the document its fact lies, from 0 to 1
  */
-public record Question(String text, String instruction, String answer, double depth) {
+public record Question(String text, String instruction, String answer, double depth)
+    implements Serializable {
   /** In the words that the bundled model was trained on, and in those for any other. */
   static Question about(String question, String answer, double depth) {
     return new Question(

@@ -8,6 +8,7 @@ import com.google.gson.Strictness;
 import com.google.gson.stream.JsonReader;
 import dev.kvasir.error.InvalidInputException;
 import java.io.IOException;
+import java.io.Serializable;
 import java.io.StringReader;
 import java.math.BigDecimal;
 import java.nio.file.Files;
@@ -17,7 +18,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** A question whose answer is a number. */
-public record WordProblem(String question, BigDecimal answer) {
+public record WordProblem(String question, BigDecimal answer) implements Serializable {
   /** What stands before the question and where the answer begins. */
   public String prompt() {
     return "Question: " + question.strip() + "\nAnswer:";

@@ -5,6 +5,7 @@ import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.codec.mixkvq.Thresholds;
 import dev.kvasir.lab.WorkListener;
 import dev.kvasir.lab.eval.Evaluation;
+import dev.kvasir.lab.eval.EvaluationJournal;
 import dev.kvasir.lab.eval.Evaluator;
 import dev.kvasir.lab.eval.Row;
 import dev.kvasir.lab.eval.Settings;
@@ -12,6 +13,9 @@ import dev.kvasir.lab.eval.Sources;
 import dev.kvasir.lab.search.Range;
 import dev.kvasir.lab.search.TpeSampler;
 import dev.kvasir.lab.search.Trial;
+import dev.kvasir.lab.work.LocalRunner;
+import dev.kvasir.lab.work.Runner;
+import dev.kvasir.lab.work.Worksite;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -47,14 +51,22 @@ public final class Tuning {
     this.sampler = new TpeSampler(List.of(HIGH_SHARE, UPPER_SHARE), settings.seed());
   }
 
-  /** Makes the trials that the journal does not have; where it is stopped, those it could. */
   public Tuned run(SalienceSurvey survey, WorkListener listener) {
+    return run(survey, new LocalRunner(Worksite.of(model)), listener);
+  }
+
+  /**
+   * Makes the trials that the journal does not have; where it is stopped, those it could.
+   *
+   * @param runner of the same model
+   */
+  public Tuned run(SalienceSurvey survey, Runner runner, WorkListener listener) {
     List<Trial> trials = new ArrayList<>(journal.trials());
     boolean complete = true;
     while (complete && trials.size() < settings.trials()) {
       int count = Math.min(SIDE_BY_SIDE, settings.trials() - trials.size());
       List<List<Double>> points = propose(trials, count);
-      complete = evaluate(survey, points, trials, listener);
+      complete = evaluate(survey, points, trials, runner, listener);
       journal.write(trials);
     }
     return new Tuned(settings, survey, List.copyOf(trials), complete);
@@ -70,18 +82,27 @@ public final class Tuning {
 
   /** Adds the trials that were finished; answers whether all were. */
   private boolean evaluate(
-      SalienceSurvey survey, List<List<Double>> points, List<Trial> trials, WorkListener listener) {
+      SalienceSurvey survey,
+      List<List<Double>> points,
+      List<Trial> trials,
+      Runner runner,
+      WorkListener listener) {
     List<CacheSpec> specs = points.stream().map(point -> spec(survey, point)).toList();
     Settings round =
         new Settings(
-            specs,
-            Set.of(settings.task()),
-            List.of(settings.context()),
-            settings.samples(),
-            PROGRAM_STEPS,
-            settings.seed());
+                specs,
+                Set.of(settings.task()),
+                List.of(settings.context()),
+                settings.samples(),
+                PROGRAM_STEPS,
+                settings.seed())
+            .untimed();
     Evaluation evaluation =
-        new Evaluator(model, round, sources).run(new Round(listener, trials.size(), points.size()));
+        new Evaluator(model, round, sources)
+            .run(
+                runner,
+                new Round(listener, trials.size(), points.size()),
+                EvaluationJournal.none());
     for (int i = 0; i < points.size(); i++) {
       List<Double> point = points.get(i);
       row(evaluation, specs.get(i)).ifPresent(row -> trials.add(trial(point, row)));

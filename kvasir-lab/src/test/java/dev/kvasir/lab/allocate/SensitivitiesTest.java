@@ -10,12 +10,15 @@ import dev.kvasir.kernel.ScalarKernels;
 import dev.kvasir.lab.WorkListener;
 import dev.kvasir.lab.calibrate.CalibrationTexts;
 import dev.kvasir.lab.calibrate.TokenCodes;
+import dev.kvasir.lab.gradient.DecoderRunner;
 import dev.kvasir.lab.gradient.LayerGradients;
 import dev.kvasir.lab.gradient.TextVisitor;
 import dev.kvasir.lab.gradient.TinyDecoder;
 import dev.kvasir.lab.gradient.TracedDecoder;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -42,9 +45,13 @@ class SensitivitiesTest {
   }
 
   private Sensitivities measure(int firstTokens, KeyScales keyScales) {
-    return Sensitivities.measure(
-            decoder, texts, List.of(2, 4, 8, 16), firstTokens, keyScales, WorkListener.NONE)
-        .orElseThrow();
+    SensitivitySettings settings =
+        new SensitivitySettings(List.of(2, 4, 8, 16), firstTokens, keyScales);
+    return Sensitivities.measure(runner(), texts, settings, WorkListener.NONE).orElseThrow();
+  }
+
+  private DecoderRunner runner() {
+    return new DecoderRunner(decoder);
   }
 
   @Test
@@ -138,10 +145,10 @@ class SensitivitiesTest {
 
   @Test
   void progressIsToldAndAStopLeavesNothing() {
+    SensitivitySettings ofTwoBits = new SensitivitySettings(List.of(2), 1, KeyScales.TOKEN);
     List<Double> told = new ArrayList<>();
     WorkListener listener = (done, inAll) -> told.add(done / inAll);
-    assertThat(Sensitivities.measure(decoder, texts, List.of(2), 1, KeyScales.TOKEN, listener))
-        .isPresent();
+    assertThat(Sensitivities.measure(runner(), texts, ofTwoBits, listener)).isPresent();
     assertThat(told).isSorted().hasSize(3 * 2 * 3).endsWith(1.0);
     WorkListener stopping =
         new WorkListener() {
@@ -155,34 +162,24 @@ class SensitivitiesTest {
             return ++asked == 4;
           }
         };
-    assertThat(Sensitivities.measure(decoder, texts, List.of(2), 1, KeyScales.TOKEN, stopping))
-        .isEmpty();
+    assertThat(Sensitivities.measure(runner(), texts, ofTwoBits, stopping)).isEmpty();
   }
 
   @Test
   void whatWasKeptOfARunIsNotMeasuredAgain() {
     List<Integer> widths = List.of(2, 4, 8, 16);
-    List<Sensitivities> kept = new ArrayList<>();
-    Sensitivities.measure(
-        decoder, texts, widths, 1, KeyScales.TOKEN, List.of(), kept::add, WorkListener.NONE);
+    SensitivitySettings settings = new SensitivitySettings(widths, 1, KeyScales.TOKEN);
+    Map<Integer, Sensitivities> kept = new HashMap<>();
+    Sensitivities.measure(runner(), texts, settings, Map.of(), kept::put, WorkListener.NONE);
     assertThat(kept).hasSize(3);
-    float[] ofFile = kept.getFirst().floats();
-    List<Sensitivities> known = List.of(Sensitivities.of(widths, tiny.config().layers(), ofFile));
-    List<Double> told = new ArrayList<>();
-    List<Sensitivities> further = new ArrayList<>();
+    float[] ofFile = kept.get(1).floats();
+    Map<Integer, Sensitivities> known =
+        Map.of(1, Sensitivities.of(widths, tiny.config().layers(), ofFile));
+    Map<Integer, Sensitivities> further = new HashMap<>();
     Sensitivities resumed =
-        Sensitivities.measure(
-                decoder,
-                texts,
-                widths,
-                1,
-                KeyScales.TOKEN,
-                known,
-                further::add,
-                (done, all) -> told.add(done / all))
+        Sensitivities.measure(runner(), texts, settings, known, further::put, WorkListener.NONE)
             .orElseThrow();
-    assertThat(further).hasSize(2);
-    assertThat(told.getFirst()).isGreaterThan(1.0 / 3);
+    assertThat(further).containsOnlyKeys(0, 2);
     assertThat(resumed.keys()).isDeepEqualTo(measure(1).keys());
     assertThat(resumed.values()).isDeepEqualTo(measure(1).values());
   }

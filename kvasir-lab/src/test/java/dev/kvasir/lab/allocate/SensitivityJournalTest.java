@@ -14,18 +14,19 @@ class SensitivityJournalTest {
     Path file = folder.resolve("a.texts");
     SensitivityJournal journal = journal(file, "a book");
     assertThat(journal.known()).isEmpty();
-    journal.add(sensitivities(1));
-    journal.add(sensitivities(2));
+    journal.add(2, sensitivities(1));
+    journal.add(0, sensitivities(2));
     assertThat(journal(file, "a book").known())
-        .extracting(found -> found.of(1, 4))
-        .containsExactly(3.0, 6.0);
+        .hasSize(2)
+        .hasEntrySatisfying(0, found -> assertThat(found.of(1, 4)).isEqualTo(6))
+        .hasEntrySatisfying(2, found -> assertThat(found.of(1, 4)).isEqualTo(3));
     assertThat(journal(file, "another book").known()).isEmpty();
     journal.delete();
     assertThat(file).doesNotExist();
   }
 
   private static SensitivityJournal journal(Path file, String source) {
-    return new SensitivityJournal(file, "a model", source, 2);
+    return new SensitivityJournal(file, "a model", source, 2, 3);
   }
 
   private static Sensitivities sensitivities(double size) {

@@ -21,15 +21,14 @@ class AsymmetricErrorTest {
   }
 
   private static VectorSample sample(int count, Random random) {
-    VectorSample sample = new VectorSample(new CacheShape(1, 1, HEAD_DIM), count, 1);
+    VectorSample sample = VectorSample.zero(new CacheShape(1, 1, HEAD_DIM), count);
     float[] x = new float[HEAD_DIM];
     for (int token = 0; token < count; token++) {
-      int slot = sample.nextSlot();
       for (int i = 0; i < HEAD_DIM; i++) {
         x[i] = random == null ? 1 : (float) random.nextGaussian();
       }
-      sample.put(Side.KEYS, 0, 0, slot, x, 0);
-      sample.put(Side.VALUES, 0, 0, slot, x, 0);
+      sample.put(Side.KEYS, 0, 0, token, x, 0);
+      sample.put(Side.VALUES, 0, 0, token, x, 0);
     }
     return sample;
   }

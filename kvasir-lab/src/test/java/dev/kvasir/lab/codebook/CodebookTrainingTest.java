@@ -6,7 +6,14 @@ import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.commvq.Codebook;
 import dev.kvasir.codec.commvq.KeyCodebook;
 import dev.kvasir.codec.commvq.ValueCodebook;
+import dev.kvasir.lab.WorkListener;
 import dev.kvasir.lab.codebook.VectorSample.Side;
+import dev.kvasir.lab.work.LocalRunner;
+import dev.kvasir.lab.work.Worksite;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.ObjectInputStream;
+import java.io.ObjectOutputStream;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -21,7 +28,7 @@ class CodebookTrainingTest {
 
   /** Keys and values that lie near planes of three dimensions, far off zero. */
   private static VectorSample sample(int count, long seed) {
-    VectorSample sample = new VectorSample(SHAPE, count, 1);
+    VectorSample sample = VectorSample.zero(SHAPE, count);
     Random directions = new Random(77);
     float[][] basis = new float[4][8];
     for (float[] row : basis) {
@@ -31,9 +38,8 @@ class CodebookTrainingTest {
     }
     Random random = new Random(seed);
     for (int token = 0; token < count; token++) {
-      int slot = sample.nextSlot();
       for (TrainedHead head : heads()) {
-        sample.put(head.side(), head.layer(), head.kvHead(), slot, vector(basis, random), 0);
+        sample.put(head.side(), head.layer(), head.kvHead(), token, vector(basis, random), 0);
       }
     }
     return sample;
@@ -57,26 +63,21 @@ class CodebookTrainingTest {
   }
 
   /** Keeps what is finished, and stops after so many heads. */
-  private static final class Keeper implements TrainingListener {
+  private static final class Keeper implements WorkListener {
     private final Map<TrainedHead, Codebook> kept = new HashMap<>();
     private final int most;
-    private int told;
-    private int inAll;
+    private double done;
+    private double inAll;
 
     Keeper(int most) {
       this.most = most;
     }
 
     @Override
-    public void progress(int done, int all, TrainedHead head, double error) {
-      assertThat(done).isEqualTo(++told);
-      assertThat(error).isBetween(0.0, 1.0);
+    public void progress(double doneByNow, double all) {
+      assertThat(doneByNow).isGreaterThan(done);
+      done = doneByNow;
       inAll = all;
-    }
-
-    @Override
-    public void finished(TrainedHead head, Codebook codebook) {
-      kept.put(head, codebook);
     }
 
     @Override
@@ -87,7 +88,8 @@ class CodebookTrainingTest {
 
   private static Keeper train(Set<TrainedHead> finished, int threads, int most) {
     Keeper keeper = new Keeper(most);
-    new CodebookTraining(SAMPLE, SETTINGS, 5).run(finished, threads, keeper);
+    new CodebookTraining(SAMPLE, SETTINGS, 5)
+        .run(finished, new LocalRunner(Worksite.empty(threads)), keeper, keeper.kept::put);
     return keeper;
   }
 
@@ -96,9 +98,27 @@ class CodebookTrainingTest {
     Keeper alone = train(Set.of(), 1, 100);
     Keeper together = train(Set.of(), 3, 100);
     assertThat(alone.kept.keySet()).containsExactlyInAnyOrderElementsOf(heads());
-    assertThat(alone.told).isEqualTo(alone.inAll);
+    assertThat(alone.done).isEqualTo(alone.inAll);
     for (TrainedHead head : heads()) {
       assertSame(alone.kept.get(head), together.kept.get(head));
+    }
+  }
+
+  /** As when it goes to another process. */
+  @Test
+  void aHeadThatWasSentIsTrainedToTheSameBits() throws Exception {
+    TrainedHead head = heads().get(3);
+    HeadTraining here = new HeadTraining(head, SampledHead.in(SAMPLE, head), SETTINGS, 5);
+    ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+    try (ObjectOutputStream out = new ObjectOutputStream(bytes)) {
+      out.writeObject(here);
+    }
+    try (ObjectInputStream in =
+        new ObjectInputStream(new ByteArrayInputStream(bytes.toByteArray()))) {
+      HeadRows there = ((HeadTraining) in.readObject()).run(Worksite.empty(1), WorkListener.NONE);
+      HeadRows rows = here.run(Worksite.empty(1), WorkListener.NONE);
+      assertThat(there.mean()).isEqualTo(rows.mean());
+      assertThat(there.rows()).isEqualTo(rows.rows());
     }
   }
 

@@ -15,17 +15,16 @@ class LayerTrialTest {
 
   /** All channels of a head lie on a line, so that one code for all of them says most. */
   private static VectorSample sample(int count, long seed) {
-    VectorSample sample = new VectorSample(SHAPE, count, 1);
+    VectorSample sample = VectorSample.zero(SHAPE, count);
     Random random = new Random(seed);
     float[] x = new float[8];
     for (int token = 0; token < count; token++) {
-      int slot = sample.nextSlot();
       for (int i = 0; i < 8; i++) {
         double along = random.nextGaussian();
         for (int d = 0; d < 8; d++) {
           x[d] = (float) (along * (1 + d) + 0.3 * random.nextGaussian());
         }
-        sample.put(Side.values()[i / 4], i / 2 % 2, i % 2, slot, x, 0);
+        sample.put(Side.values()[i / 4], i / 2 % 2, i % 2, token, x, 0);
       }
     }
     return sample;

@@ -8,14 +8,24 @@ import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.lab.WorkListener;
 import dev.kvasir.lab.codebook.VectorSample.Side;
 import dev.kvasir.lab.text.BundledText;
+import dev.kvasir.lab.work.LocalRunner;
+import dev.kvasir.lab.work.Runner;
+import dev.kvasir.lab.work.Worksite;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.Optional;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 class TextVectorsTest {
   private static final WorkListener QUIET = (done, inAll) -> {};
   private static Model model;
+
+  @TempDir private Path folder;
 
   @BeforeAll
   static void load() {
@@ -30,6 +40,88 @@ class TextVectorsTest {
   private static Optional<TextVectors> read(String text, int tokens, WorkListener listener) {
     TextVectors.Settings settings = new TextVectors.Settings(tokens, 128, 1);
     return TextVectors.read(model, "text", text, settings, listener);
+  }
+
+  private static Optional<TextVectors> read(
+      String text, int tokens, SamplePlace place, WorkListener listener) {
+    TextVectors.Settings settings = new TextVectors.Settings(tokens, 128, 1);
+    Runner runner = new LocalRunner(Worksite.of(model));
+    return TextVectors.read(model, "text", text, settings, runner, place, listener);
+  }
+
+  /** Hears how much there is to read, and stops after some of it. */
+  private static final class Reader implements WorkListener {
+    private final double most;
+    private double done;
+    private double inAll;
+
+    Reader(double most) {
+      this.most = most;
+    }
+
+    @Override
+    public void progress(double doneByNow, double all) {
+      done = doneByNow;
+      inAll = all;
+    }
+
+    @Override
+    public boolean stopped() {
+      return done >= most;
+    }
+  }
+
+  private Reader readIntoFolder(TextVectors expected, String text, String conditions, double most) {
+    Reader reader = new Reader(most);
+    try (SampleFolder samples = new SampleFolder(folder.resolve("vectors"), conditions)) {
+      Optional<TextVectors> found = read(text, 300, samples, reader);
+      if (found.isPresent()) {
+        assertSame(found.get().training(), expected.training());
+        assertSame(found.get().heldOut(), expected.heldOut());
+      }
+    }
+    return reader;
+  }
+
+  private static void assertSame(VectorSample found, VectorSample expected) {
+    assertThat(found.count()).isEqualTo(expected.count());
+    for (int layer = 0; layer < expected.shape().layers(); layer++) {
+      for (Side side : Side.values()) {
+        assertThat(found.vectors(side, layer, 1)).isEqualTo(expected.vectors(side, layer, 1));
+      }
+    }
+  }
+
+  @Test
+  void aReadingThatWasBrokenOffGoesOnAndWhatIsDamagedIsReadAgain() throws IOException {
+    String text = BundledText.filler().substring(0, 2000);
+    TextVectors expected = read(text, 300, QUIET).orElseThrow();
+    Reader whole = readIntoFolder(expected, text, "a", Double.MAX_VALUE);
+    assertThat(readIntoFolder(expected, text, "a", Double.MAX_VALUE).inAll).isZero();
+
+    assertThat(readIntoFolder(expected, text, "b", 100).inAll).isEqualTo(whole.inAll);
+    Reader rest = readIntoFolder(expected, text, "b", Double.MAX_VALUE);
+    assertThat(rest.inAll).isEqualTo(whole.inAll - 128);
+
+    Path heldOut = folder.resolve("vectors").resolve("held-out");
+    byte[] bytes = Files.readAllBytes(heldOut);
+    bytes[bytes.length - 100] ^= 1;
+    Files.write(heldOut, bytes);
+    assertThat(readIntoFolder(expected, text, "b", Double.MAX_VALUE).inAll).isEqualTo(128);
+
+    Files.write(heldOut, Arrays.copyOf(bytes, bytes.length - 1));
+    assertThat(readIntoFolder(expected, text, "b", Double.MAX_VALUE).inAll).isEqualTo(128);
+  }
+
+  @Test
+  void whatADiskHasNoRoomForIsRefusedAndNothingStaysBehind() {
+    SampleFolder samples = new SampleFolder(folder.resolve("vectors"), "");
+    assertThatThrownBy(() -> samples.room("training", 1L << 60))
+        .isInstanceOf(InvalidInputException.class)
+        .hasMessageContaining(
+            "its vectors take %d bytes; the disk has".formatted((1L << 60) + 4096));
+    samples.remove();
+    assertThat(folder).isEmptyDirectory();
   }
 
   @Test

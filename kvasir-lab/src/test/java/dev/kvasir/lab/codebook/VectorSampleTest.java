@@ -5,7 +5,10 @@ import static org.assertj.core.api.Assertions.within;
 
 import dev.kvasir.Model;
 import dev.kvasir.codec.CacheShape;
+import dev.kvasir.lab.WorkListener;
 import dev.kvasir.lab.codebook.VectorSample.Side;
+import dev.kvasir.lab.work.LocalRunner;
+import dev.kvasir.lab.work.Worksite;
 import java.util.Arrays;
 import org.junit.jupiter.api.Test;
 
@@ -13,11 +16,8 @@ class VectorSampleTest {
   private static final CacheShape SHAPE = new CacheShape(2, 3, 4);
 
   @Test
-  void fewTokensAreAllKept() {
-    VectorSample sample = new VectorSample(SHAPE, 10, 1);
-    for (int token = 0; token < 7; token++) {
-      assertThat(sample.nextSlot()).isEqualTo(token);
-    }
+  void vectorsAreFoundWhereTheyWerePut() {
+    VectorSample sample = VectorSample.zero(SHAPE, 7);
     float[] x = {9, 1, 2, 3, 4};
     sample.put(Side.VALUES, 1, 2, 6, x, 1);
     assertThat(sample.count()).isEqualTo(7);
@@ -27,20 +27,19 @@ class VectorSampleTest {
   }
 
   @Test
+  void fewTokensAreAllKept() {
+    assertThat(Reservoir.slots(7, 10, 1)).containsExactly(0, 1, 2, 3, 4, 5, 6);
+  }
+
+  @Test
   void ofManyTokensEachIsAsLikelyToBeKept() {
     double kept = 0;
     int rounds = 400;
     for (int seed = 0; seed < rounds; seed++) {
-      VectorSample sample = new VectorSample(new CacheShape(1, 1, 1), 10, seed);
-      int[] held = new int[10];
-      for (int token = 0; token < 100; token++) {
-        int slot = sample.nextSlot();
-        if (slot >= 0) {
-          held[slot] = token;
-        }
-      }
-      assertThat(sample.count()).isEqualTo(10);
-      kept += Arrays.stream(held).filter(token -> token < 50).count();
+      int[] slots = Reservoir.slots(100, 10, seed);
+      assertThat(Arrays.stream(slots).filter(slot -> slot >= 0).sorted())
+          .containsExactly(0, 1, 2, 3, 4, 5, 6, 7, 8, 9);
+      kept += Arrays.stream(slots).limit(50).filter(slot -> slot >= 0).count();
     }
     assertThat(kept / rounds).isCloseTo(5, within(0.3));
   }
@@ -51,8 +50,14 @@ class VectorSampleTest {
     try (Model model = Model.bundled()) {
       int[] ids = new int[300];
       Arrays.setAll(ids, i -> 100 + i % 3);
-      VectorSample sample = new VectorSample(model.config().cacheShape(), ids.length, 1);
-      new SampleReader(model).read(ids, 200, sample, (done, inAll) -> {});
+      VectorSample sample =
+          SampleReading.all(
+              model.config().cacheShape(),
+              "text",
+              ids,
+              200,
+              new LocalRunner(Worksite.of(model)),
+              WorkListener.NONE);
       assertThat(sample.count()).isEqualTo(ids.length);
       int headDim = sample.shape().headDim();
       float[] keys = sample.vectors(Side.KEYS, 0, 1);

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.within;
 import dev.kvasir.Model;
 import dev.kvasir.Prefill;
 import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.cache.KvCache;
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.lab.WorkListener;
@@ -51,13 +52,22 @@ class EvaluatorTest {
     return new Evaluator(model, settings, Sources.bundled(true)).run((done, inAll) -> {});
   }
 
+  private record Broken(CacheShape shape) implements Contender {
+    @Override
+    public String name() {
+      return "broken";
+    }
+
+    @Override
+    public KvCache open(Model model, int tokens) {
+      return BrokenPlaneCodec.newCache(shape);
+    }
+  }
+
   @Test
   void everyTaskCatchesABrokenPlane() {
     CacheShape shape = model.config().cacheShape();
-    List<Contender> contenders =
-        List.of(
-            Contender.of(CacheSpec.DEFAULT, model),
-            new Contender("broken", tokens -> BrokenPlaneCodec.newCache(shape)));
+    List<Contender> contenders = List.of(Contender.of(CacheSpec.DEFAULT, model), new Broken(shape));
     Evaluation evaluation =
         new Evaluator(model, settings(OWN_TASKS, 520, 8), Sources.bundled(true), contenders)
             .run((done, inAll) -> {});

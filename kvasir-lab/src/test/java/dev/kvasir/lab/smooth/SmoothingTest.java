@@ -9,6 +9,7 @@ import dev.kvasir.kernel.Crew;
 import dev.kvasir.kernel.ScalarKernels;
 import dev.kvasir.lab.WorkListener;
 import dev.kvasir.lab.calibrate.CalibrationTexts;
+import dev.kvasir.lab.gradient.DecoderRunner;
 import dev.kvasir.lab.gradient.LayerVectors;
 import dev.kvasir.lab.gradient.TextVisitor;
 import dev.kvasir.lab.gradient.TinyDecoder;
@@ -18,6 +19,7 @@ import dev.kvasir.lab.smooth.Smoothing.LayerTrial;
 import dev.kvasir.model.RopeLayout;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.Random;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -53,7 +55,13 @@ class SmoothingTest {
   }
 
   private Smoothing search(TracedDecoder decoder) {
-    return Smoothing.search(decoder, texts, BITS, SETTINGS, WorkListener.NONE).orElseThrow();
+    return search(decoder, SETTINGS, WorkListener.NONE).orElseThrow();
+  }
+
+  private Optional<Smoothing> search(
+      TracedDecoder decoder, SmoothingSettings settings, WorkListener listener) {
+    return Smoothing.search(
+        new DecoderRunner(decoder), decoder.config(), texts, 1, BITS, settings, listener);
   }
 
   @ParameterizedTest
@@ -83,8 +91,7 @@ class SmoothingTest {
   void aFactorMayBeItsOwnChannels(RopeLayout layout) {
     TracedDecoder decoder = decoder(layout);
     SmoothingSettings own = SETTINGS.withSharing(FactorSharing.OWN);
-    Smoothing smoothing =
-        Smoothing.search(decoder, texts, BITS, own, WorkListener.NONE).orElseThrow();
+    Smoothing smoothing = search(decoder, own, WorkListener.NONE).orElseThrow();
     float[][][] reach = reach(decoder);
     for (int head = 0; head < 2; head++) {
       for (int channel = 0; channel < HEAD_DIM; channel++) {
@@ -154,11 +161,11 @@ class SmoothingTest {
           }
         };
     TracedDecoder decoder = decoder(RopeLayout.HALVES);
-    assertThat(Smoothing.search(decoder, texts, BITS, SETTINGS, listener)).isEmpty();
+    assertThat(search(decoder, SETTINGS, listener)).isEmpty();
     assertThat(told).isSorted().hasSize(8);
     told.clear();
     WorkListener patient = (done, inAll) -> told.add(done / inAll);
-    assertThat(Smoothing.search(decoder, texts, BITS, SETTINGS, patient)).isPresent();
+    assertThat(search(decoder, SETTINGS, patient)).isPresent();
     assertThat(told).isSorted().hasSize(2 * 2 * 3).endsWith(1.0);
   }
 
@@ -166,12 +173,7 @@ class SmoothingTest {
   void samplesThatAreNeverCodedAreRefused() {
     assertThatThrownBy(
             () ->
-                Smoothing.search(
-                    decoder(RopeLayout.HALVES),
-                    texts,
-                    BITS,
-                    SmoothingSettings.defaults(),
-                    WorkListener.NONE))
+                search(decoder(RopeLayout.HALVES), SmoothingSettings.defaults(), WorkListener.NONE))
         .isInstanceOf(InvalidInputException.class)
         .hasMessage(
             "the length of samples is 40; expected more than 129, the tokens that are never coded");

@@ -1,0 +1,104 @@
+package dev.kvasir.cli.lab;
+
+import dev.kvasir.Model;
+import dev.kvasir.cli.arguments.ModelArguments;
+import dev.kvasir.cli.terminal.FactSheet;
+import dev.kvasir.cli.terminal.Streams;
+import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.format.SafetensorsFolder;
+import dev.kvasir.lab.forecast.Forecast;
+import dev.kvasir.lab.forecast.SpeedMeasurement;
+import dev.kvasir.lab.forecast.Speeds;
+import dev.kvasir.model.ModelConfig;
+import java.io.PrintStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.function.ToIntFunction;
+import picocli.CommandLine.Option;
+
+/** Whether a work is only foretold, and for how fast a machine. */
+final class ForecastArguments {
+  /** Of English prose, with most vocabularies. */
+  private static final int CHARS_PER_TOKEN = 4;
+
+  /** Less is done in a minute or so, and not worth a few seconds of measuring. */
+  private static final double WORTH_MEASURING = 1e12;
+
+  /** Billions of operations a second where nothing is measured. */
+  private static final double SPEED_OF_A_THREAD = 25;
+
+  @Option(
+      names = "--forecast",
+      description = "Say what it would take, and end. Of a folder with a config.json alone too.")
+  private boolean forecast;
+
+  @Option(
+      names = "--speed",
+      paramLabel = "G",
+      description = {
+        "Foretell for a machine that reads text with G billions of floating-point operations a second.",
+        "  Default: what this one does, measured for a few seconds where the work is worth it; 25 a",
+        "  thread for a configuration alone."
+      })
+  private Double speed;
+
+  /** What a work takes. */
+  interface Foretelling {
+    /**
+     * @param tokens counts those of a text
+     */
+    Forecast of(ModelConfig config, ToIntFunction<String> tokens, int threads);
+  }
+
+  /** Whether nothing else is to be done. */
+  boolean isAll() {
+    return forecast;
+  }
+
+  void check() {
+    if (speed != null && !(speed > 0)) {
+      throw new InvalidInputException("--speed is %s; expected more than 0".formatted(speed));
+    }
+  }
+
+  /** Whether there is no more of a model than what a forecast needs. */
+  boolean isOfConfiguration(ModelArguments model) {
+    return forecast
+        && model.isFolder()
+        && Files.exists(model.path().resolve("config.json"))
+        && !SafetensorsFolder.holdsWeights(model.path());
+  }
+
+  void tell(Foretelling foretelling, Path folder, int threads, Streams streams) {
+    Forecast found =
+        foretelling.of(ModelConfig.of(folder), text -> text.length() / CHARS_PER_TOKEN, threads);
+    tell(found, stated(threads), null, streams);
+  }
+
+  /**
+   * @param out where the result goes; null where it goes nowhere
+   * @return what it takes
+   */
+  Forecast tell(Foretelling foretelling, Model model, Path out, int threads, Streams streams) {
+    Forecast found =
+        foretelling.of(
+            model.config(), text -> model.tokenizer().encode(text, false).length, threads);
+    boolean measures = speed == null && (forecast || found.operations() > WORTH_MEASURING);
+    Speeds speeds =
+        measures ? new SpeedMeasurement(model, threads).of(found.efforts()) : stated(threads);
+    tell(found, speeds, out, streams);
+    return found;
+  }
+
+  private Speeds stated(int threads) {
+    return Speeds.stated(threads, 1e9 * (speed == null ? threads * SPEED_OF_A_THREAD : speed));
+  }
+
+  /** Figures go beside the result, unless they are it. */
+  private void tell(Forecast found, Speeds speeds, Path out, Streams streams) {
+    PrintStream to = forecast ? streams.out() : streams.err();
+    FactSheet sheet = new FactSheet(to, forecast && streams.outHasColours());
+    new ForecastSheet(sheet, found, speeds).tell(Runtime.getRuntime().maxMemory(), out);
+    to.flush();
+  }
+}

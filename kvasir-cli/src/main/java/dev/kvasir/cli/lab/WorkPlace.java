@@ -1,0 +1,116 @@
+package dev.kvasir.cli.lab;
+
+import dev.kvasir.LoadOptions;
+import dev.kvasir.Model;
+import dev.kvasir.cli.arguments.LoadArguments;
+import dev.kvasir.cli.arguments.ModelArguments;
+import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.lab.work.LocalRunner;
+import dev.kvasir.lab.work.Material;
+import dev.kvasir.lab.work.Materials;
+import dev.kvasir.lab.work.Runner;
+import dev.kvasir.lab.work.RunnerProvider;
+import dev.kvasir.lab.work.Worksite;
+import java.io.PrintWriter;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.ServiceLoader;
+import java.util.function.Supplier;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** Where the work of a command runs: in this process, or on other machines. */
+final class WorkPlace {
+  @Spec(Spec.Target.MIXEE)
+  private CommandSpec command;
+
+  @Option(
+      names = "--on",
+      paramLabel = "MASTER",
+      description = {
+        "Run the work as jobs of Spark, with the same figures: spark://HOST:PORT, yarn, local[N].",
+        "  Default: in this process."
+      })
+  private String master;
+
+  @Option(
+      names = "--ship",
+      description = {
+        "Send model and profile along to all machines.",
+        "  Default: they lie at the same paths everywhere."
+      })
+  private boolean ship;
+
+  @Option(
+      names = "--conf",
+      paramLabel = "KEY=VALUE",
+      description = "A setting of Spark, such as spark.executor.memory=8g; may be repeated.")
+  private Map<String, String> settings = new LinkedHashMap<>();
+
+  /** Whether anything but this process is asked for. */
+  boolean isElsewhere() {
+    if (master == null && (ship || !settings.isEmpty())) {
+      throw new InvalidInputException(
+          "%s is for Spark; expected --on MASTER beside it".formatted(ship ? "--ship" : "--conf"));
+    }
+    return master != null;
+  }
+
+  /** What the model of the plan is loaded with; refuses now what cannot be had. */
+  LoadOptions fitted(LoadOptions options) {
+    if (!isElsewhere()) {
+      return options;
+    }
+    int threads = provider().threadsHere(master);
+    return threads == 0 ? options : options.withThreads(threads);
+  }
+
+  /**
+   * @param materials of the model, which other machines load from them
+   */
+  Runner runner(Model loaded, Supplier<Materials> materials) {
+    return runner(loaded, Runtime.getRuntime().availableProcessors(), materials);
+  }
+
+  /**
+   * @param threads that pieces may use in this process
+   * @param materials of the model, which other machines load from them
+   */
+  Runner runner(Model loaded, int threads, Supplier<Materials> materials) {
+    return isElsewhere()
+        ? shown(
+            provider()
+                .open(new RunnerProvider.Order(master, settings, ship, materials.get(), loaded)))
+        : new LocalRunner(Worksite.of(loaded, threads));
+  }
+
+  private Runner shown(Runner runner) {
+    PrintWriter to = command.commandLine().getErr();
+    runner.page().ifPresent(page -> to.println("Spark shows the work at " + page));
+    to.flush();
+    return runner;
+  }
+
+  /** A model and what it is loaded with. */
+  static Materials materials(ModelArguments model, LoadArguments load) {
+    Materials materials = Materials.bundled().withContext(load.context());
+    if (!model.isBundled()) {
+      materials = materials.with(Material.of(Material.Role.MODEL, model.path()));
+    }
+    return load.profile().isPresent()
+        ? materials.with(Material.of(Material.Role.PROFILE, load.profile().get()))
+        : materials;
+  }
+
+  private RunnerProvider provider() {
+    return ServiceLoader.load(RunnerProvider.class)
+        .findFirst()
+        .orElseThrow(
+            () ->
+                new InvalidInputException(
+                    "--on is '%s', and Spark is not on the class path; expected SPARK_HOME to name"
+                            .formatted(master)
+                        + " a Spark 4.2 (docs/lab.md says more)"));
+  }
+}

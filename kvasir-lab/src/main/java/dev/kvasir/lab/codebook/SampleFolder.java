@@ -1,0 +1,122 @@
+package dev.kvasir.lab.codebook;
+
+import static java.nio.file.StandardOpenOption.CREATE_NEW;
+import static java.nio.file.StandardOpenOption.READ;
+import static java.nio.file.StandardOpenOption.WRITE;
+
+import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.format.WholeFile;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileChannel.MapMode;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * Samples in mapped files of a folder, until what is learned from them is finished. A file says
+ * what it was made of; one of something else is made anew.
+ *
+ * <pre>4096 bytes, conditions in words; then the sample</pre>
+ */
+public final class SampleFolder implements SamplePlace, AutoCloseable {
+  private static final int HEADER = 4096;
+
+  private final Path folder;
+  private final byte[] header;
+  private final Arena arena = Arena.ofShared();
+  private final List<Path> files = new ArrayList<>();
+
+  /**
+   * @param conditions in words, all that decides what is in the samples
+   */
+  public SampleFolder(Path folder, String conditions) {
+    byte[] words = conditions.getBytes(StandardCharsets.UTF_8);
+    if (words.length > HEADER) {
+      throw new IllegalArgumentException(
+          "conditions have %d bytes; expected up to %d".formatted(words.length, HEADER));
+    }
+    this.folder = folder;
+    this.header = Arrays.copyOf(words, HEADER);
+  }
+
+  @Override
+  public MemorySegment room(String name, long bytes) {
+    Path file = folder.resolve(name);
+    files.add(file);
+    try {
+      Files.createDirectories(folder);
+      if (!isUsable(file, bytes)) {
+        make(file, bytes);
+      }
+      try (FileChannel channel = FileChannel.open(file, READ, WRITE)) {
+        return channel.map(MapMode.READ_WRITE, HEADER, bytes, arena);
+      }
+    } catch (IOException e) {
+      throw new InvalidInputException(
+          "%s: %d bytes for vectors cannot be written there: %s"
+              .formatted(file, HEADER + bytes, e.getMessage()),
+          e);
+    }
+  }
+
+  private boolean isUsable(Path file, long bytes) throws IOException {
+    if (!Files.exists(file) || Files.size(file) != HEADER + bytes) {
+      return false;
+    }
+    try (FileChannel channel = FileChannel.open(file, READ)) {
+      ByteBuffer found = ByteBuffer.allocate(HEADER);
+      while (found.hasRemaining() && channel.read(found) >= 0) {}
+      return Arrays.equals(found.array(), header);
+    }
+  }
+
+  /**
+   * Writes every byte: writing to mapped memory that the disk has no room for ends the process. The
+   * conditions come last, so that a file which was broken off is nobody's.
+   */
+  private void make(Path file, long bytes) throws IOException {
+    Files.deleteIfExists(file);
+    requireRoom(file, HEADER + bytes);
+    try (FileChannel channel = FileChannel.open(file, CREATE_NEW, WRITE)) {
+      ByteBuffer zeros = ByteBuffer.allocateDirect(1 << 20);
+      for (long at = HEADER; at < HEADER + bytes; ) {
+        zeros.clear().limit((int) Math.min(zeros.capacity(), HEADER + bytes - at));
+        at += channel.write(zeros, at);
+      }
+      channel.write(ByteBuffer.wrap(header), 0);
+    } catch (IOException e) {
+      Files.deleteIfExists(file);
+      throw e;
+    }
+  }
+
+  private static void requireRoom(Path file, long bytes) throws IOException {
+    long free = Files.getFileStore(file.toAbsolutePath().getParent()).getUsableSpace();
+    if (free < bytes) {
+      throw new InvalidInputException(
+          "%s: its vectors take %d bytes; the disk has %d left".formatted(file, bytes, free));
+    }
+  }
+
+  /** Ends the use of all samples; files stay. */
+  @Override
+  public void close() {
+    if (arena.scope().isAlive()) {
+      arena.close();
+    }
+  }
+
+  /** Ends the use of all samples and deletes them. */
+  public void remove() {
+    close();
+    files.forEach(WholeFile::delete);
+    WholeFile.delete(folder);
+  }
+}

@@ -1,0 +1,50 @@
+package dev.kvasir.lab.forecast;
+
+import dev.kvasir.codec.CacheShape;
+import dev.kvasir.codec.commvq.AdditiveStages;
+import dev.kvasir.codec.commvq.CommvqProfile;
+import dev.kvasir.lab.codebook.TextVectors;
+import dev.kvasir.lab.codebook.TrainingSettings;
+import dev.kvasir.lab.codebook.TrainingSpeed;
+import dev.kvasir.model.ModelConfig;
+import java.util.List;
+
+/** What codebooks of all heads take. */
+public final class CommvqForecast {
+  private CommvqForecast() {}
+
+  /**
+   * @param tokens of the text
+   * @param threads heads that are trained at a time
+   */
+  public static Forecast of(
+      ModelConfig config, int bits, TextVectors.Settings settings, int tokens, int threads) {
+    CacheShape shape = config.cacheShape();
+    int length = settings.length();
+    int heads = 2 * shape.layers() * shape.kvHeads();
+    int heldOut = TextVectors.heldOut(tokens, length);
+    int training = Math.min(settings.tokens(), tokens - heldOut);
+    int stretches = Math.max(1, tokens / length);
+    TrainingSettings how = TrainingSettings.of(CommvqProfile.stages(bits, shape.headDim()));
+    long vector = (long) Short.BYTES * shape.headDim();
+    long codebook = (long) Float.BYTES * how.stages() * 2 * AdditiveStages.ROWS * shape.headDim();
+    long stretch = heads * vector * length;
+    long trained = threads * TrainingSpeed.heap(how, shape.headDim(), training);
+    return new Forecast(
+        List.of(
+            new Stage(
+                "reading %d stretches of %d tokens".formatted(stretches, length),
+                Effort.READING,
+                stretches,
+                stretches * new DecoderWork(config).forward(length)),
+            new Stage(
+                "codebooks of %d heads, %d vectors each".formatted(heads, training),
+                Effort.TRAINING,
+                heads,
+                heads * TrainingSpeed.operations(how, shape.headDim(), training))),
+        // A profile holds all codebooks, and so do what is put in and what is written.
+        Math.max(stretch, Math.max(trained, 3 * heads * codebook)),
+        (long) Float.BYTES * heads * shape.headDim() * length,
+        heads * vector * (training + heldOut) + heads * codebook);
+  }
+}

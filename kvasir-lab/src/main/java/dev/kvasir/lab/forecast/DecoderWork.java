@@ -1,0 +1,62 @@
+package dev.kvasir.lab.forecast;
+
+import dev.kvasir.model.ModelConfig;
+
+/**
+ * Floating-point operations of a decoder on a text, a multiplication and its addition being two.
+ * What is left out (norms, rotations, softmax) is less than a hundredth.
+ */
+public record DecoderWork(ModelConfig config) {
+  public DecoderWork {
+    config.requirePlain("calibration");
+  }
+
+  private double queryValues() {
+    return (double) config.queryHeads() * config.headDim();
+  }
+
+  private double kvValues() {
+    return (double) config.kvHeads() * config.headDim();
+  }
+
+  /** Products of queries, keys and values of a layer with their weights. */
+  double projections(int tokens) {
+    return 2 * tokens * config.hidden() * (queryValues() + 2 * kvValues());
+  }
+
+  /** Scores and sums of a layer, every token attending to all before it. */
+  private double attention(int tokens) {
+    return 2 * queryValues() * tokens * tokens;
+  }
+
+  /** All products of a layer with weights. */
+  private double products(int tokens) {
+    double rest = queryValues() + 3.0 * config.feedForward();
+    return projections(tokens) + 2 * tokens * config.hidden() * rest;
+  }
+
+  /** One layer. */
+  double layer(int tokens) {
+    return products(tokens) + attention(tokens);
+  }
+
+  /** Products with the output weights, once. */
+  double logits(int tokens) {
+    return 2.0 * tokens * config.hidden() * config.vocabulary();
+  }
+
+  /** All layers; {@link #logits} come on top where they are wanted. */
+  public double forward(int tokens) {
+    return config.layers() * layer(tokens);
+  }
+
+  /**
+   * From a text to gradients of its keys and values. Layers are computed once on the way there and
+   * once more on the way back, which has as many products with weights again, and of attention
+   * scores, and gradients of weights, queries, keys and values: two and a half times as many.
+   */
+  public double gradients(int tokens) {
+    double back = products(tokens) + 2.5 * attention(tokens);
+    return 2 * forward(tokens) + config.layers() * back + 2 * logits(tokens);
+  }
+}

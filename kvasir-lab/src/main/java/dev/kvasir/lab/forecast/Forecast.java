@@ -1,0 +1,72 @@
+package dev.kvasir.lab.forecast;
+
+import dev.kvasir.error.InvalidInputException;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * What a work takes.
+ *
+ * @param arrays bytes on the heap at the most, the model's own left out
+ * @param outside bytes of memory outside the heap, the weights left out
+ * @param disk bytes beside the result while it is in the making
+ */
+public record Forecast(List<Stage> stages, long arrays, long outside, long disk) {
+  /** Tokenizer, code and texts; and what a collector needs beside large arrays. */
+  private static final long BESIDE = 96L << 20;
+
+  private static final double SLACK = 1.25;
+
+  /** Bytes of heap that are enough. */
+  public long heap() {
+    return BESIDE + (long) (SLACK * arrays);
+  }
+
+  public double operations() {
+    return stages.stream().mapToDouble(Stage::operations).sum();
+  }
+
+  public Set<Effort> efforts() {
+    EnumSet<Effort> all = EnumSet.noneOf(Effort.class);
+    stages.forEach(stage -> all.add(stage.effort()));
+    return all;
+  }
+
+  /** On some machines that are each as fast as this one. */
+  public double seconds(Speeds speeds, int machines) {
+    return stages.stream()
+        .mapToDouble(stage -> stage.seconds(speeds.of(stage.effort()), speeds.threads(), machines))
+        .sum();
+  }
+
+  /**
+   * Refuses what cannot come to its end here.
+   *
+   * @param out where the result goes
+   */
+  public void requireRoom(long mostHeap, Path out) {
+    if (heap() > mostHeap) {
+      throw new InvalidInputException(
+          "this takes %d bytes of heap; Java may use %d (-Xmx, in KVASIR_JAVA_OPTS)"
+              .formatted(heap(), mostHeap));
+    }
+    long free = freeBeside(out);
+    if (disk > free) {
+      throw new InvalidInputException(
+          "%s: this takes %d bytes beside it; the disk has %d left".formatted(out, disk, free));
+    }
+  }
+
+  /** Bytes that a disk has left for what is kept beside a file. */
+  public static long freeBeside(Path file) {
+    try {
+      return Files.getFileStore(file.toAbsolutePath().getParent()).getUsableSpace();
+    } catch (IOException e) {
+      throw new InvalidInputException("%s: its disk cannot be asked".formatted(file), e);
+    }
+  }
+}

@@ -1,0 +1,104 @@
+package dev.kvasir.lab.forecast;
+
+import dev.kvasir.cache.KvCache;
+import dev.kvasir.codec.CacheShape;
+import dev.kvasir.codec.mead.HeadProfile;
+import dev.kvasir.lab.gradient.TracedDecoder;
+import dev.kvasir.lab.mead.MeadSettings;
+import dev.kvasir.model.ModelConfig;
+import java.util.ArrayList;
+import java.util.List;
+
+/** What tables, metrics and classes of Mead take. */
+public final class MeadForecast {
+  /** Ids that the engine takes at a time. */
+  private static final int BLOCK = KvCache.TOKENS_PER_PAGE;
+
+  private MeadForecast() {}
+
+  /**
+   * @param selfMade whether the model makes up its prose
+   */
+  public static Forecast of(ModelConfig config, MeadSettings settings, boolean selfMade) {
+    DecoderWork work = new DecoderWork(config);
+    CacheShape shape = config.cacheShape();
+    int length = settings.length();
+    int texts = settings.proseTexts() + settings.taskTexts();
+    int followed = settings.metricTexts() * (settings.taskTexts() > 0 ? 2 : 1);
+    List<Stage> stages = new ArrayList<>();
+    if (selfMade) {
+      stages.add(
+          new Stage(
+              "making up %d texts of %d tokens".formatted(settings.proseTexts(), length),
+              Effort.READING,
+              settings.proseTexts(),
+              settings.proseTexts() * (work.forward(length) + work.logits(length))));
+    }
+    stages.add(
+        new Stage(
+            "reading %d texts".formatted(texts),
+            Effort.TRACING,
+            texts,
+            texts * work.forward(length)));
+    stages.add(
+        new Stage(
+            "following the loss back in %d texts".formatted(followed),
+            Effort.TRACING,
+            followed,
+            followed * work.gradients(length)));
+    stages.add(
+        new Stage(
+            "computing %d ids alone, for tables".formatted(ids(config, settings)),
+            Effort.TRACING,
+            1,
+            ids(config, settings) * work.forward(1)));
+    stages.add(
+        new Stage(
+            "computing %d ids for the first layer".formatted(config.vocabulary()),
+            Effort.READING,
+            1,
+            config.vocabulary() * work.forward(BLOCK) / BLOCK));
+    stages.add(
+        new Stage(
+            "fitting %d layers".formatted(shape.layers()),
+            Effort.FITTING,
+            1,
+            shape.layers() * fitting(config, settings)));
+    int width = shape.kvHeads() * (shape.keyDim() + shape.valueDim());
+    long sums = (long) Float.BYTES * shape.layers() * config.vocabulary() * width;
+    long metric = metric(shape);
+    long features = config.hidden() + width + 1L;
+    long fitted =
+        (long) Float.BYTES * ids(config, settings) * (features + (2L + shape.layers()) * width)
+            + 3 * Double.BYTES * features * features;
+    return new Forecast(
+        stages,
+        sums + 4 * metric + Math.max(TracedDecoder.bytesOfGradients(config, length), fitted),
+        0,
+        (long) Float.BYTES * shape.layers() * width * length * settings.keptTexts() + metric);
+  }
+
+  private static int ids(ModelConfig config, MeadSettings settings) {
+    return Math.min(settings.tableRows(), config.vocabulary());
+  }
+
+  /** Regressions of a layer's table, and what its kept texts are looked through for. */
+  private static double fitting(ModelConfig config, MeadSettings settings) {
+    CacheShape shape = config.cacheShape();
+    double width = shape.kvHeads() * (shape.keyDim() + shape.valueDim());
+    double features = config.hidden() + width + 1;
+    double ids = ids(config, settings);
+    double regression =
+        2 * ids * features * (features + 2 * width) + features * features * features / 3;
+    double tokens = (double) settings.keptTexts() * settings.length();
+    double ofHead = 2.0 * shape.valueDim() * shape.valueDim();
+    // Covariances of all, of what tables leave and of what means leave; components of both.
+    return regression + 5 * tokens * shape.kvHeads() * ofHead;
+  }
+
+  /** Sums over gradients, 64-bit floats. */
+  private static long metric(CacheShape shape) {
+    long ofRank = shape.keyDim() + (long) shape.valueDim() * shape.valueDim();
+    return Double.BYTES * HeadProfile.RANKS * ofRank * shape.layers() * shape.kvHeads();
+  }
+}

@@ -1,0 +1,45 @@
+package dev.kvasir.lab.forecast;
+
+import dev.kvasir.lab.gradient.TracedDecoder;
+import dev.kvasir.lab.smooth.Smoothing;
+import dev.kvasir.lab.smooth.SmoothingSettings;
+import dev.kvasir.model.ModelConfig;
+import java.util.List;
+
+/** What widths of layers and factors of keys take. */
+public final class PmkvqForecast {
+  private PmkvqForecast() {}
+
+  /**
+   * @param samples of the text, each of {@code length} tokens
+   */
+  public static Forecast of(ModelConfig config, int samples, int length) {
+    DecoderWork work = new DecoderWork(config);
+    int queries = Math.min(length, SmoothingSettings.defaults().queries());
+    double queryValues = (double) config.queryHeads() * config.headDim();
+    // Scores and sums of some queries, over half of the keys, for each strength and without any.
+    double trials =
+        (2.0 + Smoothing.STRENGTHS) * config.layers() * 2 * queryValues * queries * length;
+    long probe = (long) Float.BYTES * config.queryHeads() * queries * length;
+    return new Forecast(
+        List.of(
+            new Stage(
+                "gradients of %d samples of %d tokens".formatted(samples, length),
+                Effort.TRACING,
+                samples,
+                samples * work.gradients(length)),
+            new Stage(
+                "reach of keys in %d samples".formatted(samples),
+                Effort.TRACING,
+                samples,
+                samples * work.forward(length)),
+            new Stage(
+                "trials of factors in %d samples".formatted(samples),
+                Effort.TRACING,
+                samples,
+                samples * (work.forward(length) + trials))),
+        TracedDecoder.bytesOfGradients(config, length) + probe,
+        0,
+        0);
+  }
+}

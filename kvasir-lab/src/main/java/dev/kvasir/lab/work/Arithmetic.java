@@ -1,0 +1,33 @@
+package dev.kvasir.lab.work;
+
+import dev.kvasir.kernel.KernelChoice;
+import dev.kvasir.kernel.Kernels;
+import java.util.Arrays;
+
+/**
+ * Tells machines apart that add in another order: long sums are kept in as many parts as a vector
+ * has lanes, so figures are the same bits only where vectors are as wide.
+ */
+public final class Arithmetic {
+  private static final int ROWS = 8;
+  private static final int DEPTH = 256;
+
+  private Arithmetic() {}
+
+  /** Of this process: the same number wherever sums come out the same. */
+  public static int mark() {
+    return mark(KernelChoice.ofThisProcess().kernels());
+  }
+
+  static int mark(Kernels kernels) {
+    float[] thirds = new float[ROWS * DEPTH]; // (ROWS, DEPTH)
+    for (int i = 0; i < thirds.length; i++) {
+      thirds[i] = 1f / (3 + i);
+    }
+    float[] products = new float[ROWS * ROWS];
+    kernels
+        .floats()
+        .products(thirds, 0, DEPTH, ROWS, thirds, 0, DEPTH, ROWS, DEPTH, products, 0, ROWS);
+    return Arrays.hashCode(products);
+  }
+}

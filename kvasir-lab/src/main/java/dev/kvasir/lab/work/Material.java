@@ -1,0 +1,109 @@
+package dev.kvasir.lab.work;
+
+import dev.kvasir.error.InvalidInputException;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.Serializable;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.DigestInputStream;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Stream;
+
+/**
+ * A file or a flat folder that pieces read, wherever it lies known by its content.
+ *
+ * @param path where it lies on the machine that made the plan
+ * @param name its last part
+ * @param folder whether it is one
+ * @param hashes SHA-256 of each file by its name, in hexadecimal digits
+ */
+public record Material(
+    Role role, String path, String name, boolean folder, TreeMap<String, String> hashes)
+    implements Serializable {
+  /** What it is for. */
+  public enum Role {
+    MODEL,
+    PROFILE,
+    FILE
+  }
+
+  /** Looks at a file or folder of this machine, and reads all of it. */
+  public static Material of(Role role, Path path) {
+    Path whole = path.toAbsolutePath().normalize();
+    return new Material(
+        role,
+        whole.toString(),
+        whole.getFileName().toString(),
+        Files.isDirectory(whole),
+        hashes(whole));
+  }
+
+  /** Files that a model is made of lie beside each other, whichever of them was named. */
+  private static TreeMap<String, String> hashes(Path path) {
+    TreeMap<String, String> hashes = new TreeMap<>();
+    files(path).forEach(file -> hashes.put(file.getFileName().toString(), sha256(file)));
+    return hashes;
+  }
+
+  private static List<Path> files(Path path) {
+    String name = path.getFileName().toString();
+    String stem = name.replaceFirst("-\\d{5}-of-\\d{5}\\.gguf$", "-");
+    if (!Files.isDirectory(path) && stem.equals(name)) {
+      return List.of(path);
+    }
+    try (Stream<Path> all = Files.list(Files.isDirectory(path) ? path : path.getParent())) {
+      return all.filter(Files::isRegularFile)
+          .filter(file -> Files.isDirectory(path) || file.getFileName().toString().startsWith(stem))
+          .filter(file -> !file.toString().endsWith(".kvasir-sha256"))
+          .sorted()
+          .toList();
+    } catch (IOException e) {
+      throw new InvalidInputException("%s: cannot be read".formatted(path), e);
+    }
+  }
+
+  /** The files, each by the path that it has on the machine that made the plan. */
+  public Map<String, Path> files() {
+    Path folderOfFiles = folder ? Path.of(path) : Path.of(path).getParent();
+    Map<String, Path> files = new TreeMap<>();
+    hashes.keySet().forEach(file -> files.put(file, folderOfFiles.resolve(file)));
+    return files;
+  }
+
+  /**
+   * Refuses what lies at a place, unless it is this.
+   *
+   * @param host what messages call the machine
+   */
+  public void requireAt(Path place, String host) {
+    Path folderOfFiles = folder ? place : place.toAbsolutePath().getParent();
+    hashes.forEach((file, hash) -> requireFile(folderOfFiles.resolve(file), hash, host));
+  }
+
+  private static void requireFile(Path file, String hash, String host) {
+    boolean there = Files.isRegularFile(file);
+    if (!there || !sha256(file).equals(hash)) {
+      throw new InvalidInputException(
+          "%s: is %s on %s; put the same file there, or send it along with --ship"
+              .formatted(file, there ? "another file" : "not there", host));
+    }
+  }
+
+  private static String sha256(Path file) {
+    try (DigestInputStream in =
+        new DigestInputStream(Files.newInputStream(file), MessageDigest.getInstance("SHA-256"))) {
+      in.transferTo(OutputStream.nullOutputStream());
+      return HexFormat.of().formatHex(in.getMessageDigest().digest());
+    } catch (IOException e) {
+      throw new InvalidInputException("%s: cannot be read".formatted(file), e);
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException(e); // every Java has it
+    }
+  }
+}

@@ -1,0 +1,33 @@
+package dev.kvasir.lab.work;
+
+import dev.kvasir.Model;
+import java.util.Map;
+
+/**
+ * Opens runners on other machines, found through {@link java.util.ServiceLoader}: the lab does not
+ * know the modules above it.
+ */
+public interface RunnerProvider {
+  /**
+   * What somebody wants work to run with.
+   *
+   * @param place where, as typed
+   * @param settings of the place, as it names them
+   * @param ship whether materials are sent along; otherwise they lie at the same paths everywhere
+   * @param model what the plan was made with, loaded from the materials
+   */
+  record Order(
+      String place, Map<String, String> settings, boolean ship, Materials materials, Model model) {}
+
+  /**
+   * Threads that the model of the plan should have, because pieces run in this process too.
+   *
+   * @return 0 where they do not
+   */
+  int threadsHere(String place);
+
+  /**
+   * @throws dev.kvasir.error.InvalidInputException where nobody is at the place
+   */
+  Runner open(Order order);
+}

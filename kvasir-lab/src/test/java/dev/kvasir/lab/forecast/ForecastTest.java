@@ -1,0 +1,64 @@
+package dev.kvasir.lab.forecast;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
+
+import dev.kvasir.Model;
+import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.lab.codebook.TextVectors;
+import dev.kvasir.model.ModelConfig;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class ForecastTest {
+  private static final Speeds SPEEDS = Speeds.stated(2, 10);
+
+  @TempDir private Path folder;
+
+  @Test
+  void machinesShareWholePiecesAndThreadsThoseOfOneThread() {
+    Stage reading = new Stage("reading", Effort.READING, 8, 800);
+    Stage training = new Stage("training", Effort.TRAINING, 8, 12);
+    Forecast forecast = new Forecast(List.of(reading, training), 0, 0, 0);
+    assertThat(forecast.seconds(SPEEDS, 1)).isCloseTo(80 + 8, within(1e-9));
+    // Three machines read three texts one after another, and train two heads.
+    assertThat(forecast.seconds(SPEEDS, 3)).isCloseTo(30 + 4, within(1e-9));
+    assertThat(forecast.seconds(SPEEDS, 100)).isCloseTo(10 + 2, within(1e-9));
+  }
+
+  @Test
+  void whatDoesNotFitIsRefusedInASentence() {
+    Path out = folder.resolve("a.profile");
+    int mebibyte = 1 << 20;
+    assertThatThrownBy(() -> new Forecast(List.of(), 4, 0, 0).requireRoom(mebibyte, out))
+        .isInstanceOf(InvalidInputException.class)
+        .hasMessageStartingWith("this takes 100663301 bytes of heap; Java may use 1048576");
+    assertThatThrownBy(() -> new Forecast(List.of(), 0, 0, 1L << 60).requireRoom(1L << 40, out))
+        .isInstanceOf(InvalidInputException.class)
+        .hasMessageContaining("this takes 1152921504606846976 bytes beside it; the disk has");
+    new Forecast(List.of(), 1000, 0, 1).requireRoom(97 * mebibyte, out);
+  }
+
+  /** The model's 8 layers have 1.6 million weights each, 8 query heads and 2 KV heads of 64. */
+  @Test
+  void amountsFollowFromTheModelsShape() {
+    try (Model model = Model.bundled()) {
+      ModelConfig config = model.config();
+      double weights =
+          2.0 * config.hidden() * 64 * (8 + 2) + 3.0 * config.hidden() * config.feedForward();
+      double layer = 2 * 100 * weights + 2 * 8 * 64 * 100 * 100;
+      DecoderWork work = new DecoderWork(config);
+      assertThat(work.forward(100)).isCloseTo(8 * layer, within(1.0));
+      assertThat(work.gradients(100)).isBetween(3 * work.forward(100), 5 * work.forward(100));
+
+      Forecast books =
+          CommvqForecast.of(config, 1, new TextVectors.Settings(1000, 128, 1), 4096, 2);
+      long codebooks = 32 * 4 * 5 * 128 * 64;
+      assertThat(books.disk()).isEqualTo(32 * 2 * 64 * (1000 + 4 * 128) + codebooks);
+      assertThat(books.efforts()).containsExactly(Effort.READING, Effort.TRAINING);
+    }
+  }
+}

@@ -1,0 +1,103 @@
+package dev.kvasir.spark;
+
+import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.lab.work.Arithmetic;
+import dev.kvasir.lab.work.Material;
+import dev.kvasir.lab.work.Runner;
+import dev.kvasir.lab.work.RunnerProvider;
+import dev.kvasir.lab.work.Worksite;
+import java.net.URISyntaxException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import org.apache.spark.SparkConf;
+import org.apache.spark.api.java.JavaSparkContext;
+
+/** Opens a runner at a master of Spark. */
+public final class SparkPlace implements RunnerProvider {
+  private static final String LOGGING = "log4j2.configurationFile";
+  private static final String EXECUTOR_FLAGS = "spark.executor.extraJavaOptions";
+  private static final String FLAGS =
+      "--add-modules jdk.incubator.vector --enable-native-access=ALL-UNNAMED";
+
+  /** The first that Spark 4.2 is known to run on here. */
+  private static final Runtime.Version LEAST_JAVA = Runtime.Version.parse("25.0.3");
+
+  @Override
+  public int threadsHere(String place) {
+    return isLocal(place) ? 1 : 0;
+  }
+
+  /** Whether pieces run in this process. */
+  private static boolean isLocal(String place) {
+    return place.equals("local") || place.startsWith("local[");
+  }
+
+  @Override
+  public Runner open(Order order) {
+    if (Runtime.version().compareTo(LEAST_JAVA) < 0) {
+      throw new InvalidInputException(
+          "Java is %s; Spark needs %s or later".formatted(Runtime.version(), LEAST_JAVA));
+    }
+    if (System.getProperty(LOGGING) == null) {
+      System.setProperty(LOGGING, "classpath:dev/kvasir/spark/log4j2.properties");
+    }
+    JavaSparkContext spark = connect(order.place(), conf(order.place(), order.settings()));
+    try {
+      return runner(order, spark);
+    } catch (RuntimeException e) {
+      spark.close();
+      throw e;
+    }
+  }
+
+  private static SparkRunner runner(Order order, JavaSparkContext spark) {
+    boolean local = isLocal(order.place());
+    if (local) {
+      int threads = spark.getConf().getInt("spark.task.cpus", 1);
+      ExecutorSites.lend(order.materials(), Worksite.of(order.model(), threads));
+    } else if (order.ship()) {
+      order.materials().all().forEach(material -> ship(material, spark));
+    }
+    PieceTask task = new PieceTask(order.materials(), order.ship(), Arithmetic.mark());
+    return new SparkRunner(spark, order.model(), task, order.place(), local);
+  }
+
+  private static void ship(Material material, JavaSparkContext spark) {
+    material.files().values().forEach(file -> spark.addFile(file.toString()));
+  }
+
+  private static JavaSparkContext connect(String place, SparkConf conf) {
+    try {
+      return new JavaSparkContext(conf);
+    } catch (Exception e) { // Scala's are not declared
+      throw new InvalidInputException(
+          "--on is '%s', which cannot be reached: %s".formatted(place, firstLine(e)), e);
+    }
+  }
+
+  static String firstLine(Throwable e) {
+    return String.valueOf(e.getMessage()).lines().findFirst().orElse("");
+  }
+
+  /** What the command and its surroundings say goes before what is usual. */
+  static SparkConf conf(String place, Map<String, String> settings) {
+    SparkConf conf = new SparkConf().setMaster(place).setIfMissing("spark.app.name", "kvasir");
+    settings.forEach(conf::set);
+    conf.set(EXECUTOR_FLAGS, (FLAGS + " " + conf.get(EXECUTOR_FLAGS, "")).strip());
+    Path jar = ownJar();
+    if (Files.isRegularFile(jar)) {
+      conf.setIfMissing("spark.jars", jar.toUri().toString());
+    }
+    return conf;
+  }
+
+  /** The jar with all of Kvasir, or a folder of classes where it is being built. */
+  private static Path ownJar() {
+    try {
+      return Path.of(SparkPlace.class.getProtectionDomain().getCodeSource().getLocation().toURI());
+    } catch (URISyntaxException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+}

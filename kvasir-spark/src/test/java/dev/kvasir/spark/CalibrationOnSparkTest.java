@@ -1,0 +1,123 @@
+package dev.kvasir.spark;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kvasir.LoadOptions;
+import dev.kvasir.Model;
+import dev.kvasir.codec.commvq.Codebook;
+import dev.kvasir.codec.pmkvq.KeyScales;
+import dev.kvasir.lab.WorkListener;
+import dev.kvasir.lab.allocate.Sensitivities;
+import dev.kvasir.lab.allocate.SensitivitySettings;
+import dev.kvasir.lab.calibrate.CalibrationTexts;
+import dev.kvasir.lab.codebook.CodebookTraining;
+import dev.kvasir.lab.codebook.SamplePlace;
+import dev.kvasir.lab.codebook.TextVectors;
+import dev.kvasir.lab.codebook.TrainedHead;
+import dev.kvasir.lab.codebook.TrainingSettings;
+import dev.kvasir.lab.smooth.Smoothing;
+import dev.kvasir.lab.smooth.SmoothingSettings;
+import dev.kvasir.lab.text.BundledText;
+import dev.kvasir.lab.work.LocalRunner;
+import dev.kvasir.lab.work.Materials;
+import dev.kvasir.lab.work.Runner;
+import dev.kvasir.lab.work.RunnerProvider;
+import dev.kvasir.lab.work.Worksite;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Set;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/**
+ * What a calibration finds is the same bits here and there, each of its pieces having been sent.
+ */
+class CalibrationOnSparkTest {
+  private static final String TEXT = BundledText.filler().substring(0, 2000);
+  private static Model model;
+  private static Runner here;
+  private static Runner there;
+
+  @BeforeAll
+  static void open() {
+    model = Model.bundled(LoadOptions.defaults().withThreads(1));
+    here = new LocalRunner(Worksite.of(model, 2));
+    Map<String, String> settings =
+        Map.of("spark.ui.enabled", "false", "spark.driver.host", "127.0.0.1");
+    there =
+        new SparkPlace()
+            .open(
+                new RunnerProvider.Order("local[2]", settings, false, Materials.bundled(), model));
+  }
+
+  @AfterAll
+  static void close() {
+    there.close();
+    model.close();
+  }
+
+  @Test
+  void widthsAndFactors() {
+    assertThat(sensitivities(there).floats()).isEqualTo(sensitivities(here).floats());
+    Smoothing expected = smoothing(here);
+    Smoothing found = smoothing(there);
+    assertThat(found.factors()).isDeepEqualTo(expected.factors());
+    assertThat(found.layers()).isEqualTo(expected.layers());
+  }
+
+  private static CalibrationTexts texts() {
+    return CalibrationTexts.choose(model, "text", TEXT, 2, 132, 1);
+  }
+
+  private static Sensitivities sensitivities(Runner runner) {
+    return Sensitivities.measure(
+            runner,
+            texts(),
+            new SensitivitySettings(Sensitivities.WIDTHS, 1, KeyScales.CHANNEL),
+            WorkListener.NONE)
+        .orElseThrow();
+  }
+
+  private static Smoothing smoothing(Runner runner) {
+    return Smoothing.search(
+            runner,
+            model.config(),
+            texts(),
+            4,
+            Collections.nCopies(model.config().layers(), 2),
+            SmoothingSettings.defaults(),
+            WorkListener.NONE)
+        .orElseThrow();
+  }
+
+  @Test
+  void codebooks() {
+    Map<TrainedHead, Codebook> expected = codebooks(here);
+    Map<TrainedHead, Codebook> found = codebooks(there);
+    assertThat(found).containsOnlyKeys(expected.keySet());
+    expected.forEach(
+        (head, codebook) -> {
+          assertThat(found.get(head).mean()).isEqualTo(codebook.mean());
+          assertThat(found.get(head).stages().rows()).isEqualTo(codebook.stages().rows());
+        });
+  }
+
+  private static Map<TrainedHead, Codebook> codebooks(Runner runner) {
+    TextVectors vectors =
+        TextVectors.read(
+                model,
+                "text",
+                TEXT,
+                new TextVectors.Settings(256, 128, 1),
+                runner,
+                SamplePlace.MEMORY,
+                WorkListener.NONE)
+            .orElseThrow();
+    Map<TrainedHead, Codebook> found = new HashMap<>();
+    new CodebookTraining(vectors.training(), new TrainingSettings(1, 1, 2, 0.03, 0.001, 1, 1), 1)
+        .run(Set.of(), runner, WorkListener.NONE, found::put);
+    return found;
+  }
+}

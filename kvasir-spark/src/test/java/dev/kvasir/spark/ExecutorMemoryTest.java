@@ -1,0 +1,37 @@
+package dev.kvasir.spark;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatNoException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.kvasir.error.InvalidInputException;
+import org.apache.spark.SparkConf;
+import org.junit.jupiter.api.Test;
+
+class ExecutorMemoryTest {
+  private static final long MIB = 1 << 20;
+
+  @Test
+  void whatAnExecutorIsGivenIsItsHeapAndWhatLiesBeside() {
+    SparkConf conf = new SparkConf(false);
+    assertThat(ExecutorMemory.given(conf)).isEqualTo((1024 + 384) * MIB);
+    conf.set("spark.executor.memory", "8g");
+    assertThat(ExecutorMemory.given(conf)).isEqualTo((8192 + 819) * MIB);
+    conf.set("spark.executor.memoryOverhead", "2g").set("spark.memory.offHeap.enabled", "true");
+    conf.set("spark.memory.offHeap.size", "1g");
+    assertThat(ExecutorMemory.given(conf)).isEqualTo((8192 + 2048 + 1024) * MIB);
+  }
+
+  @Test
+  void moreThanThatIsRefusedBeforeAnyWork() {
+    SparkConf conf = new SparkConf(false);
+    assertThatNoException()
+        .isThrownBy(() -> new ExecutorMemory(500 * MIB, 99 * MIB, 4).requireWithin(conf));
+    assertThatThrownBy(() -> new ExecutorMemory(500 * MIB, 100 * MIB, 4).requireWithin(conf))
+        .isInstanceOf(InvalidInputException.class)
+        .hasMessage(
+            "an executor would take 1,412 MiB (weights 500 MiB, 100 MiB for each of 4 pieces at a"
+                + " time, 512 MiB beside them); spark.executor.memory and"
+                + " spark.executor.memoryOverhead give it 1,408 MiB");
+  }
+}

@@ -1,0 +1,285 @@
+package dev.kvasir.spark;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.google.gson.JsonElement;
+import com.google.gson.JsonParser;
+import dev.kvasir.LoadOptions;
+import dev.kvasir.Model;
+import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.lab.WorkListener;
+import dev.kvasir.lab.eval.Evaluation;
+import dev.kvasir.lab.eval.EvaluationJournal;
+import dev.kvasir.lab.eval.EvaluationJson;
+import dev.kvasir.lab.eval.Evaluator;
+import dev.kvasir.lab.eval.Settings;
+import dev.kvasir.lab.eval.Sources;
+import dev.kvasir.lab.eval.Task;
+import dev.kvasir.lab.work.LocalRunner;
+import dev.kvasir.lab.work.Material;
+import dev.kvasir.lab.work.Materials;
+import dev.kvasir.lab.work.Piece;
+import dev.kvasir.lab.work.Runner;
+import dev.kvasir.lab.work.RunnerProvider;
+import dev.kvasir.lab.work.Stopped;
+import dev.kvasir.lab.work.Worksite;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Collections;
+import java.util.EnumSet;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class SparkRunnerTest {
+  private static final Map<String, String> HERE =
+      Map.of("spark.ui.enabled", "false", "spark.driver.host", "127.0.0.1");
+
+  private static Model model;
+  private static String expected;
+
+  @BeforeAll
+  static void measureWithoutSpark() {
+    model = Model.bundled(LoadOptions.defaults().withThreads(1));
+    expected = figures(evaluate(new LocalRunner(Worksite.of(model)), WorkListener.NONE));
+  }
+
+  @AfterAll
+  static void close() {
+    model.close();
+  }
+
+  private static Evaluator evaluator() {
+    return new Evaluator(
+        model,
+        new Settings(
+                List.of(CacheSpec.parse("kivi:2,window=0")),
+                EnumSet.of(Task.KLD, Task.NEEDLE, Task.CHAIN),
+                List.of(260),
+                5,
+                1,
+                1)
+            .untimed(),
+        Sources.bundled(true));
+  }
+
+  private static Evaluation evaluate(Runner runner, WorkListener listener) {
+    return evaluator().run(runner, listener, EvaluationJournal.none());
+  }
+
+  private static String figures(Evaluation evaluation) {
+    assertThat(evaluation.complete()).isTrue();
+    return EvaluationJson.of(evaluation);
+  }
+
+  private static Runner spark(String place, Map<String, String> settings) {
+    return new SparkPlace()
+        .open(new RunnerProvider.Order(place, settings, false, Materials.bundled(), model));
+  }
+
+  /** The text of a file, and how many models its process has loaded. */
+  private record Reading(String file) implements Piece<String> {
+    @Override
+    public String name() {
+      return "reading " + file;
+    }
+
+    @Override
+    public double work() {
+      return 1;
+    }
+
+    @Override
+    public String run(Worksite site, WorkListener listener) {
+      Path here = site.file(Path.of(file));
+      assertThat(here).isNotEqualTo(Path.of(file));
+      try {
+        return Files.readString(here) + " " + System.identityHashCode(site.model());
+      } catch (IOException e) {
+        throw new UncheckedIOException(e);
+      }
+    }
+  }
+
+  @Test
+  void twoWorkersGiveTheSameBitsAlsoWhereOneIsLost(@TempDir Path folder) throws IOException {
+    Path file = Files.writeString(folder.resolve("text"), "sent along");
+    Materials materials = Materials.bundled().with(Material.of(Material.Role.FILE, file));
+    try (StandaloneCluster cluster = new StandaloneCluster(folder, 2);
+        Runner runner =
+            new SparkPlace()
+                .open(
+                    new RunnerProvider.Order(
+                        cluster.address(),
+                        StandaloneCluster.settings(2),
+                        true,
+                        materials,
+                        model))) {
+      assertThat(runner.sideBySide()).isEqualTo(2);
+      Set<String> read = new HashSet<>();
+      runner.<String>run(
+          Collections.nCopies(6, new Reading(file.toString())),
+          WorkListener.NONE,
+          (piece, result) -> read.add(result));
+      assertThat(read).as("a model for each executor").hasSizeBetween(1, 2);
+      assertThat(read).allMatch(text -> text.startsWith("sent along "));
+      assertThat(figures(evaluate(runner, WorkListener.NONE))).isEqualTo(expected);
+      boolean[] killed = {false};
+      WorkListener killer =
+          (done, inAll) -> {
+            if (done > 0 && !killed[0]) {
+              killed[0] = true;
+              cluster.killWorker();
+            }
+          };
+      assertThat(figures(evaluate(runner, killer))).isEqualTo(expected);
+      assertThat(killed[0]).isTrue();
+    }
+  }
+
+  @Test
+  void piecesInOneProcessGiveTheSameBitsAndHaveTheirNamesOnSparksPage()
+      throws IOException, InterruptedException {
+    Map<String, String> settings = Map.of("spark.ui.port", "0", "spark.driver.host", "127.0.0.1");
+    try (Runner runner = spark("local[4]", settings);
+        HttpClient client = HttpClient.newHttpClient()) {
+      assertThat(runner.sideBySide()).isEqualTo(4);
+      assertThat(figures(evaluate(runner, WorkListener.NONE))).isEqualTo(expected);
+      String applications = runner.page().orElseThrow() + "/api/v1/applications";
+      String id = read(client, applications).getFirst().getAsJsonObject().get("id").getAsString();
+      assertThat(read(client, applications + "/" + id + "/jobs"))
+          .extracting(job -> job.getAsJsonObject().get("description").getAsString())
+          .containsExactlyInAnyOrder(
+              "the text with fp16; kivi:2,window=0",
+              "needle with fp16, 260 tokens, document 1 of 3",
+              "needle with fp16, 260 tokens, document 2 of 3",
+              "needle with fp16, 260 tokens, document 3 of 3",
+              "chain with fp16, programs 1 to 4 of 5",
+              "chain with fp16, program 5 of 5",
+              "needle with kivi:2,window=0, 260 tokens, document 1 of 3",
+              "needle with kivi:2,window=0, 260 tokens, document 2 of 3",
+              "needle with kivi:2,window=0, 260 tokens, document 3 of 3",
+              "chain with kivi:2,window=0, programs 1 to 4 of 5",
+              "chain with kivi:2,window=0, program 5 of 5");
+    }
+  }
+
+  private static List<JsonElement> read(HttpClient client, String address)
+      throws IOException, InterruptedException {
+    HttpRequest request = HttpRequest.newBuilder(URI.create(address)).build();
+    String body = client.send(request, HttpResponse.BodyHandlers.ofString()).body();
+    return JsonParser.parseString(body).getAsJsonArray().asList();
+  }
+
+  /** Stands for a driver that goes away in the midst of its work. */
+  private static final class Death extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+  }
+
+  @Test
+  void whatADeadDriverHadFinishedIsNotDoneAgain(@TempDir Path folder) {
+    Path file = folder.resolve("journal");
+    double[] work = {0, 0};
+    try (Runner runner = spark("local[2]", HERE)) {
+      WorkListener dying =
+          (done, inAll) -> {
+            work[0] = inAll;
+            if (done > inAll / 2) {
+              throw new Death();
+            }
+          };
+      assertThatThrownBy(
+              () -> evaluator().run(runner, dying, EvaluationJournal.at(file, "a build")))
+          .isInstanceOf(Death.class);
+    }
+    try (Runner runner = spark("local[2]", HERE)) {
+      Evaluation rest =
+          evaluator()
+              .run(runner, (done, inAll) -> work[1] = inAll, EvaluationJournal.at(file, "a build"));
+      assertThat(figures(rest)).isEqualTo(expected);
+    }
+    assertThat(work[1]).isPositive().isLessThan(work[0]);
+  }
+
+  private record Refusing(String name) implements Piece<Integer> {
+    private static final AtomicInteger TRIES = new AtomicInteger();
+
+    @Override
+    public double work() {
+      return 1;
+    }
+
+    @Override
+    public Integer run(Worksite site, WorkListener listener) {
+      TRIES.incrementAndGet();
+      throw new InvalidInputException("name is '%s'; expected another".formatted(name));
+    }
+  }
+
+  @Test
+  void aRefusalIsASentenceAndNotTriedAgain() {
+    try (Runner runner = spark("local[1,4]", HERE)) {
+      assertThatThrownBy(
+              () ->
+                  runner.<Integer>run(
+                      List.of(new Refusing("this")), WorkListener.NONE, (piece, result) -> {}))
+          .isInstanceOf(InvalidInputException.class)
+          .hasMessage("name is 'this'; expected another");
+      assertThat(Refusing.TRIES).hasValue(1);
+    }
+  }
+
+  private record Endless() implements Piece<Integer> {
+    @Override
+    public String name() {
+      return "no end";
+    }
+
+    @Override
+    public double work() {
+      return 1;
+    }
+
+    @Override
+    public Integer run(Worksite site, WorkListener listener) {
+      while (!listener.stopped()) {
+        Thread.onSpinWait();
+      }
+      throw new Stopped();
+    }
+  }
+
+  @Test
+  void piecesThatRunAreLeftWhereTheWorkIsStopped() {
+    try (Runner runner = spark("local[2]", HERE)) {
+      WorkListener stopping =
+          new WorkListener() {
+            @Override
+            public void progress(double done, double inAll) {}
+
+            @Override
+            public boolean stopped() {
+              return true;
+            }
+          };
+      assertThat(
+              runner.<Integer>run(
+                  List.of(new Endless(), new Endless()), stopping, (piece, result) -> {}))
+          .isFalse();
+    } // where they were not left, this would wait for them
+  }
+}

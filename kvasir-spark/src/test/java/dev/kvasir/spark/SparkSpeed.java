@@ -1,0 +1,105 @@
+package dev.kvasir.spark;
+
+import dev.kvasir.LoadOptions;
+import dev.kvasir.Model;
+import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.lab.WorkListener;
+import dev.kvasir.lab.eval.EvaluationJournal;
+import dev.kvasir.lab.eval.Evaluator;
+import dev.kvasir.lab.eval.Settings;
+import dev.kvasir.lab.eval.Sources;
+import dev.kvasir.lab.eval.Task;
+import dev.kvasir.lab.work.LocalRunner;
+import dev.kvasir.lab.work.Materials;
+import dev.kvasir.lab.work.Runner;
+import dev.kvasir.lab.work.RunnerProvider;
+import dev.kvasir.lab.work.Worksite;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.EnumSet;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Says what Spark costs and brings: an evaluation here, as {@code local[2]}, and with one and two
+ * workers of one core each, by turns. Everybody runs it once to warm up, which does not count.
+ *
+ * <p>{@code SparkSpeed ROUNDS}
+ */
+final class SparkSpeed {
+  private SparkSpeed() {}
+
+  public static void main(String[] arguments) throws IOException {
+    int rounds = arguments.length == 0 ? 3 : Integer.parseInt(arguments[0]);
+    List<Double> here = new ArrayList<>();
+    List<Double> local = new ArrayList<>();
+    List<Double> one = new ArrayList<>();
+    List<Double> two = new ArrayList<>();
+    try (Model crew = Model.bundled(LoadOptions.defaults().withThreads(2));
+        Model alone = Model.bundled(LoadOptions.defaults().withThreads(1));
+        StandaloneCluster cluster =
+            new StandaloneCluster(Files.createTempDirectory("spark-speed"), 2)) {
+      for (int i = 0; i < rounds; i++) {
+        here.add(seconds(crew, new LocalRunner(Worksite.of(crew))));
+        local.add(seconds(alone, "local[2]", Map.of("spark.ui.enabled", "false")));
+        one.add(seconds(alone, cluster.address(), StandaloneCluster.settings(1), 1));
+        two.add(seconds(alone, cluster.address(), StandaloneCluster.settings(2), 2));
+      }
+    }
+    System.out.printf("here, two threads  %s%n", Arrays.toString(sorted(here)));
+    System.out.printf("local[2]           %s%n", Arrays.toString(sorted(local)));
+    System.out.printf("one worker         %s%n", Arrays.toString(sorted(one)));
+    System.out.printf("two workers        %s%n", Arrays.toString(sorted(two)));
+    System.out.printf("local[2] takes %.2f of here%n", median(local) / median(here));
+    System.out.printf("two workers take %.2f of one%n", median(two) / median(one));
+    System.exit(0); // threads of Spark may linger
+  }
+
+  private static double seconds(
+      Model model, String place, Map<String, String> settings, int cores) {
+    Map<String, String> limited = new HashMap<>(settings);
+    limited.put("spark.cores.max", "" + cores);
+    return seconds(model, place, limited);
+  }
+
+  private static double seconds(Model model, String place, Map<String, String> settings) {
+    RunnerProvider.Order order =
+        new RunnerProvider.Order(place, settings, false, Materials.bundled(), model);
+    try (Runner runner = new SparkPlace().open(order)) {
+      return seconds(model, runner);
+    }
+  }
+
+  private static double seconds(Model model, Runner runner) {
+    Settings settings =
+        new Settings(
+                List.of(
+                    CacheSpec.parse("kivi:4,window=0"),
+                    CacheSpec.parse("kivi:2,window=0"),
+                    CacheSpec.parse("patternkv:2,window=0")),
+                EnumSet.of(Task.KLD, Task.NEEDLE, Task.CHAIN),
+                List.of(600),
+                16,
+                8,
+                1)
+            .untimed();
+    Evaluator evaluator = new Evaluator(model, settings, Sources.bundled(true));
+    long start = 0;
+    for (int turn = 0; turn < 2; turn++) {
+      start = System.nanoTime();
+      evaluator.run(runner, WorkListener.NONE, EvaluationJournal.none());
+    }
+    return (System.nanoTime() - start) / 1e9;
+  }
+
+  private static double[] sorted(List<Double> values) {
+    return values.stream().mapToDouble(value -> Math.round(10 * value) / 10.0).sorted().toArray();
+  }
+
+  private static double median(List<Double> values) {
+    return values.stream().sorted().toList().get(values.size() / 2);
+  }
+}
