@@ -99,15 +99,14 @@ public final class Launch {
     return this;
   }
 
-  /** An argument of two words. */
-  Launch argument(int index, long first, long second) {
-    arguments.set(JAVA_LONG, offsets[index] + 8L, second);
-    return argument(index, first);
-  }
-
   public Launch argument(int index, int value) {
     arguments.set(JAVA_INT, offsets[index], value);
     return this;
+  }
+
+  /** Where an argument begins among {@link #arguments}. */
+  int offset(int index) {
+    return offsets[index];
   }
 
   /** The bytes of all arguments, the first one at the beginning. */

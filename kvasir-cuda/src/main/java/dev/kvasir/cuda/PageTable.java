@@ -97,6 +97,11 @@ public final class PageTable implements AutoCloseable {
     return sequenceCount;
   }
 
+  /** Of all sequences. */
+  int entries() {
+    return entryCount;
+  }
+
   int packedPages(int sequence) {
     return sequences.get(JAVA_INT, at(sequence) + 4);
   }
