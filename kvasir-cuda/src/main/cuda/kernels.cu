@@ -1,6 +1,7 @@
 // Every kernel of the module, by the name that dev.kvasir.cuda asks for.
 #include "attend.cuh"
 #include "products.cuh"
+#include "prompt.cuh"
 #include "store.cuh"
 
 #define HALVES(D)                                                                                                      \
@@ -50,13 +51,21 @@ extern "C" __global__ void __launch_bounds__(PART_THREADS) code_halves(const u16
   codePart(x, columns, coded);
 }
 
+#define READ(NAME, BITS, D)                                                                                            \
+  extern "C" __global__ void __launch_bounds__(256, 1) read_##NAME##_d##D(const __grid_constant__ Prompt p) {           \
+    readPrompt<BITS, D>(p);                                                                                            \
+  }
+READ(fp16, 16, 64) READ(fp16, 16, 96) READ(fp16, 16, 128)
+READ(kivi2, 2, 64) READ(kivi2, 2, 96) READ(kivi2, 2, 128)
+READ(kivi4, 4, 64) READ(kivi4, 4, 96) READ(kivi4, 4, 128)
+
 #define TURN(D) \
   extern "C" __global__ void turn_d##D(const __grid_constant__ Turning t) { turnRow<D>(t); }
 TURN(64) TURN(96) TURN(128) TURN(256)
 
 // Up to 8 * COLUMNS rows at a time. Two blocks fit a multiprocessor at the least.
 #define PRODUCT(NAME, KIND, COLUMNS, TILES)                                                                            \
-  extern "C" __global__ void __launch_bounds__(256, 2) multiply_##NAME##_columns##COLUMNS(                              \
+  extern "C" __global__ void __launch_bounds__(256, 2) multiply_##NAME##_columns##COLUMNS##_tiles##TILES(               \
       const __grid_constant__ Product p) {                                                                             \
     multiply<KIND, COLUMNS, TILES>(p);                                                                                 \
   }
@@ -66,7 +75,9 @@ TURN(64) TURN(96) TURN(128) TURN(256)
       const __grid_constant__ Weights embedding, const u32* tokens, u32 hidden, float* x) {                            \
     embedRow<KIND>(embedding, tokens, hidden, x);                                                                      \
   }                                                                                                                    \
-  PRODUCT(NAME, KIND, 1, 1) PRODUCT(NAME, KIND, 2, 2) PRODUCT(NAME, KIND, 4, 2)
+  PRODUCT(NAME, KIND, 1, 1)                                                                                            \
+  PRODUCT(NAME, KIND, 2, 1) PRODUCT(NAME, KIND, 2, 2)                                                                  \
+  PRODUCT(NAME, KIND, 4, 1) PRODUCT(NAME, KIND, 4, 2)
 
 WEIGHTS(bytes, ByteWeights)
 WEIGHTS(groups8, GroupWeights<8>)

@@ -23,26 +23,31 @@ struct CodedRows {
   u16* halves;
 };
 
-// c = a * b: 16 x 32 signed bytes by 32 x 8. Lane 4r+q has of a the rows r and r+8, columns 4q to 4q+3 and sixteen further;
+// Sums of a group stay below 2^22. Added to this number, whose last bit is one, they are a float's last bits.
+constexpr int SUM_BIAS = 0x4b400000;
+
+DEVICE float sumOf(int dot) { return __int_as_float(dot) - __int_as_float(SUM_BIAS); }
+
+// c = a * b, biased: 16 x 32 signed bytes by 32 x 8. Lane 4r+q has of a the rows r and r+8, columns 4q to 4q+3 and sixteen further;
 // of b the column r, the same four rows and those sixteen further; of c what it has in multiplyTiles.
 DEVICE void multiplyBytes(int (&c)[4], const uint4& a, u32 b0, u32 b1) {
   asm("mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%10,%10,%10,%10};"
       : "=r"(c[0]), "=r"(c[1]), "=r"(c[2]), "=r"(c[3])
-      : "r"(a.x), "r"(a.y), "r"(a.z), "r"(a.w), "r"(b0), "r"(b1), "r"(0));
+      : "r"(a.x), "r"(a.y), "r"(a.z), "r"(a.w), "r"(b0), "r"(b1), "r"(SUM_BIAS));
 }
 
 // The same of 16 columns: either half of the registers.
 DEVICE void multiplyBytes(int (&c)[4], u32 a0, u32 a1, u32 b) {
   asm("mma.sync.aligned.m16n8k16.row.col.s32.s8.s8.s32 {%0,%1,%2,%3}, {%4,%5}, {%6}, {%7,%7,%7,%7};"
       : "=r"(c[0]), "=r"(c[1]), "=r"(c[2]), "=r"(c[3])
-      : "r"(a0), "r"(a1), "r"(b), "r"(0));
+      : "r"(a0), "r"(a1), "r"(b), "r"(SUM_BIAS));
 }
 
 DEVICE void addScaled(float (&sums)[4], const int (&dot)[4], float s0, float s1, const float2& x) {
-  sums[0] = fmaf((float)dot[0], s0 * x.x, sums[0]);
-  sums[1] = fmaf((float)dot[1], s0 * x.y, sums[1]);
-  sums[2] = fmaf((float)dot[2], s1 * x.x, sums[2]);
-  sums[3] = fmaf((float)dot[3], s1 * x.y, sums[3]);
+  sums[0] = fmaf(sumOf(dot[0]), s0 * x.x, sums[0]);
+  sums[1] = fmaf(sumOf(dot[1]), s0 * x.y, sums[1]);
+  sums[2] = fmaf(sumOf(dot[2]), s1 * x.x, sums[2]);
+  sums[3] = fmaf(sumOf(dot[3]), s1 * x.y, sums[3]);
 }
 
 DEVICE float loadSharedHalf(u32 address) {

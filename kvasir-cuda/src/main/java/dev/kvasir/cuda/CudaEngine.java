@@ -201,7 +201,7 @@ public final class CudaEngine implements DecoderEngine {
   }
 
   /**
-   * Runs a step kernel by kernel, waiting for each.
+   * Runs a step whose kernels wait for each other.
    *
    * @return microseconds of each part, by its name
    */

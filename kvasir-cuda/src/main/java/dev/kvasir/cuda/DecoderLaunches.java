@@ -17,14 +17,7 @@ final class DecoderLaunches {
   private static final int ROW_THREADS = 1024;
   private static final int PART_THREADS = 256;
   private static final int PART_COLUMNS = 1024;
-  private static final int PRODUCT_THREADS = 256;
-
-  /** Columns of eight rows that a product's block takes, and its tiles of 16 outputs. */
-  private static final int[] PRODUCT_COLUMNS = {1, 2, 4};
-
-  private static final int[] PRODUCT_TILES = {1, 2, 2};
   private static final int TURNING_BYTES = 96;
-  private static final int PRODUCT_BYTES = 80;
   private static final int WEIGHTS_BYTES = 24;
 
   private final Stream stream;
@@ -35,7 +28,7 @@ final class DecoderLaunches {
   private final Launch codeHalves;
   private final Launch turn;
   private final Launch likeliest;
-  private final Map<WeightKind, Launch[]> products = new EnumMap<>(WeightKind.class);
+  private final Products products;
 
   DecoderLaunches(KernelModule module, Stream stream, ModelConfig config) {
     this.stream = stream;
@@ -51,10 +44,10 @@ final class DecoderLaunches {
     this.turn =
         new Launch(module.kernel("turn_d" + config.headDim()), TURNING_BYTES)
             .block(config.headDim() / 2);
+    this.products = new Products(module, stream);
     for (WeightKind kind : WeightKind.values()) {
       Kernel embedding = module.kernel("embed_" + kind.kernelName());
       embed.put(kind, new Launch(embedding, WEIGHTS_BYTES, 8, 4, 8).block(ROW_THREADS));
-      products.put(kind, products(module, kind));
     }
     int epsilon = Float.floatToRawIntBits(config.normEpsilon());
     normalize.argument(3, epsilon).argument(4, config.hidden());
@@ -65,33 +58,17 @@ final class DecoderLaunches {
     turn.arguments().set(JAVA_INT, 88, epsilon);
   }
 
-  private static Launch[] products(KernelModule module, WeightKind kind) {
-    Launch[] launches = new Launch[PRODUCT_COLUMNS.length];
-    for (int i = 0; i < launches.length; i++) {
-      String name = "multiply_%s_columns%d".formatted(kind.kernelName(), PRODUCT_COLUMNS[i]);
-      launches[i] = new Launch(module.kernel(name), PRODUCT_BYTES).block(PRODUCT_THREADS);
-    }
-    return launches;
-  }
-
   /** The first of a step. */
   void embed(DeviceStack embedding, long tokens, int rows, DeviceMemory x) {
     DeviceMatrix matrix = embedding.parts().getFirst();
     Launch launch = embed.get(matrix.kind());
-    set(matrix, launch.arguments());
+    matrix.set(launch.arguments());
     launch
         .grid(rows, 1, 1)
         .argument(1, tokens)
         .argument(2, matrix.columns())
         .argument(3, x.address())
         .on(stream);
-  }
-
-  /** Where the weights lie, as the first of a launch's arguments. */
-  private static void set(DeviceMatrix matrix, MemorySegment arguments) {
-    arguments.set(JAVA_LONG, 0, matrix.codes().address());
-    arguments.set(JAVA_LONG, 8, DeviceMatrix.address(matrix.scales()));
-    arguments.set(JAVA_LONG, 16, DeviceMatrix.address(matrix.minimums()));
   }
 
   /**
@@ -117,40 +94,10 @@ final class DecoderLaunches {
   }
 
   /**
-   * Up to 32 rows at a time: weights are read once for them.
-   *
    * @param out (count, matrix rows)
    */
   void multiply(DeviceStack stack, CodedRows rows, int count, DeviceMemory out) {
-    int stride = stack.rows();
-    long to = out.address();
-    for (DeviceMatrix matrix : stack.parts()) {
-      multiply(matrix, rows, count, to, stride);
-      to += (long) matrix.rows() * Float.BYTES;
-    }
-  }
-
-  private void multiply(DeviceMatrix matrix, CodedRows rows, int count, long to, int stride) {
-    int kind = 0;
-    while (kind + 1 < PRODUCT_COLUMNS.length && 8 * PRODUCT_COLUMNS[kind] < count) {
-      kind++;
-    }
-    Launch launch = products.get(matrix.kind())[kind];
-    MemorySegment argument = launch.arguments();
-    set(matrix, argument);
-    rows.set(argument, WEIGHTS_BYTES);
-    argument.set(JAVA_LONG, 56, to);
-    argument.set(JAVA_INT, 64, count);
-    argument.set(JAVA_INT, 68, matrix.columns());
-    argument.set(JAVA_INT, 72, matrix.rows());
-    argument.set(JAVA_INT, 76, stride);
-    launch
-        .grid(
-            Math.ceilDiv(count, 8 * PRODUCT_COLUMNS[kind]),
-            Math.ceilDiv(matrix.rows(), 16 * PRODUCT_TILES[kind]),
-            1)
-        .early(early)
-        .on(stream);
+    products.multiply(stack, rows, count, out);
   }
 
   void pickLikeliest(DeviceMemory logits, int vocabulary, int rows, DeviceMemory tokens) {

@@ -15,8 +15,9 @@ import java.util.List;
  * added, run, and what came of them is read; what changes from step to step, tokens, positions and
  * pages, is brought there before. Steps of a shape that comes again are graphs.
  *
- * <p>Several rows of a sequence in one step, a part of a prompt, see each other as they should:
- * each is a sequence of its own to attention, with the same pages and another end.
+ * <p>Several rows of a sequence in one step, a part of a prompt, see each other as they should. A
+ * few are sequences of their own to attention, with the same pages and another end; many are a run,
+ * which reads its pages once ({@link PromptAttention}). Runs come behind all others.
  *
  * <p>Products are the host's sums of integers, and packing has the host's bits; what differs is the
  * order of float sums and halves where queries and outputs of attention go through memory.
@@ -37,6 +38,7 @@ final class DeviceDecoder implements AutoCloseable {
   private final DeviceWeights weights;
   private final DecoderLaunches launches;
   private final PageTable table;
+  private final PromptRuns runs;
   private final StepGraphs graphs;
 
   private final DeviceMemory x; // (rows, hidden), the residual stream
@@ -77,6 +79,7 @@ final class DeviceDecoder implements AutoCloseable {
     this.weights = keep(weights);
     this.launches = new DecoderLaunches(module, stream, config);
     this.table = keep(new PageTable(context, mostRows, MOST_ENTRIES));
+    this.runs = keep(new PromptRuns(context, mostRows));
     this.graphs = keep(new StepGraphs(stream));
     int heads = config.queryHeads() * config.headDim();
     int kvHeads = config.kvHeads() * config.headDim();
@@ -110,7 +113,7 @@ final class DeviceDecoder implements AutoCloseable {
     return weights.bytes();
   }
 
-  /** Lets somebody see where the time of a step goes, which then is no graph. */
+  /** Lets somebody see where the time of a step goes: each kernel waits for the one before. */
   void mark(StepMarks by) {
     marks = by;
   }
@@ -119,6 +122,7 @@ final class DeviceDecoder implements AutoCloseable {
   void begin(KindPages kind) {
     pages = kind;
     table.clear();
+    runs.clear();
     rows = 0;
     outRows = 0;
   }
@@ -128,21 +132,35 @@ final class DeviceDecoder implements AutoCloseable {
     return rows < mostRows && table.entries() + itsPages <= MOST_ENTRIES;
   }
 
+  int rowsLeft() {
+    return mostRows - rows;
+  }
+
   /**
    * Adds a row whose position is reserved.
    *
-   * @param wanted whether logits are; answers their index, or -1
+   * @param wanted whether its logits are
    */
-  int add(SequencePages sequence, int token, int position, boolean wanted) {
+  void add(SequencePages sequence, int token, int position, boolean wanted) {
+    sequence.describe(table, position + 1);
+    addRow(sequence, token, position, wanted);
+  }
+
+  /** Begins a run of so many rows, which are added to it next. */
+  void beginRun(SequencePages sequence, int position, int count) {
+    runs.add(rows, count, position, table.entries(), sequence.packedPages());
+    sequence.list(table, position + count);
+  }
+
+  /** Adds a row to the run that was begun last. */
+  void addRow(SequencePages sequence, int token, int position, boolean wanted) {
     inputs.setAtIndex(JAVA_LONG, rows, sequence.place(position));
     inputs.set(JAVA_INT, tokensAt() + 4L * rows, token);
     inputs.set(JAVA_INT, positionsAt() + 4L * rows, position);
-    sequence.describe(table, position + 1);
     if (wanted) {
       inputs.set(JAVA_INT, outsAt() + 4L * outRows++, rows);
     }
     rows++;
-    return wanted ? outRows - 1 : -1;
   }
 
   int rows() {
@@ -165,12 +183,48 @@ final class DeviceDecoder implements AutoCloseable {
   void run() {
     deviceInputs.upload(stream, 0, inputs, inputs.byteSize());
     table.upload(stream);
-    pages.attention().plan(table);
+    runs.upload(stream);
+    if (table.sequences() > 0) {
+      pages.attention().plan(table);
+    }
     if (marks == StepMarks.NONE) {
-      graphs.run(
-          new StepGraphs.Shape(pages.kind(), rows, outRows, pages.attention().cut()), this::launch);
+      graphs.run(shape(), this::launch);
     } else {
-      launch();
+      marked();
+    }
+  }
+
+  /** Waits for the step, since its graph goes. */
+  private void marked() {
+    stream.overlap(false);
+    try (Graph once = stream.capture(this::launch)) {
+      once.launch(stream);
+      stream.synchronize();
+    } finally {
+      stream.overlap(true);
+    }
+  }
+
+  private StepGraphs.Shape shape() {
+    PagedAttention.Cut cut = table.sequences() > 0 ? pages.attention().cut() : null;
+    return new StepGraphs.Shape(pages.kind(), rows, outRows, cut, runs.count(), runBlocks());
+  }
+
+  /** Of the longest run, for each KV head. */
+  private int runBlocks() {
+    return runs.count() == 0 ? 0 : pages.prompts().orElseThrow().blocks(runs.mostRows());
+  }
+
+  private void attend(long packedOffset, long halfOffset) {
+    if (table.sequences() > 0) {
+      pages.attention().atLayer(packedOffset, halfOffset);
+      pages.attention().attend(stream, queries.address(), mixed.address(), true);
+    }
+    if (runs.count() > 0) {
+      pages
+          .prompts()
+          .orElseThrow()
+          .read(stream, runs, runBlocks(), table, packedOffset, halfOffset, queries, mixed);
     }
   }
 
@@ -191,8 +245,7 @@ final class DeviceDecoder implements AutoCloseable {
       launches.turn(
           projected, layer, weights.frequencies(), positions, places, halfOffset, queries, rows);
       marks.end(stream, "turn, append");
-      pages.attention().atLayer(pages.packs() ? i * pages.packed().layerStride() : 0, halfOffset);
-      pages.attention().attend(stream, queries.address(), mixed.address(), true);
+      attend(pages.packs() ? i * pages.packed().layerStride() : 0, halfOffset);
       marks.end(stream, "attention");
       launches.codeHalves(mixed, config.queryHeads() * config.headDim(), rows, narrow);
       marks.end(stream, "round");

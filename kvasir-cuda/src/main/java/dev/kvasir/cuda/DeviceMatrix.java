@@ -1,5 +1,7 @@
 package dev.kvasir.cuda;
 
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.Tensor;
 import java.lang.foreign.MemorySegment;
@@ -98,6 +100,13 @@ record DeviceMatrix(
           }
         });
     return matrix;
+  }
+
+  /** Where the weights lie, as the first of a launch's arguments. */
+  void set(MemorySegment arguments) {
+    arguments.set(JAVA_LONG, 0, codes.address());
+    arguments.set(JAVA_LONG, 8, address(scales));
+    arguments.set(JAVA_LONG, 16, address(minimums));
   }
 
   /** On the device; 0 for what there is none of. */

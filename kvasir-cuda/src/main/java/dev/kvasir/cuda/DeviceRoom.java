@@ -137,7 +137,14 @@ final class DeviceRoom implements AutoCloseable {
             kind.group());
     PagedAttention attention =
         new PagedAttention(module, stream, format, config.attentionShape(), mostRows);
-    return new KindPages(kind, halves, packed, moves, attention, lock);
+    return new KindPages(
+        kind,
+        halves,
+        packed,
+        moves,
+        attention,
+        PromptAttention.of(module, format, config.attentionShape()),
+        lock);
   }
 
   private PagePool pool(PageFormat format) {

@@ -42,14 +42,29 @@ final class DeviceStep {
     return (DeviceCache) batch.cache(sequence);
   }
 
+  /** Rows that are attended to one by one come before runs. */
   private void run(KindPages kind) {
     begin(kind);
     for (int i = 0; i < batch.sequences(); i++) {
-      if (!batch.hasFailed(i) && cache(i).home() == kind) {
+      if (isOf(kind, i) && !isRun(kind, i)) {
         addRows(kind, i);
       }
     }
+    for (int i = 0; i < batch.sequences(); i++) {
+      if (isOf(kind, i) && isRun(kind, i)) {
+        addRuns(kind, i);
+      }
+    }
     finish();
+  }
+
+  private boolean isOf(KindPages kind, int sequence) {
+    return !batch.hasFailed(sequence) && cache(sequence).home() == kind;
+  }
+
+  private boolean isRun(KindPages kind, int sequence) {
+    int rows = batch.endRow(sequence) - batch.firstRow(sequence);
+    return kind.prompts().isPresent() && rows >= PromptAttention.LEAST_ROWS;
   }
 
   private void begin(KindPages kind) {
@@ -60,16 +75,38 @@ final class DeviceStep {
   private void addRows(KindPages kind, int sequence) {
     SequencePages pages = cache(sequence).pages();
     for (int row = batch.firstRow(sequence); row < batch.endRow(sequence); row++) {
-      if (!decoder.hasRoom(pages.packedPages() + pages.halfPages())) {
-        finish();
-        begin(kind);
-      }
-      boolean hasLogits = logitsOf[row] >= 0;
-      if (hasLogits) {
-        wanted[wantedCount++] = logitsOf[row];
-      }
-      decoder.add(pages, batch.token(row), batch.position(row), hasLogits);
+      makeRoom(kind, pages);
+      decoder.add(pages, batch.token(row), batch.position(row), notes(row));
     }
+  }
+
+  private void addRuns(KindPages kind, int sequence) {
+    SequencePages pages = cache(sequence).pages();
+    int end = batch.endRow(sequence);
+    for (int first = batch.firstRow(sequence), count; first < end; first += count) {
+      makeRoom(kind, pages);
+      count = Math.min(end - first, decoder.rowsLeft());
+      decoder.beginRun(pages, batch.position(first), count);
+      for (int row = first; row < first + count; row++) {
+        decoder.addRow(pages, batch.token(row), batch.position(row), notes(row));
+      }
+    }
+  }
+
+  private void makeRoom(KindPages kind, SequencePages pages) {
+    if (!decoder.hasRoom(pages.packedPages() + pages.halfPages())) {
+      finish();
+      begin(kind);
+    }
+  }
+
+  /** Whether a row's logits are wanted; notes where they go. */
+  private boolean notes(int row) {
+    boolean hasLogits = logitsOf[row] >= 0;
+    if (hasLogits) {
+      wanted[wantedCount++] = logitsOf[row];
+    }
+    return hasLogits;
   }
 
   private void finish() {

@@ -1,5 +1,6 @@
 package dev.kvasir.cuda;
 
+import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
@@ -10,6 +11,7 @@ import java.util.concurrent.locks.ReentrantLock;
  * @param halves where tokens begin
  * @param packed where they go to; null where nothing is packed
  * @param moves what it takes to pack, to unpack and to copy
+ * @param prompts attention of many rows of a sequence; empty where rows are attended to one by one
  */
 record KindPages(
     PageKind kind,
@@ -17,6 +19,7 @@ record KindPages(
     PagePool packed,
     PageMoves moves,
     PagedAttention attention,
+    Optional<PromptAttention> prompts,
     ReentrantLock lock)
     implements AutoCloseable {
   boolean packs() {

@@ -39,6 +39,7 @@ public final class Launch {
   private final MemorySegment arguments; // one after another, each aligned to 8
   private final MemorySegment places; // of the arguments
   private final int[] offsets;
+  private boolean early;
 
   /**
    * @param argumentBytes of each argument
@@ -57,11 +58,11 @@ public final class Launch {
     for (int i = 0; i < offsets.length; i++) {
       places.setAtIndex(JAVA_LONG, i, arguments.address() + offsets[i]);
     }
-    MemorySegment early = arena.allocate(ATTRIBUTE_BYTES, 8);
-    early.set(JAVA_INT, 0, PROGRAMMATIC_SERIALIZATION);
-    early.set(JAVA_INT, ATTRIBUTE_VALUE, 1);
+    MemorySegment attribute = arena.allocate(ATTRIBUTE_BYTES, 8);
+    attribute.set(JAVA_INT, 0, PROGRAMMATIC_SERIALIZATION);
+    attribute.set(JAVA_INT, ATTRIBUTE_VALUE, 1);
     this.config = arena.allocate(CONFIG_BYTES, 8);
-    config.set(JAVA_LONG, ATTRIBUTES, early.address());
+    config.set(JAVA_LONG, ATTRIBUTES, attribute.address());
     grid(1, 1, 1);
     block(1);
   }
@@ -89,8 +90,8 @@ public final class Launch {
    * Whether it may begin before the kernel ahead of it has ended, which it then waits for by
    * itself: programmatic dependent launch. Cards before 9.0 have no such thing.
    */
-  public Launch early(boolean early) {
-    config.set(JAVA_INT, ATTRIBUTE_COUNT, early ? 1 : 0);
+  public Launch early(boolean value) {
+    early = value;
     return this;
   }
 
@@ -116,6 +117,7 @@ public final class Launch {
 
   public void on(Stream stream) {
     config.set(JAVA_LONG, STREAM, stream.handle());
+    config.set(JAVA_INT, ATTRIBUTE_COUNT, early && stream.overlaps() ? 1 : 0);
     try {
       int result = (int) LAUNCH.invokeExact(config, kernel.handle(), places, MemorySegment.NULL);
       if (result != 0) {

@@ -48,6 +48,35 @@ public final class PageTable implements AutoCloseable {
     entryCount = 0;
   }
 
+  /**
+   * Adds a sequence whose pages are known as entries of full pages: a copy, where one call for each
+   * page would take longer than the step.
+   *
+   * @param full addresses with 63 in their lower bits, packed pages first
+   * @param lastTokens that the last page of halves has in it
+   */
+  void addSequence(long[] full, int packedPages, int halfPages, int lastTokens) {
+    addSequence();
+    sequences.set(JAVA_INT, at(sequenceCount - 1) + 4, packedPages);
+    sequences.set(JAVA_INT, at(sequenceCount - 1) + 8, halfPages);
+    addEntries(full, packedPages + halfPages, lastTokens);
+  }
+
+  /**
+   * Adds pages of no sequence, for whoever counts them by itself.
+   *
+   * @param lastTokens that the last page has in it
+   */
+  void addEntries(long[] full, int count, int lastTokens) {
+    if (entryCount + count > mostEntries) {
+      throw new IllegalStateException("the table is full: %d pages".formatted(mostEntries));
+    }
+    MemorySegment.copy(full, 0, entries, JAVA_LONG, (long) Long.BYTES * entryCount, count);
+    entryCount += count;
+    long last = full[count - 1] & -HalfPage.TOKENS | lastTokens - 1;
+    entries.setAtIndex(JAVA_LONG, entryCount - 1, last);
+  }
+
   /** Begins another sequence, which pages are then added to. */
   public void addSequence() {
     if (sequenceCount == mostSequences) {

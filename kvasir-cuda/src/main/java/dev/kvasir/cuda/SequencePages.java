@@ -22,6 +22,7 @@ final class SequencePages {
   private long[] packed = {};
   private long[] halves = {};
   private long[] ahead = {}; // empty where nothing is packed
+  private long[] full; // null until it is asked for
 
   SequencePages(KindPages home) {
     this.home = home;
@@ -60,14 +61,28 @@ final class SequencePages {
 
   /** Adds what a token attends to that has so many before it and itself. */
   void describe(PageTable table, int tokens) {
-    table.addSequence();
-    for (long page : packed) {
-      table.addPacked(page);
+    int unpacked = tokens - packedTokens();
+    table.addSequence(full(), packed.length, Math.ceilDiv(unpacked, TOKENS), lastTokens(tokens));
+  }
+
+  /** Adds all pages that hold any of so many tokens, to those of no sequence of the table. */
+  void list(PageTable table, int tokens) {
+    table.addEntries(full(), Math.ceilDiv(tokens, TOKENS), lastTokens(tokens));
+  }
+
+  private static int lastTokens(int tokens) {
+    return (tokens - 1) % TOKENS + 1;
+  }
+
+  /** All pages as entries of a table that are full; made when they have changed. */
+  private long[] full() {
+    if (full == null) {
+      full = new long[packed.length + halves.length];
+      for (int i = 0; i < full.length; i++) {
+        full[i] = (i < packed.length ? packed[i] : halves[i - packed.length]) | TOKENS - 1;
+      }
     }
-    int left = tokens - packedTokens();
-    for (int page = 0; left > 0; page++, left -= TOKENS) {
-      table.addHalves(halves[page], Math.min(left, TOKENS));
-    }
+    return full;
   }
 
   /**
@@ -82,6 +97,7 @@ final class SequencePages {
       return;
     }
     long[] taken = take(missing + (copies ? 1 : 0), missing);
+    full = null;
     int known = halves.length;
     halves = Arrays.copyOf(halves, known + missing);
     System.arraycopy(taken, 0, halves, known, missing);
@@ -115,6 +131,7 @@ final class SequencePages {
     long[] from = Arrays.copyOf(halves, pages);
     long[] to = Arrays.copyOf(ahead, pages);
     home.move(() -> home.moves().pack(from, to));
+    full = null;
     int known = packed.length;
     packed = Arrays.copyOf(packed, known + pages);
     System.arraycopy(to, 0, packed, known, pages);
@@ -128,6 +145,7 @@ final class SequencePages {
    * halves again, or is forgotten where there is no memory for them.
    */
   int keep(int tokens) {
+    full = null;
     if (tokens >= packedTokens()) {
       keepHalves(Math.ceilDiv(tokens - packedTokens(), TOKENS));
       return tokens;

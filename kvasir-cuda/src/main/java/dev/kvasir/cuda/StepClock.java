@@ -5,7 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** The parts of a step by the device's clock. */
+/** The parts of a step by the device's clock, within a graph: no launch waits for the host. */
 final class StepClock implements StepMarks, AutoCloseable {
   private record Mark(String part, Event event) {}
 
@@ -20,7 +20,7 @@ final class StepClock implements StepMarks, AutoCloseable {
   public void end(Stream stream, String part) {
     Event event = Event.open();
     marks.add(new Mark(part, event));
-    event.record(stream);
+    event.recordInGraph(stream);
   }
 
   /** Of each part, all its occurrences together; the step has been waited for. */

@@ -15,9 +15,12 @@ final class StepGraphs implements AutoCloseable {
    * What a graph is good for.
    *
    * @param outRows rows whose logits are wanted
-   * @param cut how attention is shared out
+   * @param cut how attention of single rows is shared out; null where there are none
+   * @param runs parts of prompts
+   * @param runBlocks of the longest one
    */
-  record Shape(PageKind kind, int rows, int outRows, PagedAttention.Cut cut) {}
+  record Shape(
+      PageKind kind, int rows, int outRows, PagedAttention.Cut cut, int runs, int runBlocks) {}
 
   private final Stream stream;
   private final Map<Shape, Graph> graphs = new LinkedHashMap<>(MOST, 0.75f, true);

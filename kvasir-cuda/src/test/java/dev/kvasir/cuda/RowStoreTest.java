@@ -96,6 +96,34 @@ class RowStoreTest {
     }
   }
 
+  @ParameterizedTest
+  @MethodSource("everyPacking")
+  void unpackedPagesAreWhatAttentionTakesPackedOnesFor(
+      PageFormat format, int headDim, int keyGroup, int valueGroup) {
+    AttentionShape shape = new AttentionShape(4, 2, headDim);
+    DeviceBatch batch =
+        new DeviceBatch(device, format, shape, List.of(new Tokens(0, 4 * TOKENS, 9)), 3)
+            .sealed(keyGroup, valueGroup);
+    List<MemorySegment> packed = batch.packedPages(0);
+    batch.unpack();
+    MemorySegment pages = batch.halfPages();
+    PackedPage from = new PackedPage(format.bits(), headDim);
+    HalfPage to = new HalfPage(headDim);
+    for (int token = 0; token < 4 * TOKENS; token++) {
+      int place = token % TOKENS;
+      for (int i = 0; i < 2 * headDim; i++) {
+        MemorySegment page =
+            packed.get(token / TOKENS).asSlice((long) (i / headDim) * from.bytes(), from.bytes());
+        long at = batch.halfOffset(0, token) + (long) (i / headDim) * to.bytes();
+        int c = i % headDim;
+        assertThat(pages.get(JAVA_SHORT_UNALIGNED, at + to.keyOffset(place, c)))
+            .isEqualTo(Float.floatToFloat16(from.key(page, place, c)));
+        assertThat(pages.get(JAVA_SHORT_UNALIGNED, at + to.valueOffset(place, c)))
+            .isEqualTo(Float.floatToFloat16(from.value(page, place, c)));
+      }
+    }
+  }
+
   /** Rows of a page's tokens. // (64, headDim) */
   private static float[] grid(DeviceBatch batch, int side, int page, int head) {
     int dim = batch.shape().headDim();
