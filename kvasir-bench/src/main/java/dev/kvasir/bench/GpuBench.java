@@ -79,6 +79,16 @@ final class GpuBench implements Callable<Integer> {
   private boolean parts;
 
   @Option(
+      names = "--rows",
+      defaultValue = "1",
+      paramLabel = "N",
+      description = {
+        "Rows of each sequence in --steps: more than one are a part of a prompt (default:"
+            + " ${DEFAULT-VALUE})."
+      })
+  private int rows;
+
+  @Option(
       names = "--fill",
       paramLabel = "SIZE",
       description = {
@@ -112,8 +122,10 @@ final class GpuBench implements Callable<Integer> {
   @Override
   public Integer call() {
     OptionValue.atLeastOne("--rounds", rounds);
+    OptionValue.atLeastOne("--rows", rows);
     List<GpuShape> shapes = Arrays.stream(typed).map(GpuShape::parse).toList();
-    List<GpuSteps> steps = Arrays.stream(typedSteps).map(GpuSteps::parse).toList();
+    List<GpuSteps> steps =
+        Arrays.stream(typedSteps).map(text -> GpuSteps.parse(text, rows)).toList();
     long fillBytes = fill == null ? 0 : ByteCount.parse("--fill", fill);
     if (json != null) {
       WholeFile.checkWritable(json);
@@ -213,7 +225,7 @@ final class GpuBench implements Callable<Integer> {
         GpuSteps sized =
             fillBytes == 0 ? steps : steps.filling(engine, kind, fillBytes, 2 * rounds);
         double micros = sized.micros(engine, kind, rounds);
-        double speed = 1e6 * sized.batch() / micros;
+        double speed = 1e6 * sized.batch() * rows / micros;
         first = format == FORMATS.getFirst() ? speed : first;
         out.printf(
             Locale.ROOT,

@@ -24,19 +24,22 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Whole steps of a decoder on a device, a token for each sequence: from tokens to the likeliest
- * next ones, the host's share included.
+ * Whole steps of a decoder on a device, a token for each sequence or a part of a prompt: from
+ * tokens to the likeliest next ones, the host's share included.
  *
  * @param batch sequences
  * @param tokens that each has before
+ * @param rows of each sequence in a step
  * @param bundled the bundled model; else one of Llama 8B's sizes with random weights
  */
-record GpuSteps(int batch, int tokens, boolean bundled) {
+record GpuSteps(int batch, int tokens, int rows, boolean bundled) {
   private static final Pattern TYPED = Pattern.compile("(\\d{1,4})x(\\d{1,7}):(8b|bundled)");
-  private static final int WARM_UPS = 4;
+
+  /** Until the host's share is compiled. */
+  private static final int WARM_UPS = 40;
 
   /** As typed: {@code 32x8192:8b}. */
-  static GpuSteps parse(String text) {
+  static GpuSteps parse(String text, int rows) {
     Matcher typed = TYPED.matcher(text);
     if (!typed.matches() || Integer.parseInt(typed.group(1)) < 1) {
       throw new InvalidInputException(
@@ -45,6 +48,7 @@ record GpuSteps(int batch, int tokens, boolean bundled) {
     return new GpuSteps(
         Integer.parseInt(typed.group(1)),
         Integer.parseInt(typed.group(2)),
+        rows,
         typed.group(3).equals("bundled"));
   }
 
@@ -88,17 +92,17 @@ record GpuSteps(int batch, int tokens, boolean bundled) {
         kind,
         sequences -> {
           for (int round = -WARM_UPS; round < rounds; round++) {
-            Batch batch = batch(sequences);
+            Batch step = batch(sequences);
             int at = round;
             engine
-                .partsOf(batch)
+                .partsOf(step)
                 .forEach(
                     (part, micros) -> {
                       if (at >= 0) {
                         all.computeIfAbsent(part, any -> new double[rounds])[at] = micros;
                       }
                     });
-            batch.settle();
+            end(step, sequences);
           }
         });
     Map<String, Double> medians = new LinkedHashMap<>();
@@ -121,17 +125,32 @@ record GpuSteps(int batch, int tokens, boolean bundled) {
     }
   }
 
-  private static void step(CudaEngine engine, List<DeviceCache> sequences) {
-    engine.forward(batch(sequences));
+  private void step(CudaEngine engine, List<DeviceCache> sequences) {
+    Batch step = batch(sequences);
+    engine.step(step);
+    end(step, sequences);
   }
 
-  /** A row of each, of whose logits the likeliest token suffices. */
-  private static Batch batch(List<DeviceCache> sequences) {
-    Batch batch = new Batch();
-    for (DeviceCache sequence : sequences) {
-      batch.letLikeliestSuffice(batch.add(sequence, 0, true));
+  /** Single tokens stay, as they do in texts; a part of a prompt is read again. */
+  private void end(Batch step, List<DeviceCache> sequences) {
+    step.requireNoFailure();
+    if (rows == 1) {
+      step.settle();
+    } else {
+      sequences.forEach(sequence -> sequence.truncate(tokens));
     }
-    return batch;
+  }
+
+  /** Rows of each, of whose last logits the likeliest token suffices. */
+  private Batch batch(List<DeviceCache> sequences) {
+    Batch step = new Batch();
+    for (DeviceCache sequence : sequences) {
+      for (int row = 1; row < rows; row++) {
+        step.add(sequence, 0, false);
+      }
+      step.letLikeliestSuffice(step.add(sequence, 0, true));
+    }
+    return step;
   }
 
   private static ModelConfig llama8b() {
@@ -158,12 +177,15 @@ record GpuSteps(int batch, int tokens, boolean bundled) {
   GpuSteps filling(CudaEngine engine, PageKind kind, long bytes, int steps) {
     try (DeviceCache one = engine.newCache(kind)) {
       one.pretend(tokens + steps);
-      return new GpuSteps((int) (bytes / one.bytes().total()), tokens, bundled);
+      return new GpuSteps((int) (bytes / one.bytes().total()), tokens, rows, bundled);
     }
   }
 
   @Override
   public String toString() {
-    return "%dx%d:%s".formatted(batch, tokens, bundled ? "bundled" : "8b");
+    String model = bundled ? "bundled" : "8b";
+    return rows == 1
+        ? "%dx%d:%s".formatted(batch, tokens, model)
+        : "%dx%d+%d:%s".formatted(batch, tokens, rows, model);
   }
 }
