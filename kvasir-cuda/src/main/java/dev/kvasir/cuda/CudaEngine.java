@@ -200,11 +200,7 @@ public final class CudaEngine implements DecoderEngine {
     }
   }
 
-  /**
-   * Runs a step whose kernels wait for each other.
-   *
-   * @return microseconds of each part, by its name
-   */
+  /** Runs a step whose kernels wait for each other; microseconds of each part, by its name. */
   public Map<String, Double> partsOf(Batch batch) {
     try (StepClock clock = new StepClock()) {
       decoder.mark(clock);
