@@ -41,17 +41,12 @@ class WeightTilesTest {
     try (WeightTiles tiles = new WeightTiles(kind, COLUMNS, 4L * COLUMNS / 32)) {
       tiles.lay(first, 0);
       tiles.lay(second, 24); // in the midst of a tile
-      float[] found = new float[wanted.length];
       float off = 0;
       for (int i = 0; i < wanted.length; i++) {
-        found[i] = at(kind, tiles, i / COLUMNS, i % COLUMNS);
-        off = Math.max(off, Math.abs(found[i] - wanted[i])); // exact for floats that are near
+        float found = at(kind, tiles, i / COLUMNS, i % COLUMNS);
+        off = Math.max(off, Math.abs(found - wanted[i])); // exact for floats that are near
       }
-      if (type == GgmlType.BF16) {
-        assertThat(off).isLessThanOrEqualTo(0x1p-25f);
-      } else {
-        assertThat(found).isEqualTo(wanted);
-      }
+      assertThat(off).isLessThanOrEqualTo(type == GgmlType.BF16 ? 0x1p-25f : 0);
     }
   }
 
