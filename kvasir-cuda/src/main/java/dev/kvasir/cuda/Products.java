@@ -8,8 +8,9 @@ import java.util.EnumMap;
 import java.util.Map;
 
 /**
- * Products of rows with weights: up to 32 rows share one reading of them. A block takes 16 or 32
- * outputs; fewer where there would not be two blocks for each multiprocessor.
+ * Products of rows with weights: up to 32 rows share one reading of them. A block takes 32 outputs,
+ * which reads rows half as often as 16; those are for matrices so small that most multiprocessors
+ * would have no block.
  *
  * <p>Their argument, with the offsets of products.cuh:
  *
@@ -31,14 +32,14 @@ final class Products {
 
   private final Stream stream;
   private final boolean early;
-  private final int slots;
+  private final int fewBlocks;
   private final Map<WeightKind, Launch[][]> launches = new EnumMap<>(WeightKind.class);
 
   Products(KernelModule module, Stream stream) {
     Device device = module.context().device();
     this.stream = stream;
     this.early = device.generation() >= 90;
-    this.slots = 2 * device.multiprocessors();
+    this.fewBlocks = device.multiprocessors() / 2;
     for (WeightKind kind : WeightKind.values()) {
       launches.put(kind, launches(module, kind));
     }
@@ -76,7 +77,7 @@ final class Products {
     }
     int rowBlocks = Math.ceilDiv(count, 8 * COLUMNS[size]);
     int tiles = Math.min(COLUMNS[size], MOST_TILES);
-    if (rowBlocks * outputBlocks(matrix, tiles) < slots) {
+    if (rowBlocks * outputBlocks(matrix, tiles) < fewBlocks) {
       tiles = 1;
     }
     Launch launch = launches.get(matrix.kind())[size][tiles - 1];

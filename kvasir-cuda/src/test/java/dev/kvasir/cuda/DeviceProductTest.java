@@ -39,13 +39,19 @@ class DeviceProductTest {
 
   static Stream<Arguments> products() {
     return WeightTilesTest.types()
-        .flatMap(type -> Stream.of(1, 8, 13, 32, 75).map(count -> Arguments.of(type, count)));
+        .flatMap(
+            type ->
+                Stream.concat(
+                    Stream.of(1, 8, 13, 32, 75).map(count -> Arguments.of(type, count, 80)),
+                    // So many outputs that a block takes two tiles of them.
+                    Stream.of(13, 32).map(count -> Arguments.of(type, count, 5000))));
   }
 
   @ParameterizedTest
   @MethodSource("products")
-  void productsAreThoseOfTheNumbersThatRowsAndWeightsStandFor(GgmlType type, int count) {
-    Tensor tensor = RandomTensor.of(type, 80, COLUMNS, 5);
+  void productsAreThoseOfTheNumbersThatRowsAndWeightsStandFor(
+      GgmlType type, int count, int outputs) {
+    Tensor tensor = RandomTensor.of(type, outputs, COLUMNS, 5);
     WeightKind kind = WeightKind.of(type).orElseThrow();
     // The second part lies beside the first in every row.
     Tensor other = RandomTensor.of(GgmlType.Q8_0, 48, COLUMNS, 6);
@@ -64,7 +70,7 @@ class DeviceProductTest {
     launches.multiply(stack, rows, count, out);
     MemorySegment found = device.download(out);
     check(found, x, tensor, 0, stack.rows(), kind == WeightKind.HALVES ? 2e-3 : 1e-2);
-    check(found, x, other, 80, stack.rows(), 1e-2);
+    check(found, x, other, outputs, stack.rows(), 1e-2);
   }
 
   private DecoderLaunches launches() {
@@ -89,6 +95,7 @@ class DeviceProductTest {
   private static void check(
       MemorySegment found, float[] x, Tensor tensor, int first, int stride, double bound) {
     float[] weights = tensor.toFloats();
+    double most = 0;
     for (int row = 0; row < x.length / COLUMNS; row++) {
       for (int output = 0; output < tensor.shape()[0]; output++) {
         double sum = 0;
@@ -99,11 +106,10 @@ class DeviceProductTest {
           length += each * each;
         }
         double off = found.getAtIndex(JAVA_FLOAT, (long) row * stride + first + output) - sum;
-        assertThat(Math.abs(off) / Math.sqrt(length))
-            .as("row %d, output %d", row, output)
-            .isLessThan(6 * bound);
+        most = Math.max(most, Math.abs(off) / Math.sqrt(length));
       }
     }
+    assertThat(most).isLessThan(6 * bound); // no number is no less
   }
 
   @ParameterizedTest
