@@ -10,8 +10,8 @@ import java.util.EnumMap;
 import java.util.Map;
 
 /**
- * The kernels of a decoder's step beside attention. Each may begin while the one ahead of it ends,
- * but for the first of a step: pages and what the host brings are final before it.
+ * The kernels of a decoder's step beside attention. They wait for each other: let in early, while
+ * the one ahead ends, whole steps were measured to take longer.
  */
 final class DecoderLaunches {
   private static final int ROW_THREADS = 1024;
@@ -21,7 +21,6 @@ final class DecoderLaunches {
   private static final int WEIGHTS_BYTES = 24;
 
   private final Stream stream;
-  private final boolean early;
   private final Map<WeightKind, Launch> embed = new EnumMap<>(WeightKind.class);
   private final Launch normalize;
   private final Launch activate;
@@ -32,7 +31,6 @@ final class DecoderLaunches {
 
   DecoderLaunches(KernelModule module, Stream stream, ModelConfig config) {
     this.stream = stream;
-    this.early = module.context().device().generation() >= 90;
     this.normalize =
         new Launch(module.kernel("add_and_normalize"), 8, 8, 8, 4, 4, 8, CodedRows.BYTES)
             .block(ROW_THREADS);
@@ -87,8 +85,7 @@ final class DecoderLaunches {
         .argument(0, x.address())
         .argument(1, update == null ? 0 : update.address())
         .argument(2, weight.address())
-        .argument(5, rowOf)
-        .early(early);
+        .argument(5, rowOf);
     out.set(normalize, 6);
     normalize.on(stream);
   }
@@ -106,7 +103,6 @@ final class DecoderLaunches {
         .argument(0, logits.address())
         .argument(1, vocabulary)
         .argument(2, tokens.address())
-        .early(early)
         .on(stream);
   }
 
@@ -114,8 +110,7 @@ final class DecoderLaunches {
     activate
         .grid(rows, Math.ceilDiv(columns, PART_COLUMNS), 1)
         .argument(0, gateAndUp.address())
-        .argument(1, columns)
-        .early(early);
+        .argument(1, columns);
     out.set(activate, 2);
     activate.on(stream);
   }
@@ -124,8 +119,7 @@ final class DecoderLaunches {
     codeHalves
         .grid(rows, Math.ceilDiv(columns, PART_COLUMNS), 1)
         .argument(0, x.address())
-        .argument(1, columns)
-        .early(early);
+        .argument(1, columns);
     out.set(codeHalves, 2);
     codeHalves.on(stream);
   }
@@ -156,6 +150,6 @@ final class DecoderLaunches {
     argument.set(JAVA_LONG, 56, layerOffset);
     argument.set(JAVA_LONG, 64, queries.address());
     int heads = argument.get(JAVA_INT, 72) + 2 * argument.get(JAVA_INT, 76);
-    turn.grid(rows, heads, 1).early(early).on(stream);
+    turn.grid(rows, heads, 1).on(stream);
   }
 }

@@ -52,7 +52,11 @@ final class DeviceDecoder implements AutoCloseable {
   private final CodedRows narrow; // (rows, hidden), or of a head's outputs
   private final CodedRows wide; // (rows, feedForward)
 
-  private final MemorySegment inputs;
+  private final long[] places; // of rows
+  private final int[] tokens;
+  private final int[] positions;
+  private final int[] outs; // rows whose logits are wanted
+  private final MemorySegment inputs; // all of these
   private final DeviceMemory deviceInputs;
   private final MemorySegment oneRow; // logits of a row, or the likeliest tokens of all
 
@@ -95,6 +99,10 @@ final class DeviceDecoder implements AutoCloseable {
         keep(
             CodedRows.of(context, mostRows, Math.max(config.hidden(), heads), weights.hasHalves()));
     this.wide = keep(CodedRows.of(context, mostRows, config.feedForward(), weights.hasHalves()));
+    this.places = new long[mostRows];
+    this.tokens = new int[mostRows];
+    this.positions = new int[mostRows];
+    this.outs = new int[mostRows];
     this.inputs = arena.allocate((long) INPUT_BYTES * mostRows, 16);
     this.deviceInputs = keep(context.allocate(inputs.byteSize()));
     this.oneRow = arena.allocate(4L * Math.max(config.vocabulary(), mostRows), 64);
@@ -113,7 +121,7 @@ final class DeviceDecoder implements AutoCloseable {
     return weights.bytes();
   }
 
-  /** Lets somebody see where the time of a step goes: each kernel waits for the one before. */
+  /** Lets somebody see where the time of a step goes. */
   void mark(StepMarks by) {
     marks = by;
   }
@@ -154,11 +162,11 @@ final class DeviceDecoder implements AutoCloseable {
 
   /** Adds a row to the run that was begun last. */
   void addRow(SequencePages sequence, int token, int position, boolean wanted) {
-    inputs.setAtIndex(JAVA_LONG, rows, sequence.place(position));
-    inputs.set(JAVA_INT, tokensAt() + 4L * rows, token);
-    inputs.set(JAVA_INT, positionsAt() + 4L * rows, position);
+    places[rows] = sequence.place(position);
+    tokens[rows] = token;
+    positions[rows] = position;
     if (wanted) {
-      inputs.set(JAVA_INT, outsAt() + 4L * outRows++, rows);
+      outs[outRows++] = rows;
     }
     rows++;
   }
@@ -181,6 +189,10 @@ final class DeviceDecoder implements AutoCloseable {
 
   /** Runs the step, without waiting for it. */
   void run() {
+    MemorySegment.copy(places, 0, inputs, JAVA_LONG, 0, rows);
+    MemorySegment.copy(tokens, 0, inputs, JAVA_INT, tokensAt(), rows);
+    MemorySegment.copy(positions, 0, inputs, JAVA_INT, positionsAt(), rows);
+    MemorySegment.copy(outs, 0, inputs, JAVA_INT, outsAt(), outRows);
     deviceInputs.upload(stream, 0, inputs, inputs.byteSize());
     table.upload(stream);
     runs.upload(stream);
@@ -196,12 +208,9 @@ final class DeviceDecoder implements AutoCloseable {
 
   /** Waits for the step, since its graph goes. */
   private void marked() {
-    stream.overlap(false);
     try (Graph once = stream.capture(this::launch)) {
       once.launch(stream);
       stream.synchronize();
-    } finally {
-      stream.overlap(true);
     }
   }
 
@@ -218,7 +227,7 @@ final class DeviceDecoder implements AutoCloseable {
   private void attend(long packedOffset, long halfOffset) {
     if (table.sequences() > 0) {
       pages.attention().atLayer(packedOffset, halfOffset);
-      pages.attention().attend(stream, queries.address(), mixed.address(), true);
+      pages.attention().attend(stream, queries.address(), mixed.address(), false);
     }
     if (runs.count() > 0) {
       pages
@@ -229,10 +238,10 @@ final class DeviceDecoder implements AutoCloseable {
   }
 
   private void launch() {
-    long places = deviceInputs.address();
-    long positions = places + positionsAt();
+    long placesAt = deviceInputs.address();
+    long positionsOfRows = placesAt + positionsAt();
     marks.begin(stream);
-    launches.embed(weights.embedding(), places + tokensAt(), rows, x);
+    launches.embed(weights.embedding(), placesAt + tokensAt(), rows, x);
     marks.end(stream, "embedding");
     DeviceMemory added = null;
     for (int i = 0; i < config.layers(); i++) {
@@ -243,7 +252,14 @@ final class DeviceDecoder implements AutoCloseable {
       launches.multiply(layer.projections(), narrow, rows, projected);
       marks.end(stream, "product q k v");
       launches.turn(
-          projected, layer, weights.frequencies(), positions, places, halfOffset, queries, rows);
+          projected,
+          layer,
+          weights.frequencies(),
+          positionsOfRows,
+          placesAt,
+          halfOffset,
+          queries,
+          rows);
       marks.end(stream, "turn, append");
       attend(pages.packs() ? i * pages.packed().layerStride() : 0, halfOffset);
       marks.end(stream, "attention");
@@ -262,7 +278,7 @@ final class DeviceDecoder implements AutoCloseable {
       added = update;
     }
     if (outRows > 0) {
-      launches.normalize(x, added, weights.outputNorm(), outRows, places + outsAt(), narrow);
+      launches.normalize(x, added, weights.outputNorm(), outRows, placesAt + outsAt(), narrow);
       marks.end(stream, "add, norm");
       launches.multiply(weights.output(), narrow, outRows, logits);
       marks.end(stream, "product logits");
@@ -277,9 +293,9 @@ final class DeviceDecoder implements AutoCloseable {
       likeliest.download(stream, 0, oneRow, (long) outRows * Integer.BYTES);
     }
     stream.synchronize();
-    int[] tokens = new int[outRows];
-    MemorySegment.copy(oneRow, JAVA_INT, 0, tokens, 0, outRows);
-    return tokens;
+    int[] found = new int[outRows];
+    MemorySegment.copy(oneRow, JAVA_INT, 0, found, 0, outRows);
+    return found;
   }
 
   /** Logits of a row by their index. */

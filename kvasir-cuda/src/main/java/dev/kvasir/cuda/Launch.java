@@ -39,7 +39,6 @@ public final class Launch {
   private final MemorySegment arguments; // one after another, each aligned to 8
   private final MemorySegment places; // of the arguments
   private final int[] offsets;
-  private boolean early;
 
   /**
    * @param argumentBytes of each argument
@@ -90,8 +89,8 @@ public final class Launch {
    * Whether it may begin before the kernel ahead of it has ended, which it then waits for by
    * itself: programmatic dependent launch. Cards before 9.0 have no such thing.
    */
-  public Launch early(boolean value) {
-    early = value;
+  public Launch early(boolean early) {
+    config.set(JAVA_INT, ATTRIBUTE_COUNT, early ? 1 : 0);
     return this;
   }
 
@@ -117,7 +116,6 @@ public final class Launch {
 
   public void on(Stream stream) {
     config.set(JAVA_LONG, STREAM, stream.handle());
-    config.set(JAVA_INT, ATTRIBUTE_COUNT, early && stream.overlaps() ? 1 : 0);
     try {
       int result = (int) LAUNCH.invokeExact(config, kernel.handle(), places, MemorySegment.NULL);
       if (result != 0) {

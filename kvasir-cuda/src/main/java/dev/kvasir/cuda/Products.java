@@ -31,14 +31,12 @@ final class Products {
   private static final int MOST_TILES = 2;
 
   private final Stream stream;
-  private final boolean early;
   private final int fewBlocks;
   private final Map<WeightKind, Launch[][]> launches = new EnumMap<>(WeightKind.class);
 
   Products(KernelModule module, Stream stream) {
     Device device = module.context().device();
     this.stream = stream;
-    this.early = device.generation() >= 90;
     this.fewBlocks = device.multiprocessors() / 2;
     for (WeightKind kind : WeightKind.values()) {
       launches.put(kind, launches(module, kind));
@@ -89,7 +87,7 @@ final class Products {
     argument.set(JAVA_INT, 68, matrix.columns());
     argument.set(JAVA_INT, 72, matrix.rows());
     argument.set(JAVA_INT, 76, stride);
-    launch.grid(rowBlocks, outputBlocks(matrix, tiles), 1).early(early).on(stream);
+    launch.grid(rowBlocks, outputBlocks(matrix, tiles), 1).on(stream);
   }
 
   private static int outputBlocks(DeviceMatrix matrix, int tiles) {

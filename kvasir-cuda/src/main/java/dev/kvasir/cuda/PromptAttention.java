@@ -30,12 +30,10 @@ final class PromptAttention {
   private static final int BLOCK_QUERIES = 128;
 
   private final AttentionShape shape;
-  private final boolean early;
   private final Launch launch;
 
   private PromptAttention(KernelModule module, PageFormat format, AttentionShape shape) {
     this.shape = shape;
-    this.early = module.context().device().generation() >= 90;
     Kernel kernel = module.kernel("read_%s_d%d".formatted(format.kernelName(), shape.headDim()));
     int sharedBytes = 2 * new HalfPage(shape.headDim()).bytes();
     kernel.allowSharedBytes(sharedBytes);
@@ -78,6 +76,6 @@ final class PromptAttention {
     launch.arguments().set(JAVA_LONG, 24, outputs.address());
     launch.arguments().set(JAVA_LONG, 32, packedOffset);
     launch.arguments().set(JAVA_LONG, 40, halfOffset);
-    launch.grid(blocks, shape.kvHeads(), runs.count()).early(early).on(stream);
+    launch.grid(blocks, shape.kvHeads(), runs.count()).on(stream);
   }
 }

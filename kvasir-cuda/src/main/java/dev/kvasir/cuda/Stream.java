@@ -26,7 +26,6 @@ public final class Stream implements AutoCloseable {
       Driver.function("cuStreamEndCapture", JAVA_LONG, ADDRESS);
 
   private final long handle;
-  private boolean overlaps = true;
   private boolean closed;
 
   private Stream(long handle) {
@@ -46,16 +45,6 @@ public final class Stream implements AutoCloseable {
 
   long handle() {
     return handle;
-  }
-
-  /** Whether kernels may begin early that are launched so. */
-  boolean overlaps() {
-    return overlaps;
-  }
-
-  /** Lets kernels wait for each other, to be told apart in time, or no more. */
-  void overlap(boolean value) {
-    overlaps = value;
   }
 
   /** Waits until everything is done, and tells what went wrong with it. */
