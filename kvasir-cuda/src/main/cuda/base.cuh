@@ -42,6 +42,17 @@ DEVICE u32 loadShareable(const u32* p) {
   return v;
 }
 
+// 16 bytes from global to shared memory, waited for by awaitCopies.
+DEVICE void copyAhead(u32 to, const void* from) {
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
+}
+
+// Ends a group of this lane's copies, which may be empty.
+DEVICE void endCopies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+
+// Until all but the last LEFT groups of this lane's copies have come.
+template <int LEFT> DEVICE void awaitCopies() { asm volatile("cp.async.wait_group %0;" ::"n"(LEFT) : "memory"); }
+
 // Two halves in a word, times two others.
 DEVICE u32 multiplyHalves(u32 a, u32 b) {
   u32 r;

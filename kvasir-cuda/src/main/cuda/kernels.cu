@@ -1,6 +1,7 @@
 // Every kernel of the module, by the name that dev.kvasir.cuda asks for.
 #include "attend.cuh"
 #include "products.cuh"
+#include "prompt.cuh"
 #include "store.cuh"
 
 #define HALVES(D)                                                                                                      \
@@ -15,6 +16,10 @@
   extern "C" __global__ void __launch_bounds__(256) pack_kivi##BITS##_d##D(                                             \
       const Packing* packings, u64 halfStride, u64 packedStride, u32 keyGroup, u32 valueGroup) {                        \
     packPage<BITS, D>(packings, halfStride, packedStride, keyGroup, valueGroup);                                       \
+  }                                                                                                                    \
+  extern "C" __global__ void __launch_bounds__(256) unpack_kivi##BITS##_d##D(                                           \
+      const Packing* packings, u64 halfStride, u64 packedStride) {                                                     \
+    unpackPage<BITS, D>(packings, halfStride, packedStride);                                                           \
   }
 
 // THREADS bounds registers: 512 leave 128 to a thread.
@@ -32,40 +37,53 @@ ATTEND(4, 64, 1, 512) ATTEND(4, 96, 1, 512) ATTEND(4, 128, 1, 512) ATTEND(4, 256
 ATTEND(2, 64, 2, 256) ATTEND(2, 96, 2, 256) ATTEND(2, 128, 2, 256)
 ATTEND(4, 64, 2, 256) ATTEND(4, 96, 2, 256) ATTEND(4, 128, 2, 256)
 
-extern "C" __global__ void __launch_bounds__(ROW_THREADS) embed_q8(CodedWeights embedding, const u32* tokens, u32 hidden,
-                                                                   float* x) {
-  embedRow(embedding, tokens, hidden, x);
-}
-
 extern "C" __global__ void __launch_bounds__(ROW_THREADS) add_and_normalize(float* x, const float* update,
                                                                             const float* weight, float epsilon, u32 hidden,
-                                                                            const u32* rowOf, signed char* codes,
-                                                                            float* scales) {
-  addAndNormalize(x, update, weight, epsilon, hidden, rowOf, codes, scales);
+                                                                            const u32* rowOf, CodedRows coded) {
+  addAndNormalize(x, update, weight, epsilon, hidden, rowOf, coded);
 }
 
-extern "C" __global__ void __launch_bounds__(ROW_THREADS) activate(const float* gateAndUp, u32 columns, signed char* codes,
-                                                                   float* scales) {
-  activateRow(gateAndUp, columns, codes, scales);
+extern "C" __global__ void __launch_bounds__(PART_THREADS) activate(const float* gateAndUp, u32 columns, CodedRows coded) {
+  activatePart(gateAndUp, columns, coded);
 }
 
-extern "C" __global__ void __launch_bounds__(ROW_THREADS) code_halves(const u16* x, u32 columns, signed char* codes,
-                                                                      float* scales) {
-  codeHalves(x, columns, codes, scales);
+extern "C" __global__ void __launch_bounds__(PART_THREADS) code_halves(const u16* x, u32 columns, CodedRows coded) {
+  codePart(x, columns, coded);
 }
+
+#define READ(NAME, BITS, D)                                                                                            \
+  extern "C" __global__ void __launch_bounds__(256, 1) read_##NAME##_d##D(const __grid_constant__ Prompt p) {           \
+    readPrompt<BITS, D>(p);                                                                                            \
+  }
+READ(fp16, 16, 64) READ(fp16, 16, 96) READ(fp16, 16, 128)
+READ(kivi2, 2, 64) READ(kivi2, 2, 96) READ(kivi2, 2, 128)
+READ(kivi4, 4, 64) READ(kivi4, 4, 96) READ(kivi4, 4, 128)
 
 #define TURN(D) \
   extern "C" __global__ void turn_d##D(const __grid_constant__ Turning t) { turnRow<D>(t); }
 TURN(64) TURN(96) TURN(128) TURN(256)
 
-// Up to 8 * COLUMNS rows at a time.
-#define PRODUCT(COLUMNS, TILES)                                                                                        \
-  extern "C" __global__ void __launch_bounds__(256) multiply_q8_columns##COLUMNS(                                       \
-      CodedWeights weights, const signed char* codes, const float* scales, u32 rows, u32 columns, u32 outputs,          \
-      float* out) {                                                                                                    \
-    multiplyCoded<COLUMNS, TILES>(weights, codes, scales, rows, columns, outputs, out);                                \
+// Up to 8 * COLUMNS rows at a time. Two blocks fit a multiprocessor at the least.
+#define PRODUCT(NAME, KIND, COLUMNS, TILES)                                                                            \
+  extern "C" __global__ void __launch_bounds__(256, 2) multiply_##NAME##_columns##COLUMNS##_tiles##TILES(               \
+      const __grid_constant__ Product p) {                                                                             \
+    multiply<KIND, COLUMNS, TILES>(p);                                                                                 \
   }
-PRODUCT(1, 1) PRODUCT(2, 2) PRODUCT(4, 2)
+
+#define WEIGHTS(NAME, KIND)                                                                                            \
+  extern "C" __global__ void __launch_bounds__(ROW_THREADS) embed_##NAME(                                               \
+      const __grid_constant__ Weights embedding, const u32* tokens, u32 hidden, float* x) {                            \
+    embedRow<KIND>(embedding, tokens, hidden, x);                                                                      \
+  }                                                                                                                    \
+  PRODUCT(NAME, KIND, 1, 1)                                                                                            \
+  PRODUCT(NAME, KIND, 2, 1) PRODUCT(NAME, KIND, 2, 2)                                                                  \
+  PRODUCT(NAME, KIND, 4, 1) PRODUCT(NAME, KIND, 4, 2)
+
+WEIGHTS(bytes, ByteWeights)
+WEIGHTS(groups8, GroupWeights<8>)
+WEIGHTS(groups4, GroupWeights<4>)
+WEIGHTS(sixteens, SixteenWeights)
+WEIGHTS(halves, HalfWeights)
 
 extern "C" __global__ void __launch_bounds__(ROW_THREADS) likeliest(const float* logits, u32 vocabulary, u32* tokens) {
   pickLikeliest(logits, vocabulary, tokens);

@@ -1,95 +1,120 @@
-// Products of coded weights with rows of coded activations, on the matrix units: 32 columns that share a scale are one
+// Products of weights with rows of activations, on the matrix units. Of codes 32 columns that share a scale are one
 // instruction, whose sums are integers and the host's; floats are added up over the groups.
 #pragma once
 #include "rows.cuh"
 
 constexpr int PRODUCT_WARPS = 8;
-constexpr int PRODUCT_DEPTH = 4;   // groups of columns that a warp has on the way
+constexpr int RING_BYTES = 4608;   // of a warp at the most: 48 KB in all, with what a block keeps for itself
 
-// c = a * b: 16 x 32 signed bytes by 32 x 8. Lane 4r+q has of a the rows r and r+8, columns 4q to 4q+3 and sixteen further;
-// of b the column r, the same four rows and those sixteen further; of c what it has in multiplyTiles.
-DEVICE void multiplyBytes(int (&c)[4], const uint4& a, u32 b0, u32 b1) {
-  asm("mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%10,%10,%10,%10};"
-      : "=r"(c[0]), "=r"(c[1]), "=r"(c[2]), "=r"(c[3])
-      : "r"(a.x), "r"(a.y), "r"(a.z), "r"(a.w), "r"(b0), "r"(b1), "r"(0));
-}
+// The groups of columns that a warp has on the way, each of TILES tiles.
+template <class KIND, int TILES> struct WeightRing {
+  static constexpr int SLOT_BYTES = TILES * KIND::BYTES;
+  static constexpr int STAGES = RING_BYTES / SLOT_BYTES < 8 ? RING_BYTES / SLOT_BYTES : 8;
+  static constexpr int BYTES = STAGES * SLOT_BYTES;
 
-// out (rows, outputs): a block takes 16 * TILES outputs for 8 * COLUMNS rows, its warps every eighth group of columns.
-// grid (outputs / (16 * TILES), rows / (8 * COLUMNS)), 256 threads.
-template <int COLUMNS, int TILES>
-DEVICE void multiplyCoded(CodedWeights weights, const signed char* codes, const float* scales, int rows, int columns,
-                          int outputs, float* out) {
-  __shared__ float ofWarps[PRODUCT_WARPS][TILES * COLUMNS * 4][32];
-  letNextBegin();
-  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, r = lane >> 2, q = lane & 3;
-  const int groups = columns / 32, firstTile = blockIdx.x * TILES, firstRow = blockIdx.y * 8 * COLUMNS;
-  uint4 a[PRODUCT_DEPTH][TILES];
-  u16 low[PRODUCT_DEPTH][TILES], high[PRODUCT_DEPTH][TILES];   // scales of rows r and r + 8
-  auto load = [&](int begin) {
-#pragma unroll
-    for (int d = 0; d < PRODUCT_DEPTH; d++) {
+  // Asks for a group of columns; every call ends a group of copies, also one that asks for nothing.
+  DEVICE static void fetch(u32 ring, int i, int count, const Weights& weights, int firstTile, int groups, int group) {
+    if (i < count) {
 #pragma unroll
       for (int t = 0; t < TILES; t++) {
-        const int group = begin + d * PRODUCT_WARPS;
-        if (group < groups) {
-          const size_t chunk = (size_t)(firstTile + t) * groups + group;
-          a[d][t] = *reinterpret_cast<const uint4*>(weights.codes + chunk * 512 + 16 * lane);
-          low[d][t] = weights.scales[chunk * 16 + r];
-          high[d][t] = weights.scales[chunk * 16 + r + 8];
-        }
+        KIND::fetch(ring + i % STAGES * SLOT_BYTES + t * KIND::BYTES, weights, (size_t)(firstTile + t) * groups + group);
       }
     }
-  };
+    endCopies();
+  }
+};
+
+// What a lane has of 32 columns of 8 * COLUMNS rows; scales and sums are of the rows whose products are its own.
+template <class KIND, int COLUMNS> struct RowFragments {
+  uint2 codes[COLUMNS];
+  float2 scales[COLUMNS];
+  float2 sums[COLUMNS];
+  uint4 halves[COLUMNS];
+
+  DEVICE void load(const CodedRows& rows, int firstTile, int groups, int group) {
+    const int lane = threadIdx.x % 32;
+#pragma unroll
+    for (int c = 0; c < COLUMNS; c++) {
+      const size_t chunk = (size_t)(firstTile + c) * groups + group;
+      if (KIND::HALVES) {
+        halves[c] = *reinterpret_cast<const uint4*>(rows.halves + chunk * 256 + 8 * lane);
+      } else {
+        codes[c] = *reinterpret_cast<const uint2*>(rows.codes + chunk * 256 + 8 * lane);
+        scales[c] = *reinterpret_cast<const float2*>(rows.scales + chunk * 8 + 2 * (lane & 3));
+        if (KIND::SUMS) sums[c] = *reinterpret_cast<const float2*>(rows.sums + chunk * 8 + 2 * (lane & 3));
+      }
+    }
+  }
+};
+
+// What is multiplied with what.
+struct Product {
+  Weights weights;
+  CodedRows rows;
+  float* out;     // (rows, stride), of which this product fills the first outputs
+  u32 count;      // of rows
+  u32 columns;
+  u32 outputs;
+  u32 stride;
+};
+
+// A block takes 16 * TILES outputs for 8 * COLUMNS rows, its warps every eighth group of columns.
+// grid (rows / (8 * COLUMNS), outputs / (16 * TILES)), 256 threads: blocks that read the same weights follow each other.
+// Rows behind the last one are computed, of whatever is there, and not stored.
+template <class KIND, int COLUMNS, int TILES> DEVICE void multiply(const Product& p) {
+  using Ring = WeightRing<KIND, TILES>;
+  constexpr int SUMS = TILES * COLUMNS * 4;
+  constexpr int ROOM = PRODUCT_WARPS * (Ring::BYTES > SUMS * 128 ? Ring::BYTES : SUMS * 128);
+  __shared__ __align__(128) u8 room[ROOM];   // rings, and at the end sums of warps
+  letNextBegin();
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  const int groups = p.columns / 32, firstTile = blockIdx.y * TILES, firstRow = blockIdx.x * 8 * COLUMNS;
+  const int mine = (groups - warp + PRODUCT_WARPS - 1) / PRODUCT_WARPS;
+  const u32 ring = sharedAddress(room) + warp * Ring::BYTES;
   float sums[TILES][COLUMNS][4];
 #pragma unroll
   for (int t = 0; t < TILES; t++) {
 #pragma unroll
     for (int c = 0; c < COLUMNS; c++) { sums[t][c][0] = sums[t][c][1] = sums[t][c][2] = sums[t][c][3] = 0.f; }
   }
-  load(warp);   // weights do not change: these come while the kernel before still computes the rows
+#pragma unroll
+  for (int i = 0; i < Ring::STAGES - 1; i++) {   // weights do not change: these come while the kernel before still computes
+    Ring::fetch(ring, i, mine, p.weights, firstTile, groups, warp + i * PRODUCT_WARPS);
+  }
   awaitPrevious();
+  RowFragments<KIND, COLUMNS> next;
+  if (mine > 0) next.load(p.rows, firstRow / 8, groups, warp);
 #pragma unroll 1
-  for (int begin = warp; begin < groups; begin += PRODUCT_DEPTH * PRODUCT_WARPS) {
-    if (begin != warp) load(begin);
+  for (int i = 0; i < mine; i++) {
+    const RowFragments<KIND, COLUMNS> x = next;
+    if (i + 1 < mine) next.load(p.rows, firstRow / 8, groups, warp + (i + 1) * PRODUCT_WARPS);
+    awaitCopies<Ring::STAGES - 2>();
+    __syncwarp();   // all lanes have what they copied for each other, and are through with the slot that is filled next
+    const int ahead = i + Ring::STAGES - 1;
+    Ring::fetch(ring, ahead, mine, p.weights, firstTile, groups, warp + ahead * PRODUCT_WARPS);
 #pragma unroll
-    for (int d = 0; d < PRODUCT_DEPTH; d++) {
-      const int group = begin + d * PRODUCT_WARPS;
-      if (group >= groups) break;
-#pragma unroll
-      for (int c = 0; c < COLUMNS; c++) {
-        const int row = firstRow + 8 * c + r, pair = firstRow + 8 * c + 2 * q;
-        const u32* word = reinterpret_cast<const u32*>(codes + (size_t)row * columns + 32 * group) + q;
-        const u32 b0 = row < rows ? word[0] : 0, b1 = row < rows ? word[4] : 0;
-        const float x0 = pair < rows ? scales[(size_t)pair * groups + group] : 0.f;
-        const float x1 = pair + 1 < rows ? scales[(size_t)(pair + 1) * groups + group] : 0.f;
-#pragma unroll
-        for (int t = 0; t < TILES; t++) {
-          int dot[4];
-          multiplyBytes(dot, a[d][t], b0, b1);
-          const float s0 = toFloat(low[d][t]), s1 = toFloat(high[d][t]);
-          sums[t][c][0] = fmaf((float)dot[0], s0 * x0, sums[t][c][0]);
-          sums[t][c][1] = fmaf((float)dot[1], s0 * x1, sums[t][c][1]);
-          sums[t][c][2] = fmaf((float)dot[2], s1 * x0, sums[t][c][2]);
-          sums[t][c][3] = fmaf((float)dot[3], s1 * x1, sums[t][c][3]);
-        }
-      }
+    for (int t = 0; t < TILES; t++) {
+      KIND::template multiply<COLUMNS>(ring + i % Ring::STAGES * Ring::SLOT_BYTES + t * KIND::BYTES, x, sums[t]);
     }
   }
-#pragma unroll
-  for (int i = 0; i < TILES * COLUMNS * 4; i++) ofWarps[warp][i][lane] = sums[i / (4 * COLUMNS)][i / 4 % COLUMNS][i % 4];
+  awaitCopies<0>();
   __syncthreads();
-  for (int i = threadIdx.x; i < TILES * COLUMNS * 4 * 32; i += 32 * PRODUCT_WARPS) {
+  float* ofWarps = reinterpret_cast<float*>(room);   // (warps, sums, lanes)
+#pragma unroll
+  for (int i = 0; i < SUMS; i++) ofWarps[(warp * SUMS + i) * 32 + lane] = sums[i / (4 * COLUMNS)][i / 4 % COLUMNS][i % 4];
+  __syncthreads();
+  for (int i = threadIdx.x; i < SUMS * 32; i += 32 * PRODUCT_WARPS) {
     const int of = i / 32, its = i % 32;
     float sum = 0.f;
 #pragma unroll
-    for (int w = 0; w < PRODUCT_WARPS; w++) sum += ofWarps[w][of][its];
+    for (int w = 0; w < PRODUCT_WARPS; w++) sum += ofWarps[w * SUMS * 32 + i];
     const int output = 16 * (firstTile + of / (4 * COLUMNS)) + its / 4 + (of & 2 ? 8 : 0);
     const int row = firstRow + 8 * (of / 4 % COLUMNS) + 2 * (its & 3) + (of & 1);
-    if (row < rows && output < outputs) out[(size_t)row * outputs + output] = sum;
+    if (row < p.count && output < p.outputs) p.out[(size_t)row * p.stride + output] = sum;
   }
 }
 
-// The likeliest token of each row: the first one of the largest logit. grid (rows), 256 threads.
+// The likeliest token of each row: the first one of the largest logit; none where one of them is no number. grid (rows), 1024 threads.
 DEVICE void pickLikeliest(const float* logits, int vocabulary, u32* tokens) {
   __shared__ float best[ROW_THREADS];
   __shared__ int where[ROW_THREADS];
@@ -98,11 +123,16 @@ DEVICE void pickLikeliest(const float* logits, int vocabulary, u32* tokens) {
   const float* row = logits + (size_t)blockIdx.x * vocabulary;
   float most = minusInfinity();
   int at = 0;
+  bool damaged = false;
+#pragma unroll 8
   for (int i = threadIdx.x; i < vocabulary; i += ROW_THREADS) {
-    if (row[i] > most) { most = row[i]; at = i; }
+    const float x = row[i];
+    damaged |= !isfinite(x);
+    if (x > most) { most = x; at = i; }
   }
   best[threadIdx.x] = most;
   where[threadIdx.x] = at;
+  damaged = __syncthreads_or(damaged);
   for (int half = ROW_THREADS / 2; half > 0; half /= 2) {
     __syncthreads();
     if (threadIdx.x < half) {
@@ -112,5 +142,5 @@ DEVICE void pickLikeliest(const float* logits, int vocabulary, u32* tokens) {
       if (!later) { best[threadIdx.x] = best[other]; where[threadIdx.x] = where[other]; }
     }
   }
-  if (threadIdx.x == 0) tokens[blockIdx.x] = where[0];
+  if (threadIdx.x == 0) tokens[blockIdx.x] = damaged ? ~0u : where[0];
 }

@@ -3,20 +3,32 @@
 // host's sums of integers.
 #pragma once
 #include "pages.cuh"
+#include "weights.cuh"
 
-constexpr int ROW_THREADS = 256;
-constexpr int CODE_GROUP = 32;
+constexpr int ROW_THREADS = 1024;
+constexpr int PART_THREADS = 256;   // of what needs no sum over a row
+constexpr int PART_COLUMNS = 1024;
 
-// A warp's 32 numbers as codes; a group of zeros has scale zero, and one with a number that is not finite none at all.
-DEVICE void codeGroup(float x, signed char* codes, float* scale) {
+// A warp's 32 numbers, a group of a row, as codes; a group of zeros has scale zero, and one with a number that is not finite none at all.
+DEVICE void codeGroup(float x, const CodedRows& to, int row, int group, int groups) {
   float largest = fabsf(x);
 #pragma unroll
   for (int s = 1; s < 32; s <<= 1) largest = fmaxf(largest, __shfl_xor_sync(ALL_LANES, largest, s));
   const bool finite = __all_sync(ALL_LANES, isfinite(x));
   const bool coded = finite && largest >= 1e-36f;
   const int lane = threadIdx.x % 32;
-  codes[lane] = coded ? (signed char)((int)__fadd_rn(__fmul_rn(x, __fdiv_rn(127.f, largest)), 128.5f) - 128) : 0;
-  if (lane == 0) *scale = coded ? __fdiv_rn(largest, 127.f) : finite ? 0.f : __int_as_float(0x7fffffff);
+  const size_t place = ((size_t)(row / 8) * groups + group) * 8 + row % 8;
+  const int code = coded ? (int)__fadd_rn(__fmul_rn(x, __fdiv_rn(127.f, largest)), 128.5f) - 128 : 0;
+  to.codes[place * 32 + lane % 16 / 4 * 8 + lane / 16 * 4 + lane % 4] = (signed char)code;
+  const int sum = __reduce_add_sync(ALL_LANES, code);
+  if (lane == 0) {
+    const float scale = coded ? __fdiv_rn(largest, 127.f) : finite ? 0.f : __int_as_float(0x7fffffff);
+    to.scales[place] = scale;
+    to.sums[place] = scale * sum;
+  }
+  if (to.halves != nullptr) {
+    to.halves[place * 32 + lane % 8 / 2 * 8 + lane / 16 * 4 + lane % 16 / 8 * 2 + lane % 2] = toHalf(x);
+  }
 }
 
 // The sum over a block's threads, for all of them.
@@ -33,72 +45,65 @@ DEVICE float sumOfBlock(float x) {
 }
 
 // A row of the residual stream divided by its root mean square and weighed, as codes.
-DEVICE void normalizeRow(const float* x, const float* weight, float epsilon, int columns, signed char* codes, float* scales) {
+DEVICE void normalizeRow(const float* x, const float* weight, float epsilon, int columns, const CodedRows& to, int row) {
   float squares = 0.f;
+#pragma unroll 4
   for (int i = threadIdx.x; i < columns; i += ROW_THREADS) squares = fmaf(x[i], x[i], squares);
   const float factor = 1.f / sqrtf(sumOfBlock(squares) / columns + epsilon);
+#pragma unroll 4
   for (int i = threadIdx.x; i < columns; i += ROW_THREADS) {   // columns are a multiple of 32: warps stay whole
-    codeGroup(weight[i] * (x[i] * factor), codes + i - i % 32, scales + i / 32);
+    codeGroup(weight[i] * (x[i] * factor), to, row, i / 32, columns / 32);
   }
 }
 
-// Weights of 8 bits with a scale for 32 columns, in tiles of 16 rows by 32 columns, as an operand of the matrix units:
-// codes (row tiles, groups, 32 lanes, 16), scales (row tiles, groups, 16). dev.kvasir.cuda.DeviceMatrix lays them out.
-struct CodedWeights {
-  const signed char* codes;
-  const u16* scales;
-
-  DEVICE float at(int row, int column, int columns) const {
-    const size_t chunk = (size_t)(row / 16) * (columns / 32) + column / 32;
-    const int lane = 4 * (row % 8) + column % 16 / 4, word = row % 16 / 8 + 2 * (column % 32 / 16);
-    return toFloat(scales[chunk * 16 + row % 16]) * codes[chunk * 512 + 16 * lane + 4 * word + column % 4];
-  }
-};
-
 // grid (rows)
-DEVICE void embedRow(CodedWeights embedding, const u32* tokens, int hidden, float* x) {
+template <class KIND> DEVICE void embedRow(const Weights& embedding, const u32* tokens, int hidden, float* x) {
   letNextBegin();
   awaitPrevious();
   const int token = tokens[blockIdx.x];
+#pragma unroll 4
   for (int i = threadIdx.x; i < hidden; i += ROW_THREADS) {
-    x[(size_t)blockIdx.x * hidden + i] = embedding.at(token, i, hidden);
+    const size_t chunk = (size_t)(token / 16) * (hidden / 32) + i / 32;
+    x[(size_t)blockIdx.x * hidden + i] = KIND::at(embedding, chunk, token, i);
   }
 }
 
 // grid (rows): x += update, where there is one, and its norm as codes. rowOf picks the rows, where it is given.
 DEVICE void addAndNormalize(float* x, const float* update, const float* weight, float epsilon, int hidden, const u32* rowOf,
-                            signed char* codes, float* scales) {
+                            CodedRows coded) {
   letNextBegin();
   awaitPrevious();
   const u32 to = blockIdx.x, from = rowOf == nullptr ? to : rowOf[to];
   float* row = x + (size_t)from * hidden;
   if (update != nullptr) {
+#pragma unroll 4
     for (int i = threadIdx.x; i < hidden; i += ROW_THREADS) row[i] += update[(size_t)from * hidden + i];
     // A thread reads below what it has written itself.
   }
-  normalizeRow(row, weight, epsilon, hidden, codes + (size_t)to * hidden, scales + (size_t)to * (hidden / 32));
+  normalizeRow(row, weight, epsilon, hidden, coded, to);
 }
 
-// grid (rows): silu(gate) * up as codes; both lie in one row, gate first.
-DEVICE void activateRow(const float* gateAndUp, int columns, signed char* codes, float* scales) {
+// grid (rows, columns / 1024), 256 threads: silu(gate) * up as codes; both lie in one row, gate first.
+DEVICE void activatePart(const float* gateAndUp, int columns, CodedRows coded) {
   letNextBegin();
   awaitPrevious();
   const float* gate = gateAndUp + (size_t)blockIdx.x * 2 * columns;
-  const float* up = gate + columns;
-  const size_t to = (size_t)blockIdx.x * columns;
-  for (int i = threadIdx.x; i < columns; i += ROW_THREADS) {
-    const float x = gate[i] / (1.f + expf(-gate[i])) * up[i];
-    codeGroup(x, codes + to + i - i % 32, scales + (to + i) / 32);
+  const int begin = blockIdx.y * PART_COLUMNS, end = min(begin + PART_COLUMNS, columns);
+#pragma unroll 4
+  for (int i = begin + threadIdx.x; i < end; i += PART_THREADS) {
+    const float x = gate[i] / (1.f + expf(-gate[i])) * gate[columns + i];
+    codeGroup(x, coded, blockIdx.x, i / 32, columns / 32);
   }
 }
 
-// grid (rows): halves as codes.
-DEVICE void codeHalves(const u16* x, int columns, signed char* codes, float* scales) {
+// The same grid: halves as codes.
+DEVICE void codePart(const u16* x, int columns, CodedRows coded) {
   letNextBegin();
   awaitPrevious();
-  const size_t at = (size_t)blockIdx.x * columns;
-  for (int i = threadIdx.x; i < columns; i += ROW_THREADS) {
-    codeGroup(toFloat(x[at + i]), codes + at + i - i % 32, scales + (at + i) / 32);
+  const int begin = blockIdx.y * PART_COLUMNS, end = min(begin + PART_COLUMNS, columns);
+#pragma unroll 4
+  for (int i = begin + threadIdx.x; i < end; i += PART_THREADS) {
+    codeGroup(toFloat(x[(size_t)blockIdx.x * columns + i]), coded, blockIdx.x, i / 32, columns / 32);
   }
 }
 
@@ -106,6 +111,8 @@ DEVICE void codeHalves(const u16* x, int columns, signed char* codes, float* sca
 struct Turning {
   const float* projected;    // (rows, query heads + 2 * KV heads, D)
   const float* bias;         // (query heads + 2 * KV heads, D), or null
+  const float* queryNorm;    // (D), or null where heads are not normalized
+  const float* keyNorm;      // (D)
   const float* frequencies;  // (pairs)
   const u32* positions;      // (rows)
   const PageEntry* places;   // (rows), of the first layer
@@ -114,7 +121,19 @@ struct Turning {
   u32 queryHeads, kvHeads;
   u32 pairs;                 // of channels that turn
   u32 neighbours;            // whether a pair is two channels side by side, or half of the turning ones apart
+  float epsilon;             // of the norms of heads
 };
+
+// One over the root mean square of a head, of which each of D / 2 threads has two channels.
+template <int D> DEVICE float headFactor(float a, float b, float epsilon) {
+  __shared__ float squares[D / 2];   // 96 channels leave half of a warp empty: no shuffles
+  squares[threadIdx.x] = a * a + b * b;
+  __syncthreads();
+  float sum = 0.f;
+#pragma unroll 8
+  for (int i = 0; i < D / 2; i++) sum += squares[i];
+  return 1.f / sqrtf(sum / D + epsilon);
+}
 
 // grid (rows, query heads + 2 * KV heads), D / 2 threads: biases, rotation by position, queries to halves, keys and values to
 // their page.
@@ -130,6 +149,12 @@ template <int D> DEVICE void turnRow(const Turning& t) {
   if (t.bias != nullptr) {
     a += t.bias[head * D + first];
     b += t.bias[head * D + second];
+  }
+  const float* norm = head < t.queryHeads ? t.queryNorm : head < t.queryHeads + t.kvHeads ? t.keyNorm : nullptr;
+  if (norm != nullptr) {
+    const float factor = headFactor<D>(a, b, t.epsilon);
+    a = norm[first] * (a * factor);
+    b = norm[second] * (b * factor);
   }
   if (turns) {
     const double angle = (double)__fmul_rn((float)t.positions[row], t.frequencies[pair]);

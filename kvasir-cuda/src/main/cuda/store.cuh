@@ -42,6 +42,10 @@ struct Group {
       least = fminf(least, each);
       most = fmaxf(most, each);
     }
+    return of<BITS>(least, most);
+  }
+
+  template <int BITS> DEVICE static Group of(float least, float most) {
     Group group;
     group.zero = halfBelow(least);
     const float range = __fsub_rn(most, toFloat(group.zero));
@@ -68,13 +72,28 @@ template <int D> struct PackingMemory {
   Group groups[PAGE_TOKENS * D / 32];
 };
 
+// A channel's group over this page and the one that it shares scales with.
+template <int BITS, int D> DEVICE Group groupOfTwo(const PackingMemory<D>& m, const u8* other, int channel) {
+  float least = toFloat(m.rows[0][channel]), most = least;
+#pragma unroll 4
+  for (int token = 0; token < PAGE_TOKENS; token++) {
+    const float mine = toFloat(m.rows[token][channel]);
+    const float its = toFloat(*reinterpret_cast<const u16*>(other + HalfPage<D>::keyOffset(token, channel)));
+    least = fminf(least, fminf(mine, its));
+    most = fmaxf(most, fmaxf(mine, its));
+  }
+  return Group::of<BITS>(least, most);
+}
+
 // The words of a page's keys: codes, scales, zeros.
-template <int BITS, int D> DEVICE void packKeys(PackingMemory<D>& m, u32* out, int group) {
+// other: the page of halves that shares scales with this one, where 128 tokens do
+template <int BITS, int D> DEVICE void packKeys(PackingMemory<D>& m, const u8* other, u32* out, int group) {
   using Page = PackedPage<BITS, D>;
 #pragma unroll 1
   for (int i = threadIdx.x; i < 2 * D; i += blockDim.x) {   // groups (2, D); both alike where 64 tokens share a scale
     const int channel = i % D, first = group == 32 ? i / D * 32 : 0;
-    m.groups[i] = Group::of<BITS>(&m.rows[first][channel], D, group);
+    m.groups[i] = group == 2 * PAGE_TOKENS ? groupOfTwo<BITS, D>(m, other, channel)
+                                           : Group::of<BITS>(&m.rows[first][channel], D, group);
   }
   __syncthreads();
 #pragma unroll 1
@@ -151,7 +170,7 @@ template <int BITS, int D> DEVICE void packValues(PackingMemory<D>& m, u32* out,
 
 // grid (pages, KV heads, layers), 256 threads, PackingMemory<D> of dynamic shared memory.
 // halfStride, packedStride: from a layer's page to the next layer's
-// keyGroup: tokens that share a channel's scale, 32 or 64; valueGroup: channels that share a token's, a multiple of 32
+// keyGroup: tokens that share a channel's scale, 32, 64, or 128 where pages come in pairs; valueGroup: channels that share a token's, a multiple of 32
 template <int BITS, int D>
 DEVICE void packPage(const Packing* packings, u64 halfStride, u64 packedStride, u32 keyGroup, u32 valueGroup) {
   letNextBegin();
@@ -159,17 +178,75 @@ DEVICE void packPage(const Packing* packings, u64 halfStride, u64 packedStride, 
   extern __shared__ __align__(128) u8 dynamicMemory[];
   PackingMemory<D>& m = *reinterpret_cast<PackingMemory<D>*>(dynamicMemory);
   const Packing packing = packings[blockIdx.x];
-  const u8* from = reinterpret_cast<const u8*>(packing.from) + blockIdx.z * halfStride + (size_t)blockIdx.y * HalfPage<D>::BYTES;
+  const size_t within = blockIdx.z * halfStride + (size_t)blockIdx.y * HalfPage<D>::BYTES;
+  const u8* from = reinterpret_cast<const u8*>(packing.from) + within;
+  const u8* other = keyGroup == 2 * PAGE_TOKENS ? reinterpret_cast<const u8*>(packings[blockIdx.x ^ 1].from) + within : from;
   u8* to = reinterpret_cast<u8*>(packing.to) + blockIdx.z * packedStride + (size_t)blockIdx.y * PackedPage<BITS, D>::BYTES;
   for (int i = threadIdx.x; i < PAGE_TOKENS * D; i += blockDim.x) {
     m.rows[i / D][i % D] = *reinterpret_cast<const u16*>(from + HalfPage<D>::keyOffset(i / D, i % D));
   }
   __syncthreads();
-  packKeys<BITS, D>(m, reinterpret_cast<u32*>(to), keyGroup);
+  packKeys<BITS, D>(m, other, reinterpret_cast<u32*>(to), keyGroup);
   __syncthreads();
   for (int i = threadIdx.x; i < PAGE_TOKENS * D; i += blockDim.x) {
     m.rows[i / D][i % D] = *reinterpret_cast<const u16*>(from + HalfPage<D>::valueOffset(i / D, i % D));
   }
   __syncthreads();
   packValues<BITS, D>(m, reinterpret_cast<u32*>(to + PackedPage<BITS, D>::KEY_BYTES), valueGroup);
+}
+
+// Where a packed page has its numbers, as dev.kvasir.cuda.PackedPage has it.
+template <int BITS, int D> struct PackedPlaces {
+  using Page = PackedPage<BITS, D>;
+
+  DEVICE static u32 code(const u8* codes, int index, int lane, int reg, int odd, int half) {
+    const int field = BITS == 2 ? reg % 2 + 2 * odd + 4 * (reg / 2) : reg;
+    const u32 word = *reinterpret_cast<const u32*>(codes + 512 * (index / 4) + 16 * lane + 4 * (index % 4));
+    return word >> (16 * half + BITS * field) & ((1 << BITS) - 1);
+  }
+
+  DEVICE static float half(const u8* at) { return toFloat(*reinterpret_cast<const u16*>(at)); }
+
+  DEVICE static float key(const u8* page, int token, int channel) {
+    const int tile = token % 32 / 8, step = channel / 16, reg = token / 32 + 2 * (channel % 16 / 8);
+    const int index = BITS == 2 ? 4 * (step / 2) + 2 * (step % 2) + tile / 2 : 4 * step + tile;
+    const u32 its = code(page, index, 4 * (token % 8) + channel % 8 / 2, reg, tile % 2, channel % 2);
+    const u8* scale = page + Page::CODE_BYTES + 128 * (channel / 32) + 64 * (token / 32) + 16 * (channel % 8 / 2) +
+                      4 * (2 * (channel % 32 / 16) + channel % 16 / 8) + 2 * (channel % 2);
+    const u8* zero = page + Page::CODE_BYTES + Page::KEY_SCALE_BYTES + 64 * (channel / 16) + 16 * (channel % 8 / 2) +
+                     4 * (token / 32 + 2 * (channel % 16 / 8)) + 2 * (channel % 2);
+    return fmaf(half(scale), (float)its, half(zero));
+  }
+
+  DEVICE static float value(const u8* page, int token, int channel) {
+    const int upper = channel / (D / 2), tile = channel % (D / 2) / 8;
+    const int step = 2 * (token / 32 ^ upper) + token % 32 / 16;
+    const u8* values = page + Page::KEY_BYTES;
+    const int index = BITS == 2 ? step * (D / 32) + tile / 2 : step * (D / 16) + tile;
+    const u32 its = code(values, index, 4 * (channel % 8) + token % 8 / 2, upper + 2 * (token % 16 / 8), tile % 2, token % 2);
+    const int pair = channel % (D / 2) / 16 * Page::PAIRS / Page::GROUPS;
+    const int place = step * 2 * Page::PAIRS + 2 * pair + token % 16 / 8;
+    const u8* scale = values + Page::CODE_BYTES + 128 * (place / 4) + 64 * upper + 16 * (token % 8 / 2) + 4 * (place % 4) +
+                      2 * (token % 2);
+    const u8* zero = values + Page::CODE_BYTES + Page::VALUE_SCALE_BYTES + 64 * (token % 32 / 16 * Page::GROUPS + channel / 32) +
+                     16 * (token % 8 / 2) + 4 * (token / 32 + 2 * (token % 16 / 8)) + 2 * (token % 2);
+    return fmaf(half(scale), (float)its, half(zero));
+  }
+};
+
+// grid (pages, KV heads, layers), 256 threads: packed pages to halves again, as attention takes them. Packings lead the other
+// way: from is the page of halves.
+template <int BITS, int D> DEVICE void unpackPage(const Packing* packings, u64 halfStride, u64 packedStride) {
+  letNextBegin();
+  awaitPrevious();
+  const Packing packing = packings[blockIdx.x];
+  u8* halves = reinterpret_cast<u8*>(packing.from) + blockIdx.z * halfStride + (size_t)blockIdx.y * HalfPage<D>::BYTES;
+  const u8* page = reinterpret_cast<const u8*>(packing.to) + blockIdx.z * packedStride + (size_t)blockIdx.y * PackedPage<BITS, D>::BYTES;
+  for (int i = threadIdx.x; i < PAGE_TOKENS * D; i += blockDim.x) {
+    const int token = i / D, channel = i % D;
+    *reinterpret_cast<u16*>(halves + HalfPage<D>::keyOffset(token, channel)) =
+        toHalf(PackedPlaces<BITS, D>::key(page, token, channel));
+    *reinterpret_cast<u16*>(halves + HalfPage<D>::valueOffset(token, channel)) =
+        toHalf(PackedPlaces<BITS, D>::value(page, token, channel));
+  }
 }

@@ -17,6 +17,7 @@ import java.util.OptionalInt;
  * @param context tokens that the model is used for, where that is less than it can hold; models
  *     with LongRoPE go by it
  * @param cacheBytes that the keys and values of all sequences may take together
+ * @param device where it is to compute
  * @param progress told how far loading has come
  */
 public record LoadOptions(
@@ -25,6 +26,7 @@ public record LoadOptions(
     Optional<Profile> profile,
     OptionalInt context,
     long cacheBytes,
+    DeviceChoice device,
     LoadProgress progress) {
   public LoadOptions {
     if (threads < 1) {
@@ -48,32 +50,40 @@ public record LoadOptions(
         Optional.empty(),
         OptionalInt.empty(),
         Long.MAX_VALUE,
+        DeviceChoice.CPU,
         (done, inAll) -> {});
   }
 
   public LoadOptions withThreads(int value) {
-    return new LoadOptions(value, kernels, profile, context, cacheBytes, progress);
+    return new LoadOptions(value, kernels, profile, context, cacheBytes, device, progress);
   }
 
   public LoadOptions withKernels(Kernels value) {
-    return new LoadOptions(threads, value, profile, context, cacheBytes, progress);
+    return new LoadOptions(threads, value, profile, context, cacheBytes, device, progress);
   }
 
   public LoadOptions withProgress(LoadProgress value) {
-    return new LoadOptions(threads, kernels, profile, context, cacheBytes, value);
+    return new LoadOptions(threads, kernels, profile, context, cacheBytes, device, value);
   }
 
   public LoadOptions withProfile(Profile value) {
-    return new LoadOptions(threads, kernels, Optional.of(value), context, cacheBytes, progress);
+    return new LoadOptions(
+        threads, kernels, Optional.of(value), context, cacheBytes, device, progress);
   }
 
   /** The model as one of so many tokens of context, at most its own. */
   public LoadOptions withContext(int value) {
-    return new LoadOptions(threads, kernels, profile, OptionalInt.of(value), cacheBytes, progress);
+    return new LoadOptions(
+        threads, kernels, profile, OptionalInt.of(value), cacheBytes, device, progress);
   }
 
   /** What all sequences may take together; who asks for more is refused. */
   public LoadOptions withCacheBytes(long value) {
-    return new LoadOptions(threads, kernels, profile, context, value, progress);
+    return new LoadOptions(threads, kernels, profile, context, value, device, progress);
+  }
+
+  /** On this machine's processor, or elsewhere. */
+  public LoadOptions withDevice(DeviceChoice value) {
+    return new LoadOptions(threads, kernels, profile, context, cacheBytes, value, progress);
   }
 }

@@ -14,7 +14,7 @@ import dev.kvasir.format.GgufFile;
 import dev.kvasir.format.SafetensorsFolder;
 import dev.kvasir.kernel.Crew;
 import dev.kvasir.memory.MemoryPool;
-import dev.kvasir.model.HostEngine;
+import dev.kvasir.model.DecoderEngine;
 import dev.kvasir.model.ModelConfig;
 import dev.kvasir.model.Weights;
 import dev.kvasir.profile.Profile;
@@ -52,7 +52,7 @@ public final class Model implements AutoCloseable {
   private static final String BUNDLED_PROFILE = "/dev/kvasir/mini/kvasir-mini.profile.safetensors";
 
   private final String name;
-  private final HostEngine engine;
+  private final DecoderEngine engine;
   private final Tokenizer tokenizer;
   private final Optional<Profile> profile;
   private final Supplier<String> weightsHash;
@@ -64,7 +64,7 @@ public final class Model implements AutoCloseable {
 
   private Model(
       String name,
-      HostEngine engine,
+      DecoderEngine engine,
       Tokenizer tokenizer,
       Optional<Profile> profile,
       Supplier<String> weightsHash,
@@ -147,14 +147,7 @@ public final class Model implements AutoCloseable {
           options,
           hash,
           () -> Tokenizer.ofGguf(file.name(), file.metadata()),
-          crew ->
-              HostEngine.load(
-                  file,
-                  options.context(),
-                  options.kernels(),
-                  crew,
-                  pool(options),
-                  options.progress()));
+          crew -> new EngineChoice(options, crew).load(file));
     } catch (RuntimeException | Error e) {
       file.close();
       throw e;
@@ -167,18 +160,7 @@ public final class Model implements AutoCloseable {
         options,
         () -> WeightsHash.of(folder, () -> SafetensorsFolder.open(folder)),
         () -> Tokenizer.ofFolder(folder),
-        crew ->
-            HostEngine.load(
-                folder,
-                options.context(),
-                options.kernels(),
-                crew,
-                pool(options),
-                options.progress()));
-  }
-
-  private static MemoryPool pool(LoadOptions options) {
-    return new MemoryPool(options.cacheBytes());
+        crew -> new EngineChoice(options, crew).load(folder));
   }
 
   /** Tokenizer and weights know nothing of each other, so they load side by side. */
@@ -187,10 +169,10 @@ public final class Model implements AutoCloseable {
       LoadOptions options,
       Supplier<String> weightsHash,
       Supplier<Tokenizer> tokenizerLoader,
-      Function<Crew, HostEngine> engineLoader) {
+      Function<Crew, DecoderEngine> engineLoader) {
     CompletableFuture<Tokenizer> tokenizer = CompletableFuture.supplyAsync(tokenizerLoader);
     Crew crew = new Crew(options.threads());
-    HostEngine engine = null;
+    DecoderEngine engine = null;
     try {
       engine = engineLoader.apply(crew);
       return new Model(
@@ -215,6 +197,11 @@ public final class Model implements AutoCloseable {
 
   public ModelConfig config() {
     return engine.config();
+  }
+
+  /** What it computes on, for people. */
+  public String place() {
+    return engine.place();
   }
 
   public Tokenizer tokenizer() {
@@ -284,12 +271,12 @@ public final class Model implements AutoCloseable {
    */
   public long mostCacheBytes(SessionOptions options, int tokens) {
     CacheHost host = cacheHost().withContextLimit(Session.contextLimit(this, options));
-    return options.cache().mostBytes(config().cacheShape(), host, tokens, Sequence.PROMPT_STEP);
+    return engine.mostBytes(options.cache(), host, tokens, Sequence.PROMPT_STEP);
   }
 
   /** Bytes of tables that all sessions with a kind of cache share, beside their own. */
   public long sharedCacheBytes(CacheSpec spec) {
-    return spec.sharedBytes(config().cacheShape(), cacheHost());
+    return engine.sharedBytes(spec, cacheHost());
   }
 
   /** What the keys and values of all its sequences are taken from, those of sessions included. */

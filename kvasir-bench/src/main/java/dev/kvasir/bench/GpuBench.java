@@ -4,12 +4,15 @@ import dev.kvasir.bench.GpuTimes.Figure;
 import dev.kvasir.cli.arguments.OptionValue;
 import dev.kvasir.cli.origin.Origin;
 import dev.kvasir.cuda.Context;
+import dev.kvasir.cuda.CudaEngine;
 import dev.kvasir.cuda.Device;
 import dev.kvasir.cuda.KernelModule;
 import dev.kvasir.cuda.PageFormat;
+import dev.kvasir.cuda.PageKind;
 import dev.kvasir.cuda.Stream;
 import dev.kvasir.format.WholeFile;
 import dev.kvasir.lab.report.FiguresFile;
+import dev.kvasir.memory.ByteCount;
 import java.io.PrintStream;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -37,6 +40,9 @@ import picocli.CommandLine.Spec;
 final class GpuBench implements Callable<Integer> {
   private static final List<PageFormat> FORMATS =
       List.of(PageFormat.FP16, PageFormat.KIVI4, PageFormat.KIVI2);
+
+  private static final int GROUP = 32;
+  private static final int WINDOW = 128;
 
   private final PrintStream out;
   private final PrintStream err;
@@ -68,6 +74,29 @@ final class GpuBench implements Callable<Integer> {
   private String[] typedSteps = {};
 
   @Option(
+      names = "--parts",
+      description = "Take whole steps apart too: the time of each kind of kernel, one by one.")
+  private boolean parts;
+
+  @Option(
+      names = "--rows",
+      defaultValue = "1",
+      paramLabel = "N",
+      description = {
+        "Rows of each sequence in --steps: more than one are a part of a prompt (default:"
+            + " ${DEFAULT-VALUE})."
+      })
+  private int rows;
+
+  @Option(
+      names = "--fill",
+      paramLabel = "SIZE",
+      description = {
+        "For each of --steps, as many sequences instead as their pages fit into SIZE, such as 100GiB."
+      })
+  private String fill;
+
+  @Option(
       names = "--rounds",
       defaultValue = "15",
       paramLabel = "N",
@@ -93,8 +122,11 @@ final class GpuBench implements Callable<Integer> {
   @Override
   public Integer call() {
     OptionValue.atLeastOne("--rounds", rounds);
+    OptionValue.atLeastOne("--rows", rows);
     List<GpuShape> shapes = Arrays.stream(typed).map(GpuShape::parse).toList();
-    List<GpuSteps> steps = Arrays.stream(typedSteps).map(GpuSteps::parse).toList();
+    List<GpuSteps> steps =
+        Arrays.stream(typedSteps).map(text -> GpuSteps.parse(text, rows)).toList();
+    long fillBytes = fill == null ? 0 : ByteCount.parse("--fill", fill);
     if (json != null) {
       WholeFile.checkWritable(json);
     }
@@ -125,7 +157,7 @@ final class GpuBench implements Callable<Integer> {
     if (!steps.isEmpty()) {
       out.printf("%-20s %-10s %10s %10s %7s%n", "steps", "pages", "us", "tokens/s", "ratio");
     }
-    steps.forEach(each -> show(device, each));
+    steps.forEach(each -> show(device, each, fillBytes));
     if (json != null) {
       FiguresFile.write(json, figures, Origin.of(command));
     }
@@ -185,22 +217,46 @@ final class GpuBench implements Callable<Integer> {
     figures.put("%s PyTorch micros".formatted(shape), other.micros());
   }
 
-  private void show(Device device, GpuSteps steps) {
+  private void show(Device device, GpuSteps steps, long fillBytes) {
     double first = Double.NaN;
-    for (PageFormat format : FORMATS) {
-      double micros = steps.micros(device, format, rounds);
-      first = format == FORMATS.getFirst() ? micros : first;
-      out.printf(
-          Locale.ROOT,
-          "%-20s %-10s %10.1f %10.0f %7.2f%n",
-          steps,
-          name(format),
-          micros,
-          1e6 * steps.batch() / micros,
-          first / micros);
-      figures.put("%s %s step micros".formatted(steps, name(format)), micros);
+    try (CudaEngine engine = steps.open(device)) {
+      for (PageFormat format : FORMATS) {
+        PageKind kind = kind(format);
+        GpuSteps sized =
+            fillBytes == 0 ? steps : steps.filling(engine, kind, fillBytes, 2 * rounds);
+        double micros = sized.micros(engine, kind, rounds);
+        double speed = 1e6 * sized.batch() * rows / micros;
+        first = format == FORMATS.getFirst() ? speed : first;
+        out.printf(
+            Locale.ROOT,
+            "%-20s %-10s %10.1f %10.0f %7.2f%n",
+            sized,
+            name(format),
+            micros,
+            speed,
+            speed / first);
+        figures.put("%s %s step micros".formatted(sized, name(format)), micros);
+        out.flush();
+        if (parts) {
+          showParts(sized, format, sized.parts(engine, kind, rounds));
+        }
+      }
     }
+  }
+
+  private void showParts(GpuSteps steps, PageFormat format, Map<String, Double> micros) {
+    micros.forEach(
+        (part, each) -> {
+          out.printf(Locale.ROOT, "    %-20s %10.1f%n", part, each);
+          figures.put("%s %s %s micros".formatted(steps, name(format), part), each);
+        });
+    double sum = micros.values().stream().mapToDouble(Double::doubleValue).sum();
+    out.printf(Locale.ROOT, "    %-20s %10.1f%n", "all", sum);
     out.flush();
+  }
+
+  private static PageKind kind(PageFormat format) {
+    return format.isPacked() ? new PageKind(format, GROUP, WINDOW) : PageKind.FP16;
   }
 
   /** As caches are typed. */

@@ -1,37 +1,45 @@
 package dev.kvasir.bench;
 
 import dev.kvasir.Model;
+import dev.kvasir.cuda.CudaEngine;
+import dev.kvasir.cuda.CudaProvider;
 import dev.kvasir.cuda.Device;
-import dev.kvasir.cuda.DeviceDecoder;
-import dev.kvasir.cuda.DeviceSequence;
-import dev.kvasir.cuda.PageFormat;
+import dev.kvasir.cuda.DeviceCache;
+import dev.kvasir.cuda.PageKind;
+import dev.kvasir.engine.Batch;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.GgufFile;
 import dev.kvasir.model.Architecture;
+import dev.kvasir.model.EngineProvider;
 import dev.kvasir.model.ModelConfig;
 import dev.kvasir.model.RopeFrequencies;
 import dev.kvasir.model.RopeLayout;
 import dev.kvasir.model.WindowPattern;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.function.Consumer;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.IntStream;
 
 /**
- * Whole steps of a decoder on a device, a token for each sequence: from tokens to the likeliest
- * next ones, the host's share included.
+ * Whole steps of a decoder on a device, a token for each sequence or a part of a prompt: from
+ * tokens to the likeliest next ones, the host's share included.
  *
  * @param batch sequences
  * @param tokens that each has before
+ * @param rows of each sequence in a step
  * @param bundled the bundled model; else one of Llama 8B's sizes with random weights
  */
-record GpuSteps(int batch, int tokens, boolean bundled) {
+record GpuSteps(int batch, int tokens, int rows, boolean bundled) {
   private static final Pattern TYPED = Pattern.compile("(\\d{1,4})x(\\d{1,7}):(8b|bundled)");
-  private static final int WARM_UPS = 4;
-  private static final int WINDOW = 128;
+
+  /** Until the host's share is compiled. */
+  private static final int WARM_UPS = 40;
 
   /** As typed: {@code 32x8192:8b}. */
-  static GpuSteps parse(String text) {
+  static GpuSteps parse(String text, int rows) {
     Matcher typed = TYPED.matcher(text);
     if (!typed.matches() || Integer.parseInt(typed.group(1)) < 1) {
       throw new InvalidInputException(
@@ -40,37 +48,109 @@ record GpuSteps(int batch, int tokens, boolean bundled) {
     return new GpuSteps(
         Integer.parseInt(typed.group(1)),
         Integer.parseInt(typed.group(2)),
+        rows,
         typed.group(3).equals("bundled"));
   }
 
-  /** Microseconds of a step, the median of some. */
-  double micros(Device device, PageFormat format, int rounds) {
-    try (DeviceDecoder decoder = decoder(device, format, rounds + WARM_UPS)) {
-      List<DeviceSequence> sequences =
-          IntStream.range(0, batch).mapToObj(i -> decoder.newSequence()).toList();
-      sequences.forEach(sequence -> sequence.pretend(tokens));
-      int[] next = new int[batch];
-      double[] micros = new double[rounds];
-      for (int round = -WARM_UPS; round < rounds; round++) {
-        long begin = System.nanoTime();
-        decoder.step(sequences, next, next);
-        if (round >= 0) {
-          micros[round] = (System.nanoTime() - begin) / 1e3;
-        }
-      }
-      return Race.median(micros);
+  /** The model with its weights on a device. */
+  CudaEngine open(Device device) {
+    if (!bundled) {
+      return CudaEngine.random(device, llama8b());
+    }
+    try (GgufFile file = Model.openBundled()) {
+      return (CudaEngine)
+          new CudaProvider()
+              .open(
+                  new EngineProvider.Request(
+                      file, ModelConfig.of(file), List.of(), Long.MAX_VALUE, (done, inAll) -> {}));
     }
   }
 
-  private DeviceDecoder decoder(Device device, PageFormat format, int steps) {
-    DeviceDecoder.Limits limits =
-        new DeviceDecoder.Limits(batch, batch, batch * (tokens + steps), WINDOW);
-    if (!bundled) {
-      return DeviceDecoder.random(device, llama8b(), format, limits);
+  /** Microseconds of a step, the median of some. */
+  double micros(CudaEngine engine, PageKind kind, int rounds) {
+    double[] micros = new double[rounds];
+    withSequences(
+        engine,
+        kind,
+        sequences -> {
+          for (int round = -WARM_UPS; round < rounds; round++) {
+            long begin = System.nanoTime();
+            step(engine, sequences);
+            if (round >= 0) {
+              micros[round] = (System.nanoTime() - begin) / 1e3;
+            }
+          }
+        });
+    return Race.median(micros);
+  }
+
+  /** Microseconds of a step's kernels by their kind, each waited for; medians. */
+  Map<String, Double> parts(CudaEngine engine, PageKind kind, int rounds) {
+    Map<String, double[]> all = new LinkedHashMap<>();
+    withSequences(
+        engine,
+        kind,
+        sequences -> {
+          for (int round = -WARM_UPS; round < rounds; round++) {
+            Batch step = batch(sequences);
+            int at = round;
+            engine
+                .partsOf(step)
+                .forEach(
+                    (part, micros) -> {
+                      if (at >= 0) {
+                        all.computeIfAbsent(part, any -> new double[rounds])[at] = micros;
+                      }
+                    });
+            end(step, sequences);
+          }
+        });
+    Map<String, Double> medians = new LinkedHashMap<>();
+    all.forEach((part, micros) -> medians.put(part, Race.median(micros)));
+    return medians;
+  }
+
+  private void withSequences(
+      CudaEngine engine, PageKind kind, Consumer<List<DeviceCache>> measured) {
+    List<DeviceCache> sequences = new ArrayList<>();
+    try {
+      for (int i = 0; i < batch; i++) {
+        sequences.add(engine.newCache(kind));
+        sequences.getLast().pretend(tokens);
+      }
+      engine.scramble();
+      measured.accept(sequences);
+    } finally {
+      sequences.forEach(DeviceCache::close);
     }
-    try (GgufFile file = Model.openBundled()) {
-      return DeviceDecoder.open(device, file, ModelConfig.of(file), format, limits);
+  }
+
+  private void step(CudaEngine engine, List<DeviceCache> sequences) {
+    Batch step = batch(sequences);
+    engine.step(step);
+    end(step, sequences);
+  }
+
+  /** Single tokens stay, as they do in texts; a part of a prompt is read again. */
+  private void end(Batch step, List<DeviceCache> sequences) {
+    step.requireNoFailure();
+    if (rows == 1) {
+      step.settle();
+    } else {
+      sequences.forEach(sequence -> sequence.truncate(tokens));
     }
+  }
+
+  /** Rows of each, of whose last logits the likeliest token suffices. */
+  private Batch batch(List<DeviceCache> sequences) {
+    Batch step = new Batch();
+    for (DeviceCache sequence : sequences) {
+      for (int row = 1; row < rows; row++) {
+        step.add(sequence, 0, false);
+      }
+      step.letLikeliestSuffice(step.add(sequence, 0, true));
+    }
+    return step;
   }
 
   private static ModelConfig llama8b() {
@@ -93,8 +173,19 @@ record GpuSteps(int batch, int tokens, boolean bundled) {
         ModelConfig.OutputWeights.OWN);
   }
 
+  /** The same with as many sequences as a number of bytes holds, window and all. */
+  GpuSteps filling(CudaEngine engine, PageKind kind, long bytes, int steps) {
+    try (DeviceCache one = engine.newCache(kind)) {
+      one.pretend(tokens + steps);
+      return new GpuSteps((int) (bytes / one.bytes().total()), tokens, rows, bundled);
+    }
+  }
+
   @Override
   public String toString() {
-    return "%dx%d:%s".formatted(batch, tokens, bundled ? "bundled" : "8b");
+    String model = bundled ? "bundled" : "8b";
+    return rows == 1
+        ? "%dx%d:%s".formatted(batch, tokens, model)
+        : "%dx%d+%d:%s".formatted(batch, tokens, rows, model);
   }
 }

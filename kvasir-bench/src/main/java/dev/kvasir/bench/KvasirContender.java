@@ -24,7 +24,7 @@ final class KvasirContender implements Contender {
   KvasirContender(Model model, int[] prompt) {
     this.model = model;
     this.prompt = prompt;
-    this.cache = CacheSpec.DEFAULT.newCache(model.config().cacheShape());
+    this.cache = model.newCache(CacheSpec.DEFAULT);
   }
 
   @Override

@@ -2,6 +2,8 @@ package dev.kvasir.bench;
 
 import dev.kvasir.LoadOptions;
 import dev.kvasir.Model;
+import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.cli.arguments.DeviceArguments;
 import dev.kvasir.error.InvalidInputException;
 import java.io.IOException;
 import java.io.InputStream;
@@ -16,6 +18,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** Races this engine with llama.cpp on one model. */
@@ -70,6 +73,8 @@ final class ModelBench implements Callable<Integer> {
       description = "Turns of each contender (default: ${DEFAULT-VALUE}).")
   private int rounds;
 
+  @Mixin private DeviceArguments device;
+
   @Option(names = "--alone", description = "Leave llama.cpp out.")
   private boolean alone;
 
@@ -85,9 +90,13 @@ final class ModelBench implements Callable<Integer> {
     check("--rounds", rounds, 1);
     check("--threads", threads, 0);
     int crew = BenchedModel.crew(threads);
+    LoadOptions options =
+        LoadOptions.defaults()
+            .withThreads(crew)
+            .withDevice(device.choice(List.of(CacheSpec.DEFAULT)));
     Path copied = model == null ? copyOfBundled() : null;
     Path file = model == null ? copied : model;
-    try (Model loaded = Model.load(file, LoadOptions.defaults().withThreads(crew))) {
+    try (Model loaded = Model.load(file, options)) {
       checkContext(loaded);
       race(loaded, file, crew);
     } finally {

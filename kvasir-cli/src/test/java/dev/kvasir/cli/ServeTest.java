@@ -34,6 +34,13 @@ class ServeTest {
   }
 
   @Test
+  void whatACardHoldsIsNotStored() {
+    Run run = Run.of("serve", "--device", "cuda", "--store", folder.resolve("kept").toString());
+    assertThat(run.exitCode()).isEqualTo(2);
+    assertThat(run.err()).contains("--device is cuda; with --store expected cpu");
+  }
+
+  @Test
   void aStoreThatCannotBeWrittenIsRefused() throws Exception {
     Path file = Files.writeString(folder.resolve("file"), "in the way");
     Run run = Run.of("serve", "--store", file.toString());

@@ -6,7 +6,7 @@ import dev.kvasir.error.InvalidInputException;
 public final class CacheFullException extends InvalidInputException {
   private static final long serialVersionUID = 1L;
 
-  CacheFullException(String message) {
+  public CacheFullException(String message) {
     super(message);
   }
 }

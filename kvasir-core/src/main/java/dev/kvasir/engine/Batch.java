@@ -25,6 +25,8 @@ public final class Batch {
 
   private int logitRows;
   private int[] rowsWithLogits = new int[4];
+  private boolean[] likeliestSuffices = new boolean[4];
+  private int[] likeliest = new int[4]; // -1 where there are logits instead
   private float[] logits = {};
   private int vocabulary;
 
@@ -94,9 +96,35 @@ public final class Batch {
   private int wantLogits() {
     if (logitRows == rowsWithLogits.length) {
       rowsWithLogits = Arrays.copyOf(rowsWithLogits, 2 * logitRows);
+      likeliestSuffices = Arrays.copyOf(likeliestSuffices, 2 * logitRows);
+      likeliest = Arrays.copyOf(likeliest, 2 * logitRows);
     }
     rowsWithLogits[logitRows] = rows - 1;
+    likeliestSuffices[logitRows] = false;
+    likeliest[logitRows] = -1;
     return logitRows++;
+  }
+
+  /**
+   * Says that of the logits of an index nothing is needed but the likeliest token, which an engine
+   * far from here may bring instead of them.
+   */
+  public void letLikeliestSuffice(int index) {
+    likeliestSuffices[index] = true;
+  }
+
+  public boolean likeliestSuffices(int index) {
+    return likeliestSuffices[index];
+  }
+
+  /** Leaves the likeliest token instead of logits. */
+  public void tellLikeliest(int index, int token) {
+    likeliest[index] = token;
+  }
+
+  /** The likeliest token of an index; -1 where there are logits to find it in. */
+  public int likeliest(int index) {
+    return likeliest[index];
   }
 
   /**

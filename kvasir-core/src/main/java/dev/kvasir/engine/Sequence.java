@@ -212,6 +212,9 @@ public final class Sequence {
     for (int i = from; i < from + rows; i++) {
       logitIndex = batch.add(cache, tokens[i], i == length - 1);
     }
+    if (logitIndex >= 0 && request.sampler().takesLikeliest()) {
+      batch.letLikeliestSuffice(logitIndex);
+    }
   }
 
   /** Takes what came of its rows: the next token, where they were the last ones. */
@@ -232,8 +235,13 @@ public final class Sequence {
     if (picked < 0) {
       promptDone = System.nanoTime();
     }
-    int at = batch.logitsAt(logitIndex);
-    picked = request.sampler().pick(batch.logits(), at, batch.vocabulary());
+    int likeliest = batch.likeliest(logitIndex);
+    picked =
+        likeliest >= 0
+            ? request.sampler().pickLikeliest(likeliest)
+            : request
+                .sampler()
+                .pick(batch.logits(), batch.logitsAt(logitIndex), batch.vocabulary());
     append(picked);
     generated++;
   }

@@ -6,7 +6,6 @@ import dev.kvasir.cache.KvCache;
 import dev.kvasir.codec.CacheHost;
 import dev.kvasir.codec.ModelTables;
 import dev.kvasir.engine.Batch;
-import dev.kvasir.engine.Engine;
 import dev.kvasir.format.GgufFile;
 import dev.kvasir.format.SafetensorsFolder;
 import dev.kvasir.format.TensorSource;
@@ -24,7 +23,7 @@ import java.util.concurrent.ArrayBlockingQueue;
  * A decoder-only transformer, ready to run. Steps may come from several threads at once: each takes
  * scratch memory of its own and gives it back.
  */
-public final class HostEngine implements Engine {
+public final class HostEngine implements DecoderEngine {
   /**
    * Passes that are kept for the next step: one for the loop of steps, one for whoever steps beside
    * it. The scratch memory of one grows with the rows it has met, so those of a crowd that came
@@ -133,16 +132,22 @@ public final class HostEngine implements Engine {
     return new HostEngine(config, fingerprint, weights, kernels, crew, memory);
   }
 
+  @Override
   public ModelConfig config() {
     return config;
   }
 
-  /** A short name for its weights and shape, which profiles are made out to. */
+  @Override
   public String fingerprint() {
     return fingerprint;
   }
 
-  /** What a cache of its sequences may know, but for profile and limit. */
+  @Override
+  public String place() {
+    return "the processor";
+  }
+
+  @Override
   public CacheHost cacheHost() {
     return CacheHost.unknown()
         .withQueryHeads(config.queryHeads())
@@ -173,33 +178,27 @@ public final class HostEngine implements Engine {
     return memory;
   }
 
-  /** For what computes with them itself; they live as long as this decoder. */
+  @Override
   public Weights weights() {
     checkOpen();
     return weights;
   }
 
-  /** Bytes of all weights as they are used. */
+  @Override
   public long weightBytes() {
     return weights.bytes();
   }
 
-  /**
-   * Runs one step: appends every row to its cache, leaves the wanted logits in the batch and packs
-   * what has left the window.
-   *
-   * @throws RuntimeException where a sequence of the batch failed; the others have gone on
-   */
-  public void forward(Batch batch) {
-    step(batch);
-    batch.settle();
-    batch.requireNoFailure();
+  @Override
+  public long mostBytes(CacheSpec spec, CacheHost host, int tokens, int stepTokens) {
+    return spec.mostBytes(config.cacheShape(), host, tokens, stepTokens);
   }
 
-  /**
-   * The same without packing, which the caller sees to between steps, and without throwing for a
-   * sequence that failed: {@link Batch#failure} tells.
-   */
+  @Override
+  public long sharedBytes(CacheSpec spec, CacheHost host) {
+    return spec.sharedBytes(config.cacheShape(), host);
+  }
+
   @Override
   public void step(Batch batch) {
     checkOpen();

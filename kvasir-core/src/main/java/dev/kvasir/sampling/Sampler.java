@@ -63,12 +63,33 @@ public final class Sampler {
     change(logits, at, vocabulary);
     int best = likeliest(logits, at, vocabulary);
     int token = options.temperature() == 0 ? best : draw(logits, at, vocabulary, logits[at + best]);
-    see(token);
-    generated.count(token);
-    constraint.accept(token);
+    note(token);
     if (likelihoods != null) {
       likelihoods.tell(token);
     }
+    return token;
+  }
+
+  private void note(int token) {
+    see(token);
+    generated.count(token);
+    constraint.accept(token);
+  }
+
+  /** Whether it picks the likeliest token as it comes, and needs no other logits. */
+  public boolean takesLikeliest() {
+    return options.temperature() == 0
+        && options.repetitionPenalty() == 1
+        && options.presencePenalty() == 0
+        && options.frequencyPenalty() == 0
+        && options.logitBias().isEmpty()
+        && constraint == TokenConstraint.NONE
+        && likelihoods == null;
+  }
+
+  /** Picks the likeliest token, which somebody else has found, and notes it. */
+  public int pickLikeliest(int token) {
+    note(token);
     return token;
   }
 

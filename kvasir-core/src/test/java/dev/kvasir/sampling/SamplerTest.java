@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.sun.management.ThreadMXBean;
 import java.lang.management.ManagementFactory;
 import java.util.Arrays;
+import java.util.OptionalInt;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -28,6 +29,17 @@ class SamplerTest {
     assertThat(pick(SamplingOptions.greedy(), -3, -2, -9)).isEqualTo(1);
     assertThat(pick(SamplingOptions.greedy(), -0f, 0f)).isZero();
     assertThat(pick(SamplingOptions.greedy(), Float.NEGATIVE_INFINITY, -1e38f)).isEqualTo(1);
+  }
+
+  @Test
+  void onlyWhoChangesNoLogitTakesTheLikeliestAsItComes() {
+    SamplingOptions greedy = SamplingOptions.greedy();
+    assertThat(new Sampler(greedy).takesLikeliest()).isTrue();
+    assertThat(new Sampler(greedy).pickLikeliest(7)).isEqualTo(7);
+    assertThat(new Sampler(RANDOM).takesLikeliest()).isFalse();
+    assertThat(new Sampler(greedy.withRepetitionPenalty(1.1)).takesLikeliest()).isFalse();
+    assertThat(new Sampler(greedy, TokenConstraint.NONE, OptionalInt.of(0)).takesLikeliest())
+        .isFalse();
   }
 
   @Test

@@ -6,76 +6,65 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import dev.kvasir.model.ModelConfig;
 import dev.kvasir.model.RopeLayout;
 import java.lang.foreign.MemorySegment;
+import java.util.EnumMap;
+import java.util.Map;
 
 /**
- * The kernels of a decoder's step beside attention. Each may begin while the one ahead of it ends,
- * but for the first of a step: pages and what the host brings are final before it.
+ * The kernels of a decoder's step beside attention. They wait for each other: let in early, while
+ * the one ahead ends, whole steps were measured to take longer.
  */
 final class DecoderLaunches {
-  private static final int ROW_THREADS = 256;
-  private static final int PRODUCT_THREADS = 256;
-
-  /** Columns of eight rows that a product's block takes, and its tiles of 16 outputs. */
-  private static final int[] PRODUCT_COLUMNS = {1, 2, 4};
-
-  private static final int[] PRODUCT_TILES = {1, 2, 2};
-  private static final int TURNING_BYTES = 72;
+  private static final int ROW_THREADS = 1024;
+  private static final int PART_THREADS = 256;
+  private static final int PART_COLUMNS = 1024;
+  private static final int TURNING_BYTES = 96;
+  private static final int WEIGHTS_BYTES = 24;
 
   private final Stream stream;
-  private final boolean early;
-  private final Launch embed;
+  private final Map<WeightKind, Launch> embed = new EnumMap<>(WeightKind.class);
   private final Launch normalize;
   private final Launch activate;
   private final Launch codeHalves;
   private final Launch turn;
   private final Launch likeliest;
-  private final Launch[] products = new Launch[PRODUCT_COLUMNS.length];
-
-  /** Rows as codes, with a scale for 32 of them. */
-  record CodedRows(DeviceMemory codes, DeviceMemory scales) implements AutoCloseable {
-    static CodedRows of(Context context, long rows, long columns) {
-      return new CodedRows(
-          context.allocate(rows * columns), context.allocate(rows * columns / 32 * Float.BYTES));
-    }
-
-    @Override
-    public void close() {
-      codes.close();
-      scales.close();
-    }
-  }
+  private final Products products;
 
   DecoderLaunches(KernelModule module, Stream stream, ModelConfig config) {
     this.stream = stream;
-    this.early = module.context().device().generation() >= 90;
-    this.embed = new Launch(module.kernel("embed_q8"), 16, 8, 4, 8).block(ROW_THREADS);
     this.normalize =
-        new Launch(module.kernel("add_and_normalize"), 8, 8, 8, 4, 4, 8, 8, 8).block(ROW_THREADS);
-    this.activate = new Launch(module.kernel("activate"), 8, 4, 8, 8).block(ROW_THREADS);
-    this.codeHalves = new Launch(module.kernel("code_halves"), 8, 4, 8, 8).block(ROW_THREADS);
+        new Launch(module.kernel("add_and_normalize"), 8, 8, 8, 4, 4, 8, CodedRows.BYTES)
+            .block(ROW_THREADS);
+    this.activate =
+        new Launch(module.kernel("activate"), 8, 4, CodedRows.BYTES).block(PART_THREADS);
+    this.codeHalves =
+        new Launch(module.kernel("code_halves"), 8, 4, CodedRows.BYTES).block(PART_THREADS);
     this.likeliest = new Launch(module.kernel("likeliest"), 8, 4, 8).block(ROW_THREADS);
     this.turn =
         new Launch(module.kernel("turn_d" + config.headDim()), TURNING_BYTES)
             .block(config.headDim() / 2);
-    for (int i = 0; i < products.length; i++) {
-      products[i] =
-          new Launch(
-                  module.kernel("multiply_q8_columns" + PRODUCT_COLUMNS[i]), 16, 8, 8, 4, 4, 4, 8)
-              .block(PRODUCT_THREADS);
+    this.products = new Products(module, stream);
+    for (WeightKind kind : WeightKind.values()) {
+      Kernel embedding = module.kernel("embed_" + kind.kernelName());
+      embed.put(kind, new Launch(embedding, WEIGHTS_BYTES, 8, 4, 8).block(ROW_THREADS));
     }
-    turn.arguments().set(JAVA_INT, 56, config.queryHeads());
-    turn.arguments().set(JAVA_INT, 60, config.kvHeads());
-    turn.arguments().set(JAVA_INT, 64, config.rope().dimensions() / 2);
-    turn.arguments().set(JAVA_INT, 68, config.rope().layout() == RopeLayout.NEIGHBOURS ? 1 : 0);
+    int epsilon = Float.floatToRawIntBits(config.normEpsilon());
+    normalize.argument(3, epsilon).argument(4, config.hidden());
+    turn.arguments().set(JAVA_INT, 72, config.queryHeads());
+    turn.arguments().set(JAVA_INT, 76, config.kvHeads());
+    turn.arguments().set(JAVA_INT, 80, config.rope().dimensions() / 2);
+    turn.arguments().set(JAVA_INT, 84, config.rope().layout() == RopeLayout.NEIGHBOURS ? 1 : 0);
+    turn.arguments().set(JAVA_INT, 88, epsilon);
   }
 
   /** The first of a step. */
-  void embed(DeviceMatrix embedding, long tokens, int rows, DeviceMemory x) {
-    embed
+  void embed(DeviceStack embedding, long tokens, int rows, DeviceMemory x) {
+    DeviceMatrix matrix = embedding.parts().getFirst();
+    Launch launch = embed.get(matrix.kind());
+    matrix.set(launch.arguments());
+    launch
         .grid(rows, 1, 1)
-        .argument(0, embedding.codes().address(), embedding.scales().address())
         .argument(1, tokens)
-        .argument(2, embedding.columns())
+        .argument(2, matrix.columns())
         .argument(3, x.address())
         .on(stream);
   }
@@ -88,7 +77,6 @@ final class DecoderLaunches {
       DeviceMemory x,
       DeviceMemory update,
       DeviceMemory weight,
-      ModelConfig config,
       int rows,
       long rowOf,
       CodedRows out) {
@@ -97,33 +85,16 @@ final class DecoderLaunches {
         .argument(0, x.address())
         .argument(1, update == null ? 0 : update.address())
         .argument(2, weight.address())
-        .argument(4, config.hidden())
-        .argument(5, rowOf)
-        .argument(6, out.codes().address())
-        .argument(7, out.scales().address());
-    normalize.argument(3, Float.floatToRawIntBits(config.normEpsilon())).early(early).on(stream);
+        .argument(5, rowOf);
+    out.set(normalize, 6);
+    normalize.on(stream);
   }
 
-  /** Up to 32 rows at a time: weights are read once for them. */
-  void multiply(DeviceMatrix matrix, CodedRows rows, int count, DeviceMemory out) {
-    int kind = 0;
-    while (kind + 1 < PRODUCT_COLUMNS.length && 8 * PRODUCT_COLUMNS[kind] < count) {
-      kind++;
-    }
-    products[kind]
-        .grid(
-            Math.ceilDiv(matrix.rows(), 16 * PRODUCT_TILES[kind]),
-            Math.ceilDiv(count, 8 * PRODUCT_COLUMNS[kind]),
-            1)
-        .argument(0, matrix.codes().address(), matrix.scales().address())
-        .argument(1, rows.codes().address())
-        .argument(2, rows.scales().address())
-        .argument(3, count)
-        .argument(4, matrix.columns())
-        .argument(5, matrix.rows())
-        .argument(6, out.address())
-        .early(early)
-        .on(stream);
+  /**
+   * @param out (count, matrix rows)
+   */
+  void multiply(DeviceStack stack, CodedRows rows, int count, DeviceMemory out) {
+    products.multiply(stack, rows, count, out);
   }
 
   void pickLikeliest(DeviceMemory logits, int vocabulary, int rows, DeviceMemory tokens) {
@@ -132,30 +103,25 @@ final class DecoderLaunches {
         .argument(0, logits.address())
         .argument(1, vocabulary)
         .argument(2, tokens.address())
-        .early(early)
         .on(stream);
   }
 
   void activate(DeviceMemory gateAndUp, int columns, int rows, CodedRows out) {
     activate
-        .grid(rows, 1, 1)
+        .grid(rows, Math.ceilDiv(columns, PART_COLUMNS), 1)
         .argument(0, gateAndUp.address())
-        .argument(1, columns)
-        .argument(2, out.codes().address())
-        .argument(3, out.scales().address())
-        .early(early)
-        .on(stream);
+        .argument(1, columns);
+    out.set(activate, 2);
+    activate.on(stream);
   }
 
   void codeHalves(DeviceMemory x, int columns, int rows, CodedRows out) {
     codeHalves
-        .grid(rows, 1, 1)
+        .grid(rows, Math.ceilDiv(columns, PART_COLUMNS), 1)
         .argument(0, x.address())
-        .argument(1, columns)
-        .argument(2, out.codes().address())
-        .argument(3, out.scales().address())
-        .early(early)
-        .on(stream);
+        .argument(1, columns);
+    out.set(codeHalves, 2);
+    codeHalves.on(stream);
   }
 
   /**
@@ -166,7 +132,7 @@ final class DecoderLaunches {
    */
   void turn(
       DeviceMemory projected,
-      DeviceMemory bias,
+      DeviceWeights.Layer layer,
       DeviceMemory frequencies,
       long positions,
       long places,
@@ -175,13 +141,15 @@ final class DecoderLaunches {
       int rows) {
     MemorySegment argument = turn.arguments();
     argument.set(JAVA_LONG, 0, projected.address());
-    argument.set(JAVA_LONG, 8, bias == null ? 0 : bias.address());
-    argument.set(JAVA_LONG, 16, frequencies.address());
-    argument.set(JAVA_LONG, 24, positions);
-    argument.set(JAVA_LONG, 32, places);
-    argument.set(JAVA_LONG, 40, layerOffset);
-    argument.set(JAVA_LONG, 48, queries.address());
-    int heads = argument.get(JAVA_INT, 56) + 2 * argument.get(JAVA_INT, 60);
-    turn.grid(rows, heads, 1).early(early).on(stream);
+    argument.set(JAVA_LONG, 8, DeviceMatrix.address(layer.bias()));
+    argument.set(JAVA_LONG, 16, DeviceMatrix.address(layer.queryNorm()));
+    argument.set(JAVA_LONG, 24, DeviceMatrix.address(layer.keyNorm()));
+    argument.set(JAVA_LONG, 32, frequencies.address());
+    argument.set(JAVA_LONG, 40, positions);
+    argument.set(JAVA_LONG, 48, places);
+    argument.set(JAVA_LONG, 56, layerOffset);
+    argument.set(JAVA_LONG, 64, queries.address());
+    int heads = argument.get(JAVA_INT, 72) + 2 * argument.get(JAVA_INT, 76);
+    turn.grid(rows, heads, 1).on(stream);
   }
 }

@@ -4,68 +4,42 @@ import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-import dev.kvasir.cuda.DecoderLaunches.CodedRows;
-import dev.kvasir.format.TensorSource;
 import dev.kvasir.model.ModelConfig;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.BiFunction;
 
 /**
- * A decoder whose weights and pages lie on a device: a step of up to some rows runs there whole.
- * Steps of one shape are recorded once and done again as a graph; what changes from step to step,
- * tokens, positions and pages, is brought there before.
+ * A decoder whose weights lie on a device: a step of up to some rows runs there whole. Rows are
+ * added, run, and what came of them is read; what changes from step to step, tokens, positions and
+ * pages, is brought there before. Steps of a shape that comes again are graphs.
  *
- * <p>A row attends to what its sequence holds when it is added. Several rows of a sequence in one
- * step, a part of a prompt, see each other as they should: each is a sequence of its own to
- * attention, with the same pages and another end.
+ * <p>Several rows of a sequence in one step, a part of a prompt, see each other as they should. A
+ * few are sequences of their own to attention, with the same pages and another end; many are a run,
+ * which reads its pages once ({@link PromptAttention}). Runs come behind all others.
  *
  * <p>Products are the host's sums of integers, and packing has the host's bits; what differs is the
  * order of float sums and halves where queries and outputs of attention go through memory.
  */
-public final class DeviceDecoder implements AutoCloseable {
-  /** Numbers that share a scale, as in {@code kivi:BITS,group=32}. */
-  private static final int GROUP = 32;
+final class DeviceDecoder implements AutoCloseable {
+  /** Inputs of a row: its place, its token, its position, and a row that logits are wanted of. */
+  private static final int INPUT_BYTES = 20;
 
-  /** Inputs of a row: its place, its token and its position. */
-  private static final int INPUT_BYTES = 16;
-
-  /**
-   * @param rows of a step at the most
-   * @param sequences at the most
-   * @param tokens of all sequences together
-   * @param window of tokens that stay halves
-   */
-  public record Limits(int rows, int sequences, int tokens, int window) {
-    /** Every sequence may have begun a page. */
-    int pages() {
-      return Math.ceilDiv(tokens, HalfPage.TOKENS) + sequences;
-    }
-
-    /** Pages of halves beside packed ones: the window, a block behind it, a step before it. */
-    int halfPages() {
-      int tokensOfEach = window + DeviceSequence.BLOCK_PAGES * HalfPage.TOKENS + rows;
-      return sequences * (Math.ceilDiv(tokensOfEach, HalfPage.TOKENS) + 1);
-    }
-  }
+  /** Entries of the table of a step: 256 rows of 131,072 tokens. */
+  private static final int MOST_ENTRIES = 1 << 19;
 
   private final ModelConfig config;
-  private final PageFormat format;
-  private final Limits limits;
+  private final int mostRows;
   private final Context context;
-  private final KernelModule module;
   private final Stream stream;
-  private final List<AutoCloseable> taken; // in the order in which it was
+  private final List<AutoCloseable> taken = new ArrayList<>(); // in the order in which it was
   private final Arena arena = Arena.ofShared();
   private final DeviceWeights weights;
   private final DecoderLaunches launches;
-  private final RowStore store;
-  private final PagedAttention attention;
   private final PageTable table;
-  private final PagePool halfPages;
-  private final PagePool packedPages; // null where nothing is packed
+  private final PromptRuns runs;
+  private final StepGraphs graphs;
 
   private final DeviceMemory x; // (rows, hidden), the residual stream
   private final DeviceMemory update; // (rows, hidden)
@@ -78,86 +52,39 @@ public final class DeviceDecoder implements AutoCloseable {
   private final CodedRows narrow; // (rows, hidden), or of a head's outputs
   private final CodedRows wide; // (rows, feedForward)
 
-  private final MemorySegment inputs;
+  private final long[] places; // of rows
+  private final int[] tokens;
+  private final int[] positions;
+  private final int[] outs; // rows whose logits are wanted
+  private final MemorySegment inputs; // all of these
   private final DeviceMemory deviceInputs;
-  private final MemorySegment packings;
-  private final DeviceMemory devicePackings;
-  private final MemorySegment hostLogits;
-  private final long[] pair = new long[2 * DeviceSequence.BLOCK_PAGES];
+  private final MemorySegment oneRow; // logits of a row, or the likeliest tokens of all
 
-  private Graph graph;
-  private int graphRows;
-  private int graphPlan;
+  private KindPages pages;
+  private int rows;
+  private int outRows;
+  private StepMarks marks = StepMarks.NONE;
 
   /**
-   * @param file GGUF, which is not needed any more afterwards
-   * @throws DeviceRefusal if there is not as much memory as it takes; none is taken then
+   * @param weights closed with it
+   * @param mostRows of a step
    */
-  public static DeviceDecoder open(
-      Device device, TensorSource file, ModelConfig config, PageFormat format, Limits limits) {
-    return open(
-        device,
-        config,
-        format,
-        limits,
-        (context, stream) -> DeviceWeights.of(context, stream, file, config));
-  }
-
-  /** One with random weights and pages of any content, to measure with. */
-  public static DeviceDecoder random(
-      Device device, ModelConfig config, PageFormat format, Limits limits) {
-    DeviceDecoder decoder =
-        open(
-            device,
-            config,
-            format,
-            limits,
-            (context, stream) -> DeviceWeights.random(context, stream, config));
-    decoder.halfPages.scramble(decoder.stream);
-    if (decoder.packedPages != null) {
-      decoder.packedPages.scramble(decoder.stream);
-    }
-    return decoder;
-  }
-
-  private static DeviceDecoder open(
-      Device device,
+  DeviceDecoder(
+      Context context,
+      KernelModule module,
+      Stream stream,
       ModelConfig config,
-      PageFormat format,
-      Limits limits,
-      BiFunction<Context, Stream, DeviceWeights> loader) {
-    List<AutoCloseable> taken = new ArrayList<>();
-    try {
-      return new DeviceDecoder(taken, device, config, format, limits, loader);
-    } catch (RuntimeException | Error e) {
-      close(taken);
-      throw e;
-    }
-  }
-
-  private DeviceDecoder(
-      List<AutoCloseable> taken,
-      Device device,
-      ModelConfig config,
-      PageFormat format,
-      Limits limits,
-      BiFunction<Context, Stream, DeviceWeights> loader) {
-    this.taken = taken;
+      DeviceWeights weights,
+      int mostRows) {
+    this.context = context;
+    this.stream = stream;
     this.config = config;
-    this.format = format;
-    this.limits = limits;
-    this.context = keep(Context.open(device));
-    this.module = keep(KernelModule.load(context));
-    this.stream = keep(Stream.open());
-    this.weights = keep(loader.apply(context, stream));
+    this.mostRows = mostRows;
+    this.weights = keep(weights);
     this.launches = new DecoderLaunches(module, stream, config);
-    this.store = new RowStore(module, format, config.attentionShape());
-    this.attention =
-        keep(new PagedAttention(module, stream, format, config.attentionShape(), limits.rows()));
-    this.table = keep(new PageTable(context, limits.rows(), limits.rows() * limits.pages()));
-    this.halfPages =
-        keep(pool(PageFormat.FP16, format.isPacked() ? limits.halfPages() : limits.pages()));
-    this.packedPages = format.isPacked() ? keep(pool(format, limits.pages())) : null;
+    this.table = keep(new PageTable(context, mostRows, MOST_ENTRIES));
+    this.runs = keep(new PromptRuns(context, mostRows));
+    this.graphs = keep(new StepGraphs(stream));
     int heads = config.queryHeads() * config.headDim();
     int kvHeads = config.kvHeads() * config.headDim();
     this.x = floats(config.hidden());
@@ -168,22 +95,21 @@ public final class DeviceDecoder implements AutoCloseable {
     this.gateAndUp = floats(2 * config.feedForward());
     this.logits = floats(config.vocabulary());
     this.likeliest = floats(1);
-    this.narrow = keep(CodedRows.of(context, limits.rows(), Math.max(config.hidden(), heads)));
-    this.wide = keep(CodedRows.of(context, limits.rows(), config.feedForward()));
-    this.inputs = arena.allocate((long) INPUT_BYTES * limits.rows(), 16);
+    this.narrow =
+        keep(
+            CodedRows.of(context, mostRows, Math.max(config.hidden(), heads), weights.hasHalves()));
+    this.wide = keep(CodedRows.of(context, mostRows, config.feedForward(), weights.hasHalves()));
+    this.places = new long[mostRows];
+    this.tokens = new int[mostRows];
+    this.positions = new int[mostRows];
+    this.outs = new int[mostRows];
+    this.inputs = arena.allocate((long) INPUT_BYTES * mostRows, 16);
     this.deviceInputs = keep(context.allocate(inputs.byteSize()));
-    this.packings = arena.allocate(8L * pair.length * limits.rows(), 16);
-    this.devicePackings = keep(context.allocate(packings.byteSize()));
-    this.hostLogits = arena.allocate(logits.bytes(), 64);
-  }
-
-  private PagePool pool(PageFormat of, int pages) {
-    long bytes = (long) config.kvHeads() * of.pageBytes(config.headDim());
-    return new PagePool(context, config.layers(), pages, bytes);
+    this.oneRow = arena.allocate(4L * Math.max(config.vocabulary(), mostRows), 64);
   }
 
   private DeviceMemory floats(int columns) {
-    return keep(context.allocate((long) limits.rows() * columns * Float.BYTES));
+    return keep(context.allocate((long) mostRows * columns * Float.BYTES));
   }
 
   private <T extends AutoCloseable> T keep(T each) {
@@ -191,168 +117,200 @@ public final class DeviceDecoder implements AutoCloseable {
     return each;
   }
 
-  public DeviceSequence newSequence() {
-    return new DeviceSequence(halfPages, packedPages, limits.window());
+  long weightBytes() {
+    return weights.bytes();
   }
 
-  /** Bytes of the device that are taken. */
-  public long bytes() {
-    return context.takenBytes();
+  /** Lets somebody see where the time of a step goes. */
+  void mark(StepMarks by) {
+    marks = by;
   }
 
-  /**
-   * Appends tokens to their sequences, all rows of a sequence one after another, and packs what has
-   * left the windows. Where there is no room for them nothing has changed.
-   *
-   * @param sequences of each row
-   * @param out logits of each row // (rows, vocabulary), set
-   */
-  public void step(List<DeviceSequence> sequences, int[] tokens, float[] out) {
-    int rows = run(sequences, tokens);
-    logits.download(stream, 0, hostLogits, (long) rows * config.vocabulary() * Float.BYTES);
-    settle(sequences);
-    stream.synchronize();
-    MemorySegment.copy(hostLogits, JAVA_FLOAT, 0, out, 0, rows * config.vocabulary());
-  }
-
-  /**
-   * The same where the likeliest token of each row is all that is asked for.
-   *
-   * @param next (rows), set
-   */
-  public void step(List<DeviceSequence> sequences, int[] tokens, int[] next) {
-    int rows = run(sequences, tokens);
-    likeliest.download(stream, 0, hostLogits, (long) rows * Integer.BYTES);
-    settle(sequences);
-    stream.synchronize();
-    MemorySegment.copy(hostLogits, JAVA_INT, 0, next, 0, rows);
-  }
-
-  /** Answers how many rows there are. */
-  private int run(List<DeviceSequence> sequences, int[] tokens) {
-    int rows = sequences.size();
-    if (rows < 1 || rows > limits.rows()) {
-      throw new IllegalArgumentException(
-          "a step has %d rows; expected 1 to %d".formatted(rows, limits.rows()));
-    }
+  /** Begins a step of sequences of one kind. */
+  void begin(KindPages kind) {
+    pages = kind;
     table.clear();
-    for (int row = 0; row < rows; row++) {
-      DeviceSequence sequence = sequences.get(row);
-      inputs.setAtIndex(JAVA_LONG, row, place(sequences, row));
-      inputs.set(JAVA_INT, tokensAt() + 4L * row, tokens[row]);
-      inputs.set(JAVA_INT, positionsAt() + 4L * row, sequence.length() - 1);
-      sequence.describe(table);
+    runs.clear();
+    rows = 0;
+    outRows = 0;
+  }
+
+  /** Whether a row of a sequence of so many pages still fits. */
+  boolean hasRoom(int itsPages) {
+    return rows < mostRows && table.entries() + itsPages <= MOST_ENTRIES;
+  }
+
+  int rowsLeft() {
+    return mostRows - rows;
+  }
+
+  /**
+   * Adds a row whose position is reserved.
+   *
+   * @param wanted whether its logits are
+   */
+  void add(SequencePages sequence, int token, int position, boolean wanted) {
+    sequence.describe(table, position + 1);
+    addRow(sequence, token, position, wanted);
+  }
+
+  /** Begins a run of so many rows, which are added to it next. */
+  void beginRun(SequencePages sequence, int position, int count) {
+    runs.add(rows, count, position, table.entries(), sequence.packedPages());
+    sequence.list(table, position + count);
+  }
+
+  /** Adds a row to the run that was begun last. */
+  void addRow(SequencePages sequence, int token, int position, boolean wanted) {
+    places[rows] = sequence.place(position);
+    tokens[rows] = token;
+    positions[rows] = position;
+    if (wanted) {
+      outs[outRows++] = rows;
     }
-    deviceInputs.upload(stream, 0, inputs, inputs.byteSize());
-    table.upload(stream);
-    attention.plan(table);
-    recorded(rows).launch(stream);
+    rows++;
+  }
+
+  int rows() {
     return rows;
   }
 
-  /** Where a row is to be stored; where there is no room, all sequences are as they were. */
-  private static long place(List<DeviceSequence> sequences, int row) {
-    try {
-      return sequences.get(row).append();
-    } catch (DeviceRefusal refusal) {
-      sequences.subList(0, row).forEach(DeviceSequence::takeBack);
-      throw refusal;
-    }
-  }
-
   private long tokensAt() {
-    return 8L * limits.rows();
+    return 8L * mostRows;
   }
 
   private long positionsAt() {
-    return 12L * limits.rows();
+    return 12L * mostRows;
   }
 
-  /** Recorded anew when there are other rows, or attention is cut in another way. */
-  private Graph recorded(int rows) {
-    if (graph == null || rows != graphRows || attention.plans() != graphPlan) {
-      if (graph != null) {
-        graph.close();
-      }
-      graph = stream.capture(() -> record(rows));
-      graphRows = rows;
-      graphPlan = attention.plans();
+  private long outsAt() {
+    return 16L * mostRows;
+  }
+
+  /** Runs the step, without waiting for it. */
+  void run() {
+    MemorySegment.copy(places, 0, inputs, JAVA_LONG, 0, rows);
+    MemorySegment.copy(tokens, 0, inputs, JAVA_INT, tokensAt(), rows);
+    MemorySegment.copy(positions, 0, inputs, JAVA_INT, positionsAt(), rows);
+    MemorySegment.copy(outs, 0, inputs, JAVA_INT, outsAt(), outRows);
+    deviceInputs.upload(stream, 0, inputs, inputs.byteSize());
+    table.upload(stream);
+    runs.upload(stream);
+    if (table.sequences() > 0) {
+      pages.attention().plan(table);
     }
-    return graph;
+    if (marks == StepMarks.NONE) {
+      graphs.run(shape(), this::launch);
+    } else {
+      marked();
+    }
   }
 
-  private void record(int rows) {
-    long places = deviceInputs.address();
-    long positions = places + positionsAt();
-    launches.embed(weights.embedding(), places + tokensAt(), rows, x);
+  /** Waits for the step, since its graph goes. */
+  private void marked() {
+    try (Graph once = stream.capture(this::launch)) {
+      once.launch(stream);
+      stream.synchronize();
+    }
+  }
+
+  private StepGraphs.Shape shape() {
+    PagedAttention.Cut cut = table.sequences() > 0 ? pages.attention().cut() : null;
+    return new StepGraphs.Shape(pages.kind(), rows, outRows, cut, runs.count(), runBlocks());
+  }
+
+  /** Of the longest run, for each KV head. */
+  private int runBlocks() {
+    return runs.count() == 0 ? 0 : pages.prompts().orElseThrow().blocks(runs.mostRows());
+  }
+
+  private void attend(long packedOffset, long halfOffset) {
+    if (table.sequences() > 0) {
+      pages.attention().atLayer(packedOffset, halfOffset);
+      pages.attention().attend(stream, queries.address(), mixed.address(), false);
+    }
+    if (runs.count() > 0) {
+      pages
+          .prompts()
+          .orElseThrow()
+          .read(stream, runs, runBlocks(), table, packedOffset, halfOffset, queries, mixed);
+    }
+  }
+
+  private void launch() {
+    long placesAt = deviceInputs.address();
+    long positionsOfRows = placesAt + positionsAt();
+    marks.begin(stream);
+    launches.embed(weights.embedding(), placesAt + tokensAt(), rows, x);
+    marks.end(stream, "embedding");
     DeviceMemory added = null;
     for (int i = 0; i < config.layers(); i++) {
       DeviceWeights.Layer layer = weights.layers().get(i);
-      long halfOffset = i * halfPages.layerStride();
-      launches.normalize(x, added, layer.attentionNorm(), config, rows, 0, narrow);
+      long halfOffset = i * pages.halves().layerStride();
+      launches.normalize(x, added, layer.attentionNorm(), rows, 0, narrow);
+      marks.end(stream, "add, norm");
       launches.multiply(layer.projections(), narrow, rows, projected);
+      marks.end(stream, "product q k v");
       launches.turn(
           projected,
-          layer.bias(),
+          layer,
           weights.frequencies(),
-          positions,
-          places,
+          positionsOfRows,
+          placesAt,
           halfOffset,
           queries,
           rows);
-      attention.atLayer(packedPages == null ? 0 : i * packedPages.layerStride(), halfOffset);
-      attention.attend(stream, queries.address(), mixed.address(), true);
+      marks.end(stream, "turn, append");
+      attend(pages.packs() ? i * pages.packed().layerStride() : 0, halfOffset);
+      marks.end(stream, "attention");
       launches.codeHalves(mixed, config.queryHeads() * config.headDim(), rows, narrow);
+      marks.end(stream, "round");
       launches.multiply(layer.output(), narrow, rows, update);
-      launches.normalize(x, update, layer.feedForwardNorm(), config, rows, 0, narrow);
+      marks.end(stream, "product output");
+      launches.normalize(x, update, layer.feedForwardNorm(), rows, 0, narrow);
+      marks.end(stream, "add, norm");
       launches.multiply(layer.gateAndUp(), narrow, rows, gateAndUp);
+      marks.end(stream, "product gate up");
       launches.activate(gateAndUp, config.feedForward(), rows, wide);
+      marks.end(stream, "silu");
       launches.multiply(layer.down(), wide, rows, update);
+      marks.end(stream, "product down");
       added = update;
     }
-    launches.normalize(x, added, weights.outputNorm(), config, rows, 0, narrow);
-    launches.multiply(weights.output(), narrow, rows, logits);
-    launches.pickLikeliest(logits, config.vocabulary(), rows, likeliest);
+    if (outRows > 0) {
+      launches.normalize(x, added, weights.outputNorm(), outRows, placesAt + outsAt(), narrow);
+      marks.end(stream, "add, norm");
+      launches.multiply(weights.output(), narrow, outRows, logits);
+      marks.end(stream, "product logits");
+      launches.pickLikeliest(logits, config.vocabulary(), outRows, likeliest);
+      marks.end(stream, "likeliest");
+    }
   }
 
-  /** Packs blocks that have left their window, in all layers at once. */
-  private void settle(List<DeviceSequence> sequences) {
-    int addresses = 0;
-    for (DeviceSequence sequence : sequences) {
-      while (sequence.mustPack() && addresses < pair.length * limits.rows()) {
-        sequence.pack(pair, 0);
-        for (long address : pair) {
-          packings.setAtIndex(JAVA_LONG, addresses++, address);
-        }
-      }
+  /** Waits for the step; the likeliest tokens of rows whose logits are wanted. */
+  int[] likeliest() {
+    if (outRows > 0) {
+      likeliest.download(stream, 0, oneRow, (long) outRows * Integer.BYTES);
     }
-    if (addresses > 0) {
-      devicePackings.upload(stream, 0, packings, 8L * addresses);
-      RowStore.Layers layers =
-          new RowStore.Layers(config.layers(), halfPages.layerStride(), packedPages.layerStride());
-      store.pack(stream, addresses / 2, devicePackings.address(), layers, GROUP, GROUP);
-    }
+    stream.synchronize();
+    int[] found = new int[outRows];
+    MemorySegment.copy(oneRow, JAVA_INT, 0, found, 0, outRows);
+    return found;
+  }
+
+  /** Logits of a row by their index. */
+  void logits(int index, float[] out, int at) {
+    int columns = config.vocabulary();
+    logits.download(stream, 4L * index * columns, oneRow, 4L * columns);
+    stream.synchronize();
+    MemorySegment.copy(oneRow, JAVA_FLOAT, 0, out, at, columns);
   }
 
   @Override
   public void close() {
-    if (graph != null) {
-      graph.close();
-    }
-    close(taken);
-    taken.clear();
+    Closing.all(taken);
     if (arena.scope().isAlive()) {
       arena.close();
-    }
-  }
-
-  private static void close(List<AutoCloseable> taken) {
-    try {
-      for (AutoCloseable each : taken.reversed()) {
-        each.close();
-      }
-    } catch (Exception e) {
-      throw new IllegalStateException(e); // none of them throws a checked one
     }
   }
 }

@@ -106,6 +106,15 @@ public final class DeviceMemory implements AutoCloseable {
     }
   }
 
+  /** Copies within the device, from anywhere to anywhere. */
+  static void copy(Stream stream, long to, long from, long count) {
+    try {
+      Driver.check((int) COPY.invokeExact(to, from, count, stream.handle()), "cuMemcpyDtoDAsync");
+    } catch (Throwable e) {
+      throw Driver.unexpected(e);
+    }
+  }
+
   /** Sets every byte. */
   public void fill(Stream stream, byte value) {
     try {
@@ -122,8 +131,9 @@ public final class DeviceMemory implements AutoCloseable {
     maker.accept(part, new Random(1));
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment copy = arena.allocateFrom(JAVA_BYTE, part);
-      for (long at = 0; at < bytes; at += count) {
-        upload(stream, at, copy, Math.min(count, bytes - at));
+      upload(stream, 0, copy, Math.min(count, bytes));
+      for (long at = count; at < bytes; at *= 2) {
+        copy(stream, address + at, address, Math.min(at, bytes - at));
       }
       stream.synchronize();
     }

@@ -1,9 +1,10 @@
 package dev.kvasir.cuda;
 
 import dev.kvasir.format.TensorSource;
+import dev.kvasir.model.LoadProgress;
 import dev.kvasir.model.ModelConfig;
+import java.util.ArrayList;
 import java.util.List;
-import java.util.stream.IntStream;
 
 /**
  * All weights of a decoder on a device. Products with the same rows are one.
@@ -13,44 +14,56 @@ import java.util.stream.IntStream;
  * @param source what the memory belongs to
  */
 record DeviceWeights(
-    DeviceMatrix embedding,
+    DeviceStack embedding,
     List<Layer> layers,
     DeviceMemory outputNorm,
-    DeviceMatrix output,
+    DeviceStack output,
     DeviceMemory frequencies,
     WeightSource source)
     implements AutoCloseable {
   /**
    * @param projections of queries, keys and values
    * @param bias of the three together, null where there is none
+   * @param queryNorm of every query head, null where heads are not normalized
+   * @param keyNorm like it
    * @param gateAndUp the two matrices of the feed-forward network that rows meet first
    */
   record Layer(
       DeviceMemory attentionNorm,
-      DeviceMatrix projections,
+      DeviceStack projections,
       DeviceMemory bias,
-      DeviceMatrix output,
+      DeviceMemory queryNorm,
+      DeviceMemory keyNorm,
+      DeviceStack output,
       DeviceMemory feedForwardNorm,
-      DeviceMatrix gateAndUp,
-      DeviceMatrix down) {}
+      DeviceStack gateAndUp,
+      DeviceStack down) {}
 
-  /** Those of a GGUF file. */
-  static DeviceWeights of(Context context, Stream stream, TensorSource file, ModelConfig config) {
-    GgufWeights source = new GgufWeights(context, stream, file);
-    source.check(config);
-    return of(source, config);
+  /** Those of a GGUF file, which {@link GgufWeights#check} has let pass. */
+  static DeviceWeights of(
+      Context context,
+      Stream stream,
+      TensorSource file,
+      ModelConfig config,
+      LoadProgress progress) {
+    return of(new GgufWeights(context, stream, file), config, progress);
   }
 
   /** Any, to measure with. */
   static DeviceWeights random(Context context, Stream stream, ModelConfig config) {
-    return of(new RandomWeights(context, stream, config), config);
+    return of(new RandomWeights(context, stream, config), config, (done, inAll) -> {});
   }
 
-  private static DeviceWeights of(WeightSource source, ModelConfig config) {
-    DeviceMatrix embedding = source.matrix("token_embd.weight");
+  private static DeviceWeights of(WeightSource source, ModelConfig config, LoadProgress progress) {
+    DeviceStack embedding = source.matrix("token_embd.weight");
+    List<Layer> layers = new ArrayList<>();
+    for (int i = 0; i < config.layers(); i++) {
+      layers.add(layer(source, i));
+      progress.layers(i + 1, config.layers());
+    }
     return new DeviceWeights(
         embedding,
-        IntStream.range(0, config.layers()).mapToObj(i -> layer(source, i)).toList(),
+        List.copyOf(layers),
         source.vector("output_norm.weight"),
         source.has("output.weight") ? source.matrix("output.weight") : embedding,
         source.floats(
@@ -66,10 +79,33 @@ record DeviceWeights(
         source.has(name + "attn_q.bias")
             ? source.vector(name + "attn_q.bias", name + "attn_k.bias", name + "attn_v.bias")
             : null,
+        vectorOrNone(source, name + "attn_q_norm.weight"),
+        vectorOrNone(source, name + "attn_k_norm.weight"),
         source.matrix(name + "attn_output.weight"),
         source.vector(name + "ffn_norm.weight"),
         source.matrix(name + "ffn_gate.weight", name + "ffn_up.weight"),
         source.matrix(name + "ffn_down.weight"));
+  }
+
+  private static DeviceMemory vectorOrNone(WeightSource source, String name) {
+    return source.has(name) ? source.vector(name) : null;
+  }
+
+  /** Whether any are multiplied as halves. */
+  boolean hasHalves() {
+    return output.hasHalves()
+        || layers.stream()
+            .anyMatch(
+                layer ->
+                    layer.projections().hasHalves()
+                        || layer.output().hasHalves()
+                        || layer.gateAndUp().hasHalves()
+                        || layer.down().hasHalves());
+  }
+
+  /** Of the device. */
+  long bytes() {
+    return source.bytes();
   }
 
   @Override

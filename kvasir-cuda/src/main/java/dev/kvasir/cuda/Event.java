@@ -14,9 +14,14 @@ public final class Event implements AutoCloseable {
   private static final MethodHandle CREATE = Driver.function("cuEventCreate", ADDRESS, JAVA_INT);
   private static final MethodHandle DESTROY = Driver.function("cuEventDestroy_v2", JAVA_LONG);
   private static final MethodHandle RECORD = Driver.function("cuEventRecord", JAVA_LONG, JAVA_LONG);
+  private static final MethodHandle RECORD_WITH_FLAGS =
+      Driver.function("cuEventRecordWithFlags", JAVA_LONG, JAVA_LONG, JAVA_INT);
   private static final MethodHandle AWAIT = Driver.function("cuEventSynchronize", JAVA_LONG);
   private static final MethodHandle ELAPSED =
       Driver.function("cuEventElapsedTime", ADDRESS, JAVA_LONG, JAVA_LONG);
+
+  /** A node of the graph, and not only a dependency of what follows. */
+  private static final int EXTERNAL = 1;
 
   private final long handle;
   private boolean closed;
@@ -44,6 +49,17 @@ public final class Event implements AutoCloseable {
   public void record(Stream stream) {
     try {
       Driver.check((int) RECORD.invokeExact(handle, stream.handle()), "cuEventRecord");
+    } catch (Throwable e) {
+      throw Driver.unexpected(e);
+    }
+  }
+
+  /** The same as a part of the graph that the stream records, whenever that is done. */
+  void recordInGraph(Stream stream) {
+    try {
+      Driver.check(
+          (int) RECORD_WITH_FLAGS.invokeExact(handle, stream.handle(), EXTERNAL),
+          "cuEventRecordWithFlags");
     } catch (Throwable e) {
       throw Driver.unexpected(e);
     }

@@ -57,11 +57,11 @@ public final class Launch {
     for (int i = 0; i < offsets.length; i++) {
       places.setAtIndex(JAVA_LONG, i, arguments.address() + offsets[i]);
     }
-    MemorySegment early = arena.allocate(ATTRIBUTE_BYTES, 8);
-    early.set(JAVA_INT, 0, PROGRAMMATIC_SERIALIZATION);
-    early.set(JAVA_INT, ATTRIBUTE_VALUE, 1);
+    MemorySegment attribute = arena.allocate(ATTRIBUTE_BYTES, 8);
+    attribute.set(JAVA_INT, 0, PROGRAMMATIC_SERIALIZATION);
+    attribute.set(JAVA_INT, ATTRIBUTE_VALUE, 1);
     this.config = arena.allocate(CONFIG_BYTES, 8);
-    config.set(JAVA_LONG, ATTRIBUTES, early.address());
+    config.set(JAVA_LONG, ATTRIBUTES, attribute.address());
     grid(1, 1, 1);
     block(1);
   }
@@ -99,15 +99,14 @@ public final class Launch {
     return this;
   }
 
-  /** An argument of two words. */
-  Launch argument(int index, long first, long second) {
-    arguments.set(JAVA_LONG, offsets[index] + 8L, second);
-    return argument(index, first);
-  }
-
   public Launch argument(int index, int value) {
     arguments.set(JAVA_INT, offsets[index], value);
     return this;
+  }
+
+  /** Where an argument begins among {@link #arguments}. */
+  int offset(int index) {
+    return offsets[index];
   }
 
   /** The bytes of all arguments, the first one at the beginning. */

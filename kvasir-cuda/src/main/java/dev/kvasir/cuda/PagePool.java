@@ -1,73 +1,198 @@
 package dev.kvasir.cuda;
 
-import java.util.stream.IntStream;
+import dev.kvasir.memory.MemoryPool;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 
 /**
  * Pages of one size on a device, of all layers: what is taken is a page of every layer, named by
- * that of the first.
+ * the address of the first one's. Memory of the device is taken and given back in slabs, all of one
+ * size, so that layers lie equally far apart in each:
  *
  * <pre>
- * (layers, pages, kvHeads) pages of a head
+ * slab  (layers, 64 pages, kvHeads) pages of a head
  * </pre>
+ *
+ * Pages are counted by the sequences that hold them. Bytes of pages are taken from the pool of all
+ * sequences beforehand and without the lock: who yields there comes back here.
  */
 final class PagePool implements AutoCloseable {
+  static final int SLAB_PAGES = 64;
   private static final int RANDOM_BYTES = 1 << 22;
 
-  private final DeviceMemory memory;
+  private final Context context;
+  private final MemoryPool bytes;
+  private final int layers;
   private final long pageBytes;
-  private final int pages;
-  private final int[] free; // numbers of pages, a stack
-  private int freeCount;
+  private final TreeMap<Long, Slab> slabs = new TreeMap<>(); // by address
+  private final Deque<Slab> open = new ArrayDeque<>(); // those with free pages
+
+  /** Some pages of every layer. */
+  private static final class Slab {
+    final DeviceMemory memory;
+    final int[] holders = new int[SLAB_PAGES]; // of each page
+    final int[] free = new int[SLAB_PAGES]; // numbers of pages, a stack
+    int freeCount = SLAB_PAGES;
+
+    Slab(DeviceMemory memory) {
+      this.memory = memory;
+      for (int i = 0; i < SLAB_PAGES; i++) {
+        free[i] = SLAB_PAGES - 1 - i;
+      }
+    }
+  }
 
   /**
+   * @param bytes that pages are taken from
    * @param pageBytes of all KV heads in a layer
    */
-  PagePool(Context context, int layers, int pages, long pageBytes) {
-    this.memory = context.allocate(layers * pages * pageBytes);
+  PagePool(Context context, MemoryPool bytes, int layers, long pageBytes) {
+    this.context = context;
+    this.bytes = bytes;
+    this.layers = layers;
     this.pageBytes = pageBytes;
-    this.pages = pages;
-    this.free = IntStream.range(0, pages).map(page -> pages - 1 - page).toArray();
-    this.freeCount = pages;
   }
 
   /** From a layer's page to the next layer's. */
   long layerStride() {
-    return pages * pageBytes;
+    return SLAB_PAGES * pageBytes;
+  }
+
+  /** Of a page in all layers. */
+  long bytesOfAll() {
+    return layers * pageBytes;
   }
 
   /**
-   * @throws DeviceRefusal if all are taken
+   * Takes pages, each with one holder.
+   *
+   * @throws dev.kvasir.memory.MemoryFullException where the pool of all sequences has not as many
+   *     bytes
+   * @throws DeviceRefusal where the device has not; nothing has changed in either case
    */
-  long take() {
-    if (freeCount == 0) {
-      throw new DeviceRefusal("all %d pages of 64 tokens on the device are taken".formatted(pages));
+  long[] take(int count) {
+    bytes.take(count * bytesOfAll());
+    try {
+      return taken(count);
+    } catch (RuntimeException | Error e) {
+      bytes.giveBack(count * bytesOfAll());
+      throw e;
     }
-    return memory.address() + free[--freeCount] * pageBytes;
   }
 
+  private synchronized long[] taken(int count) {
+    List<Slab> fresh = new ArrayList<>();
+    int found = 0;
+    for (Slab slab : open) {
+      found += slab.freeCount;
+    }
+    try {
+      for (; found < count; found += SLAB_PAGES) {
+        context.enter();
+        fresh.add(new Slab(context.allocate(SLAB_PAGES * bytesOfAll())));
+      }
+    } catch (RuntimeException | Error e) {
+      fresh.forEach(slab -> slab.memory.close());
+      throw e;
+    }
+    for (Slab slab : fresh) {
+      slabs.put(slab.memory.address(), slab);
+      open.add(slab);
+    }
+    long[] pages = new long[count];
+    for (int i = 0; i < count; i++) {
+      pages[i] = next();
+    }
+    return pages;
+  }
+
+  private long next() {
+    Slab slab = open.peek();
+    int page = slab.free[--slab.freeCount];
+    if (slab.freeCount == 0) {
+      open.remove();
+    }
+    slab.holders[page] = 1;
+    return slab.memory.address() + page * pageBytes;
+  }
+
+  /** Another sequence holds a page too. */
+  synchronized void share(long address) {
+    Map.Entry<Long, Slab> found = slabs.floorEntry(address);
+    found.getValue().holders[number(found, address)]++;
+  }
+
+  synchronized boolean isShared(long address) {
+    Map.Entry<Long, Slab> found = slabs.floorEntry(address);
+    return found.getValue().holders[number(found, address)] > 1;
+  }
+
+  private int number(Map.Entry<Long, Slab> slab, long address) {
+    return (int) ((address - slab.getKey()) / pageBytes);
+  }
+
+  /** One who held a page does no more. */
   void giveBack(long address) {
-    free[freeCount++] = (int) ((address - memory.address()) / pageBytes);
+    if (isLast(address)) {
+      bytes.giveBack(bytesOfAll());
+    }
   }
 
-  /** Fills all pages with numbers below two, to measure with: no byte makes a half infinite. */
-  void scramble(Stream stream) {
-    memory.repeat(
-        stream,
-        RANDOM_BYTES,
-        (bytes, random) -> {
-          random.nextBytes(bytes);
-          for (int i = 0; i < bytes.length; i++) {
-            bytes[i] &= (byte) 0xBF;
-          }
-        });
+  private synchronized boolean isLast(long address) {
+    Map.Entry<Long, Slab> found = slabs.floorEntry(address);
+    if (found == null) {
+      return false; // all went with the engine, before this sequence
+    }
+    Slab slab = found.getValue();
+    int page = number(found, address);
+    if (--slab.holders[page] > 0) {
+      return false;
+    }
+    slab.free[slab.freeCount++] = page;
+    if (slab.freeCount == 1) {
+      open.add(slab);
+    }
+    if (slab.freeCount == SLAB_PAGES && open.size() > 1) {
+      open.remove(slab);
+      slabs.remove(found.getKey());
+      context.enter();
+      slab.memory.close(); // waits for what the device still does with it
+    }
+    return true;
   }
 
-  int taken() {
-    return pages - freeCount;
+  /** Fills all slabs with numbers below two, to measure with: no byte makes a half infinite. */
+  synchronized void scramble(Stream stream) {
+    for (Slab slab : slabs.values()) {
+      slab.memory.repeat(
+          stream,
+          RANDOM_BYTES,
+          (part, random) -> {
+            random.nextBytes(part);
+            for (int i = 0; i < part.length; i++) {
+              part[i] &= (byte) 0xBF;
+            }
+          });
+    }
+  }
+
+  /** Pages that somebody holds. */
+  synchronized int taken() {
+    int count = 0;
+    for (Slab slab : slabs.values()) {
+      count += SLAB_PAGES - slab.freeCount;
+    }
+    return count;
   }
 
   @Override
-  public void close() {
-    memory.close();
+  public synchronized void close() {
+    slabs.values().forEach(slab -> slab.memory.close());
+    slabs.clear();
+    open.clear();
   }
 }

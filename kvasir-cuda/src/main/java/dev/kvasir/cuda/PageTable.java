@@ -17,17 +17,22 @@ import java.lang.foreign.MemorySegment;
  * entry     u64 address of the page of the first KV head, a multiple of 64 | tokens in it - 1
  * </pre>
  *
- * Pages of further KV heads follow that of the first.
+ * Pages of further KV heads follow that of the first. It is filled in arrays and copied at once:
+ * code that is not compiled yet takes microseconds for each access to memory outside the heap.
  */
 public final class PageTable implements AutoCloseable {
-  private static final int SEQUENCE_BYTES = 16;
+  /** Of a sequence. */
+  private static final int FIELDS = 4;
+
+  private static final int PACKED_PAGES = 1;
+  private static final int HALF_PAGES = 2;
 
   private final int mostSequences;
   private final int mostEntries;
   private final Arena arena = Arena.ofShared();
   private final MemorySegment all; // sequences, then entries
-  private final MemorySegment sequences;
-  private final MemorySegment entries;
+  private final int[] sequences; // (sequences, 4), as they are brought
+  private final long[] entries;
   private final DeviceMemory memory;
   private int sequenceCount;
   private int entryCount;
@@ -35,11 +40,14 @@ public final class PageTable implements AutoCloseable {
   public PageTable(Context context, int mostSequences, int mostEntries) {
     this.mostSequences = mostSequences;
     this.mostEntries = mostEntries;
-    long sequenceBytes = (long) SEQUENCE_BYTES * mostSequences;
-    this.all = arena.allocate(sequenceBytes + (long) Long.BYTES * mostEntries, 16);
-    this.sequences = all.asSlice(0, sequenceBytes);
-    this.entries = all.asSlice(sequenceBytes);
+    this.sequences = new int[FIELDS * mostSequences];
+    this.entries = new long[mostEntries];
+    this.all = arena.allocate(sequenceBytes() + (long) Long.BYTES * mostEntries, 16);
     this.memory = context.allocate(all.byteSize());
+  }
+
+  private long sequenceBytes() {
+    return (long) Integer.BYTES * sequences.length;
   }
 
   /** Forgets all sequences. */
@@ -48,14 +56,42 @@ public final class PageTable implements AutoCloseable {
     entryCount = 0;
   }
 
+  /**
+   * Adds a sequence whose pages are known as entries of full pages: a copy, where one call for each
+   * page would take longer than the step.
+   *
+   * @param full addresses with 63 in their lower bits, packed pages first
+   * @param lastTokens that the last page of halves has in it
+   */
+  void addSequence(long[] full, int packedPages, int halfPages, int lastTokens) {
+    addSequence();
+    sequences[FIELDS * (sequenceCount - 1) + PACKED_PAGES] = packedPages;
+    sequences[FIELDS * (sequenceCount - 1) + HALF_PAGES] = halfPages;
+    addEntries(full, packedPages + halfPages, lastTokens);
+  }
+
+  /**
+   * Adds pages of no sequence, for whoever counts them by itself.
+   *
+   * @param lastTokens that the last page has in it
+   */
+  void addEntries(long[] full, int count, int lastTokens) {
+    if (entryCount + count > mostEntries) {
+      throw new IllegalStateException("the table is full: %d pages".formatted(mostEntries));
+    }
+    System.arraycopy(full, 0, entries, entryCount, count);
+    entryCount += count;
+    entries[entryCount - 1] = full[count - 1] & -HalfPage.TOKENS | lastTokens - 1;
+  }
+
   /** Begins another sequence, which pages are then added to. */
   public void addSequence() {
     if (sequenceCount == mostSequences) {
       throw new IllegalStateException("the table is full: %d sequences".formatted(mostSequences));
     }
-    sequences.set(JAVA_INT, at(sequenceCount), entryCount);
-    sequences.set(JAVA_INT, at(sequenceCount) + 4, 0);
-    sequences.set(JAVA_INT, at(sequenceCount) + 8, 0);
+    sequences[FIELDS * sequenceCount] = entryCount;
+    sequences[FIELDS * sequenceCount + PACKED_PAGES] = 0;
+    sequences[FIELDS * sequenceCount + HALF_PAGES] = 0;
     sequenceCount++;
   }
 
@@ -63,7 +99,7 @@ public final class PageTable implements AutoCloseable {
     if (halfPages(sequenceCount - 1) > 0) {
       throw new IllegalStateException("packed pages come before those of halves");
     }
-    addEntry(address, HalfPage.TOKENS, 4);
+    addEntry(address, HalfPage.TOKENS, PACKED_PAGES);
   }
 
   /**
@@ -73,7 +109,7 @@ public final class PageTable implements AutoCloseable {
     if (tokens < 1 || tokens > HalfPage.TOKENS) {
       throw new IllegalArgumentException("tokens is %d; expected 1 to 64".formatted(tokens));
     }
-    addEntry(address, tokens, 8);
+    addEntry(address, tokens, HALF_PAGES);
   }
 
   private void addEntry(long address, int tokens, int counter) {
@@ -84,25 +120,25 @@ public final class PageTable implements AutoCloseable {
       throw new IllegalArgumentException(
           "a page lies at %x; expected a multiple of 64".formatted(address));
     }
-    entries.setAtIndex(JAVA_LONG, entryCount++, address | tokens - 1);
-    long count = at(sequenceCount - 1) + counter;
-    sequences.set(JAVA_INT, count, sequences.get(JAVA_INT, count) + 1);
-  }
-
-  private static long at(int sequence) {
-    return (long) SEQUENCE_BYTES * sequence;
+    entries[entryCount++] = address | tokens - 1;
+    sequences[FIELDS * (sequenceCount - 1) + counter]++;
   }
 
   public int sequences() {
     return sequenceCount;
   }
 
+  /** Of all sequences. */
+  int entries() {
+    return entryCount;
+  }
+
   int packedPages(int sequence) {
-    return sequences.get(JAVA_INT, at(sequence) + 4);
+    return sequences[FIELDS * sequence + PACKED_PAGES];
   }
 
   int halfPages(int sequence) {
-    return sequences.get(JAVA_INT, at(sequence) + 8);
+    return sequences[FIELDS * sequence + HALF_PAGES];
   }
 
   int pages(int sequence) {
@@ -111,7 +147,9 @@ public final class PageTable implements AutoCloseable {
 
   /** Brings it to the device, in the order of a stream. */
   public void upload(Stream stream) {
-    memory.upload(stream, 0, all, sequences.byteSize() + (long) Long.BYTES * entryCount);
+    MemorySegment.copy(sequences, 0, all, JAVA_INT, 0, FIELDS * sequenceCount);
+    MemorySegment.copy(entries, 0, all, JAVA_LONG, sequenceBytes(), entryCount);
+    memory.upload(stream, 0, all, sequenceBytes() + (long) Long.BYTES * entryCount);
   }
 
   long sequencesAddress() {
@@ -119,7 +157,7 @@ public final class PageTable implements AutoCloseable {
   }
 
   long entriesAddress() {
-    return memory.address() + sequences.byteSize();
+    return memory.address() + sequenceBytes();
   }
 
   @Override

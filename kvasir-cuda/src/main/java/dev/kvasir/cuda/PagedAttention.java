@@ -40,7 +40,6 @@ public final class PagedAttention implements AutoCloseable {
   private final DeviceMemory arrivals;
   private Tiling tiling;
   private Splitting splitting;
-  private int plans;
 
   /**
    * @throws DeviceRefusal for a shape that there is no kernel for
@@ -104,9 +103,6 @@ public final class PagedAttention implements AutoCloseable {
 
   void plan(PageTable table, Tiling chosen, Splitting shared) {
     check(table);
-    if (!chosen.equals(tiling) || !shared.equals(splitting)) {
-      plans++;
-    }
     tiling = chosen;
     splitting = shared;
     int sharedBytes = tiling.sharedBytes(format, shape.headDim());
@@ -160,9 +156,12 @@ public final class PagedAttention implements AutoCloseable {
     launch.early(overlapped).on(stream);
   }
 
-  /** Another number whenever a batch is cut in another way than the one before. */
-  int plans() {
-    return plans;
+  /** How a batch is shared out to blocks and warps. */
+  record Cut(Tiling tiling, Splitting splitting) {}
+
+  /** Of the batch that was planned. */
+  Cut cut() {
+    return new Cut(tiling, splitting);
   }
 
   /** How the batch was cut, for people. */

@@ -19,7 +19,7 @@ final class RandomWeights extends WeightSource {
   }
 
   @Override
-  DeviceMatrix made(Context context, Stream stream, List<String> names) {
+  DeviceStack made(Context context, Stream stream, List<String> names) {
     int rows = names.stream().mapToInt(this::rows).sum();
     int columns =
         names.getFirst().endsWith("ffn_down.weight")
@@ -27,7 +27,7 @@ final class RandomWeights extends WeightSource {
             : names.getFirst().endsWith("attn_output.weight")
                 ? config.queryHeads() * config.headDim()
                 : config.hidden();
-    return DeviceMatrix.random(context, stream, rows, columns);
+    return new DeviceStack(List.of(DeviceMatrix.random(context, stream, rows, columns)));
   }
 
   private int rows(String name) {

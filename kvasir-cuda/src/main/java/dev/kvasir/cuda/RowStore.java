@@ -23,6 +23,7 @@ public final class RowStore {
   private final int headDim;
   private final Launch append;
   private final Launch pack;
+  private final Launch unpack;
 
   /**
    * @param format that pages are packed to; pages of halves stay as they are
@@ -36,6 +37,15 @@ public final class RowStore {
                 module.kernel("append_d" + headDim), Long.BYTES, Long.BYTES, Long.BYTES, Long.BYTES)
             .block(headDim / 2);
     this.pack = format.isPacked() ? packing(module, format) : null;
+    this.unpack =
+        format.isPacked()
+            ? new Launch(
+                    module.kernel("unpack_%s_d%d".formatted(format.kernelName(), headDim)),
+                    Long.BYTES,
+                    Long.BYTES,
+                    Long.BYTES)
+                .block(PACKING_THREADS)
+            : null;
   }
 
   private Launch packing(KernelModule module, PageFormat format) {
@@ -72,8 +82,8 @@ public final class RowStore {
    * @param packings on the device, two u64 for each page: the address of the full page of halves,
    *     and that of the packed one, both of the first layer and KV head
    * @param layers with their strides from a layer's pages to the next one's
-   * @param keyGroup tokens that share a channel's scale: 32 or 64, the scales of which are stored
-   *     twice
+   * @param keyGroup tokens that share a channel's scale: 32, 64, or 128, which are two pages that
+   *     follow each other in {@code packings}; scales are stored for 32 of them all the same
    * @param valueGroup channels that share a token's scale: a multiple of 32
    */
   public void pack(
@@ -81,10 +91,14 @@ public final class RowStore {
     if (pack == null) {
       throw new IllegalStateException("pages of halves are not packed");
     }
-    if (keyGroup != 32 && keyGroup != 64) {
+    if (keyGroup != 32 && keyGroup != 64 && keyGroup != 2 * HalfPage.TOKENS) {
       throw new DeviceRefusal(
-          "keys cannot share a scale by %d tokens on a device; expected 32 or 64"
+          "keys cannot share a scale by %d tokens on a device; expected 32, 64 or 128"
               .formatted(keyGroup));
+    }
+    if (keyGroup == 2 * HalfPage.TOKENS && pages % 2 != 0) {
+      throw new IllegalArgumentException(
+          "pages is %d; expected pairs of them, which share scales".formatted(pages));
     }
     if (valueGroup < 32 || valueGroup % 32 != 0) {
       throw new DeviceRefusal(
@@ -97,6 +111,21 @@ public final class RowStore {
         .argument(2, layers.packedStride())
         .argument(3, keyGroup)
         .argument(4, valueGroup)
+        .on(stream);
+  }
+
+  /** The same with as many channels of a value that share a scale as tokens of a key. */
+  void pack(Stream stream, int pages, long packings, Layers layers, int group) {
+    pack(stream, pages, packings, layers, group, group);
+  }
+
+  /** Makes halves of packed pages again, as attention takes them; pairs are those of packing. */
+  void unpack(Stream stream, int pages, long packings, Layers layers) {
+    unpack
+        .grid(pages, kvHeads, layers.count())
+        .argument(0, packings)
+        .argument(1, layers.halfStride())
+        .argument(2, layers.packedStride())
         .on(stream);
   }
 }

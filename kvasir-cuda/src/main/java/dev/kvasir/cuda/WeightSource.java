@@ -12,6 +12,7 @@ abstract sealed class WeightSource implements AutoCloseable permits GgufWeights,
   private final Context context;
   private final Stream stream;
   private final List<AutoCloseable> taken = new ArrayList<>();
+  private long bytes;
 
   WeightSource(Context context, Stream stream) {
     this.context = context;
@@ -21,13 +22,14 @@ abstract sealed class WeightSource implements AutoCloseable permits GgufWeights,
   abstract boolean has(String name);
 
   /** Matrices of one width, one below the other. */
-  final DeviceMatrix matrix(String... names) {
-    DeviceMatrix made = made(context, stream, List.of(names));
+  final DeviceStack matrix(String... names) {
+    DeviceStack made = made(context, stream, List.of(names));
     taken.add(made);
+    bytes += made.bytes();
     return made;
   }
 
-  abstract DeviceMatrix made(Context context, Stream stream, List<String> names);
+  abstract DeviceStack made(Context context, Stream stream, List<String> names);
 
   /** Vectors one after another. */
   abstract DeviceMemory vector(String... names);
@@ -35,6 +37,7 @@ abstract sealed class WeightSource implements AutoCloseable permits GgufWeights,
   final DeviceMemory floats(float[] numbers) {
     DeviceMemory memory = context.allocate((long) numbers.length * Float.BYTES);
     taken.add(memory);
+    bytes += memory.bytes();
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment copy = arena.allocateFrom(JAVA_FLOAT, numbers);
       memory.upload(stream, 0, copy, copy.byteSize());
@@ -43,14 +46,13 @@ abstract sealed class WeightSource implements AutoCloseable permits GgufWeights,
     return memory;
   }
 
+  /** Of all that it has brought. */
+  final long bytes() {
+    return bytes;
+  }
+
   @Override
   public final void close() {
-    try {
-      for (AutoCloseable each : taken) {
-        each.close();
-      }
-    } catch (Exception e) {
-      throw new IllegalStateException(e); // none of them throws a checked one
-    }
+    Closing.all(taken);
   }
 }

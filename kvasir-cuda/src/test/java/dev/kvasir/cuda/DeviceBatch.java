@@ -40,6 +40,8 @@ final class DeviceBatch {
   private final DeviceMemory packedPages;
   private final long[][] halfPlaces; // by sequence, in order; of all tokens
   private final long[][] packedPlaces;
+  private long packings; // on the device, once pages are packed
+  private int packingCount;
 
   DeviceBatch(
       OpenDevice device,
@@ -170,13 +172,21 @@ final class DeviceBatch {
       for (int i = 0; i < packings.size(); i++) {
         list.setAtIndex(JAVA_LONG, i, packings.get(i));
       }
-      long address = device.upload(list).address();
+      this.packings = device.upload(list).address();
+      this.packingCount = packings.size() / 2;
       store.pack(
-          device.stream, packings.size() / 2, address, RowStore.Layers.ONE, keyGroup, valueGroup);
+          device.stream, packingCount, this.packings, RowStore.Layers.ONE, keyGroup, valueGroup);
     }
     table.upload(device.stream);
     device.stream.synchronize();
     return this;
+  }
+
+  /** Makes halves of all packed pages again, where they were before. */
+  void unpack() {
+    halfPages.fill(device.stream, (byte) 0xFF);
+    store.unpack(device.stream, packingCount, packings, RowStore.Layers.ONE);
+    device.stream.synchronize();
   }
 
   private void addHalves(int sequence, int page, int tokens) {

@@ -30,6 +30,34 @@ final class ReferenceAttention {
     return out;
   }
 
+  /**
+   * The same of the last tokens of the first sequence, each of which sees those up to itself.
+   *
+   * @param queries halves // (rows, queryHeads, headDim)
+   */
+  double[] outputsOfLast(int rows, short[] queries) {
+    double[] out = new double[queries.length];
+    int dim = shape.headDim();
+    int count = batch.sequences().getFirst().count();
+    List<MemorySegment> pages = batch.packedPages(0);
+    IntStream.range(0, shape.kvHeads())
+        .parallel()
+        .forEach(
+            kvHead -> {
+              float[] keys = new float[count * dim];
+              float[] values = new float[count * dim];
+              expand(0, kvHead, pages, keys, values);
+              for (int row = 0; row < rows; row++) {
+                for (int h = 0; h < shape.queriesPerKvHead(); h++) {
+                  int head = kvHead * shape.queriesPerKvHead() + h;
+                  int at = (row * shape.queryHeads() + head) * dim;
+                  attend(queries, at, keys, values, count - rows + row + 1, out);
+                }
+              }
+            });
+    return out;
+  }
+
   private void attend(
       int sequence, int kvHead, List<MemorySegment> pages, short[] queries, double[] out) {
     int dim = shape.headDim();

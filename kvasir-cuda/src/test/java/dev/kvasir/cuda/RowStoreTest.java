@@ -10,6 +10,7 @@ import dev.kvasir.page.CodeRoom;
 import dev.kvasir.page.EntryScaledCodes;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
@@ -72,7 +73,8 @@ class RowStoreTest {
                             Stream.of(
                                 Arguments.of(format, headDim, 32, 32),
                                 Arguments.of(format, headDim, 64, 64),
-                                Arguments.of(format, headDim, 64, 128))));
+                                Arguments.of(format, headDim, 64, 128),
+                                Arguments.of(format, headDim, 128, 128))));
   }
 
   @ParameterizedTest
@@ -81,15 +83,43 @@ class RowStoreTest {
       PageFormat format, int headDim, int keyGroup, int valueGroup) {
     AttentionShape shape = new AttentionShape(4, 2, headDim);
     DeviceBatch batch =
-        new DeviceBatch(device, format, shape, List.of(new Tokens(5, 3 * TOKENS, 9)), 3)
+        new DeviceBatch(device, format, shape, List.of(new Tokens(5, 4 * TOKENS, 9)), 3)
             .sealed(keyGroup, valueGroup);
     List<MemorySegment> pages = batch.packedPages(0);
     PackedPage layout = new PackedPage(format.bits(), headDim);
     for (int page = 0; page < pages.size(); page++) {
       for (int head = 0; head < 2; head++) {
         MemorySegment found = pages.get(page).asSlice((long) head * layout.bytes(), layout.bytes());
-        checkKeys(layout, found, grid(batch, 0, page, head), keyGroup);
+        checkKeys(layout, found, grids(batch, page, head, keyGroup), page, keyGroup);
         checkValues(layout, found, grid(batch, 1, page, head), valueGroup);
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("everyPacking")
+  void unpackedPagesAreWhatAttentionTakesPackedOnesFor(
+      PageFormat format, int headDim, int keyGroup, int valueGroup) {
+    AttentionShape shape = new AttentionShape(4, 2, headDim);
+    DeviceBatch batch =
+        new DeviceBatch(device, format, shape, List.of(new Tokens(0, 4 * TOKENS, 9)), 3)
+            .sealed(keyGroup, valueGroup);
+    List<MemorySegment> packed = batch.packedPages(0);
+    batch.unpack();
+    MemorySegment pages = batch.halfPages();
+    PackedPage from = new PackedPage(format.bits(), headDim);
+    HalfPage to = new HalfPage(headDim);
+    for (int token = 0; token < 4 * TOKENS; token++) {
+      int place = token % TOKENS;
+      for (int i = 0; i < 2 * headDim; i++) {
+        MemorySegment page =
+            packed.get(token / TOKENS).asSlice((long) (i / headDim) * from.bytes(), from.bytes());
+        long at = batch.halfOffset(0, token) + (long) (i / headDim) * to.bytes();
+        int c = i % headDim;
+        assertThat(pages.get(JAVA_SHORT_UNALIGNED, at + to.keyOffset(place, c)))
+            .isEqualTo(Float.floatToFloat16(from.key(page, place, c)));
+        assertThat(pages.get(JAVA_SHORT_UNALIGNED, at + to.valueOffset(place, c)))
+            .isEqualTo(Float.floatToFloat16(from.value(page, place, c)));
       }
     }
   }
@@ -108,20 +138,35 @@ class RowStoreTest {
     return grid;
   }
 
-  private static void checkKeys(PackedPage layout, MemorySegment page, float[] grid, int group) {
+  /** Keys of the pages that share scales with a page. // (64 or 128, headDim) */
+  private static float[] grids(DeviceBatch batch, int page, int head, int group) {
+    if (group <= TOKENS) {
+      return grid(batch, 0, page, head);
+    }
+    float[] first = grid(batch, 0, page & ~1, head);
+    float[] both = Arrays.copyOf(first, 2 * first.length);
+    System.arraycopy(grid(batch, 0, page | 1, head), 0, both, first.length, first.length);
+    return both;
+  }
+
+  private static void checkKeys(
+      PackedPage layout, MemorySegment page, float[] grid, int number, int group) {
     int dim = layout.headDim();
+    int tokens = grid.length / dim;
     float[] byChannel = new float[grid.length];
     for (int i = 0; i < grid.length; i++) {
-      byChannel[i % dim * TOKENS + i / dim] = grid[i];
+      byChannel[i % dim * tokens + i / dim] = grid[i];
     }
-    Coded host = Coded.of(new EntryScaledCodes(dim, TOKENS, layout.bits(), group), byChannel);
+    Coded host = Coded.of(new EntryScaledCodes(dim, tokens, layout.bits(), group), byChannel);
+    int before = number * TOKENS % tokens;
     for (int token = 0; token < TOKENS; token++) {
       for (int c = 0; c < dim; c++) {
-        assertThat(layout.code(page, layout.keyCodeBit(token, c))).isEqualTo(host.code(c, token));
+        assertThat(layout.code(page, layout.keyCodeBit(token, c)))
+            .isEqualTo(host.code(c, before + token));
         assertThat(PackedPage.half(page, layout.keyScaleAt(token, c)))
-            .isEqualTo(host.scale(c, token));
+            .isEqualTo(host.scale(c, before + token));
         assertThat(PackedPage.half(page, layout.keyZeroAt(token, c)))
-            .isEqualTo(host.zero(c, token));
+            .isEqualTo(host.zero(c, before + token));
       }
     }
   }
@@ -166,9 +211,9 @@ class RowStoreTest {
   @Test
   void groupsThatPagesCannotHoldAreRefused() {
     RowStore store = new RowStore(device.module, PageFormat.KIVI2, new AttentionShape(4, 2, 128));
-    assertThatThrownBy(() -> store.pack(device.stream, 1, 0, RowStore.Layers.ONE, 128, 128))
+    assertThatThrownBy(() -> store.pack(device.stream, 1, 0, RowStore.Layers.ONE, 256, 128))
         .isInstanceOf(DeviceRefusal.class)
-        .hasMessageContaining("128 tokens")
-        .hasMessageContaining("32 or 64");
+        .hasMessageContaining("256 tokens")
+        .hasMessageContaining("32, 64 or 128");
   }
 }

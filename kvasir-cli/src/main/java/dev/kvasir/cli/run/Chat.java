@@ -2,6 +2,7 @@ package dev.kvasir.cli.run;
 
 import dev.kvasir.GenerateOptions;
 import dev.kvasir.Generation;
+import dev.kvasir.LoadOptions;
 import dev.kvasir.Model;
 import dev.kvasir.Session;
 import dev.kvasir.cli.arguments.ModelArguments;
@@ -83,12 +84,13 @@ public final class Chat implements Callable<Integer> {
   @Override
   public Integer call() {
     GenerateOptions options = generate.options();
+    LoadOptions loading = run.loadOptions(name == null ? null : "--resume");
     ChatKeeper keeper = new ChatKeeper(folder.folder(), streams);
     SessionPlace place = place(keeper);
     List<Message> said = keeper.messages();
     Optional<String> told = system(said);
     generate.idleOptions().ifPresent(streams::note);
-    try (Model loaded = model.load(run.loadOptions(), streams)) {
+    try (Model loaded = run.load(model, loading, streams)) {
       boolean plain = plainTemplate || isBundledWithoutTemplate(loaded);
       ChatTemplate template = plain ? ChatTemplate.plain() : templateOf(loaded);
       // A model that knows no turns goes on to write the user's next one.

@@ -2,6 +2,7 @@ package dev.kvasir.cli.run;
 
 import dev.kvasir.GenerateOptions;
 import dev.kvasir.Generation;
+import dev.kvasir.LoadOptions;
 import dev.kvasir.Model;
 import dev.kvasir.Session;
 import dev.kvasir.cache.CacheSpec;
@@ -75,10 +76,11 @@ public final class Generate implements Callable<Integer> {
   public Integer call() {
     // Everything that can be wrong without the model is said before it loads.
     GenerateOptions options = generate.options();
+    LoadOptions loading = run.loadOptions(sessionFile == null ? null : "--session");
     SessionPlace place = place();
     String text = promptText(place.isFilled());
     generate.idleOptions().ifPresent(streams::note);
-    try (Model loaded = model.load(run.loadOptions(), streams);
+    try (Model loaded = run.load(model, loading, streams);
         Session session = place.open(loaded, streams)) {
       continueText(session, text, options, loaded.named(session.options().cache()), place);
     }

@@ -1,15 +1,21 @@
 package dev.kvasir.cli.run;
 
+import dev.kvasir.DeviceChoice;
 import dev.kvasir.LoadOptions;
+import dev.kvasir.Model;
 import dev.kvasir.Prefill;
 import dev.kvasir.SessionOptions;
 import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.cli.arguments.DeviceArguments;
 import dev.kvasir.cli.arguments.LoadArguments;
 import dev.kvasir.cli.arguments.MethodWords;
+import dev.kvasir.cli.arguments.ModelArguments;
 import dev.kvasir.cli.arguments.OptionValue;
+import dev.kvasir.cli.terminal.Streams;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.stored.StoredSequence;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Locale;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -53,9 +59,24 @@ final class RunArguments {
   private Integer context;
 
   @Mixin private LoadArguments load;
+  @Mixin private DeviceArguments device;
 
-  LoadOptions loadOptions() {
-    return load.options();
+  /**
+   * @param keeping the option by which the session is kept; null where it is not
+   */
+  LoadOptions loadOptions(String keeping) {
+    DeviceChoice choice =
+        keeping == null
+            ? device.choice(List.of(CacheSpec.parse(cache)))
+            : device.choiceThatKeeps(keeping);
+    return load.options().withDevice(choice);
+  }
+
+  /** Loads the model, and says where it computes. */
+  Model load(ModelArguments model, LoadOptions options, Streams streams) {
+    Model loaded = model.load(options, streams);
+    device.tell(loaded, streams);
+    return loaded;
   }
 
   SessionOptions sessionOptions() {

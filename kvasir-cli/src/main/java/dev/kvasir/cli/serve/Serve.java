@@ -1,7 +1,9 @@
 package dev.kvasir.cli.serve;
 
+import dev.kvasir.DeviceChoice;
 import dev.kvasir.LoadOptions;
 import dev.kvasir.Model;
+import dev.kvasir.cli.arguments.DeviceArguments;
 import dev.kvasir.cli.arguments.LoadArguments;
 import dev.kvasir.cli.arguments.ModelArguments;
 import dev.kvasir.cli.terminal.Streams;
@@ -36,6 +38,7 @@ public final class Serve implements Callable<Integer> {
   @Mixin private ModelArguments model;
   @Mixin private ServeArguments serve;
   @Mixin private LoadArguments load;
+  @Mixin private DeviceArguments device;
 
   public Serve(Streams streams) {
     this.streams = streams;
@@ -45,10 +48,15 @@ public final class Serve implements Callable<Integer> {
   public Integer call() throws InterruptedException {
     // Everything that can be wrong without the model is said before it loads.
     ServerOptions options = serve.options();
-    LoadOptions loading = load.options().withCacheBytes(serve.cacheBytes());
+    DeviceChoice choice =
+        options.stores().isEmpty()
+            ? device.choice(options.kinds())
+            : device.choiceThatKeeps("--store");
+    LoadOptions loading = load.options().withCacheBytes(serve.cacheBytes()).withDevice(choice);
     try (Model loaded = model.load(loading, streams);
         Termination termination = Termination.watch();
         KvasirServer server = KvasirServer.start(loaded, options, new ServerLog(streams.err()))) {
+      device.tell(loaded, streams);
       streams.note(
           "serving %s at http://%s:%d/ with KV cache %s in %s; Ctrl-C ends it"
               .formatted(

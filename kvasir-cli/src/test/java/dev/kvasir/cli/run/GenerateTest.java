@@ -97,6 +97,16 @@ class GenerateTest {
     assertThat(generate("-n=1", "--seed=3", "--top-k=5", PROMPT).err()).doesNotContain("note:");
   }
 
+  @Test
+  void whereToComputeIsAskedForAndTold() {
+    Run.of("generate", "--device=gpu", PROMPT)
+        .isRefusedWith("--device is 'gpu'; possible are cpu, cuda, auto");
+    Run.of("generate", "--device=cuda", "--session", folder.resolve("kept").toString(), PROMPT)
+        .isRefusedWith("--device is cuda; with --session expected cpu");
+    assertThat(generate("--device=auto", "--kv=patternkv:2", "-t=0", "-n=1", PROMPT).err())
+        .contains("computes on the processor"); // also where there is a card, which cannot do it
+  }
+
   private static Run generate(String... arguments) {
     return Run.of(Stream.concat(Stream.of("generate"), Stream.of(arguments)).toArray(String[]::new))
         .succeeds();

@@ -1,0 +1,57 @@
+package dev.kvasir.cli.arguments;
+
+import dev.kvasir.DeviceChoice;
+import dev.kvasir.DeviceChoice.Place;
+import dev.kvasir.Model;
+import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.cli.terminal.Streams;
+import dev.kvasir.error.InvalidInputException;
+import java.util.List;
+import picocli.CommandLine.Option;
+
+/** Where a model computes. */
+public final class DeviceArguments {
+  @Option(
+      names = "--device",
+      paramLabel = "DEVICE",
+      defaultValue = "cpu",
+      description = {
+        "Where to compute: cpu; cuda, an NVIDIA card, with what it can do (GGUF files, --kv fp16,",
+        "  kivi:2 and kivi:4) or a refusal; or auto, the card where it can do what is asked for.",
+        "  Default: ${DEFAULT-VALUE}."
+      })
+  private String device;
+
+  /**
+   * @param kinds of caches that will be asked for
+   */
+  public DeviceChoice choice(List<CacheSpec> kinds) {
+    return new DeviceChoice(place(), kinds);
+  }
+
+  private Place place() {
+    return OptionValue.oneOf("--device", device, Place.class);
+  }
+
+  /**
+   * Where what is kept must be reachable: on the processor.
+   *
+   * @param option that keeps something
+   * @throws InvalidInputException where a card was asked for
+   */
+  public DeviceChoice choiceThatKeeps(String option) {
+    if (place() == Place.CUDA) {
+      throw new InvalidInputException(
+          "--device is cuda; with %s expected cpu, since pages of a card are not stored"
+              .formatted(option));
+    }
+    return DeviceChoice.CPU;
+  }
+
+  /** Says where a model computes, unless that was clear. */
+  public void tell(Model model, Streams streams) {
+    if (place() == Place.AUTO) {
+      streams.note("computes on %s".formatted(model.place()));
+    }
+  }
+}

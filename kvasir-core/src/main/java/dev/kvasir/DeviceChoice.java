@@ -1,0 +1,28 @@
+package dev.kvasir;
+
+import dev.kvasir.cache.CacheSpec;
+import java.util.List;
+
+/**
+ * Where a model is to compute.
+ *
+ * @param kinds of caches that will be asked for, so that what a device cannot do is said before
+ *     anything is loaded, or leads to the processor
+ */
+public record DeviceChoice(Place place, List<CacheSpec> kinds) {
+  /** As users type it. */
+  public enum Place {
+    /** This machine's processor. */
+    CPU,
+    /** An NVIDIA card. */
+    CUDA,
+    /** A card where there is one that can do what is asked for, else the processor. */
+    AUTO
+  }
+
+  public static final DeviceChoice CPU = new DeviceChoice(Place.CPU, List.of());
+
+  public DeviceChoice {
+    kinds = List.copyOf(kinds);
+  }
+}

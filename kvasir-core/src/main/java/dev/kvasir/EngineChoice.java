@@ -1,0 +1,103 @@
+package dev.kvasir;
+
+import dev.kvasir.DeviceChoice.Place;
+import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.format.GgufFile;
+import dev.kvasir.kernel.Crew;
+import dev.kvasir.memory.MemoryPool;
+import dev.kvasir.model.DecoderEngine;
+import dev.kvasir.model.EngineProvider;
+import dev.kvasir.model.HostEngine;
+import dev.kvasir.model.ModelConfig;
+import java.nio.file.Path;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.ServiceLoader;
+
+/** Loads a model's weights to where they are to be used. */
+final class EngineChoice {
+  private final LoadOptions options;
+  private final Crew crew;
+
+  EngineChoice(LoadOptions options, Crew crew) {
+    this.options = options;
+    this.crew = crew;
+  }
+
+  /** Takes over an open file, which is closed with the engine or when it is refused. */
+  DecoderEngine load(GgufFile file) {
+    return switch (options.device().place()) {
+      case CPU -> onHost(file);
+      case CUDA -> onDevice(file, provider().orElseThrow(EngineChoice::noProvider));
+      case AUTO ->
+          provider()
+              .filter(device -> canRun(device, request(file)))
+              .map(device -> onDevice(file, device))
+              .orElseGet(() -> onHost(file));
+    };
+  }
+
+  DecoderEngine load(Path folder) {
+    if (options.device().place() == Place.CUDA) {
+      throw new InvalidInputException(
+          "%s: is a folder of Hugging Face; a device loads GGUF files".formatted(folder));
+    }
+    return HostEngine.load(
+        folder, options.context(), options.kernels(), crew, pool(), options.progress());
+  }
+
+  private static boolean canRun(EngineProvider device, EngineProvider.Request request) {
+    if (device.refusal().isPresent()) {
+      return false;
+    }
+    try {
+      device.check(request);
+      return true;
+    } catch (InvalidInputException _) {
+      return false;
+    }
+  }
+
+  private DecoderEngine onHost(GgufFile file) {
+    return HostEngine.load(
+        file, options.context(), options.kernels(), crew, pool(), options.progress());
+  }
+
+  private DecoderEngine onDevice(GgufFile file, EngineProvider device) {
+    device
+        .refusal()
+        .ifPresent(
+            why -> {
+              throw new InvalidInputException(why);
+            });
+    try (file) {
+      return device.open(request(file));
+    }
+  }
+
+  private EngineProvider.Request request(GgufFile file) {
+    ModelConfig config = ModelConfig.of(file);
+    return new EngineProvider.Request(
+        file,
+        options.context().isPresent() ? config.usedFor(options.context().getAsInt()) : config,
+        options.device().kinds(),
+        options.cacheBytes(),
+        options.progress());
+  }
+
+  private MemoryPool pool() {
+    return new MemoryPool(options.cacheBytes());
+  }
+
+  private static Optional<EngineProvider> provider() {
+    return ServiceLoader.load(EngineProvider.class).stream()
+        .map(ServiceLoader.Provider::get)
+        .filter(each -> each.device().equals(Place.CUDA.name().toLowerCase(Locale.ROOT)))
+        .findFirst();
+  }
+
+  private static InvalidInputException noProvider() {
+    return new InvalidInputException(
+        "the device is cuda; expected the module kvasir-cuda on the class path");
+  }
+}

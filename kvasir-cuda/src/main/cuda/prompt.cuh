@@ -1,0 +1,296 @@
+// Attention of a part of a prompt: many rows of one sequence, each to all tokens up to itself. A warp has 16 queries, of rows
+// and of the query heads that share a KV head, as one operand; keys and values of a page are the other one, and what was one
+// fragment of rows in pages.cuh is two of columns here. Packed codes become halves in registers: they serve 16 queries at once.
+#pragma once
+#include "pages.cuh"
+
+constexpr int PROMPT_WARPS = 8;
+constexpr int PROMPT_QUERIES = 16 * PROMPT_WARPS;   // of a block
+
+// Rows of one sequence that follow each other, as are their positions. dev.kvasir.cuda.PromptAttention fills it in.
+struct PromptRun {
+  u32 firstRow, rows;
+  u32 firstPosition;
+  u32 firstEntry, packedPages;   // pages of halves follow the packed ones
+  u32 unused[3];
+};
+
+struct Prompt {
+  const PromptRun* runs;
+  const PageEntry* entries;
+  const u16* queries;   // (rows, query heads, D)
+  u16* outputs;         // the same
+  u64 packedOffset, halfOffset;
+  float scale;          // of scores, times log2(e)
+  u32 sharing;          // query heads of a KV head
+  u32 queryHeads;
+};
+
+// Codes at bit B of either half of a word as numbers: with the exponent of 2^(10 - B) a step of theirs is one.
+template <int BITS, int B> DEVICE u32 codesAsHalves(u32 word) {
+  constexpr u32 MASK = ((1u << BITS) - 1) << B, ONES = 0x6400u - (B << 10);
+  u32 lifted, codes;
+  lifted = (word & (MASK | MASK << 16)) | (ONES | ONES << 16);
+  asm("sub.rn.f16x2 %0, %1, %2;" : "=r"(codes) : "r"(lifted), "r"(ONES | ONES << 16));
+  return codes;
+}
+
+DEVICE u32 multiplyAddHalves(u32 a, u32 b, u32 c) {
+  u32 r;
+  asm("fma.rn.f16x2 %0, %1, %2, %3;" : "=r"(r) : "r"(a), "r"(b), "r"(c));
+  return r;
+}
+
+// What a warp keeps of its 16 queries; a lane has rows r and r + 8.
+template <int D> struct Reader {
+  static constexpr int STEPS = D / 16;
+  u32 queries[STEPS][4];
+  float scores[8][4];          // (tokens / 8), then weights
+  float outputs[2 * STEPS][4]; // (channels / 8)
+  float most[2], sums[2];
+
+  DEVICE void begin() {
+#pragma unroll
+    for (int n = 0; n < 2 * STEPS; n++) { outputs[n][0] = outputs[n][1] = outputs[n][2] = outputs[n][3] = 0.f; }
+    most[0] = most[1] = minusInfinity();
+    sums[0] = sums[1] = 0.f;
+  }
+
+  DEVICE void clearScores() {
+#pragma unroll
+    for (int n = 0; n < 8; n++) { scores[n][0] = scores[n][1] = scores[n][2] = scores[n][3] = 0.f; }
+  }
+
+  DEVICE void score(int n, int step, u32 b0, u32 b1) {
+    multiplyTiles(scores[n], queries[step][0], queries[step][1], queries[step][2], queries[step][3], b0, b1);
+  }
+
+  DEVICE void add(int n, const u32 (&weights)[4], u32 b0, u32 b1) {
+    multiplyTiles(outputs[n], weights[0], weights[1], weights[2], weights[3], b0, b1);
+  }
+
+  // Scores become weights, and what was summed so far is held against the new maximum.
+  // seen: the tokens of the page that the rows r and r + 8 see
+  DEVICE void weigh(float scale, int seen0, int seen1) {
+    const int q = threadIdx.x & 3;
+    float largest[2] = {most[0], most[1]};
+#pragma unroll
+    for (int n = 0; n < 8; n++) {
+#pragma unroll
+      for (int e = 0; e < 4; e++) {
+        const int token = 8 * n + 2 * q + (e & 1);
+        scores[n][e] = token < (e < 2 ? seen0 : seen1) ? scores[n][e] * scale : minusInfinity();
+        largest[e >> 1] = fmaxf(largest[e >> 1], scores[n][e]);
+      }
+    }
+#pragma unroll
+    for (int h = 0; h < 2; h++) {
+      largest[h] = fmaxf(largest[h], __shfl_xor_sync(ALL_LANES, largest[h], 1));
+      largest[h] = fmaxf(largest[h], __shfl_xor_sync(ALL_LANES, largest[h], 2));
+      const float factor = powerOfTwo(most[h] - largest[h]);
+      most[h] = largest[h];
+      sums[h] *= factor;
+#pragma unroll
+      for (int n = 0; n < 2 * STEPS; n++) {
+        outputs[n][2 * h] *= factor;
+        outputs[n][2 * h + 1] *= factor;
+      }
+    }
+#pragma unroll
+    for (int n = 0; n < 8; n++) {
+#pragma unroll
+      for (int e = 0; e < 4; e++) {
+        scores[n][e] = powerOfTwo(scores[n][e] - most[e >> 1]);
+        sums[e >> 1] += scores[n][e];
+      }
+    }
+  }
+
+  // Weights of 16 tokens as an operand.
+  DEVICE void weights(int tile, u32 (&a)[4]) const {
+    a[0] = toHalves(scores[2 * tile][0], scores[2 * tile][1]);
+    a[1] = toHalves(scores[2 * tile][2], scores[2 * tile][3]);
+    a[2] = toHalves(scores[2 * tile + 1][0], scores[2 * tile + 1][1]);
+    a[3] = toHalves(scores[2 * tile + 1][2], scores[2 * tile + 1][3]);
+  }
+};
+
+// A page of halves in shared memory; what lies behind its last token may be no number.
+template <int D> DEVICE void readHalves(Reader<D>& reader, const u8* page, int tokens, float scale, int seen0, int seen1) {
+  using Page = HalfPage<D>;
+  const int lane = threadIdx.x % 32, q = lane & 3;
+  reader.clearScores();
+#pragma unroll
+  for (int step = 0; step < D / 16; step++) {
+#pragma unroll
+    for (int tile = 0; tile < PAGE_TILES; tile++) {
+      const uint4 keys = *reinterpret_cast<const uint4*>(page + tile * Page::TILE_BYTES + 512 * step + 16 * lane);
+      reader.score(2 * tile, step, keys.x, keys.z);
+      reader.score(2 * tile + 1, step, keys.y, keys.w);
+    }
+  }
+  reader.weigh(scale, seen0, seen1);
+#pragma unroll
+  for (int tile = 0; tile < PAGE_TILES; tile++) {
+    u32 weights[4];
+    reader.weights(tile, weights);
+    const int left = tokens - 16 * tile - 2 * q;   // tokens of this lane's pair that are there, and of that eight further
+    const u32 low = left >= 2 ? ~0u : left == 1 ? 0xffffu : 0u, high = left >= 10 ? ~0u : left == 9 ? 0xffffu : 0u;
+#pragma unroll
+    for (int i = 0; i < D / 16; i++) {
+      const u8* at = page + tile * Page::TILE_BYTES + Page::KEY_BYTES + 512 * i + 16 * lane;
+      const uint4 values = *reinterpret_cast<const uint4*>(at);
+      reader.add(i, weights, values.x & low, values.z & high);
+      reader.add(D / 16 + i, weights, values.y & low, values.w & high);
+    }
+  }
+}
+
+// Scores of 8 tokens of each group of 32, of 16 channels: field FIRST of a word and the one of the second group.
+template <int BITS, int D, int FIRST>
+DEVICE void scoreWord(Reader<D>& reader, int tile, int step, u32 word, const uint2 (&scales)[2], const uint4& zeros) {
+  constexpr int SECOND = FIRST + BITS;
+  const u32 upper = word >> 8;
+  reader.score(tile, step, multiplyAddHalves(codesAsHalves<BITS, FIRST>(word), scales[0].x, zeros.x),
+               multiplyAddHalves(codesAsHalves<BITS, FIRST>(upper), scales[0].y, zeros.z));
+  reader.score(4 + tile, step, multiplyAddHalves(codesAsHalves<BITS, SECOND>(word), scales[1].x, zeros.y),
+               multiplyAddHalves(codesAsHalves<BITS, SECOND>(upper), scales[1].y, zeros.w));
+}
+
+// Outputs of 8 channels of the lower half of the head and 8 of the upper, which meet the groups of tokens in the other order.
+template <int BITS, int D, int FIRST>
+DEVICE void addWord(Reader<D>& reader, int tile, int step, u32 word, const u32 (&weights)[4][4], const u8* values) {
+  using Page = PackedPage<BITS, D>;
+  const int q = threadIdx.x & 3;
+  const u32 shifted = word >> 8;
+#pragma unroll
+  for (int upper = 0; upper < 2; upper++) {
+    const int tokens = upper ? step ^ 2 : step;   // which 16
+    const int channel = upper * (D / 2) + 8 * tile;
+    const int pair = channel % (D / 2) / 16 * Page::PAIRS / Page::GROUPS, index = step * 2 * Page::PAIRS + 2 * pair;
+    const uint2 scales = *reinterpret_cast<const uint2*>(values + Page::CODE_BYTES + 128 * (index / 4) + 64 * upper + 16 * q +
+                                                         4 * (index % 4));
+    const u8* zeros = values + Page::CODE_BYTES + Page::VALUE_SCALE_BYTES +
+                      64 * (tokens % 2 * Page::GROUPS + channel / 32) + 16 * q + 4 * (tokens / 2);
+    const u32 first = upper ? codesAsHalves<BITS, FIRST + BITS>(word) : codesAsHalves<BITS, FIRST>(word);
+    const u32 second = upper ? codesAsHalves<BITS, FIRST + BITS>(shifted) : codesAsHalves<BITS, FIRST>(shifted);
+    reader.add(upper * (D / 16) + tile, weights[tokens],
+               multiplyAddHalves(first, scales.x, *reinterpret_cast<const u32*>(zeros)),
+               multiplyAddHalves(second, scales.y, *reinterpret_cast<const u32*>(zeros + 8)));
+  }
+}
+
+// A packed page in shared memory, which all rows see whole.
+template <int BITS, int D> DEVICE void readPacked(Reader<D>& reader, const u8* page, float scale) {
+  using Page = PackedPage<BITS, D>;
+  const int lane = threadIdx.x % 32, q = lane & 3;
+  reader.clearScores();
+#pragma unroll
+  for (int step = 0; step < D / 16; step++) {
+    const uint4 words = *reinterpret_cast<const uint4*>(page + 512 * (BITS == 2 ? step / 2 : step) + 16 * lane);
+    const u8* scalesAt = page + Page::CODE_BYTES + 128 * (step / 2) + 16 * q + 8 * (step % 2);
+    const uint2 scales[2] = {*reinterpret_cast<const uint2*>(scalesAt), *reinterpret_cast<const uint2*>(scalesAt + 64)};
+    const uint4 zeros =
+        *reinterpret_cast<const uint4*>(page + Page::CODE_BYTES + Page::KEY_SCALE_BYTES + 64 * step + 16 * q);
+    if (BITS == 2) {
+      const u32 first = step % 2 ? words.z : words.x, second = step % 2 ? words.w : words.y;
+      scoreWord<BITS, D, 0>(reader, 0, step, first, scales, zeros);
+      scoreWord<BITS, D, 4>(reader, 1, step, first, scales, zeros);
+      scoreWord<BITS, D, 0>(reader, 2, step, second, scales, zeros);
+      scoreWord<BITS, D, 4>(reader, 3, step, second, scales, zeros);
+    } else {
+#pragma unroll
+      for (int tile = 0; tile < 4; tile++) scoreWord<BITS, D, 0>(reader, tile, step, wordOf(words, tile), scales, zeros);
+    }
+  }
+  reader.weigh(scale, PAGE_TOKENS, PAGE_TOKENS);
+  u32 weights[4][4];
+#pragma unroll
+  for (int tile = 0; tile < 4; tile++) reader.weights(tile, weights[tile]);
+  const u8* values = page + Page::KEY_BYTES;
+#pragma unroll
+  for (int chunk = 0; chunk < Page::WORDS; chunk++) {
+    const uint4 words = *reinterpret_cast<const uint4*>(values + 512 * chunk + 16 * lane);
+#pragma unroll
+    for (int e = 0; e < 4; e++) {
+      const int step = (4 * chunk + e) / Page::WORDS, u = (4 * chunk + e) % Page::WORDS;
+      if (BITS == 2) {
+        addWord<BITS, D, 0>(reader, 2 * u, step, wordOf(words, e), weights, values);
+        addWord<BITS, D, 4>(reader, 2 * u + 1, step, wordOf(words, e), weights, values);
+      } else {
+        addWord<BITS, D, 0>(reader, u, step, wordOf(words, e), weights, values);
+      }
+    }
+  }
+}
+
+// grid (queries / 128, KV heads, runs), 256 threads, two pages of halves of dynamic shared memory. BITS 16: nothing is packed.
+template <int BITS, int D> DEVICE void readPrompt(const Prompt& p) {
+  extern __shared__ __align__(128) u8 dynamicMemory[];
+  letNextBegin();
+  awaitPrevious();
+  const PromptRun run = p.runs[blockIdx.z];
+  const int queries = run.rows * p.sharing, first = blockIdx.x * PROMPT_QUERIES;
+  if (first >= queries) return;
+  const int lane = threadIdx.x % 32, r = lane >> 2, q = lane & 3, mine = first + 16 * (threadIdx.x / 32);
+  const int lastRow = (min(first + PROMPT_QUERIES, queries) - 1) / p.sharing;
+  const int unpacked = run.firstPosition - PAGE_TOKENS * run.packedPages;   // tokens of halves before the first row
+  const int pages = run.packedPages + (unpacked + lastRow) / PAGE_TOKENS + 1;
+  const PageEntry* entries = p.entries + run.firstEntry;
+
+  auto fetch = [&](int page) {
+    if (page < pages) {
+      const bool packed = BITS < 16 && page < run.packedPages;
+      const int bytes = packed ? PackedPage<BITS < 16 ? BITS : 2, D>::BYTES : HalfPage<D>::BYTES;
+      const u8* from = addressOf(entries[page]) + (packed ? p.packedOffset : p.halfOffset) + (size_t)blockIdx.y * bytes;
+      const u32 to = sharedAddress(dynamicMemory) + page % 2 * HalfPage<D>::BYTES;
+      for (int at = 16 * threadIdx.x; at < bytes; at += 16 * 32 * PROMPT_WARPS) copyAhead(to + at, from + at);
+    }
+    endCopies();
+  };
+  fetch(0);
+
+  Reader<D> reader;
+  reader.begin();
+  int rows[2];
+#pragma unroll
+  for (int h = 0; h < 2; h++) {
+    const int query = min(mine + r + 8 * h, queries - 1);   // those behind the last one compute the same, and store nothing
+    rows[h] = query / p.sharing;
+    const u16* from = p.queries + ((size_t)(run.firstRow + rows[h]) * p.queryHeads + blockIdx.y * p.sharing + query % p.sharing) * D;
+#pragma unroll
+    for (int step = 0; step < D / 16; step++) {
+      reader.queries[step][h] = *reinterpret_cast<const u32*>(from + 16 * step + 2 * q);
+      reader.queries[step][2 + h] = *reinterpret_cast<const u32*>(from + 16 * step + 8 + 2 * q);
+    }
+  }
+#pragma unroll 1
+  for (int page = 0; page < pages; page++) {
+    fetch(page + 1);
+    awaitCopies<1>();
+    __syncthreads();
+    const u8* at = dynamicMemory + page % 2 * HalfPage<D>::BYTES;
+    if (BITS < 16 && page < run.packedPages) {
+      readPacked<BITS < 16 ? BITS : 2, D>(reader, at, p.scale);
+    } else {
+      const int before = PAGE_TOKENS * (page - run.packedPages) - unpacked;   // the row whose token is the page's first
+      readHalves<D>(reader, at, tokensOf(entries[page]), p.scale, rows[0] + 1 - before, rows[1] + 1 - before);
+    }
+    __syncthreads();   // before the slot is filled again
+  }
+#pragma unroll
+  for (int h = 0; h < 2; h++) {
+    float sum = reader.sums[h];
+    sum += __shfl_xor_sync(ALL_LANES, sum, 1);
+    sum += __shfl_xor_sync(ALL_LANES, sum, 2);
+    const int query = mine + r + 8 * h;
+    if (query >= queries) continue;
+    u16* to = p.outputs + ((size_t)(run.firstRow + rows[h]) * p.queryHeads + blockIdx.y * p.sharing + query % p.sharing) * D;
+#pragma unroll
+    for (int n = 0; n < D / 8; n++) {
+      const int channel = n < D / 16 ? 8 * n : D / 2 + 8 * (n - D / 16);
+      *reinterpret_cast<u32*>(to + channel + 2 * q) =
+          toHalves(reader.outputs[n][2 * h] / sum, reader.outputs[n][2 * h + 1] / sum);
+    }
+  }
+}

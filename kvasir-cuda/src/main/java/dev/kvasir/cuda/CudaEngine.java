@@ -1,0 +1,248 @@
+package dev.kvasir.cuda;
+
+import dev.kvasir.cache.CacheForm;
+import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.cache.KvCache;
+import dev.kvasir.codec.CacheHost;
+import dev.kvasir.engine.Batch;
+import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.memory.MemoryPool;
+import dev.kvasir.model.DecoderEngine;
+import dev.kvasir.model.EngineProvider;
+import dev.kvasir.model.Fingerprint;
+import dev.kvasir.model.ModelConfig;
+import dev.kvasir.profile.Profile;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Function;
+
+/**
+ * A decoder on a device. Steps from several threads come one after another, and so does whatever
+ * else is done to pages: all of it goes into one stream, under one lock.
+ *
+ * <p>How attention is shared out depends on a whole batch, and with it the order of its sums: a
+ * neighbour may change the last bits of a sequence, which it never does on the processor.
+ */
+public final class CudaEngine implements DecoderEngine {
+  /** Rows of a step at the most; others follow in another one. */
+  public static final int MOST_ROWS = 256;
+
+  private final ModelConfig config;
+  private final String fingerprint;
+  private final Device device;
+  private final DeviceRoom room;
+  private final DeviceDecoder decoder;
+  private final ReentrantLock lock;
+  private boolean closed;
+
+  private CudaEngine(
+      ModelConfig config, String fingerprint, DeviceRoom room, DeviceDecoder decoder) {
+    this.config = config;
+    this.fingerprint = fingerprint;
+    this.device = room.device();
+    this.room = room;
+    this.decoder = decoder;
+    this.lock = room.lock();
+  }
+
+  /**
+   * @throws DeviceRefusal if there is not as much memory as it takes; none is taken then
+   */
+  static CudaEngine open(Device device, EngineProvider.Request request) {
+    ModelConfig config = request.config();
+    return open(
+        device,
+        config,
+        Fingerprint.of(config, request.file()),
+        request.cacheBytes(),
+        room -> room.load(request.file(), config, request.progress()));
+  }
+
+  /** One with random weights, to measure with. */
+  public static CudaEngine random(Device device, ModelConfig config) {
+    return open(device, config, "random", Long.MAX_VALUE, room -> room.random(config));
+  }
+
+  private static CudaEngine open(
+      Device device,
+      ModelConfig config,
+      String fingerprint,
+      long cacheBytes,
+      Function<DeviceRoom, DeviceWeights> loader) {
+    DeviceRoom room = DeviceRoom.open(device);
+    try {
+      DeviceDecoder decoder = room.decoder(config, loader.apply(room), MOST_ROWS);
+      room.holdPages(config, cacheBytes, MOST_ROWS);
+      return new CudaEngine(config, fingerprint, room, decoder);
+    } catch (RuntimeException | Error e) {
+      room.close();
+      throw e;
+    }
+  }
+
+  @Override
+  public ModelConfig config() {
+    return config;
+  }
+
+  @Override
+  public String fingerprint() {
+    return fingerprint;
+  }
+
+  @Override
+  public String place() {
+    return device.name();
+  }
+
+  @Override
+  public CacheHost cacheHost() {
+    return CacheHost.unknown().withQueryHeads(config.queryHeads()).withMemory(room.memory());
+  }
+
+  @Override
+  public long weightBytes() {
+    return decoder.weightBytes();
+  }
+
+  @Override
+  public MemoryPool memory() {
+    return room.memory();
+  }
+
+  /** Bytes of the device that are taken, for whatever purpose. */
+  public long bytes() {
+    return room.bytes();
+  }
+
+  @Override
+  public KvCache newCache(CacheSpec spec, Optional<Profile> profile, int contextLimit) {
+    return newCache(PageKind.of(spec));
+  }
+
+  /** An empty cache of a kind. */
+  public DeviceCache newCache(PageKind kind) {
+    checkOpen();
+    return new DeviceCache(room.pages(kind), config.cacheShape());
+  }
+
+  @Override
+  public KvCache restored(
+      CacheSpec spec, Optional<Profile> profile, int contextLimit, CacheForm form) {
+    throw new InvalidInputException(
+        "a session that was stored cannot go on on a device; expected the device cpu");
+  }
+
+  /** A block waits for the window behind it, and for the end of a prompt's step. */
+  @Override
+  public long mostBytes(CacheSpec spec, CacheHost host, int tokens, int stepTokens) {
+    KindPages pages = room.pages(PageKind.of(spec));
+    int all = Math.ceilDiv(tokens, HalfPage.TOKENS);
+    if (!pages.packs()) {
+      return pages.bytes(all + 1);
+    }
+    int block = SequencePages.BLOCK_PAGES * HalfPage.TOKENS;
+    int unpacked = Math.ceilDiv(pages.kind().window() + block + stepTokens, HalfPage.TOKENS) + 1;
+    return (all + 1) * pages.packed().bytesOfAll()
+        + Math.min(all + 1, unpacked) * pages.halves().bytesOfAll();
+  }
+
+  @Override
+  public long sharedBytes(CacheSpec spec, CacheHost host) {
+    return 0;
+  }
+
+  @Override
+  public void step(Batch batch) {
+    checkOpen();
+    check(batch);
+    for (int i = 0; i < batch.sequences(); i++) {
+      reserve(batch, i);
+    }
+    lock.lock();
+    try {
+      room.enter();
+      new DeviceStep(decoder, batch, config.vocabulary()).run();
+    } finally {
+      lock.unlock();
+    }
+    for (int i = 0; i < batch.sequences(); i++) {
+      if (!batch.hasFailed(i)) {
+        batch.cache(i).count(batch.endRow(i) - batch.firstRow(i));
+      }
+    }
+  }
+
+  /** Nobody else suffers where one finds no memory. */
+  private static void reserve(Batch batch, int sequence) {
+    try {
+      batch.cache(sequence).reserve(batch.position(batch.endRow(sequence) - 1) + 1);
+    } catch (RuntimeException e) {
+      batch.fail(sequence, e);
+    }
+  }
+
+  private void check(Batch batch) {
+    if (batch.rows() == 0) {
+      throw new IllegalArgumentException("the batch has no rows");
+    }
+    for (int row = 0; row < batch.rows(); row++) {
+      if (batch.token(row) < 0 || batch.token(row) >= config.vocabulary()) {
+        throw new IllegalArgumentException(
+            "token is %d; expected 0 to %d".formatted(batch.token(row), config.vocabulary() - 1));
+      }
+      if (batch.position(row) >= config.contextLength()) {
+        throw new IllegalArgumentException(
+            "position is %d; the context holds %d"
+                .formatted(batch.position(row), config.contextLength()));
+      }
+    }
+  }
+
+  /** Runs a step whose kernels wait for each other; microseconds of each part, by its name. */
+  public Map<String, Double> partsOf(Batch batch) {
+    try (StepClock clock = new StepClock()) {
+      decoder.mark(clock);
+      step(batch);
+      return clock.micros();
+    } finally {
+      decoder.mark(StepMarks.NONE);
+    }
+  }
+
+  /** Fills pages with numbers of any kind, to measure with. */
+  public void scramble() {
+    lock.lock();
+    try {
+      room.scramble();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** A device packs in its own time. */
+  @Override
+  public void beside(Runnable work) {
+    work.run();
+  }
+
+  private void checkOpen() {
+    if (closed) {
+      throw new IllegalStateException("this model is closed");
+    }
+  }
+
+  @Override
+  public void close() {
+    lock.lock();
+    try {
+      if (!closed) {
+        closed = true;
+        room.close();
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+}

@@ -1,0 +1,316 @@
+package dev.kvasir.cuda;
+
+import dev.kvasir.cache.CacheBytes;
+import dev.kvasir.cache.CacheForm;
+import dev.kvasir.cache.CacheFullException;
+import dev.kvasir.cache.CacheRun;
+import dev.kvasir.cache.DenseRows;
+import dev.kvasir.cache.KvCache;
+import dev.kvasir.cache.PackingTime;
+import dev.kvasir.codec.CacheShape;
+import dev.kvasir.codec.Page;
+import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.kernel.Kernels;
+import dev.kvasir.memory.MemoryFullException;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * What one sequence remembers, on a device. Tokens are halves at first; blocks of 128, as the host
+ * packs them, are packed when a window of tokens follows them. The engine alone appends and
+ * attends; nobody else sees a vector.
+ */
+public final class DeviceCache implements KvCache {
+  private static final int TOKENS = SequencePages.TOKENS;
+  private static final int BLOCK_PAGES = SequencePages.BLOCK_PAGES;
+
+  private final KindPages home;
+  private final CacheShape shape;
+  private final SequencePages pages;
+  private int length;
+  private boolean packingHeld;
+  private boolean closed;
+
+  DeviceCache(KindPages home, CacheShape shape) {
+    this(home, shape, new SequencePages(home));
+  }
+
+  private DeviceCache(KindPages home, CacheShape shape, SequencePages pages) {
+    this.home = home;
+    this.shape = shape;
+    this.pages = pages;
+  }
+
+  KindPages home() {
+    return home;
+  }
+
+  SequencePages pages() {
+    return pages;
+  }
+
+  @Override
+  public int length() {
+    return length;
+  }
+
+  @Override
+  public void enter() {}
+
+  @Override
+  public void leave() {}
+
+  @Override
+  public void reserve(int wanted) {
+    checkOpen();
+    try {
+      pages.reserve(length, wanted);
+    } catch (MemoryFullException | DeviceRefusal e) {
+      throw new CacheFullException(
+          "the cache cannot take %d tokens after %d: %s"
+              .formatted(wanted - length, length, e.getMessage()));
+    }
+  }
+
+  @Override
+  public int capacity() {
+    return Integer.MAX_VALUE;
+  }
+
+  @Override
+  public int stepOf(int tokens) {
+    return tokens;
+  }
+
+  @Override
+  public void append(
+      int layer, int position, float[] keys, int keysAt, float[] values, int valuesAt) {
+    throw unreachable("appended to");
+  }
+
+  @Override
+  public void count(int positions) {
+    checkOpen();
+    if (positions < 0 || length + positions > pages.room()) {
+      throw new IllegalArgumentException(
+          "length would be %d; reserved are %d".formatted(length + positions, pages.room()));
+    }
+    length += positions;
+  }
+
+  /** Holds so many tokens more, whatever their pages hold, to measure with. */
+  public void pretend(int tokens) {
+    for (int left = tokens; left > 0; left -= Math.min(left, BLOCK_PAGES * TOKENS)) {
+      int some = Math.min(left, BLOCK_PAGES * TOKENS);
+      reserve(length + some);
+      advance(some);
+    }
+  }
+
+  @Override
+  public void settle() {
+    checkOpen();
+    int blocks = packable();
+    if (blocks > 0) {
+      pages.pack(BLOCK_PAGES * blocks);
+    }
+  }
+
+  @Override
+  public boolean mustSettle() {
+    return packable() > 0;
+  }
+
+  /** Blocks that have left the window. */
+  private int packable() {
+    if (!home.packs() || packingHeld) {
+      return 0;
+    }
+    int behind = length - home.kind().window() - pages.packedTokens();
+    return Math.max(0, behind / (BLOCK_PAGES * TOKENS));
+  }
+
+  /** A device packs all layers of a block in some microseconds. */
+  @Override
+  public void packAhead() {}
+
+  @Override
+  public void holdSealing(boolean held) {
+    packingHeld = held;
+    settle();
+  }
+
+  @Override
+  public boolean readsPromptsAsStored() {
+    return true;
+  }
+
+  @Override
+  public boolean seesTokens() {
+    return false;
+  }
+
+  @Override
+  public void see(int position, int token) {}
+
+  @Override
+  public boolean seesQueries() {
+    return false;
+  }
+
+  @Override
+  public void see(int layer, int position, float[] queries, int at) {}
+
+  @Override
+  public int receivingQueries() {
+    return 0;
+  }
+
+  @Override
+  public void receive(int layer, int kvHead, int from, int[] weights, int count) {}
+
+  @Override
+  public int keepable(int wanted) {
+    checkOpen();
+    if (wanted < 0 || wanted > length) {
+      throw new IllegalArgumentException(
+          "length is %d; expected 0 to %d".formatted(wanted, length));
+    }
+    return wanted;
+  }
+
+  @Override
+  public int heldFrom(int layer) {
+    return 0;
+  }
+
+  @Override
+  public boolean learns() {
+    return false;
+  }
+
+  @Override
+  public boolean letsGo(int layer) {
+    return false;
+  }
+
+  @Override
+  public void letGo(int layer, int position) {
+    throw unreachable("let go of");
+  }
+
+  @Override
+  public void truncate(int wanted) {
+    length = pages.keep(keepable(wanted));
+  }
+
+  @Override
+  public KvCache fork() {
+    checkOpen();
+    try {
+      DeviceCache fork = new DeviceCache(home, shape, pages.fork(length));
+      fork.length = length;
+      fork.packingHeld = packingHeld;
+      return fork;
+    } catch (MemoryFullException | DeviceRefusal e) {
+      throw new CacheFullException(
+          "a sequence of %d tokens cannot be forked: %s".formatted(length, e.getMessage()));
+    }
+  }
+
+  @Override
+  public CacheForm form() {
+    throw unreachable("stored");
+  }
+
+  @Override
+  public int blockOf(int position) {
+    return position / TOKENS_PER_PAGE;
+  }
+
+  @Override
+  public int firstPosition(int block) {
+    return block * TOKENS_PER_PAGE;
+  }
+
+  @Override
+  public Page page(int layer, int block) {
+    throw unreachable("read");
+  }
+
+  @Override
+  public DenseRows denseRows(int layer, int block) {
+    throw unreachable("read");
+  }
+
+  @Override
+  public void expandKeys(
+      Kernels kernels, int layer, int kvHead, int block, int tokens, float[] out) {
+    throw unreachable("expanded");
+  }
+
+  @Override
+  public void expandValues(
+      Kernels kernels, int layer, int kvHead, int block, int tokens, float[] out) {
+    throw unreachable("expanded");
+  }
+
+  private static InvalidInputException unreachable(String what) {
+    return new InvalidInputException(
+        "a cache on a device cannot be %s by the host; expected one on the processor"
+            .formatted(what));
+  }
+
+  /** The device's time is not the host's. */
+  @Override
+  public PackingTime packingTime() {
+    return new PackingTime(0, 0, 0);
+  }
+
+  @Override
+  public CacheBytes bytes() {
+    long halves = pages.halfPages() * home.halves().bytesOfAll();
+    if (!home.packs()) {
+      return new CacheBytes(0, 0, halves, 0, 0);
+    }
+    long page = home.packed().bytesOfAll();
+    long codes = TOKENS * shape.valuesPerToken() * home.kind().format().bits() / Byte.SIZE;
+    return new CacheBytes(
+        pages.packedPages() * codes,
+        pages.packedPages() * (page - codes),
+        halves,
+        0,
+        pages.halfPages() * page);
+  }
+
+  @Override
+  public List<CacheRun> runs() {
+    List<CacheRun> runs = new ArrayList<>();
+    double values = (double) TOKENS * shape.valuesPerToken();
+    int packed = pages.packedTokens();
+    if (packed > 0) {
+      double bits = Byte.SIZE * home.packed().bytesOfAll() / values;
+      runs.add(new CacheRun(packed, home.kind().format().bits(), bits, CacheRun.Kind.PAGES));
+    }
+    if (length > packed) {
+      double bits = Byte.SIZE * home.halves().bytesOfAll() / values;
+      runs.add(new CacheRun(length - packed, bits, bits, CacheRun.Kind.WINDOW));
+    }
+    return runs;
+  }
+
+  private void checkOpen() {
+    if (closed) {
+      throw new IllegalStateException("this cache is closed");
+    }
+  }
+
+  @Override
+  public void close() {
+    if (!closed) {
+      closed = true;
+      length = 0;
+      pages.keep(0);
+    }
+  }
+}

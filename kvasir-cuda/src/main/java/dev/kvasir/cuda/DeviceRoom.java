@@ -1,0 +1,175 @@
+package dev.kvasir.cuda;
+
+import dev.kvasir.format.Tensor;
+import dev.kvasir.format.TensorSource;
+import dev.kvasir.memory.MemoryPool;
+import dev.kvasir.model.LoadProgress;
+import dev.kvasir.model.ModelConfig;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * What an engine has of a device: its context, its stream, and all that was taken there, in pages
+ * and otherwise.
+ */
+final class DeviceRoom implements AutoCloseable {
+  /** Of the device, for the driver, graphs, and kinds of pages that come later. */
+  private static final long LEFT_FREE = 512L << 20;
+
+  private final Context context;
+  private final KernelModule module;
+  private final Stream stream;
+  private final ReentrantLock lock = new ReentrantLock();
+  private final List<AutoCloseable> taken = new ArrayList<>(); // in the order in which it was
+  private final Map<PageFormat, PagePool> pools = new EnumMap<>(PageFormat.class);
+  private final Map<PageKind, KindPages> kinds = new HashMap<>();
+  private ModelConfig config;
+  private MemoryPool memory;
+  private int mostRows;
+
+  private DeviceRoom(Context context) {
+    this.context = context;
+    taken.add(context);
+    this.module = keep(KernelModule.load(context));
+    this.stream = keep(Stream.open());
+  }
+
+  static DeviceRoom open(Device device) {
+    Context context = Context.open(device);
+    try {
+      return new DeviceRoom(context);
+    } catch (RuntimeException | Error e) {
+      context.close();
+      throw e;
+    }
+  }
+
+  Device device() {
+    return context.device();
+  }
+
+  ReentrantLock lock() {
+    return lock;
+  }
+
+  void enter() {
+    context.enter();
+  }
+
+  /** Brings the weights of a file, which {@link GgufWeights#check} has let pass. */
+  DeviceWeights load(TensorSource file, ModelConfig model, LoadProgress progress) {
+    long bytes = file.tensors().stream().map(Tensor::data).mapToLong(data -> data.byteSize()).sum();
+    if (bytes > context.freeBytes()) {
+      throw new DeviceRefusal(
+          "%s: has weights of %,d bytes; %s has %,d bytes free"
+              .formatted(file.name(), bytes, device().name(), context.freeBytes()));
+    }
+    return DeviceWeights.of(context, stream, file, model, progress);
+  }
+
+  DeviceWeights random(ModelConfig model) {
+    return DeviceWeights.random(context, stream, model);
+  }
+
+  DeviceDecoder decoder(ModelConfig model, DeviceWeights weights, int rows) {
+    return keep(new DeviceDecoder(context, module, stream, model, weights, rows));
+  }
+
+  /**
+   * From now on there are pages, in what is left of the device.
+   *
+   * @param mostBytes that they may take
+   */
+  void holdPages(ModelConfig model, long mostBytes, int rows) {
+    long free = context.freeBytes() - LEFT_FREE;
+    if (free < 1) {
+      throw new DeviceRefusal(
+          "%s has %,d bytes free beside the weights; expected more than %,d"
+              .formatted(device().name(), context.freeBytes(), LEFT_FREE));
+    }
+    config = model;
+    mostRows = rows;
+    memory = new MemoryPool(Math.min(mostBytes, free));
+  }
+
+  MemoryPool memory() {
+    return memory;
+  }
+
+  long bytes() {
+    return context.takenBytes();
+  }
+
+  /** Where sequences of a kind have their pages. */
+  KindPages pages(PageKind kind) {
+    lock.lock();
+    try {
+      KindPages known = kinds.get(kind);
+      if (known == null) {
+        context.enter();
+        known = keep(newPages(kind));
+        kinds.put(kind, known);
+      }
+      return known;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private KindPages newPages(PageKind kind) {
+    PageFormat format = kind.format();
+    PagePool halves = pool(PageFormat.FP16);
+    PagePool packed = format.isPacked() ? pool(format) : null;
+    RowStore.Layers layers =
+        new RowStore.Layers(
+            config.layers(), halves.layerStride(), packed == null ? 0 : packed.layerStride());
+    PageMoves moves =
+        new PageMoves(
+            context,
+            stream,
+            new RowStore(module, format, config.attentionShape()),
+            layers,
+            pageBytes(PageFormat.FP16),
+            kind.group());
+    PagedAttention attention =
+        new PagedAttention(module, stream, format, config.attentionShape(), mostRows);
+    return new KindPages(
+        kind,
+        halves,
+        packed,
+        moves,
+        attention,
+        PromptAttention.of(module, format, config.attentionShape()),
+        lock);
+  }
+
+  private PagePool pool(PageFormat format) {
+    return pools.computeIfAbsent(
+        format, any -> keep(new PagePool(context, memory, config.layers(), pageBytes(format))));
+  }
+
+  /** Of all KV heads in a layer. */
+  private long pageBytes(PageFormat format) {
+    return (long) config.kvHeads() * format.pageBytes(config.headDim());
+  }
+
+  void scramble() {
+    context.enter();
+    pools.values().forEach(pool -> pool.scramble(stream));
+  }
+
+  private <T extends AutoCloseable> T keep(T each) {
+    taken.add(each);
+    return each;
+  }
+
+  @Override
+  public void close() {
+    context.enter();
+    Closing.all(taken);
+  }
+}

@@ -1,0 +1,50 @@
+package dev.kvasir.cuda;
+
+import java.util.Optional;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * What the caches of one kind have in common on a device: where their pages come from, and what
+ * moves them. All work goes into one stream, by whoever holds its lock; nobody who does asks for
+ * memory, since others may have to give some back for it.
+ *
+ * @param halves where tokens begin
+ * @param packed where they go to; null where nothing is packed
+ * @param moves what it takes to pack, to unpack and to copy
+ * @param prompts attention of many rows of a sequence; empty where rows are attended to one by one
+ */
+record KindPages(
+    PageKind kind,
+    PagePool halves,
+    PagePool packed,
+    PageMoves moves,
+    PagedAttention attention,
+    Optional<PromptAttention> prompts,
+    ReentrantLock lock)
+    implements AutoCloseable {
+  boolean packs() {
+    return packed != null;
+  }
+
+  /** Bytes of so many pages of halves, with what is set aside to pack them. */
+  long bytes(int pages) {
+    return pages * (halves.bytesOfAll() + (packs() ? packed.bytesOfAll() : 0));
+  }
+
+  /** Does something to pages, in the order of the stream. */
+  void move(Runnable work) {
+    lock.lock();
+    try {
+      moves.enter();
+      work.run();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  @Override
+  public void close() {
+    moves.close();
+    attention.close();
+  }
+}

@@ -1,0 +1,52 @@
+package dev.kvasir.cuda;
+
+import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.codec.LayerWidths;
+import dev.kvasir.codec.SpecText;
+import dev.kvasir.codec.uniform.UniformKeys;
+
+/**
+ * How the sequences of a kind of cache lie on a device.
+ *
+ * @param format of older tokens
+ * @param group numbers that share a scale: tokens of a key's channel, channels of a token's value
+ * @param window of tokens that stay halves
+ */
+public record PageKind(PageFormat format, int group, int window) {
+  public static final PageKind FP16 = new PageKind(PageFormat.FP16, 0, 0);
+
+  /**
+   * @throws DeviceRefusal for a kind that there are no kernels for
+   */
+  public static PageKind of(CacheSpec spec) {
+    SpecText text = new SpecText(spec.text());
+    return switch (text.name()) {
+      case "fp16" -> FP16;
+      case "kivi" -> kivi(spec, text);
+      default ->
+          throw new DeviceRefusal(
+              "the cache '%s' cannot lie on a device; expected fp16, kivi:2 or kivi:4"
+                  .formatted(spec));
+    };
+  }
+
+  private static PageKind kivi(CacheSpec spec, SpecText text) {
+    UniformKeys keys = UniformKeys.of(text, "widths");
+    if (keys.keyBits() != keys.valueBits() || keys.keyBits() != 2 && keys.keyBits() != 4) {
+      throw new DeviceRefusal(
+          "the cache '%s' has %d bits for keys and %d for values; on a device expected 2 or 4 for both"
+              .formatted(spec, keys.keyBits(), keys.valueBits()));
+    }
+    if (keys.sinks() > 0) {
+      throw new DeviceRefusal(
+          "the cache '%s' keeps %d sinks; on a device expected none".formatted(spec, keys.sinks()));
+    }
+    if (text.choice("widths", LayerWidths.Source.SAME) != LayerWidths.Source.SAME) {
+      throw new DeviceRefusal(
+          "the cache '%s' has widths of a profile; on a device expected the same in all layers"
+              .formatted(spec));
+    }
+    PageFormat format = keys.keyBits() == 2 ? PageFormat.KIVI2 : PageFormat.KIVI4;
+    return new PageKind(format, keys.group(), keys.window());
+  }
+}

@@ -1,0 +1,81 @@
+package dev.kvasir.cuda;
+
+import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import dev.kvasir.attention.AttentionShape;
+import java.util.Optional;
+
+/**
+ * Attention of parts of prompts, in one layer: many rows of a sequence at once, each to all tokens
+ * up to itself. Pages are read once for 128 queries, and packed ones become halves on the way.
+ *
+ * <p>Its argument, with the offsets of prompt.cuh:
+ *
+ * <pre>
+ *  0 u64 runs      16 u64 queries   32 u64 packed offset   48 f32 scale     56 u32 query heads
+ *  8 u64 entries   24 u64 outputs   40 u64 half offset     52 u32 sharing
+ * </pre>
+ */
+final class PromptAttention {
+  /** Fewer rows are attended to faster one by one, where their past is shared out to all blocks. */
+  static final int LEAST_ROWS = 16;
+
+  /** Channels of a head that there are no kernels for: their outputs have no room in registers. */
+  private static final int TOO_WIDE = 256;
+
+  private static final int ARGUMENT_BYTES = 64;
+  private static final int THREADS = 256;
+  private static final int BLOCK_QUERIES = 128;
+
+  private final AttentionShape shape;
+  private final Launch launch;
+
+  private PromptAttention(KernelModule module, PageFormat format, AttentionShape shape) {
+    this.shape = shape;
+    Kernel kernel = module.kernel("read_%s_d%d".formatted(format.kernelName(), shape.headDim()));
+    int sharedBytes = 2 * new HalfPage(shape.headDim()).bytes();
+    kernel.allowSharedBytes(sharedBytes);
+    this.launch = new Launch(kernel, ARGUMENT_BYTES).block(THREADS).shared(sharedBytes);
+    double scale = 1 / (Math.log(2) * Math.sqrt(shape.headDim()));
+    launch.arguments().set(JAVA_FLOAT, 48, (float) scale);
+    launch.arguments().set(JAVA_INT, 52, shape.queriesPerKvHead());
+    launch.arguments().set(JAVA_INT, 56, shape.queryHeads());
+  }
+
+  /** Empty for heads that there are no kernels for. */
+  static Optional<PromptAttention> of(
+      KernelModule module, PageFormat format, AttentionShape shape) {
+    return shape.headDim() == TOO_WIDE
+        ? Optional.empty()
+        : Optional.of(new PromptAttention(module, format, shape));
+  }
+
+  /** Blocks that so many rows of a run take for each KV head. */
+  int blocks(int rows) {
+    return Math.ceilDiv(rows * shape.queriesPerKvHead(), BLOCK_QUERIES);
+  }
+
+  /**
+   * @param runs on the device, as {@link PromptRuns} lays them out
+   * @param blocks of the longest run
+   */
+  void read(
+      Stream stream,
+      PromptRuns runs,
+      int blocks,
+      PageTable table,
+      long packedOffset,
+      long halfOffset,
+      DeviceMemory queries,
+      DeviceMemory outputs) {
+    launch.arguments().set(JAVA_LONG, 0, runs.address());
+    launch.arguments().set(JAVA_LONG, 8, table.entriesAddress());
+    launch.arguments().set(JAVA_LONG, 16, queries.address());
+    launch.arguments().set(JAVA_LONG, 24, outputs.address());
+    launch.arguments().set(JAVA_LONG, 32, packedOffset);
+    launch.arguments().set(JAVA_LONG, 40, halfOffset);
+    launch.grid(blocks, shape.kvHeads(), runs.count()).on(stream);
+  }
+}

@@ -1,0 +1,61 @@
+package dev.kvasir.cuda;
+
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/**
+ * Steps that are done again, as graphs. To record one takes longer than to launch its kernels one
+ * by one, so a shape is recorded when it comes twice in a row; those used last are kept.
+ */
+final class StepGraphs implements AutoCloseable {
+  private static final int MOST = 16;
+
+  /**
+   * What a graph is good for.
+   *
+   * @param outRows rows whose logits are wanted
+   * @param cut how attention of single rows is shared out; null where there are none
+   * @param runs parts of prompts
+   * @param runBlocks of the longest one
+   */
+  record Shape(
+      PageKind kind, int rows, int outRows, PagedAttention.Cut cut, int runs, int runBlocks) {}
+
+  private final Stream stream;
+  private final Map<Shape, Graph> graphs = new LinkedHashMap<>(MOST, 0.75f, true);
+  private Shape last;
+
+  StepGraphs(Stream stream) {
+    this.stream = stream;
+  }
+
+  void run(Shape shape, Runnable launch) {
+    Graph known = graphs.get(shape);
+    if (known == null && shape.equals(last)) {
+      known = stream.capture(launch);
+      graphs.put(shape, known);
+      dropEldest();
+    }
+    last = shape;
+    if (known == null) {
+      launch.run();
+    } else {
+      known.launch(stream);
+    }
+  }
+
+  private void dropEldest() {
+    if (graphs.size() > MOST) {
+      Iterator<Graph> eldest = graphs.values().iterator();
+      eldest.next().close();
+      eldest.remove();
+    }
+  }
+
+  @Override
+  public void close() {
+    graphs.values().forEach(Graph::close);
+    graphs.clear();
+  }
+}

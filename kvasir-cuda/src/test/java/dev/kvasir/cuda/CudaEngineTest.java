@@ -1,0 +1,301 @@
+package dev.kvasir.cuda;
+
+import static dev.kvasir.cuda.BundledRuns.divergence;
+import static dev.kvasir.cuda.BundledRuns.logits;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import dev.kvasir.Model;
+import dev.kvasir.cache.CacheFullException;
+import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.cache.KvCache;
+import dev.kvasir.engine.Batch;
+import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.format.GgufFile;
+import dev.kvasir.kernel.Crew;
+import dev.kvasir.model.DecoderEngine;
+import dev.kvasir.model.EngineProvider;
+import dev.kvasir.model.HostEngine;
+import dev.kvasir.model.ModelConfig;
+import java.io.IOException;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import java.util.Random;
+import java.util.function.BiConsumer;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The engine of devices against the host's, and against itself, with the bundled model. */
+class CudaEngineTest {
+  private static final int TOKENS = 2000;
+
+  private CudaEngine engine;
+
+  @BeforeEach
+  void open() {
+    engine = opened(Long.MAX_VALUE);
+  }
+
+  private static CudaEngine opened(long cacheBytes) {
+    assumeTrue(Device.refusal().isEmpty(), Device.refusal().orElse(""));
+    try (GgufFile file = Model.openBundled()) {
+      return (CudaEngine)
+          new CudaProvider()
+              .open(
+                  new EngineProvider.Request(
+                      file,
+                      ModelConfig.of(file),
+                      List.of(CacheSpec.DEFAULT),
+                      cacheBytes,
+                      (done, all) -> {}));
+    }
+  }
+
+  @AfterEach
+  void closingGivesAllMemoryBack() {
+    if (engine != null) {
+      assertThat(engine.memory().taken()).as("bytes of pages that nobody holds").isZero();
+      engine.close();
+      assertThat(engine.bytes()).as("bytes that were not given back").isZero();
+    }
+  }
+
+  private KvCache cache(String spec) {
+    return engine.newCache(CacheSpec.parse(spec), Optional.empty(), TOKENS + 1);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"fp16", "kivi:4,group=32", "kivi:2,group=32", "kivi:2"})
+  void logitsDifferFromTheHostsNoMoreThanRoundingMakesThem(String spec) throws IOException {
+    goesOnAsTheHostDoes(spec, 0, TOKENS, (with, cache) -> {});
+  }
+
+  /** A step of a prompt has 256 rows and is packed at its end. */
+  @ParameterizedTest
+  @ValueSource(strings = {"fp16", "kivi:4", "kivi:2", "kivi:2,group=32"})
+  void aTextGoesOnAfterAPromptAsOnTheHost(String spec) throws IOException {
+    int[] prose = BundledRuns.prose();
+    goesOnAsTheHostDoes(
+        spec,
+        900,
+        400,
+        (with, cache) -> {
+          for (int from = 0; from < 900; from += 256) {
+            logits(with, cache, Arrays.copyOfRange(prose, from, Math.min(900, from + 256)));
+          }
+        });
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"fp16", "kivi:4", "kivi:2"})
+  void aTextThatIsCutGoesOnFromThereAsOnTheHost(String spec) throws IOException {
+    int[] prose = BundledRuns.prose();
+    goesOnAsTheHostDoes(
+        spec,
+        301,
+        400,
+        (with, cache) -> {
+          logits(with, cache, Arrays.copyOf(prose, 700));
+          cache.truncate(301); // in the midst of a packed block
+          assertThat(cache.length()).isEqualTo(301);
+        });
+  }
+
+  /**
+   * Rows are rounded to bytes before products, so the least difference anywhere becomes a visible
+   * one; how large is measured on the same text with the host itself, whose first norm differs by
+   * half a unit of a half.
+   */
+  private void goesOnAsTheHostDoes(
+      String spec, int from, int count, BiConsumer<DecoderEngine, KvCache> past)
+      throws IOException {
+    CacheSpec kind = CacheSpec.parse(spec);
+    try (Crew crew = new Crew(Math.min(8, Runtime.getRuntime().availableProcessors()));
+        HostEngine host = BundledRuns.host(crew, false);
+        HostEngine nudged = BundledRuns.host(crew, true);
+        KvCache cache = host.newCache(kind, Optional.empty(), TOKENS + 1);
+        KvCache nudgedCache = nudged.newCache(kind, Optional.empty(), TOKENS + 1);
+        KvCache ours = cache(spec)) {
+      past.accept(host, cache);
+      past.accept(nudged, nudgedCache);
+      past.accept(engine, ours);
+      double mean = 0;
+      double most = 0;
+      double floor = 0;
+      for (int token : Arrays.copyOfRange(BundledRuns.prose(), from, from + count)) {
+        float[] wanted = logits(host, cache, token);
+        double each = divergence(wanted, logits(engine, ours, token));
+        mean += each / count;
+        most = Math.max(most, each);
+        floor += divergence(wanted, logits(nudged, nudgedCache, token)) / count;
+      }
+      System.out.printf(
+          "%s from %d: KL %.2e in the mean, %.2e at the most; the host with itself %.2e%n",
+          spec, from, mean, most, floor);
+      assertThat(mean).isLessThan(2 * floor);
+    }
+  }
+
+  @Test
+  void partsOfPromptsShareAStepWithSingleTokens() throws IOException {
+    int[] prose = BundledRuns.prose();
+    try (KvCache one = cache("kivi:2");
+        KvCache other = cache("kivi:2");
+        KvCache single = cache("kivi:2")) {
+      Batch batch = new Batch();
+      for (int i = 0; i < 300; i++) { // more than a step has rows
+        batch.add(one, prose[i], false);
+      }
+      batch.add(single, prose[0], true);
+      for (int i = 0; i < 40; i++) {
+        batch.add(other, prose[i], i == 39);
+      }
+      engine.forward(batch);
+      assertThat(List.of(one.length(), single.length(), other.length()))
+          .containsExactly(300, 1, 40);
+      try (KvCache alone = cache("kivi:2")) {
+        float[] wanted = logits(engine, alone, Arrays.copyOf(prose, 40));
+        int at = batch.logitsAt(1);
+        float[] found = Arrays.copyOfRange(batch.logits(), at, at + wanted.length);
+        assertThat(found).isEqualTo(wanted);
+      }
+    }
+  }
+
+  @Test
+  void theLikeliestTokenIsThatOfTheLargestLogit() {
+    try (KvCache one = cache("fp16");
+        KvCache like = cache("fp16")) {
+      float[] found = logits(engine, one, 5, 6, 7);
+      Batch batch = new Batch();
+      batch.add(like, 5, false);
+      batch.add(like, 6, false);
+      int index = batch.add(like, 7, true);
+      batch.letLikeliestSuffice(index);
+      engine.forward(batch);
+      int best = 0;
+      for (int i = 0; i < found.length; i++) {
+        best = found[i] > found[best] ? i : best;
+      }
+      assertThat(batch.likeliest(index)).isEqualTo(best);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"fp16", "kivi:2"})
+  void forksGoOnAsIfEachHadReadAllByItself(String spec) {
+    int[] tokens = random(700);
+    try (KvCache first = cache(spec);
+        KvCache second = cache(spec)) {
+      logits(engine, first, tokens);
+      logits(engine, second, tokens);
+      long alone = engine.memory().taken();
+      try (KvCache fork = first.fork()) {
+        assertThat(fork.length()).isEqualTo(700);
+        float[] ofFirst = logits(engine, first, 11);
+        float[] ofFork = logits(engine, fork, 12);
+        assertThat(engine.memory().taken() - alone).isLessThan(first.bytes().total());
+        assertThat(logits(engine, fork, 13)).isNotEqualTo(ofFork);
+        assertThat(logits(engine, second, 11)).isEqualTo(ofFirst);
+        second.truncate(700);
+        assertThat(logits(engine, second, 12)).isEqualTo(ofFork);
+      }
+      assertThat(engine.memory().taken()).isEqualTo(alone);
+      assertThat(logits(engine, first, 13)).hasSize(engine.config().vocabulary());
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"fp16", "kivi:2"})
+  void aTextThatIsForgottenTakesNothing(String spec) {
+    try (KvCache cache = cache(spec)) {
+      logits(engine, cache, random(700));
+      cache.truncate(0);
+      assertThat(cache.length()).isZero();
+      assertThat(cache.bytes().total()).isZero();
+      assertThat(engine.memory().taken()).isZero();
+    }
+  }
+
+  @Test
+  void aBlockThatIsCutBecomesWhatAttentionSawOfIt() {
+    int[] tokens = random(700);
+    try (KvCache cut = cache("kivi:2,group=32,window=0");
+        KvCache whole = cache("kivi:2,group=32,window=0")) {
+      logits(engine, cut, tokens);
+      logits(engine, whole, Arrays.copyOf(tokens, 640));
+      assertThat(((DeviceCache) whole).pages().packedTokens()).isEqualTo(640);
+      cut.truncate(639); // in the midst of a block, which is halves from now on
+      assertThat(((DeviceCache) cut).pages().packedTokens()).isEqualTo(512);
+      whole.truncate(639);
+      assertThat(logits(engine, cut, 3)).isEqualTo(logits(engine, whole, 3));
+    }
+  }
+
+  @Test
+  void kindsOfPagesShareABatch() {
+    try (KvCache halves = cache("fp16");
+        KvCache packed = cache("kivi:2");
+        KvCache alone = cache("kivi:2")) {
+      Batch batch = new Batch();
+      batch.add(halves, 5, true);
+      int index = batch.add(packed, 6, true);
+      engine.forward(batch);
+      float[] found =
+          Arrays.copyOfRange(
+              batch.logits(),
+              batch.logitsAt(index),
+              batch.logitsAt(index) + engine.config().vocabulary());
+      assertThat(divergence(logits(engine, alone, 6), found)).isLessThan(1e-3);
+    }
+  }
+
+  @Test
+  void whoFindsNoMemoryIsRefusedAndOthersGoOn() {
+    long page;
+    try (KvCache one = cache("fp16")) {
+      logits(engine, one, 1);
+      page = one.bytes().total();
+    }
+    CudaEngine small = opened(3 * page);
+    try (KvCache first = small.newCache(CacheSpec.DEFAULT, Optional.empty(), TOKENS);
+        KvCache second = small.newCache(CacheSpec.DEFAULT, Optional.empty(), TOKENS)) {
+      logits(small, first, random(64));
+      logits(small, second, random(128));
+      Batch batch = new Batch();
+      batch.add(second, 1, true);
+      int index = batch.add(first, 1, true);
+      small.step(batch);
+      RuntimeException refused =
+          batch.failure(batch.cache(0)).or(() -> batch.failure(batch.cache(1))).orElseThrow();
+      assertThat(refused)
+          .isInstanceOf(CacheFullException.class)
+          .hasMessageContaining("the cache cannot take 1 tokens after");
+      assertThat(index).isOne();
+      assertThat(first.length() + second.length()).isEqualTo(64 + 128);
+      second.truncate(64);
+      assertThat(logits(small, first, 1)).isNotEmpty();
+    } finally {
+      small.close();
+    }
+  }
+
+  @Test
+  void whatLiesOnADeviceIsNotStored() {
+    try (KvCache cache = cache("kivi:2")) {
+      assertThatThrownBy(cache::form)
+          .isInstanceOf(InvalidInputException.class)
+          .hasMessage(
+              "a cache on a device cannot be stored by the host; expected one on the processor");
+    }
+  }
+
+  private int[] random(int count) {
+    return new Random(3).ints(count, 0, engine.config().vocabulary()).toArray();
+  }
+}

@@ -1,0 +1,137 @@
+package dev.kvasir.cuda;
+
+import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_SHORT;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kvasir.Model;
+import dev.kvasir.format.GgmlType;
+import dev.kvasir.format.GgufFile;
+import dev.kvasir.format.Tensor;
+import dev.kvasir.model.ModelConfig;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import java.util.Random;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Products with weights of every type, and their rows one by one, against double precision. */
+class DeviceProductTest {
+  private static final int COLUMNS = 768; // three of its groups of columns for a warp
+  private OpenDevice device;
+
+  @BeforeEach
+  void open() {
+    device = OpenDevice.assumed();
+  }
+
+  @AfterEach
+  void close() {
+    if (device != null) {
+      device.close();
+    }
+  }
+
+  static Stream<Arguments> products() {
+    return WeightTilesTest.types()
+        .flatMap(
+            type ->
+                Stream.concat(
+                    Stream.of(1, 8, 13, 32, 75).map(count -> Arguments.of(type, count, 80)),
+                    // So many outputs that a block takes two tiles of them.
+                    Stream.of(13, 32).map(count -> Arguments.of(type, count, 5000))));
+  }
+
+  @ParameterizedTest
+  @MethodSource("products")
+  void productsAreThoseOfTheNumbersThatRowsAndWeightsStandFor(
+      GgmlType type, int count, int outputs) {
+    Tensor tensor = RandomTensor.of(type, outputs, COLUMNS, 5);
+    WeightKind kind = WeightKind.of(type).orElseThrow();
+    // The second part lies beside the first in every row.
+    Tensor other = RandomTensor.of(GgmlType.Q8_0, 48, COLUMNS, 6);
+    DeviceStack stack =
+        device.keep(
+            new DeviceStack(
+                List.of(
+                    DeviceMatrix.of(device.context, device.stream, kind, List.of(tensor)),
+                    DeviceMatrix.of(
+                        device.context, device.stream, WeightKind.BYTES, List.of(other)))));
+    DecoderLaunches launches = launches();
+    CodedRows rows = device.keep(CodedRows.of(device.context, count, COLUMNS, true));
+    float[] x = new float[count * COLUMNS];
+    launches.codeHalves(random(x), COLUMNS, count, rows);
+    DeviceMemory out = device.memory(4L * count * stack.rows());
+    launches.multiply(stack, rows, count, out);
+    MemorySegment found = device.download(out);
+    check(found, x, tensor, 0, stack.rows(), kind == WeightKind.HALVES ? 2e-3 : 1e-2);
+    check(found, x, other, outputs, stack.rows(), 1e-2);
+  }
+
+  private DecoderLaunches launches() {
+    try (GgufFile file = Model.openBundled()) {
+      return new DecoderLaunches(device.module, device.stream, ModelConfig.of(file));
+    }
+  }
+
+  /** Halves on the device, and what they are. */
+  private DeviceMemory random(float[] x) {
+    Random random = new Random(9);
+    MemorySegment halves = device.host(2L * x.length);
+    for (int i = 0; i < x.length; i++) {
+      short half = Float.floatToFloat16((float) random.nextGaussian());
+      halves.setAtIndex(JAVA_SHORT, i, half);
+      x[i] = Float.float16ToFloat(half);
+    }
+    return device.upload(halves);
+  }
+
+  /** Rows are rounded to bytes: each product is off by some thousandths of its length. */
+  private static void check(
+      MemorySegment found, float[] x, Tensor tensor, int first, int stride, double bound) {
+    float[] weights = tensor.toFloats();
+    double most = 0;
+    for (int row = 0; row < x.length / COLUMNS; row++) {
+      for (int output = 0; output < tensor.shape()[0]; output++) {
+        double sum = 0;
+        double length = 0;
+        for (int c = 0; c < COLUMNS; c++) {
+          double each = (double) weights[output * COLUMNS + c] * x[row * COLUMNS + c];
+          sum += each;
+          length += each * each;
+        }
+        double off = found.getAtIndex(JAVA_FLOAT, (long) row * stride + first + output) - sum;
+        most = Math.max(most, Math.abs(off) / Math.sqrt(length));
+      }
+    }
+    assertThat(most).isLessThan(6 * bound); // no number is no less
+  }
+
+  @ParameterizedTest
+  @MethodSource("dev.kvasir.cuda.WeightTilesTest#types")
+  void rowsOfAnEmbeddingAreItsNumbers(GgmlType type) {
+    int hidden = 512;
+    Tensor tensor = RandomTensor.of(type, 80, hidden, 5);
+    WeightKind kind = WeightKind.of(type).orElseThrow();
+    DeviceStack stack =
+        device.keep(
+            new DeviceStack(
+                List.of(DeviceMatrix.of(device.context, device.stream, kind, List.of(tensor)))));
+    int[] tokens = {3, 79, 17};
+    MemorySegment typed = device.host(12);
+    MemorySegment.copy(tokens, 0, typed, JAVA_INT, 0, 3);
+    DeviceMemory x = device.memory(3L * 4 * hidden);
+    launches().embed(stack, device.upload(typed).address(), 3, x);
+    MemorySegment found = device.download(x);
+    float[] weights = tensor.toFloats();
+    for (int i = 0; i < 3 * hidden; i++) {
+      float wanted = weights[tokens[i / hidden] * hidden + i % hidden];
+      assertThat(Math.abs(found.getAtIndex(JAVA_FLOAT, i) - wanted)).isLessThan(1e-6f);
+    }
+  }
+}

@@ -1,0 +1,38 @@
+package dev.kvasir.cuda;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.kvasir.cache.CacheSpec;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Which kinds of caches a device has pages for. */
+class PageKindTest {
+  @Test
+  void specsAreReadAsTheHostReadsThem() {
+    assertThat(PageKind.of(CacheSpec.parse("fp16"))).isEqualTo(PageKind.FP16);
+    assertThat(PageKind.of(CacheSpec.parse("kivi:2")))
+        .isEqualTo(new PageKind(PageFormat.KIVI2, 128, 128));
+    assertThat(PageKind.of(CacheSpec.parse("kivi:4,group=32,window=64")))
+        .isEqualTo(new PageKind(PageFormat.KIVI4, 32, 64));
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "patternkv:2 | the cache 'patternkv:2' cannot lie on a device; expected fp16, kivi:2 or kivi:4",
+        "fp32 | the cache 'fp32' cannot lie on a device; expected fp16, kivi:2 or kivi:4",
+        "kivi:3 | the cache 'kivi:3' has 3 bits for keys and 3 for values; on a device expected 2 or 4 for both",
+        "kivi:2,v=4 | the cache 'kivi:2,v=4' has 2 bits for keys and 4 for values; on a device expected 2 or 4 for both",
+        "kivi:2,sinks=4 | the cache 'kivi:2,sinks=4' keeps 4 sinks; on a device expected none",
+        "kivi:2,widths=profile | the cache 'kivi:2,widths=profile' has widths of a profile; on a device expected the same in all layers"
+      })
+  void othersAreRefusedByASentence(String spec, String sentence) {
+    assertThatThrownBy(() -> PageKind.of(CacheSpec.parse(spec)))
+        .isInstanceOf(DeviceRefusal.class)
+        .hasMessage(sentence);
+  }
+}

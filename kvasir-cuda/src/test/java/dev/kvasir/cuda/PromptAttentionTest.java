@@ -1,0 +1,108 @@
+package dev.kvasir.cuda;
+
+import static java.lang.foreign.ValueLayout.JAVA_SHORT;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kvasir.attention.AttentionShape;
+import dev.kvasir.cuda.DeviceBatch.Tokens;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import java.util.Random;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Attention of a prompt's rows against double precision. */
+class PromptAttentionTest {
+  /** Of the outputs' norm. */
+  private static final double MOST_ERROR = 3e-3;
+
+  private OpenDevice device;
+
+  @BeforeEach
+  void open() {
+    device = OpenDevice.assumed();
+  }
+
+  @AfterEach
+  void close() {
+    if (device != null) {
+      device.close();
+    }
+  }
+
+  static Stream<Arguments> everyFormatAndWidth() {
+    return Stream.of(PageFormat.values())
+        .flatMap(format -> Stream.of(64, 96, 128).map(headDim -> Arguments.of(format, headDim)));
+  }
+
+  @ParameterizedTest
+  @MethodSource("everyFormatAndWidth")
+  void everyRowSeesTokensUpToItself(PageFormat format, int headDim) {
+    AttentionShape shape = new AttentionShape(8, 2, headDim);
+    check(format, shape, 0, 75, 75);
+    check(format, shape, 0, 200, 130);
+    check(format, shape, 64 * 6, 256 + 131, 256);
+    check(format, shape, 64 * 2, 17, 16);
+  }
+
+  static Stream<Arguments> everyFormatAndSharing() {
+    return Stream.of(PageFormat.values())
+        .flatMap(format -> Stream.of(1, 3, 5, 7, 16).map(sharing -> Arguments.of(format, sharing)));
+  }
+
+  @ParameterizedTest
+  @MethodSource("everyFormatAndSharing")
+  void anyNumberOfQueryHeadsSharesAKvHead(PageFormat format, int sharing) {
+    check(format, new AttentionShape(3 * sharing, 3, 128), 64 * 4, 100, 50);
+  }
+
+  /**
+   * @param rows the last ones of {@code recent}
+   */
+  private void check(PageFormat format, AttentionShape shape, int packed, int recent, int rows) {
+    Tokens tokens =
+        format.isPacked() ? new Tokens(0, packed, recent) : Tokens.halves(packed + recent);
+    DeviceBatch batch = new DeviceBatch(device, format, shape, List.of(tokens), 3).sealed(32, 32);
+    short[] queries = new short[rows * shape.queryHeads() * shape.headDim()];
+    Random random = new Random(4);
+    for (int i = 0; i < queries.length; i++) {
+      queries[i] = Float.floatToFloat16((float) random.nextGaussian());
+    }
+    PromptRuns runs = device.keep(new PromptRuns(device.context, 1));
+    int packedPages = tokens.packed() / HalfPage.TOKENS;
+    runs.add(0, rows, tokens.count() - rows, 0, packedPages);
+    runs.upload(device.stream);
+    DeviceMemory out = device.memory(2L * queries.length);
+    PromptAttention attention = PromptAttention.of(device.module, format, shape).orElseThrow();
+    attention.read(
+        device.stream,
+        runs,
+        attention.blocks(rows),
+        batch.table,
+        0,
+        0,
+        device.upload(batch.halves(queries)),
+        out);
+    double[] wanted = new ReferenceAttention(batch).outputsOfLast(rows, queries);
+    assertThat(error(device.download(out), wanted))
+        .as(
+            "%s, %d heads of %d, %d + %d",
+            format, shape.queryHeads(), shape.headDim(), packed, recent)
+        .isLessThan(MOST_ERROR);
+  }
+
+  private static double error(MemorySegment found, double[] wanted) {
+    double off = 0;
+    double length = 0;
+    for (int i = 0; i < wanted.length; i++) {
+      double difference = Float.float16ToFloat(found.getAtIndex(JAVA_SHORT, i)) - wanted[i];
+      off += difference * difference;
+      length += wanted[i] * wanted[i];
+    }
+    return Math.sqrt(off / length);
+  }
+}
