@@ -1,5 +1,5 @@
-// Activations to signed bytes; the twin is CodedRows.code. Plain C that the compiler turns into vectors:
-// nothing here depends on an order, since largest values are compared as integers and sums are integers.
+// Activations to signed bytes; the twin is CodedRows.code. Nothing here depends on an order, since largest values are
+// compared as integers and sums are integers.
 #include "kernels.h"
 
 INLINE i32 bits_of(float x) {
@@ -51,12 +51,29 @@ INLINE void code_group(const float *x, i8 *codes, float *scale, i32 *code_sums, 
   }
 }
 
+#if defined(__AVX512VNNI__)
+#include "coded_rows_avx512.h"
+#else
+#define GROUPS_TOGETHER 1
+// Vectors are left to the compiler.
+INLINE int code_groups(const float *x, i8 *codes, float *scales, i32 *code_sums, float *sums) {
+  code_group(x, codes, scales, code_sums, sums);
+  return 1;
+}
+#endif
+
 // x, codes: (rows, columns); scales: (rows, columns / 32); sums of both kinds: (rows, columns / 16)
 EXPORT void KERNEL(code_rows)(const float *x, i8 *codes, float *scales, i32 *code_sums, float *sums, i32 columns,
                               i32 first, i32 end) {
-  i64 from = (i64)first * columns / GROUP, to = (i64)end * columns / GROUP;
-  for (i64 group = from; group < to; group++) {
+  i64 group = (i64)first * columns / GROUP, to = (i64)end * columns / GROUP;
+  while (group < to) {
     i64 half = group * (GROUP / SUM_GROUP);
-    code_group(x + group * GROUP, codes + group * GROUP, scales + group, code_sums + half, sums + half);
+    if (group + GROUPS_TOGETHER <= to &&
+        code_groups(x + group * GROUP, codes + group * GROUP, scales + group, code_sums + half, sums + half)) {
+      group += GROUPS_TOGETHER;
+    } else {
+      code_group(x + group * GROUP, codes + group * GROUP, scales + group, code_sums + half, sums + half);
+      group++;
+    }
   }
 }

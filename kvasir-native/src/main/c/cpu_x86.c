@@ -13,6 +13,16 @@ EXPORT i64 kv_xgetbv(void) {
   return (i64)high << 32 | low;
 }
 
+#if defined(__linux__)
+// Linux lets a process use the registers of AMX when it has asked: 0, or why not, as a negative number.
+// arch_prctl(ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA); permission is for all threads.
+EXPORT i64 kv_ask_for_tiles(void) {
+  i64 answer;
+  __asm__ volatile("syscall" : "=a"(answer) : "a"(158L), "D"(0x1023L), "S"(18L) : "rcx", "r11", "memory");
+  return answer;
+}
+#endif
+
 #if defined(_WIN32)
 // The linker wants it from whoever computes with floats.
 int _fltused = 0;

@@ -16,6 +16,7 @@ import dev.kvasir.kernel.Kernels;
 import dev.kvasir.model.Rope;
 import dev.kvasir.model.RopeFrequencies;
 import dev.kvasir.model.RopeLayout;
+import dev.kvasir.profile.Profile;
 import java.io.PrintStream;
 import java.util.ArrayList;
 import java.util.List;
@@ -52,6 +53,7 @@ final class AttentionBench implements Callable<Integer> {
   private final PrintStream err;
   private Kernels kernels; // chosen when the command runs: others may ask for other ones
   private boolean warm;
+  private Profile learned; // made when a cache is
 
   @Option(
       names = "--tokens",
@@ -124,8 +126,10 @@ final class AttentionBench implements Callable<Integer> {
     kernels = KernelChoice.ofThisProcess().kernels();
     List<CacheSpec> specs = bothLookups(DecodeBench.specs(kinds));
     check();
-    for (int count : tokens) {
-      specs.forEach(spec -> checkRoom(spec, count));
+    try (ModelTables tables = new ModelTables()) {
+      for (int count : tokens) {
+        specs.forEach(spec -> checkRoom(spec, count, tables));
+      }
     }
     out.printf(
         Locale.ROOT,
@@ -167,9 +171,9 @@ final class AttentionBench implements Callable<Integer> {
   }
 
   /** Only kinds with a budget can be full. */
-  private void checkRoom(CacheSpec spec, int count) {
+  private void checkRoom(CacheSpec spec, int count, ModelTables tables) {
     CacheShape shape = cacheShape();
-    CacheHost host = CacheHost.unknown().withQueryHeads(queryHeads).withContextLimit(count);
+    CacheHost host = host(shape, count, tables);
     if (spec.budgetBytes(shape, host).isEmpty()) {
       return;
     }
@@ -295,16 +299,26 @@ final class AttentionBench implements Callable<Integer> {
   }
 
   private KvCache filled(CacheSpec spec, int count, ModelTables tables) {
-    Rope rope = new Rope(RopeLayout.HALVES, RopeFrequencies.plain(ROPE_BASE, headDim));
     CacheShape shape = cacheShape();
-    CacheHost host =
-        CacheHost.unknown()
-            .withRotation(Optional.of(rope))
-            .withQueryHeads(queryHeads)
-            .withContextLimit(count)
-            .withProfile(
-                rotary == 0 ? Optional.of(RandomCodebooks.profile(shape)) : Optional.empty())
-            .withTables(Optional.of(tables));
-    return RandomPast.fill(spec.newCache(shape, host), shape, queryHeads, count);
+    KvCache empty = spec.newCache(shape, host(shape, count, tables));
+    return RandomPast.fill(empty, shape, queryHeads, count);
+  }
+
+  private CacheHost host(CacheShape shape, int count, ModelTables tables) {
+    Rope rope = new Rope(RopeLayout.HALVES, RopeFrequencies.plain(ROPE_BASE, headDim));
+    return CacheHost.unknown()
+        .withRotation(Optional.of(rope))
+        .withQueryHeads(queryHeads)
+        .withContextLimit(count)
+        .withProfile(rotary == 0 ? Optional.of(learned(shape)) : Optional.empty())
+        .withTables(Optional.of(tables));
+  }
+
+  /** What methods need to have learned, at random; the same at every call. */
+  private Profile learned(CacheShape shape) {
+    if (learned == null) {
+      learned = RandomTables.addTo(RandomCodebooks.profile(shape), shape);
+    }
+    return learned;
   }
 }

@@ -7,7 +7,7 @@ import java.util.SplittableRandom;
 /** Fills caches with random vectors, which cost what real ones cost; the same ones every time. */
 final class RandomPast {
   /** Tokens that texts are made of. */
-  private static final int VOCABULARY = 8192;
+  static final int VOCABULARY = 8192;
 
   private RandomPast() {}
 

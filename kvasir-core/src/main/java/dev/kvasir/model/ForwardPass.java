@@ -66,12 +66,33 @@ final class ForwardPass {
       layer = weights.layers().get(index);
       crew.run(normalizeForAttention, count);
       attending.run(index, layer, normed, update);
-      crew.run(addAttention, count);
-      feedForward.run(layer.feedForward(), normed, count, update);
-      crew.run(addFeedForward, count);
+      if (index == config.layers() - 1) {
+        count = gatherRowsWithLogits(batch);
+      }
+      if (count > 0) {
+        crew.run(addAttention, count);
+        feedForward.run(layer.feedForward(), normed, count, update);
+        crew.run(addFeedForward, count);
+      }
     }
     computeLogits(batch);
     rows.end(attention);
+  }
+
+  /**
+   * What the last layer makes of a row behind its attention is read for its logits alone, so rows
+   * without are left where they are: a prompt has one with.
+   *
+   * @return how many there are, from the first on
+   */
+  private int gatherRowsWithLogits(Batch batch) {
+    int hidden = config.hidden();
+    for (int i = 0; i < batch.logitRows(); i++) {
+      int from = batch.rowWithLogits(i) * hidden; // in the order of rows, so none is overwritten
+      System.arraycopy(x, from, x, i * hidden, hidden);
+      System.arraycopy(update, from, update, i * hidden, hidden);
+    }
+    return batch.logitRows();
   }
 
   private void makeRoom(int count) {
@@ -142,7 +163,7 @@ final class ForwardPass {
       return;
     }
     for (int i = 0; i < wanted; i++) {
-      normalize(x, batch.rowWithLogits(i), weights.outputNorm(), normed, i);
+      normalize(x, i, weights.outputNorm(), normed, i);
     }
     products.multiply(normed, wanted, weights.output(), logits);
     if (scales.logit() != 1 || scales.logitCap() > 0) {

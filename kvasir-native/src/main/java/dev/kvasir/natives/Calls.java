@@ -15,13 +15,17 @@ final class Calls {
   /** How many of the best sets of instructions are left out, so that tests reach the others. */
   static final String PROPERTY = "kvasir.native.leave-out";
 
+  /** Leaves AMX unused where it is there. */
+  static final String WITHOUT_TILES = "kvasir.native.without-tiles";
+
   /** Partial sums of long sums, which floats must keep; those of the widest vectors otherwise. */
   private static volatile int lanes;
 
   private Calls() {}
 
   /** What there is, or why there is none. */
-  private record Found(NativeLibrary library, Set<Instructions> instructions, NativeRefusal why) {
+  private record Found(
+      NativeLibrary library, Set<Instructions> instructions, boolean tiles, NativeRefusal why) {
     static final Found ONCE = find();
 
     private static Found find() {
@@ -32,9 +36,13 @@ final class Calls {
         for (int i = Integer.getInteger(PROPERTY, 0); i > 0 && instructions.size() > 1; i--) {
           instructions.remove(Collections.max(instructions));
         }
-        return new Found(library, instructions, null);
+        boolean tiles =
+            instructions.contains(Instructions.AVX512)
+                && !Boolean.getBoolean(WITHOUT_TILES)
+                && Processor.offersTiles(platform, library);
+        return new Found(library, instructions, tiles, null);
       } catch (NativeRefusal refusal) {
-        return new Found(null, Set.of(), refusal);
+        return new Found(null, Set.of(), false, refusal);
       }
     }
   }
@@ -47,6 +55,11 @@ final class Calls {
   /** The best there is for products of codes. */
   static Instructions forCodes() {
     return Found.ONCE.instructions().stream().max(Comparator.naturalOrder()).orElseThrow();
+  }
+
+  /** Whether AMX multiplies codes of many rows, beside {@link #forCodes}. */
+  static boolean hasTiles() {
+    return Found.ONCE.tiles();
   }
 
   /** The best there is for floats. */
@@ -71,6 +84,15 @@ final class Calls {
 
   static MethodHandle floats(String name, MemoryLayout... arguments) {
     return function(name, forFloats(), FunctionDescriptor.ofVoid(arguments));
+  }
+
+  /** A function that needs AMX; null where there is none. */
+  static MethodHandle tiles(String name, MemoryLayout... arguments) {
+    return hasTiles()
+        ? Found.ONCE
+            .library()
+            .function("kv_%s_amx".formatted(name), FunctionDescriptor.ofVoid(arguments))
+        : null;
   }
 
   static MethodHandle function(String name, Instructions set, FunctionDescriptor type) {

@@ -11,12 +11,18 @@ import dev.kvasir.kernel.TileRoom;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 
-/** Products with coded weights by dot products of four bytes. */
+/**
+ * Products with coded weights by dot products of four bytes, and by AMX for every sixteen rows
+ * where it is there.
+ */
 final class NativeCoded implements CodedKernels {
   /** Products of bytes in a call at the most, some 40 microseconds of them. */
   private static final long MOST_PRODUCTS = 2 << 20;
 
-  /** Bytes of weights in a call at the most, some 40 microseconds of reading memory. */
+  /**
+   * Bytes of weights in a call at the most, some 40 microseconds of reading memory; a processor's
+   * own cache has them still when further rows meet them.
+   */
   private static final long MOST_BYTES = 512 << 10;
 
   private static final MethodHandle CODE_ROWS =
@@ -97,13 +103,31 @@ final class NativeCoded implements CodedKernels {
     Bounds.check(rows.rows(), firstRow, endRow - firstRow);
     Bounds.check(out.length, endRow * matrix.rows());
     Bounds.check(matrix.tiles(), endTile);
+    int middle = firstRow + NativeTiles.rowsOf(matrix, endRow - firstRow);
+    int together = Math.clamp(MOST_BYTES / matrix.codesOffset(1), 1, endTile + 1);
+    for (int tile = firstTile; tile < endTile; tile += together) {
+      int end = Math.min(tile + together, endTile);
+      if (firstRow < middle) {
+        NativeTiles.products(matrix, tile, end, rows, firstRow, middle, out, room);
+      }
+      if (middle < endRow) {
+        vectorProducts(matrix, tile, end, rows, middle, endRow, out);
+      }
+    }
+  }
+
+  private static void vectorProducts(
+      CodedMatrix matrix,
+      int firstTile,
+      int endTile,
+      CodedRows rows,
+      int firstRow,
+      int endRow,
+      float[] out) {
     long tileProducts = (long) CodedMatrix.TILE_ROWS * matrix.columns();
     int allRows = endRow - firstRow;
     int rowsTogether = Math.clamp(MOST_PRODUCTS / tileProducts, 8, allRows + 8);
-    long tiles =
-        Math.min(
-            MOST_BYTES / matrix.codesOffset(1),
-            MOST_PRODUCTS / (tileProducts * Math.min(rowsTogether, allRows)));
+    long tiles = MOST_PRODUCTS / (tileProducts * Math.min(rowsTogether, allRows));
     int tilesTogether = Math.clamp(tiles, 1, endTile + 1);
     for (int tile = firstTile; tile < endTile; tile += tilesTogether) {
       int end = Math.min(tile + tilesTogether, endTile);

@@ -30,13 +30,17 @@ final class NativeKernels implements Kernels {
 
   @Override
   public String name() {
-    return "native, %s".formatted(Calls.forCodes().words());
+    String vectors = Calls.forCodes().words();
+    return "native, %s%s".formatted(vectors, Calls.hasTiles() ? " and AMX" : "");
   }
 
   @Override
   public String serving(Family family) {
+    String codes = "native, %s".formatted(Calls.forCodes().words());
     return switch (family) {
-      case BYTES, NIBBLES, DOTS -> "native, %s".formatted(Calls.forCodes().words());
+      case BYTES, NIBBLES ->
+          Calls.hasTiles() ? "%s, AMX where rows are sixteen or more".formatted(codes) : codes;
+      case DOTS -> codes;
       case FLOATS, ROWS, HALVES, PATTERNS, CODEBOOKS, ROW_CODES ->
           "native, %s".formatted(Calls.forFloats().words());
     };

@@ -50,8 +50,7 @@ final class Processor {
   }
 
   private static Set<Instructions> x86(NativeLibrary library) {
-    MethodHandle cpuid =
-        library.function("kv_cpuid", FunctionDescriptor.ofVoid(JAVA_INT, JAVA_INT, ADDRESS));
+    MethodHandle cpuid = cpuid(library);
     int[] first = registers(cpuid, 1, 0);
     boolean savesAsked = bit(first[2], 27);
     long saved = savesAsked ? savedRegisters(library) : 0;
@@ -75,6 +74,33 @@ final class Processor {
       found.add(Instructions.AVX512);
     }
     return found;
+  }
+
+  /**
+   * Whether AMX multiplies bytes here and the operating system grants its registers, which it must
+   * be asked for. No way of asking Windows is known to these kernels.
+   */
+  static boolean offersTiles(Platform platform, NativeLibrary library) {
+    if (platform != Platform.LINUX_X86_64) {
+      return false;
+    }
+    int[] seventh = registers(cpuid(library), 7, 0);
+    // Bits 17 and 18: the registers of AMX, and their shapes.
+    boolean saved = (savedRegisters(library) >> 17 & 0b11) == 0b11;
+    return saved && bit(seventh[3], 24) && bit(seventh[3], 25) && granted(library);
+  }
+
+  private static boolean granted(NativeLibrary library) {
+    MethodHandle ask = library.function("kv_ask_for_tiles", FunctionDescriptor.of(JAVA_LONG));
+    try {
+      return (long) ask.invokeExact() == 0;
+    } catch (Throwable e) {
+      throw Calls.unexpected(e);
+    }
+  }
+
+  private static MethodHandle cpuid(NativeLibrary library) {
+    return library.function("kv_cpuid", FunctionDescriptor.ofVoid(JAVA_INT, JAVA_INT, ADDRESS));
   }
 
   private static boolean bit(int register, int bit) {

@@ -77,12 +77,12 @@ public abstract class KernelContract {
   void codedProducts(int bits, int group, boolean minimums, int rows, int columns) {
     try (CountedArena arena = new CountedArena()) {
       CodedMatrix matrix = randomMatrix(arena, bits, group, minimums, rows, columns);
-      for (int count : new int[] {1, 2, 3, 5, 8, 9, 12, 23}) {
+      for (int count : new int[] {1, 2, 3, 5, 8, 9, 12, 16, 39}) {
         assertProductsAgree(matrix, randomFloats(count * columns), count);
       }
       // Every sum at its largest: nothing may overflow.
-      float[] x = new float[9 * columns];
-      for (int count : new int[] {1, 9}) {
+      float[] x = new float[25 * columns];
+      for (int count : new int[] {1, 25}) {
         for (float sign : new float[] {1, -1}) {
           Arrays.fill(x, sign);
           for (boolean highest : new boolean[] {true, false}) {
@@ -92,6 +92,17 @@ public abstract class KernelContract {
           }
         }
       }
+    }
+  }
+
+  /** Rows so long and so many that implementations take them in several goes. */
+  @ParameterizedTest
+  @ValueSource(ints = {4, 8})
+  void codedProductsOfLongRows(int bits) {
+    int columns = 16_384;
+    try (CountedArena arena = new CountedArena()) {
+      CodedMatrix matrix = randomMatrix(arena, bits, 32, true, 17, columns);
+      assertProductsAgree(matrix, randomFloats(51 * columns), 51);
     }
   }
 
@@ -112,7 +123,7 @@ public abstract class KernelContract {
     try (CountedArena arena = new CountedArena()) {
       for (int bits : new int[] {4, 8}) {
         CodedMatrix matrix = randomMatrix(arena, bits, 32, true, 20, 96);
-        for (int count : new int[] {1, 11}) {
+        for (int count : new int[] {1, 11, 16}) {
           float[] x = randomFloats(count * 96);
           Arrays.fill(x, 0, 32, odd);
           x[(count - 1) * 96 + 70] = odd;

@@ -1,0 +1,160 @@
+// Products of coded weights with sixteen coded rows of activations at a time, by AMX; the twin is ScalarCoded.products.
+//
+// Weights of 8 bits lie in CodedLayout.DOTS as a matrix operand wants them: a row of a tile register is four columns of
+// sixteen rows. A scale belongs to 16 or 32 columns, so a register is that deep and no deeper, and its sums leave by
+// memory for vectors, which scale them and add them up. Four groups are under way at once, since a sum takes 50 cycles.
+#define ISA amx
+#include "coded_operands.h"
+
+#include <immintrin.h>
+
+#define ROWS 16
+
+// Tile registers: four of sums, and two pairs of what is multiplied.
+#define SUMS 0
+#define ACTIVATIONS 4
+#define WEIGHTS 5
+
+typedef struct {
+  uint8_t palette, first_row, zeros[14];
+  uint16_t row_bytes[16];
+  uint8_t rows[16];
+} Shapes;
+
+_Static_assert(sizeof(Shapes) == 64, "as the processor reads it");
+
+INLINE void begin_tiles(i32 length) {
+  Shapes shapes = {.palette = 1};
+  for (int sums = SUMS; sums < SUMS + 4; sums++) {
+    shapes.row_bytes[sums] = 4 * TILE;
+    shapes.rows[sums] = ROWS;
+  }
+  for (int pair = 0; pair < 4; pair += 2) {
+    shapes.row_bytes[ACTIVATIONS + pair] = (uint16_t)length;
+    shapes.rows[ACTIVATIONS + pair] = ROWS;
+    shapes.row_bytes[WEIGHTS + pair] = 4 * TILE;
+    shapes.rows[WEIGHTS + pair] = (uint8_t)(length / 4);
+  }
+  _tile_loadconfig(&shapes);
+}
+
+// Integer sums of a group for sixteen rows of activations (down) and of weights (across).
+#define MULTIPLY_GROUP(sums, pair, group)                                                                            \
+  _tile_zero(SUMS + sums);                                                                                           \
+  _tile_loadd(ACTIVATIONS + pair, x->codes + (group) * length, x->columns);                                          \
+  _tile_loadd(WEIGHTS + pair, w->codes + (i64)(group) * length * TILE, 4 * TILE);                                    \
+  _tile_dpbssd(SUMS + sums, ACTIVATIONS + pair, WEIGHTS + pair)
+
+INLINE void add_scaled(__m512 *totals, const i32 *sums, const Weights *w, const Activations *x, i32 group,
+                       const int length) {
+  __m512 weight_scale = _mm512_loadu_ps(w->scales + group * TILE);
+  UNROLL for (int r = 0; r < ROWS; r++) {
+    __m512 scale = _mm512_mul_ps(weight_scale, _mm512_set1_ps(scale_of(x, r, group * length)));
+    totals[r] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(_mm512_load_si512(sums + r * TILE)), scale, totals[r]);
+  }
+}
+
+INLINE void add_products(__m512 *totals, const Weights *w, const Activations *x, const int length) {
+  i32 sums[4][ROWS * TILE] __attribute__((aligned(64)));
+  i32 groups = w->columns / length, group = 0;
+  for (; group + 4 <= groups; group += 4) {
+    MULTIPLY_GROUP(0, 0, group);
+    MULTIPLY_GROUP(1, 2, group + 1);
+    _tile_stored(SUMS, sums[0], 4 * TILE);
+    MULTIPLY_GROUP(2, 0, group + 2);
+    _tile_stored(SUMS + 1, sums[1], 4 * TILE);
+    MULTIPLY_GROUP(3, 2, group + 3);
+    _tile_stored(SUMS + 2, sums[2], 4 * TILE);
+    _tile_stored(SUMS + 3, sums[3], 4 * TILE);
+    UNROLL for (int i = 0; i < 4; i++) add_scaled(totals, sums[i], w, x, group + i, length);
+  }
+  for (; group < groups; group++) {
+    MULTIPLY_GROUP(0, 0, group);
+    _tile_stored(SUMS, sums[0], 4 * TILE);
+    add_scaled(totals, sums[0], w, x, group, length);
+  }
+}
+
+// Sums of groups of 32 are those of two halves: sixteen of them are added at once.
+INLINE void add_minimums(__m512 *totals, const Weights *w, const Activations *x, const int length) {
+  const __m512i evens = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+  const __m512i odds = _mm512_setr_epi32(1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
+  float sums[ROWS][16] __attribute__((aligned(64)));
+  i32 groups = w->columns / length, halves = x->columns / SUM_GROUP;
+  for (i32 first = 0; first < groups; first += 16) {
+    i32 count = groups - first < 16 ? groups - first : 16;
+    UNROLL for (int r = 0; r < ROWS; r++) {
+      const float *from = x->sums + (i64)r * halves + first * (length / SUM_GROUP);
+      if (length == SUM_GROUP) {
+        _mm512_store_ps(sums[r], _mm512_maskz_loadu_ps((__mmask16)((1u << count) - 1), from));
+      } else {
+        u32 there = count == 16 ? ~0u : (1u << 2 * count) - 1;
+        __m512 low = _mm512_maskz_loadu_ps((__mmask16)there, from);
+        __m512 high = _mm512_maskz_loadu_ps((__mmask16)(there >> 16), from + 16);
+        _mm512_store_ps(sums[r], _mm512_add_ps(_mm512_permutex2var_ps(low, evens, high),
+                                               _mm512_permutex2var_ps(low, odds, high)));
+      }
+    }
+    for (i32 group = 0; group < count; group++) {
+      __m512 minimum = _mm512_loadu_ps(w->minimums + (first + group) * TILE);
+      UNROLL for (int r = 0; r < ROWS; r++) {
+        totals[r] = _mm512_fmadd_ps(minimum, _mm512_set1_ps(sums[r][group]), totals[r]);
+      }
+    }
+  }
+}
+
+INLINE void multiply_rows(const Weights *w, const Activations *x, const int length, float *out, i64 stride,
+                          i32 lanes) {
+  __m512 totals[ROWS];
+  UNROLL for (int r = 0; r < ROWS; r++) totals[r] = _mm512_setzero_ps();
+  add_products(totals, w, x, length);
+  if (w->minimums) {
+    add_minimums(totals, w, x, length);
+  }
+  __mmask16 mask = (__mmask16)((1u << lanes) - 1);
+  UNROLL for (int r = 0; r < ROWS; r++) _mm512_mask_storeu_ps(out + r * stride, mask, totals[r]);
+}
+
+// Codes of a tile of nibbles as bytes: eight columns of sixteen rows become twice four of them.
+INLINE void expand_nibbles(const i8 *from, i32 columns, i8 *to) {
+  const __m512i low = _mm512_set1_epi8(15);
+  for (i32 eight = 0; eight < columns / 8; eight++) {
+    __m512i both = _mm512_loadu_si512(from + 64 * eight);
+    _mm512_storeu_si512(to + 128 * eight, _mm512_and_si512(both, low));
+    _mm512_storeu_si512(to + 128 * eight + 64, _mm512_and_si512(_mm512_srli_epi16(both, 4), low));
+  }
+}
+
+// As coded_products of the other files, but for a multiple of sixteen rows. Nibbles are expanded into a room of
+// 16 * columns bytes, which holds the last tile's afterwards; those of the first are there already if the caller says so.
+EXPORT void KERNEL(coded_products)(const i8 *codes, const float *scales, const float *minimums, i32 has_minimums,
+                                   i32 bits, i32 group, i32 columns, i32 matrix_rows, i32 first_tile, i32 end_tile,
+                                   const i8 *x_codes, const float *x_scales, const i32 *x_code_sums,
+                                   const float *x_sums, i32 first_row, i32 rows, float *out, i8 *room, i32 expanded) {
+  Activations all = {x_codes, x_scales, x_code_sums, x_sums, columns};
+  i64 tile_codes = (i64)TILE * columns * bits / 8, tile_scales = (i64)TILE * (columns / group);
+  begin_tiles(group);
+  for (i32 tile = first_tile; tile < end_tile; tile++) {
+    const i8 *tile_at = codes + tile * tile_codes;
+    if (bits == 4 && !(expanded && tile == first_tile)) {
+      expand_nibbles(tile_at, columns, room);
+    }
+    Weights w = {bits == 4 ? room : tile_at,
+                 scales + tile * tile_scales,
+                 has_minimums ? minimums + tile * tile_scales : 0,
+                 columns};
+    i32 left = matrix_rows - tile * TILE, lanes = left < TILE ? left : TILE;
+    for (i32 row = first_row; row < first_row + rows; row += ROWS) {
+      Activations x = from_row(&all, row);
+      float *to = out + (i64)row * matrix_rows + tile * TILE;
+      if (group == 32) {
+        multiply_rows(&w, &x, 32, to, matrix_rows, lanes);
+      } else {
+        multiply_rows(&w, &x, 16, to, matrix_rows, lanes);
+      }
+    }
+  }
+  // A thread that keeps tiles makes every switch of threads save them.
+  _tile_release();
+}

@@ -1,0 +1,121 @@
+package dev.kvasir.natives;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+
+import dev.kvasir.kernel.CodedMatrix;
+import dev.kvasir.kernel.CodedRows;
+import dev.kvasir.kernel.TileRoom;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
+
+/** Products with coded weights by AMX, sixteen rows of activations at a time. */
+final class NativeTiles {
+  /** Rows of activations that fill a register. */
+  private static final int ROWS = 16;
+
+  /** Products of bytes in a call at the most, some 40 microseconds of them. */
+  private static final long MOST_PRODUCTS = 8 << 20;
+
+  private static final MethodHandle PRODUCTS =
+      Calls.tiles(
+          "coded_products",
+          ADDRESS,
+          ADDRESS,
+          ADDRESS,
+          JAVA_INT,
+          JAVA_INT,
+          JAVA_INT,
+          JAVA_INT,
+          JAVA_INT,
+          JAVA_INT,
+          JAVA_INT,
+          ADDRESS,
+          ADDRESS,
+          ADDRESS,
+          ADDRESS,
+          JAVA_INT,
+          JAVA_INT,
+          ADDRESS,
+          ADDRESS,
+          JAVA_INT);
+
+  private NativeTiles() {}
+
+  /**
+   * How many rows, from the first on, are better multiplied here: none of nibbles with a scale for
+   * 16 columns, where adding up takes longer than vectors take for everything.
+   */
+  static int rowsOf(CodedMatrix matrix, int rows) {
+    boolean faster = matrix.codeBits() == 8 || matrix.groupLength() == 32;
+    return PRODUCTS != null && faster ? rows / ROWS * ROWS : 0;
+  }
+
+  /** Some tiles of a matrix with a multiple of sixteen rows. Bounds are checked by the caller. */
+  static void products(
+      CodedMatrix matrix,
+      int firstTile,
+      int endTile,
+      CodedRows rows,
+      int firstRow,
+      int endRow,
+      float[] out,
+      TileRoom room) {
+    int tileProducts = CodedMatrix.TILE_ROWS * matrix.columns();
+    int rowsTogether =
+        Math.clamp(MOST_PRODUCTS / tileProducts / ROWS * ROWS, ROWS, endRow - firstRow);
+    int tilesTogether =
+        Math.clamp(MOST_PRODUCTS / ((long) tileProducts * rowsTogether), 1, endTile);
+    MemorySegment bytes =
+        matrix.codeBits() == 4
+            ? MemorySegment.ofArray(room.bytes(tileProducts))
+            : MemorySegment.NULL;
+    for (int tile = firstTile; tile < endTile; tile += tilesTogether) {
+      int end = Math.min(tile + tilesTogether, endTile);
+      for (int row = firstRow; row < endRow; row += rowsTogether) {
+        int count = Math.min(rowsTogether, endRow - row);
+        // Where rows take several calls, a call takes one tile, and the first has expanded it.
+        call(matrix, tile, end, rows, row, count, out, bytes, row > firstRow);
+      }
+    }
+  }
+
+  private static void call(
+      CodedMatrix matrix,
+      int tile,
+      int end,
+      CodedRows rows,
+      int row,
+      int count,
+      float[] out,
+      MemorySegment bytes,
+      boolean expanded) {
+    CodedRows.Views views = rows.views();
+    boolean hasMinimums = matrix.hasMinimums();
+    MemorySegment minimums = hasMinimums ? matrix.minimums() : MemorySegment.NULL;
+    try {
+      PRODUCTS.invokeExact(
+          matrix.codes(),
+          matrix.scales(),
+          minimums,
+          hasMinimums ? 1 : 0,
+          matrix.codeBits(),
+          matrix.groupLength(),
+          matrix.columns(),
+          matrix.rows(),
+          tile,
+          end,
+          views.codes(),
+          views.scales(),
+          views.codeSums(),
+          views.sums(),
+          row,
+          count,
+          MemorySegment.ofArray(out),
+          bytes,
+          expanded ? 1 : 0);
+    } catch (Throwable e) {
+      throw Calls.unexpected(e);
+    }
+  }
+}
