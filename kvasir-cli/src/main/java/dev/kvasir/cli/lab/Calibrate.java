@@ -9,6 +9,7 @@ import dev.kvasir.cli.arguments.OptionValue;
 import dev.kvasir.cli.arguments.TextArgument;
 import dev.kvasir.cli.terminal.Interruption;
 import dev.kvasir.cli.terminal.Streams;
+import dev.kvasir.codec.mead.TableKind;
 import dev.kvasir.codec.pmkvq.KeyScales;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.WholeFile;
@@ -24,9 +25,12 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.SortedSet;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.concurrent.Callable;
 import java.util.function.ToIntBiFunction;
+import java.util.stream.Collectors;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -73,7 +77,8 @@ public final class Calibrate implements Callable<Integer> {
               new Calibrator(List.of("--tokens"), Calibrate::commvq),
               "mead",
               new Calibrator(
-                  List.of("--texts", "--tasks", "--metric-texts", "--rows"), Calibrate::mead)));
+                  List.of("--texts", "--tasks", "--metric-texts", "--rows", "--tables"),
+                  Calibrate::mead)));
 
   /**
    * @param ownOptions that mean nothing to other methods
@@ -201,8 +206,8 @@ public final class Calibrate implements Callable<Integer> {
       paramLabel = "N",
       defaultValue = "96",
       description = {
-        "mead: texts of prose to read, --length each: of --text, or made up by the model. Default:",
-        "  ${DEFAULT-VALUE}."
+        "mead: texts of prose to read, --length each: of --text, or made up by the model; with 0 it",
+        "  learns from questions alone. Default: ${DEFAULT-VALUE}."
       })
   private int texts;
 
@@ -234,6 +239,18 @@ public final class Calibrate implements Callable<Integer> {
         "  ${DEFAULT-VALUE}."
       })
   private int rows;
+
+  @Option(
+      names = "--tables",
+      paramLabel = "KINDS",
+      split = ",",
+      defaultValue = "tokens,centroids,off",
+      description = {
+        "mead: what may be taken off vectors, as tables= of the spec has it: tokens, a row for each",
+        "  id, and the first layer's; centroids, 256 rows a head; off, the mean. Default:",
+        "  ${DEFAULT-VALUE}."
+      })
+  private List<String> tables;
 
   @Mixin private LoadArguments load;
 
@@ -310,7 +327,8 @@ public final class Calibrate implements Callable<Integer> {
 
   private int mead(int bits) {
     MeadSettings settings =
-        MeadCalibrator.checked(new MeadSettings(length, texts, tasks, metricTexts, rows, seed));
+        MeadCalibrator.checked(
+            new MeadSettings(length, texts, tasks, metricTexts, rows, tableKinds(), seed));
     Optional<CalibrationText> read =
         Optional.ofNullable(text)
             .map(file -> new CalibrationText(file.toString(), TextArgument.readFile(file)));
@@ -320,6 +338,12 @@ public final class Calibrate implements Callable<Integer> {
         Interruption interruption = Interruption.watch()) {
       return new MeadCalibrator(loaded, settings, read, out, streams, crew, interruption).run();
     }
+  }
+
+  private SortedSet<TableKind> tableKinds() {
+    return tables.stream()
+        .map(kind -> OptionValue.oneOf("--tables", kind, TableKind.class))
+        .collect(Collectors.toCollection(TreeSet::new));
   }
 
   private CalibrationText textOr(String name, String bundled) {

@@ -16,7 +16,14 @@ import java.util.Optional;
  * @param settings how much of either is kept, held out or followed back
  */
 public record MeadTexts(List<int[]> prose, List<MarkedText> tasks, MeadSettings settings) {
-  private static final int PERIOD = 6;
+  /**
+   * One text of so many is held out, and one kept. Kinds of texts take turns, and so do the
+   * openings of prose, sixteen of them: with no factor in common all kinds are among those.
+   */
+  private static final int PERIOD = 7;
+
+  /** Facts are hidden in the prose of as many texts. */
+  private static final int FILLERS = 8;
 
   /**
    * Prose that the model makes up.
@@ -27,10 +34,11 @@ public record MeadTexts(List<int[]> prose, List<MarkedText> tasks, MeadSettings 
       Model model, MeadSettings settings, WorkListener listener) {
     SelfMadeText maker =
         new SelfMadeText(model, StoryOpenings.ALL, settings.length(), 7_000_000 + settings.seed());
-    List<int[]> prose = maker.texts(settings.proseTexts(), listener);
-    return prose.size() < settings.proseTexts()
+    int wanted = Math.max(settings.proseTexts(), settings.taskTexts() > 0 ? FILLERS : 0);
+    List<int[]> made = maker.texts(wanted, listener);
+    return made.size() < wanted
         ? Optional.empty()
-        : Optional.of(of(model, prose, settings));
+        : Optional.of(of(model, made, settings.proseTexts(), settings));
   }
 
   /**
@@ -45,23 +53,26 @@ public record MeadTexts(List<int[]> prose, List<MarkedText> tasks, MeadSettings 
       int from = (int) ((long) i * whole / count) * length;
       prose.add(Arrays.copyOfRange(ids, from, from + length));
     }
-    return of(model, prose, settings);
+    return of(model, prose, count, settings);
   }
 
-  private static MeadTexts of(Model model, List<int[]> prose, MeadSettings settings) {
+  /**
+   * @param prose to hide facts in
+   * @param read how many of them are read as they are
+   */
+  private static MeadTexts of(Model model, List<int[]> prose, int read, MeadSettings settings) {
     String filler = filler(model, prose);
     TaskTexts maker = new TaskTexts(model.tokenizer(), filler, settings.length(), settings.seed());
     List<MarkedText> tasks = new ArrayList<>();
     for (int i = 0; i < settings.taskTexts(); i++) {
       tasks.add(maker.text(i));
     }
-    return new MeadTexts(prose, tasks, settings);
+    return new MeadTexts(prose.subList(0, read), tasks, settings);
   }
 
-  /** Facts are hidden in some of the prose. */
   private static String filler(Model model, List<int[]> prose) {
     StringBuilder text = new StringBuilder();
-    for (int[] some : prose.subList(0, Math.min(prose.size(), 8))) {
+    for (int[] some : prose.subList(0, Math.min(prose.size(), FILLERS))) {
       text.append(model.tokenizer().decode(some, true)).append(". ");
     }
     return text.toString();
@@ -96,7 +107,9 @@ public record MeadTexts(List<int[]> prose, List<MarkedText> tasks, MeadSettings 
   List<MarkedText> toFollow() {
     List<MarkedText> texts = new ArrayList<>();
     for (int i = 0; i < settings.metricTexts(); i++) {
-      texts.add(MarkedText.prose(spread(prose, i)));
+      if (!prose.isEmpty()) {
+        texts.add(MarkedText.prose(spread(prose, i)));
+      }
       if (!tasks.isEmpty()) {
         texts.add(spread(tasks, i));
       }
