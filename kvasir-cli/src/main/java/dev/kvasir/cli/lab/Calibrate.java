@@ -46,6 +46,8 @@ import picocli.CommandLine.Spec;
           + " factors that even out keys.",
       "commvq: codebooks of all heads, by training on the keys and values of a text; a table shows"
           + " what they leave of a part of the text that was held out.",
+      "vqllm: codebooks of all layers, of what the ones before them leave.",
+      "oscar: rotations of all heads, by what attention looks for and finds in a text.",
       "mead: what is usual of each token, whose errors reach how far, and how bits are shared out;"
           + " for mead of any bits.",
       "Ctrl-C ends it; what was finished is kept, and the same command goes on after it."
@@ -78,7 +80,11 @@ public final class Calibrate implements Callable<Integer> {
               "mead",
               new Calibrator(
                   List.of("--texts", "--tasks", "--metric-texts", "--rows", "--tables"),
-                  Calibrate::mead)));
+                  Calibrate::mead),
+              "oscar",
+              new Calibrator(List.of(), Calibrate::oscar),
+              "vqllm",
+              new Calibrator(List.of(), Calibrate::vqllm)));
 
   /**
    * @param ownOptions that mean nothing to other methods
@@ -322,6 +328,28 @@ public final class Calibrate implements Callable<Integer> {
         Interruption interruption = Interruption.watch()) {
       return new CommvqCalibration(loaded, settings, read, out, streams, interruption)
           .run(options.threads());
+    }
+  }
+
+  private int oscar(int bits) {
+    CalibrationText read = textOr("the bundled prose", BundledText.filler());
+    LoadOptions options = load.options();
+    try (Model loaded = model.load(options, streams);
+        Crew crew = new Crew(options.threads());
+        Interruption interruption = Interruption.watch()) {
+      return new OscarCalibration(loaded, read, length, seed, out, streams, crew, interruption)
+          .run();
+    }
+  }
+
+  private int vqllm(int bits) {
+    TextVectors.Settings settings = new TextVectors.Settings(VqllmCalibration.TOKENS, length, seed);
+    CalibrationText read = textOr("the bundled prose and tasks", proseAndTasks());
+    LoadOptions options = load.options();
+    try (Model loaded = model.load(options, streams);
+        Crew crew = new Crew(options.threads());
+        Interruption interruption = Interruption.watch()) {
+      return new VqllmCalibration(loaded, settings, read, out, streams, crew, interruption).run();
     }
   }
 

@@ -99,11 +99,14 @@ public record StandardTable(
           "turboquant:2,sinks=16",
           "rotatekv:2,sinks=16",
           "kvarn:2,sinks=16",
+          "oscar:2,sinks=16",
           "ott:2,sinks=16",
           "zipcache:2,sinks=16",
           "mikv:2,sinks=16",
           "skvq:2,group=32,sinks=16",
-          "kvquant:2,sinks=16");
+          "kvquant:2,sinks=16",
+          "vqllm:2,sinks=16",
+          "vqllm:1,sinks=16");
 
   /** Text as it is generated: what a cache attends to was written under its own packed past. */
   private static final StandardTable DRIFT =
