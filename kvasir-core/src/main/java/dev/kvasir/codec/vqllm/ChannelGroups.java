@@ -33,17 +33,23 @@ public record ChannelGroups(int dim, boolean apart) {
     }
   }
 
+  /** Numbers of a head in groups, filled up. */
+  int width() {
+    return count() * CHANNELS;
+  }
+
   /**
-   * Adds a row to a group of a vector.
+   * The channels of a head by their places in groups, {@code -1} where there is none.
    *
-   * @param row (CHANNELS) from {@code from} on
+   * @param channels at each place of a head, where it has an order of its own
+   * @return (groups, CHANNELS)
    */
-  void add(float[] row, int from, int group, float[] x, int at) {
-    for (int member = 0; member < CHANNELS; member++) {
-      int place = place(group, member);
-      if (place < dim) {
-        x[at + place] += row[from + member];
-      }
+  int[] members(int[] channels) {
+    int[] members = new int[width()];
+    for (int i = 0; i < members.length; i++) {
+      int place = place(i / CHANNELS, i % CHANNELS);
+      members[i] = place < dim ? channels[place] : -1;
     }
+    return members;
   }
 }

@@ -28,18 +28,19 @@ final class KeyTurns {
     }
   }
 
+  /** The channel at each place in the order of pairs. // (keyDim) */
+  int[] channels() {
+    return channels;
+  }
+
   /**
-   * @param paired (tokens, keyDim) in the order of pairs
-   * @param out (tokens, keyDim), set
+   * Turns keys to their positions.
+   *
+   * @param keys (tokens, keyDim) in the model's order, in place
    */
-  void forth(float[] paired, int tokens, int position, float[] out) {
+  void forth(float[] keys, int tokens, int position) {
     int dim = channels.length;
-    for (int token = 0; token < tokens * dim; token += dim) {
-      for (int place = 0; place < dim; place++) {
-        out[token + channels[place]] = paired[token + place];
-      }
-    }
-    rotation.turnAlong(out, 0, dim, tokens);
-    rotation.turn(out, 0, dim, tokens, position);
+    rotation.turnAlong(keys, 0, dim, tokens);
+    rotation.turn(keys, 0, dim, tokens, position);
   }
 }

@@ -7,20 +7,41 @@ import dev.kvasir.kernel.Kernels;
 import dev.kvasir.memory.SharedArena;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.IntStream;
 
 /**
  * Packs tokens with the codebooks of their layer.
  *
  * @param books by layer; empty where bytes are foretold alone
  * @param turns of keys; empty where bytes are foretold alone
+ * @param keyMembers channels of keys by their places in groups
+ * @param valueMembers the same of values
  */
 record VqllmCodec(
-    VqllmShape shape, List<LayerBooks> books, Optional<KeyTurns> turns, Kernels kernels)
+    VqllmShape shape,
+    List<LayerBooks> books,
+    Optional<KeyTurns> turns,
+    int[] keyMembers,
+    int[] valueMembers,
+    Kernels kernels)
     implements StatelessCodec {
   private static final float MOST_SCALE = 65504; // the largest half
 
   static VqllmCodec ofSizes(CacheShape shape, int stages) {
-    return new VqllmCodec(VqllmShape.of(shape, stages), List.of(), Optional.empty(), null);
+    return new VqllmCodec(
+        VqllmShape.of(shape, stages), List.of(), Optional.empty(), new int[0], new int[0], null);
+  }
+
+  static VqllmCodec of(
+      CacheShape shape, int stages, List<LayerBooks> books, KeyTurns turns, Kernels kernels) {
+    VqllmShape pages = VqllmShape.of(shape, stages);
+    return new VqllmCodec(
+        pages,
+        books,
+        Optional.of(turns),
+        pages.keys().members(turns.channels()),
+        pages.values().members(IntStream.range(0, shape.valueDim()).toArray()),
+        kernels);
   }
 
   @Override

@@ -8,7 +8,6 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.util.Arrays;
 
 /**
  * A layer's keys and values as codes of rows, and scales of tokens. Attention expands it. Stored:
@@ -105,32 +104,55 @@ final class VqllmPage implements Page {
 
   @Override
   public void expandKeys(PageRoom room, int kvHead, int tokens, float[] out) {
-    float[] paired = room.codes().grid(TOKENS * shape.keys().dim());
-    expand(shape.keys(), books.keys(), kvHead, tokens, paired);
-    codec.turns().orElseThrow().forth(paired, tokens, position, out);
+    expand(room, shape.keys(), books.keys(), codec.keyMembers(), kvHead, tokens, out);
+    codec.turns().orElseThrow().forth(out, tokens, position);
   }
 
   @Override
   public void expandValues(PageRoom room, int kvHead, int tokens, float[] out) {
-    expand(shape.values(), books.values(), kvHead, tokens, out);
+    expand(room, shape.values(), books.values(), codec.valueMembers(), kvHead, tokens, out);
   }
 
-  private void expand(ChannelGroups side, ResidualBooks rows, int kvHead, int tokens, float[] out) {
-    int dim = side.dim();
+  /** Sums rows group by group, side by side as they lie, before channels go to their places. */
+  private void expand(
+      PageRoom room,
+      ChannelGroups side,
+      ResidualBooks books,
+      int[] members,
+      int kvHead,
+      int tokens,
+      float[] out) {
+    float[] rows = books.rows();
+    float[] sums = room.codes().grid(side.width());
     long code = shape.codesAt(side, kvHead);
-    Arrays.fill(out, 0, tokens * dim, 0);
     for (int token = 0; token < tokens; token++) {
-      int at = token * dim;
-      for (int group = 0; group < side.count(); group++) {
-        for (int stage = 0; stage < shape.stages(); stage++) {
-          int row = Byte.toUnsignedInt(bytes.get(ValueLayout.JAVA_BYTE, code++));
-          side.add(rows.rows(), ResidualBooks.at(stage, row), group, out, at);
+      for (int group = 0; group < side.width(); group += ChannelGroups.CHANNELS) {
+        set(rows, row(code++, 0), sums, group);
+        for (int stage = 1; stage < shape.stages(); stage++) {
+          add(rows, row(code++, stage), sums, group);
         }
       }
       float scale = scale(side, token);
-      for (int i = at; i < at + dim; i++) {
-        out[i] *= scale;
+      int at = token * side.dim();
+      for (int i = 0; i < members.length; i++) {
+        if (members[i] >= 0) {
+          out[at + members[i]] = sums[i] * scale;
+        }
       }
+    }
+  }
+
+  private int row(long code, int stage) {
+    return ResidualBooks.at(stage, Byte.toUnsignedInt(bytes.get(ValueLayout.JAVA_BYTE, code)));
+  }
+
+  private static void set(float[] rows, int from, float[] sums, int at) {
+    System.arraycopy(rows, from, sums, at, ChannelGroups.CHANNELS);
+  }
+
+  private static void add(float[] rows, int from, float[] sums, int at) {
+    for (int i = 0; i < ChannelGroups.CHANNELS; i++) {
+      sums[at + i] += rows[from + i];
     }
   }
 

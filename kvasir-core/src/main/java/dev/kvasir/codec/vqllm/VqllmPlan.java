@@ -79,11 +79,8 @@ record VqllmPlan(String spec, int bits, int window, int sinks) implements CacheP
             .orElseGet(() -> VqllmProfile.of(profile, shape))
             .layers();
     return settings(
-        new VqllmCodec(
-            VqllmShape.of(shape, stages()),
-            books,
-            Optional.of(new KeyTurns(rotation, shape.keyDim())),
-            host.kernels()));
+        VqllmCodec.of(
+            shape, stages(), books, new KeyTurns(rotation, shape.keyDim()), host.kernels()));
   }
 
   private void requireShape(CacheShape shape) {
