@@ -270,7 +270,10 @@ public record StandardTable(
           "commvq:2,sinks=16",
           "commvq:2,beam=1,sinks=16");
 
-  /** Mead from one bit to three, beside the best of the others near those bits. */
+  /**
+   * Mead from one bit to three, beside KIVI and codebooks; {@code methods} has the others, with the
+   * same texts and tasks.
+   */
   private static final StandardTable MEAD =
       chunked(
           "mead",
@@ -285,9 +288,6 @@ public record StandardTable(
           "kivi:2,group=32,sinks=16",
           "kivi:3,group=64,sinks=16",
           "kivi:4,sinks=16",
-          "patternkv:2,sinks=16",
-          "mixkvq,sinks=16",
-          "pmkvq:2,widths=same,sinks=16",
           "commvq:1,sinks=16",
           "commvq:2,sinks=16");
 
