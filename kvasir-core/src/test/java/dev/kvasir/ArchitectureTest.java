@@ -120,6 +120,8 @@ class ArchitectureTest {
         "rotatekv",
         "qserve",
         "kvarn",
+        "oscar",
+        "vqllm",
         "mead"
       })
   void nothingOutsideAMethodsPackageNamesItsClasses(String method) {
@@ -158,6 +160,8 @@ class ArchitectureTest {
             "rotatekv",
             "qserve",
             "kvarn",
+            "oscar",
+            "vqllm",
             "mead");
     DescribedPredicate<JavaClass> named =
         describe(

@@ -19,7 +19,7 @@ class ForeignMethodTest {
         .containsPattern("\\n +foreign: depth \\(1 to 9\\), up to 100% of it as\\R +it was\\R")
         .contains("kivi:1|2|3|4|8: k, v (bits)")
         .containsPattern(
-            "All of\\s+these\\s+but\\s+commvq,\\s+kvquant,\\s+turboquant,\\s+mead,\\s+foreign:\\s+lookup\\s+"
+            "All of\\s+these\\s+but\\s+commvq,\\s+vqllm,\\s+kvquant,\\s+turboquant,\\s+mead,\\s+foreign:\\s+lookup\\s+"
                 + "\\(exact\\|fast\\)\\.");
   }
 

@@ -6,9 +6,9 @@ import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.codec.CacheHost;
 import dev.kvasir.codec.CacheShape;
+import dev.kvasir.codec.MadeUpParts;
 import dev.kvasir.codec.ModelTables;
 import dev.kvasir.codec.commvq.MadeUpCodebooks;
-import dev.kvasir.codec.mead.MadeUpTables;
 import dev.kvasir.kernel.Crew;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.ScalarKernels;
@@ -40,7 +40,7 @@ class ForkedAttentionTest {
       CacheHost.unknown()
           .withQueryHeads(HEADS.queryHeads())
           .withRotation(Optional.of(new Rope(RopeLayout.HALVES, RopeFrequencies.plain(10_000, 24))))
-          .withProfile(Optional.of(MadeUpTables.addTo(MadeUpCodebooks.profile(SHAPE, 1, 2), SHAPE)))
+          .withProfile(Optional.of(MadeUpParts.addTo(MadeUpCodebooks.profile(SHAPE, 1, 2), SHAPE)))
           .withTables(Optional.of(tables));
 
   @AfterEach

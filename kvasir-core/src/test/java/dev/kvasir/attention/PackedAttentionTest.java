@@ -6,10 +6,10 @@ import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.codec.CacheHost;
 import dev.kvasir.codec.CacheShape;
+import dev.kvasir.codec.MadeUpParts;
 import dev.kvasir.codec.ModelTables;
 import dev.kvasir.codec.ValueOrigin;
 import dev.kvasir.codec.commvq.MadeUpCodebooks;
-import dev.kvasir.codec.mead.MadeUpTables;
 import dev.kvasir.codec.pmkvq.PmkvqPage;
 import dev.kvasir.kernel.Crew;
 import dev.kvasir.kernel.Kernels;
@@ -20,6 +20,7 @@ import dev.kvasir.model.RopeLayout;
 import dev.kvasir.profile.Profile;
 import java.util.Optional;
 import java.util.SplittableRandom;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -97,6 +98,8 @@ class PackedAttentionTest {
         "rotatekv:2              | 64 | 4",
         "qserve:4                | 80 | 4",
         "kvarn:2                 | 80 | 4",
+        "oscar:2                 | 80 | 4",
+        "vqllm:2                 | 80 | 4",
         "mead:2                  | 64 | 4",
         "mead:6,budget=280KiB,first=coded | 64 | 4",
         "mead:3,first=coded,sinks=9 | 80 | 8",
@@ -279,8 +282,8 @@ class PackedAttentionTest {
   /** Made where they are asked for: those of large heads take their time. */
   private static Profile codebooks(String spec, CacheShape shape) {
     Profile none = Profile.empty("none");
-    if (spec.startsWith("mead")) {
-      return MadeUpTables.addTo(none, shape);
+    if (Stream.of("mead", "oscar", "vqllm").anyMatch(spec::startsWith)) {
+      return MadeUpParts.addTo(none, shape);
     }
     return spec.startsWith("commvq")
         ? MadeUpCodebooks.profile(shape, spec.charAt("commvq:".length()) - '0')

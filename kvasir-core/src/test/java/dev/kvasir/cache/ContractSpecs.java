@@ -2,9 +2,9 @@ package dev.kvasir.cache;
 
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.LayerWindows;
+import dev.kvasir.codec.MadeUpParts;
 import dev.kvasir.codec.ValueOrigin;
 import dev.kvasir.codec.commvq.MadeUpCodebooks;
-import dev.kvasir.codec.mead.MadeUpTables;
 import dev.kvasir.profile.Profile;
 import java.util.List;
 import java.util.function.Supplier;
@@ -40,7 +40,8 @@ final class ContractSpecs {
               .within(new LayerWindows(List.of(130, 400))));
 
   /** Methods that change the basis of vectors before they code them. */
-  private static final List<String> ROTATED = List.of("quarot", "turboquant", "rotatekv", "kvarn");
+  private static final List<String> ROTATED =
+      List.of("quarot", "turboquant", "rotatekv", "kvarn", "oscar");
 
   private ContractSpecs() {}
 
@@ -102,6 +103,8 @@ final class ContractSpecs {
         "rotatekv:2",
         "qserve:4,sinks=5",
         "kvarn:2,sinks=5",
+        "oscar:2,window=40",
+        "vqllm:2,sinks=5",
         "mead:2",
         "mead:1.5,tables=off,first=coded,window=0",
         "mead:3,tables=centroids,sinks=5,window=40",
@@ -145,6 +148,8 @@ final class ContractSpecs {
         "rotatekv:3,heads=1,order=off,sinks=0",
         "qserve:2,window=0",
         "kvarn:3,group=32,window=0",
+        "oscar:3,k=4,group=32,sinks=5",
+        "vqllm:1,window=0",
         "mead:2,first=coded",
         "mead:2.5,tables=centroids,window=0",
         "mead:4,budget=10bits,first=coded",
@@ -171,6 +176,8 @@ final class ContractSpecs {
         "kvtuner:5",
         "qserve:4",
         "kvarn:2,rounds=2",
+        "oscar:2",
+        "vqllm:2",
         "quarot:2",
         "turboquant:2",
         "rotatekv:2",
@@ -254,7 +261,7 @@ final class ContractSpecs {
             .mapToInt(kind -> kind.spec().charAt("commvq:".length()) - '0')
             .distinct()
             .toArray();
-    return MadeUpTables.addTo(MadeUpCodebooks.profile(shape, widths), shape);
+    return MadeUpParts.addTo(MadeUpCodebooks.profile(shape, widths), shape);
   }
 
   static Stream<ShapedSpec> kindsThatStoreValues() {
@@ -280,6 +287,7 @@ final class ContractSpecs {
         .filter(kind -> !ranksTokens(kind))
         .filter(kind -> ROTATED.stream().noneMatch(kind.spec()::startsWith))
         .filter(kind -> !kind.spec().startsWith("commvq"))
+        .filter(kind -> !kind.spec().startsWith("vqllm"))
         .filter(kind -> !kind.spec().startsWith("mead"))
         .filter(kind -> !kind.spec().startsWith("kvquant") || kind.spec().contains("rope=after"))
         .filter(

@@ -8,10 +8,10 @@ import dev.kvasir.codec.CacheHost;
 import dev.kvasir.codec.CacheSettings;
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.LayerWindows;
+import dev.kvasir.codec.MadeUpParts;
 import dev.kvasir.codec.ModelTables;
 import dev.kvasir.codec.PageCodec;
 import dev.kvasir.codec.commvq.MadeUpCodebooks;
-import dev.kvasir.codec.mead.MadeUpTables;
 import dev.kvasir.kernel.Crew;
 import dev.kvasir.kernel.ScalarKernels;
 import dev.kvasir.memory.CountedArena;
@@ -52,7 +52,7 @@ class LocalLayersTest {
       CacheHost.unknown()
           .withQueryHeads(HEADS.queryHeads())
           .withRotation(Optional.of(new Rope(RopeLayout.HALVES, RopeFrequencies.plain(10_000, 16))))
-          .withProfile(Optional.of(MadeUpTables.addTo(MadeUpCodebooks.profile(SHAPE, 1, 2), SHAPE)))
+          .withProfile(Optional.of(MadeUpParts.addTo(MadeUpCodebooks.profile(SHAPE, 1, 2), SHAPE)))
           .withTables(Optional.of(tables))
           .withContextLimit(LONGEST);
 

@@ -92,6 +92,7 @@ class StoredFormContractTest {
             "RankedPage",
             "SkvqPage",
             "KvquantPage",
+            "VqllmPage",
             "LatentPage",
             "MeadPage",
             "TokenPage");

@@ -6,13 +6,13 @@ import dev.kvasir.codec.CacheHost;
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.LayerSensitivities;
 import dev.kvasir.codec.LayerWidths;
+import dev.kvasir.codec.MadeUpParts;
 import dev.kvasir.codec.ModelTables;
 import dev.kvasir.codec.PageCodec;
 import dev.kvasir.codec.SealedSequence;
 import dev.kvasir.codec.SealedSequence.Stored;
 import dev.kvasir.codec.ValueOrigin;
 import dev.kvasir.codec.commvq.MadeUpCodebooks;
-import dev.kvasir.codec.mead.MadeUpTables;
 import dev.kvasir.model.Rope;
 import dev.kvasir.model.RopeFrequencies;
 import dev.kvasir.model.RopeLayout;
@@ -132,7 +132,7 @@ final class StoredSequences {
         .withRotation(Optional.of(new Rope(RopeLayout.HALVES, RopeFrequencies.plain(10_000, 16))))
         .withProfile(
             Optional.of(
-                MadeUpTables.addTo(MadeUpCodebooks.profile(shape, 1, 2), shape)
+                MadeUpParts.addTo(MadeUpCodebooks.profile(shape, 1, 2), shape)
                     .with(
                         "pmkvq/smoothing", factors, shape.layers(), shape.kvHeads(), shape.keyDim())
                     .with(LayerWidths.KEY, widths, shape.layers())

@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.codec.CacheShape;
+import dev.kvasir.codec.MadeUpParts;
 import dev.kvasir.codec.Methods;
 import dev.kvasir.codec.commvq.MadeUpCodebooks;
-import dev.kvasir.codec.mead.MadeUpTables;
 import dev.kvasir.engine.Batch;
 import dev.kvasir.format.GgmlType;
 import dev.kvasir.format.GgufFile;
@@ -88,6 +88,8 @@ class NeighbourTest {
         "rotatekv:2,window=40",
         "qserve:4,window=40",
         "kvarn:2,window=40",
+        "oscar:2,window=40",
+        "vqllm:2,window=40",
         "mead:2,window=40",
         "mead:3,tables=centroids,first=coded",
         "mead:4,budget=1800KiB",
@@ -206,7 +208,7 @@ class NeighbourTest {
       Profile profile =
           shape.hasValuesInKeys()
               ? Profile.empty("none")
-              : MadeUpTables.addTo(MadeUpCodebooks.profile(shape, 1, 2), shape);
+              : MadeUpParts.addTo(MadeUpCodebooks.profile(shape, 1, 2), shape);
       List<List<float[]>> together = together(engine, profile, lives, random);
       for (int i = 0; i < lives.size(); i++) {
         List<float[]> alone = alone(engine, profile, lives, i);

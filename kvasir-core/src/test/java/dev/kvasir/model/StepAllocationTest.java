@@ -8,10 +8,10 @@ import dev.kvasir.cache.KvCache;
 import dev.kvasir.cache.PagedCache;
 import dev.kvasir.codec.CacheSettings;
 import dev.kvasir.codec.CacheShape;
+import dev.kvasir.codec.MadeUpParts;
 import dev.kvasir.codec.Methods;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.commvq.MadeUpCodebooks;
-import dev.kvasir.codec.mead.MadeUpTables;
 import dev.kvasir.engine.Batch;
 import dev.kvasir.format.GgmlType;
 import dev.kvasir.format.GgufFile;
@@ -92,6 +92,8 @@ class StepAllocationTest {
         "rotatekv:2",
         "qserve:4",
         "kvarn:2",
+        "oscar:2",
+        "vqllm:2",
         "mead:2",
         "mead:2,tables=centroids,first=coded",
         "toy");
@@ -282,7 +284,7 @@ class StepAllocationTest {
     }
     float[] factors = new float[shape.layers() * shape.kvHeads() * shape.headDim()];
     Arrays.fill(factors, 1.5f);
-    return MadeUpTables.addTo(MadeUpCodebooks.profile(shape, 1), shape)
+    return MadeUpParts.addTo(MadeUpCodebooks.profile(shape, 1), shape)
         .with("pmkvq/smoothing", factors, shape.layers(), shape.kvHeads(), shape.headDim());
   }
 

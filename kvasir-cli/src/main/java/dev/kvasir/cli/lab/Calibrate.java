@@ -10,6 +10,7 @@ import dev.kvasir.cli.arguments.TextArgument;
 import dev.kvasir.cli.lab.ForecastArguments.Foretelling;
 import dev.kvasir.cli.terminal.Interruption;
 import dev.kvasir.cli.terminal.Streams;
+import dev.kvasir.codec.mead.TableKind;
 import dev.kvasir.codec.pmkvq.KeyScales;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.WholeFile;
@@ -30,10 +31,13 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.SortedSet;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.concurrent.Callable;
 import java.util.function.ToIntBiFunction;
 import java.util.function.ToIntFunction;
+import java.util.stream.Collectors;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -49,6 +53,8 @@ import picocli.CommandLine.Spec;
           + " factors that even out keys.",
       "commvq: codebooks of all heads, by training on the keys and values of a text; a table shows"
           + " what they leave of a part of the text that was held out.",
+      "vqllm: codebooks of all layers, of what the ones before them leave.",
+      "oscar: rotations of all heads, by what attention looks for and finds in a text.",
       "mead: what is usual of each token, whose errors reach how far, and how bits are shared out;"
           + " for mead of any bits.",
       "First it says how long it will take, and how much memory and disk.",
@@ -82,7 +88,12 @@ public final class Calibrate implements Callable<Integer> {
               new Calibrator(List.of("--tokens"), Calibrate::commvq),
               "mead",
               new Calibrator(
-                  List.of("--texts", "--tasks", "--metric-texts", "--rows"), Calibrate::mead)));
+                  List.of("--texts", "--tasks", "--metric-texts", "--rows", "--tables"),
+                  Calibrate::mead),
+              "oscar",
+              new Calibrator(List.of(), Calibrate::oscar),
+              "vqllm",
+              new Calibrator(List.of(), Calibrate::vqllm)));
 
   /**
    * @param ownOptions that mean nothing to other methods
@@ -209,8 +220,8 @@ public final class Calibrate implements Callable<Integer> {
       paramLabel = "N",
       defaultValue = "96",
       description = {
-        "mead: texts of prose to read, --length each: of --text, or made up by the model. Default:",
-        "  ${DEFAULT-VALUE}."
+        "mead: texts of prose to read, --length each: of --text, or made up by the model; with 0 it",
+        "  learns from questions alone. Default: ${DEFAULT-VALUE}."
       })
   private int texts;
 
@@ -242,6 +253,18 @@ public final class Calibrate implements Callable<Integer> {
         "  ${DEFAULT-VALUE}."
       })
   private int rows;
+
+  @Option(
+      names = "--tables",
+      paramLabel = "KINDS",
+      split = ",",
+      defaultValue = "tokens,centroids,off",
+      description = {
+        "mead: what may be taken off vectors, as tables= of the spec has it: tokens, a row for each",
+        "  id, and the first layer's; centroids, 256 rows a head; off, the mean. Default:",
+        "  ${DEFAULT-VALUE}."
+      })
+  private List<String> tables;
 
   @Mixin private ForecastArguments forecast = new ForecastArguments();
 
@@ -326,9 +349,32 @@ public final class Calibrate implements Callable<Integer> {
                 .run());
   }
 
+  private int oscar(int bits) {
+    CalibrationText read = textOr("the bundled prose", BundledText.filler());
+    LoadOptions options = load.options();
+    try (Model loaded = model.load(options, streams);
+        Crew crew = new Crew(options.threads());
+        Interruption interruption = Interruption.watch()) {
+      return new OscarCalibration(loaded, read, length, seed, out, streams, crew, interruption)
+          .run();
+    }
+  }
+
+  private int vqllm(int bits) {
+    TextVectors.Settings settings = new TextVectors.Settings(VqllmCalibration.TOKENS, length, seed);
+    CalibrationText read = textOr("the bundled prose and tasks", proseAndTasks());
+    LoadOptions options = load.options();
+    try (Model loaded = model.load(options, streams);
+        Crew crew = new Crew(options.threads());
+        Interruption interruption = Interruption.watch()) {
+      return new VqllmCalibration(loaded, settings, read, out, streams, crew, interruption).run();
+    }
+  }
+
   private int mead(int bits) {
     MeadSettings settings =
-        MeadCalibrator.checked(new MeadSettings(length, texts, tasks, metricTexts, rows, seed));
+        MeadCalibrator.checked(
+            new MeadSettings(length, texts, tasks, metricTexts, rows, tableKinds(), seed));
     Optional<CalibrationText> read =
         Optional.ofNullable(text)
             .map(file -> new CalibrationText(file.toString(), TextArgument.readFile(file)));
@@ -369,6 +415,12 @@ public final class Calibrate implements Callable<Integer> {
         return work.applyAsInt(new Site(loaded, crew, runner, interruption));
       }
     }
+  }
+
+  private SortedSet<TableKind> tableKinds() {
+    return tables.stream()
+        .map(kind -> OptionValue.oneOf("--tables", kind, TableKind.class))
+        .collect(Collectors.toCollection(TreeSet::new));
   }
 
   private CalibrationText textOr(String name, String bundled) {

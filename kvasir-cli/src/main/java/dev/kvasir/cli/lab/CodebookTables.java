@@ -6,8 +6,10 @@ import dev.kvasir.cli.terminal.Units;
 import dev.kvasir.codec.commvq.AdditiveStages;
 import dev.kvasir.codec.commvq.LayerCodebooks;
 import dev.kvasir.kernel.Rotation;
+import dev.kvasir.lab.WorkListener;
 import dev.kvasir.lab.codebook.AsymmetricError;
 import dev.kvasir.lab.codebook.LayerTrial;
+import dev.kvasir.lab.codebook.LearnedTrial;
 import dev.kvasir.lab.codebook.VectorSample;
 import dev.kvasir.lab.codebook.VectorSample.Side;
 import java.util.List;
@@ -100,6 +102,28 @@ final class CodebookTables {
             trial.left(test.sample(), books.get(), Side.VALUES));
       }
     }
+  }
+
+  /** The learned encoder, with one hidden unit and with two for each channel. */
+  void encoder(
+      LearnedTrial learned, VectorSample training, int stages, int steps, WorkListener listener) {
+    Optional<LayerCodebooks> books = trial.train(training, stages);
+    if (books.isEmpty()) {
+      return;
+    }
+    int width = training.shape().kvHeads() * training.shape().headDim();
+    line("%nlayer %d              bits  values  outputs", layer);
+    encoder("stages", learned.residual(books.get()));
+    int bits = (int) Math.round(bits(training, stages) * width / 2) * 2;
+    for (int times = 1; times <= 2 && !listener.stopped(); times++) {
+      int hidden = times * width;
+      encoder(
+          "learned, %d units".formatted(hidden), learned.learned(bits, hidden, steps, listener));
+    }
+  }
+
+  private void encoder(String name, LearnedTrial.Left left) {
+    line("%-18s %6.2f %7.4f %8.4f", name, left.bits(), left.ofValues(), left.ofOutputs());
   }
 
   private void line(String format, Object... values) {

@@ -22,6 +22,7 @@ import dev.kvasir.lab.work.Materials;
 import dev.kvasir.lab.work.Runner;
 import java.nio.file.Path;
 import java.util.Iterator;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -91,6 +92,15 @@ public final class Compare implements Callable<Integer> {
   private boolean quick;
 
   @Option(
+      names = "--part",
+      paramLabel = "I/N",
+      description = {
+        "Measure every N-th row from the I-th on, and leave the document as it is. Once N processes",
+        "  have done so, the command without this option finds their figures beside it."
+      })
+  private String part;
+
+  @Option(
       names = "--frontier",
       paramLabel = "FILE",
       description = {
@@ -109,9 +119,9 @@ public final class Compare implements Callable<Integer> {
   }
 
   private int draw() {
-    if (quick || spec.commandLine().getParseResult().hasMatchedPositional(0)) {
+    if (quick || part != null || spec.commandLine().getParseResult().hasMatchedPositional(0)) {
       throw new InvalidInputException(
-          "--frontier draws what was measured; expected neither a table nor --quick beside it");
+          "--frontier draws what was measured; expected neither a table nor --quick or --part beside it");
     }
     WholeFile.checkWritable(frontier);
     Frontier.of(FiguresFile.of(out, ALL_METHODS).toAbsolutePath().getParent()).write(frontier);
@@ -119,7 +129,9 @@ public final class Compare implements Callable<Integer> {
   }
 
   private int measure() {
-    StandardTable wanted = StandardTable.named(table);
+    Optional<TablePart> own = Optional.ofNullable(part).map(TablePart::parse);
+    StandardTable whole = StandardTable.named(table);
+    StandardTable wanted = own.map(one -> whole.part(one.number(), one.ofAll())).orElse(whole);
     ResultsFile results = ResultsFile.at(out, wanted.name());
     Settings settings = quick ? wanted.quickSettings() : wanted.settings();
     ModelArguments bundled = new ModelArguments();
@@ -128,8 +140,12 @@ public final class Compare implements Callable<Integer> {
         Interruption interruption = Interruption.watch()) {
       Evaluator evaluator = new Evaluator(model, settings, Sources.bundled(true));
       Provenance origin = Origin.of(spec);
-      EvaluationJournal journal =
-          Journals.beside(out.resolveSibling(out.getFileName() + "." + wanted.name()), origin);
+      Path beside = out.resolveSibling(out.getFileName() + "." + wanted.name());
+      if (own.isPresent()) {
+        Evaluation some = run(evaluator, runner, Journals.ofPart(beside, own.get(), origin), interruption);
+        return some.complete() ? 0 : Interruption.EXIT_CODE;
+      }
+      EvaluationJournal journal = Journals.withParts(beside, origin);
       int exit = publish(run(evaluator, runner, journal, interruption), origin, results);
       if (exit == 0) {
         journal.delete();

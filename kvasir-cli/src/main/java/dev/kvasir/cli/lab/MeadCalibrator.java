@@ -7,6 +7,7 @@ import dev.kvasir.cli.terminal.Interruption;
 import dev.kvasir.cli.terminal.Streams;
 import dev.kvasir.cli.terminal.Units;
 import dev.kvasir.codec.CacheHost;
+import dev.kvasir.codec.mead.TableKind;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.kernel.Crew;
 import dev.kvasir.lab.WorkListener;
@@ -65,8 +66,9 @@ final class MeadCalibrator {
 
   /** Refuses what cannot be done with any model. */
   static MeadSettings checked(MeadSettings settings) {
-    OptionValue.atLeast("--texts", settings.proseTexts(), LEAST_TEXTS);
-    OptionValue.atLeast("--tasks", settings.taskTexts(), 0);
+    boolean asksAlone = settings.proseTexts() == 0 && settings.taskTexts() > 0;
+    OptionValue.atLeast("--texts", settings.proseTexts(), asksAlone ? 0 : LEAST_TEXTS);
+    OptionValue.atLeast("--tasks", settings.taskTexts(), asksAlone ? LEAST_TEXTS : 0);
     OptionValue.atLeast("--metric-texts", settings.metricTexts(), 1);
     OptionValue.atLeast("--rows", settings.tableRows(), 1);
     return settings;
@@ -92,7 +94,10 @@ final class MeadCalibrator {
         streams.note("interrupted; the same command goes on");
         return Interruption.EXIT_CODE;
       }
-      Profile whole = made.get().withNote("mead:tokens/source", source());
+      Profile whole = made.get();
+      for (TableKind kind : settings.tables()) {
+        whole = whole.withNote(kind.part() + "/source", source());
+      }
       whole.write(out);
       draw(whole);
     } finally {
@@ -120,6 +125,7 @@ final class MeadCalibrator {
     if (text.isEmpty()) {
       return MeadTexts.selfMade(model, settings, runner, stages.begin("making up texts"));
     }
+    OptionValue.atLeast("--texts", settings.proseTexts(), LEAST_TEXTS);
     int[] ids = model.tokenizer().encode(text.get().words(), false);
     long wanted = (long) LEAST_TEXTS * settings.length();
     if (ids.length < wanted) {

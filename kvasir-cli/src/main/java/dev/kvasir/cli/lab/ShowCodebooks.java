@@ -11,6 +11,8 @@ import dev.kvasir.cli.terminal.Interruption;
 import dev.kvasir.cli.terminal.Streams;
 import dev.kvasir.codec.commvq.CommvqProfile;
 import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.kernel.Crew;
+import dev.kvasir.lab.codebook.LearnedTrial;
 import dev.kvasir.lab.codebook.SampleReading;
 import dev.kvasir.lab.codebook.VectorSample;
 import dev.kvasir.lab.task.TaskText;
@@ -40,6 +42,7 @@ import picocli.CommandLine.Option;
     footer = {
       "  kvasir codebooks",
       "  kvasir codebooks --layer 5 --tables texts --text book.txt",
+      "  kvasir codebooks --layer 5 --tables encoder",
       "  kvasir codebooks --tables profile --profile my.profile --text book.txt",
       "  kvasir codebooks --model models/some-model.gguf --layer 12 --tokens 8192"
     })
@@ -57,7 +60,8 @@ public final class ShowCodebooks implements Callable<Integer> {
     PROFILE,
     STAGES,
     PAIRS,
-    TEXTS
+    TEXTS,
+    ENCODER
   }
 
   private final Streams streams;
@@ -76,7 +80,8 @@ public final class ShowCodebooks implements Callable<Integer> {
       split = ",",
       defaultValue = "stages,pairs,texts",
       description = {
-        "Which to print, of profile, stages, pairs, texts; the first is of all layers, and trains",
+        "Which to print, of profile, stages, pairs, texts, encoder; the first is of all layers, and",
+        "  trains nothing; the last trains the paper's encoder of values, of which caches know",
         "  nothing. Default: ${DEFAULT-VALUE}."
       })
   private List<String> tables;
@@ -94,6 +99,15 @@ public final class ShowCodebooks implements Callable<Integer> {
       defaultValue = "8192",
       description = "Tokens that are trained on. Default: ${DEFAULT-VALUE}.")
   private int tokens;
+
+  @Option(
+      names = "--steps",
+      paramLabel = "N",
+      defaultValue = "1000",
+      description = {
+        "Steps that the encoder is trained for, 64 tokens each. Default: ${DEFAULT-VALUE}."
+      })
+  private int steps;
 
   @Option(
       names = "--text",
@@ -123,6 +137,7 @@ public final class ShowCodebooks implements Callable<Integer> {
         tables.stream().map(name -> OptionValue.oneOf("--tables", name, Table.class)).toList();
     OptionValue.between("--tokens", tokens, LEAST_TOKENS, 1 << 20);
     OptionValue.between("--bits", bits, 1, 4);
+    OptionValue.atLeastOne("--steps", steps);
     String own = text == null ? "" : TextArgument.readFile(text);
     LoadOptions options = load.options();
     try (Model loaded = model.load(options, streams);
@@ -190,6 +205,9 @@ public final class ShowCodebooks implements Callable<Integer> {
     if (wanted.contains(Table.TEXTS)) {
       texts(to, samples, prose, test, own);
     }
+    if (wanted.contains(Table.ENCODER)) {
+      encoder(to, samples, prose);
+    }
   }
 
   private int testTokens() {
@@ -219,6 +237,27 @@ public final class ShowCodebooks implements Callable<Integer> {
     to.texts(trained, tests, CommvqProfile.stages(bits, headDim));
   }
 
+  private void encoder(CodebookTables to, Samples samples, VectorSample prose) {
+    Model loaded = samples.loaded;
+    int headDim = prose.shape().headDim();
+    try (Crew crew = new Crew(load.options().threads());
+        Watch watch = new Watch(streams, "reading blocks", samples.interruption)) {
+      LearnedTrial trial =
+          new LearnedTrial(
+              loaded,
+              layer(loaded),
+              prose,
+              samples.stretches(BundledText.filler(), tokens),
+              samples.stretches(BundledText.stream(), testTokens()),
+              crew,
+              seed,
+              watch);
+      if (!samples.interruption.asked()) {
+        to.encoder(trial, prose, CommvqProfile.stages(bits, headDim), steps, watch);
+      }
+    }
+  }
+
   /** Tokens of a stretch that is read from position zero on. */
   private static int length(Model loaded) {
     return Math.min(LENGTH, loaded.config().contextLength());
@@ -244,6 +283,16 @@ public final class ShowCodebooks implements Callable<Integer> {
       int[] second = ids(some, count - first.length);
       int[] all = IntStream.concat(Arrays.stream(first), Arrays.stream(second)).toArray();
       return sample(all, "prose and tasks");
+    }
+
+    List<int[]> stretches(String words, int most) {
+      int[] all = ids(words, most);
+      int length = length(loaded);
+      List<int[]> cut = new ArrayList<>();
+      for (int from = 0; from < all.length; from += length) {
+        cut.add(Arrays.copyOfRange(all, from, Math.min(from + length, all.length)));
+      }
+      return cut;
     }
 
     private int[] ids(String words, int most) {

@@ -138,6 +138,8 @@ class CalibrateTest {
     run(file, "kivi:2").isRefusedWith("--kv is 'kivi:2'", "pmkvq:BITS", "commvq:BITS");
     run(file, "mead:1.5").isRefusedWith("--kv is 'mead:1.5'", "and mead");
     run(file, "mead", "--texts", "3").isRefusedWith("--texts is 3", "12");
+    run(file, "mead", "--texts", "0", "--tasks", "3").isRefusedWith("--tasks is 3", "12");
+    run(file, "mead", "--tables", "tokens,rows").isRefusedWith("--tables is 'rows'", "centroids");
     run(file, "pmkvq:2", "--tasks", "3").isRefusedWith("--tasks is an option of mead");
     run(file, "pmkvq:3").isRefusedWith("--kv is 'pmkvq:3'", "[2, 4, 8]");
     run(file, "pmkvq:2,sinks=4").isRefusedWith("--kv is 'pmkvq:2,sinks=4'");

@@ -71,6 +71,7 @@ class CompareTest {
         .isRefusedWith(
             "prose.md: has no place for results", "<!-- kvasir compare methods: begin -->");
     Run.of("compare", "nothing").isRefusedWith("the table 'nothing' is unknown");
+    Run.of("compare", "--part", "5/4").isRefusedWith("--part is '5/4'", "as in 2/4");
     Run.of("compare", "--out", folder.resolve("none/results.md").toString())
         .isRefusedWith("results.md: its folder", "is missing");
   }

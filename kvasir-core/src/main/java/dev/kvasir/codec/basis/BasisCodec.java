@@ -14,43 +14,33 @@ public final class BasisCodec implements StatelessCodec {
   private final int kvHeads;
   private final HeadShape head;
   private final Lookups lookups;
-  private final List<HeadBasis> keys; // by layer, or one for all
-  private final HeadBasis values;
+  private final List<LayerBasis> layers; // or one for all
   private final int group;
-  private final Clipping clipping;
 
   /**
-   * @param keys the basis of keys of each layer, or one for all
+   * @param layers the basis of each layer, or one for all
    * @param group channels of a token that share a range
-   * @param clipping of the ranges of such groups
    */
   public BasisCodec(
-      int kvHeads,
-      HeadShape head,
-      Lookups lookups,
-      List<? extends HeadBasis> keys,
-      HeadBasis values,
-      int group,
-      Clipping clipping) {
+      int kvHeads, HeadShape head, Lookups lookups, List<LayerBasis> layers, int group) {
     this.kvHeads = kvHeads;
     this.head = head;
     this.lookups = lookups;
-    this.keys = List.copyOf(keys);
-    this.values = values;
+    this.layers = List.copyOf(layers);
     this.group = group;
-    this.clipping = clipping;
   }
 
   @Override
   public Page seal(SharedArena memory, int layer, int position, float[] keyRows, float[] rows) {
-    change(keys(layer), keyRows, head.keyDim());
-    change(values, rows, head.valueDim());
+    LayerBasis basis = basis(layer);
+    change(basis.keys(), basis.keyClipping(), keyRows, head.keyDim());
+    change(basis.values(), basis.valueClipping(), rows, head.valueDim());
     UniformPage codes =
         UniformPage.pack(memory, Collections.nCopies(kvHeads, head), lookups, null, keyRows, rows);
-    return new BasisPage(codes, keys(layer), values);
+    return new BasisPage(codes, basis.keys(), basis.values());
   }
 
-  private void change(HeadBasis basis, float[] x, int channels) {
+  private void change(HeadBasis basis, Clipping clipping, float[] x, int channels) {
     for (int kvHead = 0; kvHead < kvHeads; kvHead++) {
       int at = kvHead * Page.TOKENS * channels;
       basis.change(kvHead, x, at, Page.TOKENS);
@@ -60,11 +50,17 @@ public final class BasisCodec implements StatelessCodec {
 
   @Override
   public Page read(SharedArena memory, int layer, byte[] form) {
-    return BasisPage.read(memory, form, kvHeads, head, lookups, keys(layer), values);
+    LayerBasis basis = basis(layer);
+    return BasisPage.read(memory, form, kvHeads, head, lookups, basis.keys(), basis.values());
   }
 
-  private HeadBasis keys(int layer) {
-    return keys.get(keys.size() == 1 ? 0 : layer);
+  private LayerBasis basis(int layer) {
+    return layers.get(layers.size() == 1 ? 0 : layer);
+  }
+
+  @Override
+  public long sharedBytes() {
+    return layers.stream().mapToLong(basis -> basis.keys().bytes() + basis.values().bytes()).sum();
   }
 
   @Override

@@ -19,6 +19,11 @@ public interface HeadBasis {
     change(kvHead, queries, at, rows);
   }
 
+  /** Bytes of its numbers, which all sequences share. */
+  default long bytes() {
+    return 0;
+  }
+
   /** A number of which bases that differ have different ones, by which stored pages are told. */
   int fingerprint();
 }

@@ -2,6 +2,7 @@ package dev.kvasir.codec.patternkv;
 
 import dev.kvasir.codec.Envelope;
 import dev.kvasir.codec.Page;
+import dev.kvasir.kernel.Clusters;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.Rotation;
 import dev.kvasir.memory.MemoryPool;

@@ -9,6 +9,7 @@ import dev.kvasir.codec.basis.AsIs;
 import dev.kvasir.codec.basis.BasisCodec;
 import dev.kvasir.codec.basis.Clipping;
 import dev.kvasir.codec.basis.HeadBasis;
+import dev.kvasir.codec.basis.LayerBasis;
 import dev.kvasir.codec.basis.Smoothing;
 import dev.kvasir.codec.basis.TokenScales;
 import dev.kvasir.codec.uniform.UniformKeys;
@@ -43,10 +44,10 @@ record QservePlan(UniformKeys keys, boolean smooths) implements CachePlan {
             shape.kvHeads(),
             TokenScales.head(keys, shape),
             keys.lookups(),
-            bases,
-            new AsIs(),
-            keys.group(),
-            new Clipping(1)));
+            bases.stream()
+                .map(basis -> new LayerBasis(basis, new AsIs(), new Clipping(1)))
+                .toList(),
+            keys.group()));
   }
 
   @Override

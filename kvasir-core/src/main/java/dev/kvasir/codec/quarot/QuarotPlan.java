@@ -7,6 +7,7 @@ import dev.kvasir.codec.SpecText;
 import dev.kvasir.codec.basis.BasisCodec;
 import dev.kvasir.codec.basis.Clipping;
 import dev.kvasir.codec.basis.Hadamard;
+import dev.kvasir.codec.basis.LayerBasis;
 import dev.kvasir.codec.basis.TokenScales;
 import dev.kvasir.codec.uniform.UniformKeys;
 import java.util.List;
@@ -32,9 +33,9 @@ record QuarotPlan(UniformKeys keys, Clipping clipping) implements CachePlan {
             shape.kvHeads(),
             TokenScales.head(keys, shape),
             keys.lookups(),
-            List.of(Hadamard.plain(shape.keyDim())),
-            Hadamard.plain(shape.valueDim()),
-            keys.group(),
-            clipping));
+            List.of(
+                new LayerBasis(
+                    Hadamard.plain(shape.keyDim()), Hadamard.plain(shape.valueDim()), clipping)),
+            keys.group()));
   }
 }

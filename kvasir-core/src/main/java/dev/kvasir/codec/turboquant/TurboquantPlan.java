@@ -9,6 +9,7 @@ import dev.kvasir.codec.SpecText;
 import dev.kvasir.codec.basis.BasisCodec;
 import dev.kvasir.codec.basis.Clipping;
 import dev.kvasir.codec.basis.Hadamard;
+import dev.kvasir.codec.basis.LayerBasis;
 import dev.kvasir.codec.uniform.UniformKeys;
 import dev.kvasir.kernel.DenseMatrix.Precision;
 import dev.kvasir.page.HeadShape;
@@ -58,10 +59,12 @@ record TurboquantPlan(String method, int keyBits, int valueBits, int window, int
             shape.kvHeads(),
             head,
             Lookups.EXACT,
-            List.of(Hadamard.signed(shape.keyDim(), seed)),
-            Hadamard.signed(shape.valueDim(), seed),
-            shape.keyDim(),
-            new Clipping(1));
+            List.of(
+                new LayerBasis(
+                    Hadamard.signed(shape.keyDim(), seed),
+                    Hadamard.signed(shape.valueDim(), seed),
+                    new Clipping(1))),
+            shape.keyDim());
     return new CacheSettings(Precision.F16, sinks, window, Optional.of(codec));
   }
 }

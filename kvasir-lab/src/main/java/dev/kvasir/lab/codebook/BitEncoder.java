@@ -80,11 +80,7 @@ final class BitEncoder {
    * @param noise (logits) of Gumbel's distribution
    */
   double learn(float[] x, int at, double[] noise, double temperature, double[] gradient) {
-    encode(x, at);
-    for (int i = 0; i < logits.length; i += CHOICES) {
-      softmax(i, noise, temperature);
-    }
-    decode();
+    soften(x, at, noise, temperature);
     double[] toDecoded = new double[length];
     double error = 0;
     for (int d = 0; d < length; d++) {
@@ -96,8 +92,62 @@ final class BitEncoder {
     return error;
   }
 
+  private void soften(float[] x, int at, double[] noise, double temperature) {
+    encode(x, at);
+    for (int i = 0; i < logits.length; i += CHOICES) {
+      softmax(i, noise, temperature);
+    }
+    decode();
+  }
+
+  /**
+   * What a vector becomes in training.
+   *
+   * @param out (length) from {@code to} on, set
+   */
+  void soft(float[] x, int at, double[] noise, double temperature, double[] out, int to) {
+    soften(x, at, noise, temperature);
+    System.arraycopy(decoded, 0, out, to, length);
+  }
+
+  /**
+   * Adds the gradient of a loss of what {@link #soft} makes of a vector.
+   *
+   * @param toDecoded the loss's own, (length) from {@code from} on
+   */
+  void follow(
+      float[] x,
+      int at,
+      double[] noise,
+      double temperature,
+      double[] toDecoded,
+      int from,
+      double[] gradient) {
+    soften(x, at, noise, temperature);
+    backward(Arrays.copyOfRange(toDecoded, from, from + length), temperature, gradient);
+  }
+
   /** The squared error of a vector as it is coded in use. */
   double error(float[] x, int at) {
+    harden(x, at);
+    double error = 0;
+    for (int d = 0; d < length; d++) {
+      error += (decoded[d] - x[at + d]) * (decoded[d] - x[at + d]);
+    }
+    return error;
+  }
+
+  /**
+   * What a vector becomes in use.
+   *
+   * @param out (length) from {@code to} on, set
+   */
+  void hard(float[] x, int at, double[] out, int to) {
+    harden(x, at);
+    System.arraycopy(decoded, 0, out, to, length);
+  }
+
+  private void harden(float[] x, int at) {
     encode(x, at);
     for (int i = 0; i < logits.length; i += CHOICES) {
       int best = i;
@@ -108,11 +158,6 @@ final class BitEncoder {
       choices[best] = 1;
     }
     decode();
-    double error = 0;
-    for (int d = 0; d < length; d++) {
-      error += (decoded[d] - x[at + d]) * (decoded[d] - x[at + d]);
-    }
-    return error;
   }
 
   private void encode(float[] x, int at) {

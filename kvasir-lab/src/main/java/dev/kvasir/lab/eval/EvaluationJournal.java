@@ -11,6 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.EnumMap;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
@@ -38,17 +39,19 @@ public final class EvaluationJournal {
 
   private final Path file; // null where nothing is kept
   private final String build;
+  private final List<Path> parts;
   private Content content;
 
-  private EvaluationJournal(Path file, String build) {
+  private EvaluationJournal(Path file, String build, List<Path> parts) {
     this.file = file;
     this.build = build;
+    this.parts = List.copyOf(parts);
     this.content = new Content("");
   }
 
   /** Keeps nothing. */
   public static EvaluationJournal none() {
-    return new EvaluationJournal(null, "");
+    return new EvaluationJournal(null, "", List.of());
   }
 
   /**
@@ -57,8 +60,17 @@ public final class EvaluationJournal {
    * @param build whose figures may be gone on from
    */
   public static EvaluationJournal at(Path file, String build) {
+    return at(file, build, List.of());
+  }
+
+  /**
+   * The same with what others have found, each some of the rows.
+   *
+   * @param parts journals of theirs, removed with this one
+   */
+  public static EvaluationJournal at(Path file, String build, List<Path> parts) {
     WholeFile.checkWritable(file);
-    EvaluationJournal journal = new EvaluationJournal(file, build);
+    EvaluationJournal journal = new EvaluationJournal(file, build, parts);
     if (Files.exists(file)) {
       journal.content = read(file);
     }
@@ -90,6 +102,22 @@ public final class EvaluationJournal {
     if (!content.conditions.equals(all)) {
       content = new Content(all);
     }
+    parts.stream()
+        .map(EvaluationJournal::read)
+        .filter(part -> part.conditions.equals(all))
+        .forEach(this::take);
+  }
+
+  /** What is known already is kept: rows that several have measured have the same figures. */
+  private void take(Content part) {
+    part.rows.forEach(
+        (name, found) -> {
+          Entry own = entry(name);
+          found.scores.forEach(own.scores::putIfAbsent);
+          if (own.footprint == null) {
+            own.footprint = found.footprint;
+          }
+        });
   }
 
   Map<Task, Score> scores(String row) {
@@ -133,6 +161,7 @@ public final class EvaluationJournal {
   public void delete() {
     if (file != null) {
       WholeFile.delete(file);
+      parts.forEach(WholeFile::delete);
     }
   }
 }

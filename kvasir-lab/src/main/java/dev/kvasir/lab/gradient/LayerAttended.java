@@ -5,12 +5,15 @@ public final class LayerAttended {
   private final LayerVectors vectors;
   private final TextAttention attention;
   private final int window;
+  private final float[] outputs;
   private final float[] update;
 
-  LayerAttended(LayerVectors vectors, TextAttention attention, int window, float[] update) {
+  LayerAttended(
+      LayerVectors vectors, TextAttention attention, int window, float[] outputs, float[] update) {
     this.vectors = vectors;
     this.attention = attention;
     this.window = window;
+    this.outputs = outputs;
     this.update = update;
   }
 
@@ -25,6 +28,11 @@ public final class LayerAttended {
   /** What it attended with. */
   public LayerVectors vectors() {
     return vectors;
+  }
+
+  /** What each query head found: weighted sums of values. // (tokens, queryHeads, headDim) */
+  public float[] outputs() {
+    return outputs;
   }
 
   /**

@@ -99,7 +99,7 @@ final class LayerPass {
   LayerAttended attend() {
     attention.forward(vectors(), layer.window(), mixed);
     multiply(mixed, attending.output(), middle);
-    return new LayerAttended(vectors(), attention, layer.window(), middle);
+    return new LayerAttended(vectors(), attention, layer.window(), mixed, middle);
   }
 
   /**

@@ -1,7 +1,6 @@
 package dev.kvasir.lab.mead;
 
 import java.util.List;
-import java.util.function.IntUnaryOperator;
 
 /**
  * How a head's keys and values are spread around what a table says of them.
@@ -12,7 +11,7 @@ import java.util.function.IntUnaryOperator;
 record Covariance(double[] keys, double[] values) {
   /**
    * @param rows what is usual of tokens (rows, width of {@link HeadVectors})
-   * @param rowOf the row of a token id
+   * @param picks which of them are taken off a token
    */
   static Covariance of(
       List<KeptText> texts,
@@ -20,7 +19,7 @@ record Covariance(double[] keys, double[] values) {
       int head,
       HeadVectors vectors,
       float[] rows,
-      IntUnaryOperator rowOf,
+      RowPicks picks,
       int keyDim,
       int valueDim) {
     double[] keys = new double[keyDim];
@@ -35,13 +34,14 @@ record Covariance(double[] keys, double[] values) {
         }
         text.read(layer, token, vectors.keyAt(head), keyDim, key, 0);
         text.read(layer, token, vectors.valueAt(head), valueDim, value, 0);
-        int at = rowOf.applyAsInt(text.tokens()[token]) * vectors.width();
+        int keyRow = picks.ofKey(text, token) * vectors.width() + vectors.keyAt(head);
+        int valueRow = picks.ofValue(text, token) * vectors.width() + vectors.valueAt(head);
         for (int i = 0; i < keyDim; i++) {
-          double away = key[i] - rows[at + vectors.keyAt(head) + i];
+          double away = key[i] - rows[keyRow + i];
           keys[i] += away * away;
         }
         for (int i = 0; i < valueDim; i++) {
-          value[i] -= rows[at + vectors.valueAt(head) + i];
+          value[i] -= rows[valueRow + i];
         }
         for (int i = 0; i < valueDim; i++) {
           for (int j = 0; j <= i; j++) {

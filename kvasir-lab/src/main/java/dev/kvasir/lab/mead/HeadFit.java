@@ -4,7 +4,6 @@ import dev.kvasir.codec.Page;
 import dev.kvasir.codec.mead.HeadProfile;
 import dev.kvasir.codec.mead.TokenClassing;
 import java.util.List;
-import java.util.function.IntUnaryOperator;
 
 /** Finds what the cache needs to know of one head, from its metric and from what was kept. */
 final class HeadFit {
@@ -72,16 +71,16 @@ final class HeadFit {
   }
 
   /**
-   * @param rowOf the table row of a token id
+   * @param picks the table rows of a token
    */
-  HeadProfile fit(List<KeptText> texts, IntUnaryOperator rowOf) {
+  HeadProfile fit(List<KeptText> texts, RowPicks picks) {
     ClassSums sums = new ClassSums();
     float[] left = new float[PAGE * (keyDim + valueDim)];
     for (KeptText text : texts) {
       PageRanks ranks = text.ranks(layer);
       for (int page = 0; page < ranks.pages(); page++) {
         int first = PageRanks.SINKS + page * PAGE;
-        readLeft(text, first, rowOf, left);
+        readLeft(text, first, picks, left);
         sums.addPage(left, ranks, first);
       }
     }
@@ -132,20 +131,21 @@ final class HeadFit {
   }
 
   /** What tables leave of a page: keys times their weights, and components. */
-  private void readLeft(KeptText text, int first, IntUnaryOperator rowOf, float[] left) {
+  private void readLeft(KeptText text, int first, RowPicks picks, float[] left) {
     int both = keyDim + valueDim;
     float[] value = new float[valueDim];
     for (int i = 0; i < PAGE; i++) {
-      int row = rowOf.applyAsInt(text.tokens()[first + i]);
+      int keyRow = picks.ofKey(text, first + i);
+      int valueRow = picks.ofValue(text, first + i);
       int at = i * both;
       text.read(layer, first + i, vectors.keyAt(head), keyDim, left, at);
       for (int k = 0; k < keyDim; k++) {
-        left[at + k] = (left[at + k] - keyTable.value(row, k, keyDim)) * keyWeights[k];
+        left[at + k] = (left[at + k] - keyTable.value(keyRow, k, keyDim)) * keyWeights[k];
       }
       text.read(layer, first + i, vectors.valueAt(head), valueDim, value, 0);
       change(value, 0, left, at + keyDim);
       for (int k = 0; k < valueDim; k++) {
-        left[at + keyDim + k] -= valueTable.value(row, k, valueDim);
+        left[at + keyDim + k] -= valueTable.value(valueRow, k, valueDim);
       }
     }
   }

@@ -18,7 +18,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
-import java.util.function.IntUnaryOperator;
+import java.util.function.IntFunction;
 import java.util.stream.DoubleStream;
 import java.util.stream.IntStream;
 
@@ -123,30 +123,87 @@ public final class MeadCalibration {
       Profile profile) {
     WorkListener listener = progress.begin("fitting");
     Metric[][] metrics = metrics(sums, journal, fitted, heldOut);
-    TableRows rows = TableRows.mostFrequent(sums, settings.tableRows());
-    List<List<HeadProfile>> withTables = new ArrayList<>();
-    List<List<HeadProfile>> without = new ArrayList<>();
-    float[][] contextFree = contextFree(rows, sums);
-    for (int layer = 0; layer < shape.layers() && !listener.stopped(); layer++) {
-      float[] table = table(layer, rows, sums, contextFree[layer]);
-      withTables.add(heads(layer, metrics, fitted, heldOut, table, rows.weights(), rows::rowOf));
-      float[] mean = sums.mean(layer);
-      without.add(heads(layer, metrics, fitted, heldOut, mean, new double[] {1}, id -> 0));
-      listener.progress(layer + 1, shape.layers());
+    Profile made = profile;
+    int done = 0;
+    for (TableKind kind : settings.tables()) {
+      IntFunction<LayerTable> tables = tables(kind, sums, metrics, fitted, heldOut);
+      List<List<HeadProfile>> layers = new ArrayList<>();
+      for (int layer = 0; layer < shape.layers() && !listener.stopped(); layer++) {
+        layers.add(heads(layer, metrics[layer], fitted, heldOut, tables.apply(layer)));
+        listener.progress(++done, shape.layers() * settings.tables().size());
+      }
+      if (listener.stopped()) {
+        return Optional.empty();
+      }
+      int[] tokenRows = kind == TableKind.TOKENS ? rowsOfIds(sums).rowOfIds() : new int[0];
+      made = new MeadProfile(kind, layers, tokenRows).addTo(made, shape);
     }
-    if (listener.stopped()) {
-      return Optional.empty();
-    }
-    Profile made =
-        new MeadProfile(TableKind.TOKENS, withTables, rows.rowOfIds()).addTo(profile, shape);
-    made = new MeadProfile(TableKind.OFF, without, new int[0]).addTo(made, shape);
-    return Optional.of(new FirstLayerRows(model).read().addTo(made, shape));
+    boolean knowsTokens = settings.tables().contains(TableKind.TOKENS);
+    return Optional.of(knowsTokens ? new FirstLayerRows(model).read().addTo(made, shape) : made);
+  }
+
+  private TableRows rowsOfIds(TokenSums sums) {
+    return TableRows.mostFrequent(sums, settings.tableRows());
+  }
+
+  /**
+   * What is taken off vectors of a layer.
+   *
+   * @param rows (rows, width of {@link HeadVectors})
+   * @param weights how often each row is met
+   * @param picks of each head
+   */
+  private record LayerTable(float[] rows, double[] weights, IntFunction<RowPicks> picks) {}
+
+  private IntFunction<LayerTable> tables(
+      TableKind kind,
+      TokenSums sums,
+      Metric[][] metrics,
+      List<KeptText> fitted,
+      List<KeptText> heldOut) {
+    return switch (kind) {
+      case TOKENS -> {
+        TableRows rows = rowsOfIds(sums);
+        float[][] contextFree = contextFree(rows, sums);
+        RowPicks picks = RowPicks.byId(rows::rowOf);
+        yield layer ->
+            new LayerTable(
+                table(layer, rows, sums, contextFree[layer]), rows.weights(), head -> picks);
+      }
+      case CENTROIDS -> layer -> centroids(layer, metrics[layer], fitted, heldOut);
+      case OFF -> {
+        RowPicks first = RowPicks.byId(id -> 0);
+        yield layer -> new LayerTable(sums.mean(layer), new double[] {1}, head -> first);
+      }
+    };
+  }
+
+  private LayerTable centroids(
+      int layer, Metric[] metrics, List<KeptText> fitted, List<KeptText> heldOut) {
+    float[] rows = new float[HeadCentroids.ROWS * vectors.width()];
+    RowPicks[] picks = new RowPicks[shape.kvHeads()];
+    List<KeptText> all = joined(fitted, heldOut);
+    decoder
+        .crew()
+        .run(
+            (head, worker) ->
+                picks[head] =
+                    new HeadCentroids(layer, head, vectors, decoder.kernels())
+                        .fit(metrics[head], fitted, all, rows),
+            shape.kvHeads());
+    return new LayerTable(rows, HeadCentroids.weights(), head -> picks[head]);
+  }
+
+  private static List<KeptText> joined(List<KeptText> fitted, List<KeptText> heldOut) {
+    List<KeptText> all = new ArrayList<>(fitted);
+    all.addAll(heldOut);
+    return all;
   }
 
   private Metric[][] metrics(
       TokenSums sums, MetricJournal journal, List<KeptText> fitted, List<KeptText> heldOut) {
-    List<KeptText> all = new ArrayList<>(fitted);
-    all.addAll(heldOut);
+    List<KeptText> all = joined(fitted, heldOut);
+    RowPicks first = RowPicks.byId(id -> 0);
     Covariance[][] spread = new Covariance[shape.layers()][shape.kvHeads()];
     decoder
         .crew()
@@ -155,13 +212,13 @@ public final class MeadCalibration {
               int layer = part / shape.kvHeads();
               int head = part % shape.kvHeads();
               float[] mean = sums.mean(layer);
-              spread[layer][head] = covariance(all, layer, head, mean, id -> 0);
+              spread[layer][head] = covariance(all, layer, head, mean, first);
             },
             shape.layers() * shape.kvHeads());
     MetricSums prose = journal.prose();
     MetricSums margins = journal.margins();
     double share = 1;
-    if (margins != null) {
+    if (margins != null && journal.hasProse()) {
       share = traces(prose, null, 1, spread).sum() / traces(margins, null, 1, spread).sum();
     }
     double[] byLayer = traces(prose, margins, share, spread).toArray();
@@ -190,30 +247,28 @@ public final class MeadCalibration {
   }
 
   private Covariance covariance(
-      List<KeptText> texts, int layer, int head, float[] rows, IntUnaryOperator rowOf) {
+      List<KeptText> texts, int layer, int head, float[] rows, RowPicks picks) {
     return Covariance.of(
-        texts, layer, head, vectors, rows, rowOf, shape.keyDim(), shape.valueDim());
+        texts, layer, head, vectors, rows, picks, shape.keyDim(), shape.valueDim());
   }
 
   private List<HeadProfile> heads(
       int layer,
-      Metric[][] metrics,
+      Metric[] metrics,
       List<KeptText> fitted,
       List<KeptText> heldOut,
-      float[] rows,
-      double[] weights,
-      IntUnaryOperator rowOf) {
+      LayerTable table) {
     HeadProfile[] heads = new HeadProfile[shape.kvHeads()];
-    List<KeptText> all = new ArrayList<>(fitted);
-    all.addAll(heldOut);
+    List<KeptText> all = joined(fitted, heldOut);
     decoder
         .crew()
         .run(
             (head, worker) -> {
+              RowPicks picks = table.picks.apply(head);
               Covariance left =
                   Covariance.mean(
-                      covariance(fitted, layer, head, rows, rowOf),
-                      covariance(heldOut, layer, head, rows, rowOf));
+                      covariance(fitted, layer, head, table.rows, picks),
+                      covariance(heldOut, layer, head, table.rows, picks));
               HeadFit fit =
                   new HeadFit(
                       layer,
@@ -221,11 +276,11 @@ public final class MeadCalibration {
                       vectors,
                       shape.keyDim(),
                       shape.valueDim(),
-                      metrics[layer][head],
+                      metrics[head],
                       left,
-                      rows,
-                      weights);
-              heads[head] = fit.fit(all, rowOf);
+                      table.rows,
+                      table.weights);
+              heads[head] = fit.fit(all, picks);
             },
             shape.kvHeads());
     return List.of(heads);

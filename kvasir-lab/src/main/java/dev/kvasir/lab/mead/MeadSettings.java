@@ -1,16 +1,26 @@
 package dev.kvasir.lab.mead;
 
+import dev.kvasir.codec.mead.TableKind;
+import java.util.SortedSet;
+
 /**
  * How much is read.
  *
  * @param length tokens of a text
- * @param proseTexts that tables are made of
+ * @param proseTexts that tables are made of; 0 to learn from questions alone
  * @param taskTexts the same with questions; 0 to learn from prose alone
  * @param metricTexts of each kind that the loss is followed back in
  * @param tableRows at the most, for the token ids that are met most often
+ * @param tables kinds that are made
  */
 public record MeadSettings(
-    int length, int proseTexts, int taskTexts, int metricTexts, int tableRows, long seed) {
+    int length,
+    int proseTexts,
+    int taskTexts,
+    int metricTexts,
+    int tableRows,
+    SortedSet<TableKind> tables,
+    long seed) {
   /** A sixth of what tables are made of is kept, and as much that they are not made of. */
   private static final int KEPT = 12;
 

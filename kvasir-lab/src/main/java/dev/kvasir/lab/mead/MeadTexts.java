@@ -17,7 +17,14 @@ import java.util.Optional;
  * @param settings how much of either is kept, held out or followed back
  */
 public record MeadTexts(List<int[]> prose, List<MarkedText> tasks, MeadSettings settings) {
-  private static final int PERIOD = 6;
+  /**
+   * One text of so many is held out, and one kept. Kinds of texts take turns, and so do the
+   * openings of prose, sixteen of them: with no factor in common all kinds are among those.
+   */
+  private static final int PERIOD = 7;
+
+  /** Facts are hidden in the prose of as many texts. */
+  private static final int FILLERS = 8;
 
   /** Enough for all weights to be read once for many tokens. */
   private static final int SIDE_BY_SIDE = 32;
@@ -29,10 +36,11 @@ public record MeadTexts(List<int[]> prose, List<MarkedText> tasks, MeadSettings 
    */
   public static Optional<MeadTexts> selfMade(
       Model model, MeadSettings settings, Runner runner, WorkListener listener) {
-    List<int[]> prose = selfMade(settings.proseTexts(), settings, runner, listener);
-    return prose.size() < settings.proseTexts()
+    int wanted = Math.max(settings.proseTexts(), settings.taskTexts() > 0 ? FILLERS : 0);
+    List<int[]> made = selfMade(wanted, settings, runner, listener);
+    return made.size() < wanted
         ? Optional.empty()
-        : Optional.of(of(model, prose, settings));
+        : Optional.of(of(model, made, settings.proseTexts(), settings));
   }
 
   /** Fewer where the listener asked to stop. */
@@ -62,23 +70,26 @@ public record MeadTexts(List<int[]> prose, List<MarkedText> tasks, MeadSettings 
       int from = (int) ((long) i * whole / count) * length;
       prose.add(Arrays.copyOfRange(ids, from, from + length));
     }
-    return of(model, prose, settings);
+    return of(model, prose, count, settings);
   }
 
-  private static MeadTexts of(Model model, List<int[]> prose, MeadSettings settings) {
+  /**
+   * @param prose to hide facts in
+   * @param read how many of them are read as they are
+   */
+  private static MeadTexts of(Model model, List<int[]> prose, int read, MeadSettings settings) {
     String filler = filler(model, prose);
     TaskTexts maker = new TaskTexts(model.tokenizer(), filler, settings.length(), settings.seed());
     List<MarkedText> tasks = new ArrayList<>();
     for (int i = 0; i < settings.taskTexts(); i++) {
       tasks.add(maker.text(i));
     }
-    return new MeadTexts(prose, tasks, settings);
+    return new MeadTexts(prose.subList(0, read), tasks, settings);
   }
 
-  /** Facts are hidden in some of the prose. */
   private static String filler(Model model, List<int[]> prose) {
     StringBuilder text = new StringBuilder();
-    for (int[] some : prose.subList(0, Math.min(prose.size(), 8))) {
+    for (int[] some : prose.subList(0, Math.min(prose.size(), FILLERS))) {
       text.append(model.tokenizer().decode(some, true)).append(". ");
     }
     return text.toString();
@@ -113,7 +124,9 @@ public record MeadTexts(List<int[]> prose, List<MarkedText> tasks, MeadSettings 
   List<MarkedText> toFollow() {
     List<MarkedText> texts = new ArrayList<>();
     for (int i = 0; i < settings.metricTexts(); i++) {
-      texts.add(MarkedText.prose(spread(prose, i)));
+      if (!prose.isEmpty()) {
+        texts.add(MarkedText.prose(spread(prose, i)));
+      }
       if (!tasks.isEmpty()) {
         texts.add(spread(tasks, i));
       }

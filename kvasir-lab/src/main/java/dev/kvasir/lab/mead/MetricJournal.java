@@ -90,6 +90,11 @@ public final class MetricJournal {
     return prose;
   }
 
+  /** Whether any text was one in which nothing was asked. */
+  boolean hasProse() {
+    return asked < done;
+  }
+
   /** Null where nothing was asked. */
   MetricSums margins() {
     return asked == 0 ? null : margins;

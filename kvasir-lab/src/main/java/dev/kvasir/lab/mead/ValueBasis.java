@@ -25,10 +25,7 @@ record ValueBasis(float[] to, float[] from) {
    * @param covariance (dim, dim)
    */
   static ValueBasis of(double[] metric, double[] covariance, int dim) {
-    R064Store f = store(regular(metric, dim), dim);
-    Cholesky<Double> cholesky = Cholesky.R064.make(dim, dim);
-    cholesky.decompose(f);
-    MatrixStore<Double> c = cholesky.getL();
+    MatrixStore<Double> c = lower(regular(metric, dim), dim);
     MatrixStore<Double> inner = c.transpose().multiply(store(covariance, dim)).multiply(c);
     Eigenvalue<Double> eigen = Eigenvalue.R064.make(dim, true);
     eigen.decompose(inner);
@@ -49,6 +46,26 @@ record ValueBasis(float[] to, float[] from) {
       }
     }
     return new ValueBasis(to, from);
+  }
+
+  private static MatrixStore<Double> lower(double[] metric, int dim) {
+    Cholesky<Double> cholesky = Cholesky.R064.make(dim, dim);
+    cholesky.decompose(store(metric, dim));
+    return cholesky.getL();
+  }
+
+  /**
+   * The lower triangle C of a regular metric {@code C . C^T}.
+   *
+   * @return (dim, dim)
+   */
+  static double[] root(double[] metric, int dim) {
+    MatrixStore<Double> c = lower(metric, dim);
+    double[] root = new double[dim * dim];
+    for (int i = 0; i < root.length; i++) {
+      root[i] = c.doubleValue(i / dim, i % dim);
+    }
+    return root;
   }
 
   /** A metric with a little of every direction. */

@@ -10,9 +10,17 @@ import java.util.Set;
 enum MethodFamily {
   TABLES("tables of tokens", "#e0395f", "mead"),
   GROUPS("scales by group", "#3f86cf", "kivi", "patternkv", "ott", "skvq"),
-  ROTATED("rotated or balanced", "#9a7d0a", "quarot", "turboquant", "rotatekv", "qserve", "kvarn"),
+  ROTATED(
+      "rotated or balanced",
+      "#9a7d0a",
+      "quarot",
+      "turboquant",
+      "rotatekv",
+      "qserve",
+      "kvarn",
+      "oscar"),
   WIDTHS("more bits for some", "#1f9379", "mixkvq", "pmkvq", "kvtuner", "zipcache", "mikv"),
-  CODEBOOKS("codebooks", "#a868c9", "commvq", "kvquant"),
+  CODEBOOKS("codebooks", "#a868c9", "commvq", "kvquant", "vqllm"),
   OTHERS("others", SvgPicture.GREY);
 
   private final String title;

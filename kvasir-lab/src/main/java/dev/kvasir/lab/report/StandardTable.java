@@ -10,6 +10,7 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 /**
  * A table of the results page: which kinds of cache it compares, and on what. All rows of a table
@@ -84,7 +85,7 @@ public record StandardTable(
   private static final StandardTable BASELINES =
       chunked(
           "baselines",
-          EnumSet.of(Task.PPL, Task.KLD, Task.PROSE),
+          EnumSet.of(Task.PPL, Task.KLD, Task.PROSE, Task.NEEDLE, Task.CHAIN),
           List.of(8000),
           "fp32",
           "kivi:4,sinks=16",
@@ -99,11 +100,14 @@ public record StandardTable(
           "turboquant:2,sinks=16",
           "rotatekv:2,sinks=16",
           "kvarn:2,sinks=16",
+          "oscar:2,sinks=16",
           "ott:2,sinks=16",
           "zipcache:2,sinks=16",
           "mikv:2,sinks=16",
           "skvq:2,group=32,sinks=16",
-          "kvquant:2,sinks=16");
+          "kvquant:2,sinks=16",
+          "vqllm:2,sinks=16",
+          "vqllm:1,sinks=16");
 
   /** Text as it is generated: what a cache attends to was written under its own packed past. */
   private static final StandardTable DRIFT =
@@ -115,15 +119,30 @@ public record StandardTable(
               "kivi:2,group=32,sinks=16",
               "kivi:2,sinks=16",
               "patternkv:2,sinks=16",
+              "patternkv:2,rope=static,sinks=16",
               "mixkvq,sinks=16",
               "pmkvq:2,widths=same,sinks=16",
               "commvq:2,sinks=16",
               "commvq:1,sinks=16",
+              "mead:2.5,sinks=16",
+              "mead:1.5,sinks=16",
+              "mead:1,sinks=16",
               "quarot:4,sinks=16",
+              "qserve:4,sinks=16",
+              "kvtuner:3,sinks=16",
               "turboquant:3,sinks=16",
+              "turboquant:2,sinks=16",
+              "quarot:2,sinks=16",
+              "rotatekv:2,sinks=16",
               "kvarn:2,sinks=16",
+              "oscar:2,sinks=16",
+              "ott:2,sinks=16",
+              "skvq:2,group=32,sinks=16",
               "kvquant:2,sinks=16",
-              "zipcache:2,sinks=16"),
+              "zipcache:2,sinks=16",
+              "mikv:2,sinks=16",
+              "vqllm:2,sinks=16",
+              "vqllm:1,sinks=16"),
           EnumSet.of(Task.DRIFT),
           List.of(1000),
           DRIFT_SAMPLES,
@@ -251,11 +270,14 @@ public record StandardTable(
           "commvq:2,sinks=16",
           "commvq:2,beam=1,sinks=16");
 
-  /** Mead from one bit to three, beside the best of the others near those bits. */
+  /**
+   * Mead from one bit to three, beside KIVI and codebooks; {@code methods} has the others, with the
+   * same texts and tasks.
+   */
   private static final StandardTable MEAD =
       chunked(
           "mead",
-          EnumSet.of(Task.PROSE, Task.CHAIN),
+          EnumSet.of(Task.PROSE, Task.NEEDLE, Task.CHAIN),
           List.of(8000),
           "mead:1,sinks=16",
           "mead:1.25,sinks=16",
@@ -266,9 +288,6 @@ public record StandardTable(
           "kivi:2,group=32,sinks=16",
           "kivi:3,group=64,sinks=16",
           "kivi:4,sinks=16",
-          "patternkv:2,sinks=16",
-          "mixkvq,sinks=16",
-          "pmkvq:2,widths=same,sinks=16",
           "commvq:1,sinks=16",
           "commvq:2,sinks=16");
 
@@ -276,9 +295,10 @@ public record StandardTable(
   private static final StandardTable MEAD_PARTS =
       chunked(
           "mead-parts",
-          EnumSet.of(Task.PROSE, Task.CHAIN),
+          EnumSet.of(Task.PROSE, Task.NEEDLE, Task.CHAIN),
           List.of(8000),
           "mead:1.5,sinks=16",
+          "mead:1.5,tables=centroids,sinks=16",
           "mead:1.5,tables=off,sinks=16",
           "mead:1.5,first=coded,sinks=16",
           "mead:1.5,classes=energy,sinks=16",
@@ -315,6 +335,20 @@ public record StandardTable(
 
   private static String names() {
     return ALL.stream().map(StandardTable::name).collect(Collectors.joining(", "));
+  }
+
+  /**
+   * Every so manieth row, for one of several processes that share a table.
+   *
+   * @param number of the process, from 1 on
+   */
+  public StandardTable part(int number, int ofAll) {
+    List<String> some =
+        IntStream.range(0, specs.size())
+            .filter(row -> row % ofAll == number - 1)
+            .mapToObj(specs::get)
+            .toList();
+    return new StandardTable(name, some, tasks, contexts, samples, prefill);
   }
 
   public Settings settings() {

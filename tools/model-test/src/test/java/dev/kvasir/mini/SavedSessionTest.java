@@ -85,6 +85,8 @@ class SavedSessionTest {
         "rotatekv:2",
         "qserve:4,window=0",
         "kvarn:2",
+        "oscar:2",
+        "vqllm:2,window=0",
         "mead:1.5",
         "mead:2.5,budget=2MiB"
       })

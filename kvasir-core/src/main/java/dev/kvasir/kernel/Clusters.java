@@ -1,6 +1,5 @@
-package dev.kvasir.codec.patternkv;
+package dev.kvasir.kernel;
 
-import dev.kvasir.kernel.Kernels;
 import java.util.Arrays;
 import java.util.Random;
 
@@ -8,7 +7,7 @@ import java.util.Random;
  * Lloyd's k-means with the seeding of k-means++ (Arthur and Vassilvitskii, 2007), by squared
  * Euclidean distance {@code |x|^2 - 2 x.m + |m|^2}. The same vectors always give the same centres.
  */
-final class Clusters {
+public final class Clusters {
   private static final long SEED = 20_250_917;
 
   /** Centres hardly move after as many rounds. */
@@ -52,7 +51,8 @@ final class Clusters {
    * @param wanted up to {@code count}; where fewer vectors differ, some centres are equal
    * @return (wanted, depth)
    */
-  static float[] centres(Kernels kernels, float[] vectors, int count, int depth, int wanted) {
+  public static float[] centres(
+      Kernels kernels, float[] vectors, int count, int depth, int wanted) {
     Clusters clusters = new Clusters(kernels, vectors, count, depth, wanted);
     clusters.seed();
     Arrays.fill(clusters.nearest, -1);
@@ -60,6 +60,24 @@ final class Clusters {
       clusters.moveCentres();
     }
     return clusters.centres;
+  }
+
+  /**
+   * The centre that each vector is nearest to.
+   *
+   * @param vectors (count, depth)
+   * @param centres (wanted, depth)
+   * @return (count)
+   */
+  public static int[] nearest(
+      Kernels kernels, float[] vectors, int count, int depth, float[] centres) {
+    Clusters clusters = new Clusters(kernels, vectors, count, depth, centres.length / depth);
+    System.arraycopy(centres, 0, clusters.centres, 0, centres.length);
+    for (int centre = 0; centre < clusters.wanted; centre++) {
+      clusters.centreSquares[centre] = clusters.square(centres, centre);
+    }
+    clusters.assign();
+    return clusters.nearest;
   }
 
   /** Each further centre is a vector, drawn by its squared distance to the centres so far. */

@@ -1,9 +1,8 @@
-package dev.kvasir.codec.patternkv;
+package dev.kvasir.kernel;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
-import dev.kvasir.kernel.ScalarKernels;
 import java.util.Arrays;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
@@ -74,5 +73,17 @@ class ClustersTest {
       nearest = Math.min(nearest, Math.sqrt(sum));
     }
     return nearest;
+  }
+
+  @Test
+  void aVectorIsToldTheCentreNextToIt() {
+    float[] centres = new float[3 * DEPTH];
+    Arrays.fill(centres, DEPTH, 2 * DEPTH, 1);
+    Arrays.fill(centres, 2 * DEPTH, 3 * DEPTH, -1);
+    float[] vectors = new float[2 * DEPTH];
+    Arrays.fill(vectors, 0, DEPTH, 0.8f);
+    Arrays.fill(vectors, DEPTH, 2 * DEPTH, -0.4f);
+    assertThat(Clusters.nearest(new ScalarKernels(), vectors, 2, DEPTH, centres))
+        .containsExactly(1, 0);
   }
 }

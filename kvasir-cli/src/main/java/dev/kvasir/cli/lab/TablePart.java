@@ -1,0 +1,30 @@
+package dev.kvasir.cli.lab;
+
+import dev.kvasir.error.InvalidInputException;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * Which rows of a table are measured by one of several processes.
+ *
+ * @param number from 1 on
+ */
+record TablePart(int number, int ofAll) {
+  private static final Pattern TYPED = Pattern.compile("(\\d{1,3})/(\\d{1,3})");
+
+  /**
+   * @param typed as in {@code 2/4}
+   */
+  static TablePart parse(String typed) {
+    Matcher found = TYPED.matcher(typed);
+    if (found.matches()) {
+      int number = Integer.parseInt(found.group(1));
+      int ofAll = Integer.parseInt(found.group(2));
+      if (number >= 1 && number <= ofAll) {
+        return new TablePart(number, ofAll);
+      }
+    }
+    throw new InvalidInputException(
+        "--part is '%s'; expected a number of as many as there are, as in 2/4".formatted(typed));
+  }
+}

@@ -1,0 +1,87 @@
+package dev.kvasir.cli.lab;
+
+import dev.kvasir.Model;
+import dev.kvasir.cli.terminal.Interruption;
+import dev.kvasir.cli.terminal.Streams;
+import dev.kvasir.codec.vqllm.VqllmProfile;
+import dev.kvasir.kernel.Crew;
+import dev.kvasir.lab.codebook.ResidualTraining;
+import dev.kvasir.lab.codebook.TextVectors;
+import dev.kvasir.lab.codebook.VectorSample.Side;
+import dev.kvasir.profile.Profile;
+import java.nio.file.Path;
+import java.util.Optional;
+
+/** Trains residual codebooks, and says what they leave of text that they were not trained on. */
+final class VqllmCalibration {
+  /** Of which each gives as many vectors as a layer has groups of channels. */
+  static final int TOKENS = 4096;
+
+  private final Model model;
+  private final TextVectors.Settings settings;
+  private final CalibrationText text;
+  private final Path out;
+  private final Streams streams;
+  private final Crew crew;
+  private final Interruption interruption;
+
+  VqllmCalibration(
+      Model model,
+      TextVectors.Settings settings,
+      CalibrationText text,
+      Path out,
+      Streams streams,
+      Crew crew,
+      Interruption interruption) {
+    this.model = model;
+    this.settings = settings;
+    this.text = text;
+    this.out = out;
+    this.streams = streams;
+    this.crew = crew;
+    this.interruption = interruption;
+  }
+
+  /**
+   * @return the exit code
+   */
+  int run() {
+    profile(); // of another model it is refused before any work
+    Optional<TextVectors> vectors = read();
+    Optional<VqllmProfile> made = vectors.flatMap(this::train);
+    if (made.isEmpty()) {
+      streams.note("interrupted; nothing is kept");
+      return Interruption.EXIT_CODE;
+    }
+    made.get()
+        .addTo(profile(), model.config().cacheShape())
+        .withNote(VqllmProfile.PART + "/source", settings + ", " + text.mark())
+        .write(out);
+    for (int stages : new int[] {4, 8}) {
+      streams
+          .out()
+          .printf(
+              "vqllm:%d leaves %.3f of keys and %.3f of values%n",
+              stages / 4,
+              ResidualTraining.left(vectors.get().heldOut(), Side.KEYS, made.get(), stages),
+              ResidualTraining.left(vectors.get().heldOut(), Side.VALUES, made.get(), stages));
+    }
+    return 0;
+  }
+
+  private Profile profile() {
+    return Profile.openOrEmpty(out, model.fingerprint(), model.name());
+  }
+
+  private Optional<TextVectors> read() {
+    try (Watch watch = new Watch(streams, "reading", interruption)) {
+      return TextVectors.read(model, text.name(), text.words(), settings, watch);
+    }
+  }
+
+  private Optional<VqllmProfile> train(TextVectors vectors) {
+    try (Watch watch = new Watch(streams, "training", interruption)) {
+      return new ResidualTraining(vectors.training()).run(crew, watch);
+    }
+  }
+}

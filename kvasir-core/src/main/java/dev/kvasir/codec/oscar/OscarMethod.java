@@ -1,0 +1,44 @@
+package dev.kvasir.codec.oscar;
+
+import dev.kvasir.codec.CachePlan;
+import dev.kvasir.codec.Calibration;
+import dev.kvasir.codec.Method;
+import dev.kvasir.codec.SpecText;
+import java.util.List;
+import java.util.Optional;
+
+/** OSCAR: heads rotated by what attention looks for, then uniform codes of cut ranges by token. */
+public final class OscarMethod implements Method {
+  @Override
+  public List<String> names() {
+    return List.of("oscar");
+  }
+
+  @Override
+  public String typed() {
+    return "oscar:BITS";
+  }
+
+  @Override
+  public List<String> help() {
+    return List.of(
+        "oscar:1|2|3|4|8: k, v (bits),",
+        "  group (32|64|128), clip (0 to 1); with",
+        "  rotations of the profile");
+  }
+
+  @Override
+  public CachePlan plan(SpecText spec) {
+    return OscarPlan.of(spec);
+  }
+
+  @Override
+  public boolean looksUp() {
+    return true;
+  }
+
+  @Override
+  public Optional<Calibration> calibration() {
+    return Optional.of(new Calibration(Calibration.Command.CALIBRATE, List.of()));
+  }
+}

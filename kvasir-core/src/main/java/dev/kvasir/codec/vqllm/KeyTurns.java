@@ -1,0 +1,46 @@
+package dev.kvasir.codec.vqllm;
+
+import dev.kvasir.kernel.Rotation;
+
+/** Keys as they were before rotation, in the order of pairs that turn together, and back. */
+final class KeyTurns {
+  private final Rotation rotation;
+  private final int[] channels; // (keyDim), the channel at each place
+
+  KeyTurns(Rotation rotation, int keyDim) {
+    this.rotation = rotation;
+    this.channels = rotation.pairOrder(keyDim);
+  }
+
+  /**
+   * @param keys (tokens, keyDim) of consecutive positions from {@code at} on, in place
+   */
+  void back(float[] keys, int at, int tokens, int position) {
+    int dim = channels.length;
+    rotation.turn(keys, at, dim, tokens, -position);
+    rotation.turnBackAlong(keys, at, dim, tokens);
+    float[] paired = new float[dim];
+    for (int token = at; token < at + tokens * dim; token += dim) {
+      for (int place = 0; place < dim; place++) {
+        paired[place] = keys[token + channels[place]];
+      }
+      System.arraycopy(paired, 0, keys, token, dim);
+    }
+  }
+
+  /** The channel at each place in the order of pairs. // (keyDim) */
+  int[] channels() {
+    return channels;
+  }
+
+  /**
+   * Turns keys to their positions.
+   *
+   * @param keys (tokens, keyDim) in the model's order, in place
+   */
+  void forth(float[] keys, int tokens, int position) {
+    int dim = channels.length;
+    rotation.turnAlong(keys, 0, dim, tokens);
+    rotation.turn(keys, 0, dim, tokens, position);
+  }
+}

@@ -1,0 +1,89 @@
+package dev.kvasir.codec.vqllm;
+
+import dev.kvasir.kernel.Kernels;
+import java.util.Arrays;
+
+/**
+ * Codebooks of a layer's keys or values, each of what the ones before it leave.
+ *
+ * @param rows (stages, ROWS, CHANNELS)
+ */
+public record ResidualBooks(float[] rows) {
+  /** Of a codebook: a byte tells them apart. */
+  public static final int ROWS = 256;
+
+  /** As many as a profile has. */
+  public static final int STAGES = 8;
+
+  private static final int CHANNELS = ChannelGroups.CHANNELS;
+
+  /** Where a row begins. */
+  static int at(int stage, int row) {
+    return (stage * ROWS + row) * CHANNELS;
+  }
+
+  /**
+   * The nearest row of each stage, one stage after another.
+   *
+   * @param x (count, CHANNELS); what no stage takes off is left
+   * @param codes (count, stages), set
+   */
+  public void encode(Kernels kernels, float[] x, int count, int stages, byte[] codes) {
+    float[] products = new float[count * ROWS];
+    float[] halves = new float[ROWS];
+    for (int stage = 0; stage < stages; stage++) {
+      for (int row = 0; row < ROWS; row++) {
+        halves[row] = halfSquare(at(stage, row));
+      }
+      kernels
+          .floats()
+          .products(
+              x,
+              0,
+              CHANNELS,
+              count,
+              rows,
+              at(stage, 0),
+              CHANNELS,
+              ROWS,
+              CHANNELS,
+              products,
+              0,
+              ROWS);
+      for (int i = 0; i < count; i++) {
+        int best = best(products, i * ROWS, halves);
+        codes[i * stages + stage] = (byte) best;
+        int from = at(stage, best);
+        for (int c = 0; c < CHANNELS; c++) {
+          x[i * CHANNELS + c] -= rows[from + c];
+        }
+      }
+    }
+  }
+
+  private float halfSquare(int from) {
+    float sum = 0;
+    for (int i = from; i < from + CHANNELS; i++) {
+      sum += rows[i] * rows[i];
+    }
+    return sum / 2;
+  }
+
+  private static int best(float[] products, int at, float[] halves) {
+    int best = 0;
+    for (int row = 1; row < ROWS; row++) {
+      if (products[at + row] - halves[row] > products[at + best] - halves[best]) {
+        best = row;
+      }
+    }
+    return best;
+  }
+
+  long bytes() {
+    return (long) Float.BYTES * rows.length;
+  }
+
+  int fingerprint() {
+    return Arrays.hashCode(rows);
+  }
+}

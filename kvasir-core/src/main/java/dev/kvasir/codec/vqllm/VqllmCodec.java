@@ -1,0 +1,120 @@
+package dev.kvasir.codec.vqllm;
+
+import dev.kvasir.codec.CacheShape;
+import dev.kvasir.codec.Page;
+import dev.kvasir.codec.StatelessCodec;
+import dev.kvasir.kernel.Kernels;
+import dev.kvasir.memory.SharedArena;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.IntStream;
+
+/**
+ * Packs tokens with the codebooks of their layer.
+ *
+ * @param books by layer; empty where bytes are foretold alone
+ * @param turns of keys; empty where bytes are foretold alone
+ * @param keyMembers channels of keys by their places in groups
+ * @param valueMembers the same of values
+ */
+record VqllmCodec(
+    VqllmShape shape,
+    List<LayerBooks> books,
+    Optional<KeyTurns> turns,
+    int[] keyMembers,
+    int[] valueMembers,
+    Kernels kernels)
+    implements StatelessCodec {
+  private static final float MOST_SCALE = 65504; // the largest half
+
+  static VqllmCodec ofSizes(CacheShape shape, int stages) {
+    return new VqllmCodec(
+        VqllmShape.of(shape, stages), List.of(), Optional.empty(), new int[0], new int[0], null);
+  }
+
+  static VqllmCodec of(
+      CacheShape shape, int stages, List<LayerBooks> books, KeyTurns turns, Kernels kernels) {
+    VqllmShape pages = VqllmShape.of(shape, stages);
+    return new VqllmCodec(
+        pages,
+        books,
+        Optional.of(turns),
+        pages.keys().members(turns.channels()),
+        pages.values().members(IntStream.range(0, shape.valueDim()).toArray()),
+        kernels);
+  }
+
+  @Override
+  public Page seal(SharedArena memory, int layer, int position, float[] keys, float[] values) {
+    int keyDim = shape.keys().dim();
+    for (int head = 0; head < shape.kvHeads(); head++) {
+      turns.orElseThrow().back(keys, head * Page.TOKENS * keyDim, Page.TOKENS, position);
+    }
+    VqllmPage page = new VqllmPage(memory, this, books.get(layer), position);
+    try {
+      encode(page, shape.keys(), books.get(layer).keys(), keys);
+      encode(page, shape.values(), books.get(layer).values(), values);
+      return page;
+    } catch (RuntimeException | Error e) {
+      page.close();
+      throw e;
+    }
+  }
+
+  /**
+   * @param x (kvHeads, tokens, dim)
+   */
+  private void encode(VqllmPage page, ChannelGroups side, ResidualBooks rows, float[] x) {
+    float[] scales = scales(x, side.dim());
+    int width = side.count() * ChannelGroups.CHANNELS;
+    float[] grouped = new float[Page.TOKENS * width];
+    byte[] codes = new byte[shape.headCodes(side)];
+    for (int head = 0; head < shape.kvHeads(); head++) {
+      for (int token = 0; token < Page.TOKENS; token++) {
+        int at = (head * Page.TOKENS + token) * side.dim();
+        float factor = scales[token] == 0 ? 0 : 1 / scales[token];
+        side.gather(x, at, factor, grouped, token * width);
+      }
+      rows.encode(kernels, grouped, Page.TOKENS * side.count(), shape.stages(), codes);
+      page.write(side, head, codes);
+    }
+    page.writeScales(side, scales);
+  }
+
+  /** Of all numbers of a token, as halves: the root of their mean square. */
+  private float[] scales(float[] x, int dim) {
+    float[] scales = new float[Page.TOKENS];
+    for (int token = 0; token < Page.TOKENS; token++) {
+      double sum = 0;
+      for (int head = 0; head < shape.kvHeads(); head++) {
+        int at = (head * Page.TOKENS + token) * dim;
+        for (int i = at; i < at + dim; i++) {
+          sum += (double) x[i] * x[i];
+        }
+      }
+      double root = Math.min(MOST_SCALE, Math.sqrt(sum / (shape.kvHeads() * dim)));
+      scales[token] = Float.float16ToFloat(Float.floatToFloat16((float) root));
+    }
+    return scales;
+  }
+
+  @Override
+  public Page read(SharedArena memory, int layer, byte[] form) {
+    return VqllmPage.read(memory, form, this, books.get(layer));
+  }
+
+  @Override
+  public long pageBytes() {
+    return shape.bytes();
+  }
+
+  @Override
+  public long codeBytes() {
+    return shape.codeBytes();
+  }
+
+  @Override
+  public long sharedBytes() {
+    return books.stream().mapToLong(layer -> layer.keys().bytes() + layer.values().bytes()).sum();
+  }
+}

@@ -1,0 +1,88 @@
+package dev.kvasir.lab.codebook;
+
+/**
+ * Values of some tokens on end, all heads of a token together, and how their errors add up in what
+ * later queries find: with attention {@code p}, the error of an output is {@code sum of p_t e_t},
+ * and the squares of all outputs are {@code e^T S e} with {@code S = sum of p p^T} over the
+ * queries.
+ *
+ * @param x (tokens, width), without their means and of length one
+ * @param spreads S of each head, times the lengths that were divided out // (kvHeads, tokens,
+ *     tokens)
+ */
+record AttendedBlock(int tokens, int width, float[] x, double[] spreads) {
+  /**
+   * What is wrong, in parts of what there is.
+   *
+   * @param ofValues squared errors of values
+   * @param ofOutputs squared errors of what is found
+   */
+  record Harm(double ofValues, double ofOutputs) {}
+
+  private int heads() {
+    return spreads.length / (tokens * tokens);
+  }
+
+  /**
+   * @param decoded (tokens, width)
+   */
+  Harm harm(double[] decoded) {
+    double[] errors = errors(decoded);
+    double[] own = new double[x.length];
+    for (int i = 0; i < own.length; i++) {
+      own[i] = x[i];
+    }
+    return new Harm(
+        product(errors, errors) / product(own, own),
+        product(errors, spread(errors)) / product(own, spread(own)));
+  }
+
+  /** The gradient of the sum of both parts. // (tokens, width) */
+  double[] gradient(double[] decoded) {
+    double[] errors = errors(decoded);
+    double[] own = new double[x.length];
+    for (int i = 0; i < own.length; i++) {
+      own[i] = x[i];
+    }
+    double values = 2 * tokens / product(own, own);
+    double outputs = 2 * tokens / product(own, spread(own));
+    double[] gradient = spread(errors);
+    for (int i = 0; i < gradient.length; i++) {
+      gradient[i] = values * errors[i] + outputs * gradient[i];
+    }
+    return gradient;
+  }
+
+  private double[] errors(double[] decoded) {
+    double[] errors = new double[x.length];
+    for (int i = 0; i < errors.length; i++) {
+      errors[i] = decoded[i] - x[i];
+    }
+    return errors;
+  }
+
+  /** {@code S e} of each head. */
+  private double[] spread(double[] e) {
+    double[] out = new double[e.length];
+    int dim = width / heads();
+    for (int head = 0; head < heads(); head++) {
+      for (int t = 0; t < tokens; t++) {
+        for (int u = 0; u < tokens; u++) {
+          double weight = spreads[(head * tokens + t) * tokens + u];
+          for (int i = head * dim; i < (head + 1) * dim; i++) {
+            out[t * width + i] += weight * e[u * width + i];
+          }
+        }
+      }
+    }
+    return out;
+  }
+
+  private static double product(double[] a, double[] b) {
+    double sum = 0;
+    for (int i = 0; i < a.length; i++) {
+      sum += a[i] * b[i];
+    }
+    return sum;
+  }
+}

@@ -1,0 +1,128 @@
+package dev.kvasir.lab.codebook;
+
+import dev.kvasir.Model;
+import dev.kvasir.kernel.Crew;
+import dev.kvasir.kernel.Kernels;
+import dev.kvasir.lab.WorkListener;
+import dev.kvasir.lab.gradient.LayerVectors;
+import dev.kvasir.lab.gradient.SeenWeights;
+import dev.kvasir.lab.gradient.TextVisitor;
+import dev.kvasir.lab.gradient.TracedDecoder;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Reads values of a layer, with the attention that queries behind them pay to them. */
+final class AttendedValues {
+  /** Tokens of a block. */
+  static final int TOKENS = 64;
+
+  /** Queries behind a block, every fourth, whose outputs count. */
+  private static final int QUERIES = 64;
+
+  private static final int APART = 4;
+  private static final int SINKS = 16;
+
+  private final TracedDecoder decoder;
+  private final int layer;
+  private final int kvHeads;
+  private final int queryHeads;
+  private final int dim;
+
+  AttendedValues(Model model, int layer, Crew crew) {
+    this.decoder = TracedDecoder.of(model, 1, crew);
+    this.layer = layer;
+    this.kvHeads = model.config().kvHeads();
+    this.queryHeads = model.config().queryHeads();
+    this.dim = model.config().headDim();
+  }
+
+  /**
+   * @param mean (width), taken off values
+   */
+  List<AttendedBlock> read(List<int[]> texts, float[] mean, WorkListener listener) {
+    List<AttendedBlock> blocks = new ArrayList<>();
+    for (int i = 0; i < texts.size() && !listener.stopped(); i++) {
+      int[] text = texts.get(i);
+      decoder.forward(
+          text,
+          new TextVisitor() {
+            @Override
+            public boolean forward(LayerVectors vectors) {
+              if (vectors.layer() == layer) {
+                add(vectors, mean, blocks);
+              }
+              return vectors.layer() < layer && !listener.stopped();
+            }
+          });
+      listener.progress(i + 1, texts.size());
+    }
+    return blocks;
+  }
+
+  private void add(LayerVectors vectors, float[] mean, List<AttendedBlock> blocks) {
+    int behind = TOKENS + QUERIES * APART;
+    for (int first = SINKS; first + behind <= vectors.tokens(); first += TOKENS) {
+      blocks.add(block(vectors, mean, first));
+    }
+  }
+
+  private AttendedBlock block(LayerVectors vectors, float[] mean, int first) {
+    int width = kvHeads * dim;
+    float[] x = new float[TOKENS * width];
+    double[] lengths = new double[TOKENS];
+    for (int t = 0; t < TOKENS; t++) {
+      double square = 0;
+      for (int i = 0; i < width; i++) {
+        x[t * width + i] = vectors.values()[(first + t) * width + i] - mean[i];
+        square += (double) x[t * width + i] * x[t * width + i];
+      }
+      lengths[t] = Math.sqrt(square);
+      for (int i = 0; i < width && square > 0; i++) {
+        x[t * width + i] /= (float) lengths[t];
+      }
+    }
+    double[] spreads = new double[kvHeads * TOKENS * TOKENS];
+    for (int query = 0; query < QUERIES; query++) {
+      int position = first + TOKENS + query * APART;
+      for (int head = 0; head < queryHeads; head++) {
+        float[] weights = weights(vectors, position, head);
+        addSpread(weights, first, lengths, spreads, head / (queryHeads / kvHeads));
+      }
+    }
+    return new AttendedBlock(TOKENS, width, x, spreads);
+  }
+
+  private static void addSpread(
+      float[] weights, int first, double[] lengths, double[] spreads, int kvHead) {
+    for (int t = 0; t < TOKENS; t++) {
+      double weight = weights[first + t] * lengths[t];
+      for (int u = 0; u < TOKENS; u++) {
+        spreads[(kvHead * TOKENS + t) * TOKENS + u] += weight * weights[first + u] * lengths[u];
+      }
+    }
+  }
+
+  /** What a query pays to all tokens up to its own. */
+  private float[] weights(LayerVectors vectors, int position, int head) {
+    Kernels kernels = decoder.kernels();
+    float[] scores = new float[position + 1];
+    kernels
+        .floats()
+        .products(
+            vectors.queries(),
+            (position * queryHeads + head) * dim,
+            dim,
+            1,
+            vectors.keys(),
+            head / (queryHeads / kvHeads) * dim,
+            kvHeads * dim,
+            position + 1,
+            dim,
+            scores,
+            0,
+            position + 1);
+    SeenWeights.compute(
+        kernels, scores, 0, (float) (1 / Math.sqrt(dim)), 0, 0, position + 1, position + 1);
+    return scores;
+  }
+}

@@ -1,0 +1,136 @@
+package dev.kvasir.lab.codebook;
+
+import dev.kvasir.codec.CacheShape;
+import dev.kvasir.codec.vqllm.ChannelGroups;
+import dev.kvasir.codec.vqllm.LayerBooks;
+import dev.kvasir.codec.vqllm.ResidualBooks;
+import dev.kvasir.codec.vqllm.VqllmProfile;
+import dev.kvasir.kernel.Clusters;
+import dev.kvasir.kernel.Crew;
+import dev.kvasir.kernel.KernelChoice;
+import dev.kvasir.kernel.Kernels;
+import dev.kvasir.lab.WorkListener;
+import dev.kvasir.lab.codebook.VectorSample.Side;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
+
+/**
+ * Trains VQLLM's codebooks: those of a layer's keys, and of its values, serve all groups of
+ * channels of all heads; each is the centres of what the ones before it leave.
+ */
+public final class ResidualTraining {
+  private static final int CHANNELS = ChannelGroups.CHANNELS;
+  private static final int BLOCK = ResidualBooks.ROWS * CHANNELS;
+
+  private final VectorSample sample;
+  private final Kernels kernels = KernelChoice.ofThisProcess().kernels();
+
+  /**
+   * @param sample keys before rotation, in the order of pairs
+   */
+  public ResidualTraining(VectorSample sample) {
+    this.sample = sample;
+  }
+
+  /**
+   * @return empty where the listener asked to stop
+   */
+  public Optional<VqllmProfile> run(Crew crew, WorkListener listener) {
+    CacheShape shape = sample.shape();
+    int sides = Side.values().length;
+    float[][] rows = new float[shape.layers() * sides][];
+    AtomicInteger done = new AtomicInteger();
+    crew.run(
+        (part, worker) -> {
+          rows[part] = train(grouped(sample, Side.values()[part % sides], part / sides), listener);
+          synchronized (this) {
+            listener.progress(done.incrementAndGet(), rows.length);
+          }
+        },
+        rows.length);
+    return listener.stopped()
+        ? Optional.empty()
+        : Optional.of(
+            new VqllmProfile(
+                IntStream.range(0, shape.layers())
+                    .mapToObj(
+                        layer ->
+                            new LayerBooks(
+                                new ResidualBooks(rows[layer * sides]),
+                                new ResidualBooks(rows[layer * sides + 1])))
+                    .toList()));
+  }
+
+  /**
+   * @param left (vectors, CHANNELS), what is yet to be coded; changed
+   */
+  private float[] train(float[] left, WorkListener listener) {
+    float[] rows = new float[ResidualBooks.STAGES * BLOCK];
+    int count = left.length / CHANNELS;
+    int wanted = Math.min(ResidualBooks.ROWS, count);
+    for (int stage = 0; stage < ResidualBooks.STAGES && !listener.stopped(); stage++) {
+      float[] centres = Clusters.centres(kernels, left, count, CHANNELS, wanted);
+      int[] nearest = Clusters.nearest(kernels, left, count, CHANNELS, centres);
+      for (int i = 0; i < left.length; i++) {
+        left[i] -= centres[nearest[i / CHANNELS] * CHANNELS + i % CHANNELS];
+      }
+      System.arraycopy(centres, 0, rows, stage * BLOCK, centres.length);
+    }
+    return rows;
+  }
+
+  /** Groups of all tokens and heads, divided by their tokens' scales. // (vectors, CHANNELS) */
+  private static float[] grouped(VectorSample sample, Side side, int layer) {
+    CacheShape shape = sample.shape();
+    int dim = shape.headDim();
+    ChannelGroups groups = new ChannelGroups(dim, side == Side.KEYS);
+    int width = groups.count() * CHANNELS;
+    float[] out = new float[sample.count() * shape.kvHeads() * width];
+    double[] squares = new double[sample.count()];
+    for (int head = 0; head < shape.kvHeads(); head++) {
+      float[] x = sample.vectors(side, layer, head);
+      for (int i = 0; i < x.length; i++) {
+        squares[i / dim] += (double) x[i] * x[i] / (dim * shape.kvHeads());
+      }
+    }
+    for (int head = 0; head < shape.kvHeads(); head++) {
+      float[] x = sample.vectors(side, layer, head);
+      for (int token = 0; token < sample.count(); token++) {
+        float factor = squares[token] == 0 ? 0 : (float) (1 / Math.sqrt(squares[token]));
+        int to = (head * sample.count() + token) * width;
+        groups.gather(x, token * dim, factor, out, to);
+      }
+    }
+    return out;
+  }
+
+  /**
+   * What codebooks leave of other vectors, in parts of their squared lengths, tokens counted alike.
+   *
+   * @param stages that are used
+   */
+  public static double left(VectorSample test, Side side, VqllmProfile books, int stages) {
+    Kernels kernels = KernelChoice.ofThisProcess().kernels();
+    double left = 0;
+    double all = 0;
+    for (int layer = 0; layer < test.shape().layers(); layer++) {
+      LayerBooks own = books.layers().get(layer);
+      float[] x = grouped(test, side, layer);
+      all += square(x);
+      int count = x.length / CHANNELS;
+      ResidualBooks rows = side == Side.KEYS ? own.keys() : own.values();
+      rows.encode(kernels, x, count, stages, new byte[count * stages]);
+      left += square(x);
+    }
+    return left / all;
+  }
+
+  private static double square(float[] x) {
+    double sum = 0;
+    for (float each : x) {
+      sum += (double) each * each;
+    }
+    return sum;
+  }
+}

@@ -1,0 +1,58 @@
+package dev.kvasir.lab.rotate;
+
+import dev.kvasir.codec.basis.Hadamard;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.stream.IntStream;
+import org.ojalgo.matrix.decomposition.Eigenvalue;
+import org.ojalgo.matrix.store.R064Store;
+
+/**
+ * The rotation {@code U H P} of a spread: directions from the most to the least that it spreads in,
+ * which a Hadamard transform then mixes, so that every number of a changed vector matters as much,
+ * in an order that gives neighbours' groups the same share of both ends.
+ */
+final class SpectralRotation {
+  private SpectralRotation() {}
+
+  /**
+   * @param spread (dim, dim), symmetric
+   * @return (dim, dim), rows that a vector is multiplied with
+   */
+  static float[] of(double[] spread, int dim) {
+    R064Store store = R064Store.FACTORY.make(dim, dim);
+    for (int i = 0; i < spread.length; i++) {
+      store.set(i / dim, i % dim, spread[i]);
+    }
+    Eigenvalue<Double> eigen = Eigenvalue.R064.make(dim, true);
+    eigen.decompose(store);
+    int[] falling =
+        IntStream.range(0, dim)
+            .boxed()
+            .sorted(Comparator.comparingDouble((Integer i) -> -eigen.getD().doubleValue(i, i)))
+            .mapToInt(Integer::intValue)
+            .toArray();
+    Hadamard hadamard = Hadamard.plain(dim);
+    int[] order = bitReversal(dim);
+    float[] rows = new float[dim * dim];
+    float[] column = new float[dim];
+    for (int channel = 0; channel < dim; channel++) {
+      for (int i = 0; i < dim; i++) {
+        column[i] = eigen.getV().get(channel, falling[i]).floatValue();
+      }
+      hadamard.change(0, column, 0, 1);
+      for (int i = 0; i < dim; i++) {
+        rows[i * dim + channel] = column[order[i]];
+      }
+    }
+    return rows;
+  }
+
+  /** Numbers below a bound by their bits read backwards. */
+  static int[] bitReversal(int count) {
+    Integer[] order = new Integer[count];
+    Arrays.setAll(order, i -> i);
+    Arrays.sort(order, Comparator.comparingInt(i -> Integer.reverse(i) >>> 1));
+    return Arrays.stream(order).mapToInt(Integer::intValue).toArray();
+  }
+}

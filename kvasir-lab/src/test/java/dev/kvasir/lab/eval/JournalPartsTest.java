@@ -1,0 +1,53 @@
+package dev.kvasir.lab.eval;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kvasir.lab.report.StandardTable;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class JournalPartsTest {
+  private static final Score.Answers SCORE =
+      new Score.Answers(new Share(1, 2).estimate(), List.of(1.0, 0.0));
+
+  @TempDir private Path folder;
+
+  private Path part(String name, String conditions, String... rows) {
+    Path file = folder.resolve(name);
+    EvaluationJournal journal = EvaluationJournal.at(file, "build");
+    journal.begin(conditions);
+    for (String row : rows) {
+      journal.add(row, Task.JSONL, SCORE);
+    }
+    return file;
+  }
+
+  @Test
+  void whatPartsHaveFoundIsNotFoundAgain() {
+    Path first = part("first", "here", "fp16", "kivi:2");
+    Path second = part("second", "here", "fp16", "kivi:4");
+    Path elsewhere = part("third", "elsewhere", "kivi:8");
+    EvaluationJournal whole =
+        EvaluationJournal.at(folder.resolve("whole"), "build", List.of(first, second, elsewhere));
+    whole.begin("here");
+    for (String row : List.of("fp16", "kivi:2", "kivi:4")) {
+      assertThat(whole.scores(row)).containsOnlyKeys(Task.JSONL);
+    }
+    assertThat(whole.scores("kivi:8")).isEmpty();
+    whole.delete();
+    assertThat(folder).isEmptyDirectory();
+  }
+
+  @Test
+  void everyRowOfATableIsInOnePart() {
+    StandardTable table = StandardTable.named("methods");
+    assertThat(IntStream.rangeClosed(1, 4).mapToObj(i -> table.part(i, 4).specs()))
+        .satisfies(
+            parts ->
+                assertThat(parts.stream().flatMap(List::stream))
+                    .containsExactlyInAnyOrderElementsOf(table.specs()));
+  }
+}

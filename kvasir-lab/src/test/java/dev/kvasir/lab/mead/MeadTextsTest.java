@@ -1,0 +1,62 @@
+package dev.kvasir.lab.mead;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kvasir.codec.mead.TableKind;
+import java.util.Collections;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.IntPredicate;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+
+class MeadTextsTest {
+  private static final int PROSE = 96;
+  private static final int TASKS = 48;
+
+  /** Facts, tables, programs. */
+  private static final int KINDS = 3;
+
+  private static MeadTexts texts(int prose, int tasks) {
+    MeadSettings settings =
+        new MeadSettings(512, prose, tasks, 12, 100, Collections.unmodifiableSortedSet(kinds()), 1);
+    return new MeadTexts(
+        Collections.nCopies(prose, new int[512]),
+        Collections.nCopies(tasks, new MarkedText(new int[512], new boolean[512])),
+        settings);
+  }
+
+  private static TreeSet<TableKind> kinds() {
+    return new TreeSet<>(Set.of(TableKind.values()));
+  }
+
+  private static Set<Integer> kindsOfTasks(IntPredicate which) {
+    return IntStream.range(0, TASKS)
+        .filter(task -> which.test(PROSE + task))
+        .mapToObj(task -> task % KINDS)
+        .collect(Collectors.toSet());
+  }
+
+  @Test
+  void everyKindOfTaskIsHeldOutAndEveryKindIsKept() {
+    MeadTexts texts = texts(PROSE, TASKS);
+    assertThat(kindsOfTasks(texts::isHeldOut)).containsExactlyInAnyOrder(0, 1, 2);
+    assertThat(kindsOfTasks(texts::isKept)).containsExactlyInAnyOrder(0, 1, 2);
+  }
+
+  @Test
+  void noTextIsBothHeldOutAndKept() {
+    MeadTexts texts = texts(PROSE, TASKS);
+    assertThat(IntStream.range(0, PROSE + TASKS))
+        .noneMatch(text -> texts.isHeldOut(text) && texts.isKept(text));
+  }
+
+  @Test
+  void ofOneKindAloneSomeIsHeldOutAndFollowed() {
+    for (MeadTexts texts : new MeadTexts[] {texts(12, 0), texts(0, 12)}) {
+      assertThat(IntStream.range(0, 12)).anyMatch(texts::isHeldOut).anyMatch(texts::isKept);
+      assertThat(texts.toFollow()).hasSize(12);
+    }
+  }
+}
