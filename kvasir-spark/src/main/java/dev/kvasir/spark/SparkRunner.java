@@ -15,6 +15,8 @@ import java.util.UUID;
 import java.util.concurrent.ExecutionException;
 import org.apache.spark.api.java.JavaFutureAction;
 import org.apache.spark.api.java.JavaSparkContext;
+import org.apache.spark.status.api.v1.ExecutorSummary;
+import scala.jdk.javaapi.CollectionConverters;
 import scala.jdk.javaapi.OptionConverters;
 
 /**
@@ -30,6 +32,9 @@ final class SparkRunner implements Runner {
 
   /** After which no further one is waited for. */
   private static final Duration QUIET = Duration.ofMillis(500);
+
+  /** What Spark lists the driver as, among executors. */
+  private static final String DRIVER = "driver";
 
   private static final Duration GLANCE = Duration.ofMillis(20);
 
@@ -63,10 +68,12 @@ final class SparkRunner implements Runner {
     return spark.getConf().getInt("spark.task.cpus", 1);
   }
 
-  /** Where it is not set, Spark itself counts the cores that have come. */
+  /** Those that have come: Spark's own count is never below two. */
   private int coresOfExecutors() {
-    int each = spark.getConf().getInt("spark.executor.cores", 0);
-    return each > 0 ? each * executors() : spark.sc().defaultParallelism();
+    return CollectionConverters.asJava(spark.sc().statusStore().executorList(true)).stream()
+        .filter(executor -> !executor.id().equals(DRIVER))
+        .mapToInt(ExecutorSummary::totalCores)
+        .sum();
   }
 
   /** The driver is listed among them. */
@@ -116,7 +123,7 @@ final class SparkRunner implements Runner {
       }
       return collect(running, pieces, listener, delivery);
     } finally {
-      if (!running.isEmpty()) {
+      if (!running.isEmpty() && !spark.sc().isStopped()) {
         spark.sc().cancelJobGroup(group);
       }
     }

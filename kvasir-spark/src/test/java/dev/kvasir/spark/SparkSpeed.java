@@ -17,7 +17,6 @@ import dev.kvasir.lab.work.Worksite;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.List;
@@ -43,26 +42,27 @@ final class SparkSpeed {
         StandaloneCluster cluster =
             new StandaloneCluster(Files.createTempDirectory("spark-speed"), 2)) {
       for (int i = 0; i < rounds; i++) {
-        here.add(seconds(crew, new LocalRunner(Worksite.of(crew))));
-        local.add(seconds(alone, "local[2]", Map.of("spark.ui.enabled", "false")));
-        one.add(seconds(alone, cluster.address(), StandaloneCluster.settings(1), 1));
-        two.add(seconds(alone, cluster.address(), StandaloneCluster.settings(2), 2));
+        here.add(told("here, two threads", seconds(crew, new LocalRunner(Worksite.of(crew)))));
+        local.add(
+            told("local[2]", seconds(alone, "local[2]", Map.of("spark.ui.enabled", "false"))));
+        one.add(told("one worker", seconds(alone, cluster.address(), limited(1))));
+        two.add(told("two workers", seconds(alone, cluster.address(), limited(2))));
       }
     }
-    System.out.printf("here, two threads  %s%n", Arrays.toString(sorted(here)));
-    System.out.printf("local[2]           %s%n", Arrays.toString(sorted(local)));
-    System.out.printf("one worker         %s%n", Arrays.toString(sorted(one)));
-    System.out.printf("two workers        %s%n", Arrays.toString(sorted(two)));
     System.out.printf("local[2] takes %.2f of here%n", median(local) / median(here));
     System.out.printf("two workers take %.2f of one%n", median(two) / median(one));
     System.exit(0); // threads of Spark may linger
   }
 
-  private static double seconds(
-      Model model, String place, Map<String, String> settings, int cores) {
-    Map<String, String> limited = new HashMap<>(settings);
-    limited.put("spark.cores.max", "" + cores);
-    return seconds(model, place, limited);
+  private static double told(String what, double seconds) {
+    System.out.printf("%-18s %6.1f s%n", what, seconds);
+    return seconds;
+  }
+
+  private static Map<String, String> limited(int cores) {
+    Map<String, String> settings = new HashMap<>(StandaloneCluster.settings(cores));
+    settings.put("spark.cores.max", "" + cores);
+    return settings;
   }
 
   private static double seconds(Model model, String place, Map<String, String> settings) {
@@ -93,10 +93,6 @@ final class SparkSpeed {
       evaluator.run(runner, WorkListener.NONE, EvaluationJournal.none());
     }
     return (System.nanoTime() - start) / 1e9;
-  }
-
-  private static double[] sorted(List<Double> values) {
-    return values.stream().mapToDouble(value -> Math.round(10 * value) / 10.0).sorted().toArray();
   }
 
   private static double median(List<Double> values) {
