@@ -221,12 +221,6 @@ public final class CudaEngine implements DecoderEngine {
     }
   }
 
-  /** A device packs in its own time. */
-  @Override
-  public void beside(Runnable work) {
-    work.run();
-  }
-
   private void checkOpen() {
     if (closed) {
       throw new IllegalStateException("this model is closed");

@@ -130,10 +130,6 @@ public final class DeviceCache implements KvCache {
     return Math.max(0, behind / (BLOCK_PAGES * TOKENS));
   }
 
-  /** A device packs all layers of a block in some microseconds. */
-  @Override
-  public void packAhead() {}
-
   @Override
   public void holdSealing(boolean held) {
     packingHeld = held;

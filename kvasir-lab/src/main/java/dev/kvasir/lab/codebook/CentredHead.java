@@ -37,7 +37,10 @@ record CentredHead(float[] mean, TrainingSet set) {
     return new CentredHead(mean, new TrainingSet(count, headDim, x));
   }
 
-  private static float[] mean(float[] x, int headDim) {
+  /**
+   * @param x (count, headDim)
+   */
+  static float[] mean(float[] x, int headDim) {
     double[] sums = new double[headDim];
     for (int i = 0; i < x.length; i++) {
       sums[i % headDim] += x[i];

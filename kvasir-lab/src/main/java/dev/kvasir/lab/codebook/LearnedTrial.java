@@ -59,7 +59,7 @@ public final class LearnedTrial {
     int dim = sample.shape().headDim();
     float[] means = new float[sample.shape().kvHeads() * dim];
     for (int head = 0; head < sample.shape().kvHeads(); head++) {
-      float[] own = CentredHead.of(sample, new TrainedHead(Side.VALUES, layer, head)).mean();
+      float[] own = CentredHead.mean(sample.vectors(Side.VALUES, layer, head), dim);
       System.arraycopy(own, 0, means, head * dim, dim);
     }
     return means;
