@@ -351,23 +351,38 @@ public final class Calibrate implements Callable<Integer> {
 
   private int oscar(int bits) {
     CalibrationText read = textOr("the bundled prose", BundledText.filler());
-    LoadOptions options = load.options();
-    try (Model loaded = model.load(options, streams);
-        Crew crew = new Crew(options.threads());
-        Interruption interruption = Interruption.watch()) {
-      return new OscarCalibration(loaded, read, length, seed, out, streams, crew, interruption)
-          .run();
-    }
+    return inThisProcess(
+        (loaded, crew, interruption) ->
+            new OscarCalibration(loaded, read, length, seed, out, streams, crew, interruption)
+                .run());
   }
 
   private int vqllm(int bits) {
     TextVectors.Settings settings = new TextVectors.Settings(VqllmCalibration.TOKENS, length, seed);
     CalibrationText read = textOr("the bundled prose and tasks", proseAndTasks());
+    return inThisProcess(
+        (loaded, crew, interruption) ->
+            new VqllmCalibration(loaded, settings, read, out, streams, crew, interruption).run());
+  }
+
+  /** What takes a minute or two. */
+  @FunctionalInterface
+  private interface ShortWork {
+    int run(Model loaded, Crew crew, Interruption interruption);
+  }
+
+  /** Foretells nothing, and is not cut into pieces. */
+  private int inThisProcess(ShortWork work) {
+    if (forecast.isAll() || place.isElsewhere()) {
+      throw new InvalidInputException(
+          "--kv is '%s'; %s is for pmkvq, commvq and mead"
+              .formatted(cache, forecast.isAll() ? "--forecast" : "--on"));
+    }
     LoadOptions options = load.options();
     try (Model loaded = model.load(options, streams);
         Crew crew = new Crew(options.threads());
         Interruption interruption = Interruption.watch()) {
-      return new VqllmCalibration(loaded, settings, read, out, streams, crew, interruption).run();
+      return work.run(loaded, crew, interruption);
     }
   }
 

@@ -142,7 +142,8 @@ public final class Compare implements Callable<Integer> {
       Provenance origin = Origin.of(spec);
       Path beside = out.resolveSibling(out.getFileName() + "." + wanted.name());
       if (own.isPresent()) {
-        Evaluation some = run(evaluator, runner, Journals.ofPart(beside, own.get(), origin), interruption);
+        Evaluation some =
+            run(evaluator, runner, Journals.ofPart(beside, own.get(), origin), interruption);
         return some.complete() ? 0 : Interruption.EXIT_CODE;
       }
       EvaluationJournal journal = Journals.withParts(beside, origin);
