@@ -54,6 +54,14 @@ final class Budget {
     }
   }
 
+  /** Called before {@code more} characters are put behind {@code length} others. */
+  void longer(long length, long more) {
+    if (length + more > MAX_TEXT) {
+      throw new Fault("a text of more than " + MAX_TEXT + " characters");
+    }
+    text(more);
+  }
+
   /** Called before a list of {@code size} elements is made. */
   void elements(long size) {
     step(Math.min(size, MAX_STEPS + 1));

@@ -40,13 +40,13 @@ final class Words {
     int copied = 0;
     int at = text.indexOf(from);
     for (long done = 0; at >= 0 && (count < 0 || done < count); done++) {
+      budget.longer(out.length(), (long) at - copied + to.length());
       out.append(text, copied, at).append(to);
-      budget.text(at - copied + to.length());
       copied = at + from.length();
       int next = from.isEmpty() ? at + 1 : copied;
       at = next > text.length() ? -1 : text.indexOf(from, next);
     }
-    budget.text((long) out.length() + text.length() - copied);
+    budget.longer(out.length(), (long) text.length() - copied);
     return out.append(text, copied, text.length()).toString();
   }
 
@@ -54,7 +54,7 @@ final class Words {
     var out = new StringBuilder();
     for (int i = 0; i < elements.size(); i++) {
       String element = PythonText.str(elements.get(i));
-      budget.text(separator.length() + element.length());
+      budget.longer(out.length(), (long) separator.length() + element.length());
       out.append(i == 0 ? "" : separator).append(element);
     }
     return out.toString();

@@ -60,8 +60,8 @@ final class PmkvqClaims {
               "Widths of layers by their sensitivity are ahead of equal ones in the same budget.",
               WIDTHS,
               RowCheck.better(
-                  "pmkvq:2,budget=3.3bits,widths=profile,shrink=layer,sinks=16",
-                  "pmkvq:2,budget=3.3bits,widths=same,shrink=layer,sinks=16",
+                  "pmkvq:2,budget=4bits,widths=profile,shrink=layer,sinks=16",
+                  "pmkvq:2,budget=4bits,widths=same,shrink=layer,sinks=16",
                   Task.PROSE),
               "Where pages shrink one by one, the oldest first, few are at the floor at all."),
           tried(

@@ -247,14 +247,14 @@ public record StandardTable(
           List.of(8000),
           "kivi:3,group=64,sinks=16",
           "kivi:2,group=64,widths=profile,sinks=16",
-          "pmkvq:2,budget=3.3bits,widths=same,sinks=16",
-          "pmkvq:2,budget=3.3bits,widths=profile,sinks=16",
-          "pmkvq:2,budget=3.3bits,widths=same,shrink=layer,sinks=16",
-          "pmkvq:2,budget=3.3bits,widths=profile,shrink=layer,sinks=16",
           "pmkvq:2,budget=4bits,widths=same,sinks=16",
           "pmkvq:2,budget=4bits,widths=profile,sinks=16",
           "pmkvq:2,budget=4bits,widths=same,shrink=layer,sinks=16",
-          "pmkvq:2,budget=4bits,widths=profile,shrink=layer,sinks=16");
+          "pmkvq:2,budget=4bits,widths=profile,shrink=layer,sinks=16",
+          "pmkvq:2,budget=5bits,widths=same,sinks=16",
+          "pmkvq:2,budget=5bits,widths=profile,sinks=16",
+          "pmkvq:2,budget=5bits,widths=same,shrink=layer,sinks=16",
+          "pmkvq:2,budget=5bits,widths=profile,shrink=layer,sinks=16");
 
   /** CommVQ with a search for codes that carries on fewer sums. */
   private static final StandardTable CODEBOOKS =
