@@ -9,6 +9,7 @@ import dev.kvasir.lab.work.Bundle;
 import dev.kvasir.lab.work.LocalRunner;
 import dev.kvasir.lab.work.Runner;
 import dev.kvasir.lab.work.Worksite;
+import dev.kvasir.stored.ProfileHash;
 import java.util.List;
 
 /** Runs the tasks with every kind of cache. What a journal knows already is not run again. */
@@ -84,6 +85,7 @@ public final class Evaluator {
     return String.join(
         "; ",
         model.fingerprint(),
+        "profile " + model.profile().map(own -> ProfileHash.of(own, own.parts())).orElse("none"),
         "text " + textHash,
         "contexts " + settings.contexts(),
         "samples " + settings.samples(),
