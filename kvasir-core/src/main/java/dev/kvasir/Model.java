@@ -236,6 +236,15 @@ public final class Model implements AutoCloseable {
     return engine.fingerprint();
   }
 
+  /** Refuses to be kept in a store where its sequences cannot be. */
+  public void requireStorable() {
+    if (!engine.storesSequences()) {
+      throw new InvalidInputException(
+          "%s: its sequences lie on %s and cannot be stored; expected no store, or the device cpu"
+              .formatted(name, engine.place()));
+    }
+  }
+
   /** What methods learned of it beforehand. */
   public Optional<Profile> profile() {
     return profile;

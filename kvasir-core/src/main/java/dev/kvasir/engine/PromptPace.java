@@ -28,7 +28,8 @@ final class PromptPace {
 
   private final double[] plain = new double[REMEMBERED]; // nanos, by row and base row; the latest
   private final double[] sorted = new double[REMEMBERED];
-  private int seen; // steps without prompts
+  private int next; // place in plain
+  private int seen; // steps without prompts, as far as they are remembered
   private int sincePlain;
   private double room = LONGER - 1; // for each row that waits and base row
 
@@ -54,7 +55,9 @@ final class PromptPace {
     }
     double unitNanos = nanos / (double) (BASE_ROWS + decoding);
     if (reading == 0) {
-      plain[seen++ % REMEMBERED] = unitNanos;
+      plain[next] = unitNanos;
+      next = (next + 1) % REMEMBERED;
+      seen = Math.min(seen + 1, REMEMBERED);
       sincePlain = 0;
       return;
     }
@@ -67,9 +70,8 @@ final class PromptPace {
   }
 
   private double usual() {
-    int count = Math.min(seen, REMEMBERED);
-    System.arraycopy(plain, 0, sorted, 0, count);
-    Arrays.sort(sorted, 0, count);
-    return count == 0 ? Double.MAX_VALUE : sorted[count / 2];
+    System.arraycopy(plain, 0, sorted, 0, seen);
+    Arrays.sort(sorted, 0, seen);
+    return seen == 0 ? Double.MAX_VALUE : sorted[seen / 2];
   }
 }

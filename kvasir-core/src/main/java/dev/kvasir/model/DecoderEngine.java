@@ -22,6 +22,11 @@ public interface DecoderEngine extends Engine {
   /** Bytes of all weights as they are used. */
   long weightBytes();
 
+  /** Whether sequences can be stored and go on from there. */
+  default boolean storesSequences() {
+    return true;
+  }
+
   /**
    * Bytes that a sequence never exceeds on its way to so many tokens; where sizes depend on the
    * vectors, what is usual.

@@ -128,6 +128,11 @@ public final class CudaEngine implements DecoderEngine {
   }
 
   @Override
+  public boolean storesSequences() {
+    return false;
+  }
+
+  @Override
   public KvCache restored(
       CacheSpec spec, Optional<Profile> profile, int contextLimit, CacheForm form) {
     throw new InvalidInputException(

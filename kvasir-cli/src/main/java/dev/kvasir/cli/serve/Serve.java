@@ -64,7 +64,7 @@ public final class Serve implements Callable<Integer> {
                   options.host(),
                   server.port(),
                   options.kinds().getFirst(),
-                  Units.bytes(serve.cacheBytes())));
+                  Units.bytes(loaded.cacheMemory().limit())));
       termination.await();
       streams.note("ending all answers");
     }

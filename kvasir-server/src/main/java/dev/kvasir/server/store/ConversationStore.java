@@ -50,6 +50,7 @@ public final class ConversationStore implements AutoCloseable {
       List<CacheSpec> kinds,
       int contextLimit,
       ServerLog log) {
+    model.requireStorable();
     places.forEach(StoreAddress::check);
     ConversationStore store = new ConversationStore(model, TieredBlobs.open(places, log::note));
     store.prepare(kinds, contextLimit, log);

@@ -113,9 +113,17 @@ final class BeginningWriter implements MemoryPool.Yielding {
     for (Job job = next(); job != null; job = next()) {
       switch (job) {
         case Writing writing -> write(writing);
-        case Forgetting forgetting -> owned.forget(forgetting.tenant(), forgetting.owner());
+        case Forgetting forgetting -> forget(forgetting);
       }
     }
+  }
+
+  /**
+   * Blocks that are about to go may be there a while longer: nothing counts as written any more.
+   */
+  private void forget(Forgetting forgetting) {
+    owned.forget(forgetting.tenant(), forgetting.owner());
+    known.forgetAll();
   }
 
   /** Waits for one; null at the end. */
@@ -189,6 +197,8 @@ final class BeginningWriter implements MemoryPool.Yielding {
       return Blocks.write(identity, tokens, form, List.of(), this::writeBlock);
     }
     List<String> there = known.first(identity, tokens, form);
+    // Or what is to be written would push out what it goes on from.
+    blobs.used(there.stream().map(BeginningWriter::blockName).toList());
     List<String> blocks = Blocks.write(identity, tokens, form, there, this::writeBlock);
     known.add(identity, tokens, form, blocks);
     return blocks;

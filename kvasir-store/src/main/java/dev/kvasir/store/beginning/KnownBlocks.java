@@ -66,6 +66,10 @@ final class KnownBlocks {
     }
   }
 
+  void forgetAll() {
+    names.clear();
+  }
+
   private static List<String> chains(Identity identity, int[] tokens, CacheForm cache) {
     List<String> chains = new ArrayList<>();
     byte[] chain = TokenChain.begin(identity);

@@ -140,7 +140,8 @@ class StoredBeginningsTest {
     int[] text = text(11, 3 * STEP);
     int[] longer = join(text, text(12, STEP + 40));
     answer(here, options, text);
-    while (stored.counts().kept() == 0) {
+    long end = System.nanoTime() + LONG.toNanos();
+    while (stored.counts().kept() == 0 && System.nanoTime() < end) {
       Thread.onSpinWait();
     }
     assertThat(blobsHere.flush(LONG)).isTrue();
