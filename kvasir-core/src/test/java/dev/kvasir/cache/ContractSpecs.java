@@ -274,7 +274,8 @@ final class ContractSpecs {
   }
 
   static boolean packsQuickly(ShapedSpec kind) {
-    return !kind.spec().startsWith("commvq") || kind.shape().keyDim() <= 96;
+    boolean searches = kind.spec().startsWith("commvq") || kind.spec().startsWith("vqllm");
+    return !searches || kind.shape().keyDim() <= 96;
   }
 
   /**
