@@ -20,6 +20,9 @@ public final class SparkPlace implements RunnerProvider {
   private static final String FLAGS =
       "--add-modules jdk.incubator.vector --enable-native-access=ALL-UNNAMED";
 
+  /** Of one piece, such as vectors of a text for a calibration; Spark's own bound is 1g. */
+  private static final String LARGEST_RESULT = "4g";
+
   /** The first that Spark 4.2 is known to run on here. */
   private static final Runtime.Version LEAST_JAVA = Runtime.Version.parse("25.0.3");
 
@@ -84,6 +87,7 @@ public final class SparkPlace implements RunnerProvider {
   static SparkConf conf(String place, Map<String, String> settings) {
     SparkConf conf = new SparkConf().setMaster(place).setIfMissing("spark.app.name", "kvasir");
     settings.forEach(conf::set);
+    conf.setIfMissing("spark.driver.maxResultSize", LARGEST_RESULT);
     conf.set(EXECUTOR_FLAGS, (FLAGS + " " + conf.get(EXECUTOR_FLAGS, "")).strip());
     Path jar = ownJar();
     if (Files.isRegularFile(jar)) {

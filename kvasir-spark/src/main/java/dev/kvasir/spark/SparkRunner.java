@@ -7,13 +7,8 @@ import dev.kvasir.lab.work.Piece;
 import dev.kvasir.lab.work.Runner;
 import java.io.Serializable;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.Iterator;
 import java.util.List;
 import java.util.Optional;
-import java.util.UUID;
-import java.util.concurrent.ExecutionException;
-import org.apache.spark.api.java.JavaFutureAction;
 import org.apache.spark.api.java.JavaSparkContext;
 import org.apache.spark.status.api.v1.ExecutorSummary;
 import scala.jdk.javaapi.CollectionConverters;
@@ -35,8 +30,6 @@ final class SparkRunner implements Runner {
 
   /** What Spark lists the driver as, among executors. */
   private static final String DRIVER = "driver";
-
-  private static final Duration GLANCE = Duration.ofMillis(20);
 
   private final JavaSparkContext spark;
   private final Model model;
@@ -94,7 +87,7 @@ final class SparkRunner implements Runner {
             || seen < wanted && since(start).compareTo(PATIENCE_FOR_MORE) < 0
             || seen < executors())) {
       seen = executors();
-      sleep(QUIET);
+      PieceJobs.sleep(QUIET);
     }
     if (seen == 0) {
       throw new InvalidInputException(
@@ -115,18 +108,7 @@ final class SparkRunner implements Runner {
       return true;
     }
     requireMemory(pieces);
-    String group = UUID.randomUUID().toString();
-    List<Job> running = new ArrayList<>();
-    try {
-      for (int i = 0; i < pieces.size(); i++) {
-        running.add(submit(group, i, pieces.get(i)));
-      }
-      return collect(running, pieces, listener, delivery);
-    } finally {
-      if (!running.isEmpty() && !spark.sc().isStopped()) {
-        spark.sc().cancelJobGroup(group);
-      }
-    }
+    return new PieceJobs<R>(spark, task, this::sideBySide, pieces, listener, delivery).run();
   }
 
   private void requireMemory(List<? extends Piece<?>> pieces) {
@@ -134,82 +116,6 @@ final class SparkRunner implements Runner {
       int atATime = Math.ceilDiv(sideBySide(), Math.max(1, executors()));
       long most = pieces.stream().mapToLong(piece -> piece.bytes(model)).max().orElse(0);
       new ExecutorMemory(model.weightBytes(), most, atATime).requireWithin(spark.getConf());
-    }
-  }
-
-  /** A piece on its way. */
-  private record Job(int index, Piece<?> piece, JavaFutureAction<List<Outcome>> outcome) {}
-
-  private Job submit(String group, int index, Piece<?> piece) {
-    spark.setJobGroup(group, piece.name(), false);
-    return new Job(
-        index, piece, spark.parallelize(List.<Piece<?>>of(piece), 1).map(task).collectAsync());
-  }
-
-  /** Takes jobs from the list as they end; those that are left are to be cancelled. */
-  private <R extends Serializable> boolean collect(
-      List<Job> running,
-      List<? extends Piece<? extends R>> pieces,
-      WorkListener listener,
-      Delivery<R> delivery) {
-    double inAll = pieces.stream().mapToDouble(Piece::work).sum();
-    double done = 0;
-    while (!running.isEmpty()) {
-      listener.doing(
-          "%d of %d pieces done, next %s"
-              .formatted(
-                  pieces.size() - running.size(),
-                  pieces.size(),
-                  running.getFirst().piece().name()));
-      listener.progress(Math.min(done, inAll), inAll);
-      if (listener.stopped()) {
-        return false;
-      }
-      for (Iterator<Job> jobs = running.iterator(); jobs.hasNext(); ) {
-        Job job = jobs.next();
-        if (job.outcome().isDone()) {
-          jobs.remove();
-          done += job.piece().work();
-          deliver(job, delivery);
-        }
-      }
-      sleep(GLANCE);
-    }
-    listener.progress(inAll, inAll);
-    return true;
-  }
-
-  @SuppressWarnings("unchecked") // the result is that of the job's own piece
-  private <R extends Serializable> void deliver(Job job, Delivery<R> delivery) {
-    switch (outcome(job)) {
-      case Outcome.Done done -> delivery.take(job.index(), (R) done.result());
-      case Outcome.Refused refused -> throw new InvalidInputException(refused.sentence());
-      case Outcome.Left left ->
-          throw new InvalidInputException(
-              "%s was ended on the cluster by somebody else".formatted(job.piece().name()));
-    }
-  }
-
-  private static Outcome outcome(Job job) {
-    try {
-      return job.outcome().get().getFirst();
-    } catch (ExecutionException e) {
-      throw new IllegalStateException(
-          "%s failed on the cluster: %s"
-              .formatted(job.piece().name(), SparkPlace.firstLine(e.getCause())),
-          e);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new IllegalStateException(e);
-    }
-  }
-
-  private static void sleep(Duration time) {
-    try {
-      Thread.sleep(time);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new IllegalStateException(e);
     }
   }
 

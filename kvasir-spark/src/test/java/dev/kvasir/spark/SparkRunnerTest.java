@@ -33,13 +33,16 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.BitSet;
 import java.util.Collections;
 import java.util.EnumSet;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -241,6 +244,53 @@ class SparkRunnerTest {
           .hasMessage("name is 'this'; expected another");
       assertThat(Refusing.TRIES).hasValue(1);
     }
+  }
+
+  /** The first waits for a word; all share this process. */
+  private record InLine(int place) implements Piece<Integer> {
+    private static final CountDownLatch WORD = new CountDownLatch(1);
+
+    @Override
+    public String name() {
+      return "place " + place;
+    }
+
+    @Override
+    public double work() {
+      return 1;
+    }
+
+    @Override
+    public Integer run(Worksite site, WorkListener listener) {
+      try {
+        if (place == 0) {
+          WORD.await();
+        }
+      } catch (InterruptedException e) {
+        throw new IllegalStateException(e);
+      }
+      return place;
+    }
+  }
+
+  @Test
+  void noPieceIsFarAheadOfTheFirstThatIsNotDone() {
+    int twoForEachPlace = 4;
+    BitSet delivered = new BitSet();
+    try (Runner runner = spark("local[2]", HERE)) {
+      runner.<Integer>run(
+          IntStream.range(0, 20).mapToObj(InLine::new).toList(),
+          WorkListener.NONE,
+          (piece, result) -> {
+            assertThat(result).isEqualTo(piece);
+            assertThat(piece).isLessThan(delivered.nextClearBit(0) + twoForEachPlace);
+            delivered.set(piece);
+            if (delivered.cardinality() == twoForEachPlace - 1) {
+              InLine.WORD.countDown();
+            }
+          });
+    }
+    assertThat(delivered.cardinality()).isEqualTo(20);
   }
 
   private record Endless() implements Piece<Integer> {

@@ -1,0 +1,155 @@
+package dev.kvasir.spark;
+
+import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.lab.WorkListener;
+import dev.kvasir.lab.work.Piece;
+import dev.kvasir.lab.work.Runner.Delivery;
+import java.io.Serializable;
+import java.time.Duration;
+import java.util.BitSet;
+import java.util.Iterator;
+import java.util.LinkedList;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.ExecutionException;
+import java.util.function.IntSupplier;
+import org.apache.spark.api.java.JavaFutureAction;
+import org.apache.spark.api.java.JavaSparkContext;
+
+/**
+ * The jobs of a list of pieces. Only so many are on their way as keep executors busy: the driver
+ * holds a job for each, and who wants results in order holds those that came early.
+ */
+final class PieceJobs<R extends Serializable> {
+  /** Jobs for each place, counted from the first piece that is not delivered. */
+  private static final int AHEAD = 2;
+
+  private static final Duration GLANCE = Duration.ofMillis(20);
+
+  /** A piece on its way. */
+  private record Job(int index, Piece<?> piece, JavaFutureAction<List<Outcome>> outcome) {}
+
+  private final JavaSparkContext spark;
+  private final PieceTask task;
+  private final IntSupplier places;
+  private final List<? extends Piece<? extends R>> pieces;
+  private final WorkListener listener;
+  private final Delivery<R> delivery;
+  private final String group = UUID.randomUUID().toString();
+  private final List<Job> running = new LinkedList<>();
+  private final BitSet delivered = new BitSet();
+  private int submitted;
+
+  /**
+   * @param places where pieces can run at this moment
+   */
+  PieceJobs(
+      JavaSparkContext spark,
+      PieceTask task,
+      IntSupplier places,
+      List<? extends Piece<? extends R>> pieces,
+      WorkListener listener,
+      Delivery<R> delivery) {
+    this.spark = spark;
+    this.task = task;
+    this.places = places;
+    this.pieces = pieces;
+    this.listener = listener;
+    this.delivery = delivery;
+  }
+
+  /** Whether all were delivered; otherwise the listener ended it. */
+  boolean run() {
+    double inAll = pieces.stream().mapToDouble(Piece::work).sum();
+    try {
+      while (delivered.cardinality() < pieces.size()) {
+        submitNext();
+        tell(inAll);
+        if (listener.stopped()) {
+          return false;
+        }
+        deliverDone();
+        sleep(GLANCE);
+      }
+    } finally {
+      cancel();
+    }
+    listener.progress(inAll, inAll);
+    return true;
+  }
+
+  private void submitNext() {
+    int end = Math.min(pieces.size(), delivered.nextClearBit(0) + AHEAD * places.getAsInt());
+    while (submitted < end) {
+      Piece<?> piece = pieces.get(submitted);
+      spark.setJobGroup(group, piece.name(), false);
+      running.add(
+          new Job(
+              submitted,
+              piece,
+              spark.parallelize(List.<Piece<?>>of(piece), 1).map(task).collectAsync()));
+      submitted++;
+    }
+  }
+
+  private void tell(double inAll) {
+    listener.doing(
+        "%d of %d pieces done, next %s"
+            .formatted(delivered.cardinality(), pieces.size(), running.getFirst().piece().name()));
+    double done = delivered.stream().mapToDouble(piece -> pieces.get(piece).work()).sum();
+    listener.progress(Math.min(done, inAll), inAll);
+  }
+
+  private void deliverDone() {
+    for (Iterator<Job> jobs = running.iterator(); jobs.hasNext(); ) {
+      Job job = jobs.next();
+      if (job.outcome().isDone()) {
+        jobs.remove();
+        deliver(job);
+      }
+    }
+  }
+
+  @SuppressWarnings("unchecked") // the result is that of the job's own piece
+  private void deliver(Job job) {
+    R result =
+        switch (outcome(job)) {
+          case Outcome.Done done -> (R) done.result();
+          case Outcome.Refused refused -> throw new InvalidInputException(refused.sentence());
+          case Outcome.Left _ ->
+              throw new InvalidInputException(
+                  "%s was ended on the cluster by somebody else".formatted(job.piece().name()));
+        };
+    delivered.set(job.index());
+    delivery.take(job.index(), result);
+  }
+
+  private static Outcome outcome(Job job) {
+    try {
+      return job.outcome().get().getFirst();
+    } catch (ExecutionException e) {
+      throw new IllegalStateException(
+          "%s failed on the cluster: %s"
+              .formatted(job.piece().name(), SparkPlace.firstLine(e.getCause())),
+          e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException(e);
+    }
+  }
+
+  private void cancel() {
+    if (!running.isEmpty() && !spark.sc().isStopped()) {
+      spark.sc().cancelJobGroup(group);
+    }
+  }
+
+  static void sleep(Duration time) {
+    try {
+      Thread.sleep(time);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException(e);
+    }
+  }
+}
