@@ -26,6 +26,9 @@ final class PieceJobs<R extends Serializable> {
 
   private static final Duration GLANCE = Duration.ofMillis(20);
 
+  /** How far hooks of one process may be apart. */
+  private static final Duration HOOKS = Duration.ofMillis(500);
+
   /** A piece on its way. */
   private record Job(int index, Piece<?> piece, JavaFutureAction<List<Outcome>> outcome) {}
 
@@ -39,6 +42,7 @@ final class PieceJobs<R extends Serializable> {
   private final List<Job> running = new LinkedList<>();
   private final BitSet delivered = new BitSet();
   private int submitted;
+  private RuntimeException failure; // the first
 
   /**
    * @param places where pieces can run at this moment
@@ -63,12 +67,15 @@ final class PieceJobs<R extends Serializable> {
     double inAll = pieces.stream().mapToDouble(Piece::work).sum();
     try {
       while (delivered.cardinality() < pieces.size()) {
-        submitNext();
         tell(inAll);
-        if (listener.stopped()) {
-          return false;
-        }
+        submitNext();
         deliverDone();
+        if (listener.stopped()) {
+          return delivered.cardinality() == pieces.size();
+        }
+        if (failure != null) {
+          return endAfterFailure();
+        }
         sleep(GLANCE);
       }
     } finally {
@@ -79,29 +86,48 @@ final class PieceJobs<R extends Serializable> {
   }
 
   private void submitNext() {
-    int end = Math.min(pieces.size(), delivered.nextClearBit(0) + AHEAD * places.getAsInt());
-    while (submitted < end) {
-      Piece<?> piece = pieces.get(submitted);
-      spark.setJobGroup(group, piece.name(), false);
-      running.add(
-          new Job(
-              submitted,
-              piece,
-              spark.parallelize(List.<Piece<?>>of(piece), 1).map(task).collectAsync()));
-      submitted++;
+    try {
+      int end = Math.min(pieces.size(), delivered.nextClearBit(0) + AHEAD * places.getAsInt());
+      while (submitted < end && !listener.stopped()) {
+        running.add(submit(submitted++));
+      }
+    } catch (RuntimeException e) { // the context may end at any moment
+      failure = e;
     }
+  }
+
+  private Job submit(int index) {
+    Piece<?> piece = pieces.get(index);
+    spark.setJobGroup(group, piece.name(), false);
+    return new Job(
+        index, piece, spark.parallelize(List.<Piece<?>>of(piece), 1).map(task).collectAsync());
+  }
+
+  /** Ctrl-C ends the context by a hook of Spark's own, which may be ahead of the listener's. */
+  private boolean endAfterFailure() {
+    long start = System.nanoTime();
+    while (spark.sc().isStopped() && System.nanoTime() - start < HOOKS.toNanos()) {
+      if (listener.stopped()) {
+        return false;
+      }
+      sleep(GLANCE);
+    }
+    throw failure;
   }
 
   private void tell(double inAll) {
     listener.doing(
         "%d of %d pieces done, next %s"
-            .formatted(delivered.cardinality(), pieces.size(), running.getFirst().piece().name()));
+            .formatted(
+                delivered.cardinality(),
+                pieces.size(),
+                pieces.get(delivered.nextClearBit(0)).name()));
     double done = delivered.stream().mapToDouble(piece -> pieces.get(piece).work()).sum();
     listener.progress(Math.min(done, inAll), inAll);
   }
 
   private void deliverDone() {
-    for (Iterator<Job> jobs = running.iterator(); jobs.hasNext(); ) {
+    for (Iterator<Job> jobs = running.iterator(); failure == null && jobs.hasNext(); ) {
       Job job = jobs.next();
       if (job.outcome().isDone()) {
         jobs.remove();
@@ -110,18 +136,27 @@ final class PieceJobs<R extends Serializable> {
     }
   }
 
-  @SuppressWarnings("unchecked") // the result is that of the job's own piece
   private void deliver(Job job) {
-    R result =
-        switch (outcome(job)) {
-          case Outcome.Done done -> (R) done.result();
-          case Outcome.Refused refused -> throw new InvalidInputException(refused.sentence());
-          case Outcome.Left _ ->
-              throw new InvalidInputException(
-                  "%s was ended on the cluster by somebody else".formatted(job.piece().name()));
-        };
+    R result;
+    try {
+      result = result(job);
+    } catch (RuntimeException e) {
+      failure = e;
+      return;
+    }
     delivered.set(job.index());
     delivery.take(job.index(), result);
+  }
+
+  @SuppressWarnings("unchecked") // it is that of the job's own piece
+  private R result(Job job) {
+    return switch (outcome(job)) {
+      case Outcome.Done done -> (R) done.result();
+      case Outcome.Refused refused -> throw new InvalidInputException(refused.sentence());
+      case Outcome.Left _ ->
+          throw new InvalidInputException(
+              "%s was ended on the cluster by somebody else".formatted(job.piece().name()));
+    };
   }
 
   private static Outcome outcome(Job job) {
@@ -139,8 +174,12 @@ final class PieceJobs<R extends Serializable> {
   }
 
   private void cancel() {
-    if (!running.isEmpty() && !spark.sc().isStopped()) {
-      spark.sc().cancelJobGroup(group);
+    try {
+      if (!running.isEmpty() && !spark.sc().isStopped()) {
+        spark.sc().cancelJobGroup(group);
+      }
+    } catch (RuntimeException e) {
+      // The context has ended in between, and the jobs with it.
     }
   }
 

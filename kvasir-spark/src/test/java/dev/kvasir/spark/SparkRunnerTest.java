@@ -40,9 +40,11 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
 import java.util.stream.IntStream;
+import org.apache.spark.SparkContext;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -248,7 +250,7 @@ class SparkRunnerTest {
 
   /** The first waits for a word; all share this process. */
   private record InLine(int place) implements Piece<Integer> {
-    private static final CountDownLatch WORD = new CountDownLatch(1);
+    private static final AtomicBoolean SAID = new AtomicBoolean();
 
     @Override
     public String name() {
@@ -262,12 +264,11 @@ class SparkRunnerTest {
 
     @Override
     public Integer run(Worksite site, WorkListener listener) {
-      try {
-        if (place == 0) {
-          WORD.await();
+      while (place == 0 && !SAID.get()) {
+        if (listener.stopped()) {
+          throw new Stopped();
         }
-      } catch (InterruptedException e) {
-        throw new IllegalStateException(e);
+        Thread.onSpinWait();
       }
       return place;
     }
@@ -286,7 +287,7 @@ class SparkRunnerTest {
             assertThat(piece).isLessThan(delivered.nextClearBit(0) + twoForEachPlace);
             delivered.set(piece);
             if (delivered.cardinality() == twoForEachPlace - 1) {
-              InLine.WORD.countDown();
+              InLine.SAID.set(true);
             }
           });
     }
@@ -294,6 +295,8 @@ class SparkRunnerTest {
   }
 
   private record Endless() implements Piece<Integer> {
+    private static final AtomicInteger BEGUN = new AtomicInteger();
+
     @Override
     public String name() {
       return "no end";
@@ -306,6 +309,7 @@ class SparkRunnerTest {
 
     @Override
     public Integer run(Worksite site, WorkListener listener) {
+      BEGUN.incrementAndGet();
       while (!listener.stopped()) {
         Thread.onSpinWait();
       }
@@ -313,23 +317,45 @@ class SparkRunnerTest {
     }
   }
 
+  /** Ends work as soon as something holds. */
+  private static WorkListener until(BooleanSupplier end) {
+    return new WorkListener() {
+      @Override
+      public void progress(double done, double inAll) {}
+
+      @Override
+      public boolean stopped() {
+        return end.getAsBoolean();
+      }
+    };
+  }
+
   @Test
   void piecesThatRunAreLeftWhereTheWorkIsStopped() {
     try (Runner runner = spark("local[2]", HERE)) {
-      WorkListener stopping =
-          new WorkListener() {
-            @Override
-            public void progress(double done, double inAll) {}
-
-            @Override
-            public boolean stopped() {
-              return true;
-            }
-          };
+      int before = Endless.BEGUN.get();
+      WorkListener stopping = until(() -> Endless.BEGUN.get() == before + 2);
       assertThat(
               runner.<Integer>run(
-                  List.of(new Endless(), new Endless()), stopping, (piece, result) -> {}))
+                  Collections.nCopies(3, new Endless()), stopping, (piece, result) -> {}))
           .isFalse();
     } // where they were not left, this would wait for them
+  }
+
+  @Test
+  void workThatIsStoppedWithSparkItselfIsStoppedAndNotFailed() {
+    try (Runner runner = spark("local[1]", HERE)) {
+      AtomicBoolean stopped = new AtomicBoolean();
+      assertThat(
+              runner.<Integer>run(
+                  List.of(new InLine(1), new Endless()),
+                  until(stopped::get),
+                  (piece, result) -> {
+                    SparkContext.getOrCreate()
+                        .stop(); // as it does by itself where its process ends
+                    stopped.set(true);
+                  }))
+          .isFalse();
+    }
   }
 }
