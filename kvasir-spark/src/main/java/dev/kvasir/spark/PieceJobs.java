@@ -71,6 +71,7 @@ final class PieceJobs<R extends Serializable> {
         submitNext();
         deliverDone();
         if (listener.stopped()) {
+          deliverDone(); // those that ended while the others were delivered
           return delivered.cardinality() == pieces.size();
         }
         if (failure != null) {
@@ -126,8 +127,9 @@ final class PieceJobs<R extends Serializable> {
     listener.progress(Math.min(done, inAll), inAll);
   }
 
+  /** Also what lies behind a failure: it was paid for, and the journal wants it. */
   private void deliverDone() {
-    for (Iterator<Job> jobs = running.iterator(); failure == null && jobs.hasNext(); ) {
+    for (Iterator<Job> jobs = running.iterator(); jobs.hasNext(); ) {
       Job job = jobs.next();
       if (job.outcome().isDone()) {
         jobs.remove();
@@ -141,7 +143,7 @@ final class PieceJobs<R extends Serializable> {
     try {
       result = result(job);
     } catch (RuntimeException e) {
-      failure = e;
+      failure = failure == null ? e : failure;
       return;
     }
     delivered.set(job.index());
