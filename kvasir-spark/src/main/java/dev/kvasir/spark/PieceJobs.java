@@ -12,7 +12,6 @@ import java.util.LinkedList;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.ExecutionException;
-import java.util.function.IntSupplier;
 import org.apache.spark.api.java.JavaFutureAction;
 import org.apache.spark.api.java.JavaSparkContext;
 
@@ -34,7 +33,7 @@ final class PieceJobs<R extends Serializable> {
 
   private final JavaSparkContext spark;
   private final PieceTask task;
-  private final IntSupplier places;
+  private final Workforce workforce;
   private final List<? extends Piece<? extends R>> pieces;
   private final WorkListener listener;
   private final Delivery<R> delivery;
@@ -44,19 +43,16 @@ final class PieceJobs<R extends Serializable> {
   private int submitted;
   private RuntimeException failure; // the first
 
-  /**
-   * @param places where pieces can run at this moment
-   */
   PieceJobs(
       JavaSparkContext spark,
       PieceTask task,
-      IntSupplier places,
+      Workforce workforce,
       List<? extends Piece<? extends R>> pieces,
       WorkListener listener,
       Delivery<R> delivery) {
     this.spark = spark;
     this.task = task;
-    this.places = places;
+    this.workforce = workforce;
     this.pieces = pieces;
     this.listener = listener;
     this.delivery = delivery;
@@ -65,6 +61,7 @@ final class PieceJobs<R extends Serializable> {
   /** Whether all were delivered; otherwise the listener ended it. */
   boolean run() {
     double inAll = pieces.stream().mapToDouble(Piece::work).sum();
+    workforce.begin();
     try {
       while (delivered.cardinality() < pieces.size()) {
         tell(inAll);
@@ -88,7 +85,8 @@ final class PieceJobs<R extends Serializable> {
 
   private void submitNext() {
     try {
-      int end = Math.min(pieces.size(), delivered.nextClearBit(0) + AHEAD * places.getAsInt());
+      workforce.requireSomebody();
+      int end = Math.min(pieces.size(), delivered.nextClearBit(0) + AHEAD * workforce.places());
       while (submitted < end && !listener.stopped()) {
         running.add(submit(submitted++));
       }
@@ -113,6 +111,7 @@ final class PieceJobs<R extends Serializable> {
       }
       sleep(GLANCE);
     }
+    workforce.requireContext();
     throw failure;
   }
 

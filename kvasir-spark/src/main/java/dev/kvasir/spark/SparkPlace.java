@@ -9,6 +9,7 @@ import dev.kvasir.lab.work.Worksite;
 import java.net.URISyntaxException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Map;
 import org.apache.spark.SparkConf;
 import org.apache.spark.api.java.JavaSparkContext;
@@ -25,6 +26,19 @@ public final class SparkPlace implements RunnerProvider {
 
   /** The first that Spark 4.2 is known to run on here. */
   private static final Runtime.Version LEAST_JAVA = Runtime.Version.parse("25.0.3");
+
+  private final Duration patience;
+
+  public SparkPlace() {
+    this(Workforce.PATIENCE);
+  }
+
+  /**
+   * @param patience where all executors are lost in the midst of the work
+   */
+  SparkPlace(Duration patience) {
+    this.patience = patience;
+  }
 
   @Override
   public int threadsHere(String place) {
@@ -54,7 +68,7 @@ public final class SparkPlace implements RunnerProvider {
     }
   }
 
-  private static SparkRunner runner(Order order, JavaSparkContext spark) {
+  private SparkRunner runner(Order order, JavaSparkContext spark) {
     boolean local = isLocal(order.place());
     if (local) {
       int threads = spark.getConf().getInt("spark.task.cpus", 1);
@@ -63,7 +77,8 @@ public final class SparkPlace implements RunnerProvider {
       order.materials().all().forEach(material -> ship(material, spark));
     }
     PieceTask task = new PieceTask(order.materials(), order.ship(), Arithmetic.mark());
-    return new SparkRunner(spark, order.model(), task, order.place(), local);
+    Workforce workforce = new Workforce(spark.sc(), order.place(), local, patience);
+    return new SparkRunner(spark, order.model(), task, workforce);
   }
 
   private static void ship(Material material, JavaSparkContext spark) {

@@ -33,6 +33,7 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.BitSet;
 import java.util.Collections;
 import java.util.EnumSet;
@@ -126,7 +127,7 @@ class SparkRunnerTest {
     Materials materials = Materials.bundled().with(Material.of(Material.Role.FILE, file));
     try (StandaloneCluster cluster = new StandaloneCluster(folder, 2);
         Runner runner =
-            new SparkPlace()
+            new SparkPlace(Duration.ofSeconds(1))
                 .open(
                     new RunnerProvider.Order(
                         cluster.address(),
@@ -153,6 +154,10 @@ class SparkRunnerTest {
           };
       assertThat(figures(evaluate(runner, killer))).isEqualTo(expected);
       assertThat(killed[0]).isTrue();
+      cluster.killWorker();
+      assertThatThrownBy(() -> evaluate(runner, WorkListener.NONE))
+          .isInstanceOf(InvalidInputException.class)
+          .hasMessageContaining("where all executors are lost and none came for");
     }
   }
 
@@ -356,6 +361,22 @@ class SparkRunnerTest {
                     stopped.set(true);
                   }))
           .isFalse();
+    }
+  }
+
+  @Test
+  void aContextThatWasEndedElsewhereIsASentence() {
+    try (Runner runner = spark("local[1]", HERE)) {
+      assertThatThrownBy(
+              () ->
+                  runner.<Integer>run(
+                      List.of(new InLine(1), new Endless()),
+                      WorkListener.NONE,
+                      (piece, result) -> SparkContext.getOrCreate().stop()))
+          .isInstanceOf(InvalidInputException.class)
+          .hasMessage(
+              "--on is 'local[1]', which has ended the work of this command; its master's log may"
+                  + " say why");
     }
   }
 }
