@@ -2,6 +2,7 @@ package dev.kvasir.spark;
 
 import dev.kvasir.error.InvalidInputException;
 import java.time.Duration;
+import java.util.stream.Stream;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkContext;
 import org.apache.spark.status.api.v1.ExecutorSummary;
@@ -17,6 +18,12 @@ final class Workforce {
 
   /** What Spark lists the driver as, among executors. */
   private static final String DRIVER = "driver";
+
+  /** What settings of executors that come and go with jobs begin with. */
+  private static final String DYNAMIC = "spark.dynamicAllocation.";
+
+  /** More cores than a plan has pieces, at which nobody has to count further. */
+  private static final int MANY = 1 << 16;
 
   private final SparkContext spark;
   private final String place;
@@ -44,13 +51,17 @@ final class Workforce {
   /** Pieces that run at the same time. */
   int places() {
     await();
-    int cores = local ? spark.defaultParallelism() : coresOfExecutors();
+    int cores =
+        local ? spark.defaultParallelism() : Math.max(coresOfExecutors(), coresThatMayCome());
     return Math.max(1, cores / taskCores());
   }
 
   /** Pieces that run at the same time in one executor. */
   int placesOfOne() {
-    return Math.ceilDiv(places(), Math.max(1, executors()));
+    await();
+    return executors() == 0
+        ? Math.max(1, coresOfOne() / taskCores())
+        : Math.ceilDiv(Math.max(1, coresOfExecutors() / taskCores()), executors());
   }
 
   private int taskCores() {
@@ -69,6 +80,32 @@ final class Workforce {
         .sum();
   }
 
+  /** With a bound of its own; without one, work that waits brings them, and they are counted. */
+  private int coresThatMayCome() {
+    long most = isDynamic(conf()) ? conf().getInt(DYNAMIC + "maxExecutors", 0) : 0;
+    return Math.clamp(most * coresOfOne(), 0, MANY);
+  }
+
+  private int coresOfOne() {
+    return conf().getInt("spark.executor.cores", 1);
+  }
+
+  private static boolean isDynamic(SparkConf conf) {
+    return conf.getBoolean(DYNAMIC + "enabled", false);
+  }
+
+  /** Executors that come before there are jobs. */
+  static int wanted(SparkConf conf) {
+    if (!isDynamic(conf)) {
+      return Math.max(1, conf.getInt("spark.executor.instances", 1));
+    }
+    return Stream.of(
+            "spark.executor.instances", DYNAMIC + "initialExecutors", DYNAMIC + "minExecutors")
+        .mapToInt(key -> conf.getInt(key, 0))
+        .max()
+        .getAsInt();
+  }
+
   /** The driver is listed among them. */
   private int executors() {
     return spark.statusTracker().getExecutorInfos().length - 1;
@@ -79,7 +116,7 @@ final class Workforce {
     if (local || met) {
       return;
     }
-    int wanted = Math.max(1, conf().getInt("spark.executor.instances", 1));
+    int wanted = wanted(conf());
     long start = System.nanoTime();
     int came = 0;
     while (!spark.isStopped()
@@ -88,7 +125,7 @@ final class Workforce {
       PieceJobs.sleep(QUIET);
     }
     requireContext();
-    if (came == 0) {
+    if (came == 0 && wanted > 0) {
       throw new InvalidInputException(
           "--on is '%s', where no executor came within %d s; its workers' logs may say why"
               .formatted(place, since(start).toSeconds()));
@@ -108,9 +145,8 @@ final class Workforce {
       seen = System.nanoTime();
     } else if (since(seen).compareTo(patience) > 0) {
       throw new InvalidInputException(
-          "--on is '%s', where all executors are lost and none came for %d s; its workers' logs may"
-                  .formatted(place, since(seen).toSeconds())
-              + " say why");
+          "--on is '%s', where no executor has been for %d s; its workers' logs may say why"
+              .formatted(place, since(seen).toSeconds()));
     }
   }
 

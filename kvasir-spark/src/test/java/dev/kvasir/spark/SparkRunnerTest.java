@@ -157,7 +157,7 @@ class SparkRunnerTest {
       cluster.killWorker();
       assertThatThrownBy(() -> evaluate(runner, WorkListener.NONE))
           .isInstanceOf(InvalidInputException.class)
-          .hasMessageContaining("where all executors are lost and none came for");
+          .hasMessageContaining("where no executor has been for");
     }
   }
 
