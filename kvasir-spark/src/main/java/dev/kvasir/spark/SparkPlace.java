@@ -50,9 +50,13 @@ public final class SparkPlace implements RunnerProvider {
     return place.equals("local") || place.startsWith("local[");
   }
 
+  static boolean runsOnThisJava() {
+    return Runtime.version().compareTo(LEAST_JAVA) >= 0;
+  }
+
   @Override
   public Runner open(Order order) {
-    if (Runtime.version().compareTo(LEAST_JAVA) < 0) {
+    if (!runsOnThisJava()) {
       throw new InvalidInputException(
           "Java is %s; Spark needs %s or later".formatted(Runtime.version(), LEAST_JAVA));
     }

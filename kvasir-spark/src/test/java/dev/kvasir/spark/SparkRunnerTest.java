@@ -2,6 +2,7 @@ package dev.kvasir.spark;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.google.gson.JsonElement;
 import com.google.gson.JsonParser;
@@ -60,13 +61,16 @@ class SparkRunnerTest {
 
   @BeforeAll
   static void measureWithoutSpark() {
+    assumeTrue(SparkPlace.runsOnThisJava(), "Spark does not run on Java " + Runtime.version());
     model = Model.bundled(LoadOptions.defaults().withThreads(1));
     expected = figures(evaluate(new LocalRunner(Worksite.of(model)), WorkListener.NONE));
   }
 
   @AfterAll
   static void close() {
-    model.close();
+    if (model != null) {
+      model.close();
+    }
   }
 
   private static Evaluator evaluator() {
