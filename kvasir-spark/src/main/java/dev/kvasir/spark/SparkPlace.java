@@ -63,12 +63,32 @@ public final class SparkPlace implements RunnerProvider {
     if (System.getProperty(LOGGING) == null) {
       System.setProperty(LOGGING, "classpath:dev/kvasir/spark/log4j2.properties");
     }
+    try {
+      return opened(order);
+    } catch (LinkageError e) {
+      throw new InvalidInputException(
+          "Spark on the class path cannot be used (%s); expected SPARK_HOME to name a Spark 4.2"
+              .formatted(e),
+          e);
+    }
+  }
+
+  private Runner opened(Order order) {
     JavaSparkContext spark = connect(order.place(), conf(order.place(), order.settings()));
     try {
+      requireVersion(spark.version());
       return runner(order, spark);
-    } catch (RuntimeException e) {
+    } catch (Throwable e) { // nobody else has the context
       spark.close();
       throw e;
+    }
+  }
+
+  /** What others lack shows up in the midst of the work otherwise. */
+  private static void requireVersion(String version) {
+    if (!version.startsWith("4.")) {
+      throw new InvalidInputException(
+          "Spark is %s; expected SPARK_HOME to name a Spark 4.2".formatted(version));
     }
   }
 
