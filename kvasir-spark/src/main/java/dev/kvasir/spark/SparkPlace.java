@@ -10,6 +10,8 @@ import java.net.URISyntaxException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import org.apache.spark.SparkConf;
 import org.apache.spark.api.java.JavaSparkContext;
@@ -18,6 +20,8 @@ import org.apache.spark.api.java.JavaSparkContext;
 public final class SparkPlace implements RunnerProvider {
   private static final String LOGGING = "log4j2.configurationFile";
   private static final String EXECUTOR_FLAGS = "spark.executor.extraJavaOptions";
+  private static final String JARS = "spark.jars";
+  private static final String MASTER = "spark.master";
   private static final String FLAGS =
       "--add-modules jdk.incubator.vector --enable-native-access=ALL-UNNAMED";
 
@@ -125,14 +129,36 @@ public final class SparkPlace implements RunnerProvider {
   /** What the command and its surroundings say goes before what is usual. */
   static SparkConf conf(String place, Map<String, String> settings) {
     SparkConf conf = new SparkConf().setMaster(place).setIfMissing("spark.app.name", "kvasir");
+    requireNoMaster(settings);
     settings.forEach(conf::set);
     conf.setIfMissing("spark.driver.maxResultSize", LARGEST_RESULT);
     conf.set(EXECUTOR_FLAGS, (FLAGS + " " + conf.get(EXECUTOR_FLAGS, "")).strip());
     Path jar = ownJar();
     if (Files.isRegularFile(jar)) {
-      conf.setIfMissing("spark.jars", jar.toUri().toString());
+      conf.set(JARS, withOwn(jar, conf.get(JARS, "")));
     }
     return conf;
+  }
+
+  private static void requireNoMaster(Map<String, String> settings) {
+    if (settings.containsKey(MASTER)) {
+      throw new InvalidInputException(
+          "--conf sets %s to '%s'; expected --on to name it"
+              .formatted(MASTER, settings.get(MASTER)));
+    }
+  }
+
+  /**
+   * @param jar what executors find Kvasir in; spark-submit has named it already
+   * @param others jars with commas between them
+   */
+  static String withOwn(Path jar, String others) {
+    List<String> jars = new ArrayList<>(List.of(others.split(",")));
+    jars.removeIf(String::isBlank);
+    if (jars.stream().noneMatch(one -> one.endsWith("/" + jar.getFileName()))) {
+      jars.add(jar.toUri().toString());
+    }
+    return String.join(",", jars);
   }
 
   /** The jar with all of Kvasir, or a folder of classes where it is being built. */
