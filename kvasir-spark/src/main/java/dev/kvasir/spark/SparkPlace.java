@@ -2,7 +2,6 @@ package dev.kvasir.spark;
 
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.lab.work.Arithmetic;
-import dev.kvasir.lab.work.Material;
 import dev.kvasir.lab.work.Runner;
 import dev.kvasir.lab.work.RunnerProvider;
 import dev.kvasir.lab.work.Worksite;
@@ -101,16 +100,17 @@ public final class SparkPlace implements RunnerProvider {
     if (local) {
       int threads = spark.getConf().getInt("spark.task.cpus", 1);
       ExecutorSites.lend(order.materials(), Worksite.of(order.model(), threads));
-    } else if (order.ship()) {
-      order.materials().all().forEach(material -> ship(material, spark));
     }
     PieceTask task = new PieceTask(order.materials(), order.ship(), Arithmetic.mark());
     Workforce workforce = new Workforce(spark.sc(), order.place(), local, patience);
-    return new SparkRunner(spark, order.model(), task, workforce);
-  }
-
-  private static void ship(Material material, JavaSparkContext spark) {
-    material.files().values().forEach(file -> spark.addFile(file.toString()));
+    Shipment shipment = order.ship() && !local ? Shipment.of(order.materials()) : Shipment.none();
+    try {
+      shipment.files().forEach(file -> spark.addFile(file.toString()));
+      return new SparkRunner(spark, order.model(), task, workforce, shipment);
+    } catch (Throwable e) {
+      shipment.close();
+      throw e;
+    }
   }
 
   private static JavaSparkContext connect(String place, SparkConf conf) {

@@ -19,15 +19,18 @@ final class SparkRunner implements Runner {
   private final Model model;
   private final PieceTask task;
   private final Workforce workforce;
+  private final Shipment shipment;
 
   /**
    * @param model the very one that pieces use where they run in this process
    */
-  SparkRunner(JavaSparkContext spark, Model model, PieceTask task, Workforce workforce) {
+  SparkRunner(
+      JavaSparkContext spark, Model model, PieceTask task, Workforce workforce, Shipment shipment) {
     this.spark = spark;
     this.model = model;
     this.task = task;
     this.workforce = workforce;
+    this.shipment = shipment;
   }
 
   @Override
@@ -61,6 +64,7 @@ final class SparkRunner implements Runner {
   @Override
   public void close() {
     spark.close();
+    shipment.close();
     if (workforce.isLocal()) {
       ExecutorSites.takeBack(task.materials());
     }

@@ -127,7 +127,8 @@ class SparkRunnerTest {
 
   @Test
   void twoWorkersGiveTheSameBitsAlsoWhereOneIsLost(@TempDir Path folder) throws IOException {
-    Path file = Files.writeString(folder.resolve("text"), "sent along");
+    Path content = Files.writeString(folder.resolve("c0ffee"), "sent along");
+    Path file = Files.createSymbolicLink(folder.resolve("text"), content);
     Materials materials = Materials.bundled().with(Material.of(Material.Role.FILE, file));
     try (StandaloneCluster cluster = new StandaloneCluster(folder, 2);
         Runner runner =
