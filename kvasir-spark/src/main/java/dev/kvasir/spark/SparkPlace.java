@@ -2,13 +2,15 @@ package dev.kvasir.spark;
 
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.lab.work.Arithmetic;
-import dev.kvasir.lab.work.Material;
 import dev.kvasir.lab.work.Runner;
 import dev.kvasir.lab.work.RunnerProvider;
 import dev.kvasir.lab.work.Worksite;
 import java.net.URISyntaxException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import org.apache.spark.SparkConf;
 import org.apache.spark.api.java.JavaSparkContext;
@@ -17,11 +19,29 @@ import org.apache.spark.api.java.JavaSparkContext;
 public final class SparkPlace implements RunnerProvider {
   private static final String LOGGING = "log4j2.configurationFile";
   private static final String EXECUTOR_FLAGS = "spark.executor.extraJavaOptions";
+  private static final String JARS = "spark.jars";
+  private static final String MASTER = "spark.master";
   private static final String FLAGS =
       "--add-modules jdk.incubator.vector --enable-native-access=ALL-UNNAMED";
 
+  /** Of one piece, such as vectors of a text for a calibration; Spark's own bound is 1g. */
+  private static final String LARGEST_RESULT = "4g";
+
   /** The first that Spark 4.2 is known to run on here. */
   private static final Runtime.Version LEAST_JAVA = Runtime.Version.parse("25.0.3");
+
+  private final Duration patience;
+
+  public SparkPlace() {
+    this(Workforce.PATIENCE);
+  }
+
+  /**
+   * @param patience where all executors are lost in the midst of the work
+   */
+  SparkPlace(Duration patience) {
+    this.patience = patience;
+  }
 
   @Override
   public int threadsHere(String place) {
@@ -33,38 +53,64 @@ public final class SparkPlace implements RunnerProvider {
     return place.equals("local") || place.startsWith("local[");
   }
 
+  static boolean runsOnThisJava() {
+    return Runtime.version().compareTo(LEAST_JAVA) >= 0;
+  }
+
   @Override
   public Runner open(Order order) {
-    if (Runtime.version().compareTo(LEAST_JAVA) < 0) {
+    if (!runsOnThisJava()) {
       throw new InvalidInputException(
           "Java is %s; Spark needs %s or later".formatted(Runtime.version(), LEAST_JAVA));
     }
     if (System.getProperty(LOGGING) == null) {
       System.setProperty(LOGGING, "classpath:dev/kvasir/spark/log4j2.properties");
     }
+    try {
+      return opened(order);
+    } catch (LinkageError e) {
+      throw new InvalidInputException(
+          "Spark on the class path cannot be used (%s); expected SPARK_HOME to name a Spark 4.2"
+              .formatted(e),
+          e);
+    }
+  }
+
+  private Runner opened(Order order) {
     JavaSparkContext spark = connect(order.place(), conf(order.place(), order.settings()));
     try {
+      requireVersion(spark.version());
       return runner(order, spark);
-    } catch (RuntimeException e) {
+    } catch (Throwable e) { // nobody else has the context
       spark.close();
       throw e;
     }
   }
 
-  private static SparkRunner runner(Order order, JavaSparkContext spark) {
+  /** What others lack shows up in the midst of the work otherwise. */
+  private static void requireVersion(String version) {
+    if (!version.startsWith("4.")) {
+      throw new InvalidInputException(
+          "Spark is %s; expected SPARK_HOME to name a Spark 4.2".formatted(version));
+    }
+  }
+
+  private SparkRunner runner(Order order, JavaSparkContext spark) {
     boolean local = isLocal(order.place());
     if (local) {
       int threads = spark.getConf().getInt("spark.task.cpus", 1);
       ExecutorSites.lend(order.materials(), Worksite.of(order.model(), threads));
-    } else if (order.ship()) {
-      order.materials().all().forEach(material -> ship(material, spark));
     }
     PieceTask task = new PieceTask(order.materials(), order.ship(), Arithmetic.mark());
-    return new SparkRunner(spark, order.model(), task, order.place(), local);
-  }
-
-  private static void ship(Material material, JavaSparkContext spark) {
-    material.files().values().forEach(file -> spark.addFile(file.toString()));
+    Workforce workforce = new Workforce(spark.sc(), order.place(), local, patience);
+    Shipment shipment = order.ship() && !local ? Shipment.of(order.materials()) : Shipment.none();
+    try {
+      shipment.files().forEach(file -> spark.addFile(file.toString()));
+      return new SparkRunner(spark, order.model(), task, workforce, shipment);
+    } catch (Throwable e) {
+      shipment.close();
+      throw e;
+    }
   }
 
   private static JavaSparkContext connect(String place, SparkConf conf) {
@@ -83,13 +129,36 @@ public final class SparkPlace implements RunnerProvider {
   /** What the command and its surroundings say goes before what is usual. */
   static SparkConf conf(String place, Map<String, String> settings) {
     SparkConf conf = new SparkConf().setMaster(place).setIfMissing("spark.app.name", "kvasir");
+    requireNoMaster(settings);
     settings.forEach(conf::set);
+    conf.setIfMissing("spark.driver.maxResultSize", LARGEST_RESULT);
     conf.set(EXECUTOR_FLAGS, (FLAGS + " " + conf.get(EXECUTOR_FLAGS, "")).strip());
     Path jar = ownJar();
     if (Files.isRegularFile(jar)) {
-      conf.setIfMissing("spark.jars", jar.toUri().toString());
+      conf.set(JARS, withOwn(jar, conf.get(JARS, "")));
     }
     return conf;
+  }
+
+  private static void requireNoMaster(Map<String, String> settings) {
+    if (settings.containsKey(MASTER)) {
+      throw new InvalidInputException(
+          "--conf sets %s to '%s'; expected --on to name it"
+              .formatted(MASTER, settings.get(MASTER)));
+    }
+  }
+
+  /**
+   * @param jar what executors find Kvasir in; spark-submit has named it already
+   * @param others jars with commas between them
+   */
+  static String withOwn(Path jar, String others) {
+    List<String> jars = new ArrayList<>(List.of(others.split(",")));
+    jars.removeIf(String::isBlank);
+    if (jars.stream().noneMatch(one -> one.endsWith("/" + jar.getFileName()))) {
+      jars.add(jar.toUri().toString());
+    }
+    return String.join(",", jars);
   }
 
   /** The jar with all of Kvasir, or a folder of classes where it is being built. */

@@ -1,6 +1,7 @@
 package dev.kvasir.spark;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.kvasir.LoadOptions;
 import dev.kvasir.Model;
@@ -42,6 +43,7 @@ class CalibrationOnSparkTest {
 
   @BeforeAll
   static void open() {
+    assumeTrue(SparkPlace.runsOnThisJava(), "Spark does not run on Java " + Runtime.version());
     model = Model.bundled(LoadOptions.defaults().withThreads(1));
     here = new LocalRunner(Worksite.of(model, 2));
     Map<String, String> settings =
@@ -54,8 +56,10 @@ class CalibrationOnSparkTest {
 
   @AfterAll
   static void close() {
-    there.close();
-    model.close();
+    if (there != null) {
+      there.close();
+      model.close();
+    }
   }
 
   @Test

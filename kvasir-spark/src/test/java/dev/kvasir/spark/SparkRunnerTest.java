@@ -2,6 +2,7 @@ package dev.kvasir.spark;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.google.gson.JsonElement;
 import com.google.gson.JsonParser;
@@ -33,13 +34,19 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.util.BitSet;
 import java.util.Collections;
 import java.util.EnumSet;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
+import java.util.stream.IntStream;
+import org.apache.spark.SparkContext;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -54,13 +61,16 @@ class SparkRunnerTest {
 
   @BeforeAll
   static void measureWithoutSpark() {
+    assumeTrue(SparkPlace.runsOnThisJava(), "Spark does not run on Java " + Runtime.version());
     model = Model.bundled(LoadOptions.defaults().withThreads(1));
     expected = figures(evaluate(new LocalRunner(Worksite.of(model)), WorkListener.NONE));
   }
 
   @AfterAll
   static void close() {
-    model.close();
+    if (model != null) {
+      model.close();
+    }
   }
 
   private static Evaluator evaluator() {
@@ -117,11 +127,12 @@ class SparkRunnerTest {
 
   @Test
   void twoWorkersGiveTheSameBitsAlsoWhereOneIsLost(@TempDir Path folder) throws IOException {
-    Path file = Files.writeString(folder.resolve("text"), "sent along");
+    Path content = Files.writeString(folder.resolve("c0ffee"), "sent along");
+    Path file = Files.createSymbolicLink(folder.resolve("text"), content);
     Materials materials = Materials.bundled().with(Material.of(Material.Role.FILE, file));
     try (StandaloneCluster cluster = new StandaloneCluster(folder, 2);
         Runner runner =
-            new SparkPlace()
+            new SparkPlace(Duration.ofSeconds(1))
                 .open(
                     new RunnerProvider.Order(
                         cluster.address(),
@@ -148,6 +159,10 @@ class SparkRunnerTest {
           };
       assertThat(figures(evaluate(runner, killer))).isEqualTo(expected);
       assertThat(killed[0]).isTrue();
+      cluster.killWorker();
+      assertThatThrownBy(() -> evaluate(runner, WorkListener.NONE))
+          .isInstanceOf(InvalidInputException.class)
+          .hasMessageContaining("where no executor has been for");
     }
   }
 
@@ -243,7 +258,55 @@ class SparkRunnerTest {
     }
   }
 
+  /** The first waits for a word; all share this process. */
+  private record InLine(int place) implements Piece<Integer> {
+    private static final AtomicBoolean SAID = new AtomicBoolean();
+
+    @Override
+    public String name() {
+      return "place " + place;
+    }
+
+    @Override
+    public double work() {
+      return 1;
+    }
+
+    @Override
+    public Integer run(Worksite site, WorkListener listener) {
+      while (place == 0 && !SAID.get()) {
+        if (listener.stopped()) {
+          throw new Stopped();
+        }
+        Thread.onSpinWait();
+      }
+      return place;
+    }
+  }
+
+  @Test
+  void noPieceIsFarAheadOfTheFirstThatIsNotDone() {
+    int twoForEachPlace = 4;
+    BitSet delivered = new BitSet();
+    try (Runner runner = spark("local[2]", HERE)) {
+      runner.<Integer>run(
+          IntStream.range(0, 20).mapToObj(InLine::new).toList(),
+          WorkListener.NONE,
+          (piece, result) -> {
+            assertThat(result).isEqualTo(piece);
+            assertThat(piece).isLessThan(delivered.nextClearBit(0) + twoForEachPlace);
+            delivered.set(piece);
+            if (delivered.cardinality() == twoForEachPlace - 1) {
+              InLine.SAID.set(true);
+            }
+          });
+    }
+    assertThat(delivered.cardinality()).isEqualTo(20);
+  }
+
   private record Endless() implements Piece<Integer> {
+    private static final AtomicInteger BEGUN = new AtomicInteger();
+
     @Override
     public String name() {
       return "no end";
@@ -256,6 +319,7 @@ class SparkRunnerTest {
 
     @Override
     public Integer run(Worksite site, WorkListener listener) {
+      BEGUN.incrementAndGet();
       while (!listener.stopped()) {
         Thread.onSpinWait();
       }
@@ -263,23 +327,61 @@ class SparkRunnerTest {
     }
   }
 
+  /** Ends work as soon as something holds. */
+  private static WorkListener until(BooleanSupplier end) {
+    return new WorkListener() {
+      @Override
+      public void progress(double done, double inAll) {}
+
+      @Override
+      public boolean stopped() {
+        return end.getAsBoolean();
+      }
+    };
+  }
+
   @Test
   void piecesThatRunAreLeftWhereTheWorkIsStopped() {
     try (Runner runner = spark("local[2]", HERE)) {
-      WorkListener stopping =
-          new WorkListener() {
-            @Override
-            public void progress(double done, double inAll) {}
-
-            @Override
-            public boolean stopped() {
-              return true;
-            }
-          };
+      int before = Endless.BEGUN.get();
+      WorkListener stopping = until(() -> Endless.BEGUN.get() == before + 2);
       assertThat(
               runner.<Integer>run(
-                  List.of(new Endless(), new Endless()), stopping, (piece, result) -> {}))
+                  Collections.nCopies(3, new Endless()), stopping, (piece, result) -> {}))
           .isFalse();
     } // where they were not left, this would wait for them
+  }
+
+  @Test
+  void workThatIsStoppedWithSparkItselfIsStoppedAndNotFailed() {
+    try (Runner runner = spark("local[1]", HERE)) {
+      AtomicBoolean stopped = new AtomicBoolean();
+      assertThat(
+              runner.<Integer>run(
+                  List.of(new InLine(1), new Endless()),
+                  until(stopped::get),
+                  (piece, result) -> {
+                    SparkContext.getOrCreate()
+                        .stop(); // as it does by itself where its process ends
+                    stopped.set(true);
+                  }))
+          .isFalse();
+    }
+  }
+
+  @Test
+  void aContextThatWasEndedElsewhereIsASentence() {
+    try (Runner runner = spark("local[1]", HERE)) {
+      assertThatThrownBy(
+              () ->
+                  runner.<Integer>run(
+                      List.of(new InLine(1), new Endless()),
+                      WorkListener.NONE,
+                      (piece, result) -> SparkContext.getOrCreate().stop()))
+          .isInstanceOf(InvalidInputException.class)
+          .hasMessage(
+              "--on is 'local[1]', which has ended the work of this command; its master's log may"
+                  + " say why");
+    }
   }
 }

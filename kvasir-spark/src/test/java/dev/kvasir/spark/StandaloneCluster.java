@@ -128,12 +128,16 @@ final class StandaloneCluster implements AutoCloseable {
     process.destroyForcibly();
   }
 
+  /** Waits until they have ended: their folder is removed next. */
   @Override
   public void close() {
-    workers.forEach(StandaloneCluster::kill);
-    kill(master);
+    List<Process> all = new ArrayList<>(workers);
+    all.add(master);
+    all.forEach(StandaloneCluster::kill);
     try {
-      master.waitFor(10, TimeUnit.SECONDS);
+      for (Process process : all) {
+        process.waitFor(10, TimeUnit.SECONDS);
+      }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }

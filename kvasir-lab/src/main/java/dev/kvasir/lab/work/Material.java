@@ -13,6 +13,9 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.Predicate;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
@@ -26,6 +29,9 @@ import java.util.stream.Stream;
 public record Material(
     Role role, String path, String name, boolean folder, TreeMap<String, String> hashes)
     implements Serializable {
+  /** The name of one file of a split GGUF: a stem, its number, and how many there are. */
+  private static final Pattern PART = Pattern.compile("(.*-)\\d{5}(-of-\\d{5}\\.gguf)");
+
   /** What it is for. */
   public enum Role {
     MODEL,
@@ -52,20 +58,27 @@ public record Material(
   }
 
   private static List<Path> files(Path path) {
-    String name = path.getFileName().toString();
-    String stem = name.replaceFirst("-\\d{5}-of-\\d{5}\\.gguf$", "-");
-    if (!Files.isDirectory(path) && stem.equals(name)) {
+    boolean folder = Files.isDirectory(path);
+    Matcher split = PART.matcher(path.getFileName().toString());
+    if (!folder && !split.matches()) {
       return List.of(path);
     }
-    try (Stream<Path> all = Files.list(Files.isDirectory(path) ? path : path.getParent())) {
+    Predicate<String> belongs = folder ? any -> true : partsOf(split);
+    try (Stream<Path> all = Files.list(folder ? path : path.getParent())) {
       return all.filter(Files::isRegularFile)
-          .filter(file -> Files.isDirectory(path) || file.getFileName().toString().startsWith(stem))
+          .filter(file -> belongs.test(file.getFileName().toString()))
           .filter(file -> !file.toString().endsWith(".kvasir-sha256"))
           .sorted()
           .toList();
     } catch (IOException e) {
       throw new InvalidInputException("%s: cannot be read".formatted(path), e);
     }
+  }
+
+  /** Files of one name and as many: another model may lie beside, and its name begin the same. */
+  private static Predicate<String> partsOf(Matcher split) {
+    String parts = Pattern.quote(split.group(1)) + "\\d{5}" + Pattern.quote(split.group(2));
+    return Pattern.compile(parts).asMatchPredicate();
   }
 
   /** The files, each by the path that it has on the machine that made the plan. */

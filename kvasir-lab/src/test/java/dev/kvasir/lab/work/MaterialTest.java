@@ -43,6 +43,9 @@ class MaterialTest {
     Path first = write(here, "large-00001-of-00002.gguf", "a");
     write(here, "large-00002-of-00002.gguf", "b");
     write(here, "other.gguf", "c");
+    write(here, "large-00001-of-00003.gguf", "d");
+    write(here, "large-00001-of-00002.gguf.part", "e");
+    write(here, "large-vision.gguf", "f");
     Material model = Material.of(Role.MODEL, first);
     assertThat(model.files())
         .containsOnlyKeys("large-00001-of-00002.gguf", "large-00002-of-00002.gguf");

@@ -1,0 +1,35 @@
+package dev.kvasir.spark;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.kvasir.error.InvalidInputException;
+import java.nio.file.Path;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+class SparkPlaceTest {
+  @Test
+  void executorsGetKvasirBesideOtherJars() {
+    Path own = Path.of("/somewhere/kvasir-spark.jar");
+    assertThat(SparkPlace.withOwn(own, "")).isEqualTo("file:///somewhere/kvasir-spark.jar");
+    assertThat(SparkPlace.withOwn(own, "a.jar,b.jar"))
+        .isEqualTo("a.jar,b.jar,file:///somewhere/kvasir-spark.jar");
+    String submitted = "file:/staged/kvasir-spark.jar,a.jar";
+    assertThat(SparkPlace.withOwn(own, submitted)).isEqualTo(submitted);
+  }
+
+  @Test
+  void theMasterHasOneName() {
+    assertThatThrownBy(() -> SparkPlace.conf("local[2]", Map.of("spark.master", "yarn")))
+        .isInstanceOf(InvalidInputException.class)
+        .hasMessage("--conf sets spark.master to 'yarn'; expected --on to name it");
+  }
+
+  @Test
+  void aResultMayBeLargeUnlessSomebodySaysOtherwise() {
+    String key = "spark.driver.maxResultSize";
+    assertThat(SparkPlace.conf("local", Map.of()).get(key)).isEqualTo("4g");
+    assertThat(SparkPlace.conf("local", Map.of(key, "2g")).get(key)).isEqualTo("2g");
+  }
+}
