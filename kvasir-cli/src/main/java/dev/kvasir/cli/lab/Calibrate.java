@@ -24,8 +24,6 @@ import dev.kvasir.lab.forecast.PmkvqForecast;
 import dev.kvasir.lab.mead.MeadSettings;
 import dev.kvasir.lab.smooth.FactorSharing;
 import dev.kvasir.lab.smooth.Smoothing;
-import dev.kvasir.lab.task.TaskText;
-import dev.kvasir.lab.text.BundledText;
 import dev.kvasir.lab.work.Runner;
 import java.nio.file.Path;
 import java.util.List;
@@ -35,6 +33,7 @@ import java.util.SortedSet;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.Callable;
+import java.util.function.Function;
 import java.util.function.ToIntBiFunction;
 import java.util.function.ToIntFunction;
 import java.util.stream.Collectors;
@@ -100,9 +99,6 @@ public final class Calibrate implements Callable<Integer> {
    * @param work of the command for a width in bits, which answers its exit code
    */
   record Calibrator(List<String> ownOptions, ToIntBiFunction<Calibrate, Integer> work) {}
-
-  /** A fifth of what is read, with the bundled prose. */
-  private static final int TASK_ROUNDS = 8;
 
   private final Streams streams;
 
@@ -326,9 +322,10 @@ public final class Calibrate implements Callable<Integer> {
             OptionValue.oneOf("--factors", factors, FactorSharing.class),
             smoothingBits,
             seed);
-    CalibrationText read = textOr("the bundled prose", BundledText.filler());
+    CalibrationText read = textOr(CalibrationText.prose());
     return calibrate(
         (config, tokens, threads) -> PmkvqForecast.of(config, samples, length),
+        result -> List.of(), // of which no more is kept than numbers by layer
         site ->
             new PmkvqCalibration(
                     site.model(), settings, read, out, streams, site.runner(), site.interruption())
@@ -338,11 +335,12 @@ public final class Calibrate implements Callable<Integer> {
   private int commvq(int bits) {
     CommvqCalibration.Settings settings =
         new CommvqCalibration.Settings(bits, new TextVectors.Settings(tokens, length, seed));
-    CalibrationText read = textOr("the bundled prose and tasks", proseAndTasks());
+    CalibrationText read = textOr(CalibrationText.proseAndTasks());
     return calibrate(
         (config, tokens, threads) ->
             CommvqForecast.of(
                 config, bits, settings.vectors(), tokens.applyAsInt(read.words()), threads),
+        result -> CommvqCalibration.kept(result, bits),
         site ->
             new CommvqCalibration(
                     site.model(), settings, read, out, streams, site.runner(), site.interruption())
@@ -350,7 +348,7 @@ public final class Calibrate implements Callable<Integer> {
   }
 
   private int oscar(int bits) {
-    CalibrationText read = textOr("the bundled prose", BundledText.filler());
+    CalibrationText read = textOr(CalibrationText.prose());
     return inThisProcess(
         (loaded, crew, interruption) ->
             new OscarCalibration(loaded, read, length, seed, out, streams, crew, interruption)
@@ -359,7 +357,7 @@ public final class Calibrate implements Callable<Integer> {
 
   private int vqllm(int bits) {
     TextVectors.Settings settings = new TextVectors.Settings(VqllmCalibration.TOKENS, length, seed);
-    CalibrationText read = textOr("the bundled prose and tasks", proseAndTasks());
+    CalibrationText read = textOr(CalibrationText.proseAndTasks());
     return inThisProcess(
         (loaded, crew, interruption) ->
             new VqllmCalibration(loaded, settings, read, out, streams, crew, interruption).run());
@@ -395,6 +393,7 @@ public final class Calibrate implements Callable<Integer> {
             .map(file -> new CalibrationText(file.toString(), TextArgument.readFile(file)));
     return calibrate(
         (config, tokens, threads) -> MeadForecast.of(config, settings, read.isEmpty()),
+        MeadCalibrator::kept,
         site ->
             new MeadCalibrator(
                     site.model(),
@@ -411,7 +410,11 @@ public final class Calibrate implements Callable<Integer> {
   /** What a calibration works with. */
   private record Site(Model model, Crew crew, Runner runner, Interruption interruption) {}
 
-  private int calibrate(Foretelling foretelling, ToIntFunction<Site> work) {
+  /**
+   * @param kept what a run that was stopped leaves beside its result
+   */
+  private int calibrate(
+      Foretelling foretelling, Function<Path, List<Path>> kept, ToIntFunction<Site> work) {
     LoadOptions options = place.fitted(load.options());
     if (forecast.isOfConfiguration(model)) {
       forecast.tell(foretelling, model.path(), options.threads(), streams);
@@ -424,7 +427,7 @@ public final class Calibrate implements Callable<Integer> {
       if (forecast.isAll()) {
         return 0;
       }
-      found.requireRoom(Runtime.getRuntime().maxMemory(), out);
+      found.requireRoom(Runtime.getRuntime().maxMemory(), out, kept.apply(out));
       try (Runner runner =
           place.runner(loaded, options.threads(), () -> WorkPlace.materials(model, load))) {
         return work.applyAsInt(new Site(loaded, crew, runner, interruption));
@@ -438,14 +441,9 @@ public final class Calibrate implements Callable<Integer> {
         .collect(Collectors.toCollection(TreeSet::new));
   }
 
-  private CalibrationText textOr(String name, String bundled) {
+  private CalibrationText textOr(CalibrationText bundled) {
     return text == null
-        ? new CalibrationText(name, bundled)
+        ? bundled
         : new CalibrationText(text.toString(), TextArgument.readFile(text));
-  }
-
-  /** Codebooks fit what they have seen, so they see more than prose. */
-  private static String proseAndTasks() {
-    return BundledText.filler() + "\n\n" + TaskText.of(1, TASK_ROUNDS);
   }
 }

@@ -24,6 +24,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Optional;
 
 /** Makes the tables of Mead, and says what they take. */
@@ -74,6 +75,15 @@ final class MeadCalibrator {
     return settings;
   }
 
+  /** What a run that was ended leaves beside its result. */
+  static List<Path> kept(Path out) {
+    return List.of(beside(out, ".journal"), beside(out, ".vectors"));
+  }
+
+  private static Path beside(Path out, String ending) {
+    return out.resolveSibling(out.getFileName() + ending);
+  }
+
   /**
    * @return the exit code
    */
@@ -81,8 +91,8 @@ final class MeadCalibrator {
     Profile before = profile(); // of another model it is refused before any work
     MetricJournal journal =
         new MetricJournal(
-            beside(".journal"), model.fingerprint(), source(), model.config().cacheShape());
-    SampleFolder vectors = new SampleFolder(beside(".vectors"), source());
+            beside(out, ".journal"), model.fingerprint(), source(), model.config().cacheShape());
+    SampleFolder vectors = new SampleFolder(beside(out, ".vectors"), source());
     try (Stages stages = new Stages()) {
       Optional<MeadTexts> texts = texts(stages);
       Optional<Profile> made =
@@ -114,11 +124,7 @@ final class MeadCalibrator {
             .withQueryHeads(model.config().queryHeads())
             .withRotation(Optional.of(model.config().rotation()))
             .withProfile(Optional.of(made));
-    BitsPlot.of(DRAWN, model.config().cacheShape(), host).write(beside(".svg"));
-  }
-
-  private Path beside(String ending) {
-    return out.resolveSibling(out.getFileName() + ending);
+    BitsPlot.of(DRAWN, model.config().cacheShape(), host).write(beside(out, ".svg"));
   }
 
   private Optional<MeadTexts> texts(Stages stages) {

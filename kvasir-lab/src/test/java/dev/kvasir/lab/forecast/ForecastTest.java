@@ -8,6 +8,8 @@ import dev.kvasir.Model;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.lab.codebook.TextVectors;
 import dev.kvasir.model.ModelConfig;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -33,13 +35,27 @@ class ForecastTest {
   void whatDoesNotFitIsRefusedInASentence() {
     Path out = folder.resolve("a.profile");
     int mebibyte = 1 << 20;
-    assertThatThrownBy(() -> new Forecast(List.of(), 4, 0, 0).requireRoom(mebibyte, out))
+    assertThatThrownBy(() -> new Forecast(List.of(), 4, 0, 0).requireRoom(mebibyte, out, List.of()))
         .isInstanceOf(InvalidInputException.class)
         .hasMessageStartingWith("this takes 100663301 bytes of heap; Java may use 1048576");
-    assertThatThrownBy(() -> new Forecast(List.of(), 0, 0, 1L << 60).requireRoom(1L << 40, out))
+    assertThatThrownBy(
+            () -> new Forecast(List.of(), 0, 0, 1L << 60).requireRoom(1L << 40, out, List.of()))
         .isInstanceOf(InvalidInputException.class)
-        .hasMessageContaining("this takes 1152921504606846976 bytes beside it; the disk has");
-    new Forecast(List.of(), 1000, 0, 1).requireRoom(97 * mebibyte, out);
+        .hasMessageContaining("this takes 1152921504606846976 more bytes beside it; the disk has");
+    new Forecast(List.of(), 1000, 0, 1).requireRoom(97 * mebibyte, out, List.of());
+  }
+
+  @Test
+  void whatAStoppedRunHasLeftBesideTheResultTakesNoFurtherDisk() throws IOException {
+    Path vectors = Files.createDirectory(folder.resolve("a.profile.1.vectors"));
+    Files.write(vectors.resolve("training"), new byte[1000]);
+    Files.write(vectors.resolve("held-out"), new byte[200]);
+    Path journal = Files.write(folder.resolve("a.profile.journal"), new byte[30]);
+    Path heads = folder.resolve("a.profile.1.heads");
+    Forecast forecast = new Forecast(List.of(), 0, 0, 2000);
+    assertThat(forecast.missing(List.of())).isEqualTo(2000);
+    assertThat(forecast.missing(List.of(vectors, heads, journal))).isEqualTo(770);
+    assertThat(new Forecast(List.of(), 0, 0, 1).missing(List.of(vectors))).isZero();
   }
 
   /** The model's 8 layers have 1.6 million weights each, 8 query heads and 2 KV heads of 64. */
