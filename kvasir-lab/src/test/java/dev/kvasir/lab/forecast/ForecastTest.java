@@ -5,13 +5,17 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
 import dev.kvasir.Model;
+import dev.kvasir.codec.mead.TableKind;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.lab.codebook.TextVectors;
+import dev.kvasir.lab.mead.MeadSettings;
 import dev.kvasir.model.ModelConfig;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.SortedSet;
+import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -76,5 +80,34 @@ class ForecastTest {
       assertThat(books.disk()).isEqualTo(32 * 2 * 64 * (1000 + 4 * 128) + codebooks);
       assertThat(books.efforts()).containsExactly(Effort.READING, Effort.TRAINING);
     }
+  }
+
+  @Test
+  void questionsAloneAreReadFollowedAndHiddenInProseThatIsMadeUp() {
+    try (Model model = Model.bundled()) {
+      ModelConfig config = model.config();
+      Forecast alone = mead(config, 0, 24, true);
+      assertThat(alone.stages())
+          .extracting(Stage::name)
+          .startsWith(
+              "making up 8 texts of 512 tokens",
+              "reading 24 texts",
+              "following the loss back in 3 texts");
+      assertThat(alone.seconds(SPEEDS, 1)).isFinite().isPositive();
+      assertThat(mead(config, 24, 24, true).stages())
+          .extracting(Stage::name)
+          .contains("following the loss back in 6 texts");
+      // Keys and values of 8 layers, 2 heads of 64 channels, 2 bytes each.
+      assertThat(alone.outside()).isGreaterThanOrEqualTo(8L * 512 * 8 * 2 * 2 * 64 * 2);
+      assertThat(mead(config, 24, 0, true).outside()).isEqualTo(3 * alone.outside());
+      assertThat(mead(config, 96, 0, true).outside()).isEqualTo(4 * alone.outside());
+      assertThat(mead(config, 24, 24, false).outside()).isZero();
+    }
+    assertThat(new Stage("nothing", Effort.READING, 0, 0).seconds(10, 2, 1)).isZero();
+  }
+
+  private static Forecast mead(ModelConfig config, int prose, int tasks, boolean selfMade) {
+    SortedSet<TableKind> tables = new TreeSet<>(List.of(TableKind.TOKENS));
+    return MeadForecast.of(config, new MeadSettings(512, prose, tasks, 3, 64, tables, 1), selfMade);
   }
 }
