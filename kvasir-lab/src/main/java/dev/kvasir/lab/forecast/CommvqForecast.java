@@ -19,6 +19,7 @@ public final class CommvqForecast {
    */
   public static Forecast of(
       ModelConfig config, int bits, TextVectors.Settings settings, int tokens, int threads) {
+    config.rotation(); // codebooks of keys turn with it: refused before they are trained
     CacheShape shape = config.cacheShape();
     int length = settings.length();
     int heads = 2 * shape.layers() * shape.kvHeads();

@@ -21,6 +21,7 @@ public final class MeadForecast {
    * @param selfMade whether the model makes up its prose
    */
   public static Forecast of(ModelConfig config, MeadSettings settings, boolean selfMade) {
+    config.requirePlain("calibration");
     DecoderWork work = new DecoderWork(config);
     CacheShape shape = config.cacheShape();
     int length = settings.length();

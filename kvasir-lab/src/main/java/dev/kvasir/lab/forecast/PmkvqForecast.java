@@ -14,6 +14,7 @@ public final class PmkvqForecast {
    * @param samples of the text, each of {@code length} tokens
    */
   public static Forecast of(ModelConfig config, int samples, int length) {
+    config.requirePlain("calibration");
     DecoderWork work = new DecoderWork(config);
     int queries = Math.min(length, SmoothingSettings.defaults().queries());
     double queryValues = (double) config.queryHeads() * config.headDim();

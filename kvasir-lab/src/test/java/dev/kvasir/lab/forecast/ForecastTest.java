@@ -110,4 +110,31 @@ class ForecastTest {
     SortedSet<TableKind> tables = new TreeSet<>(List.of(TableKind.TOKENS));
     return MeadForecast.of(config, new MeadSettings(512, prose, tasks, 3, 64, tables, 1), selfMade);
   }
+
+  /** Of 16 experts a token meets two, 96 wide. */
+  @Test
+  void codebooksOfAMixtureAreForetoldAndGradientsOfItRefused() throws IOException {
+    Files.writeString(
+        folder.resolve("config.json"),
+        """
+        {"architectures": ["Qwen3MoeForCausalLM"], "model_type": "qwen3_moe",
+         "hidden_act": "silu", "hidden_size": 256, "num_hidden_layers": 4,
+         "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 64,
+         "intermediate_size": 1024, "vocab_size": 1000, "max_position_embeddings": 4096,
+         "rms_norm_eps": 1e-6, "rope_theta": 10000, "num_experts": 16, "num_experts_per_tok": 2,
+         "moe_intermediate_size": 96, "norm_topk_prob": true}
+        """);
+    ModelConfig config = ModelConfig.of(folder);
+    double weights = 256 * 64 * (2.0 * 4 + 2 * 2) + 256 * (16 + 3.0 * 2 * 96);
+    assertThat(new DecoderWork(config).forward(100))
+        .isCloseTo(4 * (2 * 100 * weights + 2 * 4 * 64 * 100 * 100), within(1.0));
+    TextVectors.Settings settings = new TextVectors.Settings(1000, 128, 1);
+    assertThat(CommvqForecast.of(config, 1, settings, 4096, 2).seconds(SPEEDS, 1)).isPositive();
+    assertThatThrownBy(() -> PmkvqForecast.of(config, 8, 512))
+        .isInstanceOf(InvalidInputException.class)
+        .hasMessageContaining("this is a mixture of 16 experts");
+    assertThatThrownBy(() -> mead(config, 12, 12, true))
+        .isInstanceOf(InvalidInputException.class)
+        .hasMessageContaining("this is a mixture of 16 experts");
+  }
 }
