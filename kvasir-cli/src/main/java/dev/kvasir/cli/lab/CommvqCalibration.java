@@ -106,8 +106,11 @@ final class CommvqCalibration {
       new HeldOutTable(vectors.get().heldOut(), vectors.get().length(), model.config().rotation())
           .print(CommvqProfile.of(made, settings.bits(), shape), streams.out());
     }
-    finished.remove();
-    samples.remove();
+    try {
+      finished.remove();
+    } finally {
+      samples.remove();
+    }
     return 0;
   }
 
