@@ -371,10 +371,10 @@ public final class Calibrate implements Callable<Integer> {
 
   /** Foretells nothing, and is not cut into pieces. */
   private int inThisProcess(ShortWork work) {
-    if (forecast.isAll() || place.isElsewhere()) {
+    Optional<String> option = forecast.typed().or(place::typed);
+    if (option.isPresent()) {
       throw new InvalidInputException(
-          "--kv is '%s'; %s is for pmkvq, commvq and mead"
-              .formatted(cache, forecast.isAll() ? "--forecast" : "--on"));
+          "--kv is '%s'; %s is for pmkvq, commvq and mead".formatted(cache, option.get()));
     }
     LoadOptions options = load.options();
     try (Model loaded = model.load(options, streams);

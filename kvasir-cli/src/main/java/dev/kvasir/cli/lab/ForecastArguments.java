@@ -13,6 +13,7 @@ import dev.kvasir.model.ModelConfig;
 import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Optional;
 import java.util.function.ToIntFunction;
 import picocli.CommandLine.Option;
 
@@ -53,6 +54,14 @@ final class ForecastArguments {
   /** Whether nothing else is to be done. */
   boolean isAll() {
     return forecast;
+  }
+
+  /** An option that is of use to a forecast only, where any was typed. */
+  Optional<String> typed() {
+    if (forecast) {
+      return Optional.of("--forecast");
+    }
+    return Optional.ofNullable(speed).map(any -> "--speed");
   }
 
   void check() {

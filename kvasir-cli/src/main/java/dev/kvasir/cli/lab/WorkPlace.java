@@ -14,6 +14,7 @@ import dev.kvasir.lab.work.Worksite;
 import java.io.PrintWriter;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Optional;
 import java.util.ServiceLoader;
 import java.util.function.Supplier;
 import picocli.CommandLine.Model.CommandSpec;
@@ -47,6 +48,16 @@ final class WorkPlace {
       paramLabel = "KEY=VALUE",
       description = "A setting of Spark, such as spark.executor.memory=8g; may be repeated.")
   private Map<String, String> settings = new LinkedHashMap<>();
+
+  /** An option that is of use elsewhere only, where any was typed. */
+  Optional<String> typed() {
+    if (master != null) {
+      return Optional.of("--on");
+    }
+    return ship
+        ? Optional.of("--ship")
+        : settings.isEmpty() ? Optional.empty() : Optional.of("--conf");
+  }
 
   /** Whether anything but this process is asked for. */
   boolean isElsewhere() {
