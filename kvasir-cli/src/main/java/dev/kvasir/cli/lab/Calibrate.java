@@ -10,7 +10,6 @@ import dev.kvasir.cli.arguments.TextArgument;
 import dev.kvasir.cli.lab.ForecastArguments.Foretelling;
 import dev.kvasir.cli.terminal.Interruption;
 import dev.kvasir.cli.terminal.Streams;
-import dev.kvasir.codec.mead.TableKind;
 import dev.kvasir.codec.pmkvq.KeyScales;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.WholeFile;
@@ -29,14 +28,11 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.SortedSet;
 import java.util.TreeMap;
-import java.util.TreeSet;
 import java.util.concurrent.Callable;
 import java.util.function.Function;
 import java.util.function.ToIntBiFunction;
 import java.util.function.ToIntFunction;
-import java.util.stream.Collectors;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -56,8 +52,10 @@ import picocli.CommandLine.Spec;
       "oscar: rotations of all heads, by what attention looks for and finds in a text.",
       "mead: what is usual of each token, whose errors reach how far, and how bits are shared out;"
           + " for mead of any bits.",
-      "First it says how long it will take, and how much memory and disk.",
-      "Ctrl-C ends it; what was finished is kept, and the same command goes on after it."
+      "First it says how long it will take, and how much memory and disk; oscar and vqllm take a"
+          + " minute or two, foretell nothing and run in this process.",
+      "Ctrl-C ends it; what was finished is kept, and the same command goes on after it. Of oscar"
+          + " and vqllm nothing is kept."
     },
     footer = {
       "  kvasir calibrate --kv pmkvq:2 --out my.profile",
@@ -387,7 +385,8 @@ public final class Calibrate implements Callable<Integer> {
   private int mead(int bits) {
     MeadSettings settings =
         MeadCalibrator.checked(
-            new MeadSettings(length, texts, tasks, metricTexts, rows, tableKinds(), seed));
+            new MeadSettings(
+                length, texts, tasks, metricTexts, rows, MeadCalibrator.kinds(tables), seed));
     Optional<CalibrationText> read =
         Optional.ofNullable(text)
             .map(file -> new CalibrationText(file.toString(), TextArgument.readFile(file)));
@@ -433,12 +432,6 @@ public final class Calibrate implements Callable<Integer> {
         return work.applyAsInt(new Site(loaded, crew, runner, interruption));
       }
     }
-  }
-
-  private SortedSet<TableKind> tableKinds() {
-    return tables.stream()
-        .map(kind -> OptionValue.oneOf("--tables", kind, TableKind.class))
-        .collect(Collectors.toCollection(TreeSet::new));
   }
 
   private CalibrationText textOr(CalibrationText bundled) {

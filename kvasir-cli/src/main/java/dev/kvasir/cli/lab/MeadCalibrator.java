@@ -26,6 +26,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
+import java.util.SortedSet;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
 
 /** Makes the tables of Mead, and says what they take. */
 final class MeadCalibrator {
@@ -63,6 +66,15 @@ final class MeadCalibrator {
     this.crew = crew;
     this.runner = runner;
     this.interruption = interruption;
+  }
+
+  /**
+   * @param names as typed
+   */
+  static SortedSet<TableKind> kinds(List<String> names) {
+    return names.stream()
+        .map(name -> OptionValue.oneOf("--tables", name, TableKind.class))
+        .collect(Collectors.toCollection(TreeSet::new));
   }
 
   /** Refuses what cannot be done with any model. */
