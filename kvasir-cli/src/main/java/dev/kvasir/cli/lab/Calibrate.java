@@ -16,6 +16,7 @@ import dev.kvasir.format.WholeFile;
 import dev.kvasir.kernel.Crew;
 import dev.kvasir.lab.calibrate.CalibrationTexts;
 import dev.kvasir.lab.codebook.TextVectors;
+import dev.kvasir.lab.forecast.AtATime;
 import dev.kvasir.lab.forecast.CommvqForecast;
 import dev.kvasir.lab.forecast.Forecast;
 import dev.kvasir.lab.forecast.MeadForecast;
@@ -322,7 +323,7 @@ public final class Calibrate implements Callable<Integer> {
             seed);
     CalibrationText read = textOr(CalibrationText.prose());
     return calibrate(
-        (config, tokens, threads) -> PmkvqForecast.of(config, samples, length),
+        (config, tokens, atATime) -> PmkvqForecast.of(config, samples, length, atATime),
         result -> List.of(), // of which no more is kept than numbers by layer
         site ->
             new PmkvqCalibration(
@@ -335,9 +336,9 @@ public final class Calibrate implements Callable<Integer> {
         new CommvqCalibration.Settings(bits, new TextVectors.Settings(tokens, length, seed));
     CalibrationText read = textOr(CalibrationText.proseAndTasks());
     return calibrate(
-        (config, tokens, threads) ->
+        (config, tokens, atATime) ->
             CommvqForecast.of(
-                config, bits, settings.vectors(), tokens.applyAsInt(read.words()), threads),
+                config, bits, settings.vectors(), tokens.applyAsInt(read.words()), atATime),
         result -> CommvqCalibration.kept(result, bits),
         site ->
             new CommvqCalibration(
@@ -391,7 +392,7 @@ public final class Calibrate implements Callable<Integer> {
         Optional.ofNullable(text)
             .map(file -> new CalibrationText(file.toString(), TextArgument.readFile(file)));
     return calibrate(
-        (config, tokens, threads) -> MeadForecast.of(config, settings, read.isEmpty()),
+        (config, tokens, atATime) -> MeadForecast.of(config, settings, read.isEmpty(), atATime),
         MeadCalibrator::kept,
         site ->
             new MeadCalibrator(
@@ -414,15 +415,17 @@ public final class Calibrate implements Callable<Integer> {
    */
   private int calibrate(
       Foretelling foretelling, Function<Path, List<Path>> kept, ToIntFunction<Site> work) {
-    LoadOptions options = place.fitted(load.options());
+    LoadOptions asked = load.options();
+    LoadOptions options = place.fitted(asked);
+    AtATime atATime = new AtATime(place.piecesHere(), options.threads());
     if (forecast.isOfConfiguration(model)) {
-      forecast.tell(foretelling, model.path(), options.threads(), streams);
+      forecast.tell(foretelling, model.path(), atATime, streams);
       return 0;
     }
     try (Model loaded = model.load(options, streams);
-        Crew crew = new Crew(options.threads());
+        Crew crew = new Crew(asked.threads());
         Interruption interruption = Interruption.watch()) {
-      Forecast found = forecast.tell(foretelling, loaded, out, options.threads(), streams);
+      Forecast found = forecast.tell(foretelling, loaded, out, atATime, streams);
       if (forecast.isAll()) {
         return 0;
       }

@@ -20,7 +20,8 @@ public final class MeadForecast {
   /**
    * @param selfMade whether the model makes up its prose
    */
-  public static Forecast of(ModelConfig config, MeadSettings settings, boolean selfMade) {
+  public static Forecast of(
+      ModelConfig config, MeadSettings settings, boolean selfMade, AtATime atATime) {
     config.requirePlain("calibration");
     DecoderWork work = new DecoderWork(config);
     CacheShape shape = config.cacheShape();
@@ -75,10 +76,12 @@ public final class MeadForecast {
     long fitted =
         (long) Float.BYTES * ids(config, settings) * (features + (2L + shape.layers()) * width)
             + 3 * Double.BYTES * features * features;
+    long gradients =
+        Math.min(followed, atATime.pieces()) * TracedDecoder.bytesOfGradients(config, length);
     return new Forecast(
         stages,
-        sums + 4 * metric + Math.max(TracedDecoder.bytesOfGradients(config, length), fitted),
-        selfMade ? MeadTexts.bytesOfMaking(shape, settings) : 0,
+        sums + 4 * metric + Math.max(gradients, fitted),
+        selfMade ? MeadTexts.bytesOfMaking(shape, settings, atATime.pieces()) : 0,
         (long) Float.BYTES * shape.layers() * width * length * settings.keptTexts() + metric);
   }
 

@@ -35,9 +35,13 @@ public record MeadTexts(List<int[]> prose, List<MarkedText> tasks, MeadSettings 
     return Math.max(settings.proseTexts(), settings.taskTexts() > 0 ? FILLERS : 0);
   }
 
-  /** Bytes outside the heap that making them up takes at the most. */
-  public static long bytesOfMaking(CacheShape shape, MeadSettings settings) {
-    int count = Math.min(madeUp(settings), SIDE_BY_SIDE);
+  /**
+   * Bytes outside the heap that making them up takes at the most.
+   *
+   * @param pieces that run at a time
+   */
+  public static long bytesOfMaking(CacheShape shape, MeadSettings settings, int pieces) {
+    int count = (int) Math.min(madeUp(settings), (long) pieces * SIDE_BY_SIDE);
     return SelfMadeText.bytes(shape, count, settings.length());
   }
 

@@ -75,7 +75,8 @@ class ForecastTest {
       assertThat(work.gradients(100)).isBetween(3 * work.forward(100), 5 * work.forward(100));
 
       Forecast books =
-          CommvqForecast.of(config, 1, new TextVectors.Settings(1000, 128, 1), 4096, 2);
+          CommvqForecast.of(
+              config, 1, new TextVectors.Settings(1000, 128, 1), 4096, AtATime.one(2));
       long codebooks = 32 * 4 * 5 * 128 * 64;
       assertThat(books.disk()).isEqualTo(32 * 2 * 64 * (1000 + 4 * 128) + codebooks);
       assertThat(books.efforts()).containsExactly(Effort.READING, Effort.TRAINING);
@@ -108,7 +109,8 @@ class ForecastTest {
 
   private static Forecast mead(ModelConfig config, int prose, int tasks, boolean selfMade) {
     SortedSet<TableKind> tables = new TreeSet<>(List.of(TableKind.TOKENS));
-    return MeadForecast.of(config, new MeadSettings(512, prose, tasks, 3, 64, tables, 1), selfMade);
+    return MeadForecast.of(
+        config, new MeadSettings(512, prose, tasks, 3, 64, tables, 1), selfMade, AtATime.one(2));
   }
 
   /** Of 16 experts a token meets two, 96 wide. */
@@ -129,12 +131,31 @@ class ForecastTest {
     assertThat(new DecoderWork(config).forward(100))
         .isCloseTo(4 * (2 * 100 * weights + 2 * 4 * 64 * 100 * 100), within(1.0));
     TextVectors.Settings settings = new TextVectors.Settings(1000, 128, 1);
-    assertThat(CommvqForecast.of(config, 1, settings, 4096, 2).seconds(SPEEDS, 1)).isPositive();
-    assertThatThrownBy(() -> PmkvqForecast.of(config, 8, 512))
+    assertThat(CommvqForecast.of(config, 1, settings, 4096, AtATime.one(2)).seconds(SPEEDS, 1))
+        .isPositive();
+    assertThatThrownBy(() -> PmkvqForecast.of(config, 8, 512, AtATime.one(2)))
         .isInstanceOf(InvalidInputException.class)
         .hasMessageContaining("this is a mixture of 16 experts");
     assertThatThrownBy(() -> mead(config, 12, 12, true))
         .isInstanceOf(InvalidInputException.class)
         .hasMessageContaining("this is a mixture of 16 experts");
+  }
+
+  @Test
+  void piecesSideBySideShareAHeap() {
+    try (Model model = Model.bundled()) {
+      ModelConfig config = model.config();
+      Forecast one = PmkvqForecast.of(config, 8, 512, AtATime.one(4));
+      assertThat(PmkvqForecast.of(config, 8, 512, new AtATime(4, 1)).arrays())
+          .isEqualTo(4 * one.arrays());
+      assertThat(PmkvqForecast.of(config, 8, 512, new AtATime(64, 1)).arrays())
+          .as("there are no more pieces than samples")
+          .isEqualTo(8 * one.arrays());
+      TextVectors.Settings settings = new TextVectors.Settings(1000, 128, 1);
+      Forecast books = CommvqForecast.of(config, 1, settings, 4096, AtATime.one(4));
+      Forecast aside = CommvqForecast.of(config, 1, settings, 4096, new AtATime(4, 1));
+      assertThat(aside.outside()).isEqualTo(4 * books.outside());
+      assertThat(aside.disk()).isEqualTo(books.disk());
+    }
   }
 }
