@@ -7,6 +7,8 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
@@ -48,8 +50,20 @@ class LauncherTest {
 
   private Run launch(Path script, String javaHome, String jvmFolders)
       throws IOException, InterruptedException {
-    ProcessBuilder builder = new ProcessBuilder(script.toString(), "--version");
+    return launch(script, javaHome, jvmFolders, Map.of(), "--version");
+  }
+
+  private Run launch(
+      Path script,
+      String javaHome,
+      String jvmFolders,
+      Map<String, String> environment,
+      String... arguments)
+      throws IOException, InterruptedException {
+    ProcessBuilder builder = new ProcessBuilder(script.toString());
+    builder.command().addAll(List.of(arguments));
     builder.environment().clear();
+    builder.environment().putAll(environment);
     builder.environment().put("PATH", folder.resolve("bin").toString());
     builder.environment().put("JAVA_HOME", javaHome);
     builder.environment().put("KVASIR_JVM_FOLDERS", jvmFolders);
@@ -136,5 +150,42 @@ class LauncherTest {
     Run run = launch(script, fakeJdk("25.0.3").toString(), "");
     assertThat(run.exitCode()).isEqualTo(1);
     assertThat(run.err()).contains("kvasir: ", "Maven (mvn) is not on the PATH");
+  }
+
+  @Test
+  void forSparkTheClassPathEndsWithWhatSaysWhereTheClusterIs() throws Exception {
+    Path script = builtCopy();
+    Path jar = script.resolveSibling("kvasir-spark/target/kvasir-spark.jar");
+    Files.createDirectories(jar.getParent());
+    Files.writeString(jar, "");
+    Path spark = folder.resolve("spark");
+    Files.createDirectories(spark.resolve("jars"));
+    String jdk = fakeJdk("25.0.3").toString();
+    String plain = "-cp %s:%s/jars/*".formatted(jar.toRealPath(), spark);
+    Map<String, String> alone = Map.of("SPARK_HOME", spark.toString());
+    Map<String, String> cluster =
+        Map.of(
+            "SPARK_HOME", spark.toString(),
+            "HADOOP_CONF_DIR", "/etc/hadoop",
+            "YARN_CONF_DIR", "/etc/yarn");
+    assertThat(launch(script, jdk, "", alone, "eval", "--on", "yarn").out())
+        .contains(plain + " dev.kvasir");
+    assertThat(launch(script, jdk, "", cluster, "eval", "--on=yarn").out())
+        .contains(plain + ":/etc/hadoop:/etc/yarn dev.kvasir");
+    assertThat(launch(script, jdk, "", cluster, "eval").out()).doesNotContain("/etc/hadoop");
+  }
+
+  /** Both are made by Maven in the same folders. */
+  @Test
+  void bothJarsAreBuiltUnderOneLock() throws Exception {
+    Path script = builtCopy();
+    Path spark = folder.resolve("spark");
+    Files.createDirectories(spark.resolve("jars"));
+    Map<String, String> environment = Map.of("SPARK_HOME", spark.toString());
+    Path lock = script.resolveSibling(jar()).resolveSibling("build.lock");
+    Files.createSymbolicLink(lock, Path.of("1073741824")); // no process has this number
+    Run run = launch(script, fakeJdk("25.0.3").toString(), "", environment, "eval", "--on", "yarn");
+    assertThat(run.err()).contains("Maven (mvn) is not on the PATH");
+    assertThat(Files.isSymbolicLink(lock)).as("a dead builder's lock, taken over").isFalse();
   }
 }

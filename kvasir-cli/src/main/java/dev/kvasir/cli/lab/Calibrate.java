@@ -10,13 +10,13 @@ import dev.kvasir.cli.arguments.TextArgument;
 import dev.kvasir.cli.lab.ForecastArguments.Foretelling;
 import dev.kvasir.cli.terminal.Interruption;
 import dev.kvasir.cli.terminal.Streams;
-import dev.kvasir.codec.mead.TableKind;
 import dev.kvasir.codec.pmkvq.KeyScales;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.WholeFile;
 import dev.kvasir.kernel.Crew;
 import dev.kvasir.lab.calibrate.CalibrationTexts;
 import dev.kvasir.lab.codebook.TextVectors;
+import dev.kvasir.lab.forecast.AtATime;
 import dev.kvasir.lab.forecast.CommvqForecast;
 import dev.kvasir.lab.forecast.Forecast;
 import dev.kvasir.lab.forecast.MeadForecast;
@@ -24,20 +24,16 @@ import dev.kvasir.lab.forecast.PmkvqForecast;
 import dev.kvasir.lab.mead.MeadSettings;
 import dev.kvasir.lab.smooth.FactorSharing;
 import dev.kvasir.lab.smooth.Smoothing;
-import dev.kvasir.lab.task.TaskText;
-import dev.kvasir.lab.text.BundledText;
 import dev.kvasir.lab.work.Runner;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.SortedSet;
 import java.util.TreeMap;
-import java.util.TreeSet;
 import java.util.concurrent.Callable;
+import java.util.function.Function;
 import java.util.function.ToIntBiFunction;
 import java.util.function.ToIntFunction;
-import java.util.stream.Collectors;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -57,8 +53,10 @@ import picocli.CommandLine.Spec;
       "oscar: rotations of all heads, by what attention looks for and finds in a text.",
       "mead: what is usual of each token, whose errors reach how far, and how bits are shared out;"
           + " for mead of any bits.",
-      "First it says how long it will take, and how much memory and disk.",
-      "Ctrl-C ends it; what was finished is kept, and the same command goes on after it."
+      "First it says how long it will take, and how much memory and disk; oscar and vqllm take a"
+          + " minute or two, foretell nothing and run in this process.",
+      "Ctrl-C ends it; what was finished is kept, and the same command goes on after it. Of oscar"
+          + " and vqllm nothing is kept."
     },
     footer = {
       "  kvasir calibrate --kv pmkvq:2 --out my.profile",
@@ -100,9 +98,6 @@ public final class Calibrate implements Callable<Integer> {
    * @param work of the command for a width in bits, which answers its exit code
    */
   record Calibrator(List<String> ownOptions, ToIntBiFunction<Calibrate, Integer> work) {}
-
-  /** A fifth of what is read, with the bundled prose. */
-  private static final int TASK_ROUNDS = 8;
 
   private final Streams streams;
 
@@ -326,9 +321,10 @@ public final class Calibrate implements Callable<Integer> {
             OptionValue.oneOf("--factors", factors, FactorSharing.class),
             smoothingBits,
             seed);
-    CalibrationText read = textOr("the bundled prose", BundledText.filler());
+    CalibrationText read = textOr(CalibrationText.prose());
     return calibrate(
-        (config, tokens, threads) -> PmkvqForecast.of(config, samples, length),
+        (config, tokens, atATime) -> PmkvqForecast.of(config, samples, length, atATime),
+        result -> List.of(), // of which no more is kept than numbers by layer
         site ->
             new PmkvqCalibration(
                     site.model(), settings, read, out, streams, site.runner(), site.interruption())
@@ -338,11 +334,12 @@ public final class Calibrate implements Callable<Integer> {
   private int commvq(int bits) {
     CommvqCalibration.Settings settings =
         new CommvqCalibration.Settings(bits, new TextVectors.Settings(tokens, length, seed));
-    CalibrationText read = textOr("the bundled prose and tasks", proseAndTasks());
+    CalibrationText read = textOr(CalibrationText.proseAndTasks());
     return calibrate(
-        (config, tokens, threads) ->
+        (config, tokens, atATime) ->
             CommvqForecast.of(
-                config, bits, settings.vectors(), tokens.applyAsInt(read.words()), threads),
+                config, bits, settings.vectors(), tokens.applyAsInt(read.words()), atATime),
+        result -> CommvqCalibration.kept(result, bits),
         site ->
             new CommvqCalibration(
                     site.model(), settings, read, out, streams, site.runner(), site.interruption())
@@ -350,7 +347,7 @@ public final class Calibrate implements Callable<Integer> {
   }
 
   private int oscar(int bits) {
-    CalibrationText read = textOr("the bundled prose", BundledText.filler());
+    CalibrationText read = textOr(CalibrationText.prose());
     return inThisProcess(
         (loaded, crew, interruption) ->
             new OscarCalibration(loaded, read, length, seed, out, streams, crew, interruption)
@@ -359,7 +356,7 @@ public final class Calibrate implements Callable<Integer> {
 
   private int vqllm(int bits) {
     TextVectors.Settings settings = new TextVectors.Settings(VqllmCalibration.TOKENS, length, seed);
-    CalibrationText read = textOr("the bundled prose and tasks", proseAndTasks());
+    CalibrationText read = textOr(CalibrationText.proseAndTasks());
     return inThisProcess(
         (loaded, crew, interruption) ->
             new VqllmCalibration(loaded, settings, read, out, streams, crew, interruption).run());
@@ -373,10 +370,10 @@ public final class Calibrate implements Callable<Integer> {
 
   /** Foretells nothing, and is not cut into pieces. */
   private int inThisProcess(ShortWork work) {
-    if (forecast.isAll() || place.isElsewhere()) {
+    Optional<String> option = forecast.typed().or(place::typed);
+    if (option.isPresent()) {
       throw new InvalidInputException(
-          "--kv is '%s'; %s is for pmkvq, commvq and mead"
-              .formatted(cache, forecast.isAll() ? "--forecast" : "--on"));
+          "--kv is '%s'; %s is for pmkvq, commvq and mead".formatted(cache, option.get()));
     }
     LoadOptions options = load.options();
     try (Model loaded = model.load(options, streams);
@@ -389,12 +386,14 @@ public final class Calibrate implements Callable<Integer> {
   private int mead(int bits) {
     MeadSettings settings =
         MeadCalibrator.checked(
-            new MeadSettings(length, texts, tasks, metricTexts, rows, tableKinds(), seed));
+            new MeadSettings(
+                length, texts, tasks, metricTexts, rows, MeadCalibrator.kinds(tables), seed));
     Optional<CalibrationText> read =
         Optional.ofNullable(text)
             .map(file -> new CalibrationText(file.toString(), TextArgument.readFile(file)));
     return calibrate(
-        (config, tokens, threads) -> MeadForecast.of(config, settings, read.isEmpty()),
+        (config, tokens, atATime) -> MeadForecast.of(config, settings, read.isEmpty(), atATime),
+        MeadCalibrator::kept,
         site ->
             new MeadCalibrator(
                     site.model(),
@@ -411,20 +410,26 @@ public final class Calibrate implements Callable<Integer> {
   /** What a calibration works with. */
   private record Site(Model model, Crew crew, Runner runner, Interruption interruption) {}
 
-  private int calibrate(Foretelling foretelling, ToIntFunction<Site> work) {
-    LoadOptions options = place.fitted(load.options());
+  /**
+   * @param kept what a run that was stopped leaves beside its result
+   */
+  private int calibrate(
+      Foretelling foretelling, Function<Path, List<Path>> kept, ToIntFunction<Site> work) {
+    LoadOptions asked = load.options();
+    LoadOptions options = place.fitted(asked);
+    AtATime atATime = new AtATime(place.piecesHere(), options.threads());
     if (forecast.isOfConfiguration(model)) {
-      forecast.tell(foretelling, model.path(), options.threads(), streams);
+      forecast.tell(foretelling, model.path(), atATime, streams);
       return 0;
     }
     try (Model loaded = model.load(options, streams);
-        Crew crew = new Crew(options.threads());
+        Crew crew = new Crew(asked.threads());
         Interruption interruption = Interruption.watch()) {
-      Forecast found = forecast.tell(foretelling, loaded, out, options.threads(), streams);
+      Forecast found = forecast.tell(foretelling, loaded, out, atATime, streams);
       if (forecast.isAll()) {
         return 0;
       }
-      found.requireRoom(Runtime.getRuntime().maxMemory(), out);
+      found.requireRoom(Runtime.getRuntime().maxMemory(), out, kept.apply(out));
       try (Runner runner =
           place.runner(loaded, options.threads(), () -> WorkPlace.materials(model, load))) {
         return work.applyAsInt(new Site(loaded, crew, runner, interruption));
@@ -432,20 +437,9 @@ public final class Calibrate implements Callable<Integer> {
     }
   }
 
-  private SortedSet<TableKind> tableKinds() {
-    return tables.stream()
-        .map(kind -> OptionValue.oneOf("--tables", kind, TableKind.class))
-        .collect(Collectors.toCollection(TreeSet::new));
-  }
-
-  private CalibrationText textOr(String name, String bundled) {
+  private CalibrationText textOr(CalibrationText bundled) {
     return text == null
-        ? new CalibrationText(name, bundled)
+        ? bundled
         : new CalibrationText(text.toString(), TextArgument.readFile(text));
-  }
-
-  /** Codebooks fit what they have seen, so they see more than prose. */
-  private static String proseAndTasks() {
-    return BundledText.filler() + "\n\n" + TaskText.of(1, TASK_ROUNDS);
   }
 }

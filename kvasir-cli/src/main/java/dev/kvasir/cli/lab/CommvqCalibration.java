@@ -16,6 +16,7 @@ import dev.kvasir.lab.codebook.VectorSample;
 import dev.kvasir.lab.work.Runner;
 import dev.kvasir.profile.Profile;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Optional;
 
 /** Trains codebooks of a width, and says what they leave of text that they were not trained on. */
@@ -62,6 +63,19 @@ final class CommvqCalibration {
     this.interruption = interruption;
   }
 
+  /** What a run that was stopped leaves beside its result. */
+  static List<Path> kept(Path out, int bits) {
+    return List.of(heads(out, bits), vectors(out, bits));
+  }
+
+  private static Path heads(Path out, int bits) {
+    return out.resolveSibling("%s.%d.heads".formatted(out.getFileName(), bits));
+  }
+
+  private static Path vectors(Path out, int bits) {
+    return out.resolveSibling("%s.%d.vectors".formatted(out.getFileName(), bits));
+  }
+
   /** Answers the exit code. */
   int run() {
     profile(); // of another model it is refused before any work
@@ -69,10 +83,12 @@ final class CommvqCalibration {
         TrainingSettings.of(CommvqProfile.stages(settings.bits(), shape.headDim()));
     String source = source(training);
     FinishedHeads finished =
-        new FinishedHeads(beside("heads"), model.fingerprint(), source, shape, training.stages());
+        new FinishedHeads(
+            heads(out, settings.bits()), model.fingerprint(), source, shape, training.stages());
     SampleFolder samples =
         new SampleFolder(
-            beside("vectors"), "%s, %s".formatted(model.fingerprint(), source(settings.vectors())));
+            vectors(out, settings.bits()),
+            "%s, %s".formatted(model.fingerprint(), source(settings.vectors())));
     try (samples) {
       Optional<TextVectors> vectors = read(samples);
       if (vectors.isEmpty() || !train(vectors.get().training(), training, finished)) {
@@ -90,14 +106,12 @@ final class CommvqCalibration {
       new HeldOutTable(vectors.get().heldOut(), vectors.get().length(), model.config().rotation())
           .print(CommvqProfile.of(made, settings.bits(), shape), streams.out());
     }
-    finished.remove();
-    samples.remove();
+    try {
+      finished.remove();
+    } finally {
+      samples.remove();
+    }
     return 0;
-  }
-
-  /** Kept until all heads are finished. */
-  private Path beside(String what) {
-    return out.resolveSibling("%s.%d.%s".formatted(out.getFileName(), settings.bits(), what));
   }
 
   /** As it is by now: training takes long, and other parts may have been added. */

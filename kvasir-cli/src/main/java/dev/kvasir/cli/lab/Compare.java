@@ -119,9 +119,11 @@ public final class Compare implements Callable<Integer> {
   }
 
   private int draw() {
-    if (quick || part != null || spec.commandLine().getParseResult().hasMatchedPositional(0)) {
+    boolean measures = quick || part != null || place.typed().isPresent();
+    if (measures || spec.commandLine().getParseResult().hasMatchedPositional(0)) {
       throw new InvalidInputException(
-          "--frontier draws what was measured; expected neither a table nor --quick or --part beside it");
+          "--frontier draws what was measured; expected neither a table nor --quick, --part, --on,"
+              + " --ship or --conf beside it");
     }
     WholeFile.checkWritable(frontier);
     Frontier.of(FiguresFile.of(out, ALL_METHODS).toAbsolutePath().getParent()).write(frontier);

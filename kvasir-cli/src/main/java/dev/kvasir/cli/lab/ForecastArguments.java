@@ -6,6 +6,7 @@ import dev.kvasir.cli.terminal.FactSheet;
 import dev.kvasir.cli.terminal.Streams;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.SafetensorsFolder;
+import dev.kvasir.lab.forecast.AtATime;
 import dev.kvasir.lab.forecast.Forecast;
 import dev.kvasir.lab.forecast.SpeedMeasurement;
 import dev.kvasir.lab.forecast.Speeds;
@@ -13,6 +14,7 @@ import dev.kvasir.model.ModelConfig;
 import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Optional;
 import java.util.function.ToIntFunction;
 import picocli.CommandLine.Option;
 
@@ -47,12 +49,20 @@ final class ForecastArguments {
     /**
      * @param tokens counts those of a text
      */
-    Forecast of(ModelConfig config, ToIntFunction<String> tokens, int threads);
+    Forecast of(ModelConfig config, ToIntFunction<String> tokens, AtATime atATime);
   }
 
   /** Whether nothing else is to be done. */
   boolean isAll() {
     return forecast;
+  }
+
+  /** An option that is of use to a forecast only, where any was typed. */
+  Optional<String> typed() {
+    if (forecast) {
+      return Optional.of("--forecast");
+    }
+    return Optional.ofNullable(speed).map(any -> "--speed");
   }
 
   void check() {
@@ -69,36 +79,41 @@ final class ForecastArguments {
         && !SafetensorsFolder.holdsWeights(model.path());
   }
 
-  void tell(Foretelling foretelling, Path folder, int threads, Streams streams) {
+  void tell(Foretelling foretelling, Path folder, AtATime atATime, Streams streams) {
     Forecast found =
-        foretelling.of(ModelConfig.of(folder), text -> text.length() / CHARS_PER_TOKEN, threads);
-    tell(found, stated(threads), null, streams);
+        foretelling.of(ModelConfig.of(folder), text -> text.length() / CHARS_PER_TOKEN, atATime);
+    tell(found, stated(atATime), atATime, null, streams);
   }
 
   /**
    * @param out where the result goes; null where it goes nowhere
    * @return what it takes
    */
-  Forecast tell(Foretelling foretelling, Model model, Path out, int threads, Streams streams) {
+  Forecast tell(Foretelling foretelling, Model model, Path out, AtATime atATime, Streams streams) {
     Forecast found =
         foretelling.of(
-            model.config(), text -> model.tokenizer().encode(text, false).length, threads);
+            model.config(), text -> model.tokenizer().encode(text, false).length, atATime);
     boolean measures = speed == null && (forecast || found.operations() > WORTH_MEASURING);
     Speeds speeds =
-        measures ? new SpeedMeasurement(model, threads).of(found.efforts()) : stated(threads);
-    tell(found, speeds, out, streams);
+        measures
+            ? new SpeedMeasurement(model, atATime.threads()).of(found.efforts())
+            : stated(atATime);
+    tell(found, speeds, atATime, out, streams);
     return found;
   }
 
-  private Speeds stated(int threads) {
-    return Speeds.stated(threads, 1e9 * (speed == null ? threads * SPEED_OF_A_THREAD : speed));
+  /** What a piece has of a machine. */
+  private Speeds stated(AtATime atATime) {
+    int threads = atATime.threads();
+    double ofPiece = speed == null ? threads * SPEED_OF_A_THREAD : speed / atATime.pieces();
+    return Speeds.stated(threads, 1e9 * ofPiece);
   }
 
   /** Figures go beside the result, unless they are it. */
-  private void tell(Forecast found, Speeds speeds, Path out, Streams streams) {
+  private void tell(Forecast found, Speeds speeds, AtATime atATime, Path out, Streams streams) {
     PrintStream to = forecast ? streams.out() : streams.err();
     FactSheet sheet = new FactSheet(to, forecast && streams.outHasColours());
-    new ForecastSheet(sheet, found, speeds).tell(Runtime.getRuntime().maxMemory(), out);
+    new ForecastSheet(sheet, found, speeds, atATime).tell(Runtime.getRuntime().maxMemory(), out);
     to.flush();
   }
 }

@@ -2,6 +2,7 @@ package dev.kvasir.cli.lab;
 
 import dev.kvasir.cli.terminal.FactSheet;
 import dev.kvasir.cli.terminal.Units;
+import dev.kvasir.lab.forecast.AtATime;
 import dev.kvasir.lab.forecast.Forecast;
 import dev.kvasir.lab.forecast.Speeds;
 import dev.kvasir.lab.forecast.Stage;
@@ -17,11 +18,16 @@ final class ForecastSheet {
   private final FactSheet sheet;
   private final Forecast forecast;
   private final Speeds speeds;
+  private final AtATime atATime;
 
-  ForecastSheet(FactSheet sheet, Forecast forecast, Speeds speeds) {
+  /**
+   * @param speeds of a piece's threads
+   */
+  ForecastSheet(FactSheet sheet, Forecast forecast, Speeds speeds, AtATime atATime) {
     this.sheet = sheet;
     this.forecast = forecast;
     this.speeds = speeds;
+    this.atATime = atATime;
   }
 
   /**
@@ -49,7 +55,9 @@ final class ForecastSheet {
               .formatted(
                   stage.name().substring(stage.name().indexOf(' ') + 1),
                   operations(stage.operations()),
-                  time(stage.seconds(speeds.of(stage.effort()), speeds.threads(), 1))));
+                  time(
+                      stage.seconds(
+                          speeds.of(stage.effort()), speeds.threads(), atATime.pieces()))));
     }
     String further =
         MACHINES.stream()
@@ -58,11 +66,11 @@ final class ForecastSheet {
     sheet.line(
         "in all",
         "%s on %d threads; with more such machines %s"
-            .formatted(time(1), speeds.threads(), further));
+            .formatted(time(1), atATime.allThreads(), further));
   }
 
   private String time(int machines) {
-    return time(forecast.seconds(speeds, machines));
+    return time(forecast.seconds(speeds, machines * atATime.pieces()));
   }
 
   private static String time(double seconds) {
@@ -91,7 +99,7 @@ final class ForecastSheet {
                     Locale.ROOT,
                     "%s %.1f",
                     effort.name().toLowerCase(Locale.ROOT),
-                    speeds.of(effort) / 1e9))
+                    atATime.pieces() * speeds.of(effort) / 1e9))
         .collect(Collectors.joining(", "));
   }
 }

@@ -24,7 +24,11 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Optional;
+import java.util.SortedSet;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
 
 /** Makes the tables of Mead, and says what they take. */
 final class MeadCalibrator {
@@ -64,6 +68,15 @@ final class MeadCalibrator {
     this.interruption = interruption;
   }
 
+  /**
+   * @param names as typed
+   */
+  static SortedSet<TableKind> kinds(List<String> names) {
+    return names.stream()
+        .map(name -> OptionValue.oneOf("--tables", name, TableKind.class))
+        .collect(Collectors.toCollection(TreeSet::new));
+  }
+
   /** Refuses what cannot be done with any model. */
   static MeadSettings checked(MeadSettings settings) {
     boolean asksAlone = settings.proseTexts() == 0 && settings.taskTexts() > 0;
@@ -74,6 +87,15 @@ final class MeadCalibrator {
     return settings;
   }
 
+  /** What a run that was ended leaves beside its result. */
+  static List<Path> kept(Path out) {
+    return List.of(beside(out, ".journal"), beside(out, ".vectors"));
+  }
+
+  private static Path beside(Path out, String ending) {
+    return out.resolveSibling(out.getFileName() + ending);
+  }
+
   /**
    * @return the exit code
    */
@@ -81,8 +103,8 @@ final class MeadCalibrator {
     Profile before = profile(); // of another model it is refused before any work
     MetricJournal journal =
         new MetricJournal(
-            beside(".journal"), model.fingerprint(), source(), model.config().cacheShape());
-    SampleFolder vectors = new SampleFolder(beside(".vectors"), source());
+            beside(out, ".journal"), model.fingerprint(), source(), model.config().cacheShape());
+    SampleFolder vectors = new SampleFolder(beside(out, ".vectors"), source());
     try (Stages stages = new Stages()) {
       Optional<MeadTexts> texts = texts(stages);
       Optional<Profile> made =
@@ -114,11 +136,7 @@ final class MeadCalibrator {
             .withQueryHeads(model.config().queryHeads())
             .withRotation(Optional.of(model.config().rotation()))
             .withProfile(Optional.of(made));
-    BitsPlot.of(DRAWN, model.config().cacheShape(), host).write(beside(".svg"));
-  }
-
-  private Path beside(String ending) {
-    return out.resolveSibling(out.getFileName() + ending);
+    BitsPlot.of(DRAWN, model.config().cacheShape(), host).write(beside(out, ".svg"));
   }
 
   private Optional<MeadTexts> texts(Stages stages) {

@@ -135,7 +135,8 @@ public final class ShowCodebooks implements Callable<Integer> {
   public Integer call() {
     List<Table> wanted =
         tables.stream().map(name -> OptionValue.oneOf("--tables", name, Table.class)).toList();
-    OptionValue.between("--tokens", tokens, LEAST_TOKENS, 1 << 20);
+    int least = wanted.contains(Table.ENCODER) ? LearnedTrial.LEAST_TOKENS : LEAST_TOKENS;
+    OptionValue.between("--tokens", tokens, least, 1 << 20);
     OptionValue.between("--bits", bits, 1, 4);
     OptionValue.atLeastOne("--steps", steps);
     String own = text == null ? "" : TextArgument.readFile(text);

@@ -14,14 +14,22 @@ import dev.kvasir.lab.work.Worksite;
 import java.io.PrintWriter;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Optional;
 import java.util.ServiceLoader;
 import java.util.function.Supplier;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 /** Where the work of a command runs: in this process, or on other machines. */
 final class WorkPlace {
+  private static final Pattern LOCAL =
+      Pattern.compile("local(\\[(?<threads>[1-9][0-9]{0,4}|\\*)(, *[0-9]+)?])?");
+
+  private static final Pattern NUMBER = Pattern.compile("[1-9][0-9]{0,4}");
+
   @Spec(Spec.Target.MIXEE)
   private CommandSpec command;
 
@@ -48,6 +56,16 @@ final class WorkPlace {
       description = "A setting of Spark, such as spark.executor.memory=8g; may be repeated.")
   private Map<String, String> settings = new LinkedHashMap<>();
 
+  /** An option that is of use elsewhere only, where any was typed. */
+  Optional<String> typed() {
+    if (master != null) {
+      return Optional.of("--on");
+    }
+    return ship
+        ? Optional.of("--ship")
+        : settings.isEmpty() ? Optional.empty() : Optional.of("--conf");
+  }
+
   /** Whether anything but this process is asked for. */
   boolean isElsewhere() {
     if (master == null && (ship || !settings.isEmpty())) {
@@ -55,6 +73,24 @@ final class WorkPlace {
           "%s is for Spark; expected --on MASTER beside it".formatted(ship ? "--ship" : "--conf"));
     }
     return master != null;
+  }
+
+  /**
+   * Pieces that run at a time on this process's heap, or on that of one machine where they run on
+   * others. Spark itself is asked only after a work was foretold.
+   */
+  int piecesHere() {
+    Matcher local = LOCAL.matcher(master == null ? "" : master);
+    if (!local.matches()) {
+      return 1;
+    }
+    String threads = Optional.ofNullable(local.group("threads")).orElse("1");
+    int all =
+        threads.equals("*")
+            ? Runtime.getRuntime().availableProcessors()
+            : Integer.parseInt(threads);
+    String ofPiece = settings.getOrDefault("spark.task.cpus", "1");
+    return Math.max(1, NUMBER.matcher(ofPiece).matches() ? all / Integer.parseInt(ofPiece) : all);
   }
 
   /** What the model of the plan is loaded with; refuses now what cannot be had. */

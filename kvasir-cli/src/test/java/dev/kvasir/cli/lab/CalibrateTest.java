@@ -153,6 +153,10 @@ class CalibrateTest {
     run(file, "pmkvq:2", "--tokens", "300").isRefusedWith("--tokens is an option of commvq");
     run(file, "commvq:1", "--bits", "3")
         .isRefusedWith("--bits is an option of pmkvq; --kv is 'commvq:1'");
+    run(file, "oscar", "--forecast").isRefusedWith("--kv is 'oscar'; --forecast is for pmkvq");
+    run(file, "vqllm", "--speed", "9").isRefusedWith("--kv is 'vqllm'; --speed is for pmkvq");
+    run(file, "oscar", "--on", "local[2]").isRefusedWith("--kv is 'oscar'; --on is for pmkvq");
+    run(file, "vqllm", "--ship").isRefusedWith("--kv is 'vqllm'; --ship is for pmkvq");
   }
 
   private static Run run(String file, String spec, String... more) {

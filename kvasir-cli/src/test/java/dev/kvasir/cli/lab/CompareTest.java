@@ -90,6 +90,10 @@ class CompareTest {
     Run.of("compare", "mead", "--frontier", picture)
         .isRefusedWith("--frontier draws what was measured", "neither a table nor --quick");
     Run.of("compare", "--quick", "--frontier", picture).isRefusedWith("--frontier draws");
+    Run.of("compare", "--frontier", picture, "--on", "local[2]").isRefusedWith("--frontier draws");
+    Run.of("compare", "--frontier", picture, "--ship").isRefusedWith("--frontier draws");
+    Run.of("compare", "--frontier", picture, "--conf", "spark.task.cpus=2")
+        .isRefusedWith("--frontier draws");
     Run.of("compare", "--frontier", picture, "--out", folder.resolve("none.md").toString())
         .isRefusedWith("none: holds no divergence on prose", "methods.json");
   }

@@ -33,6 +33,8 @@ class ShowCodebooksTest {
   void whatCannotBeShownIsRefused() {
     Run.of("codebooks", "--tables", "rows").isRefusedWith("--tables is 'rows'", "stages, pairs");
     Run.of("codebooks", "--tokens", "1").isRefusedWith("--tokens is 1");
+    Run.of("codebooks", "--tables", "encoder", "--tokens", "256")
+        .isRefusedWith("--tokens is 256; expected 336 to 1048576");
     Run.of("codebooks", "--layer", "8").isRefusedWith("--layer is 8; expected 0 to 7");
   }
 }

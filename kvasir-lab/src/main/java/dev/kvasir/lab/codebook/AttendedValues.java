@@ -22,6 +22,12 @@ final class AttendedValues {
   private static final int APART = 4;
   private static final int SINKS = 16;
 
+  /** What a block and its queries take. */
+  private static final int SPAN = TOKENS + QUERIES * APART;
+
+  /** Tokens of a text that has one block. */
+  static final int LEAST_TOKENS = SINKS + SPAN;
+
   private final TracedDecoder decoder;
   private final int layer;
   private final int kvHeads;
@@ -60,8 +66,7 @@ final class AttendedValues {
   }
 
   private void add(LayerVectors vectors, float[] mean, List<AttendedBlock> blocks) {
-    int behind = TOKENS + QUERIES * APART;
-    for (int first = SINKS; first + behind <= vectors.tokens(); first += TOKENS) {
+    for (int first = SINKS; first + SPAN <= vectors.tokens(); first += TOKENS) {
       blocks.add(block(vectors, mean, first));
     }
   }

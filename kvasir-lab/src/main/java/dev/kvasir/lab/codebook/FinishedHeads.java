@@ -128,13 +128,6 @@ public final class FinishedHeads {
 
   /** Removes the folder and what was kept in it. */
   public void remove() {
-    try {
-      for (TrainedHead head : all()) {
-        Files.deleteIfExists(file(head));
-      }
-      Files.deleteIfExists(folder);
-    } catch (IOException e) {
-      throw new InvalidInputException("%s: cannot be removed".formatted(folder), e);
-    }
+    KeptFolder.remove(folder);
   }
 }

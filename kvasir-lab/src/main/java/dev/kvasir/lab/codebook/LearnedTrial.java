@@ -18,6 +18,9 @@ import java.util.function.UnaryOperator;
  * leave of the same tokens with about as many bits.
  */
 public final class LearnedTrial {
+  /** Fewer have no block with queries behind it. */
+  public static final int LEAST_TOKENS = AttendedValues.LEAST_TOKENS;
+
   /** Sums that a search for codes carries on. */
   private static final int BEAM = 4;
 

@@ -5,7 +5,6 @@ import static java.nio.file.StandardOpenOption.READ;
 import static java.nio.file.StandardOpenOption.WRITE;
 
 import dev.kvasir.error.InvalidInputException;
-import dev.kvasir.format.WholeFile;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -15,9 +14,7 @@ import java.nio.channels.FileChannel.MapMode;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.List;
 
 /**
  * Samples in mapped files of a folder, until what is learned from them is finished. A file says
@@ -31,7 +28,6 @@ public final class SampleFolder implements SamplePlace, AutoCloseable {
   private final Path folder;
   private final byte[] header;
   private final Arena arena = Arena.ofShared();
-  private final List<Path> files = new ArrayList<>();
 
   /**
    * @param conditions in words, all that decides what is in the samples
@@ -49,7 +45,6 @@ public final class SampleFolder implements SamplePlace, AutoCloseable {
   @Override
   public MemorySegment room(String name, long bytes) {
     Path file = folder.resolve(name);
-    files.add(file);
     try {
       Files.createDirectories(folder);
       if (!isUsable(file, bytes)) {
@@ -113,10 +108,9 @@ public final class SampleFolder implements SamplePlace, AutoCloseable {
     }
   }
 
-  /** Ends the use of all samples and deletes them. */
+  /** Ends the use of all samples and deletes them, with any that earlier runs left. */
   public void remove() {
     close();
-    files.forEach(WholeFile::delete);
-    WholeFile.delete(folder);
+    KeptFolder.remove(folder);
   }
 }

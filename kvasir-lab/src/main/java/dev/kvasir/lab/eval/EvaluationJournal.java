@@ -9,6 +9,7 @@ import dev.kvasir.format.WholeFile;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -40,6 +41,7 @@ public final class EvaluationJournal {
   private final Path file; // null where nothing is kept
   private final String build;
   private final List<Path> parts;
+  private final List<Path> taken = new ArrayList<>();
   private Content content;
 
   private EvaluationJournal(Path file, String build, List<Path> parts) {
@@ -66,7 +68,7 @@ public final class EvaluationJournal {
   /**
    * The same with what others have found, each some of the rows.
    *
-   * @param parts journals of theirs, removed with this one
+   * @param parts journals of theirs; those of the same conditions are removed with this one
    */
   public static EvaluationJournal at(Path file, String build, List<Path> parts) {
     WholeFile.checkWritable(file);
@@ -102,10 +104,14 @@ public final class EvaluationJournal {
     if (!content.conditions.equals(all)) {
       content = new Content(all);
     }
-    parts.stream()
-        .map(EvaluationJournal::read)
-        .filter(part -> part.conditions.equals(all))
-        .forEach(this::take);
+    taken.clear();
+    for (Path part : parts) {
+      Content found = read(part);
+      if (found.conditions.equals(all)) {
+        take(found);
+        taken.add(part);
+      }
+    }
   }
 
   /** What is known already is kept: rows that several have measured have the same figures. */
@@ -161,7 +167,7 @@ public final class EvaluationJournal {
   public void delete() {
     if (file != null) {
       WholeFile.delete(file);
-      parts.forEach(WholeFile::delete);
+      taken.forEach(WholeFile::delete);
     }
   }
 }

@@ -15,10 +15,11 @@ public final class CommvqForecast {
 
   /**
    * @param tokens of the text
-   * @param threads heads that are trained at a time
+   * @param atATime a thread trains a head
    */
   public static Forecast of(
-      ModelConfig config, int bits, TextVectors.Settings settings, int tokens, int threads) {
+      ModelConfig config, int bits, TextVectors.Settings settings, int tokens, AtATime atATime) {
+    config.rotation(); // codebooks of keys turn with it: refused before they are trained
     CacheShape shape = config.cacheShape();
     int length = settings.length();
     int heads = 2 * shape.layers() * shape.kvHeads();
@@ -28,8 +29,10 @@ public final class CommvqForecast {
     TrainingSettings how = TrainingSettings.of(CommvqProfile.stages(bits, shape.headDim()));
     long vector = (long) Short.BYTES * shape.headDim();
     long codebook = (long) Float.BYTES * how.stages() * 2 * AdditiveStages.ROWS * shape.headDim();
+    long read = Math.min(stretches, atATime.pieces());
     long stretch = heads * vector * length;
-    long trained = threads * TrainingSpeed.heap(how, shape.headDim(), training);
+    long trained =
+        Math.min(heads, atATime.allThreads()) * TrainingSpeed.heap(how, shape.headDim(), training);
     return new Forecast(
         List.of(
             new Stage(
@@ -43,8 +46,8 @@ public final class CommvqForecast {
                 heads,
                 heads * TrainingSpeed.operations(how, shape.headDim(), training))),
         // A profile holds all codebooks, and so do what is put in and what is written.
-        Math.max(stretch, Math.max(trained, 3 * heads * codebook)),
-        (long) Float.BYTES * heads * shape.headDim() * length,
+        Math.max(read * stretch, Math.max(trained, 3 * heads * codebook)),
+        read * Float.BYTES * heads * shape.headDim() * length,
         heads * vector * (training + heldOut) + heads * codebook);
   }
 }

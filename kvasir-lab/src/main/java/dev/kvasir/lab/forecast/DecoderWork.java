@@ -1,16 +1,15 @@
 package dev.kvasir.lab.forecast;
 
 import dev.kvasir.model.ModelConfig;
+import java.util.function.IntToDoubleFunction;
+import java.util.stream.IntStream;
 
 /**
  * Floating-point operations of a decoder on a text, a multiplication and its addition being two.
- * What is left out (norms, rotations, softmax) is less than a hundredth.
+ * What is left out (norms, rotations, softmax) is less than a hundredth. Layers count as if all of
+ * them saw the whole text.
  */
 public record DecoderWork(ModelConfig config) {
-  public DecoderWork {
-    config.requirePlain("calibration");
-  }
-
   private double queryValues() {
     return (double) config.queryHeads() * config.headDim();
   }
@@ -30,14 +29,23 @@ public record DecoderWork(ModelConfig config) {
   }
 
   /** All products of a layer with weights. */
-  private double products(int tokens) {
-    double rest = queryValues() + 3.0 * config.feedForward();
+  private double products(int layer, int tokens) {
+    double rest = queryValues() + fedForward(layer);
     return projections(tokens) + 2 * tokens * config.hidden() * rest;
   }
 
+  /** Weights of a layer behind attention that a token meets, for each hidden channel. */
+  private double fedForward(int layer) {
+    return config
+        .experts()
+        .filter(experts -> experts.isIn(layer))
+        .map(mix -> mix.count() + 3.0 * ((double) mix.used() * mix.width() + mix.sharedWidth()))
+        .orElse(3.0 * config.feedForward());
+  }
+
   /** One layer. */
-  double layer(int tokens) {
-    return products(tokens) + attention(tokens);
+  double layer(int layer, int tokens) {
+    return products(layer, tokens) + attention(tokens);
   }
 
   /** Products with the output weights, once. */
@@ -47,7 +55,7 @@ public record DecoderWork(ModelConfig config) {
 
   /** All layers; {@link #logits} come on top where they are wanted. */
   public double forward(int tokens) {
-    return config.layers() * layer(tokens);
+    return overLayers(layer -> layer(layer, tokens));
   }
 
   /**
@@ -56,7 +64,11 @@ public record DecoderWork(ModelConfig config) {
    * scores, and gradients of weights, queries, keys and values: two and a half times as many.
    */
   public double gradients(int tokens) {
-    double back = products(tokens) + 2.5 * attention(tokens);
-    return 2 * forward(tokens) + config.layers() * back + 2 * logits(tokens);
+    double back = overLayers(layer -> products(layer, tokens) + 2.5 * attention(tokens));
+    return 2 * forward(tokens) + back + 2 * logits(tokens);
+  }
+
+  private double overLayers(IntToDoubleFunction work) {
+    return IntStream.range(0, config.layers()).mapToDouble(work).sum();
   }
 }

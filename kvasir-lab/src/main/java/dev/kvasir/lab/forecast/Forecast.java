@@ -2,11 +2,13 @@ package dev.kvasir.lab.forecast;
 
 import dev.kvasir.error.InvalidInputException;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.Stream;
 
 /**
  * What a work takes.
@@ -47,17 +49,39 @@ public record Forecast(List<Stage> stages, long arrays, long outside, long disk)
    * Refuses what cannot come to its end here.
    *
    * @param out where the result goes
+   * @param kept files and folders that an earlier run of the same work may have left beside it
    */
-  public void requireRoom(long mostHeap, Path out) {
+  public void requireRoom(long mostHeap, Path out, List<Path> kept) {
     if (heap() > mostHeap) {
       throw new InvalidInputException(
           "this takes %d bytes of heap; Java may use %d (-Xmx, in KVASIR_JAVA_OPTS)"
               .formatted(heap(), mostHeap));
     }
     long free = freeBeside(out);
-    if (disk > free) {
+    long missing = missing(kept);
+    if (missing > free) {
       throw new InvalidInputException(
-          "%s: this takes %d bytes beside it; the disk has %d left".formatted(out, disk, free));
+          "%s: this takes %d more bytes beside it; the disk has %d left"
+              .formatted(out, missing, free));
+    }
+  }
+
+  /**
+   * Bytes of disk beyond those that are taken already: what is kept is gone on from or replaced.
+   */
+  long missing(List<Path> kept) {
+    return Math.max(0, disk - kept.stream().mapToLong(Forecast::bytesOf).sum());
+  }
+
+  /** Of a file or of all files of a folder; none where they cannot be seen. */
+  private static long bytesOf(Path kept) {
+    if (!Files.exists(kept)) {
+      return 0;
+    }
+    try (Stream<Path> files = Files.walk(kept, 1)) {
+      return files.filter(Files::isRegularFile).mapToLong(file -> file.toFile().length()).sum();
+    } catch (IOException | UncheckedIOException e) {
+      return 0;
     }
   }
 

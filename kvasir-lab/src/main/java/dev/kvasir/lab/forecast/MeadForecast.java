@@ -5,6 +5,7 @@ import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.mead.HeadProfile;
 import dev.kvasir.lab.gradient.TracedDecoder;
 import dev.kvasir.lab.mead.MeadSettings;
+import dev.kvasir.lab.mead.MeadTexts;
 import dev.kvasir.model.ModelConfig;
 import java.util.ArrayList;
 import java.util.List;
@@ -19,20 +20,24 @@ public final class MeadForecast {
   /**
    * @param selfMade whether the model makes up its prose
    */
-  public static Forecast of(ModelConfig config, MeadSettings settings, boolean selfMade) {
+  public static Forecast of(
+      ModelConfig config, MeadSettings settings, boolean selfMade, AtATime atATime) {
+    config.requirePlain("calibration");
     DecoderWork work = new DecoderWork(config);
     CacheShape shape = config.cacheShape();
     int length = settings.length();
     int texts = settings.proseTexts() + settings.taskTexts();
-    int followed = settings.metricTexts() * (settings.taskTexts() > 0 ? 2 : 1);
+    int made = selfMade ? MeadTexts.madeUp(settings) : 0;
+    int kinds = (settings.proseTexts() > 0 ? 1 : 0) + (settings.taskTexts() > 0 ? 1 : 0);
+    int followed = settings.metricTexts() * kinds;
     List<Stage> stages = new ArrayList<>();
     if (selfMade) {
       stages.add(
           new Stage(
-              "making up %d texts of %d tokens".formatted(settings.proseTexts(), length),
+              "making up %d texts of %d tokens".formatted(made, length),
               Effort.READING,
-              settings.proseTexts(),
-              settings.proseTexts() * (work.forward(length) + work.logits(length))));
+              made,
+              made * (work.forward(length) + work.logits(length))));
     }
     stages.add(
         new Stage(
@@ -71,10 +76,12 @@ public final class MeadForecast {
     long fitted =
         (long) Float.BYTES * ids(config, settings) * (features + (2L + shape.layers()) * width)
             + 3 * Double.BYTES * features * features;
+    long gradients =
+        Math.min(followed, atATime.pieces()) * TracedDecoder.bytesOfGradients(config, length);
     return new Forecast(
         stages,
-        sums + 4 * metric + Math.max(TracedDecoder.bytesOfGradients(config, length), fitted),
-        0,
+        sums + 4 * metric + Math.max(gradients, fitted),
+        selfMade ? MeadTexts.bytesOfMaking(shape, settings, atATime.pieces()) : 0,
         (long) Float.BYTES * shape.layers() * width * length * settings.keptTexts() + metric);
   }
 

@@ -13,7 +13,8 @@ public final class PmkvqForecast {
   /**
    * @param samples of the text, each of {@code length} tokens
    */
-  public static Forecast of(ModelConfig config, int samples, int length) {
+  public static Forecast of(ModelConfig config, int samples, int length, AtATime atATime) {
+    config.requirePlain("calibration");
     DecoderWork work = new DecoderWork(config);
     int queries = Math.min(length, SmoothingSettings.defaults().queries());
     double queryValues = (double) config.queryHeads() * config.headDim();
@@ -38,7 +39,8 @@ public final class PmkvqForecast {
                 Effort.TRACING,
                 samples,
                 samples * (work.forward(length) + trials))),
-        TracedDecoder.bytesOfGradients(config, length) + probe,
+        Math.min(samples, atATime.pieces())
+            * (TracedDecoder.bytesOfGradients(config, length) + probe),
         0,
         0);
   }

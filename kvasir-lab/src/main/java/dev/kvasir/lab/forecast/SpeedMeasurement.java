@@ -103,7 +103,7 @@ public final class SpeedMeasurement {
     boolean goesOn = model.config().layers() > 1;
     return withMostTokens(
         TEXT,
-        tokens -> work.layer(tokens) + (goesOn ? work.projections(tokens) : 0),
+        tokens -> work.layer(0, tokens) + (goesOn ? work.projections(tokens) : 0),
         tokens -> () -> decoder.forward(ids(tokens), oneLayer));
   }
 

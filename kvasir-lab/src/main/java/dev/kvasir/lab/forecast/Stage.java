@@ -13,6 +13,9 @@ public record Stage(String name, Effort effort, int pieces, double operations) {
    * @param machines that share the pieces, each as fast
    */
   public double seconds(double speed, int threads, int machines) {
+    if (pieces == 0) {
+      return 0;
+    }
     int atATime = effort == Effort.TRAINING ? machines * threads : machines;
     double ofOne = effort == Effort.TRAINING ? speed / threads : speed;
     return Math.ceilDiv(pieces, atATime) * (operations / pieces) / ofOne;

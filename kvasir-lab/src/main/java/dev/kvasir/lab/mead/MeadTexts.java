@@ -1,6 +1,7 @@
 package dev.kvasir.lab.mead;
 
 import dev.kvasir.Model;
+import dev.kvasir.codec.CacheShape;
 import dev.kvasir.lab.WorkListener;
 import dev.kvasir.lab.work.InOrder;
 import dev.kvasir.lab.work.Runner;
@@ -29,6 +30,21 @@ public record MeadTexts(List<int[]> prose, List<MarkedText> tasks, MeadSettings 
   /** Enough for all weights to be read once for many tokens. */
   private static final int SIDE_BY_SIDE = 32;
 
+  /** Texts that a model makes up where nobody gives it any: to read, and to hide facts in. */
+  public static int madeUp(MeadSettings settings) {
+    return Math.max(settings.proseTexts(), settings.taskTexts() > 0 ? FILLERS : 0);
+  }
+
+  /**
+   * Bytes outside the heap that making them up takes at the most.
+   *
+   * @param pieces that run at a time
+   */
+  public static long bytesOfMaking(CacheShape shape, MeadSettings settings, int pieces) {
+    int count = (int) Math.min(madeUp(settings), (long) pieces * SIDE_BY_SIDE);
+    return SelfMadeText.bytes(shape, count, settings.length());
+  }
+
   /**
    * Prose that the model makes up.
    *
@@ -36,7 +52,7 @@ public record MeadTexts(List<int[]> prose, List<MarkedText> tasks, MeadSettings 
    */
   public static Optional<MeadTexts> selfMade(
       Model model, MeadSettings settings, Runner runner, WorkListener listener) {
-    int wanted = Math.max(settings.proseTexts(), settings.taskTexts() > 0 ? FILLERS : 0);
+    int wanted = madeUp(settings);
     List<int[]> made = selfMade(wanted, settings, runner, listener);
     return made.size() < wanted
         ? Optional.empty()

@@ -3,6 +3,8 @@ package dev.kvasir.lab.mead;
 import dev.kvasir.Model;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
+import dev.kvasir.codec.CacheHost;
+import dev.kvasir.codec.CacheShape;
 import dev.kvasir.engine.Batch;
 import dev.kvasir.lab.WorkListener;
 import dev.kvasir.lab.text.StoryOpenings;
@@ -20,6 +22,8 @@ final class SelfMadeText {
   private static final SamplingOptions SAMPLING =
       SamplingOptions.defaults().withTemperature(0.95f).withTopP(0.98f);
 
+  private static final CacheSpec KIND = CacheSpec.DEFAULT;
+
   private static final List<String> OPENINGS = StoryOpenings.ALL;
 
   private final Model model;
@@ -33,6 +37,12 @@ final class SelfMadeText {
     this.model = model;
     this.length = length;
     this.seed = seed;
+  }
+
+  /** Caches of some texts that grow side by side, in half precision. */
+  static long bytes(CacheShape shape, int count, int length) {
+    CacheHost host = CacheHost.unknown().withContextLimit(length);
+    return count * KIND.mostBytes(shape, host, length, KvCache.TOKENS_PER_PAGE);
   }
 
   /**
@@ -63,7 +73,7 @@ final class SelfMadeText {
   /** One text as it grows. A story that ends is followed by another one. */
   private final class Text {
     private final int[] tokens = new int[SelfMadeText.this.length];
-    private final KvCache cache = CacheSpec.DEFAULT.newCache(model.config().cacheShape());
+    private final KvCache cache = KIND.newCache(model.config().cacheShape());
     private final Sampler sampler;
     private final int index;
     private int begun;

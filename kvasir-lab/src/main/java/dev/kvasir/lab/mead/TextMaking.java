@@ -1,5 +1,6 @@
 package dev.kvasir.lab.mead;
 
+import dev.kvasir.Model;
 import dev.kvasir.lab.WorkListener;
 import dev.kvasir.lab.work.Piece;
 import dev.kvasir.lab.work.Worksite;
@@ -19,6 +20,11 @@ record TextMaking(int first, int count, int length, long seed) implements Piece<
   @Override
   public double work() {
     return (double) count * length;
+  }
+
+  @Override
+  public long bytes(Model model) {
+    return SelfMadeText.bytes(model.config().cacheShape(), count, length);
   }
 
   @Override

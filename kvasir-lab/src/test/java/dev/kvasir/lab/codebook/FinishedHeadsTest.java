@@ -8,6 +8,8 @@ import dev.kvasir.codec.commvq.KeyCodebook;
 import dev.kvasir.codec.commvq.LayerCodebooks;
 import dev.kvasir.codec.commvq.ValueCodebook;
 import dev.kvasir.lab.codebook.VectorSample.Side;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
@@ -54,5 +56,25 @@ class FinishedHeadsTest {
     heads("m", "t").keep(KEYS, keys);
     heads("m", "t").remove();
     assertThat(folder).isEmptyDirectory();
+  }
+
+  @Test
+  void norWhatAKilledRunHasLeft() throws IOException {
+    heads("m", "t").keep(KEYS, keys);
+    Path kept = folder.resolve("a.heads");
+    Files.writeString(kept.resolve(".values-0-0.4711.part"), "half a head");
+    Files.writeString(kept.resolve("values-31-7"), "of a larger model");
+    heads("m", "t").remove();
+    assertThat(folder).isEmptyDirectory();
+    heads("m", "t").remove();
+  }
+
+  @Test
+  void aFolderOfSomebodyElseIsLeftAloneWithoutAWord() throws IOException {
+    heads("m", "t").keep(KEYS, keys);
+    Path notes = Files.createDirectory(folder.resolve("a.heads").resolve("notes"));
+    heads("m", "t").remove();
+    assertThat(notes.getParent()).isDirectoryNotContaining(file -> !file.equals(notes));
+    assertThat(notes).isDirectory();
   }
 }

@@ -125,6 +125,15 @@ class TextVectorsTest {
   }
 
   @Test
+  void samplesOfEarlierRunsGoWithThoseOfThisOne() throws IOException {
+    SampleFolder samples = new SampleFolder(folder.resolve("vectors"), "");
+    samples.room("training", 100);
+    Files.writeString(folder.resolve("vectors").resolve("text 95"), "of a run with more texts");
+    samples.remove();
+    assertThat(folder).isEmptyDirectory();
+  }
+
+  @Test
   void whatIsHeldOutIsTheSecondStretch() {
     String text = BundledText.filler().substring(0, 2000);
     int tokens = model.tokenizer().encode(text, false).length;

@@ -37,8 +37,19 @@ class JournalPartsTest {
       assertThat(whole.scores(row)).containsOnlyKeys(Task.JSONL);
     }
     assertThat(whole.scores("kivi:8")).isEmpty();
+  }
+
+  @Test
+  void partsOfOtherConditionsOutliveTheTable() {
+    Path own = part("own", "here", "fp16");
+    Path elsewhere = part("other", "elsewhere", "kivi:8");
+    EvaluationJournal whole =
+        EvaluationJournal.at(folder.resolve("whole"), "build", List.of(own, elsewhere));
+    whole.begin("here");
+    whole.add("kivi:2", Task.JSONL, SCORE);
     whole.delete();
-    assertThat(folder).isEmptyDirectory();
+    assertThat(folder).isDirectoryNotContaining(file -> !file.equals(elsewhere));
+    assertThat(elsewhere).exists();
   }
 
   @Test

@@ -5,11 +5,17 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
 import dev.kvasir.Model;
+import dev.kvasir.codec.mead.TableKind;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.lab.codebook.TextVectors;
+import dev.kvasir.lab.mead.MeadSettings;
 import dev.kvasir.model.ModelConfig;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.SortedSet;
+import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -33,13 +39,27 @@ class ForecastTest {
   void whatDoesNotFitIsRefusedInASentence() {
     Path out = folder.resolve("a.profile");
     int mebibyte = 1 << 20;
-    assertThatThrownBy(() -> new Forecast(List.of(), 4, 0, 0).requireRoom(mebibyte, out))
+    assertThatThrownBy(() -> new Forecast(List.of(), 4, 0, 0).requireRoom(mebibyte, out, List.of()))
         .isInstanceOf(InvalidInputException.class)
         .hasMessageStartingWith("this takes 100663301 bytes of heap; Java may use 1048576");
-    assertThatThrownBy(() -> new Forecast(List.of(), 0, 0, 1L << 60).requireRoom(1L << 40, out))
+    assertThatThrownBy(
+            () -> new Forecast(List.of(), 0, 0, 1L << 60).requireRoom(1L << 40, out, List.of()))
         .isInstanceOf(InvalidInputException.class)
-        .hasMessageContaining("this takes 1152921504606846976 bytes beside it; the disk has");
-    new Forecast(List.of(), 1000, 0, 1).requireRoom(97 * mebibyte, out);
+        .hasMessageContaining("this takes 1152921504606846976 more bytes beside it; the disk has");
+    new Forecast(List.of(), 1000, 0, 1).requireRoom(97 * mebibyte, out, List.of());
+  }
+
+  @Test
+  void whatAStoppedRunHasLeftBesideTheResultTakesNoFurtherDisk() throws IOException {
+    Path vectors = Files.createDirectory(folder.resolve("a.profile.1.vectors"));
+    Files.write(vectors.resolve("training"), new byte[1000]);
+    Files.write(vectors.resolve("held-out"), new byte[200]);
+    Path journal = Files.write(folder.resolve("a.profile.journal"), new byte[30]);
+    Path heads = folder.resolve("a.profile.1.heads");
+    Forecast forecast = new Forecast(List.of(), 0, 0, 2000);
+    assertThat(forecast.missing(List.of())).isEqualTo(2000);
+    assertThat(forecast.missing(List.of(vectors, heads, journal))).isEqualTo(770);
+    assertThat(new Forecast(List.of(), 0, 0, 1).missing(List.of(vectors))).isZero();
   }
 
   /** The model's 8 layers have 1.6 million weights each, 8 query heads and 2 KV heads of 64. */
@@ -55,10 +75,87 @@ class ForecastTest {
       assertThat(work.gradients(100)).isBetween(3 * work.forward(100), 5 * work.forward(100));
 
       Forecast books =
-          CommvqForecast.of(config, 1, new TextVectors.Settings(1000, 128, 1), 4096, 2);
+          CommvqForecast.of(
+              config, 1, new TextVectors.Settings(1000, 128, 1), 4096, AtATime.one(2));
       long codebooks = 32 * 4 * 5 * 128 * 64;
       assertThat(books.disk()).isEqualTo(32 * 2 * 64 * (1000 + 4 * 128) + codebooks);
       assertThat(books.efforts()).containsExactly(Effort.READING, Effort.TRAINING);
+    }
+  }
+
+  @Test
+  void questionsAloneAreReadFollowedAndHiddenInProseThatIsMadeUp() {
+    try (Model model = Model.bundled()) {
+      ModelConfig config = model.config();
+      Forecast alone = mead(config, 0, 24, true);
+      assertThat(alone.stages())
+          .extracting(Stage::name)
+          .startsWith(
+              "making up 8 texts of 512 tokens",
+              "reading 24 texts",
+              "following the loss back in 3 texts");
+      assertThat(alone.seconds(SPEEDS, 1)).isFinite().isPositive();
+      assertThat(mead(config, 24, 24, true).stages())
+          .extracting(Stage::name)
+          .contains("following the loss back in 6 texts");
+      // Keys and values of 8 layers, 2 heads of 64 channels, 2 bytes each.
+      assertThat(alone.outside()).isGreaterThanOrEqualTo(8L * 512 * 8 * 2 * 2 * 64 * 2);
+      assertThat(mead(config, 24, 0, true).outside()).isEqualTo(3 * alone.outside());
+      assertThat(mead(config, 96, 0, true).outside()).isEqualTo(4 * alone.outside());
+      assertThat(mead(config, 24, 24, false).outside()).isZero();
+    }
+    assertThat(new Stage("nothing", Effort.READING, 0, 0).seconds(10, 2, 1)).isZero();
+  }
+
+  private static Forecast mead(ModelConfig config, int prose, int tasks, boolean selfMade) {
+    SortedSet<TableKind> tables = new TreeSet<>(List.of(TableKind.TOKENS));
+    return MeadForecast.of(
+        config, new MeadSettings(512, prose, tasks, 3, 64, tables, 1), selfMade, AtATime.one(2));
+  }
+
+  /** Of 16 experts a token meets two, 96 wide. */
+  @Test
+  void codebooksOfAMixtureAreForetoldAndGradientsOfItRefused() throws IOException {
+    Files.writeString(
+        folder.resolve("config.json"),
+        """
+        {"architectures": ["Qwen3MoeForCausalLM"], "model_type": "qwen3_moe",
+         "hidden_act": "silu", "hidden_size": 256, "num_hidden_layers": 4,
+         "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 64,
+         "intermediate_size": 1024, "vocab_size": 1000, "max_position_embeddings": 4096,
+         "rms_norm_eps": 1e-6, "rope_theta": 10000, "num_experts": 16, "num_experts_per_tok": 2,
+         "moe_intermediate_size": 96, "norm_topk_prob": true}
+        """);
+    ModelConfig config = ModelConfig.of(folder);
+    double weights = 256 * 64 * (2.0 * 4 + 2 * 2) + 256 * (16 + 3.0 * 2 * 96);
+    assertThat(new DecoderWork(config).forward(100))
+        .isCloseTo(4 * (2 * 100 * weights + 2 * 4 * 64 * 100 * 100), within(1.0));
+    TextVectors.Settings settings = new TextVectors.Settings(1000, 128, 1);
+    assertThat(CommvqForecast.of(config, 1, settings, 4096, AtATime.one(2)).seconds(SPEEDS, 1))
+        .isPositive();
+    assertThatThrownBy(() -> PmkvqForecast.of(config, 8, 512, AtATime.one(2)))
+        .isInstanceOf(InvalidInputException.class)
+        .hasMessageContaining("this is a mixture of 16 experts");
+    assertThatThrownBy(() -> mead(config, 12, 12, true))
+        .isInstanceOf(InvalidInputException.class)
+        .hasMessageContaining("this is a mixture of 16 experts");
+  }
+
+  @Test
+  void piecesSideBySideShareAHeap() {
+    try (Model model = Model.bundled()) {
+      ModelConfig config = model.config();
+      Forecast one = PmkvqForecast.of(config, 8, 512, AtATime.one(4));
+      assertThat(PmkvqForecast.of(config, 8, 512, new AtATime(4, 1)).arrays())
+          .isEqualTo(4 * one.arrays());
+      assertThat(PmkvqForecast.of(config, 8, 512, new AtATime(64, 1)).arrays())
+          .as("there are no more pieces than samples")
+          .isEqualTo(8 * one.arrays());
+      TextVectors.Settings settings = new TextVectors.Settings(1000, 128, 1);
+      Forecast books = CommvqForecast.of(config, 1, settings, 4096, AtATime.one(4));
+      Forecast aside = CommvqForecast.of(config, 1, settings, 4096, new AtATime(4, 1));
+      assertThat(aside.outside()).isEqualTo(4 * books.outside());
+      assertThat(aside.disk()).isEqualTo(books.disk());
     }
   }
 }
