@@ -215,8 +215,10 @@ final class DeviceDecoder implements AutoCloseable {
   }
 
   private StepGraphs.Shape shape() {
-    PagedAttention.Cut cut = table.sequences() > 0 ? pages.attention().cut() : null;
-    return new StepGraphs.Shape(pages.kind(), rows, outRows, cut, runs.count(), runBlocks());
+    int singles = table.sequences();
+    PagedAttention.Cut cut = singles > 0 ? pages.attention().cut() : null;
+    return new StepGraphs.Shape(
+        pages.kind(), rows, outRows, singles, cut, runs.count(), runBlocks());
   }
 
   /** Of the longest run, for each KV head. */

@@ -19,6 +19,7 @@ import dev.kvasir.model.EngineProvider;
 import dev.kvasir.model.HostEngine;
 import dev.kvasir.model.ModelConfig;
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
@@ -164,6 +165,58 @@ class CudaEngineTest {
         float[] found = Arrays.copyOfRange(batch.logits(), at, at + wanted.length);
         assertThat(found).isEqualTo(wanted);
       }
+    }
+  }
+
+  /** Both have 24 rows, five with logits, and two pages for each single token. */
+  @ParameterizedTest
+  @ValueSource(strings = {"fp16", "kivi:2"})
+  void fiveSinglesAndARunOf19AreNotTheGraphOfFourAndARunOf20(String spec) {
+    int[] tokens = random(1000);
+    List<KvCache> singles = new ArrayList<>();
+    try {
+      for (int i = 0; i < 5; i++) {
+        singles.add(afterText(spec, tokens, i));
+      }
+      stepBesideRun(spec, singles.subList(0, 4), tokens, 20);
+      stepBesideRun(spec, singles.subList(0, 4), tokens, 20); // recorded
+      Batch last = stepBesideRun(spec, singles, tokens, 19);
+      for (int i = 0; i < 5; i++) {
+        try (KvCache alone = afterText(spec, tokens, i)) {
+          for (int before = alone.length(); before < singles.get(i).length() - 1; before++) {
+            logits(engine, alone, i);
+          }
+          int at = last.logitsAt(i);
+          float[] found = Arrays.copyOfRange(last.logits(), at, at + engine.config().vocabulary());
+          assertThat(divergence(logits(engine, alone, i), found))
+              .as("single %d", i)
+              .isLessThan(1e-3);
+        }
+      }
+    } finally {
+      singles.forEach(KvCache::close);
+    }
+  }
+
+  /** A text of a hundred tokens of its own, in two pages with what follows. */
+  private KvCache afterText(String spec, int[] tokens, int number) {
+    KvCache cache = cache(spec);
+    logits(engine, cache, Arrays.copyOfRange(tokens, 100 * number, 100 * number + 100));
+    return cache;
+  }
+
+  /** Each single goes on with its number; the run has logits where the singles are four. */
+  private Batch stepBesideRun(String spec, List<KvCache> singles, int[] tokens, int rows) {
+    try (KvCache run = cache(spec)) {
+      Batch batch = new Batch();
+      for (int i = 0; i < singles.size(); i++) {
+        batch.add(singles.get(i), i, true);
+      }
+      for (int i = 0; i < rows; i++) {
+        batch.add(run, tokens[500 + i], singles.size() == 4 && i == rows - 1);
+      }
+      engine.forward(batch);
+      return batch;
     }
   }
 
