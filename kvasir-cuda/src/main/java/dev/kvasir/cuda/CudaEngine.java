@@ -76,7 +76,7 @@ public final class CudaEngine implements DecoderEngine {
       room.holdPages(config, cacheBytes, MOST_ROWS);
       return new CudaEngine(config, fingerprint, room, decoder);
     } catch (RuntimeException | Error e) {
-      room.close();
+      Closing.after(e, room);
       throw e;
     }
   }

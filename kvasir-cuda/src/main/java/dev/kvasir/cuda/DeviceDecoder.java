@@ -34,7 +34,7 @@ final class DeviceDecoder implements AutoCloseable {
   private final Context context;
   private final Stream stream;
   private final List<AutoCloseable> taken = new ArrayList<>(); // in the order in which it was
-  private final Arena arena = Arena.ofShared();
+  private final Arena arena = keep(Arena.ofShared());
   private final DeviceWeights weights;
   private final DecoderLaunches launches;
   private final PageTable table;
@@ -311,8 +311,5 @@ final class DeviceDecoder implements AutoCloseable {
   @Override
   public void close() {
     Closing.all(taken);
-    if (arena.scope().isAlive()) {
-      arena.close();
-    }
   }
 }

@@ -43,7 +43,7 @@ final class DeviceRoom implements AutoCloseable {
     try {
       return new DeviceRoom(context);
     } catch (RuntimeException | Error e) {
-      context.close();
+      Closing.after(e, context);
       throw e;
     }
   }
@@ -169,7 +169,7 @@ final class DeviceRoom implements AutoCloseable {
 
   @Override
   public void close() {
-    context.enter();
+    taken.add(context::enter); // the last is the first
     Closing.all(taken);
   }
 }

@@ -1,7 +1,9 @@
 package dev.kvasir.cuda;
 
+import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 
 /**
@@ -63,7 +65,8 @@ final class StepGraphs implements AutoCloseable {
 
   @Override
   public void close() {
-    graphs.values().forEach(Graph::close);
+    List<AutoCloseable> all = new ArrayList<>(graphs.values());
     graphs.clear();
+    Closing.all(all);
   }
 }
