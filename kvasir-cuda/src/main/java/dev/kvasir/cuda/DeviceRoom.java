@@ -1,7 +1,7 @@
 package dev.kvasir.cuda;
 
+import dev.kvasir.format.GgufFile;
 import dev.kvasir.format.Tensor;
-import dev.kvasir.format.TensorSource;
 import dev.kvasir.memory.MemoryPool;
 import dev.kvasir.model.LoadProgress;
 import dev.kvasir.model.ModelConfig;
@@ -61,7 +61,7 @@ final class DeviceRoom implements AutoCloseable {
   }
 
   /** Brings the weights of a file, which {@link GgufWeights#check} has let pass. */
-  DeviceWeights load(TensorSource file, ModelConfig model, LoadProgress progress) {
+  DeviceWeights load(GgufFile file, ModelConfig model, LoadProgress progress) {
     long bytes = file.tensors().stream().map(Tensor::data).mapToLong(data -> data.byteSize()).sum();
     if (bytes > context.freeBytes()) {
       throw new DeviceRefusal(
