@@ -1,7 +1,6 @@
 package dev.kvasir.cuda;
 
 import dev.kvasir.format.GgufFile;
-import dev.kvasir.format.Tensor;
 import dev.kvasir.memory.MemoryPool;
 import dev.kvasir.model.LoadProgress;
 import dev.kvasir.model.ModelConfig;
@@ -62,11 +61,12 @@ final class DeviceRoom implements AutoCloseable {
 
   /** Brings the weights of a file, which {@link GgufWeights#check} has let pass. */
   DeviceWeights load(GgufFile file, ModelConfig model, LoadProgress progress) {
-    long bytes = file.tensors().stream().map(Tensor::data).mapToLong(data -> data.byteSize()).sum();
-    if (bytes > context.freeBytes()) {
+    long bytes = GgufWeights.bytes(file, model);
+    long free = context.freeBytes();
+    if (bytes > free) {
       throw new DeviceRefusal(
-          "%s: has weights of %,d bytes; %s has %,d bytes free"
-              .formatted(file.name(), bytes, device().name(), context.freeBytes()));
+          "%s: has weights of %,d bytes on a device; %s has %,d bytes free"
+              .formatted(file.name(), bytes, device().name(), free));
     }
     return DeviceWeights.of(context, stream, file, model, progress);
   }

@@ -95,6 +95,25 @@ final class GgufWeights extends WeightSource {
     }
   }
 
+  /**
+   * That the weights of a file, which {@link #check} has let pass, take on a device; where matrices
+   * become one, up to 31 rows of zeros less for each.
+   */
+  static long bytes(GgufFile file, ModelConfig config) {
+    TensorPlan plan = TensorPlan.of(config, file);
+    return file.tensors().stream()
+        .filter(tensor -> plan.find(tensor.name()).isPresent())
+        .mapToLong(tensor -> bytes(file.name(), tensor))
+        .sum();
+  }
+
+  private static long bytes(String file, Tensor tensor) {
+    long[] shape = tensor.shape();
+    return shape.length == 2
+        ? DeviceMatrix.bytes(DeviceMatrix.kind(file, tensor), (int) shape[0], (int) shape[1])
+        : tensor.values() * Float.BYTES;
+  }
+
   /** Head norms, biases and an output of its own are those that the host would read too. */
   @Override
   boolean has(String name) {

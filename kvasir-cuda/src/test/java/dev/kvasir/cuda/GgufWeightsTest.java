@@ -1,5 +1,6 @@
 package dev.kvasir.cuda;
 
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -33,6 +34,23 @@ class GgufWeightsTest {
       assertThatCode(() -> GgufWeights.check(file, ModelConfig.of(file)))
           .doesNotThrowAnyException();
     }
+  }
+
+  /** Scales of Q8_0 lie beside its codes as in the file, and vectors are floats in both. */
+  @Test
+  void weightsOf8BitsTakeAsMuchOnADeviceAsInTheFile() {
+    try (GgufFile file = Model.openBundled()) {
+      long inFile = file.tensors().stream().mapToLong(tensor -> tensor.data().byteSize()).sum();
+      assertThat(GgufWeights.bytes(file, ModelConfig.of(file)))
+          .isBetween(inFile, inFile + inFile / 50);
+    }
+  }
+
+  /** A code of 4 bits has a float and a minimum for 32: 24 bytes, where the file has 18. */
+  @Test
+  void groupsOf4BitsTakeMoreThanInTheFile() {
+    assertThat(DeviceMatrix.bytes(WeightKind.GROUPS4, 64, 64)).isEqualTo(64 * 2 * (16 + 4 + 4));
+    assertThat(DeviceMatrix.bytes(WeightKind.GROUPS4, 33, 64)).isEqualTo(64 * 2 * (16 + 4 + 4));
   }
 
   @ParameterizedTest
