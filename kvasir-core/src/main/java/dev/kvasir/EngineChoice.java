@@ -18,22 +18,24 @@ import java.util.ServiceLoader;
 final class EngineChoice {
   private final LoadOptions options;
   private final Crew crew;
+  private final Optional<EngineProvider> provider;
 
   EngineChoice(LoadOptions options, Crew crew) {
+    this(options, crew, provider());
+  }
+
+  EngineChoice(LoadOptions options, Crew crew, Optional<EngineProvider> provider) {
     this.options = options;
     this.crew = crew;
+    this.provider = provider;
   }
 
   /** Takes over an open file, which is closed with the engine or when it is refused. */
   DecoderEngine load(GgufFile file) {
     return switch (options.device().place()) {
       case CPU -> onHost(file);
-      case CUDA -> onDevice(file, provider().orElseThrow(EngineChoice::noProvider));
-      case AUTO ->
-          provider()
-              .filter(device -> canRun(device, request(file)))
-              .map(device -> onDevice(file, device))
-              .orElseGet(() -> onHost(file));
+      case CUDA -> onDevice(file, provider.orElseThrow(EngineChoice::noProvider));
+      case AUTO -> provider.isPresent() ? onDeviceOrHost(file, provider.get()) : onHost(file);
     };
   }
 
@@ -46,33 +48,39 @@ final class EngineChoice {
         folder, options.context(), options.kernels(), crew, pool(), options.progress());
   }
 
-  private static boolean canRun(EngineProvider device, EngineProvider.Request request) {
-    if (device.refusal().isPresent()) {
-      return false;
-    }
-    try {
-      device.check(request);
-      return true;
-    } catch (InvalidInputException _) {
-      return false;
-    }
-  }
-
-  private DecoderEngine onHost(GgufFile file) {
+  private HostEngine onHost(GgufFile file) {
     return HostEngine.load(
         file, options.context(), options.kernels(), crew, pool(), options.progress());
   }
 
   private DecoderEngine onDevice(GgufFile file, EngineProvider device) {
+    try (file) {
+      return opened(file, device);
+    }
+  }
+
+  /** A device may refuse late, for want of memory; the file is open until one has it. */
+  private DecoderEngine onDeviceOrHost(GgufFile file, EngineProvider device) {
+    DecoderEngine engine;
+    try {
+      engine = opened(file, device);
+    } catch (InvalidInputException refusal) {
+      return onHost(file).insteadOfDevice(refusal.getMessage());
+    }
+    file.close();
+    return engine;
+  }
+
+  private DecoderEngine opened(GgufFile file, EngineProvider device) {
     device
         .refusal()
         .ifPresent(
             why -> {
               throw new InvalidInputException(why);
             });
-    try (file) {
-      return device.open(request(file));
-    }
+    EngineProvider.Request request = request(file);
+    device.check(request);
+    return device.open(request);
   }
 
   private EngineProvider.Request request(GgufFile file) {

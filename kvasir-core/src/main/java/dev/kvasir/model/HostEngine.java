@@ -31,6 +31,8 @@ public final class HostEngine implements DecoderEngine {
    */
   private static final int MOST_IDLE = 2;
 
+  private static final String PROCESSOR = "the processor";
+
   private final ModelConfig config;
   private final String fingerprint;
   private final Weights weights;
@@ -38,6 +40,7 @@ public final class HostEngine implements DecoderEngine {
   private final Kernels kernels;
   private final Crew crew;
   private final MemoryPool memory;
+  private final String place;
   private final ModelTables tables = new ModelTables();
   private final ArrayBlockingQueue<ForwardPass> idle = new ArrayBlockingQueue<>(MOST_IDLE);
   private volatile boolean closed;
@@ -48,7 +51,8 @@ public final class HostEngine implements DecoderEngine {
       Weights weights,
       Kernels kernels,
       Crew crew,
-      MemoryPool memory) {
+      MemoryPool memory,
+      String place) {
     this.config = config;
     this.fingerprint = fingerprint;
     this.weights = weights;
@@ -56,6 +60,7 @@ public final class HostEngine implements DecoderEngine {
     this.kernels = kernels;
     this.crew = crew;
     this.memory = memory;
+    this.place = place;
   }
 
   /**
@@ -129,7 +134,17 @@ public final class HostEngine implements DecoderEngine {
     // Loading closes a file that no weights are used from where it is mapped.
     String fingerprint = Fingerprint.of(config, file);
     Weights weights = WeightsLoader.load(config, file, names, kernels, progress);
-    return new HostEngine(config, fingerprint, weights, kernels, crew, memory);
+    return new HostEngine(config, fingerprint, weights, kernels, crew, memory, PROCESSOR);
+  }
+
+  /**
+   * The same, before its first step, in place of this one; it says why it computes here.
+   *
+   * @param refusal the device's sentence
+   */
+  public HostEngine insteadOfDevice(String refusal) {
+    String because = "%s: %s".formatted(PROCESSOR, refusal);
+    return new HostEngine(config, fingerprint, weights, kernels, crew, memory, because);
   }
 
   @Override
@@ -144,7 +159,7 @@ public final class HostEngine implements DecoderEngine {
 
   @Override
   public String place() {
-    return "the processor";
+    return place;
   }
 
   @Override

@@ -269,12 +269,12 @@ public final class TensorPlan {
   }
 
   /** A tensor of the plan, refused unless the file holds it in its shape. */
-  Tensor require(String name) {
+  public Tensor require(String name) {
     return file.require(name, required.containsKey(name) ? required.get(name) : optional.get(name));
   }
 
   /** A tensor that some files may do without; absent only where this one may. */
-  Optional<Tensor> find(String name) {
+  public Optional<Tensor> find(String name) {
     return required.containsKey(name)
         ? Optional.of(require(name))
         : file.find(name).filter(tensor -> optional.containsKey(name)).map(t -> require(name));

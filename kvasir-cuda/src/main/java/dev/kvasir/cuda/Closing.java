@@ -2,19 +2,41 @@ package dev.kvasir.cuda;
 
 import java.util.List;
 
-/** Gives back what was taken, the last first. */
+/** Gives back what was taken, the last first; what fails keeps nothing else from being given. */
 final class Closing {
   private Closing() {}
 
-  /** Leaves the list empty. */
+  /** Leaves the list empty; throws what failed first, with the others as suppressed. */
   static void all(List<AutoCloseable> taken) {
-    try {
-      for (AutoCloseable each : taken.reversed()) {
-        each.close();
-      }
-    } catch (Exception e) {
-      throw new IllegalStateException(e); // none of them throws a checked one
-    }
+    List<AutoCloseable> lastFirst = List.copyOf(taken).reversed();
     taken.clear();
+    Throwable failure = null;
+    for (AutoCloseable each : lastFirst) {
+      failure = closed(each, failure);
+    }
+    if (failure != null) {
+      throw Driver.unexpected(failure); // none of them throws a checked one
+    }
+  }
+
+  /** Closes what a failure has left half made, and does not hide that failure by another one. */
+  static void after(Throwable failure, AutoCloseable half) {
+    closed(half, failure);
+  }
+
+  /** The failure before, or else that of closing this. */
+  private static Throwable closed(AutoCloseable each, Throwable before) {
+    try {
+      each.close();
+      return before;
+    } catch (Throwable e) {
+      if (before == null) {
+        return e;
+      }
+      if (e != before) {
+        before.addSuppressed(e);
+      }
+      return before;
+    }
   }
 }

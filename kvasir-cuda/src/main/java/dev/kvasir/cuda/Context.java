@@ -7,6 +7,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -122,8 +123,14 @@ public final class Context implements AutoCloseable {
       return;
     }
     closed = true;
-    enter();
-    List.copyOf(live).forEach(DeviceMemory::close);
+    List<AutoCloseable> lastFirst = new ArrayList<>();
+    lastFirst.add(this::release);
+    lastFirst.addAll(live);
+    lastFirst.add(this::enter);
+    Closing.all(lastFirst);
+  }
+
+  private void release() {
     try {
       Driver.check((int) RELEASE.invokeExact(device.number()), "cuDevicePrimaryCtxRelease");
     } catch (Throwable e) {

@@ -34,7 +34,7 @@ public final class CudaEngine implements DecoderEngine {
   private final DeviceRoom room;
   private final DeviceDecoder decoder;
   private final ReentrantLock lock;
-  private boolean closed;
+  private volatile boolean closed; // set under the lock
 
   private CudaEngine(
       ModelConfig config, String fingerprint, DeviceRoom room, DeviceDecoder decoder) {
@@ -76,7 +76,7 @@ public final class CudaEngine implements DecoderEngine {
       room.holdPages(config, cacheBytes, MOST_ROWS);
       return new CudaEngine(config, fingerprint, room, decoder);
     } catch (RuntimeException | Error e) {
-      room.close();
+      Closing.after(e, room);
       throw e;
     }
   }
@@ -123,8 +123,17 @@ public final class CudaEngine implements DecoderEngine {
 
   /** An empty cache of a kind. */
   public DeviceCache newCache(PageKind kind) {
-    checkOpen();
-    return new DeviceCache(room.pages(kind), config.cacheShape());
+    return new DeviceCache(pages(kind), config.cacheShape());
+  }
+
+  private KindPages pages(PageKind kind) {
+    lock.lock();
+    try {
+      checkOpen();
+      return room.pages(kind);
+    } finally {
+      lock.unlock();
+    }
   }
 
   @Override
@@ -142,7 +151,7 @@ public final class CudaEngine implements DecoderEngine {
   /** A block waits for the window behind it, and for the end of a prompt's step. */
   @Override
   public long mostBytes(CacheSpec spec, CacheHost host, int tokens, int stepTokens) {
-    KindPages pages = room.pages(PageKind.of(spec));
+    KindPages pages = pages(PageKind.of(spec));
     int all = Math.ceilDiv(tokens, HalfPage.TOKENS);
     if (!pages.packs()) {
       return pages.bytes(all + 1);
@@ -167,6 +176,7 @@ public final class CudaEngine implements DecoderEngine {
     }
     lock.lock();
     try {
+      checkOpen(); // it may have been closed while this thread waited
       room.enter();
       new DeviceStep(decoder, batch, config.vocabulary()).run();
     } finally {
@@ -220,6 +230,7 @@ public final class CudaEngine implements DecoderEngine {
   public void scramble() {
     lock.lock();
     try {
+      checkOpen();
       room.scramble();
     } finally {
       lock.unlock();

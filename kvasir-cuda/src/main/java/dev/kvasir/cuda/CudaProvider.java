@@ -29,6 +29,11 @@ public final class CudaProvider implements EngineProvider {
   @Override
   public DecoderEngine open(Request request) {
     check(request);
-    return CudaEngine.open(Device.first(), request);
+    Device device = Device.first();
+    try {
+      return CudaEngine.open(device, request);
+    } catch (CudaException e) {
+      throw new DeviceRefusal("%s failed: %s".formatted(device.name(), e.getMessage()), e);
+    }
   }
 }

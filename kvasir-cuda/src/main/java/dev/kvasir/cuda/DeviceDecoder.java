@@ -34,7 +34,7 @@ final class DeviceDecoder implements AutoCloseable {
   private final Context context;
   private final Stream stream;
   private final List<AutoCloseable> taken = new ArrayList<>(); // in the order in which it was
-  private final Arena arena = Arena.ofShared();
+  private final Arena arena = keep(Arena.ofShared());
   private final DeviceWeights weights;
   private final DecoderLaunches launches;
   private final PageTable table;
@@ -215,8 +215,10 @@ final class DeviceDecoder implements AutoCloseable {
   }
 
   private StepGraphs.Shape shape() {
-    PagedAttention.Cut cut = table.sequences() > 0 ? pages.attention().cut() : null;
-    return new StepGraphs.Shape(pages.kind(), rows, outRows, cut, runs.count(), runBlocks());
+    int singles = table.sequences();
+    PagedAttention.Cut cut = singles > 0 ? pages.attention().cut() : null;
+    return new StepGraphs.Shape(
+        pages.kind(), rows, outRows, singles, cut, runs.count(), runBlocks());
   }
 
   /** Of the longest run, for each KV head. */
@@ -309,8 +311,5 @@ final class DeviceDecoder implements AutoCloseable {
   @Override
   public void close() {
     Closing.all(taken);
-    if (arena.scope().isAlive()) {
-      arena.close();
-    }
   }
 }

@@ -67,6 +67,11 @@ record DeviceMatrix(
     return tiles * (columns / WeightKind.COLUMNS);
   }
 
+  /** That a matrix takes on a device. */
+  static long bytes(WeightKind kind, int rows, int columns) {
+    return chunks(rows, columns) * (kind.codeBytes() + kind.scaleBytes() + kind.minimumBytes());
+  }
+
   private static DeviceMatrix empty(Context context, WeightKind kind, int rows, int columns) {
     long chunks = chunks(rows, columns);
     return new DeviceMatrix(

@@ -9,4 +9,8 @@ public final class DeviceRefusal extends InvalidInputException {
   DeviceRefusal(String sentence) {
     super(sentence);
   }
+
+  DeviceRefusal(String sentence, Throwable cause) {
+    super(sentence, cause);
+  }
 }

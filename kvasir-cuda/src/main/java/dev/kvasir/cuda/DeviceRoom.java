@@ -1,7 +1,6 @@
 package dev.kvasir.cuda;
 
-import dev.kvasir.format.Tensor;
-import dev.kvasir.format.TensorSource;
+import dev.kvasir.format.GgufFile;
 import dev.kvasir.memory.MemoryPool;
 import dev.kvasir.model.LoadProgress;
 import dev.kvasir.model.ModelConfig;
@@ -43,7 +42,7 @@ final class DeviceRoom implements AutoCloseable {
     try {
       return new DeviceRoom(context);
     } catch (RuntimeException | Error e) {
-      context.close();
+      Closing.after(e, context);
       throw e;
     }
   }
@@ -61,12 +60,13 @@ final class DeviceRoom implements AutoCloseable {
   }
 
   /** Brings the weights of a file, which {@link GgufWeights#check} has let pass. */
-  DeviceWeights load(TensorSource file, ModelConfig model, LoadProgress progress) {
-    long bytes = file.tensors().stream().map(Tensor::data).mapToLong(data -> data.byteSize()).sum();
-    if (bytes > context.freeBytes()) {
+  DeviceWeights load(GgufFile file, ModelConfig model, LoadProgress progress) {
+    long bytes = GgufWeights.bytes(file, model);
+    long free = context.freeBytes();
+    if (bytes > free) {
       throw new DeviceRefusal(
-          "%s: has weights of %,d bytes; %s has %,d bytes free"
-              .formatted(file.name(), bytes, device().name(), context.freeBytes()));
+          "%s: has weights of %,d bytes on a device; %s has %,d bytes free"
+              .formatted(file.name(), bytes, device().name(), free));
     }
     return DeviceWeights.of(context, stream, file, model, progress);
   }
@@ -169,7 +169,7 @@ final class DeviceRoom implements AutoCloseable {
 
   @Override
   public void close() {
-    context.enter();
+    taken.add(context::enter); // the last is the first
     Closing.all(taken);
   }
 }

@@ -1,6 +1,6 @@
 package dev.kvasir.cuda;
 
-import dev.kvasir.format.TensorSource;
+import dev.kvasir.format.GgufFile;
 import dev.kvasir.model.LoadProgress;
 import dev.kvasir.model.ModelConfig;
 import java.util.ArrayList;
@@ -41,12 +41,8 @@ record DeviceWeights(
 
   /** Those of a GGUF file, which {@link GgufWeights#check} has let pass. */
   static DeviceWeights of(
-      Context context,
-      Stream stream,
-      TensorSource file,
-      ModelConfig config,
-      LoadProgress progress) {
-    return of(new GgufWeights(context, stream, file), config, progress);
+      Context context, Stream stream, GgufFile file, ModelConfig config, LoadProgress progress) {
+    return of(new GgufWeights(context, stream, file, config), config, progress);
   }
 
   /** Any, to measure with. */

@@ -1,42 +1,80 @@
 package dev.kvasir.cuda;
 
 import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.format.GgufFile;
 import dev.kvasir.format.Tensor;
 import dev.kvasir.format.TensorSource;
 import dev.kvasir.model.ModelConfig;
+import dev.kvasir.model.TensorPlan;
 import dev.kvasir.model.WindowPattern;
 import java.util.ArrayList;
 import java.util.List;
 
 /** The weights of a GGUF file, which is not needed any more once they are on the device. */
 final class GgufWeights extends WeightSource {
-  private final TensorSource file;
+  private static final List<String> WITH_BIAS = List.of("attn_q", "attn_k", "attn_v");
+  private static final List<String> WITHOUT_BIAS =
+      List.of("attn_output", "ffn_gate", "ffn_up", "ffn_down");
 
-  GgufWeights(Context context, Stream stream, TensorSource file) {
+  private final String file; // as messages name it
+  private final TensorPlan plan;
+
+  GgufWeights(Context context, Stream stream, GgufFile file, ModelConfig config) {
     super(context, stream);
-    this.file = file;
+    this.file = file.name();
+    this.plan = TensorPlan.of(config, file);
   }
 
-  /** Refuses what there are no kernels for, before anything is brought. */
-  static void check(TensorSource file, ModelConfig config) {
+  /**
+   * Refuses what the host does, tensors that are missing or have another shape, and what there are
+   * no kernels for, before anything is brought.
+   */
+  static void check(GgufFile file, ModelConfig config) {
     config.requirePlain("a device");
-    if (file.find("blk.0.attn_qkv.weight").isPresent()) {
-      throw new InvalidInputException(
-          "%s: holds queries, keys and values in one tensor, which a device does not read"
-              .formatted(file.name()));
-    }
-    file.find("blk.0.attn_q_norm.weight").ifPresent(norm -> checkNorm(file, norm, config));
+    TensorPlan plan = TensorPlan.of(config, file);
+    plan.loadedBytes(); // for its refusals
     for (int layer = 0; layer < config.layers(); layer++) {
       if (config.windows().of(layer) != WindowPattern.UNBOUNDED) {
         throw new InvalidInputException(
             "%s: layer %d sees %d positions; a device attends to all"
                 .formatted(file.name(), layer, config.windows().of(layer)));
       }
+      checkLayer(file, layer);
     }
+    plan.find("blk.0.attn_q_norm.weight").ifPresent(norm -> checkNorm(file, norm, config));
     for (Tensor tensor : file.tensors()) {
-      if (tensor.shape().length == 2) {
-        DeviceMatrix.kind(file.name(), tensor);
+      if (tensor.shape().length == 2 && plan.find(tensor.name()).isPresent()) {
+        checkMatrix(file.name(), tensor);
       }
+    }
+  }
+
+  /** Refuses a layer with a tensor that nothing on a device would read. */
+  static void checkLayer(TensorSource file, int layer) {
+    String name = "blk.%d.".formatted(layer);
+    if (file.find(name + "attn_qkv.weight").isPresent()) {
+      throw new InvalidInputException(
+          "%s: layer %d holds queries, keys and values in one tensor, which a device does not read"
+              .formatted(file.name(), layer));
+    }
+    if (file.find(name + "ffn_gate.weight").isEmpty()) {
+      throw new InvalidInputException(
+          "%s: layer %d has no tensor 'ffn_gate.weight'; a device expects gates in a tensor of their own"
+              .formatted(file.name(), layer));
+    }
+    for (String part : WITHOUT_BIAS) {
+      if (file.find(name + part + ".bias").isPresent()) {
+        throw new InvalidInputException(
+            "%s: layer %d has a bias '%s.bias'; a device adds those of queries, keys and values alone"
+                .formatted(file.name(), layer, part));
+      }
+    }
+    List<String> biased =
+        WITH_BIAS.stream().filter(part -> file.find(name + part + ".bias").isPresent()).toList();
+    if (!biased.isEmpty() && !biased.equals(WITH_BIAS)) {
+      throw new InvalidInputException(
+          "%s: layer %d has biases of %s; a device expects them of all of %s or of none"
+              .formatted(file.name(), layer, biased, WITH_BIAS));
     }
   }
 
@@ -48,20 +86,49 @@ final class GgufWeights extends WeightSource {
     }
   }
 
+  static void checkMatrix(String file, Tensor tensor) {
+    DeviceMatrix.kind(file, tensor);
+    if (tensor.shape()[1] % WeightKind.COLUMNS != 0) {
+      throw new InvalidInputException(
+          "%s: tensor '%s' has %d columns; a device expects a multiple of %d"
+              .formatted(file, tensor.name(), tensor.shape()[1], WeightKind.COLUMNS));
+    }
+  }
+
+  /**
+   * That the weights of a file, which {@link #check} has let pass, take on a device; where matrices
+   * become one, up to 31 rows of zeros less for each.
+   */
+  static long bytes(GgufFile file, ModelConfig config) {
+    TensorPlan plan = TensorPlan.of(config, file);
+    return file.tensors().stream()
+        .filter(tensor -> plan.find(tensor.name()).isPresent())
+        .mapToLong(tensor -> bytes(file.name(), tensor))
+        .sum();
+  }
+
+  private static long bytes(String file, Tensor tensor) {
+    long[] shape = tensor.shape();
+    return shape.length == 2
+        ? DeviceMatrix.bytes(DeviceMatrix.kind(file, tensor), (int) shape[0], (int) shape[1])
+        : tensor.values() * Float.BYTES;
+  }
+
+  /** Head norms, biases and an output of its own are those that the host would read too. */
   @Override
   boolean has(String name) {
-    return file.find(name).isPresent();
+    return plan.find(name).isPresent();
   }
 
   /** Those that follow each other and are of one kind become one. */
   @Override
   DeviceStack made(Context context, Stream stream, List<String> names) {
-    List<Tensor> tensors = names.stream().map(this::tensor).toList();
+    List<Tensor> tensors = names.stream().map(plan::require).toList();
     List<DeviceMatrix> parts = new ArrayList<>();
     for (int from = 0, to; from < tensors.size(); from = to) {
-      WeightKind kind = DeviceMatrix.kind(file.name(), tensors.get(from));
+      WeightKind kind = DeviceMatrix.kind(file, tensors.get(from));
       to = from + 1;
-      while (to < tensors.size() && DeviceMatrix.kind(file.name(), tensors.get(to)) == kind) {
+      while (to < tensors.size() && DeviceMatrix.kind(file, tensors.get(to)) == kind) {
         to++;
       }
       parts.add(DeviceMatrix.of(context, stream, kind, tensors.subList(from, to)));
@@ -71,7 +138,7 @@ final class GgufWeights extends WeightSource {
 
   @Override
   DeviceMemory vector(String... names) {
-    List<float[]> parts = List.of(names).stream().map(this::tensor).map(Tensor::toFloats).toList();
+    List<float[]> parts = List.of(names).stream().map(plan::require).map(Tensor::toFloats).toList();
     float[] all = new float[parts.stream().mapToInt(part -> part.length).sum()];
     int at = 0;
     for (float[] part : parts) {
@@ -79,13 +146,5 @@ final class GgufWeights extends WeightSource {
       at += part.length;
     }
     return floats(all);
-  }
-
-  private Tensor tensor(String name) {
-    return file.find(name)
-        .orElseThrow(
-            () ->
-                new InvalidInputException(
-                    "%s: tensor '%s' is missing".formatted(file.name(), name)));
   }
 }

@@ -2,7 +2,10 @@ package dev.kvasir.cuda;
 
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.codec.LayerWidths;
+import dev.kvasir.codec.Lookups;
+import dev.kvasir.codec.OldPagesPlan;
 import dev.kvasir.codec.SpecText;
+import dev.kvasir.codec.latent.LatentPlan;
 import dev.kvasir.codec.uniform.UniformKeys;
 
 /**
@@ -21,13 +24,33 @@ public record PageKind(PageFormat format, int group, int window) {
   public static PageKind of(CacheSpec spec) {
     SpecText text = new SpecText(spec.text());
     return switch (text.name()) {
-      case "fp16" -> FP16;
-      case "kivi" -> kivi(spec, text);
+      case "fp16" -> {
+        refuseKeysOfAll(spec, text);
+        yield FP16;
+      }
+      case "kivi" -> {
+        refuseKeysOfAll(spec, text);
+        yield kivi(spec, text);
+      }
       default ->
           throw new DeviceRefusal(
               "the cache '%s' cannot lie on a device; expected fp16, kivi:2 or kivi:4"
                   .formatted(spec));
     };
+  }
+
+  /** Those that methods have beside their own. */
+  private static void refuseKeysOfAll(CacheSpec spec, SpecText text) {
+    if (text.has(LatentPlan.KEY)) {
+      throw new DeviceRefusal(
+          "the cache '%s' has a width for channels that turn behind a latent; on a device keys have none"
+              .formatted(spec));
+    }
+    if (text.has(OldPagesPlan.KEY)) {
+      throw new DeviceRefusal(
+          "the cache '%s' stores old pages with fewer bits; pages of a device are not stored"
+              .formatted(spec));
+    }
   }
 
   private static PageKind kivi(CacheSpec spec, SpecText text) {
@@ -45,6 +68,11 @@ public record PageKind(PageFormat format, int group, int window) {
       throw new DeviceRefusal(
           "the cache '%s' has widths of a profile; on a device expected the same in all layers"
               .formatted(spec));
+    }
+    if (keys.lookups() != Lookups.EXACT) {
+      throw new DeviceRefusal(
+          "the cache '%s' has lookup=%s; on a device expected exact"
+              .formatted(spec, text.value("lookup")));
     }
     PageFormat format = keys.keyBits() == 2 ? PageFormat.KIVI2 : PageFormat.KIVI4;
     return new PageKind(format, keys.group(), keys.window());

@@ -97,6 +97,9 @@ final class SequencePages {
       return;
     }
     long[] taken = take(missing + (copies ? 1 : 0), missing);
+    if (copies) {
+      copyOrGiveBack(halves[next], taken);
+    }
     full = null;
     int known = halves.length;
     halves = Arrays.copyOf(halves, known + missing);
@@ -104,8 +107,18 @@ final class SequencePages {
     if (copies) {
       long shared = halves[next];
       halves[next] = taken[missing];
-      home.move(() -> home.moves().copy(shared, halves[next]));
       home.halves().giveBack(shared);
+    }
+  }
+
+  /** Copies a page to the last of those that were taken, which all go back where that fails. */
+  private void copyOrGiveBack(long shared, long[] taken) {
+    try {
+      home.move(() -> home.moves().copy(shared, taken[taken.length - 1]));
+    } catch (RuntimeException | Error e) {
+      giveBack(home.halves(), taken);
+      keepAhead(halves.length);
+      throw e;
     }
   }
 
@@ -175,6 +188,10 @@ final class SequencePages {
     long[] gone = Arrays.copyOfRange(halves, count, halves.length);
     halves = Arrays.copyOf(halves, count);
     giveBack(home.halves(), gone);
+    keepAhead(count);
+  }
+
+  private void keepAhead(int count) {
     if (home.packs()) {
       long[] unused = Arrays.copyOfRange(ahead, count, ahead.length);
       ahead = Arrays.copyOf(ahead, count);

@@ -1,7 +1,9 @@
 package dev.kvasir.cuda;
 
+import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 
 /**
@@ -15,12 +17,20 @@ final class StepGraphs implements AutoCloseable {
    * What a graph is good for.
    *
    * @param outRows rows whose logits are wanted
+   * @param singles rows that are attended to one by one: one more of them and one fewer of a run
+   *     leave all else here as it is
    * @param cut how attention of single rows is shared out; null where there are none
    * @param runs parts of prompts
    * @param runBlocks of the longest one
    */
   record Shape(
-      PageKind kind, int rows, int outRows, PagedAttention.Cut cut, int runs, int runBlocks) {}
+      PageKind kind,
+      int rows,
+      int outRows,
+      int singles,
+      PagedAttention.Cut cut,
+      int runs,
+      int runBlocks) {}
 
   private final Stream stream;
   private final Map<Shape, Graph> graphs = new LinkedHashMap<>(MOST, 0.75f, true);
@@ -55,7 +65,8 @@ final class StepGraphs implements AutoCloseable {
 
   @Override
   public void close() {
-    graphs.values().forEach(Graph::close);
+    List<AutoCloseable> all = new ArrayList<>(graphs.values());
     graphs.clear();
+    Closing.all(all);
   }
 }

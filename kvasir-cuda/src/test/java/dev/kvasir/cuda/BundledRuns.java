@@ -51,12 +51,16 @@ final class BundledRuns {
         (done, all) -> {});
   }
 
+  /** The file of the bundled model. */
+  static byte[] bytes() throws IOException {
+    try (InputStream in = Model.class.getResourceAsStream(BUNDLED)) {
+      return in.readAllBytes();
+    }
+  }
+
   /** The bundled model with weights of its first norm that are up and down by 2^-12 in turns. */
   private static GgufFile nudged() throws IOException {
-    byte[] bytes;
-    try (InputStream in = Model.class.getResourceAsStream(BUNDLED)) {
-      bytes = in.readAllBytes();
-    }
+    byte[] bytes = bytes();
     GgufFile file = GgufFile.of("nudged", MemorySegment.ofArray(bytes), Arena.ofShared());
     MemorySegment norm = file.find("blk.0.attn_norm.weight").orElseThrow().data();
     // A segment over an array has the place in it as its address.
