@@ -94,7 +94,6 @@ class SharedPrefixTest {
         "pmkvq:2,budget=6MiB",
         "zipcache:2",
         "commvq:1,window=0",
-        "quarot:2,window=0",
         "mead:1.5"
       })
   void anAnswerWithAHitIsTheAnswerWithoutOne(String spec) {
