@@ -163,7 +163,7 @@ class PackedAttentionTest {
         "mixkvq,high=1.9,mid=1.6 | 576 | 512 | 4",
         "pmkvq:2,budget=16MiB    | 576 | 512 | 4",
         "pmkvq:2,budget=2600KiB,keys=token | 576 | 512 | 2",
-        "commvq:1,beam=1         | 576 | 512 | 4",
+        "commvq:1,beam=1         | 288 | 256 | 4",
         "mead:2,first=coded,tables=off | 576 | 512 | 4",
         "toy                     | 576 | 512 | 2"
       })
