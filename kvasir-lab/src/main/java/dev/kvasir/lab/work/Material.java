@@ -1,6 +1,8 @@
 package dev.kvasir.lab.work;
 
 import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.format.GgufFile;
+import dev.kvasir.stored.WeightsHash;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.Serializable;
@@ -13,9 +15,6 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.function.Predicate;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
@@ -29,9 +28,6 @@ import java.util.stream.Stream;
 public record Material(
     Role role, String path, String name, boolean folder, TreeMap<String, String> hashes)
     implements Serializable {
-  /** The name of one file of a split GGUF: a stem, its number, and how many there are. */
-  private static final Pattern PART = Pattern.compile("(.*-)\\d{5}(-of-\\d{5}\\.gguf)");
-
   /** What it is for. */
   public enum Role {
     MODEL,
@@ -58,27 +54,16 @@ public record Material(
   }
 
   private static List<Path> files(Path path) {
-    boolean folder = Files.isDirectory(path);
-    Matcher split = PART.matcher(path.getFileName().toString());
-    if (!folder && !split.matches()) {
-      return List.of(path);
+    if (!Files.isDirectory(path)) {
+      return GgufFile.parts(path);
     }
-    Predicate<String> belongs = folder ? any -> true : partsOf(split);
-    try (Stream<Path> all = Files.list(folder ? path : path.getParent())) {
-      return all.filter(Files::isRegularFile)
-          .filter(file -> belongs.test(file.getFileName().toString()))
-          .filter(file -> !file.toString().endsWith(".kvasir-sha256"))
+    try (Stream<Path> all = Files.list(path)) {
+      return all.filter(file -> Files.isRegularFile(file) && !WeightsHash.isKeptIn(file))
           .sorted()
           .toList();
     } catch (IOException e) {
       throw new InvalidInputException("%s: cannot be read".formatted(path), e);
     }
-  }
-
-  /** Files of one name and as many: another model may lie beside, and its name begin the same. */
-  private static Predicate<String> partsOf(Matcher split) {
-    String parts = Pattern.quote(split.group(1)) + "\\d{5}" + Pattern.quote(split.group(2));
-    return Pattern.compile(parts).asMatchPredicate();
   }
 
   /** The files, each by the path that it has on the machine that made the plan. */
