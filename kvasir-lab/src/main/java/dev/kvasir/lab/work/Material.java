@@ -1,17 +1,13 @@
 package dev.kvasir.lab.work;
 
 import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.format.ContentHash;
 import dev.kvasir.format.GgufFile;
 import dev.kvasir.stored.WeightsHash;
 import java.io.IOException;
-import java.io.OutputStream;
 import java.io.Serializable;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.security.DigestInputStream;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -49,7 +45,8 @@ public record Material(
   /** Files that a model is made of lie beside each other, whichever of them was named. */
   private static TreeMap<String, String> hashes(Path path) {
     TreeMap<String, String> hashes = new TreeMap<>();
-    files(path).forEach(file -> hashes.put(file.getFileName().toString(), sha256(file)));
+    files(path)
+        .forEach(file -> hashes.put(file.getFileName().toString(), ContentHash.digits(file)));
     return hashes;
   }
 
@@ -86,22 +83,10 @@ public record Material(
 
   private static void requireFile(Path file, String hash, String host) {
     boolean there = Files.isRegularFile(file);
-    if (!there || !sha256(file).equals(hash)) {
+    if (!there || !ContentHash.digits(file).equals(hash)) {
       throw new InvalidInputException(
           "%s: is %s on %s; put the same file there, or send it along with --ship"
               .formatted(file, there ? "another file" : "not there", host));
-    }
-  }
-
-  private static String sha256(Path file) {
-    try (DigestInputStream in =
-        new DigestInputStream(Files.newInputStream(file), MessageDigest.getInstance("SHA-256"))) {
-      in.transferTo(OutputStream.nullOutputStream());
-      return HexFormat.of().formatHex(in.getMessageDigest().digest());
-    } catch (IOException e) {
-      throw new InvalidInputException("%s: cannot be read".formatted(file), e);
-    } catch (NoSuchAlgorithmException e) {
-      throw new IllegalStateException(e); // every Java has it
     }
   }
 }
