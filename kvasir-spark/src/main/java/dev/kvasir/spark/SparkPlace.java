@@ -44,12 +44,12 @@ public final class SparkPlace implements RunnerProvider {
 
   @Override
   public int threadsHere(String place) {
-    return isLocal(place) ? 1 : 0;
+    return LocalMaster.is(place) ? 1 : 0;
   }
 
-  /** Whether pieces run in this process. */
-  private static boolean isLocal(String place) {
-    return place.equals("local") || place.startsWith("local[");
+  @Override
+  public int piecesHere(String place, Map<String, String> settings) {
+    return LocalMaster.pieces(place, settings);
   }
 
   static boolean runsOnThisJava() {
@@ -100,8 +100,8 @@ public final class SparkPlace implements RunnerProvider {
 
   private SparkRunner runner(Order order, JavaSparkContext spark, Shipment shipment) {
     PieceTask task = new PieceTask(order.materials(), order.ship(), Arithmetic.mark());
-    Workforce workforce =
-        new Workforce(spark.sc(), order.place(), isLocal(order.place()), patience);
+    boolean local = LocalMaster.is(order.place());
+    Workforce workforce = new Workforce(spark.sc(), order.place(), local, patience);
     return new SparkRunner(spark, order.model(), task, workforce, shipment);
   }
 
