@@ -11,13 +11,16 @@
 // Floats of a tile of keys: half of a small first cache.
 #define KEY_TILE_FLOATS 4096
 
+// Rows whose sums are in registers: by four tokens where keys are met, by some vectors of channels where values are.
+// AVX2 has sixteen registers.
 #if LANES == 8
-#define MANY_ROWS 2
+#define DOT_ROWS 2
 #define MANY_VECTORS 2
 #else
-#define MANY_ROWS 4
+#define DOT_ROWS 4
 #define MANY_VECTORS 4
 #endif
+#define SUM_ROWS 4
 #define MANY_CHANNELS (MANY_VECTORS * LANES)
 
 // tile: (tokens, columns), whole vectors arranged as queries are
@@ -76,8 +79,8 @@ INLINE void many_products(const Queries *q, i32 rows, const uint16_t *b, i32 b_r
   for (i32 j = 0; j < b_rows; j += together) {
     i32 tokens = b_rows - j < together ? b_rows - j : together, i = 0;
     arrange_tile(b + j * q->columns, tokens, q->columns, room, brains);
-    for (; i + MANY_ROWS <= rows; i += MANY_ROWS) {
-      tile_dots(q, i, MANY_ROWS, room, tokens, c + i * c_stride + j, c_stride);
+    for (; i + DOT_ROWS <= rows; i += DOT_ROWS) {
+      tile_dots(q, i, DOT_ROWS, room, tokens, c + i * c_stride + j, c_stride);
     }
     for (; i < rows; i++) tile_dots(q, i, 1, room, tokens, c + i * c_stride + j, c_stride);
   }
@@ -101,7 +104,8 @@ EXPORT void KERNEL(many_products)(const float *q_rows, const float *q_arranged, 
 #define ADD_TOKEN(lane)                                                                          \
   {                                                                                              \
     Floats x[MANY_VECTORS];                                                                      \
-    UNROLL for (int d = 0; d < MANY_VECTORS; d++) x[d] = load(tile + (t + lane) * MANY_CHANNELS + d * LANES); \
+    const float *token = tile + (t + lane) * MANY_CHANNELS;                                      \
+    UNROLL for (int d = 0; d < MANY_VECTORS; d++) x[d] = load(token + d * LANES);                \
     UNROLL for (int i = 0; i < rows; i++) {                                                      \
       UNROLL for (int d = 0; d < MANY_VECTORS; d++) {                                            \
         sums[i][d] = vfmaq_laneq_f32(sums[i][d], x[d], weights[i], lane);                        \
@@ -113,7 +117,7 @@ EXPORT void KERNEL(many_products)(const float *q_rows, const float *q_arranged, 
 // The sum of all tokens is made first and added as a whole.
 INLINE void tile_sums(const float *w, i64 w_stride, const int rows, const float *tile, i32 tokens, float *out,
                       i64 out_stride) {
-  Floats sums[MANY_ROWS][MANY_VECTORS];
+  Floats sums[SUM_ROWS][MANY_VECTORS];
   UNROLL for (int i = 0; i < rows; i++) {
     UNROLL for (int d = 0; d < MANY_VECTORS; d++) sums[i][d] = all(0);
   }
@@ -121,7 +125,7 @@ INLINE void tile_sums(const float *w, i64 w_stride, const int rows, const float 
 #if LANES == 4
   // A load has a row's weights of four tokens, and an instruction names the one it multiplies by.
   for (; t + 4 <= tokens; t += 4) {
-    Floats weights[MANY_ROWS];
+    Floats weights[SUM_ROWS];
     UNROLL for (int i = 0; i < rows; i++) weights[i] = load(w + i * w_stride + t);
     ADD_TOKEN(0)
     ADD_TOKEN(1)
@@ -155,14 +159,15 @@ INLINE void many_sums(const float *w, i64 w_stride, i32 rows, const uint16_t *v,
       }
     }
     i32 i = 0;
-    for (; i + MANY_ROWS <= rows; i += MANY_ROWS) {
-      tile_sums(w + i * w_stride, w_stride, MANY_ROWS, room, tokens, out + i * out_stride + d, out_stride);
+    for (; i + SUM_ROWS <= rows; i += SUM_ROWS) {
+      tile_sums(w + i * w_stride, w_stride, SUM_ROWS, room, tokens, out + i * out_stride + d, out_stride);
     }
     for (; i < rows; i++) tile_sums(w + i * w_stride, w_stride, 1, room, tokens, out + i * out_stride + d, out_stride);
   }
   for (; d + LANES <= columns; d += LANES) {
     for (i64 i = 0; i < rows; i++) {
-      half_sums_of(w + i * w_stride, w_stride, 1, v + d, columns, tokens, out + i * out_stride + d, out_stride, 1, brains);
+      float *to = out + i * out_stride + d;
+      half_sums_of(w + i * w_stride, w_stride, 1, v + d, columns, tokens, to, out_stride, 1, brains);
     }
   }
   for (; d < columns; d++) {

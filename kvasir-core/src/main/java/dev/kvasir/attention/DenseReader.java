@@ -57,7 +57,8 @@ final class DenseReader {
       float[] queries,
       int rows,
       float[] scores) {
-    score(dense, dense.firstRow(kvHead), isComputedOn(dense, stored), tokens, queries, rows, scores);
+    score(
+        dense, dense.firstRow(kvHead), isComputedOn(dense, stored), tokens, queries, rows, scores);
   }
 
   /**

@@ -104,6 +104,9 @@ final class NativeHalves implements HalfKernels {
   /** Query rows from which on keys and values are made floats once instead of for every four. */
   private static final int MANY_QUERIES = 12;
 
+  /** Query rows of a call at the least, where there are as many. */
+  private static final int LEAST_OF_A_CALL = 16;
+
   /** Tokens whose values fit into the room of a call. */
   private static final int MOST_TOKENS = 128;
 
@@ -242,15 +245,9 @@ final class NativeHalves implements HalfKernels {
   }
 
   private static void manyProducts(
-      HalfQueries queries,
-      DenseMatrix b,
-      long offset,
-      int bRows,
-      float[] c,
-      int cAt,
-      int cStride) {
+      HalfQueries queries, DenseMatrix b, long offset, int bRows, float[] c, int cAt, int cStride) {
     int count = queries.count();
-    int together = PRODUCTS_OF_A_CALL.together(count, (long) bRows * b.columns());
+    int together = queriesOfACall(count, (long) bRows * b.columns());
     for (int row = 0; row < count; row += together) {
       try {
         MANY_PRODUCTS.invokeExact(
@@ -271,6 +268,12 @@ final class NativeHalves implements HalfKernels {
         throw Calls.unexpected(e);
       }
     }
+  }
+
+  /** Of wide heads a few more than {@link Work} has it, or making floats would be most of it. */
+  private static int queriesOfACall(int count, long each) {
+    int together = PRODUCTS_OF_A_CALL.together(count, each);
+    return together >= count ? together : Math.max(LEAST_OF_A_CALL, together - together % 4);
   }
 
   private static int isBrain(DenseMatrix matrix) {
@@ -294,8 +297,7 @@ final class NativeHalves implements HalfKernels {
     Bounds.check(weights.length, weightsAt, rows, weightsStride, tokens);
     Bounds.check(out.length, outAt, rows, outStride, v.columns());
     if (rows >= MANY_QUERIES && tokens <= MOST_TOKENS) {
-      manySums(
-          weights, weightsAt, weightsStride, rows, v, offset, tokens, out, outAt, outStride);
+      manySums(weights, weightsAt, weightsStride, rows, v, offset, tokens, out, outAt, outStride);
       return;
     }
     try {
@@ -328,7 +330,7 @@ final class NativeHalves implements HalfKernels {
       float[] out,
       int outAt,
       int outStride) {
-    int together = PRODUCTS_OF_A_CALL.together(rows, (long) tokens * v.columns());
+    int together = queriesOfACall(rows, (long) tokens * v.columns());
     for (int row = 0; row < rows; row += together) {
       try {
         MANY_SUMS.invokeExact(

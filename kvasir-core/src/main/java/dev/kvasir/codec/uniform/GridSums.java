@@ -93,7 +93,8 @@ public final class GridSums {
           addLaneScaled(codes, bytes, offset, x, xAt, xStride, rows, exact, out, outAt, outStride);
       case HalfCodes codes ->
           addHalves(codes, bytes, offset, x, xAt, xStride, rows, out, outAt, outStride);
-      case WideCodes codes -> addWide(codes, bytes, offset, x, xAt, xStride, rows, out, outAt, outStride);
+      case WideCodes codes ->
+          addWide(codes, bytes, offset, x, xAt, xStride, rows, out, outAt, outStride);
       case LevelCodes codes ->
           addLevels(codes, bytes, offset, x, xAt, xStride, rows, out, outAt, outStride);
       case KeyChannels codes ->
@@ -133,7 +134,18 @@ public final class GridSums {
       kernels
           .dots()
           .shortSums(
-              weights, 0, entries, rows, bytes, at, stride, entries, count, out, outAt + first, outStride);
+              weights,
+              0,
+              entries,
+              rows,
+              bytes,
+              at,
+              stride,
+              entries,
+              count,
+              out,
+              outAt + first,
+              outStride);
     }
   }
 
@@ -186,7 +198,8 @@ public final class GridSums {
     codes.expand(room, bytes, offset, expanded);
     kernels
         .floats()
-        .weightedSums(x, xAt, xStride, rows, expanded, 0, lanes, entries, lanes, out, outAt, outStride);
+        .weightedSums(
+            x, xAt, xStride, rows, expanded, 0, lanes, entries, lanes, out, outAt, outStride);
   }
 
   private void makeRoom(int count) {
