@@ -178,6 +178,11 @@ INLINE Floats exponential(Floats x) {
   return scaled_by_power(p, lifted);
 }
 
+#define EXPONENTIALS 4
+INLINE void exponentials(Floats *x) {
+  UNROLL for (int j = 0; j < EXPONENTIALS; j++) x[j] = exponential(x[j]);
+}
+
 // A vector that is filled up with zeros.
 INLINE Floats load_some(const float *at, i32 count) {
   float some[LANES] = {0};
@@ -195,6 +200,16 @@ EXPORT float KERNEL(exponentiate)(float *x, i32 at, i32 count, float shift) {
   float *to = x + at;
   Floats partial = all(0), shifts = all(shift);
   i32 i = 0;
+  // An exponential waits for itself most of the time: several at once wait together.
+  for (; i + EXPONENTIALS * LANES <= count; i += EXPONENTIALS * LANES) {
+    Floats powers[EXPONENTIALS];
+    UNROLL for (int j = 0; j < EXPONENTIALS; j++) powers[j] = subtract(load(to + i + j * LANES), shifts);
+    exponentials(powers);
+    UNROLL for (int j = 0; j < EXPONENTIALS; j++) {
+      store(to + i + j * LANES, powers[j]);
+      partial = add(partial, powers[j]);
+    }
+  }
   for (; i + LANES <= count; i += LANES) {
     Floats powers = exponential(subtract(load(to + i), shifts));
     store(to + i, powers);

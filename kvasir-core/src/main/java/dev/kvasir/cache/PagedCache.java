@@ -4,6 +4,7 @@ import dev.kvasir.codec.CacheSettings;
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.PageCodec;
+import dev.kvasir.codec.PageReader;
 import dev.kvasir.codec.SealingRun;
 import dev.kvasir.codec.SequenceCodec;
 import dev.kvasir.codec.ShrinkingCodec;
@@ -44,6 +45,7 @@ public final class PagedCache implements KvCache {
   private final MemoryPool pool;
   private final int blocksTogether;
   private final boolean readsPromptsAsStored;
+  private final int rowsTogether;
   private int length;
   private int sealedEnd; // blocks before this one are sinks or sealed
   private boolean sealingHeld;
@@ -98,6 +100,8 @@ public final class PagedCache implements KvCache {
             .codec()
             .map(PageCodec::readsPromptsPacked)
             .orElse(settings.precision() != Precision.F32);
+    this.rowsTogether =
+        settings.codec().map(PageCodec::rowsTogether).orElse(PageReader.PROMPT_ROWS);
     this.sealedEnd = sinkBlocks;
     this.shrinker =
         budget == null ? null : new PageShrinker(budget, (ShrinkingSequence) codec, blocks);
@@ -371,6 +375,11 @@ public final class PagedCache implements KvCache {
   @Override
   public boolean readsPromptsAsStored() {
     return readsPromptsAsStored;
+  }
+
+  @Override
+  public int rowsTogether() {
+    return rowsTogether;
   }
 
   @Override

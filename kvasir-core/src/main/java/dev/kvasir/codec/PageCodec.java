@@ -55,6 +55,11 @@ public interface PageCodec {
     return false;
   }
 
+  /** Query rows at the most that readers of its pages take together. */
+  default int rowsTogether() {
+    return PageReader.MOST_ROWS;
+  }
+
   /** Blocks that are sealed in one go, because they have in common what is learned of them. */
   default int blocksTogether() {
     return 1;

@@ -4,6 +4,7 @@ import dev.kvasir.codec.Lookups;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.StatelessCodec;
 import dev.kvasir.codec.uniform.UniformPage;
+import dev.kvasir.codec.uniform.UniformReader;
 import dev.kvasir.memory.SharedArena;
 import dev.kvasir.page.HeadShape;
 import java.util.Collections;
@@ -52,6 +53,11 @@ public final class KiviCodec implements StatelessCodec {
   @Override
   public boolean readsPromptsPacked() {
     return storesValues;
+  }
+
+  @Override
+  public int rowsTogether() {
+    return UniformReader.ROWS_TOGETHER;
   }
 
   /** Of the first layer. */

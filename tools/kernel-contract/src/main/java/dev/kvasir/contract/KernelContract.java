@@ -24,6 +24,7 @@ import java.util.Random;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -64,10 +65,24 @@ public abstract class KernelContract {
     }
   }
 
+  /** A prompt's rows meet a block together; some of these are more than one call takes. */
+  @ParameterizedTest
+  @CsvSource({"16,128", "31,127", "64,128", "72,5", "80,130", "136,1", "576,128", "8200,5"})
+  void productsAndSumsOfHalvesForManyRows(int columns, int tokens) {
+    try (CountedArena arena = new CountedArena()) {
+      for (Precision precision : List.of(Precision.F16, Precision.BF16)) {
+        DenseMatrix rows = randomHalves(arena, precision, tokens + 1, columns);
+        for (int heads : new int[] {11, 12, 15, 64}) {
+          assertHalvesAgree(rows, tokens, heads);
+        }
+      }
+    }
+  }
+
   private void assertHalvesAgree(DenseMatrix rows, int tokens, int heads) {
     int columns = rows.columns();
     float[] a = randomFloats(1 + heads * columns);
-    HalfQueries queries = new HalfQueries(8, columns);
+    HalfQueries queries = new HalfQueries(heads, columns);
     float[] expected = new float[heads * (tokens + 1) + 1];
     float[] found = expected.clone();
     scalar.halves().prepare(queries, a, 1, heads, columns, rows.precision());
