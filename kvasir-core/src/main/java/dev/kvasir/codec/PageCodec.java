@@ -60,6 +60,15 @@ public interface PageCodec {
     return PageReader.MOST_ROWS;
   }
 
+  /**
+   * Whether a stored page lies as it lies in memory, and nothing is made of what else it says but
+   * to compare it with what is known: then attention can run on it where it is mapped, and its
+   * checksum can wait until that begins.
+   */
+  default boolean readsInPlace() {
+    return false;
+  }
+
   /** Blocks that are sealed in one go, because they have in common what is learned of them. */
   default int blocksTogether() {
     return 1;

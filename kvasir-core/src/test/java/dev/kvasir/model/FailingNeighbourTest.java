@@ -8,6 +8,7 @@ import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.cache.PagedCache;
 import dev.kvasir.codec.CacheSettings;
+import dev.kvasir.codec.Form;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.PageRoom;
 import dev.kvasir.codec.StatelessCodec;
@@ -66,7 +67,7 @@ class FailingNeighbourTest {
     }
 
     @Override
-    public Page read(SharedArena memory, int layer, byte[] form) {
+    public Page read(SharedArena memory, int layer, Form form) {
       return new EmptyPage();
     }
 

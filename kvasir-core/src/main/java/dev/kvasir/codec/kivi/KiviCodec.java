@@ -1,5 +1,6 @@
 package dev.kvasir.codec.kivi;
 
+import dev.kvasir.codec.Form;
 import dev.kvasir.codec.Lookups;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.StatelessCodec;
@@ -41,7 +42,7 @@ public final class KiviCodec implements StatelessCodec {
   }
 
   @Override
-  public Page read(SharedArena memory, int layer, byte[] form) {
+  public Page read(SharedArena memory, int layer, Form form) {
     return UniformPage.read(memory, form, kvHeads, found -> head(layer), lookups);
   }
 
@@ -58,6 +59,11 @@ public final class KiviCodec implements StatelessCodec {
   @Override
   public int rowsTogether() {
     return UniformReader.ROWS_TOGETHER;
+  }
+
+  @Override
+  public boolean readsInPlace() {
+    return true;
   }
 
   /** Of the first layer. */

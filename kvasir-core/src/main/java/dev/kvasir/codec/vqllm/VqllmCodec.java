@@ -1,6 +1,7 @@
 package dev.kvasir.codec.vqllm;
 
 import dev.kvasir.codec.CacheShape;
+import dev.kvasir.codec.Form;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.StatelessCodec;
 import dev.kvasir.kernel.Kernels;
@@ -99,7 +100,7 @@ record VqllmCodec(
   }
 
   @Override
-  public Page read(SharedArena memory, int layer, byte[] form) {
+  public Page read(SharedArena memory, int layer, Form form) {
     return VqllmPage.read(memory, form, this, books.get(layer));
   }
 

@@ -1,6 +1,7 @@
 package dev.kvasir.codec.vqllm;
 
 import dev.kvasir.codec.Envelope;
+import dev.kvasir.codec.Form;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.PageRoom;
 import dev.kvasir.memory.SharedArena;
@@ -72,7 +73,7 @@ final class VqllmPage implements Page {
   }
 
   /** Reads what {@link #form} wrote. */
-  static VqllmPage read(SharedArena memory, byte[] form, VqllmCodec codec, LayerBooks books) {
+  static VqllmPage read(SharedArena memory, Form form, VqllmCodec codec, LayerBooks books) {
     return Envelope.PAGE.open(form, KIND, in -> read(memory, in, codec, books));
   }
 
