@@ -142,8 +142,9 @@ EXPORT float KERNEL(maximum)(const float *x, i32 at, i32 count) {
   for (; i + LANES <= count; i += LANES) {
     Floats values = load(from + i);
     most = larger(most, values);
-    unordered |= any_unordered(values);
+    if (!LARGER_STAYS_UNORDERED) unordered |= any_unordered(values);
   }
+  if (LARGER_STAYS_UNORDERED) unordered = any_unordered(most);
   float lanes[LANES];
   store(lanes, most);
   UNROLL for (int lane = 0; lane < LANES; lane++) largest = lanes[lane] > largest ? lanes[lane] : largest;
