@@ -76,7 +76,8 @@ final class LatentPage implements Page {
       Envelope.PAGE.requireRest(in, rotary.bytes());
     }
     ByteBuffer turned = Form.within(in, (int) rotary.bytes()).bytes();
-    Page latents = codec.read(memory, layer, Form.within(in));
+    Page latents =
+        codec.read(memory, layer, Form.of(in)); // whose checksum this page does not write
     try {
       MemorySegment own = memory.keep(MemorySegment.ofBuffer(turned));
       return new LatentPage(memory, rotary, own, latents);
