@@ -6,6 +6,8 @@ import dev.kvasir.codec.Lookups;
 import dev.kvasir.codec.OldPagesPlan;
 import dev.kvasir.codec.SpecText;
 import dev.kvasir.codec.latent.LatentPlan;
+import dev.kvasir.codec.patternkv.PatternChoice;
+import dev.kvasir.codec.patternkv.PatternkvPlan;
 import dev.kvasir.codec.uniform.UniformKeys;
 import dev.kvasir.profile.Profile;
 import java.util.Optional;
@@ -46,9 +48,13 @@ public record PageKind(PageFormat format, int group, int window, int sinks) {
         refuseKeysOfAll(spec, text);
         yield kivi(spec, text);
       }
+      case "patternkv" -> {
+        refuseKeysOfAll(spec, text);
+        yield patternkv(spec, text);
+      }
       default ->
           throw new DeviceRefusal(
-              "the cache '%s' cannot lie on a device; expected fp16, kivi:2 or kivi:4"
+              "the cache '%s' cannot lie on a device; expected fp16, kivi or patternkv"
                   .formatted(spec));
     };
   }
@@ -77,6 +83,30 @@ public record PageKind(PageFormat format, int group, int window, int sinks) {
     }
     refuseFastLookups(spec, text, keys);
     PageFormat format = keys.keyBits() == 2 ? PageFormat.KIVI2 : PageFormat.KIVI4;
+    return new PageKind(format, keys.group(), keys.window(), keys.sinks());
+  }
+
+  private static PageKind patternkv(CacheSpec spec, SpecText text) {
+    PatternkvPlan plan = PatternkvPlan.of(text);
+    UniformKeys keys = plan.keys();
+    refuseOtherWidths(spec, keys);
+    refuseFastLookups(spec, text, keys);
+    if (plan.turns()) {
+      throw new DeviceRefusal(
+          "the cache '%s' has patterns of keys that turn; on a device expected rope=static"
+              .formatted(spec));
+    }
+    if (plan.choice() != PatternChoice.RANGE || !plan.keyPatterns() || !plan.valuePatterns()) {
+      throw new DeviceRefusal(
+          "the cache '%s' has patterns of one side, or chosen otherwise than by range; on a device expected both, by range"
+              .formatted(spec));
+    }
+    PageFormat format =
+        new PatternFormat(
+            keys.keyBits(),
+            plan.patterns(),
+            plan.newPatterns(),
+            plan.thresholds() ? plan.alpha() : 1);
     return new PageKind(format, keys.group(), keys.window(), keys.sinks());
   }
 
