@@ -1,9 +1,9 @@
 package dev.kvasir.bench;
 
 import dev.kvasir.bench.GpuTimes.Figure;
+import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cli.arguments.OptionValue;
 import dev.kvasir.cli.origin.Origin;
-import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cuda.Context;
 import dev.kvasir.cuda.CudaEngine;
 import dev.kvasir.cuda.Device;
