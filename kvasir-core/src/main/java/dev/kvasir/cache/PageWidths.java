@@ -7,9 +7,9 @@ import dev.kvasir.codec.ShrinkStep;
 import java.util.Arrays;
 
 /**
- * How wide the pages of a sequence are under its budget, for a cache whose pages lie elsewhere: what
- * {@link PageShrinker} decides in {@link PagedCache}, without the pages. All layers have the same
- * floor, so they shrink together. Level 0 has 16 bits, and each further one half as many.
+ * How wide the pages of a sequence are under its budget, for a cache whose pages lie elsewhere:
+ * what {@link PageShrinker} decides in {@link PagedCache}, without the pages. All layers have the
+ * same floor, so they shrink together. Level 0 has 16 bits, and each further one half as many.
  */
 public final class PageWidths {
   private static final int TOKENS = KvCache.TOKENS_PER_PAGE;
@@ -149,8 +149,7 @@ public final class PageWidths {
 
   private void fit(int packed, long dense) {
     PageLevels fitting = budget.levels(0, packed, dense);
-    next =
-        budget.step() == ShrinkStep.PAGE ? fitting.newest() : Math.max(fitting.newest(), next);
+    next = budget.step() == ShrinkStep.PAGE ? fitting.newest() : Math.max(fitting.newest(), next);
     for (int block = 0; block < levels.length; block++) {
       levels[block] = Math.max(levels[block], fitting.of(block));
     }

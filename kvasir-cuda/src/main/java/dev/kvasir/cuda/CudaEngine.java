@@ -180,7 +180,9 @@ public final class CudaEngine implements DecoderEngine {
         + pages.kind().format().tablePages(tokens / block) * pages.tableBytes();
   }
 
-  /** Scales for 32 numbers are a third more at two bits; sinks and what is filled have whole pages. */
+  /**
+   * Scales for 32 numbers are a third more at two bits; sinks and what is filled have whole pages.
+   */
   private static long mostOf(long budget, KindPages pages) {
     int pagesInPart = pages.kind().sinkPages() + SequencePages.BLOCK_PAGES;
     return budget + budget / 3 + pages.bytes(pagesInPart);

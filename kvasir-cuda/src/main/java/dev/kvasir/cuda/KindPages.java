@@ -49,7 +49,9 @@ record KindPages(
   LayerOffsets offsets(int layer) {
     return new LayerOffsets(
         layer,
-        widths != null ? widths.offset(1, layer) : packed == null ? 0 : layer * packed.layerStride(),
+        widths != null
+            ? widths.offset(1, layer)
+            : packed == null ? 0 : layer * packed.layerStride(),
         layer * halves.layerStride(),
         tables == null ? 0 : layer * tables.layerStride(),
         widths == null ? 0 : widths.offset(2, layer),

@@ -68,10 +68,7 @@ final class PageMoves implements AutoCloseable {
   /** Does something to pages, two by two those of a block. */
   void move(long[] from, long[] to, PairWork work) {
     inParts(
-        from,
-        to,
-        NOTHING,
-        (on, pages, pairs, beside, strides) -> work.launch(on, pages, pairs));
+        from, to, NOTHING, (on, pages, pairs, beside, strides) -> work.launch(on, pages, pairs));
   }
 
   /**

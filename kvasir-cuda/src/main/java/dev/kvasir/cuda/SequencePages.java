@@ -128,7 +128,8 @@ sealed class SequencePages permits ShrinkingPages {
   /** In the last of those pages. */
   int lastTokens(int tokens) {
     boolean endsWithSinks = tokens <= sinkTokens || sinkTokens > 0 && tokens == halvesFrom();
-    return (endsWithSinks ? Math.min(tokens, sinkTokens) - 1 : tokens - sinkTokens - 1) % TOKENS + 1;
+    return (endsWithSinks ? Math.min(tokens, sinkTokens) - 1 : tokens - sinkTokens - 1) % TOKENS
+        + 1;
   }
 
   /** All pages as entries of a table that are as full as they will be; made when they change. */

@@ -289,7 +289,14 @@ class CudaEngineTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"fp16", "kivi:2", "kivi:2,sinks=16", "patternkv:2,rope=static,sinks=16", "pmkvq:2,budget=2MiB"})
+  @ValueSource(
+      strings = {
+        "fp16",
+        "kivi:2",
+        "kivi:2,sinks=16",
+        "patternkv:2,rope=static,sinks=16",
+        "pmkvq:2,budget=2MiB"
+      })
   void aTextThatIsForgottenTakesNothing(String spec) {
     try (KvCache cache = cache(spec)) {
       logits(engine, cache, random(700));

@@ -110,7 +110,14 @@ class PageLayoutTest {
   }
 
   @ParameterizedTest
-  @CsvSource({"2, 64, 3072", "2, 96, 4992", "2, 128, 6144", "4, 128, 10240", "4, 256, 20480", "8, 128, 18432"})
+  @CsvSource({
+    "2, 64, 3072",
+    "2, 96, 4992",
+    "2, 128, 6144",
+    "4, 128, 10240",
+    "4, 256, 20480",
+    "8, 128, 18432"
+  })
   void aPageTakesWhatItsFormulaSays(int bits, int headDim, int bytes) {
     assertThat(new PackedPage(bits, headDim).bytes()).isEqualTo(bytes);
     int pairs = headDim == 96 ? 3 : headDim / 64;

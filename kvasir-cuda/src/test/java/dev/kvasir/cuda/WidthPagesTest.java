@@ -18,7 +18,9 @@ import java.util.TreeSet;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Pages that shrink on a device: as wide as the host's, with its numbers, and attention to them. */
+/**
+ * Pages that shrink on a device: as wide as the host's, with its numbers, and attention to them.
+ */
 class WidthPagesTest extends OnDevice {
   private static final int LAYERS = 2;
   private static final int TOKENS = HalfPage.TOKENS;
@@ -43,8 +45,7 @@ class WidthPagesTest extends OnDevice {
       this.shape = shape;
       this.sinks = kind.sinks();
       this.home = new DeviceHome(device, kind, shape, LAYERS);
-      this.ours =
-          home.newCache(PageWidths.of(spec, home.cacheShape(), CacheHost.unknown()));
+      this.ours = home.newCache(PageWidths.of(spec, home.cacheShape(), CacheHost.unknown()));
       this.host = spec.newCache(home.cacheShape());
     }
 
@@ -102,7 +103,9 @@ class WidthPagesTest extends OnDevice {
           : layout.value(page, token, channel, unit);
     }
 
-    /** A head's keys or values as attention takes them, and every packed page against the host's. */
+    /**
+     * A head's keys or values as attention takes them, and every packed page against the host's.
+     */
     float[] expanded(int layer, int head, int side) {
       int dim = shape.headDim();
       float[] all = all(layer, side);
@@ -114,8 +117,7 @@ class WidthPagesTest extends OnDevice {
       for (int p = 0; p < pages().packedPages(); p++) {
         int level = pages().level(p);
         int bits = WidthFormat.BITS[level];
-        PmkvqPage wanted =
-            (PmkvqPage) host.page(layer, host.blockOf(sinks + p * TOKENS));
+        PmkvqPage wanted = (PmkvqPage) host.page(layer, host.blockOf(sinks + p * TOKENS));
         assertThat(bits).as("bits of page %d of %d", p, ours.length()).isEqualTo(wanted.bits());
         widthsSeen.add(bits);
         if (level == 0) {
