@@ -295,7 +295,7 @@ class CudaEngineTest {
         "kivi:2",
         "kivi:2,sinks=16",
         "patternkv:2,rope=static,sinks=16",
-        "pmkvq:2,budget=2MiB"
+        "pmkvq:2,budget=4MiB"
       })
   void aTextThatIsForgottenTakesNothing(String spec) {
     try (KvCache cache = cache(spec)) {
