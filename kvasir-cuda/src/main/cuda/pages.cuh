@@ -42,7 +42,7 @@ template <int D> struct HalfPage {
 template <int BITS, int D> struct PackedPage {
   static constexpr int GROUPS = D / 32;                         // of channels
   static constexpr int PAIRS = D == 96 ? 3 : D / 64;            // of a lower and an upper group that rows of values meet
-  static constexpr int WORDS = BITS == 2 ? D / 32 : D / 16;     // of value codes for 16 tokens, in a lane
+  static constexpr int WORDS = D * BITS / 64;                   // of value codes for 16 tokens, in a lane
   static constexpr int CODE_BYTES = PAGE_TOKENS * D * BITS / 8;
   static constexpr int KEY_SCALE_BYTES = 2 * D * 2;
   static constexpr int VALUE_SCALE_BYTES = 256 * PAIRS;         // a group is stored once for each pair that it is in
@@ -56,4 +56,25 @@ template <int BITS, int D> struct PackedPage {
   static constexpr __host__ __device__ int pairOf(int u) { return u * PAIRS / WORDS; }
   static constexpr __host__ __device__ int lowerGroup(int pair) { return pair * (D / 32) / PAIRS / 2; }
   static constexpr __host__ __device__ int upperGroup(int pair) { return (D / 2 + 16 * (pair * (D / 32) / PAIRS)) / 32; }
+};
+
+// Codes of what keys and values differ from patterns by, and which pattern each of them has: a byte, NO_PATTERN for none.
+//
+//   key codes | scales | zeros | patterns of keys, 64 bytes | value codes | scales | zeros | patterns of values, 64 bytes
+constexpr int NO_PATTERN = 255;
+
+template <int BITS, int D> struct PatternPage {
+  using Codes = PackedPage<BITS, D>;
+  static constexpr int KEY_BYTES = Codes::KEY_BYTES + PAGE_TOKENS;
+  static constexpr int VALUE_BYTES = Codes::VALUE_BYTES + PAGE_TOKENS;
+  static constexpr int BYTES = KEY_BYTES + VALUE_BYTES;
+};
+
+// 32 patterns of keys and as many of values, rows of D halves. A sequence has up to eight such pages.
+constexpr int BANK_PATTERNS = 32;
+constexpr int MOST_BANKS = 8;
+
+template <int D> struct BankPage {
+  static constexpr int SIDE_BYTES = BANK_PATTERNS * D * 2;
+  static constexpr int BYTES = 2 * SIDE_BYTES;
 };

@@ -1,6 +1,7 @@
 package dev.kvasir.bench;
 
 import dev.kvasir.bench.GpuTimes.Figure;
+import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cli.arguments.OptionValue;
 import dev.kvasir.cli.origin.Origin;
 import dev.kvasir.cuda.Context;
@@ -38,12 +39,6 @@ import picocli.CommandLine.Spec;
     },
     footer = {"  kvasir bench gpu --shapes 8x32768:32/8x128 --pytorch"})
 final class GpuBench implements Callable<Integer> {
-  private static final List<PageFormat> FORMATS =
-      List.of(PageFormat.FP16, PageFormat.KIVI4, PageFormat.KIVI2);
-
-  private static final int GROUP = 32;
-  private static final int WINDOW = 128;
-
   private final PrintStream out;
   private final PrintStream err;
   private final Map<String, Double> figures = new LinkedHashMap<>();
@@ -62,6 +57,17 @@ final class GpuBench implements Callable<Integer> {
             + " ${DEFAULT-VALUE}). The last two have the heads of the bundled model."
       })
   private String[] typed;
+
+  @Option(
+      names = "--kv",
+      split = ";",
+      paramLabel = "KINDS",
+      defaultValue = "fp16;kivi:4,group=32;kivi:2,group=32",
+      description = {
+        "Kinds of caches whose pages are measured (default: ${DEFAULT-VALUE}); the first is what"
+            + " others are compared with."
+      })
+  private String[] typedKinds;
 
   @Option(
       names = "--steps",
@@ -126,6 +132,8 @@ final class GpuBench implements Callable<Integer> {
     List<GpuShape> shapes = Arrays.stream(typed).map(GpuShape::parse).toList();
     List<GpuSteps> steps =
         Arrays.stream(typedSteps).map(text -> GpuSteps.parse(text, rows)).toList();
+    List<PageKind> kinds =
+        Arrays.stream(typedKinds).map(text -> PageKind.of(CacheSpec.parse(text))).toList();
     long fillBytes = fill == null ? 0 : ByteCount.parse("--fill", fill);
     if (json != null) {
       WholeFile.checkWritable(json);
@@ -150,14 +158,14 @@ final class GpuBench implements Callable<Integer> {
         Stream stream = Stream.open()) {
       for (GpuShape shape : shapes) {
         try (GpuTimes times = new GpuTimes(context, module, stream, shape)) {
-          show(shape, times.measure(FORMATS, rounds), others.get(shape));
+          show(shape, times.measure(kinds, rounds), others.get(shape));
         }
       }
     }
     if (!steps.isEmpty()) {
       out.printf("%-20s %-10s %10s %10s %7s%n", "steps", "pages", "us", "tokens/s", "ratio");
     }
-    steps.forEach(each -> show(device, each, fillBytes));
+    steps.forEach(each -> show(device, each, kinds, fillBytes));
     if (json != null) {
       FiguresFile.write(json, figures, Origin.of(command));
     }
@@ -217,16 +225,16 @@ final class GpuBench implements Callable<Integer> {
     figures.put("%s PyTorch micros".formatted(shape), other.micros());
   }
 
-  private void show(Device device, GpuSteps steps, long fillBytes) {
+  private void show(Device device, GpuSteps steps, List<PageKind> kinds, long fillBytes) {
     double first = Double.NaN;
     try (CudaEngine engine = steps.open(device)) {
-      for (PageFormat format : FORMATS) {
-        PageKind kind = kind(format);
+      for (PageKind kind : kinds) {
+        PageFormat format = kind.format();
         GpuSteps sized =
             fillBytes == 0 ? steps : steps.filling(engine, kind, fillBytes, 2 * rounds);
         double micros = sized.micros(engine, kind, rounds);
         double speed = 1e6 * sized.batch() * rows / micros;
-        first = format == FORMATS.getFirst() ? speed : first;
+        first = kind == kinds.getFirst() ? speed : first;
         out.printf(
             Locale.ROOT,
             "%-20s %-10s %10.1f %10.0f %7.2f%n",
@@ -255,12 +263,8 @@ final class GpuBench implements Callable<Integer> {
     out.flush();
   }
 
-  private static PageKind kind(PageFormat format) {
-    return format.isPacked() ? new PageKind(format, GROUP, WINDOW) : PageKind.FP16;
-  }
-
   /** As caches are typed. */
   private static String name(PageFormat format) {
-    return format.isPacked() ? "kivi:" + format.bits() : "fp16";
+    return format.toString();
   }
 }

@@ -3,7 +3,10 @@ package dev.kvasir.bench;
 import dev.kvasir.cuda.Context;
 import dev.kvasir.cuda.DeviceMemory;
 import dev.kvasir.cuda.KernelModule;
+import dev.kvasir.cuda.LayerOffsets;
 import dev.kvasir.cuda.PageFormat;
+import dev.kvasir.cuda.PageKind;
+import dev.kvasir.cuda.PagePacker;
 import dev.kvasir.cuda.PageTable;
 import dev.kvasir.cuda.RowStore;
 import dev.kvasir.cuda.Stream;
@@ -22,23 +25,24 @@ final class GpuPast implements AutoCloseable {
   /** Pages that differ; they repeat. */
   private static final int OWN_PAGES = 64;
 
-  private static final int GROUP = 32;
-
   private final Context context;
   private final Stream stream;
+  private final PageKind kind;
   private final PageFormat format;
   private final GpuShape shape;
   private final int copies;
   private final DeviceMemory memory;
+  private final DeviceMemory tables; // of what sequences have beside their pages
   private final PageTable table;
 
-  GpuPast(Context context, KernelModule module, Stream stream, PageFormat format, GpuShape shape) {
+  GpuPast(Context context, KernelModule module, Stream stream, PageKind kind, GpuShape shape) {
     this.context = context;
     this.stream = stream;
-    this.format = format;
+    this.kind = kind;
+    this.format = kind.format();
     this.shape = shape;
     this.copies = Math.clamp(Math.ceilDiv(BYTES_IN_ALL, copyBytes()), 2, MOST_COPIES);
-    try (DeviceMemory pages = pages(new RowStore(module, format, shape.heads()))) {
+    try (DeviceMemory pages = pages(module)) {
       // What is copied last may reach beyond the last copy.
       this.memory = context.allocate(copies * copyBytes() + pages.bytes());
       for (long at = 0; at < copies * copyBytes(); at += pages.bytes()) {
@@ -46,7 +50,25 @@ final class GpuPast implements AutoCloseable {
       }
       stream.synchronize();
     }
+    this.tables = random(context, Math.max(1, shape.batch() * tablePages() * tableBytes()));
     this.table = table();
+  }
+
+  /** Of a sequence. */
+  private long tablePages() {
+    return format.tablePages(shape.pages() / 2);
+  }
+
+  /** Of all KV heads. */
+  private long tableBytes() {
+    return (long) shape.heads().kvHeads() * format.tableBytes(shape.heads().headDim());
+  }
+
+  /** Bytes that make no half infinite. */
+  private DeviceMemory random(Context context, long bytes) {
+    DeviceMemory made = context.allocate(bytes);
+    made.scramble(stream);
+    return made;
   }
 
   /** Bytes from a copy to the next. */
@@ -54,13 +76,20 @@ final class GpuPast implements AutoCloseable {
     return shape.bytes(format);
   }
 
+  /** Of a copy's pages, behind those that the table names. */
+  LayerOffsets offsets(int copy) {
+    return LayerOffsets.of(copy * copyBytes(), copy * copyBytes());
+  }
+
   int copies() {
     return copies;
   }
 
   private PageTable table() {
-    PageTable made = new PageTable(context, shape.batch(), shape.batch() * shape.pages());
+    int entries = shape.batch() * (shape.pages() + (int) tablePages());
+    PageTable made = new PageTable(context, shape.batch(), entries);
     long address = memory.address();
+    long tableAddress = tables.address();
     for (int s = 0; s < shape.batch(); s++) {
       made.addSequence();
       for (int page = 0; page < shape.pages(); page++) {
@@ -71,6 +100,10 @@ final class GpuPast implements AutoCloseable {
         }
         address += shape.pageBytes(format);
       }
+      for (int page = 0; page < tablePages(); page++) {
+        made.addTable(tableAddress, format.tableEntries());
+        tableAddress += tableBytes();
+      }
     }
     made.upload(stream);
     stream.synchronize();
@@ -78,7 +111,8 @@ final class GpuPast implements AutoCloseable {
   }
 
   /** Random pages, appended and packed as those of texts are. */
-  private DeviceMemory pages(RowStore store) {
+  private DeviceMemory pages(KernelModule module) {
+    RowStore store = new RowStore(module, shape.heads());
     int rows = OWN_PAGES * GpuShape.PAGE_TOKENS;
     int width = shape.heads().kvHeads() * shape.heads().headDim();
     long halfBytes = shape.pageBytes(PageFormat.FP16);
@@ -94,10 +128,15 @@ final class GpuPast implements AutoCloseable {
       store.append(stream, rows, at.address(), 0, keys.address(), values.address());
       stream.synchronize();
     }
-    return format.isPacked() ? packed(store, halves) : halves;
+    return format.isPacked() ? packed(module, halves) : halves;
   }
 
-  private DeviceMemory packed(RowStore store, DeviceMemory halves) {
+  private DeviceMemory packed(KernelModule module, DeviceMemory halves) {
+    PagePacker packer = format.packer(module, kind, shape.heads());
+    if (packer == null || packer.besideLongs() > 0) { // it would need what only a sequence has
+      halves.close();
+      return random(context, OWN_PAGES * shape.pageBytes(format));
+    }
     DeviceMemory packed = context.allocate(OWN_PAGES * shape.pageBytes(format));
     long[] pairs = new long[2 * OWN_PAGES];
     for (int page = 0; page < OWN_PAGES; page++) {
@@ -106,7 +145,7 @@ final class GpuPast implements AutoCloseable {
     }
     try (halves;
         DeviceMemory list = longs(pairs)) {
-      store.pack(stream, OWN_PAGES, list.address(), RowStore.Layers.ONE, GROUP, GROUP);
+      packer.pack(stream, OWN_PAGES, list.address(), 0, PagePacker.Layers.ONE);
       stream.synchronize();
     }
     return packed;
@@ -148,6 +187,7 @@ final class GpuPast implements AutoCloseable {
   @Override
   public void close() {
     table.close();
+    tables.close();
     memory.close();
   }
 }

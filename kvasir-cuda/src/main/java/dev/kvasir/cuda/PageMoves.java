@@ -4,70 +4,109 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.util.function.IntConsumer;
 
 /** Packs, unpacks and copies pages of all layers, in the order of a stream. */
 final class PageMoves implements AutoCloseable {
   /** Pages at a time. */
   private static final int MOST = 256;
 
+  private static final long[] NOTHING = {};
+
   private final Context context;
   private final Stream stream;
-  private final RowStore store;
-  private final RowStore.Layers layers;
+  private final PagePacker packer; // null where nothing is packed
+  private final PagePacker.Layers layers;
   private final long halfBytes; // of a page in a layer
-  private final int group;
+  private final long tableBytes;
+  private final int besideLongs; // of a block
   private final Arena arena = Arena.ofShared();
-  private final MemorySegment pairs = arena.allocate(16L * MOST, 16);
-  private final DeviceMemory devicePairs;
+  private final MemorySegment lists; // pairs, then what blocks have beside them
+  private final DeviceMemory deviceLists;
+  private boolean closed; // under the lock
 
   PageMoves(
       Context context,
       Stream stream,
-      RowStore store,
-      RowStore.Layers layers,
+      PagePacker packer,
+      PagePacker.Layers layers,
       long halfBytes,
-      int group) {
+      long tableBytes) {
     this.context = context;
     this.stream = stream;
-    this.store = store;
+    this.packer = packer;
     this.layers = layers;
     this.halfBytes = halfBytes;
-    this.group = group;
-    this.devicePairs = context.allocate(pairs.byteSize());
+    this.tableBytes = tableBytes;
+    this.besideLongs = packer == null ? 0 : packer.besideLongs();
+    long longs = 2L * MOST + (long) besideLongs * MOST / SequencePages.BLOCK_PAGES;
+    this.lists = arena.allocate(Long.BYTES * longs, 16);
+    this.deviceLists = context.allocate(lists.byteSize());
   }
 
-  /** Makes the device the one that this thread calls. */
+  /**
+   * Makes the device the one that this thread calls.
+   *
+   * @throws IllegalStateException where its engine is closed
+   */
   void enter() {
+    if (closed) {
+      throw new IllegalStateException("this model is closed");
+    }
     context.enter();
+  }
+
+  /** What is done to some pages that are listed on the device. */
+  private interface Work {
+    void launch(Stream stream, int pages, long pairs, long beside, PagePacker.Layers layers);
+  }
+
+  /** What is done to pairs of pages that are listed on the device. */
+  interface PairWork {
+    void launch(Stream stream, int pages, long pairs);
+  }
+
+  /** Does something to pages, two by two those of a block. */
+  void move(long[] from, long[] to, PairWork work) {
+    inParts(
+        from, to, NOTHING, (on, pages, pairs, beside, strides) -> work.launch(on, pages, pairs));
   }
 
   /**
    * @param halves full pages, two by two those of a block
    * @param packed where they go
+   * @param beside what each block takes beside its pages
    */
-  void pack(long[] halves, long[] packed) {
-    inParts(
-        halves, packed, pages -> store.pack(stream, pages, devicePairs.address(), layers, group));
+  void pack(long[] halves, long[] packed, long[] beside) {
+    inParts(halves, packed, beside, packer::pack);
   }
 
   /**
    * @param halves where they go
    */
-  void unpack(long[] halves, long[] packed) {
-    inParts(halves, packed, pages -> store.unpack(stream, pages, devicePairs.address(), layers));
+  void unpack(long[] halves, long[] packed, long[] beside) {
+    inParts(halves, packed, beside, packer::unpack);
   }
 
-  private void inParts(long[] halves, long[] packed, IntConsumer launch) {
+  private void inParts(long[] halves, long[] packed, long[] beside, Work work) {
     for (int from = 0; from < halves.length; from += MOST) {
       int count = Math.min(MOST, halves.length - from);
+      int blocks = Math.ceilDiv(count, SequencePages.BLOCK_PAGES);
       for (int i = 0; i < count; i++) {
-        pairs.setAtIndex(JAVA_LONG, 2L * i, halves[from + i]);
-        pairs.setAtIndex(JAVA_LONG, 2L * i + 1, packed[from + i]);
+        lists.setAtIndex(JAVA_LONG, 2L * i, halves[from + i]);
+        lists.setAtIndex(JAVA_LONG, 2L * i + 1, packed[from + i]);
       }
+      int firstBlock = from / SequencePages.BLOCK_PAGES;
+      MemorySegment.copy(
+          beside,
+          firstBlock * besideLongs,
+          lists,
+          JAVA_LONG,
+          2L * Long.BYTES * count,
+          blocks * besideLongs);
       // Memory that is not pinned has been read when the call returns.
-      devicePairs.upload(stream, 0, pairs, 16L * count);
-      launch.accept(count);
+      deviceLists.upload(stream, 0, lists, Long.BYTES * (2L * count + blocks * besideLongs));
+      long pairs = deviceLists.address();
+      work.launch(stream, count, pairs, pairs + 2L * Long.BYTES * count, layers);
     }
   }
 
@@ -79,11 +118,35 @@ final class PageMoves implements AutoCloseable {
     }
   }
 
+  /** Copies a page of tables in all layers. */
+  void copyTable(long from, long to) {
+    for (int layer = 0; layer < layers.count(); layer++) {
+      long offset = layer * layers.tableStride();
+      DeviceMemory.copy(stream, to + offset, from + offset, tableBytes);
+    }
+  }
+
+  int layers() {
+    return layers.count();
+  }
+
+  /** Brings a layer's page of tables from outside the heap. */
+  void bringTable(MemorySegment from, long to, int layer) {
+    DeviceMemory.bring(stream, to + layer * layers.tableStride(), from, tableBytes);
+  }
+
+  /** Reads a layer's pages of halves, one after another, and waits for them. */
+  void readBack(long[] halves, int first, int count, int layer, MemorySegment to) {
+    for (int i = 0; i < count; i++) {
+      long from = halves[first + i] + layer * layers.halfStride();
+      DeviceMemory.fetch(stream, to.asSlice(i * halfBytes, halfBytes), from, halfBytes);
+    }
+    stream.synchronize();
+  }
+
   @Override
   public void close() {
-    devicePairs.close();
-    if (arena.scope().isAlive()) {
-      arena.close();
-    }
+    closed = true;
+    Closing.all(deviceLists, Closing.once(arena));
   }
 }

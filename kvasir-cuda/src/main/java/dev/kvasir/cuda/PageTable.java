@@ -13,8 +13,9 @@ import java.lang.foreign.MemorySegment;
  * begins.
  *
  * <pre>
- * sequence  u32 first entry; u32 packed pages; u32 pages of halves; u32 -
+ * sequence  u32 first entry; u32 packed pages; u32 pages of halves; u32 pages of tables
  * entry     u64 address of the page of the first KV head, a multiple of 64 | tokens in it - 1
+ *           (of tables: whatever is counted there)
  * </pre>
  *
  * Pages of further KV heads follow that of the first. It is filled in arrays and copied at once:
@@ -26,12 +27,14 @@ public final class PageTable implements AutoCloseable {
 
   private static final int PACKED_PAGES = 1;
   private static final int HALF_PAGES = 2;
+  private static final int TABLE_PAGES = 3;
 
   private final int mostSequences;
   private final int mostEntries;
   private final Arena arena = Arena.ofShared();
   private final MemorySegment all; // sequences, then entries
   private final int[] sequences; // (sequences, 4), as they are brought
+  private final int[] narrowPages; // of sequences whose pages shrink
   private final long[] entries;
   private final DeviceMemory memory;
   private int sequenceCount;
@@ -41,6 +44,7 @@ public final class PageTable implements AutoCloseable {
     this.mostSequences = mostSequences;
     this.mostEntries = mostEntries;
     this.sequences = new int[FIELDS * mostSequences];
+    this.narrowPages = new int[mostSequences];
     this.entries = new long[mostEntries];
     this.all = arena.allocate(sequenceBytes() + (long) Long.BYTES * mostEntries, 16);
     this.memory = context.allocate(all.byteSize());
@@ -62,12 +66,34 @@ public final class PageTable implements AutoCloseable {
    *
    * @param full addresses with 63 in their lower bits, packed pages first
    * @param lastTokens that the last page of halves has in it
+   * @param tables entries of what the sequence has beside its pages
    */
-  void addSequence(long[] full, int packedPages, int halfPages, int lastTokens) {
+  void addSequence(long[] full, int packedPages, int halfPages, int lastTokens, long[] tables) {
     addSequence();
     sequences[FIELDS * (sequenceCount - 1) + PACKED_PAGES] = packedPages;
     sequences[FIELDS * (sequenceCount - 1) + HALF_PAGES] = halfPages;
     addEntries(full, packedPages + halfPages, lastTokens);
+    for (long table : tables) {
+      addEntry(table & -HalfPage.TOKENS, (int) (table & HalfPage.TOKENS - 1) + 1, TABLE_PAGES);
+    }
+  }
+
+  /**
+   * The same of pages that shrink.
+   *
+   * @param narrow those of four bits, then those of two
+   */
+  void addSequence(
+      long[] full,
+      int packedPages,
+      int halfPages,
+      int lastTokens,
+      long[] narrow,
+      int fours,
+      int twos) {
+    addSequence(full, packedPages, halfPages, lastTokens, narrow);
+    sequences[FIELDS * (sequenceCount - 1) + TABLE_PAGES] = fours | twos << 16;
+    narrowPages[sequenceCount - 1] = fours + twos;
   }
 
   /**
@@ -92,6 +118,8 @@ public final class PageTable implements AutoCloseable {
     sequences[FIELDS * sequenceCount] = entryCount;
     sequences[FIELDS * sequenceCount + PACKED_PAGES] = 0;
     sequences[FIELDS * sequenceCount + HALF_PAGES] = 0;
+    sequences[FIELDS * sequenceCount + TABLE_PAGES] = 0;
+    narrowPages[sequenceCount] = 0;
     sequenceCount++;
   }
 
@@ -110,6 +138,15 @@ public final class PageTable implements AutoCloseable {
       throw new IllegalArgumentException("tokens is %d; expected 1 to 64".formatted(tokens));
     }
     addEntry(address, tokens, HALF_PAGES);
+  }
+
+  /**
+   * Adds what the sequence has beside its pages, when it has all of those.
+   *
+   * @param count of what is in it, up to 64
+   */
+  public void addTable(long address, int count) {
+    addEntry(address, count, TABLE_PAGES);
   }
 
   private void addEntry(long address, int tokens, int counter) {
@@ -142,7 +179,7 @@ public final class PageTable implements AutoCloseable {
   }
 
   int pages(int sequence) {
-    return packedPages(sequence) + halfPages(sequence);
+    return packedPages(sequence) + halfPages(sequence) + narrowPages[sequence];
   }
 
   /** Brings it to the device, in the order of a stream. */
@@ -162,9 +199,6 @@ public final class PageTable implements AutoCloseable {
 
   @Override
   public void close() {
-    memory.close();
-    if (arena.scope().isAlive()) {
-      arena.close();
-    }
+    Closing.all(memory, Closing.once(arena));
   }
 }

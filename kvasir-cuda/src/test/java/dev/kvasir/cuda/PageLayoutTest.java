@@ -2,6 +2,8 @@ package dev.kvasir.cuda;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.util.BitSet;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -37,7 +39,7 @@ class PageLayoutTest {
 
   static Stream<Arguments> packedPages() {
     return headDims()
-        .flatMap(dim -> Stream.of(2, 4).map(bits -> Arguments.of(new PackedPage(bits, dim))));
+        .flatMap(dim -> Stream.of(2, 4, 8).map(bits -> Arguments.of(new PackedPage(bits, dim))));
   }
 
   @ParameterizedTest
@@ -59,6 +61,27 @@ class PageLayoutTest {
     assertThat(taken.nextClearBit(0)).isEqualTo(8 * page.bytes());
     assertThat(taken.length()).isEqualTo(8 * page.bytes());
     assertThat(page.bytes() % 128).isZero();
+  }
+
+  /** Labels lie between keys and values, and behind values. */
+  @ParameterizedTest
+  @CsvSource({"2, 64, 3200", "2, 128, 6272", "4, 64, 5248", "4, 128, 10368"})
+  void labelsOfPatternsHavePlacesOfTheirOwn(int bits, int headDim, int bytes) {
+    PatternPage page = new PatternPage(bits, headDim);
+    byte[] numbered = new byte[bytes];
+    for (int i = 0; i < bytes; i++) {
+      numbered[i] = (byte) (i % 251);
+    }
+    MemorySegment all = MemorySegment.ofArray(numbered);
+    MemorySegment codes = page.residuals(all);
+    int keyBytes = page.codes().keyBytes();
+    assertThat(page.bytes()).isEqualTo(bytes);
+    assertThat(page.bytes() % TOKENS).isZero();
+    assertThat(codes.asSlice(0, keyBytes).mismatch(all.asSlice(0, keyBytes))).isEqualTo(-1);
+    assertThat(page.labelAt(0, 0)).isEqualTo(keyBytes);
+    assertThat(page.labelAt(1, TOKENS - 1)).isEqualTo(bytes - 1);
+    assertThat(codes.get(ValueLayout.JAVA_BYTE, keyBytes)).isEqualTo(numbered[keyBytes + TOKENS]);
+    assertThat(codes.byteSize()).isEqualTo(page.codes().bytes());
   }
 
   /** One if the first of some bits was free. */
@@ -87,7 +110,14 @@ class PageLayoutTest {
   }
 
   @ParameterizedTest
-  @CsvSource({"2, 64, 3072", "2, 96, 4992", "2, 128, 6144", "4, 128, 10240", "4, 256, 20480"})
+  @CsvSource({
+    "2, 64, 3072",
+    "2, 96, 4992",
+    "2, 128, 6144",
+    "4, 128, 10240",
+    "4, 256, 20480",
+    "8, 128, 18432"
+  })
   void aPageTakesWhatItsFormulaSays(int bits, int headDim, int bytes) {
     assertThat(new PackedPage(bits, headDim).bytes()).isEqualTo(bytes);
     int pairs = headDim == 96 ? 3 : headDim / 64;
