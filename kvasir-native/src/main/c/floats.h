@@ -192,10 +192,23 @@ INLINE void store_some(float *at, Floats x, i32 count) {
   for (i32 i = 0; i < count; i++) at[i] = some[i];
 }
 
+// Vectors that go through the polynomial side by side, where a processor looks ahead less far than it is long.
+#define POWERS_TOGETHER (LANES == 4 ? 4 : 1)
+
 EXPORT float KERNEL(exponentiate)(float *x, i32 at, i32 count, float shift) {
   float *to = x + at;
   Floats partial = all(0), shifts = all(shift);
   i32 i = 0;
+  for (; i + POWERS_TOGETHER * LANES <= count; i += POWERS_TOGETHER * LANES) {
+    Floats powers[POWERS_TOGETHER];
+    UNROLL for (int v = 0; v < POWERS_TOGETHER; v++) {
+      powers[v] = exponential(subtract(load(to + i + v * LANES), shifts));
+    }
+    UNROLL for (int v = 0; v < POWERS_TOGETHER; v++) {
+      store(to + i + v * LANES, powers[v]);
+      partial = add(partial, powers[v]);
+    }
+  }
   for (; i + LANES <= count; i += LANES) {
     Floats powers = exponential(subtract(load(to + i), shifts));
     store(to + i, powers);
