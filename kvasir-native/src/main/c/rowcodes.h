@@ -35,8 +35,8 @@ typedef int32x4_t Ints;
 INLINE Ints load_ints(const i32 *at) { return vld1q_s32(at); }
 INLINE int any_bits(Ints masks) { return vmaxvq_u32(vreinterpretq_u32_s32(masks)) != 0; }
 INLINE Ints load_sixteen(const uint8_t *at) { return vreinterpretq_s32_u8(vld1q_u8(at)); }
-// The bits that a mask leaves of integers below 2^23, as the lower ones of 2^23 / unit and a float: a subtraction, where
-// a conversion would take four times as long.
+// The bits that a mask leaves of integers below 2^23, as the lower ones of 2^23 / unit and a float: a subtraction makes
+// it one.
 INLINE Floats masked(uint32x4_t lanes, uint32x4_t mask, const int unit) {
   const float lift = 8388608.0f / unit;
   uint32x4_t lifted = vbslq_u32(mask, lanes, vreinterpretq_u32_f32(vdupq_n_f32(lift)));
