@@ -25,7 +25,10 @@ class GapReportTest {
 
   private final GapReport report =
       GapReport.of(
-          new UsualGap(0, 2, 1000, 2), 0, List.of(0L, 2 * MS, 11 * MS, 20 * MS, 30 * MS, 40 * MS), events);
+          new UsualGap(0, 2, 1000, 2),
+          0,
+          List.of(0L, 2 * MS, 11 * MS, 20 * MS, 30 * MS, 40 * MS),
+          events);
 
   @Test
   void aGapIsPutDownToWhatFilledMostOfItBeyondAUsualStep() {

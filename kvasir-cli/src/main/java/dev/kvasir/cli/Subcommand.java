@@ -22,8 +22,8 @@ import java.util.function.Function;
 import java.util.stream.Stream;
 
 /**
- * A subcommand that is made when it is needed: picocli reads the options of a command by reflection,
- * and those of all commands together take a quarter of a short run.
+ * A subcommand that is made when it is needed: picocli reads the options of a command by
+ * reflection, and those of all commands together take a quarter of a short run.
  */
 record Subcommand(String name, Function<Streams, Object> command) {
   private static final List<Subcommand> OWN =

@@ -24,8 +24,8 @@ public interface KernelProvider {
   int lanes();
 
   /**
-   * @param beneath serves what this one leaves; made when it is asked for, since that takes a part of
-   *     every start
+   * @param beneath serves what this one leaves; made when it is asked for, since that takes a part
+   *     of every start
    * @param lanes partial sums of a long sum, at most {@link #lanes()}
    */
   Kernels create(Supplier<Kernels> beneath, int lanes);
