@@ -26,6 +26,9 @@ import java.util.stream.Stream;
  * reflection, and those of all commands together take a quarter of a short run.
  */
 record Subcommand(String name, Function<Streams, Object> command) {
+  /** Runs other commands. */
+  private static final String CLAIMS = "claims";
+
   private static final List<Subcommand> OWN =
       List.of(
           new Subcommand("generate", Generate::new),
@@ -41,16 +44,18 @@ record Subcommand(String name, Function<Streams, Object> command) {
           new Subcommand("tune", Tune::new),
           new Subcommand("calibrate", Calibrate::new),
           new Subcommand("patterns", ShowPatterns::new),
-          new Subcommand("claims", ShowClaims::new),
+          new Subcommand(CLAIMS, ShowClaims::new),
           new Subcommand("codebooks", ShowCodebooks::new));
 
   /**
-   * The one that a command line begins with; all of them, in the order of the help, where it begins
-   * with something else: help lists them, and a mistyped name is compared with theirs.
+   * The one that a command line begins with; all of them, in the order of the help, where it runs
+   * others or begins with something else: help lists them, and a mistyped name is compared with
+   * theirs.
    */
   static List<Object> neededFor(Streams streams, String... arguments) {
     return OWN.stream()
         .filter(each -> arguments.length > 0 && each.name.equals(arguments[0]))
+        .filter(each -> !each.name.equals(CLAIMS))
         .findFirst()
         .map(each -> List.of(each.command.apply(streams)))
         .orElseGet(() -> all(streams));
