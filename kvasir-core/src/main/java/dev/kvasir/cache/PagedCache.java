@@ -701,9 +701,10 @@ public final class PagedCache implements KvCache {
   }
 
   private void forgetUnchecked() {
-    if (unchecked != null) {
-      unchecked.release();
-      unchecked = null;
+    UncheckedBlocks forgotten = unchecked;
+    unchecked = null;
+    if (forgotten != null) {
+      forgotten.release();
     }
   }
 }

@@ -1,5 +1,7 @@
 package dev.kvasir.cache;
 
+import dev.kvasir.error.InvalidInputException;
+import java.util.Optional;
 import java.util.stream.IntStream;
 
 /**
@@ -28,10 +30,32 @@ final class UncheckedBlocks {
     }
   }
 
+  /**
+   * All are looked at before the first failure is thrown: a stream that one of its threads leaves
+   * does not wait for the others, and these would still read what is then unmapped.
+   */
   private synchronized void checkAll() {
-    if (!isDone) {
-      IntStream.range(0, form.blocks()).parallel().forEach(form::check);
-      isDone = true;
+    if (isDone) {
+      return;
+    }
+    Optional<InvalidInputException> damaged =
+        IntStream.range(0, form.blocks())
+            .parallel()
+            .mapToObj(this::damage)
+            .flatMap(Optional::stream)
+            .reduce((first, second) -> first);
+    if (damaged.isPresent()) {
+      throw damaged.get();
+    }
+    isDone = true;
+  }
+
+  private Optional<InvalidInputException> damage(int block) {
+    try {
+      form.check(block);
+      return Optional.empty();
+    } catch (InvalidInputException e) {
+      return Optional.of(e);
     }
   }
 
