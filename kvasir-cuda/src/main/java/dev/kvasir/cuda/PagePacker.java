@@ -24,6 +24,11 @@ public interface PagePacker {
     return 0;
   }
 
+  /** The same of all layers; where only sequences have something beside, they have it once. */
+  default int besideLongs(int layers) {
+    return besideLongs();
+  }
+
   /**
    * @param pairs on the device
    * @param beside on the device, {@link #besideLongs} for each block
