@@ -84,7 +84,7 @@ public record PageKind(PageFormat format, int group, int window, int sinks) {
       }
       default ->
           throw new DeviceRefusal(
-              "the cache '%s' cannot lie on a device; expected fp16, kivi, mixkvq, patternkv or pmkvq"
+              "the cache '%s' cannot lie on a device; expected fp16, kivi, mixkvq, patternkv or pmkvq there, or --device cpu"
                   .formatted(spec));
     };
   }

@@ -88,7 +88,7 @@ final class PageMoves implements AutoCloseable {
   }
 
   private void inParts(long[] halves, long[] packed, long[] beside, Work work) {
-    int longs = beside == NOTHING ? 0 : besideLongs;
+    int longs = beside.length == 0 ? 0 : besideLongs;
     for (int from = 0; from < halves.length; from += MOST) {
       int count = Math.min(MOST, halves.length - from);
       int blocks = Math.ceilDiv(count, SequencePages.BLOCK_PAGES);
