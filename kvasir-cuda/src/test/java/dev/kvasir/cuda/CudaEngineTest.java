@@ -387,6 +387,27 @@ class CudaEngineTest {
     }
   }
 
+  /** All channels are kept, which is five extents for a block of the bundled model. */
+  @Test
+  void whereThereIsNoMemoryForWiderChannelsABlockStaysHalves() {
+    CacheSpec kind = CacheSpec.parse("mixkvq,high=0,mid=0,sinks=0,window=0");
+    long unpacked;
+    try (KvCache one = cache(kind.text())) {
+      logits(engine, one, random(127));
+      unpacked = one.bytes().total();
+    }
+    CudaEngine small = opened(unpacked + WiderChannels.EXTENT_BYTES);
+    try (KvCache cache = small.newCache(kind, Optional.empty(), TOKENS)) {
+      logits(small, cache, random(128));
+      assertThat(((DeviceCache) cache).pages().packedPages()).isZero();
+      assertThat(cache.bytes().total()).isEqualTo(unpacked).isEqualTo(small.memory().taken());
+      cache.truncate(100);
+      assertThat(logits(small, cache, 1)).doesNotContain(Float.NaN);
+    } finally {
+      small.close();
+    }
+  }
+
   @Test
   void whatLiesOnADeviceIsNotStored() {
     try (KvCache cache = cache("kivi:2")) {
