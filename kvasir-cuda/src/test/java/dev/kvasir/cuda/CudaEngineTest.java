@@ -390,7 +390,7 @@ class CudaEngineTest {
   /** All channels are kept, which is five extents for a block of the bundled model. */
   @Test
   void whereThereIsNoMemoryForWiderChannelsABlockStaysHalves() {
-    CacheSpec kind = CacheSpec.parse("mixkvq,high=0,mid=0,sinks=0,window=0");
+    CacheSpec kind = CacheSpec.parse("mixkvq,high=0.000001,mid=0.000001,sinks=0,window=0");
     long unpacked;
     try (KvCache one = cache(kind.text())) {
       logits(engine, one, random(127));

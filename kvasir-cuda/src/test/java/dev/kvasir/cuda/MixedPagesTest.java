@@ -344,9 +344,9 @@ class MixedPagesTest extends OnDevice {
   @ValueSource(
       strings = {
         "mixkvq,high=1000,mid=1000",
-        "mixkvq,high=0,mid=0",
-        "mixkvq,high=1000,mid=0",
-        "mixkvq,high=0.5,mid=0,salience=error"
+        "mixkvq,high=0.000001,mid=0.000001",
+        "mixkvq,high=1000,mid=0.000001",
+        "mixkvq,high=0.5,mid=0.000001,salience=error"
       })
   void tiersMayHaveAnyNumberOfChannels(String spec) {
     for (int headDim : new int[] {64, 128}) {
