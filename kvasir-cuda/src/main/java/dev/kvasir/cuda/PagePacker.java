@@ -24,7 +24,7 @@ public interface PagePacker {
     return 0;
   }
 
-  /** The same of all layers; where only sequences have something beside, they have it once. */
+  /** The same with so many layers, where each of them takes its own. */
   default int besideLongs(int layers) {
     return besideLongs();
   }
