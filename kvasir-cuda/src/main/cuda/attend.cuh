@@ -135,6 +135,7 @@ DEVICE void leaveOutputs(PackedHeads<D>& heads, int set, int sets, int warp, int
 template <int BITS, int D, int SETS> struct CodesAlone {
   using Page = PackedPage<BITS, D>;
   DEVICE CodesAlone(const Attention&, const Work&, u8*) {}
+  DEVICE void begin(u32, int) {}
   DEVICE void addScores(u32, int, float (&)[SETS][4], float (&)[SETS][4]) {}
   DEVICE void shrink(int, float, float) {}
   DEVICE void collect(u32, int, const u32 (&)[4]) {}
@@ -201,6 +202,7 @@ template <int BITS, int D, int SETS, class PART = CodesAlone<BITS, D, SETS>> DEV
     float x0[SETS][4], x1[SETS][4];
     u32 own[SETS][4], weights[SETS][8];
     ring.awaitKeys();
+    part.begin(ring.keys(), lane);
     scorePage<BITS, D, SETS>(ring.keys(), lane, heads, a.scale, x0, x1);
     part.addScores(ring.keys(), lane, x0, x1);
     ring.refillKeys(refill);

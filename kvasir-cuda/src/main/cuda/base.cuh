@@ -28,12 +28,33 @@ DEVICE uint4 loadShared(u32 address) {
   return v;
 }
 
+DEVICE u32 loadSharedShort(u32 address) {
+  u16 v;
+  asm volatile("ld.shared.u16 %0, [%1];" : "=h"(v) : "r"(address));
+  return v;
+}
+
+DEVICE u32 loadSharedByte(u32 address) {
+  u32 v;
+  asm volatile("ld.shared.u8 %0, [%1];" : "=r"(v) : "r"(address));
+  return v;
+}
+
 // Past the first cache: what is read once.
 DEVICE uint4 loadGlobal(const u8* p) {
   uint4 v;
   asm volatile("ld.global.cg.v4.u32 {%0,%1,%2,%3}, [%4];" : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(p));
   return v;
 }
+
+DEVICE uint2 loadGlobalTwo(const u8* p) {
+  uint2 v;
+  asm volatile("ld.global.cg.v2.u32 {%0,%1}, [%2];" : "=r"(v.x), "=r"(v.y) : "l"(p));
+  return v;
+}
+
+// To the second cache, for what is read soon: 128 bytes.
+DEVICE void expect(const u8* p) { asm volatile("prefetch.global.L2 [%0];" ::"l"(p)); }
 
 // Through the first cache, for what all warps of a block read.
 DEVICE u32 loadShareable(const u32* p) {

@@ -1,5 +1,6 @@
 // Every kernel of the module, by the name that dev.kvasir.cuda asks for.
 #include "attend.cuh"
+#include "mixed.cuh"
 #include "patterns.cuh"
 #include "products.cuh"
 #include "prompt.cuh"
@@ -103,6 +104,34 @@ PATTERN_TABLES(64) PATTERN_TABLES(128)
   WIDTH(8, D) WIDTH(4, D) WIDTH(2, D) NARROW(8, 4, D) NARROW(8, 2, D) NARROW(4, 2, D)
 
 WIDTHS(64) WIDTHS(128)
+
+#define MIXED(D)                                                                                                       \
+  extern "C" __global__ void __launch_bounds__(384, 1) attend_mixed_d##D##_sets1(const __grid_constant__ Attention a) { \
+    attendPacked<2, D, 1, MixedPart<D>>(a);                                                                            \
+  }                                                                                                                    \
+  extern "C" __global__ void __launch_bounds__(D) see_queries_d##D(const __grid_constant__ SeenQueries seen) {          \
+    seeQueries<D>(seen);                                                                                               \
+  }                                                                                                                    \
+  extern "C" __global__ void __launch_bounds__(D) judge_mixed_d##D(                                                     \
+      const Packing* packings, u64 halfStride, u32 pagesTogether, u64 sums, u64 sumStride, u32 which, u32 count,       \
+      float* saliences) {                                                                                              \
+    judgeKeys<D>(packings, halfStride, pagesTogether, sums, sumStride, which, count, saliences);                       \
+  }                                                                                                                    \
+  extern "C" __global__ void __launch_bounds__(256) pack_mixed_d##D(                                                    \
+      const Packing* packings, const TierPlan<D>* plans, u64 halfStride, u64 packedStride, u32 keyGroup,               \
+      u32 valueGroup) {                                                                                                \
+    packMixed<D>(packings, plans, halfStride, packedStride, keyGroup, valueGroup);                                     \
+  }                                                                                                                    \
+  extern "C" __global__ void __launch_bounds__(256) unpack_mixed_d##D(                                                  \
+      const Packing* packings, u64 halfStride, u64 packedStride) {                                                     \
+    unpackMixed<D>(packings, halfStride, packedStride);                                                                \
+  }                                                                                                                    \
+  extern "C" __global__ void __launch_bounds__(32) pretend_mixed_d##D(                                                  \
+      u8* pages, u64 wider, u64 widerBytes, u32 mid, u32 kept) {                                                       \
+    pretendTiers<D>(pages, wider, widerBytes, mid, kept);                                                              \
+  }
+
+MIXED(64) MIXED(128)
 
 extern "C" __global__ void __launch_bounds__(ROW_THREADS) add_and_normalize(float* x, const float* update,
                                                                             const float* weight, float epsilon, u32 hidden,

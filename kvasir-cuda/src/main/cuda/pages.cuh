@@ -78,3 +78,38 @@ template <int D> struct BankPage {
   static constexpr int SIDE_BYTES = BANK_PATTERNS * D * 2;
   static constexpr int BYTES = 2 * SIDE_BYTES;
 };
+
+// Codes of two bits, with channels of keys that are wider elsewhere; here these are zero.
+//
+//   key codes | scales | zeros | header | value codes | scales | zeros
+//
+//   header      u64 where wider channels lie; u32 how many of them have four bits; u32 how many are kept
+//   channels    bytes: of those of four bits, zeros up to a multiple of 16, then of those that are kept
+constexpr int STEP_CHANNELS = 16;   // of a matrix instruction
+
+template <int D> struct MixedPage {
+  using Codes = PackedPage<2, D>;
+  static constexpr int HEADER_BYTES = 64 + D;
+  static constexpr int CHANNELS_AT = 16;   // in the header
+  static constexpr int KEY_BYTES = Codes::KEY_BYTES + HEADER_BYTES;
+  static constexpr int VALUE_BYTES = Codes::VALUE_BYTES;
+  static constexpr int BYTES = KEY_BYTES + VALUE_BYTES;
+};
+
+// Wider channels of a page, in memory of any place that is a multiple of 128.
+//
+//   a step of 16 channels of four bits   codes, as a page of four bits has them, 512 | scales 64 | zeros 64
+//   a channel that is kept               64 brain halves: of each row of a tile and group of 32 tokens the four tiles'
+struct WiderChannels {
+  static constexpr int CODE_BYTES = 512;
+  static constexpr int SCALE_BYTES = 64;
+  static constexpr int STEP_BYTES = CODE_BYTES + 2 * SCALE_BYTES;
+  static constexpr int KEPT_BYTES = 2 * PAGE_TOKENS;
+
+  // Where scales of two channels, and eight further, of a group of 32 tokens lie in a step.
+  DEVICE static int scaleAt(int group, int quad) { return CODE_BYTES + 8 * (4 * group + quad); }
+  DEVICE static int zeroAt(int quad) { return CODE_BYTES + SCALE_BYTES + 16 * quad; }
+
+  // The halves of a kept channel that a row of both tiles' groups has: one for each of the four tiles.
+  DEVICE static int keptAt(int row, int group) { return 8 * (row + 8 * group); }
+};

@@ -137,6 +137,8 @@ template <int BITS, int D> struct PatternPart {
     return pattern;
   }
 
+  DEVICE void begin(u32, int) const {}
+
   DEVICE void addScores(u32 keys, int lane, float (&x0)[1][4], float (&x1)[1][4]) const {
 #pragma unroll
     for (int i = 0; i < 4; i++) {

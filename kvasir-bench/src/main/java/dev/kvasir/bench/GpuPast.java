@@ -4,6 +4,7 @@ import dev.kvasir.cuda.Context;
 import dev.kvasir.cuda.DeviceMemory;
 import dev.kvasir.cuda.KernelModule;
 import dev.kvasir.cuda.LayerOffsets;
+import dev.kvasir.cuda.MixedFormat;
 import dev.kvasir.cuda.PageFormat;
 import dev.kvasir.cuda.PageKind;
 import dev.kvasir.cuda.PagePacker;
@@ -12,6 +13,7 @@ import dev.kvasir.cuda.RowStore;
 import dev.kvasir.cuda.Stream;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.Optional;
 import java.util.Random;
 
 /**
@@ -32,6 +34,7 @@ final class GpuPast implements AutoCloseable {
   private final GpuShape shape;
   private final int copies;
   private final DeviceMemory memory;
+  private final Optional<DeviceMemory> wider; // channels that pages have elsewhere
   private final DeviceMemory tables; // of what sequences have beside their pages
   private final PageTable table;
 
@@ -50,6 +53,12 @@ final class GpuPast implements AutoCloseable {
       }
       stream.synchronize();
     }
+    this.wider =
+        format instanceof MixedFormat
+            ? Optional.of(
+                MixedFormat.pretend(
+                    module, stream, shape.heads().headDim(), memory, copies * copyBytes()))
+            : Optional.empty();
     this.tables = random(context, Math.max(1, shape.batch() * tablePages() * tableBytes()));
     this.table = table();
   }
@@ -188,6 +197,7 @@ final class GpuPast implements AutoCloseable {
   public void close() {
     table.close();
     tables.close();
+    wider.ifPresent(DeviceMemory::close);
     memory.close();
   }
 }

@@ -5,6 +5,8 @@ import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.cache.PageWidths;
 import dev.kvasir.codec.CacheHost;
+import dev.kvasir.codec.SpecText;
+import dev.kvasir.codec.mixkvq.MixkvqPlan;
 import dev.kvasir.engine.Batch;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.memory.MemoryPool;
@@ -164,7 +166,7 @@ public final class CudaEngine implements DecoderEngine {
   /** A block waits for the window behind it, and for the end of a prompt's step. */
   @Override
   public long mostBytes(CacheSpec spec, CacheHost host, int tokens, int stepTokens) {
-    KindPages pages = pages(PageKind.of(spec));
+    KindPages pages = pages(PageKind.foretold(spec, host.profile()));
     int all = Math.ceilDiv(tokens, HalfPage.TOKENS);
     if (!pages.setsAside()) {
       long halves = pages.bytes(all + 1 + pages.kind().sinkPages());
@@ -177,7 +179,18 @@ public final class CudaEngine implements DecoderEngine {
     int halves = pages.kind().sinkPages() + Math.min(all + 1, unpacked);
     return (all + 1) * pages.packed().bytesOfAll()
         + halves * pages.halves().bytesOfAll()
-        + pages.kind().format().tablePages(tokens / block) * pages.tableBytes();
+        + pages.kind().format().tablePages(tokens / block) * pages.tableBytes()
+        + widerBytes(spec, host, pages, tokens / block);
+  }
+
+  /** Of channels that pages have elsewhere; what is usual, where a profile says it. */
+  private static long widerBytes(CacheSpec spec, CacheHost host, KindPages pages, int blocks) {
+    if (!(pages.kind().format() instanceof MixedFormat mixed)) {
+      return 0;
+    }
+    MixkvqPlan plan = MixkvqPlan.of(new SpecText(spec.text()));
+    long block = pages.wider().foretold(plan.shares(host, mixed.thresholds()));
+    return Math.ceilDiv(blocks * block, WiderChannels.EXTENT_BYTES) * WiderChannels.EXTENT_BYTES;
   }
 
   /**

@@ -129,7 +129,8 @@ public final class DeviceCache implements KvCache {
       return 0;
     }
     int behind = length - home.kind().window() - home.kind().sinks() - pages.packedTokens();
-    return Math.max(0, behind / (BLOCK_PAGES * TOKENS));
+    int together = home.kind().format().blocksTogether();
+    return Math.max(0, behind / (together * BLOCK_PAGES * TOKENS)) * together;
   }
 
   @Override

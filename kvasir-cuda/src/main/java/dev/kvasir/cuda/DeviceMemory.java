@@ -133,6 +133,16 @@ public final class DeviceMemory implements AutoCloseable {
     }
   }
 
+  /** Sets bytes anywhere in the device to zero. */
+  static void clear(Stream stream, long from, long count) {
+    try {
+      Driver.check(
+          (int) FILL.invokeExact(from, (byte) 0, count, stream.handle()), "cuMemsetD8Async");
+    } catch (Throwable e) {
+      throw Driver.unexpected(e);
+    }
+  }
+
   /** Fills it with numbers below two, to measure with: no byte makes a half infinite. */
   public void scramble(Stream stream) {
     repeat(

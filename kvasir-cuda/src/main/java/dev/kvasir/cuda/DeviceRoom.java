@@ -149,6 +149,7 @@ final class DeviceRoom implements AutoCloseable {
         packed,
         tables,
         format.shrinks() ? widths(halves) : null,
+        format instanceof MixedFormat mixed ? wider(mixed) : null,
         moves,
         attention,
         PromptAttention.of(module, format, config.attentionShape()),
@@ -165,6 +166,13 @@ final class DeviceRoom implements AutoCloseable {
         module, config.attentionShape(), config.layers(), halves, List.copyOf(packed));
   }
 
+  private WiderChannels wider(MixedFormat format) {
+    PagePool extents =
+        pools.computeIfAbsent(
+            "extents", any -> keep(new PagePool(context, memory, 1, WiderChannels.EXTENT_BYTES)));
+    return new WiderChannels(module, format, config.attentionShape(), config.layers(), extents);
+  }
+
   private static long stride(PagePool pool) {
     return pool == null ? 0 : pool.layerStride();
   }
@@ -178,9 +186,15 @@ final class DeviceRoom implements AutoCloseable {
         name, any -> keep(new PagePool(context, memory, config.layers(), pageBytes)));
   }
 
+  /** Pages that say where something else lies stay as they were packed. */
   void scramble() {
     context.enter();
-    pools.values().forEach(pool -> pool.scramble(stream));
+    pools.forEach(
+        (name, pool) -> {
+          if (!name.equals(MixedFormat.NAME)) {
+            pool.scramble(stream);
+          }
+        });
   }
 
   private <T extends AutoCloseable> T keep(T each) {

@@ -12,6 +12,7 @@ import java.util.concurrent.locks.ReentrantLock;
  * @param packed where they go to; null where nothing is packed
  * @param tables where sequences have what they need beside pages; null where they need nothing
  * @param widths pages of all widths, where they shrink; null else
+ * @param wider channels of keys that pages have elsewhere; null where they have none
  * @param moves what it takes to pack, to unpack and to copy
  * @param prompts attention of many rows of a sequence; empty where rows are attended to one by one
  */
@@ -21,6 +22,7 @@ record KindPages(
     PagePool packed,
     PagePool tables,
     WidthPools widths,
+    WiderChannels wider,
     PageMoves moves,
     PagedAttention attention,
     Optional<PromptAttention> prompts,
@@ -71,6 +73,6 @@ record KindPages(
 
   @Override
   public void close() {
-    Closing.all(moves, attention);
+    Closing.all(moves, attention, wider);
   }
 }

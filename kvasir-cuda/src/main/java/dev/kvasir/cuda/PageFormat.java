@@ -8,7 +8,8 @@ import java.util.SortedSet;
  * are halves in any case, and so are its sinks. A format says here what its kernels take; {@link
  * PageKind} says which caches it serves.
  */
-public sealed interface PageFormat permits HalfFormat, UniformFormat, PatternFormat, WidthFormat {
+public sealed interface PageFormat
+    permits HalfFormat, UniformFormat, PatternFormat, WidthFormat, MixedFormat {
   /** Halves. */
   PageFormat FP16 = new HalfFormat();
 
@@ -28,6 +29,11 @@ public sealed interface PageFormat permits HalfFormat, UniformFormat, PatternFor
   /** Whether pages become narrower when they are packed already. */
   default boolean shrinks() {
     return false;
+  }
+
+  /** Blocks that are packed together. */
+  default int blocksTogether() {
+    return 1;
   }
 
   /** As kernels are named. */

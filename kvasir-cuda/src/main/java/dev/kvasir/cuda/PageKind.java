@@ -1,11 +1,14 @@
 package dev.kvasir.cuda;
 
 import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.codec.CacheHost;
 import dev.kvasir.codec.LayerWidths;
 import dev.kvasir.codec.Lookups;
 import dev.kvasir.codec.OldPagesPlan;
 import dev.kvasir.codec.SpecText;
 import dev.kvasir.codec.latent.LatentPlan;
+import dev.kvasir.codec.mixkvq.MixkvqPlan;
+import dev.kvasir.codec.mixkvq.Thresholds;
 import dev.kvasir.codec.patternkv.PatternChoice;
 import dev.kvasir.codec.patternkv.PatternkvPlan;
 import dev.kvasir.codec.pmkvq.Birth;
@@ -15,6 +18,7 @@ import dev.kvasir.codec.pmkvq.RightShift;
 import dev.kvasir.codec.uniform.UniformKeys;
 import dev.kvasir.profile.Profile;
 import java.util.Optional;
+import java.util.function.Function;
 
 /**
  * How the sequences of a kind of cache lie on a device.
@@ -32,9 +36,9 @@ public record PageKind(PageFormat format, int group, int window, int sinks) {
     return Math.ceilDiv(sinks, HalfPage.TOKENS);
   }
 
-  /** The same of a cache that needs no profile. */
+  /** The same of a cache whose profile is not known yet. */
   public static PageKind of(CacheSpec spec) {
-    return of(spec, Optional.empty());
+    return foretold(spec, Optional.empty());
   }
 
   /**
@@ -42,6 +46,20 @@ public record PageKind(PageFormat format, int group, int window, int sinks) {
    * @throws DeviceRefusal for a kind that there are no kernels for
    */
   static PageKind of(CacheSpec spec, Optional<Profile> profile) {
+    return of(spec, profile, plan -> plan.required(hostWith(profile)));
+  }
+
+  /** The same where what a profile lacks does not matter yet. */
+  static PageKind foretold(CacheSpec spec, Optional<Profile> profile) {
+    return of(spec, profile, plan -> plan.thresholds(hostWith(profile)).orElse(Thresholds.NONE));
+  }
+
+  private static CacheHost hostWith(Optional<Profile> profile) {
+    return CacheHost.unknown().withProfile(profile);
+  }
+
+  private static PageKind of(
+      CacheSpec spec, Optional<Profile> profile, Function<MixkvqPlan, Thresholds> thresholds) {
     SpecText text = new SpecText(spec.text());
     return switch (text.name()) {
       case "fp16" -> {
@@ -60,9 +78,13 @@ public record PageKind(PageFormat format, int group, int window, int sinks) {
         refuseKeysOfAll(spec, text);
         yield patternkv(spec, text);
       }
+      case "mixkvq" -> {
+        refuseKeysOfAll(spec, text);
+        yield mixkvq(spec, text, thresholds);
+      }
       default ->
           throw new DeviceRefusal(
-              "the cache '%s' cannot lie on a device; expected fp16, kivi, patternkv or pmkvq"
+              "the cache '%s' cannot lie on a device; expected fp16, kivi, mixkvq, patternkv or pmkvq there, or --device cpu"
                   .formatted(spec));
     };
   }
@@ -89,7 +111,7 @@ public record PageKind(PageFormat format, int group, int window, int sinks) {
           "the cache '%s' has widths of a profile; on a device expected the same in all layers"
               .formatted(spec));
     }
-    refuseFastLookups(spec, text, keys);
+    refuseFastLookups(spec, text, keys.lookups());
     PageFormat format = keys.keyBits() == 2 ? PageFormat.KIVI2 : PageFormat.KIVI4;
     return new PageKind(format, keys.group(), keys.window(), keys.sinks());
   }
@@ -98,7 +120,7 @@ public record PageKind(PageFormat format, int group, int window, int sinks) {
     PatternkvPlan plan = PatternkvPlan.of(text);
     UniformKeys keys = plan.keys();
     refuseOtherWidths(spec, keys);
-    refuseFastLookups(spec, text, keys);
+    refuseFastLookups(spec, text, keys.lookups());
     if (plan.turns()) {
       throw new DeviceRefusal(
           "the cache '%s' has patterns of keys that turn; on a device expected rope=static"
@@ -120,11 +142,7 @@ public record PageKind(PageFormat format, int group, int window, int sinks) {
 
   private static PageKind pmkvq(CacheSpec spec, SpecText text, Optional<Profile> profile) {
     PmkvqPlan plan = PmkvqPlan.of(text);
-    if (plan.lookups() != Lookups.EXACT) {
-      throw new DeviceRefusal(
-          "the cache '%s' has lookup=%s; on a device expected exact"
-              .formatted(spec, text.value("lookup")));
-    }
+    refuseFastLookups(spec, text, plan.lookups());
     if (plan.keyScales() != KeyScales.CHANNEL
         || plan.shift() != RightShift.EQUIVALENT
         || plan.birth() != Birth.NARROW
@@ -141,6 +159,19 @@ public record PageKind(PageFormat format, int group, int window, int sinks) {
     return new PageKind(new WidthFormat(), 0, plan.window(), plan.sinks());
   }
 
+  private static PageKind mixkvq(
+      CacheSpec spec, SpecText text, Function<MixkvqPlan, Thresholds> thresholds) {
+    MixkvqPlan plan = MixkvqPlan.of(text);
+    refuseFastLookups(spec, text, plan.lookups());
+    PageFormat format =
+        new MixedFormat(
+            thresholds.apply(plan),
+            plan.salience(),
+            plan.queries(),
+            plan.residual() / (SequencePages.BLOCK_PAGES * HalfPage.TOKENS));
+    return new PageKind(format, plan.group(), plan.window(), plan.sinks());
+  }
+
   private static void refuseOtherWidths(CacheSpec spec, UniformKeys keys) {
     if (keys.keyBits() != keys.valueBits() || keys.keyBits() != 2 && keys.keyBits() != 4) {
       throw new DeviceRefusal(
@@ -149,8 +180,8 @@ public record PageKind(PageFormat format, int group, int window, int sinks) {
     }
   }
 
-  private static void refuseFastLookups(CacheSpec spec, SpecText text, UniformKeys keys) {
-    if (keys.lookups() != Lookups.EXACT) {
+  private static void refuseFastLookups(CacheSpec spec, SpecText text, Lookups lookups) {
+    if (lookups != Lookups.EXACT) {
       throw new DeviceRefusal(
           "the cache '%s' has lookup=%s; on a device expected exact"
               .formatted(spec, text.value("lookup")));

@@ -37,7 +37,7 @@ final class PageMoves implements AutoCloseable {
     this.layers = layers;
     this.halfBytes = halfBytes;
     this.tableBytes = tableBytes;
-    this.besideLongs = packer == null ? 0 : packer.besideLongs();
+    this.besideLongs = packer == null ? 0 : packer.besideLongs(layers.count());
     long longs = 2L * MOST + (long) besideLongs * MOST / SequencePages.BLOCK_PAGES;
     this.lists = arena.allocate(Long.BYTES * longs, 16);
     this.deviceLists = context.allocate(lists.byteSize());
@@ -88,6 +88,7 @@ final class PageMoves implements AutoCloseable {
   }
 
   private void inParts(long[] halves, long[] packed, long[] beside, Work work) {
+    int longs = beside.length == 0 ? 0 : besideLongs;
     for (int from = 0; from < halves.length; from += MOST) {
       int count = Math.min(MOST, halves.length - from);
       int blocks = Math.ceilDiv(count, SequencePages.BLOCK_PAGES);
@@ -97,14 +98,9 @@ final class PageMoves implements AutoCloseable {
       }
       int firstBlock = from / SequencePages.BLOCK_PAGES;
       MemorySegment.copy(
-          beside,
-          firstBlock * besideLongs,
-          lists,
-          JAVA_LONG,
-          2L * Long.BYTES * count,
-          blocks * besideLongs);
+          beside, firstBlock * longs, lists, JAVA_LONG, 2L * Long.BYTES * count, blocks * longs);
       // Memory that is not pinned has been read when the call returns.
-      deviceLists.upload(stream, 0, lists, Long.BYTES * (2L * count + blocks * besideLongs));
+      deviceLists.upload(stream, 0, lists, Long.BYTES * (2L * count + blocks * longs));
       long pairs = deviceLists.address();
       work.launch(stream, count, pairs, pairs + 2L * Long.BYTES * count, layers);
     }
@@ -123,6 +119,13 @@ final class PageMoves implements AutoCloseable {
     for (int layer = 0; layer < layers.count(); layer++) {
       long offset = layer * layers.tableStride();
       DeviceMemory.copy(stream, to + offset, from + offset, tableBytes);
+    }
+  }
+
+  /** Sets a page of tables to zero in all layers. */
+  void clearTable(long table) {
+    for (int layer = 0; layer < layers.count(); layer++) {
+      DeviceMemory.clear(stream, table + layer * layers.tableStride(), tableBytes);
     }
   }
 

@@ -24,6 +24,11 @@ public interface PagePacker {
     return 0;
   }
 
+  /** The same with so many layers, where each of them takes its own. */
+  default int besideLongs(int layers) {
+    return besideLongs();
+  }
+
   /**
    * @param pairs on the device
    * @param beside on the device, {@link #besideLongs} for each block

@@ -108,6 +108,7 @@ sealed class SequencePages permits ShrinkingPages {
 
   /** Adds what a token attends to that has so many before it and itself. */
   void describe(PageTable table, int tokens) {
+    tables.see(tokens - 1);
     int pages = pagesOf(tokens);
     table.addSequence(
         full(), packed.length, pages - packed.length, lastTokens(tokens), tables.entries());
@@ -170,7 +171,7 @@ sealed class SequencePages permits ShrinkingPages {
 
   /** Of packed pages. */
   long packedBytes() {
-    return packed.length * home.packed().bytesOfAll();
+    return packed.length * home.packed().bytesOfAll() + tables.besideBytes();
   }
 
   /**
@@ -179,7 +180,7 @@ sealed class SequencePages permits ShrinkingPages {
    * @param perPage in all layers
    */
   long codeBytes(long perPage) {
-    return packed.length * perPage;
+    return packed.length * perPage + tables.besideCodeBytes();
   }
 
   /**
@@ -257,11 +258,20 @@ sealed class SequencePages permits ShrinkingPages {
     tables.pretend(halvesFrom());
   }
 
-  /** Packs the first pages of halves behind the sinks, whole blocks. */
+  /**
+   * Packs the first pages of halves behind the sinks, whole blocks. They stay as they are, until
+   * they are to be packed again, where there is no memory for what they take elsewhere than in
+   * pages.
+   */
   void pack(int pages) {
     long[] from = Arrays.copyOf(halves, pages);
     long[] to = Arrays.copyOf(ahead, pages);
-    long[] beside = tables.toPack(halvesFrom(), from);
+    long[] beside;
+    try {
+      beside = tables.toPack(halvesFrom(), from);
+    } catch (DeviceRefusal | MemoryFullException _) {
+      return;
+    }
     home.move(() -> home.moves().pack(from, to, beside));
     full = null;
     packed = joined(packed, to, 0, pages);

@@ -58,10 +58,25 @@ interface SequenceTables {
    * Learns from blocks that are about to be packed; answers what each takes beside its pages, as
    * {@link PagePacker#besideLongs} has it. Without the lock.
    *
+   * @throws dev.kvasir.memory.MemoryFullException where there is no memory for what they take
+   *     elsewhere than in pages; nothing has changed then
    * @param position of the first one
    * @param halves their pages
    */
   long[] toPack(int position, long[] halves);
+
+  /** A token's query is about to attend, in all layers. */
+  default void see(int position) {}
+
+  /** Bytes that its packed blocks take elsewhere than in pages. */
+  default long besideBytes() {
+    return 0;
+  }
+
+  /** Of codes alone. */
+  default long besideCodeBytes() {
+    return 0;
+  }
 
   /** Has learned whatever it may from blocks at a position, to measure with. */
   void pretend(int position);

@@ -80,7 +80,8 @@ class CudaEngineTest {
         "kivi:2,sinks=16",
         "patternkv:4,rope=static,sinks=16",
         "pmkvq:2,budget=3MiB,widths=same,sinks=16",
-        "patternkv:2,rope=static,sinks=16"
+        "patternkv:2,rope=static,sinks=16",
+        "mixkvq,high=4.208,mid=2.238"
       })
   void logitsDifferFromTheHostsNoMoreThanRoundingMakesThem(String spec) throws IOException {
     goesOnAsTheHostDoes(spec, 0, TOKENS, (with, cache) -> {});
@@ -95,7 +96,8 @@ class CudaEngineTest {
         "kivi:2",
         "kivi:2,group=32",
         "kivi:2,sinks=16",
-        "patternkv:2,rope=static,sinks=16"
+        "patternkv:2,rope=static,sinks=16",
+        "mixkvq,high=4.208,mid=2.238"
       })
   void aTextGoesOnAfterAPromptAsOnTheHost(String spec) throws IOException {
     int[] prose = BundledRuns.prose();
@@ -112,7 +114,14 @@ class CudaEngineTest {
 
   @ParameterizedTest
   @ValueSource(
-      strings = {"fp16", "kivi:4", "kivi:2", "kivi:2,sinks=16", "patternkv:2,rope=static,sinks=16"})
+      strings = {
+        "fp16",
+        "kivi:4",
+        "kivi:2",
+        "kivi:2,sinks=16",
+        "patternkv:2,rope=static,sinks=16",
+        "mixkvq,high=4.208,mid=2.238"
+      })
   void aTextThatIsCutGoesOnFromThereAsOnTheHost(String spec) throws IOException {
     int[] prose = BundledRuns.prose();
     goesOnAsTheHostDoes(
@@ -265,7 +274,14 @@ class CudaEngineTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"fp16", "kivi:2", "kivi:2,sinks=16", "patternkv:2,rope=static,sinks=16"})
+  @ValueSource(
+      strings = {
+        "fp16",
+        "kivi:2",
+        "kivi:2,sinks=16",
+        "patternkv:2,rope=static,sinks=16",
+        "mixkvq,high=4.208,mid=2.238"
+      })
   void forksGoOnAsIfEachHadReadAllByItself(String spec) {
     int[] tokens = random(700);
     try (KvCache first = cache(spec);
@@ -295,7 +311,8 @@ class CudaEngineTest {
         "kivi:2",
         "kivi:2,sinks=16",
         "patternkv:2,rope=static,sinks=16",
-        "pmkvq:2,budget=4MiB"
+        "pmkvq:2,budget=4MiB",
+        "mixkvq,high=4.208,mid=2.238"
       })
   void aTextThatIsForgottenTakesNothing(String spec) {
     try (KvCache cache = cache(spec)) {
@@ -365,6 +382,27 @@ class CudaEngineTest {
       assertThat(first.length() + second.length()).isEqualTo(64 + 128);
       second.truncate(64);
       assertThat(logits(small, first, 1)).isNotEmpty();
+    } finally {
+      small.close();
+    }
+  }
+
+  /** All channels are kept, which is five extents for a block of the bundled model. */
+  @Test
+  void whereThereIsNoMemoryForWiderChannelsABlockStaysHalves() {
+    CacheSpec kind = CacheSpec.parse("mixkvq,high=0.000001,mid=0.000001,sinks=0,window=0");
+    long unpacked;
+    try (KvCache one = cache(kind.text())) {
+      logits(engine, one, random(127));
+      unpacked = one.bytes().total();
+    }
+    CudaEngine small = opened(unpacked + WiderChannels.EXTENT_BYTES);
+    try (KvCache cache = small.newCache(kind, Optional.empty(), TOKENS)) {
+      logits(small, cache, random(128));
+      assertThat(((DeviceCache) cache).pages().packedPages()).isZero();
+      assertThat(cache.bytes().total()).isEqualTo(unpacked).isEqualTo(small.memory().taken());
+      cache.truncate(100);
+      assertThat(logits(small, cache, 1)).doesNotContain(Float.NaN);
     } finally {
       small.close();
     }

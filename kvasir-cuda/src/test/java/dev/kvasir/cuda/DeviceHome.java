@@ -46,6 +46,7 @@ final class DeviceHome {
                 packed,
                 tables,
                 format.shrinks() ? widths(halves) : null,
+                format instanceof MixedFormat mixed ? wider(mixed) : null,
                 new PageMoves(
                     device.context,
                     device.stream,
@@ -64,6 +65,13 @@ final class DeviceHome {
       packed.add(pool(new PackedPage(WidthFormat.BITS[level], shape.headDim()).bytes()));
     }
     return new WidthPools(device.module, shape, layers, halves, packed);
+  }
+
+  private WiderChannels wider(MixedFormat format) {
+    PagePool extents =
+        device.keep(
+            new PagePool(device.context, MemoryPool.unlimited(), 1, WiderChannels.EXTENT_BYTES));
+    return new WiderChannels(device.module, format, shape, layers, extents);
   }
 
   private PagePool pool(int headBytes) {
@@ -148,14 +156,31 @@ final class DeviceHome {
         new PageTable(device.context, 1, cache.pages().pages() + cache.pages().tablePages())) {
       cache.pages().describe(table, cache.length());
       table.upload(device.stream);
-      DeviceMemory out = device.memory(2L * queries.length);
-      pages.attention().plan(table);
-      pages.attention().atLayer(pages.offsets(layer));
-      pages
-          .attention()
-          .attend(device.stream, device.upload(halves(queries)).address(), out.address(), false);
-      short[] found = device.download(out).toArray(JAVA_SHORT);
-      return floats(found);
+      return attend(table, layer, queries);
     }
+  }
+
+  /** The same of a token in all layers, which counts it once. */
+  float[][] attend(DeviceCache cache, short[][] queries) {
+    try (PageTable table =
+        new PageTable(device.context, 1, cache.pages().pages() + cache.pages().tablePages())) {
+      cache.pages().describe(table, cache.length());
+      table.upload(device.stream);
+      float[][] found = new float[layers][];
+      for (int layer = 0; layer < layers; layer++) {
+        found[layer] = attend(table, layer, queries[layer]);
+      }
+      return found;
+    }
+  }
+
+  private float[] attend(PageTable table, int layer, short[] queries) {
+    DeviceMemory out = device.memory(2L * queries.length);
+    pages.attention().plan(table);
+    pages.attention().atLayer(pages.offsets(layer));
+    pages
+        .attention()
+        .attend(device.stream, device.upload(halves(queries)).address(), out.address(), false);
+    return floats(device.download(out).toArray(JAVA_SHORT));
   }
 }

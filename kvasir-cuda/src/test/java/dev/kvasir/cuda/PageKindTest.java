@@ -4,6 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.codec.mixkvq.QuerySpan;
+import dev.kvasir.codec.mixkvq.Salience;
+import dev.kvasir.codec.mixkvq.Thresholds;
+import dev.kvasir.error.InvalidInputException;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -25,6 +30,23 @@ class PageKindTest {
         .isEqualTo(new PageKind(new WidthFormat(), 0, 128, 1));
     assertThat(PageKind.of(CacheSpec.parse("patternkv:4,rope=static,sinks=16")))
         .isEqualTo(new PageKind(new PatternFormat(4, 32, true, 0.05), 128, 128, 16));
+    assertThat(PageKind.of(CacheSpec.parse("mixkvq,high=3,mid=2")))
+        .isEqualTo(
+            new PageKind(
+                new MixedFormat(new Thresholds(3, 2), Salience.QUERY, QuerySpan.WINDOW, 1),
+                32,
+                128,
+                32));
+    assertThat(
+            PageKind.of(
+                CacheSpec.parse(
+                    "mixkvq,high=3,mid=2,salience=error,queries=sequence,residual=384,group=128,sinks=0")))
+        .isEqualTo(
+            new PageKind(
+                new MixedFormat(new Thresholds(3, 2), Salience.ERROR, QuerySpan.SEQUENCE, 3),
+                128,
+                128,
+                0));
   }
 
   @ParameterizedTest
@@ -36,8 +58,9 @@ class PageKindTest {
         "patternkv:3,rope=static | the cache 'patternkv:3,rope=static' has 3 bits for keys and 3 for values; on a device expected 2 or 4 for both",
         "pmkvq:2,budget=1MiB,shift=direct | the cache 'pmkvq:2,budget=1MiB,shift=direct' has keys by token, another shift, pages that are born wide or the pool's budget; on a device expected none of these",
         "pmkvq:2,budget=1MiB,widths=profile | the cache 'pmkvq:2,budget=1MiB,widths=profile' has widths of a profile; on a device expected widths=same",
-        "rotatekv:2 | the cache 'rotatekv:2' cannot lie on a device; expected fp16, kivi, patternkv or pmkvq",
-        "fp32 | the cache 'fp32' cannot lie on a device; expected fp16, kivi, patternkv or pmkvq",
+        "rotatekv:2 | the cache 'rotatekv:2' cannot lie on a device; expected fp16, kivi, mixkvq, patternkv or pmkvq there, or --device cpu",
+        "fp32 | the cache 'fp32' cannot lie on a device; expected fp16, kivi, mixkvq, patternkv or pmkvq there, or --device cpu",
+        "mixkvq,lookup=fast | the cache 'mixkvq,lookup=fast' has lookup=fast; on a device expected exact",
         "kivi:3 | the cache 'kivi:3' has 3 bits for keys and 3 for values; on a device expected 2 or 4 for both",
         "kivi:2,v=4 | the cache 'kivi:2,v=4' has 2 bits for keys and 4 for values; on a device expected 2 or 4 for both",
         "kivi:2,widths=profile | the cache 'kivi:2,widths=profile' has widths of a profile; on a device expected the same in all layers",
@@ -50,5 +73,15 @@ class PageKindTest {
     assertThatThrownBy(() -> PageKind.of(CacheSpec.parse(spec)))
         .isInstanceOf(DeviceRefusal.class)
         .hasMessage(sentence);
+  }
+
+  /** Before a profile is known a kind can be told; a cache needs its thresholds. */
+  @Test
+  void tiersNeedThresholds() {
+    CacheSpec spec = CacheSpec.parse("mixkvq");
+    assertThat(PageKind.of(spec).format()).isInstanceOf(MixedFormat.class);
+    assertThatThrownBy(() -> PageKind.of(spec, Optional.empty()))
+        .isInstanceOf(InvalidInputException.class)
+        .hasMessageStartingWith("the cache 'mixkvq' has no thresholds; find them with");
   }
 }

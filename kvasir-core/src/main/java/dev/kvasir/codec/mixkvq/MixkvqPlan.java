@@ -23,7 +23,7 @@ import java.util.TreeSet;
  * @param mid salience above which a channel has four bits; the same
  * @param residual tokens that are sealed together and share their tiers: whole pages
  */
-record MixkvqPlan(
+public record MixkvqPlan(
     OptionalDouble high,
     OptionalDouble mid,
     int group,
@@ -40,7 +40,7 @@ record MixkvqPlan(
   private static final int DEFAULT_WINDOW = 128;
   private static final double MOST_THRESHOLD = 1e9;
 
-  static MixkvqPlan of(SpecText spec) {
+  public static MixkvqPlan of(SpecText spec) {
     spec.requireKeys(
         "high", "mid", "group", "residual", "sinks", "window", "salience", "queries", "lookup");
     if (spec.hasBits()) {
@@ -102,9 +102,13 @@ record MixkvqPlan(
             shape.values());
     MixkvqSettings settings =
         new MixkvqSettings(thresholds, salience, queries, group, residual / Page.TOKENS, lookups);
-    MixkvqCodec codec =
-        new MixkvqCodec(sizes, settings, part(host).map(part -> part.shares(salience, thresholds)));
+    MixkvqCodec codec = new MixkvqCodec(sizes, settings, shares(host, thresholds));
     return new CacheSettings(Precision.F16, sinks, window, Optional.of(codec));
+  }
+
+  /** How large tiers usually are, where a profile says it. */
+  public Optional<TierShares> shares(CacheHost host, Thresholds thresholds) {
+    return part(host).map(part -> part.shares(salience, thresholds));
   }
 
   private static Optional<MixkvqProfile> part(CacheHost host) {
@@ -112,7 +116,7 @@ record MixkvqPlan(
   }
 
   /** The user's thresholds, and the profile's where the user has given none. */
-  private Optional<Thresholds> thresholds(CacheHost host) {
+  public Optional<Thresholds> thresholds(CacheHost host) {
     Optional<Thresholds> tuned = part(host).map(part -> part.thresholds(salience));
     if (tuned.isEmpty() && (high.isEmpty() || mid.isEmpty())) {
       return Optional.empty();
@@ -123,7 +127,10 @@ record MixkvqPlan(
         new Thresholds((float) high.orElse(profileHigh), (float) mid.orElse(profileMid)));
   }
 
-  private Thresholds required(CacheHost host) {
+  /**
+   * @throws InvalidInputException where neither has any
+   */
+  public Thresholds required(CacheHost host) {
     return thresholds(host)
         .orElseThrow(
             () ->

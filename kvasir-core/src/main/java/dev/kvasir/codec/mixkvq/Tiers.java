@@ -8,7 +8,7 @@ package dev.kvasir.codec.mixkvq;
  * @param high how many are kept as they are
  * @param mid how many have four bits
  */
-record Tiers(int[] order, int high, int mid) {
+public record Tiers(int[] order, int high, int mid) {
   private static final int QUAD = 4;
   private static final int HIGH = 0;
   private static final int MID = 1;
@@ -21,7 +21,7 @@ record Tiers(int[] order, int high, int mid) {
    *
    * @param salience of a head's channels, from {@code at} on
    */
-  static Tiers of(float[] salience, int at, int channels, Thresholds thresholds) {
+  public static Tiers of(float[] salience, int at, int channels, Thresholds thresholds) {
     int[] tier = new int[channels];
     int[] sizes = new int[3];
     for (int i = 0; i < channels; i++) {
