@@ -26,6 +26,9 @@ public final class StepLoop {
    */
   private static final double MOST_WAIT = 0.15;
 
+  /** Steps that prompts may be put off for while those who wait for a token are packing. */
+  private static final int PACKING_STEPS = 2;
+
   private static final int PROCESSORS = Runtime.getRuntime().availableProcessors();
 
   private final Engine engine;
@@ -110,6 +113,7 @@ public final class StepLoop {
     try {
       move(sequence, State.DONE);
       live.remove(sequence);
+      packed.signal(); // it will not, and nobody need wait for it
     } finally {
       lock.unlock();
     }
@@ -262,13 +266,13 @@ public final class StepLoop {
 
   /**
    * While all who wait for a token are packing or being told one, a step would have prompts alone:
-   * it would take processors from the packing, and then they would wait for its end. The time of a
-   * step is the most that it is put off.
+   * it would take processors from the packing, and then they would wait for its end. The time of
+   * {@link #PACKING_STEPS} steps is the most that it is put off.
    */
   private void awaitPacking() {
     lock.lock();
     try {
-      long left = stepNanos;
+      long left = PACKING_STEPS * stepNanos;
       while (left > 0 && decodersPacking > 0 && !isAnyDecoderReady()) {
         left = packed.awaitNanos(left);
       }
@@ -309,7 +313,10 @@ public final class StepLoop {
     }
   }
 
-  /** Rows that decode, then tokens of prompts: the first to arrive is the first to be read. */
+  /**
+   * Rows that decode, then tokens of prompts: the first to arrive is the first to be read, and what
+   * is too little for another row of it may do for one of a later prompt with a shorter past.
+   */
   private void fillBatch() {
     for (int i = 0; i < stepping.size(); i++) {
       if (!stepping.get(i).readsPrompt()) {
