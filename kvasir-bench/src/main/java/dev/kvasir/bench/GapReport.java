@@ -53,6 +53,20 @@ record GapReport(List<Gap> gaps) {
     return new GapReport(gaps);
   }
 
+  /**
+   * The same gaps where they begin: from the end of one step that a stream had a row in to that of
+   * the next. What is longer at the client was lost on the way there.
+   */
+  static GapReport inTheLoop(UsualGap usual, long from, List<Event> events) {
+    List<Event> steps =
+        events.stream()
+            .filter(event -> event.streamRows() > 0 && event.end() >= from)
+            .sorted(Comparator.comparingLong(Event::end))
+            .toList();
+    List<Long> ends = steps.stream().map(Event::end).toList();
+    return of(usual, steps.isEmpty() ? 0 : steps.getFirst().streamTokens(), ends, events);
+  }
+
   /** A pause stops a step as well: it is not counted twice. */
   private static Gap gap(long begin, long end, double usual, List<Event> events) {
     Map<Kind, Double> millis = new EnumMap<>(Kind.class);
@@ -66,6 +80,11 @@ record GapReport(List<Gap> gaps) {
     }
     double paused = millis.getOrDefault(Kind.COLLECTOR, 0.0);
     millis.computeIfPresent(Kind.STEP, (kind, all) -> Math.max(0, all - paused));
+    double beside =
+        Math.min(
+            millis.getOrDefault(Kind.STEP, 0.0), millis.getOrDefault(Kind.BESIDE_PACKING, 0.0));
+    millis.computeIfPresent(Kind.STEP, (kind, all) -> all - beside);
+    millis.computeIfPresent(Kind.BESIDE_PACKING, (kind, all) -> beside);
     // Others step while a stream packs.
     double packed = millis.getOrDefault(Kind.PACKING, 0.0);
     millis.computeIfPresent(Kind.STEP, (kind, all) -> Math.max(0, all - packed));
@@ -79,12 +98,18 @@ record GapReport(List<Gap> gaps) {
     return sorted.get((int) (share * (sorted.size() - 1)));
   }
 
-  void print(PrintStream out) {
+  /** How long gaps were, and how many were long. */
+  void printTimes(String where, PrintStream out) {
+    if (gaps.isEmpty()) {
+      return;
+    }
     List<Gap> sorted = gaps.stream().sorted(Comparator.comparingDouble(Gap::times)).toList();
     out.printf(
         Locale.ROOT,
-        "  of %d gaps, in times of one alone at that length: median %.1f (%.2f ms), 99th of a"
-            + " hundred %.1f (%.2f), 999th of a thousand %.1f (%.2f), slowest %.1f (%.2f)%n",
+        "  %s, of %d gaps, in times of one alone at that length: median %.1f (%.2f ms), 99th of a"
+            + " hundred %.1f (%.2f), 999th of a thousand %.1f (%.2f), slowest %.1f (%.2f), %d"
+            + " beyond %.0f%n",
+        where,
         gaps.size(),
         at(0.5, sorted).times(),
         at(0.5, sorted).length(),
@@ -93,8 +118,22 @@ record GapReport(List<Gap> gaps) {
         at(0.999, sorted).times(),
         at(0.999, sorted).length(),
         at(1, sorted).times(),
-        at(1, sorted).length());
-    List<Gap> slow = sorted.reversed().stream().filter(gap -> gap.times() > LONG).toList();
+        at(1, sorted).length(),
+        slow().size(),
+        LONG);
+  }
+
+  /** The longest first. */
+  private List<Gap> slow() {
+    return gaps.stream()
+        .filter(gap -> gap.times() > LONG)
+        .sorted(Comparator.comparingDouble(Gap::times).reversed())
+        .toList();
+  }
+
+  /** What those that were long were filled with. */
+  void printCauses(PrintStream out) {
+    List<Gap> slow = slow();
     out.printf(Locale.ROOT, "  %d beyond %.0f times the usual one, mostly by:", slow.size(), LONG);
     for (Kind kind : Kind.values()) {
       long count = slow.stream().filter(gap -> gap.cause() == kind).count();

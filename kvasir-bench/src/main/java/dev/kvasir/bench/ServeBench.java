@@ -10,11 +10,13 @@ import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.cli.arguments.OptionValue;
 import dev.kvasir.engine.StepWatch;
+import dev.kvasir.format.WholeFile;
 import dev.kvasir.kernel.KernelChoice;
 import dev.kvasir.server.KvasirServer;
 import dev.kvasir.server.ServerOptions;
 import dev.kvasir.server.watch.ServerLog;
 import java.io.PrintStream;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -102,6 +104,15 @@ final class ServeBench implements Callable<Integer> {
       description = "Of sessions that memory is filled with (default: ${DEFAULT-VALUE}).")
   private int sessionTokens;
 
+  @Option(
+      names = "--trace",
+      paramLabel = "FILE",
+      description = {
+        "Write what the process did while the long prompts were read, a line each: what, begin and",
+        "  end in ns, rows of streams, rows of prompts, tokens of the first stream."
+      })
+  private Path traceFile;
+
   ServeBench(PrintStream out, PrintStream err) {
     this.out = out;
     this.err = err;
@@ -113,6 +124,9 @@ final class ServeBench implements Callable<Integer> {
     List<CacheSpec> fits = DecodeBench.specs(fitting);
     OptionValue.atLeastOne("--seconds", seconds);
     OptionValue.atLeast("--tokens", tokens, 2);
+    if (traceFile != null) {
+      WholeFile.checkWritable(traceFile);
+    }
     int most = Math.max(1, Arrays.stream(clients).max().orElse(1));
     try (Model loaded = load(Long.MAX_VALUE)) {
       out.printf(
@@ -256,6 +270,7 @@ final class ServeBench implements Callable<Integer> {
           threads.submit(
               () -> client.ask(start, loaded.config().contextLength() - 100, allRead::get));
       Thread.sleep(500);
+      ProcessorTime begin = ProcessorTime.now();
       long arrived = System.nanoTime();
       List<Future<StreamClient.Outcome>> readers = new ArrayList<>();
       for (int i = 0; i < LONG_PROMPTS; i++) {
@@ -263,10 +278,12 @@ final class ServeBench implements Callable<Integer> {
         prompt[0] = 400 + i; // nothing in common with the others
         readers.add(threads.submit(() -> client.ask(prompt, 2, () -> false)));
       }
-      for (Future<StreamClient.Outcome> reader : readers) {
-        reader.get();
+      double[] firsts = new double[LONG_PROMPTS];
+      for (int i = 0; i < LONG_PROMPTS; i++) {
+        firsts[i] = readers.get(i).get().firstTokenMillis() / 1e3;
       }
       double read = (System.nanoTime() - arrived) / 1e9;
+      ProcessorTime spent = ProcessorTime.now().since(begin);
       allRead.set(true);
       loaded.watchSteps(StepWatch.NOBODY);
       List<Long> all = stream.get().arrivals();
@@ -283,7 +300,20 @@ final class ServeBench implements Callable<Integer> {
           LONG_PROMPTS,
           length,
           read);
-      GapReport.of(alone, before, beside, trace.events()).print(out);
+      List<StreamTrace.Event> events = trace.events();
+      GapReport atClient = GapReport.of(alone, before, beside, events);
+      GapReport.inTheLoop(alone, arrived, events).printTimes("in the server's loop", out);
+      atClient.printTimes("at the client", out);
+      atClient.printCauses(out);
+      out.printf("  meanwhile: %s%n", spent.text());
+      out.printf(
+          Locale.ROOT,
+          "  first tokens of those prompts after %.1f s (median), %.1f s (last)%n",
+          Race.median(firsts),
+          Arrays.stream(firsts).max().orElse(0));
+      if (traceFile != null) {
+        Files.write(traceFile, trace.lines(arrived));
+      }
     }
   }
 

@@ -2,6 +2,7 @@ package dev.kvasir.bench;
 
 import com.sun.management.GarbageCollectionNotificationInfo;
 import com.sun.management.GcInfo;
+import dev.kvasir.engine.Batch;
 import dev.kvasir.engine.StepWatch;
 import java.lang.management.GarbageCollectorMXBean;
 import java.lang.management.ManagementFactory;
@@ -19,6 +20,7 @@ final class StreamTrace implements StepWatch, AutoCloseable {
   /** What may make a token late. */
   enum Kind {
     STEP("a step"),
+    BESIDE_PACKING("a step while a prompt was packed"),
     PACKING("packing its own pages"),
     COLLECTOR("the garbage collector"),
     REST("between steps");
@@ -32,9 +34,24 @@ final class StreamTrace implements StepWatch, AutoCloseable {
 
   /**
    * @param begin by {@link System#nanoTime}, as {@code end}
-   * @param rows of a step; 0 for others
+   * @param streamRows of a step, those of sequences that waited for their next token; 0 for others
+   * @param promptRows of a step; 0 for others
+   * @param streamTokens that the first of the streams had; below 0 where there was none
    */
-  record Event(Kind kind, long begin, long end, int rows) {
+  record Event(Kind kind, long begin, long end, int streamRows, int promptRows, int streamTokens) {
+    static Event of(Kind kind, long begin, long end) {
+      return new Event(kind, begin, end, 0, 0, -1);
+    }
+
+    int rows() {
+      return streamRows + promptRows;
+    }
+
+    String line(long from) {
+      return "%s,%d,%d,%d,%d,%d"
+          .formatted(kind, begin - from, end - from, streamRows, promptRows, streamTokens);
+    }
+
     long within(long from, long to) {
       return Math.max(0, Math.min(end, to) - Math.max(begin, from));
     }
@@ -52,7 +69,7 @@ final class StreamTrace implements StepWatch, AutoCloseable {
   }
 
   /** Collectors tell of their cycles as well, during which the rest goes on. */
-  private static List<GarbageCollectorMXBean> pausing() {
+  static List<GarbageCollectorMXBean> pausing() {
     return ManagementFactory.getGarbageCollectorMXBeans().stream()
         .filter(bean -> bean instanceof NotificationEmitter)
         .filter(bean -> !bean.getName().matches(".*(Cycles|Concurrent).*"))
@@ -64,25 +81,30 @@ final class StreamTrace implements StepWatch, AutoCloseable {
       GcInfo pause = GarbageCollectionNotificationInfo.from(data).getGcInfo();
       long begin = virtualMachineBegin + pause.getStartTime() * 1_000_000;
       long end = virtualMachineBegin + pause.getEndTime() * 1_000_000;
-      events.add(new Event(Kind.COLLECTOR, begin, end, 0));
+      events.add(Event.of(Kind.COLLECTOR, begin, end));
     }
   }
 
   @Override
-  public void stepped(long begin, long end, int rows, int decoding) {
-    events.add(new Event(Kind.STEP, begin, end, rows));
+  public void stepped(long begin, long end, Batch batch, int decodingRows) {
+    int length = decodingRows > 0 ? batch.position(0) : -1;
+    int prompts = batch.rows() - decodingRows;
+    events.add(new Event(Kind.STEP, begin, end, decodingRows, prompts, length));
   }
 
-  /** Others pack beside steps; a stream waits for its own packing. */
   @Override
   public void packed(long begin, long end, boolean ofPrompt) {
-    if (!ofPrompt) {
-      events.add(new Event(Kind.PACKING, begin, end, 0));
-    }
+    Kind kind = ofPrompt ? Kind.BESIDE_PACKING : Kind.PACKING;
+    events.add(Event.of(kind, begin, end));
   }
 
   List<Event> events() {
     return List.copyOf(events);
+  }
+
+  /** One line for each event, with times from {@code from} on. */
+  List<String> lines(long from) {
+    return events.stream().map(event -> event.line(from)).toList();
   }
 
   @Override

@@ -15,13 +15,13 @@ class GapReportTest {
 
   private final List<Event> events =
       List.of(
-          new Event(Kind.STEP, 0, 2 * MS, 6),
-          new Event(Kind.STEP, 2 * MS, 11 * MS, 40),
-          new Event(Kind.PACKING, 12 * MS, 18 * MS, 0),
-          new Event(Kind.STEP, 12 * MS, 20 * MS, 5),
-          new Event(Kind.STEP, 21 * MS, 29 * MS, 6),
-          new Event(Kind.COLLECTOR, 22 * MS, 28 * MS, 0),
-          new Event(Kind.STEP, 38 * MS, 39 * MS, 6));
+          new Event(Kind.STEP, 0, 2 * MS, 1, 5, 0),
+          new Event(Kind.STEP, 2 * MS, 11 * MS, 1, 39, 0),
+          Event.of(Kind.PACKING, 12 * MS, 18 * MS),
+          new Event(Kind.STEP, 12 * MS, 20 * MS, 1, 4, 0),
+          new Event(Kind.STEP, 21 * MS, 29 * MS, 1, 5, 0),
+          Event.of(Kind.COLLECTOR, 22 * MS, 28 * MS),
+          new Event(Kind.STEP, 38 * MS, 39 * MS, 1, 5, 0));
 
   private final GapReport report =
       GapReport.of(
@@ -37,6 +37,31 @@ class GapReportTest {
   }
 
   @Test
+  void aStepIsToldFromOneThatSharedProcessorsWithAPromptsPacking() {
+    List<Event> packed =
+        List.of(
+            new Event(Kind.STEP, 0, 9 * MS, 1, 3, 0),
+            Event.of(Kind.BESIDE_PACKING, MS, 8 * MS),
+            Event.of(Kind.BESIDE_PACKING, 10 * MS, 11 * MS));
+    GapReport gaps = GapReport.of(new UsualGap(0, 2, 1000, 2), 0, List.of(0L, 10 * MS), packed);
+    assertThat(gaps.gaps().getFirst().cause()).isEqualTo(Kind.BESIDE_PACKING);
+    assertThat(gaps.gaps().getFirst().millis())
+        .containsEntry(Kind.STEP, 2.0)
+        .containsEntry(Kind.BESIDE_PACKING, 7.0);
+  }
+
+  @Test
+  void gapsInTheLoopLieBetweenTheEndsOfStepsThatStreamsHadRowsIn() {
+    List<Event> steps =
+        List.of(
+            new Event(Kind.STEP, 0, 2 * MS, 1, 0, 700),
+            new Event(Kind.STEP, 2 * MS, 5 * MS, 0, 9, -1),
+            new Event(Kind.STEP, 5 * MS, 8 * MS, 1, 2, 701));
+    GapReport loop = GapReport.inTheLoop(new UsualGap(0, 2, 1000, 2), 0, steps);
+    assertThat(loop.gaps().stream().map(GapReport.Gap::times)).containsExactly(3.0);
+  }
+
+  @Test
   void whatIsUsualGrowsWithTheLengthOfTheStream() {
     UsualGap usual = new UsualGap(100, 2, 300, 6);
     assertThat(List.of(usual.at(50), usual.at(100), usual.at(200), usual.at(300), usual.at(900)))
@@ -46,12 +71,15 @@ class GapReportTest {
   @Test
   void theReportSaysHowManyGapsThereWereAndWhatTheLongestWereMadeOf() {
     ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-    report.print(new PrintStream(bytes, true, StandardCharsets.UTF_8));
+    PrintStream out = new PrintStream(bytes, true, StandardCharsets.UTF_8);
+    report.printTimes("at the client", out);
+    report.printCauses(out);
     assertThat(bytes.toString(StandardCharsets.UTF_8))
-        .contains("of 5 gaps", "median 4.5 (9.00 ms)", "slowest 5.0 (10.00)")
         .contains(
-            "4 beyond 3 times the usual one, mostly by: a step 1, packing its own pages 1,"
-                + " the garbage collector 1, between steps 1")
+            "at the client, of 5 gaps", "median 4.5 (9.00 ms)", "slowest 5.0 (10.00), 4 beyond 3")
+        .contains(
+            "4 beyond 3 times the usual one, mostly by: a step 1, a step while a prompt was"
+                + " packed 0, packing its own pages 1, the garbage collector 1, between steps 1")
         .contains("9.00 ms: a step 9.00, up to 40 rows a step");
   }
 

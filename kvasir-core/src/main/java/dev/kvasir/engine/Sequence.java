@@ -6,6 +6,7 @@ import dev.kvasir.sampling.Sampler;
 import dev.kvasir.text.TextStream;
 import java.util.Arrays;
 import java.util.Set;
+import java.util.concurrent.locks.Condition;
 
 /**
  * One text in the making: its tokens, what an engine remembers of them, and, while it is generated,
@@ -27,6 +28,9 @@ public final class Sequence {
    */
   public static final int PROMPT_STEP = 256;
 
+  /** How long a prompt's listener is told nothing, nor asked whether to stop, at the most. */
+  private static final long MOST_UNTOLD_NANOS = 100_000_000;
+
   /** Where a generation stands; the loop's lock guards it. */
   enum State {
     READY,
@@ -47,6 +51,9 @@ public final class Sequence {
   private int length;
 
   State state = State.DONE;
+  Condition called; // when there is something to tell, or it is its thread's turn to run a step
+  boolean packs; // before it is ready again, which takes its time
+  boolean isAwaited; // whether its thread waits for that; the loop's lock guards it
   private Request request;
   private int promptEnd;
   private int promptBegin;
@@ -57,6 +64,7 @@ public final class Sequence {
   private int generated;
   private int picked; // the token that came last; -1 while the prompt is read
   private long promptDone;
+  private long told; // when the listener was
   private Finish finish; // null until it is known
   private Throwable failure;
   private final StringBuilder text = new StringBuilder();
@@ -147,6 +155,7 @@ public final class Sequence {
     picked = -1;
     generated = 0;
     text.setLength(0);
+    told = System.nanoTime();
     // With nothing new to read, the last token is read again for its logits: a rewind that every
     // cache can do which has not been cut before.
     if (cache.length() == length) {
@@ -255,11 +264,24 @@ public final class Sequence {
     }
   }
 
+  /**
+   * Whether it goes on to read its prompt as it is: there are parts of a few tokens, and to tell of
+   * each would take longer than to read them.
+   */
+  boolean readsOnUntold(long now) {
+    return picked < 0
+        && failure == null
+        && finish == null
+        && cache.length() < stepEnd
+        && now - told < MOST_UNTOLD_NANOS;
+  }
+
   /** Tells the listener what has come, and says whether the generation goes on. */
   boolean tell(SequenceListener listener) {
     if (failure != null) {
       return false;
     }
+    told = System.nanoTime();
     if (picked < 0 || generated == 1 && finish == null) {
       listener.prompt(Math.min(cache.length(), promptEnd) - promptBegin, promptEnd - promptBegin);
     }

@@ -9,10 +9,11 @@ public interface StepWatch {
   StepWatch NOBODY = new StepWatch() {};
 
   /**
-   * @param rows tokens of all sequences
-   * @param decoding sequences that wait for their next token, or are being told one
+   * @param batch what the step had, to be looked at within the call
+   * @param decodingRows its first rows, of sequences that waited for their next token; the others
+   *     are of prompts
    */
-  default void stepped(long begin, long end, int rows, int decoding) {}
+  default void stepped(long begin, long end, Batch batch, int decodingRows) {}
 
   /**
    * Pages were made, beside steps that others may have run.
