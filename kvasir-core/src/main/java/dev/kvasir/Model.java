@@ -11,6 +11,7 @@ import dev.kvasir.engine.StepLoop;
 import dev.kvasir.engine.StepWatch;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.GgufFile;
+import dev.kvasir.format.ResourceBytes;
 import dev.kvasir.format.SafetensorsFolder;
 import dev.kvasir.kernel.Crew;
 import dev.kvasir.memory.MemoryPool;
@@ -23,11 +24,8 @@ import dev.kvasir.stored.ProfileHash;
 import dev.kvasir.stored.WeightsHash;
 import dev.kvasir.text.ChatTemplate;
 import dev.kvasir.text.Tokenizer;
-import java.io.IOException;
-import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
 import java.net.URL;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -106,13 +104,9 @@ public final class Model implements AutoCloseable {
 
   /** What methods learned of the bundled model, where it carries that. */
   public static Optional<Profile> bundledProfile() {
-    try (InputStream stream = Model.class.getResourceAsStream(BUNDLED_PROFILE)) {
-      return stream == null
-          ? Optional.empty()
-          : Optional.of(Profile.of("the bundled profile", stream.readAllBytes()));
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+    return Optional.ofNullable(Model.class.getResource(BUNDLED_PROFILE))
+        .map(resource -> ResourceBytes.of(resource, Arena.ofAuto()))
+        .map(bytes -> Profile.of("the bundled profile", bytes));
   }
 
   /** The file of the bundled model, to look into. */
@@ -122,15 +116,12 @@ public final class Model implements AutoCloseable {
       throw new InvalidInputException(
           "no model was given and none is bundled; add the module kvasir-mini to the class path");
     }
-    try (InputStream stream = resource.openStream()) {
-      // The size is known beforehand: reading in pieces and joining them would take twice as long.
-      byte[] bytes = new byte[resource.openConnection().getContentLength()];
-      if (stream.readNBytes(bytes, 0, bytes.length) < bytes.length) {
-        throw new IOException("the bundled model ends early");
-      }
-      return GgufFile.of("kvasir-mini", MemorySegment.ofArray(bytes), Arena.ofShared());
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
+    Arena arena = Arena.ofShared();
+    try {
+      return GgufFile.of("kvasir-mini", ResourceBytes.of(resource, arena), arena);
+    } catch (UncheckedIOException e) {
+      arena.close();
+      throw e;
     }
   }
 

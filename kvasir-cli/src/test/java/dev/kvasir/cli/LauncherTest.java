@@ -135,6 +135,62 @@ class LauncherTest {
     assertThat(run.exitCode()).isZero();
   }
 
+  /** A java that leaves a cache where it is told to, and says something while it is trained. */
+  private String trainableJdk(String saying) throws IOException {
+    Path home = fakeJdk("25.0.3");
+    String script =
+        """
+        #!/bin/bash
+        for option in "$@"; do
+          case "$option" in
+            -XX:AOTCacheOutput=*) echo cache > "${option#*=}"; echo "%s"; exit ;;
+          esac
+        done
+        echo "$@"
+        """;
+    Files.writeString(home.resolve("bin/java"), script.formatted(saying));
+    return home.toString();
+  }
+
+  private static void assumeNativeKernels() {
+    String processor = System.getProperty("os.arch");
+    assumeTrue(
+        System.getProperty("os.name").equals("Linux")
+            && (processor.equals("aarch64") || processor.equals("amd64")),
+        "there are no native kernels for this platform");
+  }
+
+  @Test
+  void whereNativeKernelsServeTheVectorApiIsLeftOutUnlessItIsAskedFor() throws Exception {
+    assumeNativeKernels();
+    Path script = builtCopy();
+    String jdk = trainableJdk("the text goes on");
+    String module = "jdk.incubator.vector";
+    assertThat(launch(script, jdk, "").out()).contains("-XX:AOTCache=").doesNotContain(module);
+    assertThat(launch(script, jdk, "", Map.of(), "inspect", "--kernels").out()).contains(module);
+    for (String[] variable :
+        new String[][] {
+          {"KVASIR_KERNELS", "vector"},
+          {"KVASIR_JAVA_OPTS", "-Dkvasir.kernels=vector"},
+          {"KVASIR_JAVA_OPTS", "-XX:UseAVX=2"}
+        }) {
+      Map<String, String> environment = Map.of(variable[0], variable[1]);
+      assertThat(launch(script, jdk, "", environment, "generate").out())
+          .as("%s=%s", variable[0], variable[1])
+          .contains(module, "-vectors.aot");
+    }
+  }
+
+  @Test
+  void whereNativeKernelsRefusedInTrainingTheVectorApiServes() throws Exception {
+    assumeNativeKernels();
+    Path script = builtCopy();
+    String jdk = trainableJdk("WARNING: scalar kernels serve, which are slow: native refused");
+    for (int i = 0; i < 2; i++) {
+      assertThat(launch(script, jdk, "").out()).contains("jdk.incubator.vector", "-vectors.aot");
+    }
+  }
+
   @Test
   void aGoodJavaHomeGoesFirstAlsoThroughASymbolicLink() throws Exception {
     Path good = fakeJdk("25.0.3");

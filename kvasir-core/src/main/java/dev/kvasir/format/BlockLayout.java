@@ -83,4 +83,19 @@ public sealed interface BlockLayout
       int scalesAt,
       float[] minimums,
       int minimumsAt);
+
+  /**
+   * Unpacks blocks that lie one after another, from the first of all these arrays on.
+   *
+   * @param blocks whole blocks, as many as codes ask for
+   */
+  default void unpackAll(byte[] blocks, byte[] codes, float[] scales, float[] minimums) {
+    MemorySegment source = MemorySegment.ofArray(blocks);
+    int count = codes.length / blockLength();
+    for (int block = 0; block < count; block++) {
+      int group = block * groupsPerBlock();
+      long at = (long) block * blockBytes();
+      unpack(source, at, codes, block * blockLength(), scales, group, minimums, group);
+    }
+  }
 }

@@ -38,8 +38,12 @@ public final class SafetensorsFile implements TensorSource {
   /** Maps the file for as long as a tensor of it is in use; closing it does nothing. */
   public static SafetensorsFile openLasting(Path file) {
     MappedFile mapped = MappedFile.open(file, Arena.ofAuto());
-    SafetensorsHeader header = SafetensorsHeader.read(mapped.name(), mapped.bytes());
-    return new SafetensorsFile(mapped.name(), header, Optional.empty());
+    return ofLasting(mapped.name(), mapped.bytes());
+  }
+
+  /** A safetensors file in memory that goes with its last user; closing the result does nothing. */
+  public static SafetensorsFile ofLasting(String name, MemorySegment bytes) {
+    return new SafetensorsFile(name, SafetensorsHeader.read(name, bytes), Optional.empty());
   }
 
   /** A safetensors file that already lies in memory; closing the result closes the arena. */

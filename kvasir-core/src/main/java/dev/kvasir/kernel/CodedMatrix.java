@@ -97,9 +97,11 @@ public final class CodedMatrix implements Matrix {
 
   private void setTileFloats(MemorySegment target, int tile, int count, float[] values) {
     float[] placed = new float[groups() * TILE_ROWS];
+    int groups = groups();
     for (int row = 0; row < count; row++) {
-      for (int group = 0; group < groups(); group++) {
-        placed[group * TILE_ROWS + layout.scalePlace(row)] = values[row * groups() + group];
+      int place = layout.scalePlace(row);
+      for (int group = 0; group < groups; group++) {
+        placed[group * TILE_ROWS + place] = values[row * groups + group];
       }
     }
     MemorySegment.copy(placed, 0, target, FLOAT, scalesOffset(tile), placed.length);

@@ -12,6 +12,8 @@ import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.Matrix;
 import dev.kvasir.memory.CountedArena;
 import dev.kvasir.model.TensorNames.Part;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -22,6 +24,8 @@ import java.util.stream.IntStream;
  * product, without loss; floating-point ones stay where they are mapped.
  */
 final class WeightsLoader {
+  private static final float[] NO_MINIMUMS = {};
+
   private final ModelConfig config;
   private final TensorSource file;
   private final TensorNames names;
@@ -204,7 +208,7 @@ final class WeightsLoader {
     int count = Math.min(CodedMatrix.TILE_ROWS, matrix.rows() - firstRow);
     byte[] codes = new byte[count * columns];
     float[] scales = new float[count * matrix.groups()];
-    float[] minimums = new float[count * matrix.groups()];
+    float[] minimums = matrix.hasMinimums() ? new float[count * matrix.groups()] : NO_MINIMUMS;
     unpack(tensor, (long) firstRow * columns, codes, scales, minimums);
     matrix.setTile(tile, count, codes, scales, minimums);
   }
@@ -212,15 +216,10 @@ final class WeightsLoader {
   /** Rows are whole blocks and lie one after another, so they unpack as one run of blocks. */
   private void unpack(
       Tensor tensor, long firstValue, byte[] codes, float[] scales, float[] minimums) {
-    BlockLayout layout = tensor.type().layout();
-    long offset = tensor.type().bytesFor(firstValue);
-    int blocks = codes.length / layout.blockLength();
-    for (int block = 0; block < blocks; block++) {
-      int group = block * layout.groupsPerBlock();
-      long at = offset + (long) block * layout.blockBytes();
-      layout.unpack(
-          tensor.data(), at, codes, block * layout.blockLength(), scales, group, minimums, group);
-    }
+    GgmlType type = tensor.type();
+    MemorySegment blocks =
+        tensor.data().asSlice(type.bytesFor(firstValue), type.bytesFor(codes.length));
+    type.layout().unpackAll(blocks.toArray(ValueLayout.JAVA_BYTE), codes, scales, minimums);
     checkFinite(tensor, "scale", scales);
     checkFinite(tensor, "minimum", minimums);
   }

@@ -6,7 +6,6 @@ import dev.kvasir.format.SafetensorsBytes;
 import dev.kvasir.format.SafetensorsFile;
 import dev.kvasir.format.Tensor;
 import dev.kvasir.format.WholeFile;
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
@@ -84,12 +83,9 @@ public final class Profile {
     return Files.exists(file) ? open(file).requireModel(model, modelName) : empty(model);
   }
 
-  /** A profile's bytes, as a resource holds them. */
-  public static Profile of(String name, byte[] bytes) {
-    try (SafetensorsFile file =
-        SafetensorsFile.of(name, MemorySegment.ofArray(bytes), Arena.ofShared())) {
-      return of(file, Profile::copy);
-    }
+  /** A profile's bytes, as a resource holds them; they are read where they lie. */
+  public static Profile of(String name, MemorySegment bytes) {
+    return of(SafetensorsFile.ofLasting(name, bytes), UnaryOperator.identity());
   }
 
   private static Profile of(SafetensorsFile file, UnaryOperator<MemorySegment> kept) {

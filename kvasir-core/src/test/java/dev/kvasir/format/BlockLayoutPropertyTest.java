@@ -49,6 +49,32 @@ class BlockLayoutPropertyTest {
     }
   }
 
+  @Property(tries = 200, seed = "20260104")
+  void severalBlocksUnpackAsEachDoes(@ForAll("quantized") GgmlType type, @ForAll long contents) {
+    int blocks = 3;
+    byte[] bytes = RandomBlocks.of(type, blocks, contents);
+    BlockLayout layout = type.layout();
+    int groups = layout.groupsPerBlock();
+    byte[] codes = new byte[blocks * layout.blockLength()];
+    float[] scales = new float[blocks * groups];
+    float[] minimums = layout.hasMinimums() ? new float[blocks * groups] : new float[0];
+
+    layout.unpackAll(bytes, codes, scales, minimums);
+
+    for (int i = 0; i < blocks; i++) {
+      int at = i * layout.blockBytes();
+      Unpacked alone = Unpacked.of(layout, Arrays.copyOfRange(bytes, at, at + layout.blockBytes()));
+      int code = i * layout.blockLength();
+      assertThat(Arrays.copyOfRange(codes, code, code + layout.blockLength()))
+          .isEqualTo(alone.codes);
+      assertThat(Arrays.copyOfRange(scales, i * groups, (i + 1) * groups)).isEqualTo(alone.scales);
+      if (layout.hasMinimums()) {
+        assertThat(Arrays.copyOfRange(minimums, i * groups, (i + 1) * groups))
+            .isEqualTo(alone.minimums);
+      }
+    }
+  }
+
   @Property(seed = "20260103")
   void unpackingWritesItsOwnPartOfTheArraysOnly(
       @ForAll("quantized") GgmlType type, @ForAll long contents) {

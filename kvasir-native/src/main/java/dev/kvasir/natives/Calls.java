@@ -78,12 +78,20 @@ final class Calls {
     lanes = count;
   }
 
-  static MethodHandle code(String name, MemoryLayout... arguments) {
-    return function(name, forCodes(), FunctionDescriptor.ofVoid(arguments));
-  }
-
   static MethodHandle floats(String name, MemoryLayout... arguments) {
     return function(name, forFloats(), FunctionDescriptor.ofVoid(arguments));
+  }
+
+  static WideCall wideCode(String name) {
+    return new WideCall(function(name, forCodes(), WideCall.TYPE));
+  }
+
+  static WideCall wide(String name) {
+    return new WideCall(function(name, forFloats(), WideCall.TYPE));
+  }
+
+  static NarrowCall narrow(String name) {
+    return new NarrowCall(function(name, forFloats(), NarrowCall.TYPE));
   }
 
   /** A function that needs AMX; null where there is none. */

@@ -4,10 +4,15 @@ import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import java.io.IOException;
 import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.LongBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.EnumSet;
 import java.util.Set;
 
@@ -26,7 +31,7 @@ final class Processor {
     };
   }
 
-  /** Bits of getauxval(AT_HWCAP), from the kernel's header for aarch64. */
+  /** Bits of AT_HWCAP, from the kernel's header for aarch64. */
   private static Set<Instructions> linuxArm() {
     long features = auxiliaryValue(16);
     Set<Instructions> found = EnumSet.of(Instructions.NEON);
@@ -36,16 +41,26 @@ final class Processor {
     return found;
   }
 
-  @SuppressWarnings("restricted") // a function of the C library that only reads
+  /**
+   * What the kernel told this process at its start, pairs of a type and a value. The C library's
+   * getauxval says the same and would have to be linked; 0 where it is not told.
+   */
   private static long auxiliaryValue(long type) {
-    Linker linker = Linker.nativeLinker();
-    MemorySegment address = linker.defaultLookup().find("getauxval").orElseThrow();
-    MethodHandle function =
-        linker.downcallHandle(address, FunctionDescriptor.of(JAVA_LONG, JAVA_LONG));
     try {
-      return (long) function.invokeExact(type);
-    } catch (Throwable e) {
-      throw Calls.unexpected(e);
+      LongBuffer pairs =
+          ByteBuffer.wrap(Files.readAllBytes(Path.of("/proc/self/auxv")))
+              .order(ByteOrder.nativeOrder())
+              .asLongBuffer();
+      while (pairs.remaining() > 1) {
+        long found = pairs.get();
+        long value = pairs.get();
+        if (found == type) {
+          return value;
+        }
+      }
+      return 0;
+    } catch (IOException e) {
+      return 0;
     }
   }
 
