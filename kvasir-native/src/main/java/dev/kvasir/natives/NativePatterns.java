@@ -49,7 +49,6 @@ final class NativePatterns implements PatternKernels {
           ADDRESS,
           ADDRESS,
           ADDRESS,
-          ADDRESS,
           JAVA_INT);
 
   private static final MethodHandle SPANS =
@@ -66,10 +65,12 @@ final class NativePatterns implements PatternKernels {
       int[] picked,
       int pickedAt,
       int count,
-      int depth,
+      int pairs,
       float[] c,
       int cAt,
       int cStride) {
+    int depth = 2 * pairs;
+    Bounds.checkMultiple("pairs", pairs, 16);
     Bounds.check(a.length, 0, aRows, depth, depth);
     Bounds.check(picked.length, pickedAt, count);
     Bounds.check(c.length, cAt, aRows, cStride, count);
@@ -85,7 +86,7 @@ final class NativePatterns implements PatternKernels {
             MemorySegment.ofArray(picked),
             pickedAt + j,
             some,
-            depth,
+            pairs,
             MemorySegment.ofArray(c),
             cAt + j,
             cStride);
@@ -161,7 +162,6 @@ final class NativePatterns implements PatternKernels {
     Bounds.check(cosines.length, 0, (fan + 1) * pairs);
     Bounds.check(sines.length, 0, (fan + 1) * pairs);
     Bounds.check(backSines.length, 0, (fan + 1) * pairs);
-    Bounds.check(room.length, 0, PatternKernels.turningRoom(fan, pairs));
     Bounds.check(c.length, 0, aRows, cStride, count);
     checkRows(b.length / depth, picked, 0, count);
     try {
@@ -176,7 +176,6 @@ final class NativePatterns implements PatternKernels {
           MemorySegment.ofArray(cosines),
           MemorySegment.ofArray(sines),
           MemorySegment.ofArray(backSines),
-          MemorySegment.ofArray(room),
           MemorySegment.ofArray(c),
           cStride);
     } catch (Throwable e) {
