@@ -212,7 +212,7 @@ EXPORT void KERNEL(turned_scores)(const uint8_t *rows, const uint8_t *indices, i
   for (i32 token = first; token < end; token += SCORED_TOGETHER) {
     i32 some = end - token < SCORED_TOGETHER ? end - token : SCORED_TOGETHER;
     turned_vectors(&from, token, token + some, pairs, room);
-    KERNEL(products)(queries, 0, width, count, room, 0, width, some, width, scores, token, PAGE);
+    products(queries, width, count, room, width, some, width, scores + token, PAGE);
   }
 }
 
