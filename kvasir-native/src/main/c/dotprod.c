@@ -3,3 +3,4 @@
 #include "coded.h"
 #include "dots.h"
 #include "manydots.h"
+#include "columnsums.h"

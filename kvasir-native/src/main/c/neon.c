@@ -9,3 +9,4 @@
 #include "patterns.h"
 #include "codebooks.h"
 #include "rowcodes.h"
+#include "columnsums.h"

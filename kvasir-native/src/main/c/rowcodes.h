@@ -260,7 +260,7 @@ INLINE Ints spread_bytes(uint8x16_t bytes, const int from) {
 }
 
 INLINE void decode_step(const Step *step, const Row *row, i32 at, const i64 half, const float *cosines,
-                        const float *sines, float *out, const int x_coded, const int y_coded, const int turning) {
+                        const float *sines, float *out, const int x_coded, const int y_coded) {
   uint8x16_t nibbles = vld1q_u8(row->nibbles + at);
   Ints x_bytes[2], y_bytes[2];
   UNROLL for (int i = 0; i < 2; i++) {
@@ -284,19 +284,14 @@ INLINE void decode_step(const Step *step, const Row *row, i32 at, const i64 half
       y = add(y, all(0));
     }
     float *to = out + at + LANES * v;
-    if (turning) {
-      turn_pairs(x, y, load(cosines + at + LANES * v), load(sines + at + LANES * v), to, to + half);
-    } else {
-      store(to, x);
-      store(to + half, y);
-    }
+    turn_pairs(x, y, load(cosines + at + LANES * v), load(sines + at + LANES * v), to, to + half);
   }
 }
 
 INLINE void decode_one(const Step *step, const Row *row, i32 first, const i32 end, const i64 half,
-                       const float *cosines, const float *sines, float *out, const int turning) {
+                       const float *cosines, const float *sines, float *out) {
   for (i32 at = first; at < end; at += STEP, step++) {
-#define DECODE(x, y) decode_step(step, row, at, half, cosines, sines, out, x, y, turning)
+#define DECODE(x, y) decode_step(step, row, at, half, cosines, sines, out, x, y)
     if (step->x_coded && step->y_coded) {
       DECODE(1, 1);
     } else if (step->x_coded) {
@@ -310,30 +305,27 @@ INLINE void decode_one(const Step *step, const Row *row, i32 first, const i32 en
   }
 }
 
-// Channels of some rows of a band from the panel's first on, one row after another: turned by their tokens, or as they
-// are.
+// Channels of some rows of a band from the panel's first on, one row after another, turned by their tokens.
 INLINE void decode_panel(const Panel *panel, const Row *rows, i32 count, const uint8_t *tokens, const i32 end,
-                         const i64 half, const float *cosines, const float *sines, float *out, const int turning) {
+                         const i64 half, const float *cosines, const float *sines, float *out) {
   for (i32 i = 0; i < count; i++) {
-    i64 angles = turning ? tokens[i] * half : 0;
-    decode_one(panel->steps, rows + i, panel->first, end, half, cosines + angles, sines + angles, out + i * 2 * half,
-               turning);
+    i64 angles = tokens[i] * half;
+    decode_one(panel->steps, rows + i, panel->first, end, half, cosines + angles, sines + angles, out + i * 2 * half);
   }
 }
 
 INLINE void decode_by_row(const Coded *from, const i32 *band, Panel *panel, const Row *rows, i32 count,
-                          const uint8_t *tokens, const float *cosines, const float *sines, float *out,
-                          const int turning) {
+                          const uint8_t *tokens, const float *cosines, const float *sines, float *out) {
   i32 half = from->width / 2;
   if (half == 32) {
     lay_panel(panel, from, band, 0);
-    decode_panel(panel, rows, count, tokens, 32, 32, cosines, sines, out, turning);
+    decode_panel(panel, rows, count, tokens, 32, 32, cosines, sines, out);
     return;
   }
   for (i32 first = 0; first < half; first += PANEL) {
     lay_panel(panel, from, band, first);
     i32 end = half - first < PANEL ? half : first + PANEL;
-    decode_panel(panel, rows, count, tokens, end, half, cosines, sines, out, turning);
+    decode_panel(panel, rows, count, tokens, end, half, cosines, sines, out);
   }
 }
 #endif
@@ -442,142 +434,12 @@ EXPORT void KERNEL(decoded_products)(const uint8_t *source, i64 offset, const i3
       expect_rows(&from, next, next + after);
       take_rows(&from, codes, bands[1], row, some, rows);
 #if LANES == 4
-      decode_by_row(&from, bands, &panel, rows, some, tokens + row, cosines, sines, vectors, 1);
+      decode_by_row(&from, bands, &panel, rows, some, tokens + row, cosines, sines, vectors);
 #else
       decode_some(&from, bands, rows, some, tokens + row, cosines, sines, vectors, 1);
 #endif
       score_rows(a, a_rows, vectors, some, width, tokens + row, c, c_stride);
     }
-  }
-}
-
-// ---- sums
-
-#if LANES == 4
-// Weights by row of codes and then by row of weights, so that a load has those of four sums.
-INLINE void lay_weights(const float *w, i32 w_rows, i32 count, const uint8_t *tokens, float *weights) {
-  for (i32 i = 0; i < count; i++) {
-    for (i32 r = 0; r < w_rows; r++) weights[(i64)i * w_rows + r] = w[(i64)r * count + tokens[i]];
-  }
-}
-
-#define ADD_BY_LANE(lane) sums[lane][v] = vfmaq_laneq_f32(sums[lane][v], x[v], weight, lane)
-
-// Sixteen channels of vectors for four rows of weights.
-INLINE void add_to_four(const float *vectors, i32 count, i64 width, const float *weights, i64 w_rows, float *out) {
-  Floats sums[4][4], x[4];
-  UNROLL for (int r = 0; r < 4; r++) UNROLL for (int v = 0; v < 4; v++) sums[r][v] = load(out + r * width + 4 * v);
-  for (i32 i = 0; i < count; i++) {
-    Floats weight = load(weights + i * w_rows);
-    UNROLL for (int v = 0; v < 4; v++) {
-      x[v] = load(vectors + i * width + 4 * v);
-      ADD_BY_LANE(0);
-      ADD_BY_LANE(1);
-      ADD_BY_LANE(2);
-      ADD_BY_LANE(3);
-    }
-  }
-  UNROLL for (int r = 0; r < 4; r++) UNROLL for (int v = 0; v < 4; v++) store(out + r * width + 4 * v, sums[r][v]);
-}
-
-// out[r] += sum over i of weights[i][r] * vectors[i]
-INLINE void add_rows(const float *vectors, i32 count, i32 width, const float *weights, i32 w_rows, float *out) {
-  i32 r = 0;
-  for (; r + 4 <= w_rows; r += 4) {
-    for (i32 at = 0; at < width; at += 16) {
-      add_to_four(vectors + at, count, width, weights + r, w_rows, out + (i64)r * width + at);
-    }
-  }
-  for (; r < w_rows; r++) {
-    for (i32 at = 0; at < width; at += 4) {
-      float *to = out + (i64)r * width + at;
-      Floats sum = load(to);
-      for (i32 i = 0; i < count; i++) {
-        sum = fused(all(weights[(i64)i * w_rows + r]), load(vectors + (i64)i * width + at), sum);
-      }
-      store(to, sum);
-    }
-  }
-}
-#else
-INLINE void lay_weights(const float *w, i32 w_rows, i32 count, const uint8_t *tokens, float *weights) {
-  for (i32 r = 0; r < w_rows; r++) {
-    for (i32 i = 0; i < count; i++) weights[(i64)r * count + i] = w[(i64)r * count + tokens[i]];
-  }
-}
-
-// Two parts of all rows of a band for some rows of weights; w (w_rows, page tokens), by row
-INLINE void sum_parts(const Row *rows, i32 count, i32 at, i32 half, const Parts *parts, const float *w, i64 w_stride,
-                      float *out, const int x_coded, const int y_coded, const int far, const int w_rows) {
-  Floats x_sums[4], y_sums[4], x, y;
-  UNROLL for (int r = 0; r < w_rows; r++) {
-    x_sums[r] = load(out + r * 2 * (i64)half + at);
-    y_sums[r] = load(out + r * 2 * (i64)half + half + at);
-  }
-  for (i32 i = 0; i < count; i++) {
-    decode_row(rows + i, at, parts, x_coded, y_coded, far, &x, &y);
-    UNROLL for (int r = 0; r < w_rows; r++) {
-      Floats weight = all(w[r * w_stride + i]);
-      x_sums[r] = fused(weight, x, x_sums[r]);
-      y_sums[r] = fused(weight, y, y_sums[r]);
-    }
-  }
-  UNROLL for (int r = 0; r < w_rows; r++) {
-    store(out + r * 2 * (i64)half + at, x_sums[r]);
-    store(out + r * 2 * (i64)half + half + at, y_sums[r]);
-  }
-}
-
-INLINE void sum_band(const Coded *from, const i32 *band, const Row *rows, const float *w, i64 w_stride, float *out,
-                     const int w_rows) {
-  i32 half = from->width / 2;
-  for (i32 at = 0; at < half; at += LANES) {
-    Parts parts = parts_of(from, band, at);
-#define SUM(x, y, far) sum_parts(rows, band[0], at, half, &parts, w, w_stride, out, x, y, far, w_rows)
-    BY_CODES(parts, SUM);
-#undef SUM
-  }
-}
-#endif
-
-// w (w_rows, rows of all bands), by token; out (w_rows, width); room for the weights and for what rows are made of
-EXPORT void KERNEL(decoded_sums)(const uint8_t *source, i64 offset, const i32 *bands, i32 band_count, i32 width,
-                                 const uint8_t *table, i32 table_stride, const float *lows, const float *steps,
-                                 const float *scales, const uint8_t *tokens, const i32 *picked, const float *w,
-                                 i32 w_rows, i32 count, float *room, float *out) {
-  const Coded from = {source + offset, width, table, table_stride, lows, steps, scales, picked};
-  const uint8_t *codes = from.codes;
-#if LANES == 4
-  float *vectors = aligned(room), *weights = vectors + (i64)(count < ROWS_TOGETHER ? count : ROWS_TOGETHER) * width;
-  Row rows[ROWS_TOGETHER];
-  Panel panel;
-  panel.band = 0;
-#else
-  float *weights = aligned(room);
-  Row *rows = (Row *)(weights + (i64)w_rows * count);
-#endif
-  lay_weights(w, w_rows, count, tokens, weights);
-  i32 row = 0;
-  for (i32 band = 0; band < band_count; band++, bands += band_ints(width)) {
-#if LANES == 4
-    for (i32 end = row + bands[0], some; row < end; row += some, codes += (i64)some * bands[1]) {
-      some = end - row < ROWS_TOGETHER ? end - row : ROWS_TOGETHER;
-      take_rows(&from, codes, bands[1], row, some, rows);
-      decode_by_row(&from, bands, &panel, rows, some, tokens, 0, 0, vectors, 0);
-      add_rows(vectors, some, width, weights + (i64)row * w_rows, w_rows, out);
-    }
-#else
-    take_rows(&from, codes, bands[1], row, bands[0], rows);
-    i32 r = 0;
-    for (; r + 4 <= w_rows; r += 4) {
-      sum_band(&from, bands, rows, weights + (i64)r * count + row, count, out + (i64)r * width, 4);
-    }
-    for (; r < w_rows; r++) {
-      sum_band(&from, bands, rows, weights + (i64)r * count + row, count, out + (i64)r * width, 1);
-    }
-    codes += (i64)bands[0] * bands[1];
-    row += bands[0];
-#endif
   }
 }
 

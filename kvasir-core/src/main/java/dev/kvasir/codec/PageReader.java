@@ -31,7 +31,7 @@ public interface PageReader {
   /**
    * Adds the weighted values of all tokens of a page, the one that was scored last.
    *
-   * @param weights (rows, {@link Page#TOKENS})
+   * @param weights (rows, {@link Page#TOKENS}), none below zero
    * @param mixed (rows, valueDim), added to
    */
   void mix(Page page, int kvHead, float[] weights, int rows, float[] mixed);

@@ -11,8 +11,15 @@ import java.util.List;
  *     <pre>
  * rows, bytes of a row, {@link CodeOctets}: starts, places, masks, slopes, lifts
  * </pre>
+ *
+ * @param columns the same for kernels that read rows in {@link ByteColumns} // (bands, ints)
+ *     <pre>
+ * rows, bytes of a row, n channels with codes
+ * of those: first bit, (channel << 4 | bits)   // (width, 2), the first n are used
+ * half a step of each channel                  // (width)
+ * </pre>
  */
-public record CodeBands(List<RowCodes> layouts, int[] counts, int[] plan) {
+public record CodeBands(List<RowCodes> layouts, int[] counts, int[] plan, int[] columns) {
   /** Rows at the most: a token's place fits a byte. */
   public static final int MOST_ROWS = 128;
 
@@ -34,7 +41,8 @@ public record CodeBands(List<RowCodes> layouts, int[] counts, int[] plan) {
           "%d layouts, %d counts, %d rows; expected as many, and up to %d rows"
               .formatted(layouts.size(), counts.length, rows, MOST_ROWS));
     }
-    return new CodeBands(List.copyOf(layouts), counts.clone(), plan(layouts, counts));
+    return new CodeBands(
+        List.copyOf(layouts), counts.clone(), plan(layouts, counts), columns(layouts, counts));
   }
 
   private static int[] plan(List<RowCodes> layouts, int[] counts) {
@@ -57,6 +65,39 @@ public record CodeBands(List<RowCodes> layouts, int[] counts, int[] plan) {
       }
     }
     return plan;
+  }
+
+  private static int[] columns(List<RowCodes> layouts, int[] counts) {
+    int width = layouts.getFirst().width();
+    int ints = 3 + 3 * width;
+    int[] columns = new int[layouts.size() * ints];
+    for (int band = 0; band < counts.length; band++) {
+      RowCodes codes = layouts.get(band);
+      int at = band * ints;
+      int coded = 0;
+      for (int i = 0; i < width; i++) {
+        if (codes.bits(i) > 0) {
+          columns[at + 3 + 2 * coded] = codes.offset(i);
+          columns[at + 4 + 2 * coded] = i << 4 | codes.bits(i);
+          coded++;
+        }
+        columns[at + 3 + 2 * width + i] = Float.floatToRawIntBits(codes.half(i));
+      }
+      columns[at] = counts[band];
+      columns[at + 1] = codes.rowBytes();
+      columns[at + 2] = coded;
+    }
+    return columns;
+  }
+
+  /** Refuses bands that do not fill {@link ByteColumns}. */
+  public void requireColumns() {
+    for (int count : counts) {
+      if (count % ByteColumns.ROWS != 0) {
+        throw new IllegalArgumentException(
+            "a band has %d rows; expected a multiple of %d".formatted(count, ByteColumns.ROWS));
+      }
+    }
   }
 
   /** As a machine has them whose low bytes come first. */

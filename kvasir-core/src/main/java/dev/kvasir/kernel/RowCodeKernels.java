@@ -56,10 +56,11 @@ public interface RowCodeKernels {
       float[] c);
 
   /**
-   * Weighted sums of vectors, one after another in the order of their rows: {@code out[i] +=
-   * w[i][token] * vector}.
+   * Weighted sums of vectors: {@code out[i] += w[i][token] * vector}, with weights rounded to
+   * integers as {@link ColumnSums} says.
    *
-   * @param w (wRows, rows) by token, {@link #MOST_ROWS} at the most
+   * @param source rows in {@link ByteColumns} from {@code offset} on, band after band
+   * @param w (wRows, rows) by token, not below zero, {@link #MOST_ROWS} at the most
    * @param room {@link #room} floats
    * @param out (wRows, width), added to
    */

@@ -46,8 +46,8 @@ final class NativeRowCodes implements RowCodeKernels {
           ADDRESS,
           JAVA_INT);
   private static final MethodHandle SUMS =
-      Calls.floats(
-          "decoded_sums",
+      Calls.code(
+          "column_sums",
           ADDRESS,
           JAVA_LONG,
           ADDRESS,
@@ -165,6 +165,7 @@ final class NativeRowCodes implements RowCodeKernels {
       int wRows,
       float[] room,
       float[] out) {
+    bands.requireColumns();
     check(source, offset, bands, base, lows, tokens, picked);
     int rows = bands.rows();
     int width = bands.width();
@@ -175,7 +176,7 @@ final class NativeRowCodes implements RowCodeKernels {
       SUMS.invokeExact(
           source,
           offset,
-          MemorySegment.ofArray(bands.plan()),
+          MemorySegment.ofArray(bands.columns()),
           bands.bands(),
           width,
           base.data(),

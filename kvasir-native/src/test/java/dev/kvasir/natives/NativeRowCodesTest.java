@@ -3,6 +3,7 @@ package dev.kvasir.natives;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.kvasir.contract.RowCodesContract;
+import dev.kvasir.kernel.ByteColumns;
 import dev.kvasir.kernel.CodeBands;
 import dev.kvasir.kernel.NibbleRows;
 import dev.kvasir.kernel.RowCodeKernels;
@@ -90,10 +91,12 @@ class NativeRowCodesTest extends RowCodesContract {
     assertProductsRefused(ROWS * WIDTH / 2, 9 * WIDTH, 9, room, 9 * ROWS);
     assertProductsRefused(ROWS * WIDTH / 2, 2 * WIDTH, 2, room - 1, 2 * ROWS);
     assertProductsRefused(ROWS * WIDTH / 2, 2 * WIDTH, 2, room, 2 * ROWS - 1);
-    assertSumsRefused(2 * ROWS - 1, 2, room, 2 * WIDTH);
-    assertSumsRefused(9 * ROWS, 9, room, 9 * WIDTH);
-    assertSumsRefused(2 * ROWS, 2, room - 1, 2 * WIDTH);
-    assertSumsRefused(2 * ROWS, 2, room, 2 * WIDTH - 1);
+    int rows = ByteColumns.ROWS;
+    int roomOfSums = RowCodeKernels.room(rows, WIDTH);
+    assertSumsRefused(2 * rows - 1, 2, roomOfSums, 2 * WIDTH);
+    assertSumsRefused(9 * rows, 9, roomOfSums, 9 * WIDTH);
+    assertSumsRefused(2 * rows, 2, roomOfSums - 1, 2 * WIDTH);
+    assertSumsRefused(2 * rows, 2, roomOfSums, 2 * WIDTH - 1);
   }
 
   private void assertProductsRefused(int angles, int queries, int rows, int room, int products) {
@@ -118,22 +121,38 @@ class NativeRowCodesTest extends RowCodesContract {
   }
 
   private void assertSumsRefused(int weights, int rows, int room, int sums) {
-    MemorySegment source = MemorySegment.ofArray(new byte[size]);
+    CodeBands columns = CodeBands.of(List.of(codes()), ByteColumns.ROWS);
+    MemorySegment source =
+        MemorySegment.ofArray(new byte[(int) columns.bytes() + RowCodes.BYTES_BEHIND]);
     assertThatThrownBy(
             () ->
                 kernels.weightedSums(
                     source,
                     0,
-                    bands,
+                    columns,
                     table,
                     table.lows(),
-                    order,
-                    picked,
+                    new byte[ByteColumns.ROWS],
+                    new int[ByteColumns.ROWS],
                     new float[weights],
                     rows,
                     new float[room],
                     new float[sums]))
         .isInstanceOf(IndexOutOfBoundsException.class);
+  }
+
+  @Test
+  void sumsOfRowsThatFillNoColumnsAreRefused() {
+    MemorySegment source = MemorySegment.ofArray(new byte[size]);
+    float[] room = new float[RowCodeKernels.room(ROWS, WIDTH)];
+    float[] w = new float[ROWS];
+    float[] lows = table.lows();
+    assertThatThrownBy(
+            () ->
+                kernels.weightedSums(
+                    source, 0, bands, table, lows, order, picked, w, 1, room, new float[WIDTH]))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessage("a band has 3 rows; expected a multiple of 16");
   }
 
   @ParameterizedTest

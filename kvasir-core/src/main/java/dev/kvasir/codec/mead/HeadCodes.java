@@ -69,12 +69,13 @@ record HeadCodes(CodeBands keys, CodeBands values) {
     return bands(chosen);
   }
 
-  /** A width, a place and a step of each channel, and the plan. */
+  /** A width, a place and a step of each channel, and the plans. */
   long bytes() {
     return bytes(keys) + bytes(values);
   }
 
   private static long bytes(CodeBands codes) {
-    return 12L * codes.bands() * codes.width() + (long) Integer.BYTES * codes.plan().length;
+    return 12L * codes.bands() * codes.width()
+        + (long) Integer.BYTES * (codes.plan().length + codes.columns().length);
   }
 }

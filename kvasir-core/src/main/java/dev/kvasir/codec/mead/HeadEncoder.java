@@ -51,8 +51,10 @@ final class HeadEncoder {
       long at = codes.shape().rowsAt(kvHead, side, some);
       for (int row = 0; row < some.tokens(); row++) {
         int token = tokens.order[some.firstRow() + row];
-        long offset = at + (long) row * layout.rowBytes();
-        rows.encode(layout, tokens.vectors(side), token * sizes.width(side), weights, out, offset);
+        long offset = at + ValueColumns.rowAt(side, row, layout.rowBytes());
+        int apart = ValueColumns.bytesApart(side);
+        float[] vectors = tokens.vectors(side);
+        rows.encode(layout, vectors, token * sizes.width(side), weights, out, offset, apart);
       }
     }
   }

@@ -20,7 +20,7 @@ import java.util.List;
  * u8 (n)   which ones, in rising order
  *          ExactRows (n)
  *          ids of the tokens, in a page of the first layer alone, where tokens have to be known
- *          codes, maps and mean errors, as MeadShape lays them out
+ *          codes, maps and mean errors, as MeadShape lays them out, rows one after another
  * </pre>
  */
 final class MeadForm {
@@ -62,7 +62,9 @@ final class MeadForm {
     if (page.idBytes() > 0) {
       out.put(page.tokens().bytes().asByteBuffer());
     }
-    out.put(page.data().asByteBuffer());
+    MemorySegment stored = MemorySegment.ofArray(new byte[(int) page.data().byteSize()]);
+    ValueColumns.toStored(page.codes(), page.data(), stored);
+    out.put(stored.asByteBuffer());
   }
 
   /**
@@ -98,7 +100,7 @@ final class MeadForm {
     for (int i = 0; i < exact.length; i++) {
       page.sinks()[i].rows().bytes().copyFrom(rows.asSlice(i * rowBytes, rowBytes));
     }
-    page.data().copyFrom(codes);
+    ValueColumns.fromStored(page.codes(), codes, page.data());
     if (holdsIds) {
       room.known().add(tokens);
     }

@@ -211,11 +211,15 @@ final class MeadPage implements TurningPage {
 
   private void read(Kernels kernels, MeadRoom room, int kvHead, Side side, float[] lows) {
     arrange(room, kvHead, side);
+    boolean inRows = side == Side.KEYS;
+    if (!inRows) {
+      ValueColumns.toRows(codes(), kvHead, data, room.rows(codes().heads().get(kvHead)), 0);
+    }
     kernels
         .rowCodes()
         .decode(
-            data,
-            shape().rowsAt(kvHead, side),
+            inRows ? data : room.rows(codes().heads().get(kvHead)),
+            inRows ? shape().rowsAt(kvHead, side) : 0,
             codes().heads().get(kvHead).of(side),
             head(kvHead).base(side),
             lows,

@@ -4,7 +4,9 @@ import dev.kvasir.codec.Page;
 import dev.kvasir.codec.PageRoom;
 import dev.kvasir.kernel.PositionTurn;
 import dev.kvasir.kernel.RowCodeKernels;
+import dev.kvasir.kernel.RowCodes;
 import dev.kvasir.kernel.TurnTable;
+import java.lang.foreign.MemorySegment;
 
 /** A worker's room for what becomes of a page on the way. */
 final class MeadRoom {
@@ -15,6 +17,7 @@ final class MeadRoom {
   float[] means = {}; // (valueWidth)
   float[] lows = {}; // (valueWidth) of table rows, with the means
   float[] exact = {}; // (keyDim or valueDim)
+  private MemorySegment rows = MemorySegment.NULL; // of values, one after another
   private PositionTurn turn; // null until there is a table
   private MeadPage ordered; // whose order and picks are here, null until there are any
   private int orderedHead;
@@ -42,6 +45,15 @@ final class MeadRoom {
     ordered = page;
     orderedHead = kvHead;
     return has;
+  }
+
+  /** Room for the rows of a head's values. */
+  MemorySegment rows(HeadCodes codes) {
+    long bytes = codes.values().bytes() + RowCodes.BYTES_BEHIND;
+    if (rows.byteSize() < bytes) {
+      rows = MemorySegment.ofArray(new byte[(int) bytes]);
+    }
+    return rows;
   }
 
   /** Picks are overwritten. */

@@ -16,6 +16,8 @@ import java.util.List;
  *     tables are centroids
  * and zeros up to what kernels may read behind a row
  * </pre>
+ *
+ * Rows of values lie side by side, see {@link ValueColumns}.
  */
 final class MeadShape {
   private static final int TOKENS = Page.TOKENS;

@@ -29,8 +29,16 @@ final class RowEncoder {
   /**
    * @param x what is left of a vector, from {@code at} on; overwritten by what the codes leave
    * @param weights how far an error of each channel reaches
+   * @param apart how far each byte of the row lies from the one before
    */
-  void encode(RowCodes layout, float[] x, int at, float[] weights, MemorySegment out, long offset) {
+  void encode(
+      RowCodes layout,
+      float[] x,
+      int at,
+      float[] weights,
+      MemorySegment out,
+      long offset,
+      int apart) {
     if (layout.rowBytes() == 0) {
       return;
     }
@@ -48,7 +56,7 @@ final class RowEncoder {
       }
     }
     subtract(layout, RowCodes.scale(chosen), x, at);
-    write(layout, chosen, out, offset);
+    write(layout, chosen, out, offset, apart);
   }
 
   private static int usualScale(RowCodes layout, float[] x, int at) {
@@ -91,7 +99,7 @@ final class RowEncoder {
     }
   }
 
-  private void write(RowCodes layout, int scale, MemorySegment out, long offset) {
+  private void write(RowCodes layout, int scale, MemorySegment out, long offset, int apart) {
     Arrays.fill(row, 0, layout.rowBytes(), (byte) 0);
     row[0] = (byte) scale;
     for (int i = 0; i < layout.width(); i++) {
@@ -104,6 +112,8 @@ final class RowEncoder {
         }
       }
     }
-    MemorySegment.copy(row, 0, out, ValueLayout.JAVA_BYTE, offset, layout.rowBytes());
+    for (int i = 0; i < layout.rowBytes(); i++) {
+      out.set(ValueLayout.JAVA_BYTE, offset + (long) apart * i, row[i]);
+    }
   }
 }

@@ -62,7 +62,7 @@ class RowEncoderTest {
     float[] x = gaussian(1.3);
     float[] left = x.clone();
     MemorySegment out = MemorySegment.ofArray(new byte[codes.rowBytes() + RowCodes.BYTES_BEHIND]);
-    new RowEncoder(WIDTH).encode(codes, left, 0, ones, out, 0);
+    new RowEncoder(WIDTH).encode(codes, left, 0, ones, out, 0, 1);
     float[] decoded = new float[WIDTH];
     CodeBands bands = CodeBands.of(List.of(codes), 1);
     new ScalarKernels()
@@ -84,7 +84,7 @@ class RowEncoderTest {
     for (int i = 0; i < 300; i++) {
       float[] x = gaussian(deviation);
       all += squares(x);
-      new RowEncoder(WIDTH).encode(codes, x, 0, ones, out, 0);
+      new RowEncoder(WIDTH).encode(codes, x, 0, ones, out, 0, 1);
       left += squares(x);
     }
     assertThat(left / all).isBetween(0.09, 0.15);
@@ -96,7 +96,7 @@ class RowEncoderTest {
     RowCodes codes = codes(3);
     MemorySegment out = MemorySegment.ofArray(new byte[codes.rowBytes() + RowCodes.BYTES_BEHIND]);
     float[] x = filled(number);
-    new RowEncoder(WIDTH).encode(codes, x, 0, ones, out, 0);
+    new RowEncoder(WIDTH).encode(codes, x, 0, ones, out, 0, 1);
     for (float each : x) {
       assertThat(each).isFinite();
     }

@@ -102,7 +102,9 @@ class TrialScriptsTest {
     new HeadClassing(tables.sizes(), Classing.ATTENTION)
         .classify(ofHead, tokens, TrialPages.received(page, head), new boolean[TOKENS]);
     new HeadEncoder(tables.sizes(), true).encode(ofHead, layer, head, tokens, out);
-    return read(out, head);
+    MemorySegment stored = MemorySegment.ofArray(new byte[(int) layer.shape().bytes()]);
+    ValueColumns.toStored(layer, out, stored);
+    return read(stored, head);
   }
 
   private HeadTokens tokens(HeadTables ofHead, int page, int head) {

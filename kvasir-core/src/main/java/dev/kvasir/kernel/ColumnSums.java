@@ -1,0 +1,181 @@
+package dev.kvasir.kernel;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+
+/**
+ * Weighted sums of rows of codes in {@link ByteColumns}, on rows of a table, with weights rounded
+ * to integers: the definition, to the last bit.
+ *
+ * <pre>
+ * u = round(w * 32767 / max w)           of each row, for the table
+ * v = round(w g * 32767 / max (w g))     with its scale g, for the codes
+ *
+ * out += (sum of w) * (low + 7.5 step)
+ * out += (2 sum of u nibble - 15 sum of u) * (unit / 2 * step)
+ * out += (2 sum of v code + (1 - 2^bits) sum of v) * (unit * half), band after band
+ * </pre>
+ *
+ * Sums of integers are exact and have no order. What rounding leaves of all weights together counts
+ * with the middle of the table; codes are as often below zero as above.
+ */
+final class ColumnSums {
+  private static final int LARGEST = 32767;
+  private static final float LEAST = 1e-30f;
+
+  /** Added to a float below 2^22, it leaves the nearest integer in the low bits. */
+  private static final float ROUNDER = 12582912;
+
+  private static final PartialSums PARTS = new PartialSums(ByteColumns.ROWS);
+
+  private ColumnSums() {}
+
+  /** As {@link RowCodeKernels#weightedSums}; the room holds integers, by row of weights. */
+  static void add(
+      MemorySegment source,
+      long offset,
+      CodeBands bands,
+      NibbleRows base,
+      float[] lows,
+      byte[] tokens,
+      int[] picked,
+      float[] w,
+      int wRows,
+      float[] room,
+      float[] out) {
+    bands.requireColumns();
+    int rows = bands.rows();
+    for (int r = 0; r < wRows; r++) {
+      int to = r * bands.width();
+      takeWeights(w, r * rows, tokens, rows, room);
+      addMiddle(base, lows, PARTS.sum(room, 0, rows), out, to);
+      addTable(base, picked, rows, round(room, rows), room, out, to);
+      takeWeights(w, r * rows, tokens, rows, room);
+      scale(source, offset, bands, room);
+      addCodes(source, offset, bands, round(room, rows), room, out, to);
+    }
+  }
+
+  private static void takeWeights(float[] w, int at, byte[] tokens, int rows, float[] room) {
+    for (int row = 0; row < rows; row++) {
+      room[row] = w[at + tokens[row]];
+    }
+  }
+
+  private static void scale(MemorySegment source, long offset, CodeBands bands, float[] room) {
+    int first = 0;
+    long at = offset;
+    for (int band = 0; band < bands.bands(); band++) {
+      int rowBytes = bands.layout(band).rowBytes();
+      int count = bands.counts()[band];
+      for (int row = 0; row < count; row++) {
+        float scale = 0;
+        if (rowBytes > 0) {
+          byte index = source.get(ValueLayout.JAVA_BYTE, at + ByteColumns.at(row, rowBytes));
+          scale = RowCodes.scale(index & RowCodes.SCALES - 1);
+        }
+        room[first + row] *= scale;
+      }
+      first += count;
+      at += (long) count * rowBytes;
+    }
+  }
+
+  /** Weights become integers; answers their unit. */
+  private static float round(float[] room, int rows) {
+    float largest = 0;
+    for (int row = 0; row < rows; row++) {
+      largest = room[row] > largest ? room[row] : largest;
+    }
+    float factor = largest >= LEAST ? LARGEST / largest : 0;
+    for (int row = 0; row < rows; row++) {
+      float lifted = room[row] * factor + ROUNDER;
+      room[row] = (short) (Float.floatToRawIntBits(lifted) - Float.floatToRawIntBits(ROUNDER));
+    }
+    return largest >= LEAST ? largest / LARGEST : 0;
+  }
+
+  private static void addMiddle(NibbleRows base, float[] lows, float sum, float[] out, int to) {
+    for (int i = 0; i < base.width(); i++) {
+      out[to + i] = Math.fma(sum, Math.fma(7.5f, base.steps()[i], lows[i]), out[to + i]);
+    }
+  }
+
+  private static void addTable(
+      NibbleRows base, int[] picked, int rows, float unit, float[] room, float[] out, int to) {
+    int middle = 15 * total(room, 0, rows);
+    float half = unit * 0.5f;
+    int upperTo = to + base.width() / 2;
+    for (int i = 0; i < base.width() / 2; i++) {
+      int lower = 0;
+      int upper = 0;
+      for (int row = 0; row < rows; row++) {
+        int two = base.data().get(ValueLayout.JAVA_BYTE, (long) picked[row] * base.stride() + i);
+        lower += (int) room[row] * (two & 15);
+        upper += (int) room[row] * (two >> 4 & 15);
+      }
+      float step = base.steps()[i];
+      float upperStep = base.steps()[base.width() / 2 + i];
+      out[to + i] = Math.fma((float) (2 * lower - middle), half * step, out[to + i]);
+      out[upperTo + i] = Math.fma((float) (2 * upper - middle), half * upperStep, out[upperTo + i]);
+    }
+  }
+
+  private static int total(float[] room, int first, int end) {
+    int total = 0;
+    for (int row = first; row < end; row++) {
+      total += (int) room[row];
+    }
+    return total;
+  }
+
+  private static void addCodes(
+      MemorySegment source,
+      long offset,
+      CodeBands bands,
+      float unit,
+      float[] room,
+      float[] out,
+      int to) {
+    int first = 0;
+    long at = offset;
+    for (int band = 0; band < bands.bands(); band++) {
+      RowCodes codes = bands.layout(band);
+      int count = bands.counts()[band];
+      int total = total(room, first, first + count);
+      for (int i = 0; i < codes.width(); i++) {
+        if (codes.bits(i) > 0) {
+          int sum = 2 * sum(source, at, codes, i, count, room, first);
+          sum += (1 - (1 << codes.bits(i))) * total;
+          out[to + i] = Math.fma((float) sum, unit * codes.half(i), out[to + i]);
+        }
+      }
+      first += count;
+      at += (long) count * codes.rowBytes();
+    }
+  }
+
+  private static int sum(
+      MemorySegment source,
+      long at,
+      RowCodes codes,
+      int channel,
+      int count,
+      float[] room,
+      int first) {
+    int bit = codes.offset(channel);
+    int mask = (1 << codes.bits(channel)) - 1;
+    boolean isSplit = (bit & 7) + codes.bits(channel) > Byte.SIZE;
+    long column = at + (long) ByteColumns.ROWS * (bit >> 3);
+    int sum = 0;
+    for (int row = 0; row < count; row++) {
+      long place = column + ByteColumns.at(row, codes.rowBytes());
+      int bits = Byte.toUnsignedInt(source.get(ValueLayout.JAVA_BYTE, place));
+      if (isSplit) {
+        bits |= source.get(ValueLayout.JAVA_BYTE, place + ByteColumns.ROWS) << Byte.SIZE;
+      }
+      sum += (int) room[first + row] * (bits >> (bit & 7) & mask);
+    }
+    return sum;
+  }
+}
