@@ -94,11 +94,10 @@ final class MeadForm {
     }
     in.position(in.position() + (int) rows.byteSize());
     BlockTokens tokens = tables.needsTokens() ? tokens(in, room, position) : null;
-    MeadPage page = page(room.memory(), rate, position, tokens, exact, lateSinks);
+    MeadPage page = page(room.memory(), rate, position, tokens, exact, lateSinks, codes);
     for (int i = 0; i < exact.length; i++) {
       page.sinks()[i].rows().bytes().copyFrom(rows.asSlice(i * rowBytes, rowBytes));
     }
-    page.data().copyFrom(codes);
     if (holdsIds) {
       room.known().add(tokens);
     }
@@ -116,12 +115,14 @@ final class MeadForm {
       int position,
       BlockTokens tokens,
       int[] exact,
-      LateSinks lateSinks) {
+      LateSinks lateSinks,
+      MemorySegment codes) {
     List<LateSink> sinks = new ArrayList<>();
     for (int token : exact) {
       sinks.add(lateSinks.keep(layer, position, token));
     }
-    return MeadPage.of(memory, tables, rate, layer, position, tokens, sinks);
+    return MeadPage.of(
+        memory, tables, rate, layer, position, tokens, sinks, () -> memory.keep(codes));
   }
 
   private static int[] exactTokens(ByteBuffer in, int most) {

@@ -9,6 +9,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 import java.util.List;
+import java.util.function.Supplier;
 
 /**
  * A layer's tokens as codes of what tables leave of them, laid out as {@link MeadShape} says. A few
@@ -31,23 +32,19 @@ final class MeadPage implements TurningPage {
       int layer,
       int position,
       BlockTokens tokens,
-      List<LateSink> sinks) {
+      List<LateSink> sinks,
+      MemorySegment data) {
     this.tables = tables;
     this.rate = rate;
     this.layer = layer;
     this.position = position;
     this.tokens = tokens;
     this.sinks = sinks.toArray(LateSink[]::new);
-    this.data = memory.allocate(shape().bytes());
+    this.data = data;
     this.memory = memory.retain();
   }
 
-  /**
-   * A page that is yet to be written.
-   *
-   * @param tokens held until the page is closed; null where they need not be known
-   * @param sinks held until the page is closed, and let go where there is no memory for it
-   */
+  /** A page that is yet to be written. */
   static MeadPage of(
       SharedArena memory,
       MeadTables tables,
@@ -56,8 +53,26 @@ final class MeadPage implements TurningPage {
       int position,
       BlockTokens tokens,
       List<LateSink> sinks) {
+    long bytes = rate.layers().get(layer).shape().bytes();
+    return of(memory, tables, rate, layer, position, tokens, sinks, () -> memory.allocate(bytes));
+  }
+
+  /**
+   * @param tokens held until the page is closed; null where they need not be known
+   * @param sinks held until the page is closed, and let go where there is no memory for it
+   * @param data takes memory for what {@link MeadShape} lays out, or leaves it where it lies
+   */
+  static MeadPage of(
+      SharedArena memory,
+      MeadTables tables,
+      MeadRate rate,
+      int layer,
+      int position,
+      BlockTokens tokens,
+      List<LateSink> sinks,
+      Supplier<MemorySegment> data) {
     try {
-      return new MeadPage(memory, tables, rate, layer, position, tokens, sinks);
+      return new MeadPage(memory, tables, rate, layer, position, tokens, sinks, data.get());
     } catch (RuntimeException | Error e) {
       sinks.forEach(sink -> sink.rows().release());
       throw e;
@@ -92,7 +107,7 @@ final class MeadPage implements TurningPage {
     return tables.head(layer, kvHead);
   }
 
-  /** What is to be written by whoever packs it. */
+  /** What is to be written by whoever packs it; nobody writes to what was stored. */
   MemorySegment data() {
     return data;
   }
