@@ -25,7 +25,7 @@ import java.util.Optional;
 final class FileBytes {
   private static final long MAPPED = 1 << 20;
 
-  /** What stays mapped is mapped from here on: below, two copies take less than a mapping. */
+  /** What can stay mapped is, from here on: half as much is copied twice in the same time. */
   static final long STAYS_MAPPED = 1 << 16;
 
   /** The longest array that every Java virtual machine makes. */
