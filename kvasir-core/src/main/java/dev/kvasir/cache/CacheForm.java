@@ -1,6 +1,7 @@
 package dev.kvasir.cache;
 
 import dev.kvasir.codec.Form;
+import dev.kvasir.memory.SharedMapping;
 import java.util.Optional;
 
 /**
@@ -27,8 +28,16 @@ public interface CacheForm {
     return Form.of(block(index));
   }
 
-  /** The same in a file that can stay mapped, for caches that read blocks where they lie. */
-  default Optional<MappedForm> mapped() {
+  /**
+   * What blocks may stay in when they have been read, for as long as it is held: those that lie in
+   * it and not on the heap.
+   */
+  default Optional<SharedMapping> mapping() {
+    return Optional.empty();
+  }
+
+  /** The same with blocks that nobody has checked, for caches that check them when they begin. */
+  default Optional<UncheckedForm> unchecked() {
     return Optional.empty();
   }
 

@@ -10,6 +10,7 @@ import dev.kvasir.codec.SequenceCodec;
 import dev.kvasir.codec.ShrinkingCodec;
 import dev.kvasir.codec.ShrinkingSequence;
 import dev.kvasir.codec.StatelessCodec;
+import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.kernel.DenseMatrix.Precision;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.memory.MemoryFullException;
@@ -108,7 +109,7 @@ public final class PagedCache implements KvCache {
         budget == null ? null : new PageShrinker(budget, (ShrinkingSequence) codec, blocks);
     this.yielding =
         budget == null && settings.codec().orElse(null) instanceof ShrinkingCodec shrinking
-            ? new YieldingPages(shrinking, (ShrinkingSequence) codec, blocks)
+            ? new YieldingPages(shrinking, (ShrinkingSequence) codec, blocks, this::isWhole)
             : null;
     if (yielding != null) {
       pool.join(yielding);
@@ -167,6 +168,16 @@ public final class PagedCache implements KvCache {
   private void checkBlocks() {
     if (unchecked != null) {
       unchecked.check();
+    }
+  }
+
+  /** Whether nothing of it is damaged; what is will be refused when its sequence goes on. */
+  private boolean isWhole() {
+    try {
+      checkBlocks();
+      return true;
+    } catch (InvalidInputException e) {
+      return false;
     }
   }
 
@@ -450,11 +461,11 @@ public final class PagedCache implements KvCache {
     enter();
     try {
       cutTo(kept);
+      if (length == 0) {
+        forgetUnchecked();
+      }
     } finally {
       leave();
-    }
-    if (length == 0) {
-      forgetUnchecked();
     }
   }
 
@@ -690,14 +701,19 @@ public final class PagedCache implements KvCache {
     }
     closed = true;
     length = 0;
-    if (codec != null) {
-      codec.close();
-    }
     if (yielding != null) {
       pool.leave(yielding);
     }
-    blocks.keep(0, 0);
-    forgetUnchecked();
+    enter(); // another thread may be making its pages narrower
+    try {
+      if (codec != null) {
+        codec.close();
+      }
+      blocks.keep(0, 0);
+      forgetUnchecked();
+    } finally {
+      leave();
+    }
   }
 
   private void forgetUnchecked() {

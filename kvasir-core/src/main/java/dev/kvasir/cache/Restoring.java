@@ -15,7 +15,7 @@ final class Restoring {
   private final MemoryPool pool;
   private final BlockPlaces places;
   private final CacheForm form;
-  private final Optional<MappedForm> mapped; // the form, where blocks are read where they lie
+  private final Optional<UncheckedForm> unchecked; // the form, where blocks are checked later
   private final RestForm rest;
   private final RestBlocks restBlocks;
 
@@ -25,8 +25,8 @@ final class Restoring {
     this.settings = settings;
     this.pool = pool;
     this.places = new BlockPlaces(settings.sinks());
-    this.mapped = readsInPlace(settings) ? form.mapped() : Optional.empty();
-    this.form = mapped.isPresent() ? mapped.get() : form;
+    this.unchecked = canCheckLater(settings) ? form.unchecked() : Optional.empty();
+    this.form = unchecked.isPresent() ? unchecked.get() : form;
     this.rest = RestForm.read(this.form.restToRead(), groups, settings);
     if (rest.blocks() != this.form.blocks()) {
       throw Envelope.REST.refused(
@@ -35,13 +35,13 @@ final class Restoring {
     this.restBlocks = new RestBlocks(groups, settings, rest.length(), rest.blocks());
   }
 
-  private static boolean readsInPlace(CacheSettings settings) {
-    return settings.codec().map(PageCodec::readsInPlace).orElse(true);
+  private static boolean canCheckLater(CacheSettings settings) {
+    return settings.codec().map(PageCodec::canCheckLater).orElse(true);
   }
 
   /** What must be checked before anything is computed; null where everything was. */
   UncheckedBlocks unchecked() {
-    return mapped.map(UncheckedBlocks::new).orElse(null);
+    return unchecked.map(UncheckedBlocks::new).orElse(null);
   }
 
   int length() {
@@ -64,8 +64,7 @@ final class Restoring {
    * @param codec that {@link #codec} made
    */
   void fill(HostBlocks blocks, SequenceCodec codec) {
-    BlockReading reading =
-        new BlockReading(groups, settings, pool, codec, mapped.map(MappedForm::mapping));
+    BlockReading reading = new BlockReading(groups, settings, pool, codec, form.mapping());
     int restRead = 0;
     while (places.firstPosition(blocks.count()) < length()) {
       int block = blocks.count();

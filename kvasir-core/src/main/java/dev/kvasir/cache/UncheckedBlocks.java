@@ -1,6 +1,7 @@
 package dev.kvasir.cache;
 
 import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.memory.SharedMapping;
 import java.util.Optional;
 import java.util.stream.IntStream;
 
@@ -10,14 +11,19 @@ import java.util.stream.IntStream;
  * first token attends to every block in any case. Caches that were forked share the work.
  */
 final class UncheckedBlocks {
-  private final MappedForm form;
+  private final BlockChecks checks;
+  private final SharedMapping file;
   private final Holders holders = new Holders();
   private volatile boolean isDone;
+  private Optional<InvalidInputException> damage = Optional.empty();
 
-  /** Held by whoever makes it; the file stays mapped until the last lets go. */
-  UncheckedBlocks(MappedForm form) {
-    this.form = form;
-    form.mapping().retain();
+  /**
+   * Held by whoever makes it. The file stays mapped until all were checked or the last lets go; the
+   * form, which has the window on the heap, goes when blocks have been made of it.
+   */
+  UncheckedBlocks(UncheckedForm form) {
+    this.checks = form.checks();
+    this.file = form.file().retain();
   }
 
   /**
@@ -38,21 +44,27 @@ final class UncheckedBlocks {
     if (isDone) {
       return;
     }
-    Optional<InvalidInputException> damaged =
-        IntStream.range(0, form.blocks())
-            .parallel()
-            .mapToObj(this::damage)
-            .flatMap(Optional::stream)
-            .reduce((first, second) -> first);
-    if (damaged.isPresent()) {
-      throw damaged.get();
+    if (damage.isEmpty()) {
+      damage = damaged();
+    }
+    if (damage.isPresent()) {
+      throw damage.get();
     }
     isDone = true;
+    file.release();
+  }
+
+  private Optional<InvalidInputException> damaged() {
+    return IntStream.range(0, checks.blocks())
+        .parallel()
+        .mapToObj(this::damage)
+        .flatMap(Optional::stream)
+        .reduce((first, second) -> first);
   }
 
   private Optional<InvalidInputException> damage(int block) {
     try {
-      form.check(block);
+      checks.check(block);
       return Optional.empty();
     } catch (InvalidInputException e) {
       return Optional.of(e);
@@ -64,9 +76,9 @@ final class UncheckedBlocks {
     return this;
   }
 
-  void release() {
-    if (holders.remove()) {
-      form.mapping().release();
+  synchronized void release() {
+    if (holders.remove() && !isDone) {
+      file.release();
     }
   }
 }

@@ -4,6 +4,7 @@ import dev.kvasir.codec.ShrinkingCodec;
 import dev.kvasir.codec.ShrinkingSequence;
 import dev.kvasir.memory.MemoryPool;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
 
 /**
  * The pages of one sequence, where they shrink for others of its pool: the oldest first, by a level
@@ -13,12 +14,22 @@ final class YieldingPages implements MemoryPool.Yielding {
   private final ShrinkingCodec codec;
   private final ShrinkingSequence sequence;
   private final HostBlocks blocks;
+  private final BooleanSupplier areWhole;
   private final ReentrantLock lock = new ReentrantLock();
 
-  YieldingPages(ShrinkingCodec codec, ShrinkingSequence sequence, HostBlocks blocks) {
+  /**
+   * @param areWhole asked before pages become narrower, while nobody reads or packs them: what was
+   *     made of damaged ones could not be told from what was made of others
+   */
+  YieldingPages(
+      ShrinkingCodec codec,
+      ShrinkingSequence sequence,
+      HostBlocks blocks,
+      BooleanSupplier areWhole) {
     this.codec = codec;
     this.sequence = sequence;
     this.blocks = blocks;
+    this.areWhole = areWhole;
   }
 
   void enter() {
@@ -36,7 +47,9 @@ final class YieldingPages implements MemoryPool.Yielding {
       return;
     }
     try {
-      shrinkOldest(level, bytes);
+      if (areWhole.getAsBoolean()) {
+        shrinkOldest(level, bytes);
+      }
     } finally {
       lock.unlock();
     }

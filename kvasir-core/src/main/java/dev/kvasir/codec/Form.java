@@ -26,7 +26,7 @@ public final class Form {
     return new Form(bytes, false);
   }
 
-  /** Of a mapped file, whose checksum is somebody else's business, later. */
+  /** Of a mapped file, whose checksum is compared before anything is made of what it holds. */
   public static Form uncheckedOf(ByteBuffer bytes) {
     return new Form(bytes, true);
   }

@@ -61,11 +61,11 @@ public interface PageCodec {
   }
 
   /**
-   * Whether a stored page lies as it lies in memory, and nothing is made of what else it says but
-   * to compare it with what is known: then attention can run on it where it is mapped, and its
-   * checksum can wait until that begins.
+   * Whether a stored page, when it is read, leaves nothing with its sequence: what it says is
+   * compared with what is known, and the rest is itself. Then the checksum of a page that stays
+   * where it is mapped can wait until attention begins.
    */
-  default boolean readsInPlace() {
+  default boolean canCheckLater() {
     return false;
   }
 

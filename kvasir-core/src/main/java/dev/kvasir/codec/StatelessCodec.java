@@ -13,6 +13,11 @@ public interface StatelessCodec extends PageCodec, SequenceCodec {
   }
 
   @Override
+  default boolean canCheckLater() {
+    return true;
+  }
+
+  @Override
   default boolean packsLayersApart() {
     return true;
   }

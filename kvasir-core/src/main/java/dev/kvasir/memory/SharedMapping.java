@@ -1,19 +1,40 @@
 package dev.kvasir.memory;
 
+import java.io.IOException;
 import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileChannel.MapMode;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * A file that is mapped for several who come and go, say the blocks of a sequence: it is unmapped
- * by the last who lets go. Its name may be another file's by then, or nobody's.
+ * Files that are mapped for several who come and go, say the blocks of a sequence: they are
+ * unmapped by the last who lets go. Their names may be other files' by then, or nobody's.
  */
 public final class SharedMapping {
+  /** Of those that many small files may take: Linux allows a process 65,530 mappings in all. */
+  static final int MOST_FILES = 1 << 14;
+
+  private static final AtomicInteger FILES = new AtomicInteger();
+
   private final Arena arena = Arena.ofShared();
   private final AtomicInteger holders = new AtomicInteger(1); // whoever makes it
+  private final AtomicInteger files = new AtomicInteger(); // of FILES
 
-  /** Where the file is mapped to. */
+  /** Where files are mapped to. */
   public Arena arena() {
     return arena;
+  }
+
+  /** Maps one of many files, to be read; empty where the process has as many as it should. */
+  public Optional<MemorySegment> tryMap(FileChannel file) throws IOException {
+    if (FILES.incrementAndGet() > MOST_FILES) {
+      FILES.decrementAndGet();
+      return Optional.empty();
+    }
+    files.incrementAndGet();
+    return Optional.of(file.map(MapMode.READ_ONLY, 0, file.size(), arena));
   }
 
   public SharedMapping retain() {
@@ -24,6 +45,7 @@ public final class SharedMapping {
   public void release() {
     if (holders.decrementAndGet() == 0) {
       arena.close();
+      FILES.addAndGet(-files.get());
     }
   }
 }

@@ -2,9 +2,11 @@ package dev.kvasir.stored;
 
 import dev.kvasir.cache.CacheForm;
 import dev.kvasir.codec.Form;
+import dev.kvasir.memory.SharedMapping;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.IntFunction;
 
 /** The blocks of a stored sequence: written under their names, and found again by them. */
@@ -62,6 +64,21 @@ public final class Blocks {
    */
   public static CacheForm read(StoredSequence sequence, IntFunction<Form> blocks) {
     return new ReadCache(sequence, blocks);
+  }
+
+  /**
+   * The same of blocks that may stay where they are mapped.
+   *
+   * @param mapping which those lie in that are not on the heap
+   */
+  public static CacheForm read(
+      StoredSequence sequence, IntFunction<Form> blocks, SharedMapping mapping) {
+    return new ReadCache(sequence, blocks) {
+      @Override
+      public Optional<SharedMapping> mapping() {
+        return Optional.of(mapping);
+      }
+    };
   }
 
   /** Blocks come in their order, once each. */

@@ -1,7 +1,8 @@
 package dev.kvasir.stored;
 
+import dev.kvasir.cache.BlockChecks;
 import dev.kvasir.cache.CacheForm;
-import dev.kvasir.cache.MappedForm;
+import dev.kvasir.cache.UncheckedForm;
 import dev.kvasir.codec.Envelope;
 import dev.kvasir.codec.Form;
 import dev.kvasir.error.InvalidInputException;
@@ -21,6 +22,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Function;
+import java.util.stream.IntStream;
 
 /**
  * One sequence in one file. What names the blocks comes behind them, so a file that was not written
@@ -229,16 +231,11 @@ public final class SessionFile implements AutoCloseable {
 
   /**
    * What it holds; its blocks come in their order, once each, and are checked as they come. Caches
-   * that can may read blocks where they lie, and check them later; then the file stays mapped when
-   * this object is closed.
+   * leave blocks where they lie, and some check them later; then the file stays mapped when this
+   * object is closed.
    */
   public CacheForm cache() {
-    return new Blocks.ReadCache(sequence, this::copied) {
-      @Override
-      public Optional<MappedForm> mapped() {
-        return MAY_STAY_MAPPED ? Optional.of(new Mapped()) : Optional.empty();
-      }
-    };
+    return MAY_STAY_MAPPED ? new Checked() : new Blocks.ReadCache(sequence, this::copied);
   }
 
   /** A file that is cut while it is copied from its mapping ends in an error, and no process. */
@@ -246,25 +243,58 @@ public final class SessionFile implements AutoCloseable {
     return Form.of(part(parts[index]));
   }
 
-  private Form uncopied(int index) {
-    return Form.uncheckedOf(slice(parts[index]).asByteBuffer());
-  }
-
-  /** Blocks where they lie. */
-  private final class Mapped extends Blocks.ReadCache implements MappedForm {
-    Mapped() {
-      super(sequence, SessionFile.this::uncopied);
+  /** Blocks where they lie, each checked when it comes. */
+  private final class Checked extends Blocks.ReadCache {
+    Checked() {
+      super(sequence, index -> Form.of(slice(parts[index]).asByteBuffer()));
     }
 
     @Override
-    public SharedMapping mapping() {
+    public Optional<SharedMapping> mapping() {
+      return Optional.of(mapping);
+    }
+
+    @Override
+    public Optional<UncheckedForm> unchecked() {
+      return Optional.of(new Unchecked());
+    }
+  }
+
+  /** Blocks where they lie. */
+  private final class Unchecked extends Blocks.ReadCache implements UncheckedForm {
+    Unchecked() {
+      super(sequence, index -> Form.uncheckedOf(slice(parts[index]).asByteBuffer()));
+    }
+
+    @Override
+    public Optional<SharedMapping> mapping() {
+      return Optional.of(mapping);
+    }
+
+    @Override
+    public SharedMapping file() {
       return mapping;
+    }
+
+    @Override
+    public BlockChecks checks() {
+      int count = parts.length - 1;
+      return new Checks(
+          path, IntStream.range(0, count).mapToObj(index -> slice(parts[index])).toList());
+    }
+  }
+
+  /** Of the file it has the name and the blocks, and nothing on the heap. */
+  private record Checks(Path path, List<MemorySegment> parts) implements BlockChecks {
+    @Override
+    public int blocks() {
+      return parts.size();
     }
 
     @Override
     public void check(int index) {
       try {
-        Envelope.STORED_BLOCK.requireWhole(Form.of(slice(parts[index]).asByteBuffer()));
+        Envelope.STORED_BLOCK.requireWhole(Form.of(parts.get(index).asByteBuffer()));
       } catch (InvalidInputException e) {
         throw new InvalidInputException(
             "%s: block %d: %s".formatted(path, index, e.getMessage()), e);
@@ -278,7 +308,7 @@ public final class SessionFile implements AutoCloseable {
    * @throws InvalidInputException in one sentence, where a bit has changed
    */
   public void verify() {
-    CacheForm cache = cache();
+    CacheForm cache = new Blocks.ReadCache(sequence, this::copied);
     for (int i = 0; i < cache.blocks(); i++) {
       try {
         cache.blockToRead(i);

@@ -334,20 +334,45 @@ class CodecContractTest {
     }
   }
 
-  /** The one that was stored goes first: what was read must not depend on it. */
+  /**
+   * The one that was stored goes first: what was read must not depend on it. Of those that were
+   * read one has copies of its blocks, and the other reads them where they lie and goes on.
+   */
   @ParameterizedTest
   @MethodSource(KINDS + "storedKinds")
   void aStoredCacheGoesOnAsIfItHadNeverStopped(ShapedSpec kind) {
     try (KvCache cache = open(kind)) {
-      append(kind, cache, 290, new SplittableRandom(SEED), 97);
+      append(kind, cache, 300, new SplittableRandom(SEED), 97);
       CacheForm stored = StoredPieces.of(cache.form());
-      append(kind, cache, 110, new SplittableRandom(SEED + 1), 1);
-      try (KvCache read = restored(kind, stored)) {
+      append(kind, cache, 300, new SplittableRandom(SEED + 1), 43);
+      try (LentPieces lent = new LentPieces(stored);
+          KvCache copied = restored(kind, stored);
+          KvCache read = restored(kind, lent)) {
+        assertThat(StoredPieces.of(copied.form())).isEqualTo(stored);
         assertThat(StoredPieces.of(read.form())).isEqualTo(stored);
-        append(kind, read, 110, new SplittableRandom(SEED + 1), 1);
+        assertThat(read.bytes()).isEqualTo(copied.bytes());
+        append(kind, read, 300, new SplittableRandom(SEED + 1), 43);
         assertThat(StoredPieces.of(read.form())).isEqualTo(StoredPieces.of(cache.form()));
         assertThat(read.bytes()).isEqualTo(cache.bytes());
-        assertSame(kind, read, cache, 400);
+        assertSame(kind, read, cache, 600);
+      }
+    }
+  }
+
+  /** What would have been copied would not change with the file. */
+  @ParameterizedTest
+  @MethodSource(KINDS + "kindsThatStayMapped")
+  void storedBlocksStayWhereTheyLie(ShapedSpec kind) {
+    try (KvCache cache = open(kind)) {
+      append(kind, cache, 300, new SplittableRandom(SEED), 97);
+      StoredPieces stored = StoredPieces.of(cache.form());
+      assertThat(stored.blocks()).isPositive();
+      try (LentPieces lent = new LentPieces(stored);
+          KvCache read = restored(kind, lent)) {
+        assertThat(StoredPieces.of(read.form())).isEqualTo(stored);
+        lent.overwrite();
+        StoredPieces overwritten = StoredPieces.of(read.form());
+        assertThat(overwritten.hexBlocks()).doesNotContainAnyElementsOf(stored.hexBlocks());
       }
     }
   }

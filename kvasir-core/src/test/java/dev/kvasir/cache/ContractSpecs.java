@@ -233,6 +233,26 @@ final class ContractSpecs {
         .flatMap(some -> some);
   }
 
+  /**
+   * One or two of every method but the toy, which copies, and mead, whose values lie otherwise in
+   * memory; windows that hold blocks of them.
+   */
+  static Stream<ShapedSpec> kindsThatStayMapped() {
+    Stream<String> methods =
+        fewSpecs().filter(spec -> !spec.startsWith("toy") && !spec.startsWith("mead"));
+    return Stream.concat(
+            methods.map(spec -> new ShapedSpec(SHAPE, spec)),
+            latentSpecs()
+                .filter(spec -> spec.contains("rotary="))
+                .map(spec -> new ShapedSpec(LATENT.getFirst(), spec)))
+        .map(kind -> new ShapedSpec(kind.shape(), withoutWindow(kind.spec())));
+  }
+
+  private static String withoutWindow(String spec) {
+    boolean isDense = List.of("fp32", "fp16", "bf16").contains(spec);
+    return isDense || spec.contains("window=") ? spec : spec + ",window=0";
+  }
+
   /** Pages of other shapes are held to their byte forms elsewhere. */
   static Stream<ShapedSpec> storedKinds() {
     return Stream.of(specs().map(spec -> new ShapedSpec(SHAPE, spec)), latentKinds(), localKinds())

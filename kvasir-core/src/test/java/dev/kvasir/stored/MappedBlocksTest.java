@@ -14,7 +14,9 @@ import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.ScalarKernels;
 import dev.kvasir.memory.CountedArena;
+import dev.kvasir.memory.MemoryPool;
 import java.io.IOException;
+import java.lang.ref.WeakReference;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
@@ -111,7 +113,9 @@ class MappedBlocksTest {
         "kivi:2,window=0,sinks=4",
         "kivi:4,stored=2@128,window=0",
         "pmkvq:2,budget=1MiB,window=0",
-        "quarot:4,window=0"
+        "quarot:4,window=0",
+        "patternkv:2,rope=static,window=0",
+        "mixkvq,high=1.9,mid=1.7,salience=error,window=0"
       })
   void aSessionGoesOnFromAFileThatIsGone(String typed) throws IOException {
     assumeTrue(Files.exists(MAPS), "what is mapped can be seen on Linux alone");
@@ -139,22 +143,98 @@ class MappedBlocksTest {
     assertThat(CountedArena.liveBytes()).isEqualTo(before);
   }
 
+  /** Of what a page leaves with its sequence a damaged one would leave something too. */
   @Test
-  void methodsThatMakeSomethingOfPagesCopyThem() throws IOException {
-    assumeTrue(Files.exists(MAPS), "what is mapped can be seen on Linux alone");
-    CacheSpec spec = CacheSpec.parse("patternkv:2,window=0");
+  void whatASequenceLearnsFromIsCheckedWhenItIsOpened() throws IOException {
+    CacheSpec spec = CacheSpec.parse("patternkv:2,rope=static,window=0");
+    long before = CountedArena.liveBytes();
+    Path file;
+    try (KvCache cache = filled(spec)) {
+      file = saved(spec, cache);
+    }
+    damage(file);
+    assertThatThrownBy(() -> restored(spec, file).close())
+        .isInstanceOf(InvalidInputException.class)
+        .hasMessageStartingWith("a stored block with its tokens is damaged: its checksum is ");
+    assertThat(CountedArena.liveBytes()).isEqualTo(before);
+  }
+
+  private static void damage(Path file) throws IOException {
+    byte[] bytes = Files.readAllBytes(file);
+    bytes[bytes.length / 2] ^= 1;
+    Files.write(file, bytes);
+  }
+
+  /** The file's last part has the window, which is in blocks of the cache now. */
+  @Test
+  void whatWasReadOfTheFileIsLeftToTheCollector() throws Exception {
+    CacheSpec spec = CacheSpec.parse("kivi:2,window=0");
     try (KvCache cache = filled(spec)) {
       Path file = saved(spec, cache);
-      try (KvCache read = restored(spec, file)) {
-        assertThat(isMapped(file)).isFalse();
+      SessionFile opened = SessionFile.open(file);
+      WeakReference<StoredSequence> sequence = new WeakReference<>(opened.sequence());
+      try (KvCache read = spec.restored(SHAPE, CacheHost.unknown(), opened.cache())) {
+        opened.close();
+        opened = null;
+        for (int i = 0; i < 100 && sequence.get() != null; i++) {
+          System.gc();
+          Thread.sleep(10);
+        }
+        assertThat(sequence.get()).isNull();
         assertThat(pieces(read)).isEqualTo(pieces(cache));
       }
     }
   }
 
+  /** The first step is the last for which the file is needed as a whole. */
+  @Test
+  void aFileOfWhichNothingIsLeftIsUnmapped() throws IOException {
+    assumeTrue(Files.exists(MAPS), "what is mapped can be seen on Linux alone");
+    CacheSpec spec = CacheSpec.parse("kivi:2,window=0,sinks=4");
+    try (KvCache cache = filled(spec)) {
+      Path file = saved(spec, cache);
+      try (KvCache read = restored(spec, file)) {
+        read.truncate(100);
+        assertThat(isMapped(file)).isFalse();
+        assertThat(read.length()).isEqualTo(100);
+      }
+    }
+  }
+
+  /** Others may need the memory of a session before its first step. */
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void pagesBecomeNarrowerForOthersOnlyWhereTheyAreWhole(boolean damaged) throws IOException {
+    CacheSpec spec = CacheSpec.parse("pmkvq:2,budget=pool,window=0");
+    Path file;
+    try (KvCache cache = filled(spec)) {
+      file = saved(spec, cache);
+    }
+    if (damaged) {
+      damage(file);
+    }
+    MemoryPool pool = new MemoryPool(1 << 20);
+    try (SessionFile opened = SessionFile.open(file);
+        KvCache read = spec.restored(SHAPE, CacheHost.unknown().withMemory(pool), opened.cache())) {
+      long wide = read.bytes().total();
+      long free = pool.limit() - pool.taken();
+      assertThat(pool.tryTake(free + 100)).isEqualTo(!damaged);
+      if (damaged) {
+        assertThat(read.bytes().total()).isEqualTo(wide);
+        assertRefused(file, () -> read.reserve(TOKENS + 1));
+      } else {
+        assertThat(read.bytes().total()).isLessThan(wide);
+        pool.giveBack(free + 100);
+        append(read, 10, 9);
+      }
+    }
+    assertThat(pool.taken()).isZero();
+  }
+
   /** Nothing is computed with a block before all of them were found whole, by whatever way. */
   @ParameterizedTest
-  @ValueSource(strings = {"fp16", "kivi:2,window=0"})
+  @ValueSource(
+      strings = {"fp16", "kivi:2,window=0", "mixkvq,high=1.9,mid=1.7,salience=error,window=0"})
   void whatIsDamagedIsRefusedBeforeItIsComputedWith(String typed) throws IOException {
     CacheSpec spec = CacheSpec.parse(typed);
     long before = CountedArena.liveBytes();
@@ -162,9 +242,7 @@ class MappedBlocksTest {
     try (KvCache cache = filled(spec)) {
       file = saved(spec, cache);
     }
-    byte[] bytes = Files.readAllBytes(file);
-    bytes[bytes.length / 2] ^= 1;
-    Files.write(file, bytes);
+    damage(file);
     try (KvCache read = restored(spec, file);
         KvCache fork = read.fork()) {
       int block = read.blockOf(200);

@@ -1,12 +1,10 @@
 package dev.kvasir.cuda;
 
+import dev.kvasir.format.ContentHash;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
-import java.util.HexFormat;
 import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.zip.GZIPInputStream;
@@ -34,7 +32,7 @@ record Hashes(Map<String, String> byName) {
    */
   byte[] verified(String name) {
     byte[] bytes = resource(name);
-    String found = of(bytes);
+    String found = ContentHash.digits(bytes);
     if (!found.equals(byName.get(name))) {
       throw new DeviceRefusal(
           "%s has the hash %s; expected %s".formatted(name, found, byName.get(name)));
@@ -43,14 +41,6 @@ record Hashes(Map<String, String> byName) {
       return in.readAllBytes();
     } catch (IOException e) {
       throw new DeviceRefusal("%s cannot be read: %s".formatted(name, e.getMessage()));
-    }
-  }
-
-  static String of(byte[] bytes) {
-    try {
-      return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(bytes));
-    } catch (NoSuchAlgorithmException e) {
-      throw new IllegalStateException(e); // every Java has it
     }
   }
 

@@ -3,6 +3,8 @@ package dev.kvasir.store;
 import dev.kvasir.store.tier.BlobName;
 import dev.kvasir.store.tier.BlobTier;
 import dev.kvasir.store.tier.Deadline;
+import dev.kvasir.store.tier.FileMapper;
+import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
@@ -35,16 +37,16 @@ final class TierDesk {
     return speed;
   }
 
-  Map<BlobName, byte[]> read(List<BlobName> names, Deadline deadline) {
+  Map<BlobName, ByteBuffer> read(List<BlobName> names, Deadline deadline, FileMapper mapper) {
     long begin = System.nanoTime();
-    Map<BlobName, byte[]> found = tier.read(names, deadline);
+    Map<BlobName, ByteBuffer> found = tier.map(names, deadline, mapper);
     count(names.size(), found, System.nanoTime() - begin, deadline.isOver());
     return found;
   }
 
   /** That a blob is not there is no matter of speed; that it has not come in time is. */
-  private void count(int asked, Map<BlobName, byte[]> found, long time, boolean isLate) {
-    long came = found.values().stream().mapToLong(blob -> blob.length).sum();
+  private void count(int asked, Map<BlobName, ByteBuffer> found, long time, boolean isLate) {
+    long came = found.values().stream().mapToLong(ByteBuffer::capacity).sum();
     hits.add(found.size());
     misses.add(asked - found.size());
     bytes.add(came);

@@ -38,6 +38,16 @@ final class TierWriter {
     add(new Job(() -> writeNow(name, bytes), bytes.length, 1));
   }
 
+  void append(BlobName record, byte[] bytes) {
+    add(new Job(() -> appendNow(record, bytes), bytes.length, 1));
+  }
+
+  private void appendNow(BlobName record, byte[] bytes) {
+    if (tier.append(record, bytes)) {
+      countWritten(bytes.length);
+    }
+  }
+
   void used(List<BlobName> names) {
     add(new Job(() -> tier.used(names), names.size() * NAME_BYTES, 0));
   }

@@ -4,6 +4,8 @@ import dev.kvasir.store.tier.BlobName;
 import dev.kvasir.store.tier.BlobTier;
 import dev.kvasir.store.tier.BlobTier.TierSize;
 import dev.kvasir.store.tier.Deadline;
+import dev.kvasir.store.tier.FileMapper;
+import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -38,9 +40,24 @@ public final class TieredBlobs implements AutoCloseable {
   /**
    * A blob, and where it was.
    *
+   * @param bytes on the heap, or in a file that is mapped for its reader
    * @param tier counted from 0, the nearest
    */
-  public record Found(BlobName name, byte[] bytes, int tier) {}
+  public record Found(BlobName name, ByteBuffer bytes, int tier) {
+    public int size() {
+      return bytes.capacity();
+    }
+
+    /** Not to be changed. */
+    public byte[] toArray() {
+      if (bytes.hasArray()) {
+        return bytes.array();
+      }
+      byte[] copy = new byte[size()];
+      bytes.get(0, copy);
+      return copy;
+    }
+  }
 
   private final List<TierDesk> desks;
 
@@ -68,20 +85,26 @@ public final class TieredBlobs implements AutoCloseable {
 
   /** Each tier may take the time that is usual for it. */
   public Map<BlobName, Found> read(List<BlobName> names) {
-    return read(names, tier -> Deadline.in(tier.usualReadTime()));
+    return read(names, tier -> Deadline.in(tier.usualReadTime()), FileMapper.NONE);
   }
 
   /** What is found in time, in the order of names. */
   public Map<BlobName, Found> read(List<BlobName> names, Deadline deadline) {
-    return read(names, tier -> deadline);
+    return read(names, tier -> deadline, FileMapper.NONE);
   }
 
-  private Map<BlobName, Found> read(List<BlobName> names, Function<BlobTier, Deadline> deadline) {
+  /** The same where it lies, as far as it lies in files that can stay mapped. */
+  public Map<BlobName, Found> read(List<BlobName> names, Deadline deadline, FileMapper mapper) {
+    return read(names, tier -> deadline, mapper);
+  }
+
+  private Map<BlobName, Found> read(
+      List<BlobName> names, Function<BlobTier, Deadline> deadline, FileMapper mapper) {
     Map<BlobName, Found> found = new LinkedHashMap<>();
     for (int tier = 0; tier < desks.size(); tier++) {
       List<BlobName> missing = missing(names, found.keySet());
       if (!missing.isEmpty()) {
-        add(desks.get(tier), tier, missing, deadline, found);
+        add(desks.get(tier), tier, missing, deadline, mapper, found);
       }
     }
     return inOrder(names, found);
@@ -92,8 +115,9 @@ public final class TieredBlobs implements AutoCloseable {
       int tier,
       List<BlobName> missing,
       Function<BlobTier, Deadline> deadline,
+      FileMapper mapper,
       Map<BlobName, Found> found) {
-    desk.read(missing, deadline.apply(desk.tier()))
+    desk.read(missing, deadline.apply(desk.tier()), mapper)
         .forEach((name, bytes) -> found.put(name, new Found(name, bytes, tier)));
   }
 
@@ -139,6 +163,11 @@ public final class TieredBlobs implements AutoCloseable {
     desks.forEach(desk -> desk.writer().write(name, bytes));
   }
 
+  /** Adds to a record in all tiers, soon, whoever else adds to it meanwhile. */
+  public void append(BlobName record, byte[] bytes) {
+    desks.forEach(desk -> desk.writer().append(record, bytes));
+  }
+
   /** For who can wait: until the nearest tier would take so many bytes, or so long. */
   public void awaitRoom(long bytes, Duration time) {
     desks.getFirst().writer().awaitRoom(bytes, time);
@@ -149,7 +178,7 @@ public final class TieredBlobs implements AutoCloseable {
     for (int tier = 0; tier < desks.size(); tier++) {
       for (Found one : found) {
         if (tier < one.tier()) {
-          desks.get(tier).writer().write(one.name(), one.bytes());
+          desks.get(tier).writer().write(one.name(), one.toArray());
         }
       }
     }

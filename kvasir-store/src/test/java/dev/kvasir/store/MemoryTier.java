@@ -3,6 +3,7 @@ package dev.kvasir.store;
 import dev.kvasir.store.tier.BlobName;
 import dev.kvasir.store.tier.BlobTier;
 import dev.kvasir.store.tier.Deadline;
+import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -70,6 +71,16 @@ final class MemoryTier implements BlobTier {
       throw new NoClassDefFoundError("of a tier that is not installed whole");
     }
     kept.put(blob, bytes);
+    return true;
+  }
+
+  @Override
+  public boolean append(BlobName record, byte[] bytes) {
+    kept.merge(
+        record,
+        bytes,
+        (before, more) ->
+            ByteBuffer.allocate(before.length + more.length).put(before).put(more).array());
     return true;
   }
 

@@ -59,7 +59,7 @@ class TieredBlobsTest {
     Map<BlobName, Found> found = blobs.read(names, Deadline.in(PATIENCE));
     assertThat(found.keySet()).containsExactly(names.get(0), names.get(1), names.get(3));
     assertThat(found.values()).extracting(Found::tier).containsExactly(1, 0, 0);
-    assertThat(found.get(names.get(0)).bytes()).isEqualTo(some.get(0).bytes());
+    assertThat(found.get(names.get(0)).toArray()).isEqualTo(some.get(0).bytes());
     assertThat(near.asked).containsExactly(names);
     assertThat(far.asked).containsExactly(List.of(names.get(0), names.get(2)));
     assertThat(blobs.locate(names, Deadline.in(PATIENCE)))
@@ -103,7 +103,7 @@ class TieredBlobsTest {
     blobs.damaged(blobs.read(one).get(names.get(0)));
     Found again = blobs.read(one).get(names.get(0));
     assertThat(again.tier()).isEqualTo(1);
-    assertThat(again.bytes()).isEqualTo(some.get(0).bytes());
+    assertThat(again.toArray()).isEqualTo(some.get(0).bytes());
   }
 
   @Test

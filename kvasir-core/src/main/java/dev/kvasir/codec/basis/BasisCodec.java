@@ -50,11 +50,6 @@ public final class BasisCodec implements StatelessCodec {
   }
 
   @Override
-  public boolean readsInPlace() {
-    return true;
-  }
-
-  @Override
   public Page read(SharedArena memory, int layer, Form form) {
     LayerBasis basis = basis(layer);
     return BasisPage.read(memory, form, kvHeads, head, lookups, basis.keys(), basis.values());

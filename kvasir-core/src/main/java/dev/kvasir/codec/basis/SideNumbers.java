@@ -1,5 +1,6 @@
 package dev.kvasir.codec.basis;
 
+import dev.kvasir.codec.Form;
 import dev.kvasir.memory.SharedArena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -18,20 +19,21 @@ public final class SideNumbers implements AutoCloseable {
    * @param memory that they lie in, and hold until they are closed
    */
   public SideNumbers(SharedArena memory, short[] numbers) {
-    this.numbers = memory.allocate((long) Short.BYTES * numbers.length);
-    this.memory = memory.retain();
+    this(memory, memory.allocate((long) Short.BYTES * numbers.length));
     for (int i = 0; i < numbers.length; i++) {
       this.numbers.set(SHORT, (long) Short.BYTES * i, numbers[i]);
     }
   }
 
+  private SideNumbers(SharedArena memory, MemorySegment numbers) {
+    this.numbers = numbers;
+    this.memory = memory.retain();
+  }
+
   /** The next so many of a payload. */
   public static SideNumbers read(SharedArena memory, ByteBuffer in, int count) {
-    short[] numbers = new short[count];
-    for (int i = 0; i < count; i++) {
-      numbers[i] = in.getShort();
-    }
-    return new SideNumbers(memory, numbers);
+    ByteBuffer numbers = Form.within(in, Short.BYTES * count).bytes();
+    return new SideNumbers(memory, memory.keep(MemorySegment.ofBuffer(numbers)));
   }
 
   public void write(ByteBuffer out) {

@@ -57,13 +57,14 @@ public final class CommvqPage implements Page {
       LayerRows rows,
       KeyReading reading,
       Rotation rotation,
-      int position) {
+      int position,
+      MemorySegment data) {
     this.shape = shape;
     this.rows = rows;
     this.reading = reading;
     this.rotation = rotation;
     this.position = position;
-    this.data = memory.allocate(shape.bytes());
+    this.data = data;
     this.memory = memory.retain();
   }
 
@@ -76,7 +77,7 @@ public final class CommvqPage implements Page {
       int position,
       EncodedBlock keys,
       EncodedBlock values) {
-    this(memory, shape, rows, reading, rotation, position);
+    this(memory, shape, rows, reading, rotation, position, memory.allocate(shape.bytes()));
     pack(keys.scales(), shape.keyScalesAt());
     pack(values.scales(), shape.valueScalesAt());
     for (int head = 0; head < shape.kvHeads(); head++) {
@@ -139,9 +140,8 @@ public final class CommvqPage implements Page {
     }
     int position = Envelope.PAGE.position(in);
     Envelope.PAGE.requireRest(in, shape.bytes());
-    CommvqPage page = new CommvqPage(memory, shape, rows, reading, rotation, position);
-    page.data.copyFrom(MemorySegment.ofBuffer(in));
-    return page;
+    MemorySegment data = memory.keep(MemorySegment.ofBuffer(in));
+    return new CommvqPage(memory, shape, rows, reading, rotation, position, data);
   }
 
   private static CommvqShape readShape(ByteBuffer in, boolean oneWidth) {

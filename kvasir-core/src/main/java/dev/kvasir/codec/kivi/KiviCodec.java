@@ -61,11 +61,6 @@ public final class KiviCodec implements StatelessCodec {
     return UniformReader.ROWS_TOGETHER;
   }
 
-  @Override
-  public boolean readsInPlace() {
-    return true;
-  }
-
   /** Of the first layer. */
   @Override
   public long pageBytes() {

@@ -37,10 +37,10 @@ final class KvquantPage implements Page {
   private final int position; // of the first token
   private final MemorySegment bytes;
 
-  private KvquantPage(SharedArena memory, KvquantCodec codec, int position) {
+  private KvquantPage(SharedArena memory, KvquantCodec codec, int position, MemorySegment bytes) {
     this.codec = codec;
     this.position = position;
-    this.bytes = memory.allocate(codec.pageBytes());
+    this.bytes = bytes;
     this.memory = memory.retain();
   }
 
@@ -50,7 +50,7 @@ final class KvquantPage implements Page {
    */
   static KvquantPage pack(
       SharedArena memory, KvquantCodec codec, int position, float[] keys, float[] values) {
-    KvquantPage page = new KvquantPage(memory, codec, position);
+    KvquantPage page = new KvquantPage(memory, codec, position, memory.allocate(codec.pageBytes()));
     CodeRoom room = new CodeRoom();
     try {
       for (int head = 0; head < codec.kvHeads(); head++) {
@@ -142,9 +142,8 @@ final class KvquantPage implements Page {
     }
     int position = Envelope.PAGE.position(in);
     Envelope.PAGE.requireRest(in, codec.pageBytes());
-    KvquantPage page = new KvquantPage(memory, codec, position);
-    page.bytes.copyFrom(MemorySegment.ofBuffer(in));
-    return page.requirePlaces();
+    MemorySegment bytes = memory.keep(MemorySegment.ofBuffer(in));
+    return new KvquantPage(memory, codec, position, bytes).requirePlaces();
   }
 
   private static int before(KvquantCodec codec) {

@@ -55,6 +55,11 @@ class LatentCodec implements PageCodec {
   }
 
   @Override
+  public boolean canCheckLater() {
+    return latents.canCheckLater();
+  }
+
+  @Override
   public int blocksTogether() {
     return latents.blocksTogether();
   }

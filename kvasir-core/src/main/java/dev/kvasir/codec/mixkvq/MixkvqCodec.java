@@ -125,6 +125,11 @@ public final class MixkvqCodec implements PageCodec {
   }
 
   @Override
+  public boolean canCheckLater() {
+    return true;
+  }
+
+  @Override
   public int blocksTogether() {
     return settings.blocksTogether();
   }

@@ -80,7 +80,7 @@ final class OttPage implements Page {
     new KeptTokens(shape, MemorySegment.ofBuffer(stored)).requirePlaces();
     UniformPage codes = UniformForm.read(memory, in, kvHeads, any -> codec.head(), codec.lookups());
     try {
-      MemorySegment bytes = memory.allocate(shape.bytes()).copyFrom(MemorySegment.ofBuffer(stored));
+      MemorySegment bytes = memory.keep(MemorySegment.ofBuffer(stored));
       return new OttPage(memory, codes, new KeptTokens(shape, bytes));
     } catch (RuntimeException | Error e) {
       codes.close();

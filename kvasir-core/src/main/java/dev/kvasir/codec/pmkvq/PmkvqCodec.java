@@ -96,7 +96,7 @@ public final class PmkvqCodec implements ShrinkingCodec {
   }
 
   @Override
-  public boolean readsInPlace() {
+  public boolean canCheckLater() {
     return true;
   }
 

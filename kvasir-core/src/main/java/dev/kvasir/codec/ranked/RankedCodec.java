@@ -50,6 +50,11 @@ final class RankedCodec implements PageCodec {
   }
 
   @Override
+  public boolean canCheckLater() {
+    return true;
+  }
+
+  @Override
   public boolean packsLayersApart() {
     return true;
   }

@@ -40,10 +40,15 @@ final class RankedPage implements Page {
 
   /** All zeros, to be filled by a {@link RankedPacking}. */
   RankedPage(SharedArena memory, int kvHeads, RankedShape shape, Lookups lookups) {
+    this(memory, kvHeads, shape, lookups, memory.allocate(kvHeads * shape.bytes()));
+  }
+
+  private RankedPage(
+      SharedArena memory, int kvHeads, RankedShape shape, Lookups lookups, MemorySegment bytes) {
     this.kvHeads = kvHeads;
     this.shape = shape;
     this.lookups = lookups;
-    this.bytes = memory.allocate(kvHeads * shape.bytes());
+    this.bytes = bytes;
     this.memory = memory.retain();
   }
 
@@ -74,9 +79,8 @@ final class RankedPage implements Page {
           "has in %d KV heads %s; this cache has in %d %s".formatted(heads, found, kvHeads, shape));
     }
     Envelope.PAGE.requireRest(in, kvHeads * shape.bytes());
-    RankedPage page = new RankedPage(memory, kvHeads, shape, lookups);
-    page.bytes.copyFrom(MemorySegment.ofBuffer(in));
-    return page.requireSound();
+    MemorySegment bytes = memory.keep(MemorySegment.ofBuffer(in));
+    return new RankedPage(memory, kvHeads, shape, lookups, bytes).requireSound();
   }
 
   private RankedPage requireSound() {

@@ -66,14 +66,13 @@ final class SkvqPage implements Page {
           "has values of %d KV heads with %d channels; this cache of %d with %d"
               .formatted(kvHeads, valueDim, codec.kvHeads(), shape.valueDim()));
     }
-    byte[] stored = new byte[kvHeads * shape.orderBytes()];
-    in.get(stored);
-    new ValueOrders(shape, MemorySegment.ofArray(stored)).requirePermutations(kvHeads);
+    MemorySegment stored =
+        MemorySegment.ofBuffer(Form.within(in, kvHeads * shape.orderBytes()).bytes());
+    new ValueOrders(shape, stored).requirePermutations(kvHeads);
     UniformPage codes =
         UniformForm.read(memory, in, kvHeads, found -> codec.head(), codec.lookups());
     try {
-      MemorySegment bytes = memory.allocate(stored.length).copyFrom(MemorySegment.ofArray(stored));
-      return new SkvqPage(memory, codes, new ValueOrders(shape, bytes));
+      return new SkvqPage(memory, codes, new ValueOrders(shape, memory.keep(stored)));
     } catch (RuntimeException | Error e) {
       codes.close();
       throw e;

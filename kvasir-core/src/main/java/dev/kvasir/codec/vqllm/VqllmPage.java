@@ -43,12 +43,18 @@ final class VqllmPage implements Page {
   private final int position; // of the first token
   private final MemorySegment bytes;
 
+  /** All zeros, to be written. */
   VqllmPage(SharedArena memory, VqllmCodec codec, LayerBooks books, int position) {
+    this(memory, codec, books, position, memory.allocate(codec.shape().bytes()));
+  }
+
+  private VqllmPage(
+      SharedArena memory, VqllmCodec codec, LayerBooks books, int position, MemorySegment bytes) {
     this.codec = codec;
     this.shape = codec.shape();
     this.books = books;
     this.position = position;
-    this.bytes = memory.allocate(shape.bytes());
+    this.bytes = bytes;
     this.memory = memory.retain();
   }
 
@@ -146,9 +152,8 @@ final class VqllmPage implements Page {
     }
     int position = Envelope.PAGE.position(in);
     Envelope.PAGE.requireRest(in, shape.bytes());
-    VqllmPage page = new VqllmPage(memory, codec, books, position);
-    page.bytes.copyFrom(MemorySegment.ofBuffer(in));
-    return page;
+    MemorySegment bytes = memory.keep(MemorySegment.ofBuffer(in));
+    return new VqllmPage(memory, codec, books, position, bytes);
   }
 
   private static void require(int found, String what, int expected) {

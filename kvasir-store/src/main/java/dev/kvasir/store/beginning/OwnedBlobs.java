@@ -1,10 +1,9 @@
 package dev.kvasir.store.beginning;
 
+import dev.kvasir.format.ContentHash;
 import dev.kvasir.store.TieredBlobs;
 import dev.kvasir.store.tier.BlobName;
 import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -21,7 +20,8 @@ import java.util.Set;
  * block cd34…
  * </pre>
  *
- * A line that is no name is passed over. Used by one thread.
+ * A line that is no name is passed over. Names are added at the end, by as many processes as share
+ * a tier: lines may come twice, and the first one again among others. Used by one thread.
  */
 final class OwnedBlobs {
   private static final String HEAD = "kvasir names 1";
@@ -45,8 +45,9 @@ final class OwnedBlobs {
   void add(String tenant, String owner, List<BlobName> names) {
     BlobName list = listOf(tenant, owner);
     Set<BlobName> all = read(list);
-    if (all.addAll(names)) {
-      blobs.write(list, form(all));
+    List<BlobName> added = names.stream().filter(all::add).toList();
+    if (!added.isEmpty()) {
+      blobs.append(list, form(added));
     }
     latest.put(list, all);
   }
@@ -67,17 +68,11 @@ final class OwnedBlobs {
   }
 
   static BlobName listOf(String tenant, String owner) {
-    try {
-      // A tenant is empty or hexadecimal digits, so what follows the line is the owner.
-      String text = "kvasir names\n" + tenant + "\n" + owner;
-      return BlobName.record(
-          MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.UTF_8)));
-    } catch (NoSuchAlgorithmException e) {
-      throw new IllegalStateException("every Java runtime has SHA-256", e);
-    }
+    // A tenant is empty or hexadecimal digits, so what follows the line is the owner.
+    return BlobName.record(ContentHash.of("kvasir names\n" + tenant + "\n" + owner));
   }
 
-  private static byte[] form(Set<BlobName> names) {
+  private static byte[] form(List<BlobName> names) {
     StringBuilder text = new StringBuilder(HEAD).append('\n');
     names.forEach(name -> text.append(name).append('\n'));
     return text.toString().getBytes(StandardCharsets.UTF_8);

@@ -11,6 +11,7 @@ import dev.kvasir.engine.FarBeginnings;
 import dev.kvasir.engine.PrefixCache.Kind;
 import dev.kvasir.engine.Sequence;
 import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.memory.SharedMapping;
 import dev.kvasir.store.TieredBlobs;
 import dev.kvasir.store.TieredBlobs.Found;
 import dev.kvasir.store.tier.BlobName;
@@ -122,7 +123,7 @@ public final class StoredBeginnings implements FarBeginnings, AutoCloseable {
   private Optional<Candidate> candidate(Kind kind, Found record, int[] text, int known) {
     StoredSequence sequence;
     try {
-      sequence = StoredSequence.read(record.bytes());
+      sequence = StoredSequence.read(record.toArray());
     } catch (InvalidInputException e) {
       blobs.damaged(record);
       return Optional.empty();
@@ -151,22 +152,32 @@ public final class StoredBeginnings implements FarBeginnings, AutoCloseable {
       misses.isNotWorth = true;
       return Optional.empty();
     }
-    Map<BlobName, Found> found = blobs.read(names, deadline);
-    if (found.size() < names.stream().distinct().count()) {
-      return Optional.empty();
+    SharedMapping files = new SharedMapping();
+    try {
+      Map<BlobName, Found> found = blobs.read(names, deadline, files::tryMap);
+      if (found.size() < names.stream().distinct().count()) {
+        return Optional.empty();
+      }
+      List<Found> blocks = names.stream().map(found::get).toList();
+      Optional<KvCache> cache = restored(kind, candidate, known, blocks, files, misses);
+      cache.ifPresent(made -> tell(made, candidate, blocks, begin, readSeconds));
+      return cache;
+    } finally {
+      files.release(); // the cache holds on to them if it reads blocks where they lie
     }
-    List<Found> blocks = names.stream().map(found::get).toList();
-    Optional<KvCache> cache = restored(kind, candidate, known, blocks, misses);
-    cache.ifPresent(made -> tell(made, candidate, blocks, begin, readSeconds));
-    return cache;
   }
 
   private double expected(Found record, List<BlobName> blocks) {
-    return times.toFetch(blobs.speed(record.tier()), blocks.size(), record.bytes().length);
+    return times.toFetch(blobs.speed(record.tier()), blocks.size(), record.size());
   }
 
   private Optional<KvCache> restored(
-      Kind kind, Candidate candidate, int known, List<Found> blocks, Misses misses) {
+      Kind kind,
+      Candidate candidate,
+      int known,
+      List<Found> blocks,
+      SharedMapping files,
+      Misses misses) {
     int[] reading = {-1};
     try {
       KvCache cache =
@@ -177,7 +188,8 @@ public final class StoredBeginnings implements FarBeginnings, AutoCloseable {
                   index -> {
                     reading[0] = index;
                     return Form.of(blocks.get(index).bytes());
-                  }));
+                  },
+                  files));
       if (candidate.serves() < cache.length()) {
         cache.truncate(candidate.serves());
       }
@@ -203,8 +215,8 @@ public final class StoredBeginnings implements FarBeginnings, AutoCloseable {
     List<Found> all = new ArrayList<>(blocks);
     all.add(candidate.found());
     blobs.verified(all);
-    long bytes = all.stream().mapToLong(found -> found.bytes().length).sum();
-    times.fetched(blocks.size(), bytes - candidate.found().bytes().length);
+    long bytes = all.stream().mapToLong(Found::size).sum();
+    times.fetched(blocks.size(), bytes - candidate.found().size());
     int tier = all.stream().mapToInt(Found::tier).max().orElseThrow();
     Fetched fetched =
         new Fetched(

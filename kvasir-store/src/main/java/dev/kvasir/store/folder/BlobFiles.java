@@ -47,9 +47,14 @@ record BlobFiles(Path folder) {
     return folder.resolve("unfinished");
   }
 
-  /** A file that processes lock while they remove others. */
-  Path lock() {
-    return folder.resolve("eviction.lock");
+  /** Locked by the process that removes old files, so that two do not remove twice as many. */
+  FolderLock evictionLock() {
+    return new FolderLock(folder.resolve("eviction.lock"));
+  }
+
+  /** Locked by the process that adds to a record, from when it reads it until it is written. */
+  FolderLock appendLock() {
+    return new FolderLock(folder.resolve("append.lock"));
   }
 
   /** All that lies there of ours. Files that come or go meanwhile may be in it or not. */

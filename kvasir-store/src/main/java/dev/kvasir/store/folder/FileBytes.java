@@ -1,11 +1,14 @@
 package dev.kvasir.store.folder;
 
+import dev.kvasir.store.tier.FileMapper;
 import java.io.EOFException;
 import java.io.FileInputStream;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileChannel.MapMode;
 import java.nio.file.FileSystemException;
@@ -13,6 +16,7 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.attribute.BasicFileAttributes;
+import java.util.Optional;
 
 /**
  * All bytes of a file. From the page cache, files of 50 KB are read 1.3 to 3.6 times as fast by
@@ -20,6 +24,9 @@ import java.nio.file.attribute.BasicFileAttributes;
  */
 final class FileBytes {
   private static final long MAPPED = 1 << 20;
+
+  /** What can stay mapped is, from here on: half as much is copied twice in the same time. */
+  static final long STAYS_MAPPED = 1 << 16;
 
   /** The longest array that every Java virtual machine makes. */
   private static final long MOST = Integer.MAX_VALUE - 8;
@@ -32,6 +39,23 @@ final class FileBytes {
       throw new IOException("it has %d bytes; expected at most %d".formatted(bytes, MOST));
     }
     return bytes < MAPPED ? plain(file, (int) bytes) : mapped(file);
+  }
+
+  /**
+   * All bytes of a file, where they lie and in memory by now if it is large enough. Who comes to
+   * what a failing disk, or one who cuts the file all the same, has left of it here, finds it said.
+   */
+  static ByteBuffer map(Path file, FileMapper mapper) throws IOException {
+    if (length(file) < STAYS_MAPPED) {
+      return ByteBuffer.wrap(read(file));
+    }
+    try (FileChannel channel = FileChannel.open(file)) {
+      Optional<MemorySegment> mapped = mapper.map(channel);
+      mapped.ifPresent(MemorySegment::load);
+      return mapped.isPresent() ? mapped.get().asByteBuffer() : ByteBuffer.wrap(read(file));
+    } catch (InternalError e) {
+      throw new EOFException("its bytes cannot be read");
+    }
   }
 
   /** A pipe would be waited for without end, and a link may lead to one. */

@@ -27,7 +27,7 @@ final class FolderBudget {
   private static final Duration CLOCKS_APART = Duration.ofMinutes(10);
 
   private final BlobFiles files;
-  private final EvictionLock lock;
+  private final FolderLock lock;
   private final long limit;
 
   private boolean isListed;
@@ -46,7 +46,7 @@ final class FolderBudget {
    */
   FolderBudget(BlobFiles files, long limit) {
     this.files = files;
-    this.lock = new EvictionLock(files.lock());
+    this.lock = files.evictionLock();
     this.limit = limit;
   }
 
@@ -57,6 +57,7 @@ final class FolderBudget {
   /** Makes room for a file and counts it; to be called before it is written. */
   synchronized void promise(long bytes) throws IOException {
     if (limit != Long.MAX_VALUE && mustList(bytes)) {
+      // Nobody waits for it: each removal is harmless by itself.
       lock.tryAlone(() -> makeRoom(bytes));
     }
     added += bytes;

@@ -5,7 +5,9 @@ import dev.kvasir.store.tier.BlobName.Kind;
 import dev.kvasir.store.tier.BlobTier;
 import dev.kvasir.store.tier.Deadline;
 import dev.kvasir.store.tier.Failures;
+import dev.kvasir.store.tier.FileMapper;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
@@ -15,6 +17,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -45,6 +48,7 @@ public final class FolderTier implements BlobTier {
   private final UnfinishedFiles unfinished;
   private final FolderBudget budget;
   private final Failures failures;
+  private final boolean isLocal;
 
   /**
    * @param budget in bytes; 0 is none
@@ -57,6 +61,7 @@ public final class FolderTier implements BlobTier {
     this.budget = new FolderBudget(files, budget == 0 ? Long.MAX_VALUE : budget);
     this.failures = new Failures(listener);
     prepare();
+    this.isLocal = LocalDisk.holds(folder);
   }
 
   private void prepare() {
@@ -80,19 +85,35 @@ public final class FolderTier implements BlobTier {
 
   @Override
   public Map<BlobName, byte[]> read(List<BlobName> names, Deadline deadline) {
-    Map<BlobName, byte[]> found = new LinkedHashMap<>();
+    return read(names, deadline, FileBytes::read);
+  }
+
+  @Override
+  public Map<BlobName, ByteBuffer> map(List<BlobName> names, Deadline deadline, FileMapper mapper) {
+    return isLocal && mapper != FileMapper.NONE
+        ? read(names, deadline, file -> FileBytes.map(file, mapper))
+        : BlobTier.super.map(names, deadline, mapper);
+  }
+
+  /** A way to read a file. */
+  private interface Reading<T> {
+    T read(Path file) throws IOException;
+  }
+
+  private <T> Map<BlobName, T> read(List<BlobName> names, Deadline deadline, Reading<T> reading) {
+    Map<BlobName, T> found = new LinkedHashMap<>();
     for (BlobName name : names) {
       if (deadline.isOver()) {
         break;
       }
-      read(name).ifPresent(bytes -> found.put(name, bytes));
+      read(name, reading).ifPresent(bytes -> found.put(name, bytes));
     }
     return found;
   }
 
-  private Optional<byte[]> read(BlobName name) {
+  private <T> Optional<T> read(BlobName name, Reading<T> reading) {
     try {
-      return Optional.of(FileBytes.read(files.file(name)));
+      return Optional.of(reading.read(files.file(name)));
     } catch (NoSuchFileException e) {
       return Optional.empty();
     } catch (IOException e) {
@@ -153,6 +174,28 @@ public final class FolderTier implements BlobTier {
       budget.settle(bytes.length, growth, isWritten && before < 0 ? 1 : 0);
     }
     return true;
+  }
+
+  @Override
+  public boolean append(BlobName record, byte[] bytes) {
+    boolean[] isKept = {false};
+    try {
+      files.appendLock().alone(() -> isKept[0] = write(record, appended(record, bytes)));
+    } catch (IOException e) {
+      fail("be written", e);
+    }
+    return isKept[0];
+  }
+
+  private byte[] appended(BlobName record, byte[] bytes) throws IOException {
+    try {
+      byte[] before = FileBytes.read(files.file(record));
+      byte[] all = Arrays.copyOf(before, Math.addExact(before.length, bytes.length));
+      System.arraycopy(bytes, 0, all, before.length, bytes.length);
+      return all;
+    } catch (NoSuchFileException e) {
+      return bytes;
+    }
   }
 
   @Override

@@ -145,7 +145,7 @@ public final class RedisTier implements BlobTier {
         });
   }
 
-  /** Whether a block is there; its time begins anew. */
+  /** Whether a blob is there; its time begins anew. */
   private boolean isKept(Connection server, BlobName name) {
     server.sendCommand(Command.EXPIRE, key(name), timeToLive());
     return server.getIntegerReply() == 1;
@@ -155,6 +155,19 @@ public final class RedisTier implements BlobTier {
     if (!"OK".equals(answer)) {
       throw new IllegalStateException("a write was answered by something else than OK");
     }
+  }
+
+  /** The server adds one after another; a list of names is never as long as a value may be. */
+  @Override
+  public boolean append(BlobName record, byte[] bytes) {
+    return links.ask(
+        Deadline.in(times.write()),
+        times.writeSilence(),
+        (server, heard) -> {
+          server.sendCommand(Command.APPEND, key(record), bytes);
+          server.getIntegerReply();
+          isKept(server, record);
+        });
   }
 
   @Override

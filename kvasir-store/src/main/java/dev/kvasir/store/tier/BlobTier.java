@@ -1,6 +1,8 @@
 package dev.kvasir.store.tier;
 
+import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -36,6 +38,17 @@ public interface BlobTier extends AutoCloseable {
    */
   Map<BlobName, byte[]> read(List<BlobName> names, Deadline deadline);
 
+  /**
+   * The same to be read where they lie, as far as they can be, for as long as the files are mapped;
+   * the others on the heap. What comes has been read once, so that who goes on finds it in memory.
+   */
+  default Map<BlobName, ByteBuffer> map(
+      List<BlobName> names, Deadline deadline, FileMapper mapper) {
+    Map<BlobName, ByteBuffer> found = new LinkedHashMap<>();
+    read(names, deadline).forEach((name, bytes) -> found.put(name, ByteBuffer.wrap(bytes)));
+    return found;
+  }
+
   /** Those that are there. Their bytes may be gone or damaged all the same when they are read. */
   Set<BlobName> has(List<BlobName> names, Deadline deadline);
 
@@ -46,6 +59,14 @@ public interface BlobTier extends AutoCloseable {
    * @return whether it is kept, as far as the tier can know
    */
   boolean write(BlobName name, byte[] bytes);
+
+  /**
+   * Adds to the end of a record, which is made where there is none. Of processes that add at once,
+   * none loses what another has added.
+   *
+   * @return whether it is kept, as far as the tier can know
+   */
+  boolean append(BlobName record, byte[] bytes);
 
   /**
    * These were of use just now: their age begins anew. In the order in which they are needed: what

@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -51,6 +52,28 @@ class OwnedBlobsTest {
       assertThat(found(there, block(1), block(2))).isZero();
       assertThat(found(there, block(3))).isOne();
       assertThat(found(there, OwnedBlobs.listOf("", "a conversation"))).isZero();
+    }
+  }
+
+  /** Neither knows of what the other is about to write. */
+  @Test
+  void processesThatStoreForTheSameOwnerAddToOneList() {
+    try (TieredBlobs here = open();
+        TieredBlobs there = open()) {
+      OwnedBlobs ownedHere = new OwnedBlobs(here);
+      OwnedBlobs ownedThere = new OwnedBlobs(there);
+      for (int i = 1; i <= 20; i++) {
+        (i % 2 == 0 ? here : there).write(block(i), new byte[] {1, 2, 3});
+        (i % 2 == 0 ? ownedHere : ownedThere).add("", "a conversation", List.of(block(i)));
+      }
+    }
+    try (TieredBlobs last = open()) {
+      BlobName[] all =
+          IntStream.rangeClosed(1, 20).mapToObj(i -> block(i)).toArray(BlobName[]::new);
+      assertThat(found(last, all)).isEqualTo(20);
+      new OwnedBlobs(last).forget("", "a conversation");
+      assertThat(last.flush(LONG)).isTrue();
+      assertThat(found(last, all)).isZero();
     }
   }
 

@@ -1,6 +1,7 @@
 package dev.kvasir.store.beginning;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.kvasir.GenerateOptions;
 import dev.kvasir.LoadOptions;
@@ -205,11 +206,11 @@ class StoredBeginningsTest {
       assertThat(blobsThere.flush(LONG)).isTrue();
       found = new StoredBeginnings(there, blobsThere);
       there.prefixes().keepIn(found);
+      there.prefixes().clear(); // or a file would change that is mapped
       byte[] good = Files.readAllBytes(file);
       byte[] bad = good.clone();
       bad[good.length / 2] ^= 4;
       Files.write(file, bad);
-      there.prefixes().clear();
       Outcome outcome = answer(there, options("kivi:2,window=0"), text);
       assertThat(outcome.text()).isEqualTo(right);
       assertThat(outcome.known()).as(file.toString()).isLessThan(text.length - 1);
@@ -217,6 +218,31 @@ class StoredBeginningsTest {
       Files.createDirectories(file.getParent());
       Files.write(file, good);
     }
+  }
+
+  /** Another process may evict what this one attends to. */
+  @ParameterizedTest
+  @ValueSource(strings = {"fp16", "kivi:2", "patternkv:2"})
+  void blocksAreAttendedToInTheirFilesAlsoWhenThoseAreGone(String spec) throws IOException {
+    Path maps = Path.of("/proc/self/maps");
+    assumeTrue(Files.exists(maps), "what is mapped can be seen on Linux alone");
+    int[] text = text(spec.hashCode(), 3 * STEP + 1);
+    readHere(options(spec), text);
+    String right = alone(spec, text);
+    try (Session session = there.newSession(options(spec), text, null)) {
+      assertThat(session.remembered()).isGreaterThanOrEqualTo(2 * STEP);
+      assertThat(Files.readString(maps)).contains(".kvblock");
+      for (Path file : files()) {
+        Files.delete(file);
+      }
+      GenerateOptions greedy = GenerateOptions.greedy().withMaxTokens(8);
+      assertThat(session.generate(new int[0], greedy, piece -> {}).text()).isEqualTo(right);
+      assertThat(there.cacheMemory().taken())
+          .isGreaterThanOrEqualTo(session.cache().bytes().total());
+    }
+    found.close(LONG);
+    there.prefixes().clear();
+    assertThat(Files.readString(maps)).doesNotContain(".kvblock");
   }
 
   private List<Path> files() throws IOException {

@@ -10,6 +10,9 @@ import dev.kvasir.store.tier.BlobTierContract;
 import dev.kvasir.store.tier.Deadline;
 import dev.kvasir.store.tier.SampleBlob;
 import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
@@ -17,6 +20,8 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -28,6 +33,11 @@ class FolderTierTest extends BlobTierContract {
 
   @Override
   protected BlobTier open() {
+    return open(folder);
+  }
+
+  @Override
+  protected BlobTier openAgain() {
     return open(folder);
   }
 
@@ -52,6 +62,28 @@ class FolderTierTest extends BlobTierContract {
     assertThat(folder.resolve("records/" + other.substring(0, 2) + "/" + other + ".kvrecord"))
         .hasBinaryContent(record.bytes());
     assertThat(folder.resolve("unfinished")).isEmptyDirectory();
+  }
+
+  /** On a disk of this machine, which a folder of tests is. */
+  @Test
+  void aLargeBlockStaysMappedAlsoWhenItIsEvicted() {
+    assumeTrue(LocalDisk.holds(folder), "files of tests lie on no disk of this machine");
+    SampleBlob large = SampleBlob.block(8, 200_000);
+    FolderTier tier = open(folder);
+    tier.write(BLOCK.name(), BLOCK.bytes());
+    tier.write(large.name(), large.bytes());
+    try (Arena arena = Arena.ofShared()) {
+      Map<BlobName, ByteBuffer> found =
+          tier.map(
+              List.of(BLOCK.name(), large.name()),
+              Deadline.none(),
+              file -> Optional.of(file.map(FileChannel.MapMode.READ_ONLY, 0, file.size(), arena)));
+      assertThat(found.get(BLOCK.name()).isDirect()).isFalse();
+      assertThat(found.get(large.name()).isDirect()).isTrue();
+      tier.forget(large.name());
+      assertThat(found.get(large.name())).isEqualTo(ByteBuffer.wrap(large.bytes()));
+    }
+    assertThat(LocalDisk.holds(folder.resolve("nowhere"))).isFalse();
   }
 
   @Test

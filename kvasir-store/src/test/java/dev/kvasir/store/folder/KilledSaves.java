@@ -17,7 +17,7 @@ import java.util.Random;
  * have promised and whatever else lies there.
  */
 final class KilledSaves {
-  private static final int MOST_SAVES = 60;
+  private static final int MOST_SAVES = 300;
   private static final long BLOCKS_PER_PROCESS = 1_000_000;
 
   private final Path folder;

@@ -3,6 +3,8 @@ package dev.kvasir.store.folder;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.kvasir.store.tier.Deadline;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -28,6 +30,24 @@ class ProcessesTest {
     long bytes = new BlobFiles(folder).list().stream().mapToLong(BlobFiles.Entry::bytes).sum();
     assertThat(bytes).isPositive();
     assertThat(bytes).isLessThanOrEqualTo(BUDGET + PROCESSES * (BUDGET / 16 + SharingProcess.SIZE));
+  }
+
+  @Test
+  void processesThatAddToOneRecordAtOnceLoseNothing() throws Exception {
+    List<Process> all = new ArrayList<>();
+    for (int i = 0; i < PROCESSES; i++) {
+      all.add(ChildJvm.start(AddingProcess.class, folder, i));
+    }
+    for (Process one : all) {
+      assertThat(one.waitFor()).isZero();
+    }
+    byte[] record =
+        new FolderTier(folder, 0, System.err::println)
+            .read(List.of(AddingProcess.RECORD), Deadline.none())
+            .get(AddingProcess.RECORD);
+    assertThat(new String(record, StandardCharsets.UTF_8).lines())
+        .hasSize(PROCESSES * AddingProcess.LINES)
+        .doesNotHaveDuplicates();
   }
 
   @Test

@@ -43,6 +43,11 @@ class RedisTierTest extends BlobTierContract {
       connection.sendCommand(Command.FLUSHALL);
       connection.getStatusCodeReply();
     }
+    return openAgain();
+  }
+
+  @Override
+  protected BlobTier openAgain() {
     return open("redis://127.0.0.1:%d?ttl=2h".formatted(server.port()));
   }
 

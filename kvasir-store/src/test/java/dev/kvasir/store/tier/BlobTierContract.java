@@ -2,13 +2,21 @@ package dev.kvasir.store.tier;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -20,6 +28,9 @@ public abstract class BlobTierContract {
 
   /** An empty tier in working order. */
   protected abstract BlobTier open() throws Exception;
+
+  /** Another of the same place. */
+  protected abstract BlobTier openAgain() throws Exception;
 
   private BlobTier tier() throws Exception {
     opened = opened == null ? open() : opened;
@@ -99,6 +110,47 @@ public abstract class BlobTierContract {
     tier().write(name, SampleBlob.bytes(2, 1000));
     tier().write(name, SampleBlob.bytes(3, 500));
     assertThat(read(name).get(name)).isEqualTo(SampleBlob.bytes(3, 500));
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {0, 50_000, 100_000})
+  void aBlobIsTheSameWhereItLies(int size) throws Exception {
+    SampleBlob block = SampleBlob.block(size, size);
+    BlobName missing = SampleBlob.block(1, 10).name();
+    tier().write(block.name(), block.bytes());
+    try (Arena arena = Arena.ofShared()) {
+      Map<BlobName, ByteBuffer> found =
+          tier().map(List.of(missing, block.name()), patience(), file -> mapped(file, arena));
+      assertThat(found).containsOnlyKeys(block.name());
+      assertThat(found.get(block.name())).isEqualTo(ByteBuffer.wrap(block.bytes()));
+    }
+  }
+
+  private static Optional<MemorySegment> mapped(FileChannel file, Arena arena) throws IOException {
+    return Optional.of(file.map(FileChannel.MapMode.READ_ONLY, 0, file.size(), arena));
+  }
+
+  @Test
+  void ofThoseWhoAddToARecordAtOnceNobodyLosesAnything() throws Exception {
+    BlobTier shared = tier();
+    BlobTier other = openAgain();
+    BlobName name = SampleBlob.record(1, 10).name();
+    try (ExecutorService threads = Executors.newFixedThreadPool(4)) {
+      List<Future<Boolean>> all = new ArrayList<>();
+      for (int i = 0; i < 40; i++) {
+        byte[] line = "line %d\n".formatted(i).getBytes(StandardCharsets.UTF_8);
+        BlobTier tier = i % 2 == 0 ? shared : other;
+        all.add(threads.submit(() -> tier.append(name, line)));
+      }
+      for (Future<Boolean> one : all) {
+        assertThat(one.get()).isTrue();
+      }
+    }
+    other.close();
+    String text = new String(read(name).get(name), StandardCharsets.UTF_8);
+    assertThat(text.lines())
+        .containsExactlyInAnyOrderElementsOf(
+            IntStream.range(0, 40).mapToObj(i -> "line " + i).toList());
   }
 
   @Test

@@ -8,15 +8,20 @@ import dev.kvasir.LoadOptions;
 import dev.kvasir.Model;
 import dev.kvasir.Session;
 import dev.kvasir.SessionOptions;
+import dev.kvasir.cache.CacheForm;
 import dev.kvasir.cache.CacheFullException;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
+import dev.kvasir.codec.Form;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.profile.Profile;
+import dev.kvasir.stored.Identity;
 import dev.kvasir.stored.SessionFile;
+import dev.kvasir.stored.StoredSequence;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HexFormat;
@@ -159,6 +164,50 @@ class SavedSessionTest {
     assertThatThrownBy(() -> MODEL.restore(file))
         .isInstanceOf(InvalidInputException.class)
         .hasMessage(file + ": is not whole: its end is missing");
+  }
+
+  @Test
+  void aFileOfOtherWeightsRopeSpecOrTenantIsRefusedByWhatDiffers() {
+    Identity own = MODEL.identity(options("kivi:2"));
+    String other = "ef".repeat(32);
+    assertRefused(
+        new Identity(other, own.model(), own.spec(), own.profile(), 0, ""),
+        "set of weights, 'efefefefefef'");
+    assertRefused(
+        new Identity(own.weights(), other, own.spec(), own.profile(), 0, ""),
+        "model, 'efefefefefef'");
+    assertRefused(
+        new Identity(own.weights(), own.model(), "kivi:4", own.profile(), 0, ""),
+        "kind of cache, 'kivi:4'");
+    assertRefused(own.of("another"), "tenant, 'another'");
+  }
+
+  private void assertRefused(Identity identity, String what) {
+    Path file = folder.resolve("session");
+    try (Session session = MODEL.newSession(options("kivi:2"))) {
+      generate(session, new int[] {1, 400}, 1);
+      CacheForm form = session.cache().form();
+      int[] tokens = {1, 400};
+      SessionFile.write(
+          file,
+          identity,
+          tokens,
+          form,
+          names ->
+              new StoredSequence(
+                  identity,
+                  "kivi:2",
+                  4096,
+                  false,
+                  Instant.EPOCH,
+                  tokens,
+                  form.length(),
+                  names,
+                  Form.of(form.rest())));
+    }
+    assertThatThrownBy(() -> MODEL.restore(file))
+        .isInstanceOf(InvalidInputException.class)
+        .hasMessageStartingWith(file + ": was stored with another " + what);
   }
 
   /** What a kind of cache does not use of a profile may change without harm, and nothing else. */
