@@ -8,10 +8,10 @@ struct Sequence {
   u32 firstEntry;
   u32 packedPages;
   u32 halfPages;
-  u32 unused;
+  u32 tablePages;          // of what the sequence has beside its pages; they follow those of halves
 };
 
-// dev.kvasir.cuda.AttentionArguments has the same fields in the same order.
+// dev.kvasir.cuda.PagedAttention has the same fields in the same order.
 struct Attention {
   const Sequence* sequences;
   const PageEntry* table;
@@ -29,6 +29,8 @@ struct Attention {
   u32 pagesPerSplit;       // that a block takes at the most, as long as grid.x suffices
   u32 stages;              // slots of a warp's ring
   u32 early;               // whether this kernel was let in before the one ahead had ended
+  const void* tables;      // what a format reads beside pages
+  void* collected;         // what it writes beside outputs
 };
 
 // grid (splits, KV heads * headBlocks, sequences)

@@ -12,7 +12,20 @@ struct PromptRun {
   u32 firstRow, rows;
   u32 firstPosition;
   u32 firstEntry, packedPages;   // pages of halves follow the packed ones
-  u32 unused[3];
+  u32 sinks;                     // the first tokens, in the first pages of halves
+  u32 unused[2];
+
+  DEVICE int sinkPages() const { return (sinks + PAGE_TOKENS - 1) / PAGE_TOKENS; }
+
+  // The position of the first token of a page of halves, and the pages that hold tokens up to a position.
+  DEVICE int positionOf(int halfPage) const {
+    const int behind = halfPage - sinkPages();
+    return PAGE_TOKENS * (behind < 0 ? halfPage : (int)packedPages + behind) + (behind < 0 ? 0 : sinks);
+  }
+  DEVICE int pagesTo(int position) const {
+    const int behind = position - (int)sinks;
+    return behind < 0 ? position / PAGE_TOKENS + 1 : sinkPages() + behind / PAGE_TOKENS + 1;
+  }
 };
 
 struct Prompt {
@@ -234,8 +247,7 @@ template <int BITS, int D> DEVICE void readPrompt(const Prompt& p) {
   if (first >= queries) return;
   const int lane = threadIdx.x % 32, r = lane >> 2, q = lane & 3, mine = first + 16 * (threadIdx.x / 32);
   const int lastRow = (min(first + PROMPT_QUERIES, queries) - 1) / p.sharing;
-  const int unpacked = run.firstPosition - PAGE_TOKENS * run.packedPages;   // tokens of halves before the first row
-  const int pages = run.packedPages + (unpacked + lastRow) / PAGE_TOKENS + 1;
+  const int pages = run.pagesTo(run.firstPosition + lastRow);
   const PageEntry* entries = p.entries + run.firstEntry;
 
   auto fetch = [&](int page) {
@@ -273,8 +285,9 @@ template <int BITS, int D> DEVICE void readPrompt(const Prompt& p) {
     if (BITS < 16 && page < run.packedPages) {
       readPacked<BITS < 16 ? BITS : 2, D>(reader, at, p.scale);
     } else {
-      const int before = PAGE_TOKENS * (page - run.packedPages) - unpacked;   // the row whose token is the page's first
-      readHalves<D>(reader, at, tokensOf(entries[page]), p.scale, rows[0] + 1 - before, rows[1] + 1 - before);
+      const int before = run.positionOf(page - run.packedPages) - run.firstPosition;   // the row whose token is its first
+      const int tokens = tokensOf(entries[page]);
+      readHalves<D>(reader, at, tokens, p.scale, min(tokens, rows[0] + 1 - before), min(tokens, rows[1] + 1 - before));
     }
     __syncthreads();   // before the slot is filled again
   }

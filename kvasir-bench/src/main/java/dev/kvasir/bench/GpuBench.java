@@ -256,11 +256,11 @@ final class GpuBench implements Callable<Integer> {
   }
 
   private static PageKind kind(PageFormat format) {
-    return format.isPacked() ? new PageKind(format, GROUP, WINDOW) : PageKind.FP16;
+    return format.isPacked() ? new PageKind(format, GROUP, WINDOW, 0) : PageKind.FP16;
   }
 
   /** As caches are typed. */
   private static String name(PageFormat format) {
-    return format.isPacked() ? "kivi:" + format.bits() : "fp16";
+    return format.toString();
   }
 }

@@ -3,7 +3,10 @@ package dev.kvasir.bench;
 import dev.kvasir.cuda.Context;
 import dev.kvasir.cuda.DeviceMemory;
 import dev.kvasir.cuda.KernelModule;
+import dev.kvasir.cuda.LayerOffsets;
 import dev.kvasir.cuda.PageFormat;
+import dev.kvasir.cuda.PageKind;
+import dev.kvasir.cuda.PagePacker;
 import dev.kvasir.cuda.PageTable;
 import dev.kvasir.cuda.RowStore;
 import dev.kvasir.cuda.Stream;
@@ -38,7 +41,7 @@ final class GpuPast implements AutoCloseable {
     this.format = format;
     this.shape = shape;
     this.copies = Math.clamp(Math.ceilDiv(BYTES_IN_ALL, copyBytes()), 2, MOST_COPIES);
-    try (DeviceMemory pages = pages(new RowStore(module, format, shape.heads()))) {
+    try (DeviceMemory pages = pages(module)) {
       // What is copied last may reach beyond the last copy.
       this.memory = context.allocate(copies * copyBytes() + pages.bytes());
       for (long at = 0; at < copies * copyBytes(); at += pages.bytes()) {
@@ -52,6 +55,11 @@ final class GpuPast implements AutoCloseable {
   /** Bytes from a copy to the next. */
   long copyBytes() {
     return shape.bytes(format);
+  }
+
+  /** Of a copy's pages, behind those that the table names. */
+  LayerOffsets offsets(int copy) {
+    return new LayerOffsets(0, copy * copyBytes(), copy * copyBytes(), 0);
   }
 
   int copies() {
@@ -78,7 +86,8 @@ final class GpuPast implements AutoCloseable {
   }
 
   /** Random pages, appended and packed as those of texts are. */
-  private DeviceMemory pages(RowStore store) {
+  private DeviceMemory pages(KernelModule module) {
+    RowStore store = new RowStore(module, shape.heads());
     int rows = OWN_PAGES * GpuShape.PAGE_TOKENS;
     int width = shape.heads().kvHeads() * shape.heads().headDim();
     long halfBytes = shape.pageBytes(PageFormat.FP16);
@@ -94,10 +103,12 @@ final class GpuPast implements AutoCloseable {
       store.append(stream, rows, at.address(), 0, keys.address(), values.address());
       stream.synchronize();
     }
-    return format.isPacked() ? packed(store, halves) : halves;
+    return format.isPacked() ? packed(module, halves) : halves;
   }
 
-  private DeviceMemory packed(RowStore store, DeviceMemory halves) {
+  private DeviceMemory packed(KernelModule module, DeviceMemory halves) {
+    PageKind kind = new PageKind(format, GROUP, 0, 0);
+    PagePacker packer = format.packer(module, kind, shape.heads());
     DeviceMemory packed = context.allocate(OWN_PAGES * shape.pageBytes(format));
     long[] pairs = new long[2 * OWN_PAGES];
     for (int page = 0; page < OWN_PAGES; page++) {
@@ -106,7 +117,7 @@ final class GpuPast implements AutoCloseable {
     }
     try (halves;
         DeviceMemory list = longs(pairs)) {
-      store.pack(stream, OWN_PAGES, list.address(), RowStore.Layers.ONE, GROUP, GROUP);
+      packer.pack(stream, OWN_PAGES, list.address(), 0, PagePacker.Layers.ONE);
       stream.synchronize();
     }
     return packed;

@@ -87,7 +87,7 @@ final class GpuTimes implements AutoCloseable {
     return stream.capture(
         () -> {
           for (int copy = 0; copy < past.copies(); copy++) {
-            attention.atLayer(copy * past.copyBytes(), copy * past.copyBytes());
+            attention.atLayer(past.offsets(copy));
             attention.attend(stream, queries.address(), outputs.address(), early);
           }
         });

@@ -1,5 +1,6 @@
 package dev.kvasir.cuda;
 
+import java.util.ArrayList;
 import java.util.List;
 
 /** Gives back what was taken, the last first; what fails keeps nothing else from being given. */
@@ -17,6 +18,11 @@ final class Closing {
     if (failure != null) {
       throw Driver.unexpected(failure); // none of them throws a checked one
     }
+  }
+
+  /** The same of a few, in the order of arguments. */
+  static void all(AutoCloseable... few) {
+    all(new ArrayList<>(List.of(few).reversed()));
   }
 
   /** Closes what a failure has left half made, and does not hide that failure by another one. */

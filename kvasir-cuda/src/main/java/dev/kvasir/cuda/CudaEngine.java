@@ -118,7 +118,7 @@ public final class CudaEngine implements DecoderEngine {
 
   @Override
   public KvCache newCache(CacheSpec spec, Optional<Profile> profile, int contextLimit) {
-    return newCache(PageKind.of(spec));
+    return newCache(PageKind.of(spec, profile));
   }
 
   /** An empty cache of a kind. */
@@ -158,8 +158,8 @@ public final class CudaEngine implements DecoderEngine {
     }
     int block = SequencePages.BLOCK_PAGES * HalfPage.TOKENS;
     int unpacked = Math.ceilDiv(pages.kind().window() + block + stepTokens, HalfPage.TOKENS) + 1;
-    return (all + 1) * pages.packed().bytesOfAll()
-        + Math.min(all + 1, unpacked) * pages.halves().bytesOfAll();
+    int halves = pages.kind().sinkPages() + Math.min(all + 1, unpacked);
+    return (all + 1) * pages.packed().bytesOfAll() + halves * pages.halves().bytesOfAll();
   }
 
   @Override

@@ -126,7 +126,7 @@ public final class DeviceCache implements KvCache {
     if (!home.packs() || packingHeld) {
       return 0;
     }
-    int behind = length - home.kind().window() - pages.packedTokens();
+    int behind = length - home.kind().window() - home.kind().sinks() - pages.packedTokens();
     return Math.max(0, behind / (BLOCK_PAGES * TOKENS));
   }
 
@@ -197,7 +197,13 @@ public final class DeviceCache implements KvCache {
 
   @Override
   public void truncate(int wanted) {
-    length = pages.keep(keepable(wanted));
+    int kept = keepable(wanted);
+    try {
+      length = pages.keep(kept);
+    } catch (RuntimeException | Error e) {
+      length = Math.min(kept, pages.room());
+      throw e;
+    }
   }
 
   @Override
@@ -221,12 +227,21 @@ public final class DeviceCache implements KvCache {
 
   @Override
   public int blockOf(int position) {
-    return position / TOKENS_PER_PAGE;
+    int sinks = home.kind().sinks();
+    return position < sinks
+        ? position / TOKENS_PER_PAGE
+        : sinkBlocks() + (position - sinks) / TOKENS_PER_PAGE;
   }
 
   @Override
   public int firstPosition(int block) {
-    return block * TOKENS_PER_PAGE;
+    return block < sinkBlocks()
+        ? block * TOKENS_PER_PAGE
+        : home.kind().sinks() + (block - sinkBlocks()) * TOKENS_PER_PAGE;
+  }
+
+  private int sinkBlocks() {
+    return Math.ceilDiv(home.kind().sinks(), TOKENS_PER_PAGE);
   }
 
   @Override
@@ -265,32 +280,38 @@ public final class DeviceCache implements KvCache {
 
   @Override
   public CacheBytes bytes() {
-    long halves = pages.halfPages() * home.halves().bytesOfAll();
+    long sinks = pages.sinkPages() * home.halves().bytesOfAll();
+    long window = pages.halfPages() * home.halves().bytesOfAll() - sinks;
     if (!home.packs()) {
-      return new CacheBytes(0, 0, halves, 0, 0);
+      return new CacheBytes(0, 0, window, sinks, 0);
     }
     long page = home.packed().bytesOfAll();
     long codes = TOKENS * shape.valuesPerToken() * home.kind().format().bits() / Byte.SIZE;
     return new CacheBytes(
         pages.packedPages() * codes,
         pages.packedPages() * (page - codes),
-        halves,
-        0,
-        pages.halfPages() * page);
+        window,
+        sinks,
+        pages.pagesAhead() * page);
   }
 
   @Override
   public List<CacheRun> runs() {
     List<CacheRun> runs = new ArrayList<>();
     double values = (double) TOKENS * shape.valuesPerToken();
+    double halves = Byte.SIZE * home.halves().bytesOfAll() / values;
+    int sinks = Math.min(length, home.kind().sinks());
+    if (sinks > 0) {
+      double bits = Byte.SIZE * pages.sinkPages() * home.halves().bytesOfAll() * TOKENS / values;
+      runs.add(new CacheRun(sinks, halves, bits / sinks, CacheRun.Kind.SINKS));
+    }
     int packed = pages.packedTokens();
     if (packed > 0) {
       double bits = Byte.SIZE * home.packed().bytesOfAll() / values;
       runs.add(new CacheRun(packed, home.kind().format().bits(), bits, CacheRun.Kind.PAGES));
     }
-    if (length > packed) {
-      double bits = Byte.SIZE * home.halves().bytesOfAll() / values;
-      runs.add(new CacheRun(length - packed, bits, bits, CacheRun.Kind.WINDOW));
+    if (length > sinks + packed) {
+      runs.add(new CacheRun(length - sinks - packed, halves, halves, CacheRun.Kind.WINDOW));
     }
     return runs;
   }

@@ -156,7 +156,8 @@ final class DeviceDecoder implements AutoCloseable {
 
   /** Begins a run of so many rows, which are added to it next. */
   void beginRun(SequencePages sequence, int position, int count) {
-    runs.add(rows, count, position, table.entries(), sequence.packedPages());
+    runs.add(
+        rows, count, position, table.entries(), sequence.packedPages(), pages.kind().sinks());
     sequence.list(table, position + count);
   }
 
@@ -226,16 +227,16 @@ final class DeviceDecoder implements AutoCloseable {
     return runs.count() == 0 ? 0 : pages.prompts().orElseThrow().blocks(runs.mostRows());
   }
 
-  private void attend(long packedOffset, long halfOffset) {
+  private void attend(LayerOffsets offsets) {
     if (table.sequences() > 0) {
-      pages.attention().atLayer(packedOffset, halfOffset);
+      pages.attention().atLayer(offsets);
       pages.attention().attend(stream, queries.address(), mixed.address(), false);
     }
     if (runs.count() > 0) {
       pages
           .prompts()
           .orElseThrow()
-          .read(stream, runs, runBlocks(), table, packedOffset, halfOffset, queries, mixed);
+          .read(stream, runs, runBlocks(), table, offsets, queries, mixed);
     }
   }
 
@@ -248,7 +249,7 @@ final class DeviceDecoder implements AutoCloseable {
     DeviceMemory added = null;
     for (int i = 0; i < config.layers(); i++) {
       DeviceWeights.Layer layer = weights.layers().get(i);
-      long halfOffset = i * pages.halves().layerStride();
+      LayerOffsets offsets = pages.offsets(i);
       launches.normalize(x, added, layer.attentionNorm(), rows, 0, narrow);
       marks.end(stream, "add, norm");
       launches.multiply(layer.projections(), narrow, rows, projected);
@@ -259,11 +260,11 @@ final class DeviceDecoder implements AutoCloseable {
           weights.frequencies(),
           positionsOfRows,
           placesAt,
-          halfOffset,
+          offsets.halves(),
           queries,
           rows);
       marks.end(stream, "turn, append");
-      attend(pages.packs() ? i * pages.packed().layerStride() : 0, halfOffset);
+      attend(offsets);
       marks.end(stream, "attention");
       launches.codeHalves(mixed, config.queryHeads() * config.headDim(), rows, narrow);
       marks.end(stream, "round");

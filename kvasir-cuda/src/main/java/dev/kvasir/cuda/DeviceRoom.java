@@ -5,7 +5,6 @@ import dev.kvasir.memory.MemoryPool;
 import dev.kvasir.model.LoadProgress;
 import dev.kvasir.model.ModelConfig;
 import java.util.ArrayList;
-import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -24,7 +23,7 @@ final class DeviceRoom implements AutoCloseable {
   private final Stream stream;
   private final ReentrantLock lock = new ReentrantLock();
   private final List<AutoCloseable> taken = new ArrayList<>(); // in the order in which it was
-  private final Map<PageFormat, PagePool> pools = new EnumMap<>(PageFormat.class);
+  private final Map<String, PagePool> pools = new HashMap<>(); // by what lies there
   private final Map<PageKind, KindPages> kinds = new HashMap<>();
   private ModelConfig config;
   private MemoryPool memory;
@@ -122,39 +121,41 @@ final class DeviceRoom implements AutoCloseable {
 
   private KindPages newPages(PageKind kind) {
     PageFormat format = kind.format();
-    PagePool halves = pool(PageFormat.FP16);
-    PagePool packed = format.isPacked() ? pool(format) : null;
-    RowStore.Layers layers =
-        new RowStore.Layers(
-            config.layers(), halves.layerStride(), packed == null ? 0 : packed.layerStride());
-    PageMoves moves =
-        new PageMoves(
-            context,
-            stream,
-            new RowStore(module, format, config.attentionShape()),
-            layers,
-            pageBytes(PageFormat.FP16),
-            kind.group());
+    int headDim = config.headDim();
+    PagePool halves = pool("fp16", PageFormat.FP16.pageBytes(headDim));
+    PagePool packed =
+        format.isPacked() ? pool(format.kernelName(), format.pageBytes(headDim)) : null;
+    int tableBytes = format.tableBytes(headDim);
+    PagePool tables = tableBytes > 0 ? pool(format.kernelName() + " tables", tableBytes) : null;
+    PagePacker.Layers layers =
+        new PagePacker.Layers(
+            config.layers(), halves.layerStride(), stride(packed), stride(tables));
+    PagePacker packer = format.packer(module, kind, config.attentionShape());
+    PageMoves moves = new PageMoves(context, stream, packer, layers, halves.pageBytes());
     PagedAttention attention =
         new PagedAttention(module, stream, format, config.attentionShape(), mostRows);
     return new KindPages(
         kind,
         halves,
         packed,
+        tables,
         moves,
         attention,
         PromptAttention.of(module, format, config.attentionShape()),
         lock);
   }
 
-  private PagePool pool(PageFormat format) {
-    return pools.computeIfAbsent(
-        format, any -> keep(new PagePool(context, memory, config.layers(), pageBytes(format))));
+  private static long stride(PagePool pool) {
+    return pool == null ? 0 : pool.layerStride();
   }
 
-  /** Of all KV heads in a layer. */
-  private long pageBytes(PageFormat format) {
-    return (long) config.kvHeads() * format.pageBytes(config.headDim());
+  /**
+   * @param headBytes of a page of one KV head
+   */
+  private PagePool pool(String name, int headBytes) {
+    long pageBytes = (long) config.kvHeads() * headBytes;
+    return pools.computeIfAbsent(
+        name, any -> keep(new PagePool(context, memory, config.layers(), pageBytes)));
   }
 
   void scramble() {

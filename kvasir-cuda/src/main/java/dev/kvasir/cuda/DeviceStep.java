@@ -94,7 +94,7 @@ final class DeviceStep {
   }
 
   private void makeRoom(KindPages kind, SequencePages pages) {
-    if (!decoder.hasRoom(pages.packedPages() + pages.halfPages())) {
+    if (!decoder.hasRoom(pages.pages())) {
       finish();
       begin(kind);
     }

@@ -17,31 +17,35 @@ record HeadBlocks(int blocks, int heads, int sets) {
   static final SortedSet<Integer> HEAD_DIMS = new TreeSet<>(Set.of(64, 96, 128, 256));
 
   /** Columns of a matrix operand. */
-  private static final int MOST_HEADS = 8;
+  static final int MOST_HEADS = 8;
 
-  private static final int SET = 4;
-  private static final int WIDE = 256;
+  /** Heads that stand in those columns twice. */
+  static final int SET = 4;
+
+  /** Channels whose outputs take half of a warp's registers for one set. */
+  static final int WIDE = 256;
+
+  static final int MOST_WARPS = 16;
 
   /**
    * @throws DeviceRefusal for heads that there are no kernels for
    */
   static HeadBlocks of(PageFormat format, AttentionShape shape) {
-    if (!HEAD_DIMS.contains(shape.keyDim()) || shape.keyDim() != shape.valueDim()) {
+    if (!format.headDims().contains(shape.keyDim()) || shape.keyDim() != shape.valueDim()) {
       throw new DeviceRefusal(
-          "attention on a device has no kernel for keys of %d channels and values of %d; expected %s of both"
-              .formatted(shape.keyDim(), shape.valueDim(), HEAD_DIMS));
+          "attention on a device has no kernel of %s for keys of %d channels and values of %d; expected %s of both"
+              .formatted(format, shape.keyDim(), shape.valueDim(), format.headDims()));
     }
     int sharing = shape.queriesPerKvHead();
-    // Outputs of two sets of wide heads have no room in registers.
-    int most = format.isPacked() && shape.keyDim() == WIDE ? SET : MOST_HEADS;
-    int blocks = Math.ceilDiv(sharing, most);
+    int blocks = Math.ceilDiv(sharing, format.mostHeads(shape.keyDim()));
     int heads = Math.ceilDiv(sharing, blocks);
     return new HeadBlocks(blocks, heads, format.isPacked() ? Math.ceilDiv(heads, SET) : 0);
   }
 
   /** That a block's registers allow. */
-  int mostWarps(int headDim) {
-    return sets == 2 || sets == 1 && headDim == WIDE ? 8 : 16;
+  int mostWarps(PageFormat format, int headDim) {
+    boolean wide = sets == 2 || sets == 1 && headDim == WIDE;
+    return Math.min(format.mostWarps(), wide ? MOST_WARPS / 2 : MOST_WARPS);
   }
 
   String kernelName(PageFormat format, int headDim) {

@@ -10,6 +10,7 @@ import java.util.concurrent.locks.ReentrantLock;
  *
  * @param halves where tokens begin
  * @param packed where they go to; null where nothing is packed
+ * @param tables where sequences have what they need beside pages; null where they need nothing
  * @param moves what it takes to pack, to unpack and to copy
  * @param prompts attention of many rows of a sequence; empty where rows are attended to one by one
  */
@@ -17,6 +18,7 @@ record KindPages(
     PageKind kind,
     PagePool halves,
     PagePool packed,
+    PagePool tables,
     PageMoves moves,
     PagedAttention attention,
     Optional<PromptAttention> prompts,
@@ -29,6 +31,15 @@ record KindPages(
   /** Bytes of so many pages of halves, with what is set aside to pack them. */
   long bytes(int pages) {
     return pages * (halves.bytesOfAll() + (packs() ? packed.bytesOfAll() : 0));
+  }
+
+  /** Where a layer's pages lie. */
+  LayerOffsets offsets(int layer) {
+    return new LayerOffsets(
+        layer,
+        packed == null ? 0 : layer * packed.layerStride(),
+        layer * halves.layerStride(),
+        tables == null ? 0 : layer * tables.layerStride());
   }
 
   /** Does something to pages, in the order of the stream. */
@@ -44,7 +55,6 @@ record KindPages(
 
   @Override
   public void close() {
-    moves.close();
-    attention.close();
+    Closing.all(moves, attention);
   }
 }

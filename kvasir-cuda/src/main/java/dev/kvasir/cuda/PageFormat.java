@@ -1,45 +1,76 @@
 package dev.kvasir.cuda;
 
-/** How a sequence's older pages lie on a device. Its newest tokens are halves in any case. */
-public enum PageFormat {
+import dev.kvasir.attention.AttentionShape;
+import java.util.SortedSet;
+
+/**
+ * How a sequence's older pages lie on a device, and what packs and reads them. Its newest tokens
+ * are halves in any case, and so are its sinks. A format says here what its kernels take; {@link
+ * PageKind} says which caches it serves.
+ */
+public sealed interface PageFormat permits HalfFormat, UniformFormat {
   /** Halves. */
-  FP16(16),
+  PageFormat FP16 = new HalfFormat();
+
   /** Codes of four bits, keys by channel and values by token. */
-  KIVI4(4),
+  PageFormat KIVI4 = new UniformFormat(4);
+
   /** Codes of two bits. */
-  KIVI2(2);
+  PageFormat KIVI2 = new UniformFormat(2);
 
-  private final int bits;
+  /** Of a number's code. */
+  int bits();
 
-  PageFormat(int bits) {
-    this.bits = bits;
-  }
-
-  public int bits() {
-    return bits;
-  }
-
-  public boolean isPacked() {
-    return this != FP16;
-  }
-
-  /** Bytes of 64 tokens of one KV head. */
-  public int pageBytes(int headDim) {
-    return isPacked() ? new PackedPage(bits, headDim).bytes() : new HalfPage(headDim).bytes();
-  }
-
-  /** Bytes that a warp takes at a time: a packed page, or 16 tokens in halves. */
-  int unitBytes(int headDim) {
-    return isPacked() ? pageBytes(headDim) : new HalfPage(headDim).tileBytes();
-  }
-
-  /** Units of a page. */
-  int pageUnits() {
-    return isPacked() ? 1 : HalfPage.TILES;
-  }
+  boolean isPacked();
 
   /** As kernels are named. */
-  String kernelName() {
-    return isPacked() ? "kivi" + bits : "fp16";
+  String kernelName();
+
+  /** Bytes of 64 tokens of one KV head. */
+  int pageBytes(int headDim);
+
+  /** Bytes that a warp takes at a time. */
+  int unitBytes(int headDim);
+
+  /** Units of a page. */
+  int pageUnits();
+
+  /** Channels of a head that there are kernels for. */
+  default SortedSet<Integer> headDims() {
+    return HeadBlocks.HEAD_DIMS;
+  }
+
+  /** Query heads that a block takes at the most. */
+  int mostHeads(int headDim);
+
+  /** Whether there is a kernel that reads many rows of a prompt at once. */
+  boolean readsPrompts(int headDim);
+
+  /** Shared memory of a warp beside its ring. */
+  default int warpBytes() {
+    return 0;
+  }
+
+  /** Warps of a block that its registers allow. */
+  default int mostWarps() {
+    return HeadBlocks.MOST_WARPS;
+  }
+
+  /**
+   * What packs pages to this format; null where nothing is packed.
+   *
+   * @param kind whose groups they have
+   */
+  PagePacker packer(KernelModule module, PageKind kind, AttentionShape shape);
+
+  /** What attention takes beside pages. */
+  default AttentionAid aid(
+      KernelModule module, Stream stream, AttentionShape shape, int mostSequences) {
+    return AttentionAid.NONE;
+  }
+
+  /** Bytes of a page of tables that a sequence has beside its pages, of one KV head; 0 for none. */
+  default int tableBytes(int headDim) {
+    return 0;
   }
 }

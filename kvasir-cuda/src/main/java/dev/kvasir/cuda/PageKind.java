@@ -7,6 +7,8 @@ import dev.kvasir.codec.OldPagesPlan;
 import dev.kvasir.codec.SpecText;
 import dev.kvasir.codec.latent.LatentPlan;
 import dev.kvasir.codec.uniform.UniformKeys;
+import dev.kvasir.profile.Profile;
+import java.util.Optional;
 
 /**
  * How the sequences of a kind of cache lie on a device.
@@ -14,14 +16,26 @@ import dev.kvasir.codec.uniform.UniformKeys;
  * @param format of older tokens
  * @param group numbers that share a scale: tokens of a key's channel, channels of a token's value
  * @param window of tokens that stay halves
+ * @param sinks the first tokens, which stay halves for good
  */
-public record PageKind(PageFormat format, int group, int window) {
-  public static final PageKind FP16 = new PageKind(PageFormat.FP16, 0, 0);
+public record PageKind(PageFormat format, int group, int window, int sinks) {
+  public static final PageKind FP16 = new PageKind(PageFormat.FP16, 0, 0, 0);
+
+  /** Pages of halves that sinks take. */
+  int sinkPages() {
+    return Math.ceilDiv(sinks, HalfPage.TOKENS);
+  }
+
+  /** The same of a cache that needs no profile. */
+  public static PageKind of(CacheSpec spec) {
+    return of(spec, Optional.empty());
+  }
 
   /**
+   * @param profile that the cache was given
    * @throws DeviceRefusal for a kind that there are no kernels for
    */
-  public static PageKind of(CacheSpec spec) {
+  static PageKind of(CacheSpec spec, Optional<Profile> profile) {
     SpecText text = new SpecText(spec.text());
     return switch (text.name()) {
       case "fp16" -> {
@@ -55,26 +69,30 @@ public record PageKind(PageFormat format, int group, int window) {
 
   private static PageKind kivi(CacheSpec spec, SpecText text) {
     UniformKeys keys = UniformKeys.of(text, "widths");
-    if (keys.keyBits() != keys.valueBits() || keys.keyBits() != 2 && keys.keyBits() != 4) {
-      throw new DeviceRefusal(
-          "the cache '%s' has %d bits for keys and %d for values; on a device expected 2 or 4 for both"
-              .formatted(spec, keys.keyBits(), keys.valueBits()));
-    }
-    if (keys.sinks() > 0) {
-      throw new DeviceRefusal(
-          "the cache '%s' keeps %d sinks; on a device expected none".formatted(spec, keys.sinks()));
-    }
+    refuseOtherWidths(spec, keys);
     if (text.choice("widths", LayerWidths.Source.SAME) != LayerWidths.Source.SAME) {
       throw new DeviceRefusal(
           "the cache '%s' has widths of a profile; on a device expected the same in all layers"
               .formatted(spec));
     }
+    refuseFastLookups(spec, text, keys);
+    PageFormat format = keys.keyBits() == 2 ? PageFormat.KIVI2 : PageFormat.KIVI4;
+    return new PageKind(format, keys.group(), keys.window(), keys.sinks());
+  }
+
+  private static void refuseOtherWidths(CacheSpec spec, UniformKeys keys) {
+    if (keys.keyBits() != keys.valueBits() || keys.keyBits() != 2 && keys.keyBits() != 4) {
+      throw new DeviceRefusal(
+          "the cache '%s' has %d bits for keys and %d for values; on a device expected 2 or 4 for both"
+              .formatted(spec, keys.keyBits(), keys.valueBits()));
+    }
+  }
+
+  private static void refuseFastLookups(CacheSpec spec, SpecText text, UniformKeys keys) {
     if (keys.lookups() != Lookups.EXACT) {
       throw new DeviceRefusal(
           "the cache '%s' has lookup=%s; on a device expected exact"
               .formatted(spec, text.value("lookup")));
     }
-    PageFormat format = keys.keyBits() == 2 ? PageFormat.KIVI2 : PageFormat.KIVI4;
-    return new PageKind(format, keys.group(), keys.window());
   }
 }

@@ -4,7 +4,6 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.util.function.IntConsumer;
 
 /** Packs, unpacks and copies pages of all layers, in the order of a stream. */
 final class PageMoves implements AutoCloseable {
@@ -13,28 +12,29 @@ final class PageMoves implements AutoCloseable {
 
   private final Context context;
   private final Stream stream;
-  private final RowStore store;
-  private final RowStore.Layers layers;
+  private final PagePacker packer; // null where nothing is packed
+  private final PagePacker.Layers layers;
   private final long halfBytes; // of a page in a layer
-  private final int group;
+  private final int besideLongs; // of a block
   private final Arena arena = Arena.ofShared();
-  private final MemorySegment pairs = arena.allocate(16L * MOST, 16);
-  private final DeviceMemory devicePairs;
+  private final MemorySegment lists; // pairs, then what blocks have beside them
+  private final DeviceMemory deviceLists;
 
   PageMoves(
       Context context,
       Stream stream,
-      RowStore store,
-      RowStore.Layers layers,
-      long halfBytes,
-      int group) {
+      PagePacker packer,
+      PagePacker.Layers layers,
+      long halfBytes) {
     this.context = context;
     this.stream = stream;
-    this.store = store;
+    this.packer = packer;
     this.layers = layers;
     this.halfBytes = halfBytes;
-    this.group = group;
-    this.devicePairs = context.allocate(pairs.byteSize());
+    this.besideLongs = packer == null ? 0 : packer.besideLongs();
+    long longs = 2L * MOST + (long) besideLongs * MOST / SequencePages.BLOCK_PAGES;
+    this.lists = arena.allocate(Long.BYTES * longs, 16);
+    this.deviceLists = context.allocate(lists.byteSize());
   }
 
   /** Makes the device the one that this thread calls. */
@@ -42,32 +42,47 @@ final class PageMoves implements AutoCloseable {
     context.enter();
   }
 
+  /** What is done to some pages that are listed on the device. */
+  private interface Work {
+    void launch(Stream stream, int pages, long pairs, long beside, PagePacker.Layers layers);
+  }
+
   /**
    * @param halves full pages, two by two those of a block
    * @param packed where they go
+   * @param beside what each block takes beside its pages
    */
-  void pack(long[] halves, long[] packed) {
-    inParts(
-        halves, packed, pages -> store.pack(stream, pages, devicePairs.address(), layers, group));
+  void pack(long[] halves, long[] packed, long[] beside) {
+    inParts(halves, packed, beside, packer::pack);
   }
 
   /**
    * @param halves where they go
    */
-  void unpack(long[] halves, long[] packed) {
-    inParts(halves, packed, pages -> store.unpack(stream, pages, devicePairs.address(), layers));
+  void unpack(long[] halves, long[] packed, long[] beside) {
+    inParts(halves, packed, beside, packer::unpack);
   }
 
-  private void inParts(long[] halves, long[] packed, IntConsumer launch) {
+  private void inParts(long[] halves, long[] packed, long[] beside, Work work) {
     for (int from = 0; from < halves.length; from += MOST) {
       int count = Math.min(MOST, halves.length - from);
+      int blocks = Math.ceilDiv(count, SequencePages.BLOCK_PAGES);
       for (int i = 0; i < count; i++) {
-        pairs.setAtIndex(JAVA_LONG, 2L * i, halves[from + i]);
-        pairs.setAtIndex(JAVA_LONG, 2L * i + 1, packed[from + i]);
+        lists.setAtIndex(JAVA_LONG, 2L * i, halves[from + i]);
+        lists.setAtIndex(JAVA_LONG, 2L * i + 1, packed[from + i]);
       }
+      int firstBlock = from / SequencePages.BLOCK_PAGES;
+      MemorySegment.copy(
+          beside,
+          firstBlock * besideLongs,
+          lists,
+          JAVA_LONG,
+          2L * Long.BYTES * count,
+          blocks * besideLongs);
       // Memory that is not pinned has been read when the call returns.
-      devicePairs.upload(stream, 0, pairs, 16L * count);
-      launch.accept(count);
+      deviceLists.upload(stream, 0, lists, Long.BYTES * (2L * count + blocks * besideLongs));
+      long pairs = deviceLists.address();
+      work.launch(stream, count, pairs, pairs + 2L * Long.BYTES * count, layers);
     }
   }
 
@@ -81,7 +96,7 @@ final class PageMoves implements AutoCloseable {
 
   @Override
   public void close() {
-    devicePairs.close();
+    deviceLists.close();
     if (arena.scope().isAlive()) {
       arena.close();
     }

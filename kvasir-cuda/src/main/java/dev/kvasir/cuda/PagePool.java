@@ -62,6 +62,11 @@ final class PagePool implements AutoCloseable {
     return SLAB_PAGES * pageBytes;
   }
 
+  /** Of a page in one layer, of all KV heads. */
+  long pageBytes() {
+    return pageBytes;
+  }
+
   /** Of a page in all layers. */
   long bytesOfAll() {
     return layers * pageBytes;

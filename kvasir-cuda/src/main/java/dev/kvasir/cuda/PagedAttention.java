@@ -21,10 +21,11 @@ import java.lang.foreign.MemorySegment;
  * 16 u64 queries     48 u64 arrivals       76 u32 sharing       88 u32 pages per split
  * 24 u64 outputs     56 u64 packed offset                       92 u32 stages
  *                                                               96 u32 early
+ * 104 u64 tables     112 u64 collected
  * </pre>
  */
 public final class PagedAttention implements AutoCloseable {
-  private static final int ARGUMENT_BYTES = 104;
+  private static final int ARGUMENT_BYTES = 120;
   private static final double LOG2_E = 1 / Math.log(2);
 
   private final Device device;
@@ -33,11 +34,14 @@ public final class PagedAttention implements AutoCloseable {
   private final HeadBlocks blocks;
   private final int mostSequences;
   private final Kernel kernel;
+  private final AttentionAid aid;
   private final Launch launch;
   private final MemorySegment argument;
   private final DeviceMemory partOutputs;
   private final DeviceMemory partSums;
   private final DeviceMemory arrivals;
+  private PageTable table;
+  private LayerOffsets offsets = LayerOffsets.FIRST;
   private Tiling tiling;
   private Splitting splitting;
 
@@ -57,10 +61,11 @@ public final class PagedAttention implements AutoCloseable {
     this.blocks = HeadBlocks.of(format, shape);
     this.mostSequences = mostSequences;
     this.kernel = module.kernel(blocks.kernelName(format, shape.headDim()));
+    this.aid = format.aid(module, stream, shape, mostSequences);
     this.launch = new Launch(kernel, ARGUMENT_BYTES);
     this.argument = launch.arguments();
     long parts = (2L * device.multiprocessors() + (long) rows() * mostSequences) * blocks.heads();
-    this.partOutputs = context.allocate(parts * shape.headDim() * Float.BYTES);
+    this.partOutputs = context.allocate(parts * aid.outputs(shape.headDim()) * Float.BYTES);
     this.partSums = context.allocate(parts * 2 * Float.BYTES);
     this.arrivals = context.allocate((long) rows() * mostSequences * Integer.BYTES);
     arrivals.fill(stream, (byte) 0);
@@ -71,6 +76,8 @@ public final class PagedAttention implements AutoCloseable {
     argument.set(JAVA_INT, 76, shape.queriesPerKvHead());
     argument.set(JAVA_INT, 80, blocks.heads());
     argument.set(JAVA_INT, 84, blocks.blocks());
+    argument.set(JAVA_LONG, 104, aid.tables());
+    argument.set(JAVA_LONG, 112, aid.collected());
   }
 
   /** Blocks of a sequence that is not split. */
@@ -79,30 +86,31 @@ public final class PagedAttention implements AutoCloseable {
   }
 
   /** Decides how a batch is shared out, by the lengths of its sequences. */
-  public void plan(PageTable table) {
+  public void plan(PageTable batch) {
     int longest = 0;
-    for (int s = 0; s < table.sequences(); s++) {
-      longest = Math.max(longest, table.pages(s));
+    for (int s = 0; s < batch.sequences(); s++) {
+      longest = Math.max(longest, batch.pages(s));
     }
-    int splits = Math.max(1, device.multiprocessors() / (table.sequences() * rows()));
+    int splits = Math.max(1, device.multiprocessors() / (batch.sequences() * rows()));
     int units = format.pageUnits() * Math.ceilDiv(longest, splits);
     plan(
-        table,
+        batch,
         Tiling.of(
             format,
             shape.headDim(),
-            blocks.mostWarps(shape.headDim()),
+            blocks.mostWarps(format, shape.headDim()),
             device.sharedBytes(),
             units));
   }
 
-  void plan(PageTable table, Tiling chosen) {
+  void plan(PageTable batch, Tiling chosen) {
     double warpPages = (double) chosen.warps() / format.pageUnits();
-    plan(table, chosen, Splitting.of(table, rows(), device.multiprocessors(), warpPages));
+    plan(batch, chosen, Splitting.of(batch, rows(), device.multiprocessors(), warpPages));
   }
 
-  void plan(PageTable table, Tiling chosen, Splitting shared) {
-    check(table);
+  void plan(PageTable batch, Tiling chosen, Splitting shared) {
+    check(batch);
+    table = batch;
     tiling = chosen;
     splitting = shared;
     int sharedBytes = tiling.sharedBytes(format, shape.headDim());
@@ -117,29 +125,27 @@ public final class PagedAttention implements AutoCloseable {
     argument.set(JAVA_INT, 92, tiling.stages());
   }
 
-  private void check(PageTable table) {
-    if (table.sequences() < 1 || table.sequences() > mostSequences) {
+  private void check(PageTable batch) {
+    if (batch.sequences() < 1 || batch.sequences() > mostSequences) {
       throw new IllegalArgumentException(
           "the table has %d sequences; expected 1 to %d"
-              .formatted(table.sequences(), mostSequences));
+              .formatted(batch.sequences(), mostSequences));
     }
-    for (int s = 0; s < table.sequences(); s++) {
-      if (table.pages(s) == 0) {
+    for (int s = 0; s < batch.sequences(); s++) {
+      if (batch.pages(s) == 0) {
         throw new IllegalArgumentException("sequence %d has no pages".formatted(s));
       }
-      if (!format.isPacked() && table.packedPages(s) > 0) {
+      if (!format.isPacked() && batch.packedPages(s) > 0) {
         throw new IllegalArgumentException("sequence %d has packed pages".formatted(s));
       }
     }
   }
 
-  /**
-   * Attends to another layer's pages from now on, which lie so many bytes behind those that the
-   * table names.
-   */
-  public void atLayer(long packedOffset, long halfOffset) {
-    argument.set(JAVA_LONG, 56, packedOffset);
-    argument.set(JAVA_LONG, 64, halfOffset);
+  /** Attends to another layer's pages from now on. */
+  public void atLayer(LayerOffsets layer) {
+    offsets = layer;
+    argument.set(JAVA_LONG, 56, layer.packed());
+    argument.set(JAVA_LONG, 64, layer.halves());
   }
 
   /**
@@ -153,7 +159,10 @@ public final class PagedAttention implements AutoCloseable {
     argument.set(JAVA_LONG, 16, queries);
     argument.set(JAVA_LONG, 24, outputs);
     argument.set(JAVA_INT, 96, overlapped ? 1 : 0);
+    AttentionAid.Call call = new AttentionAid.Call(table, offsets, queries, outputs);
+    aid.before(stream, call);
     launch.early(overlapped).on(stream);
+    aid.after(stream, call);
   }
 
   /** How a batch is shared out to blocks and warps. */
@@ -177,8 +186,6 @@ public final class PagedAttention implements AutoCloseable {
 
   @Override
   public void close() {
-    partOutputs.close();
-    partSums.close();
-    arrivals.close();
+    Closing.all(aid, partOutputs, partSums, arrivals);
   }
 }

@@ -22,9 +22,6 @@ final class PromptAttention {
   /** Fewer rows are attended to faster one by one, where their past is shared out to all blocks. */
   static final int LEAST_ROWS = 16;
 
-  /** Channels of a head that there are no kernels for: their outputs have no room in registers. */
-  private static final int TOO_WIDE = 256;
-
   private static final int ARGUMENT_BYTES = 64;
   private static final int THREADS = 256;
   private static final int BLOCK_QUERIES = 128;
@@ -44,12 +41,12 @@ final class PromptAttention {
     launch.arguments().set(JAVA_INT, 56, shape.queryHeads());
   }
 
-  /** Empty for heads that there are no kernels for. */
+  /** Empty for formats and heads that there are no kernels for. */
   static Optional<PromptAttention> of(
       KernelModule module, PageFormat format, AttentionShape shape) {
-    return shape.headDim() == TOO_WIDE
-        ? Optional.empty()
-        : Optional.of(new PromptAttention(module, format, shape));
+    return format.readsPrompts(shape.headDim())
+        ? Optional.of(new PromptAttention(module, format, shape))
+        : Optional.empty();
   }
 
   /** Blocks that so many rows of a run take for each KV head. */
@@ -66,16 +63,15 @@ final class PromptAttention {
       PromptRuns runs,
       int blocks,
       PageTable table,
-      long packedOffset,
-      long halfOffset,
+      LayerOffsets offsets,
       DeviceMemory queries,
       DeviceMemory outputs) {
     launch.arguments().set(JAVA_LONG, 0, runs.address());
     launch.arguments().set(JAVA_LONG, 8, table.entriesAddress());
     launch.arguments().set(JAVA_LONG, 16, queries.address());
     launch.arguments().set(JAVA_LONG, 24, outputs.address());
-    launch.arguments().set(JAVA_LONG, 32, packedOffset);
-    launch.arguments().set(JAVA_LONG, 40, halfOffset);
+    launch.arguments().set(JAVA_LONG, 32, offsets.packed());
+    launch.arguments().set(JAVA_LONG, 40, offsets.halves());
     launch.grid(blocks, shape.kvHeads(), runs.count()).on(stream);
   }
 }

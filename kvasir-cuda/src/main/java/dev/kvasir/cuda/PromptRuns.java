@@ -10,7 +10,7 @@ import java.lang.foreign.MemorySegment;
  *
  * <pre>
  * run  u32 first row; u32 rows; u32 position of the first; u32 first entry of the table;
- *      u32 packed pages, which those of halves follow; u32 -, -, -
+ *      u32 packed pages, which those of halves follow; u32 sinks, which the first of those have; u32 -, -
  * </pre>
  */
 final class PromptRuns implements AutoCloseable {
@@ -32,13 +32,14 @@ final class PromptRuns implements AutoCloseable {
     mostRows = 0;
   }
 
-  void add(int firstRow, int rows, int position, int firstEntry, int packedPages) {
+  void add(int firstRow, int rows, int position, int firstEntry, int packedPages, int sinks) {
     long at = (long) RUN_BYTES * count++;
     runs.set(JAVA_INT, at, firstRow);
     runs.set(JAVA_INT, at + 4, rows);
     runs.set(JAVA_INT, at + 8, position);
     runs.set(JAVA_INT, at + 12, firstEntry);
     runs.set(JAVA_INT, at + 16, packedPages);
+    runs.set(JAVA_INT, at + 20, sinks);
     mostRows = Math.max(mostRows, rows);
   }
 

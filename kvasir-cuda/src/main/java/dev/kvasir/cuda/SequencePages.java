@@ -4,13 +4,17 @@ import dev.kvasir.memory.MemoryFullException;
 import java.util.Arrays;
 
 /**
- * The pages of one sequence, in the order of its tokens. Behind packed ones are those of halves,
- * each with a page that is set aside for it to be packed to: what was let in can always be packed.
+ * The pages of one sequence, in the order of its tokens. Sinks have pages of halves of their own,
+ * the last of them filled in part: all behind them is as it would be without, and a block begins
+ * where a page does. Behind packed pages are those of halves, each with a page that is set aside
+ * for it to be packed to: what was let in can always be packed.
  *
  * <pre>
- * position  0            64 * packed                     length
- *           | packed ... packed | halves ... halves, the last filling |
+ * position  0       sinks               sinks + 64 * packed           length
+ *           | sinks | packed ... packed | halves ... halves, the last filling |
  * </pre>
+ *
+ * In tables packed pages come first, then sinks, then other halves.
  */
 final class SequencePages {
   static final int TOKENS = HalfPage.TOKENS;
@@ -18,21 +22,19 @@ final class SequencePages {
   /** Pages that are packed together: a page of the host. */
   static final int BLOCK_PAGES = 2;
 
+  private static final long[] NONE = {};
+
   private final KindPages home;
-  private long[] packed = {};
-  private long[] halves = {};
-  private long[] ahead = {}; // empty where nothing is packed
+  private final int sinkTokens;
+  private long[] sinks = NONE;
+  private long[] packed = NONE;
+  private long[] halves = NONE;
+  private long[] ahead = NONE; // empty where nothing is packed
   private long[] full; // null until it is asked for
 
   SequencePages(KindPages home) {
     this.home = home;
-  }
-
-  private SequencePages(KindPages home, long[] packed, long[] halves, long[] ahead) {
-    this.home = home;
-    this.packed = packed;
-    this.halves = halves;
-    this.ahead = ahead;
+    this.sinkTokens = home.kind().sinks();
   }
 
   /** Tokens that are packed. */
@@ -40,46 +42,84 @@ final class SequencePages {
     return TOKENS * packed.length;
   }
 
+  /** Where tokens begin that are neither sinks nor packed. */
+  private int halvesFrom() {
+    return sinkTokens + packedTokens();
+  }
+
   int packedPages() {
     return packed.length;
   }
 
+  /** Of sinks and of others. */
   int halfPages() {
-    return halves.length;
+    return sinks.length + halves.length;
+  }
+
+  int sinkPages() {
+    return sinks.length;
+  }
+
+  int pages() {
+    return packed.length + halfPages();
+  }
+
+  /** Pages that are set aside to pack to. */
+  int pagesAhead() {
+    return ahead.length;
   }
 
   /** Tokens that there are pages for. */
   int room() {
-    return TOKENS * (packed.length + halves.length);
+    return sinks.length < home.kind().sinkPages()
+        ? TOKENS * sinks.length
+        : halvesFrom() + TOKENS * halves.length;
   }
 
   /** The page of a position that is not packed and, in the lower bits, its place there. */
   long place(int position) {
-    int within = position - packedTokens();
+    if (position < sinkTokens) {
+      return sinks[position / TOKENS] | position % TOKENS;
+    }
+    int within = position - halvesFrom();
     return halves[within / TOKENS] | within % TOKENS;
   }
 
   /** Adds what a token attends to that has so many before it and itself. */
   void describe(PageTable table, int tokens) {
-    int unpacked = tokens - packedTokens();
-    table.addSequence(full(), packed.length, Math.ceilDiv(unpacked, TOKENS), lastTokens(tokens));
+    int pages = pagesOf(tokens);
+    table.addSequence(full(), packed.length, pages - packed.length, lastTokens(tokens));
   }
 
   /** Adds all pages that hold any of so many tokens, to those of no sequence of the table. */
   void list(PageTable table, int tokens) {
-    table.addEntries(full(), Math.ceilDiv(tokens, TOKENS), lastTokens(tokens));
+    table.addEntries(full(), pagesOf(tokens), lastTokens(tokens));
   }
 
-  private static int lastTokens(int tokens) {
-    return (tokens - 1) % TOKENS + 1;
+  /** That hold any of so many tokens, of which those behind packed ones are some. */
+  private int pagesOf(int tokens) {
+    return tokens <= sinkTokens
+        ? Math.ceilDiv(tokens, TOKENS)
+        : packed.length + sinks.length + Math.ceilDiv(tokens - halvesFrom(), TOKENS);
   }
 
-  /** All pages as entries of a table that are full; made when they have changed. */
+  /** In the last of those pages. */
+  private int lastTokens(int tokens) {
+    return (tokens <= sinkTokens ? tokens - 1 : tokens - sinkTokens - 1) % TOKENS + 1;
+  }
+
+  /** All pages as entries of a table that are as full as they will be; made when they change. */
   private long[] full() {
     if (full == null) {
-      full = new long[packed.length + halves.length];
+      full = Arrays.copyOf(packed, pages());
+      System.arraycopy(sinks, 0, full, packed.length, sinks.length);
+      System.arraycopy(halves, 0, full, packed.length + sinks.length, halves.length);
       for (int i = 0; i < full.length; i++) {
-        full[i] = (i < packed.length ? packed[i] : halves[i - packed.length]) | TOKENS - 1;
+        full[i] |= TOKENS - 1;
+      }
+      if (sinks.length > 0 && sinks.length == home.kind().sinkPages()) {
+        int last = packed.length + sinks.length - 1;
+        full[last] = full[last] & -TOKENS | (sinkTokens - 1) % TOKENS;
       }
     }
     return full;
@@ -90,25 +130,43 @@ final class SequencePages {
    * that is a fork's too; all or none.
    */
   void reserve(int length, int end) {
-    int missing = Math.max(0, Math.ceilDiv(end - packedTokens(), TOKENS) - halves.length);
-    int next = (length - packedTokens()) / TOKENS;
-    boolean copies = end > length && next < halves.length && home.halves().isShared(halves[next]);
-    if (missing == 0 && !copies) {
+    int missingSinks = Math.ceilDiv(Math.min(end, sinkTokens), TOKENS) - sinks.length;
+    int missing = Math.ceilDiv(end - halvesFrom(), TOKENS) - halves.length;
+    int newSinks = Math.max(0, missingSinks);
+    int newHalves = Math.max(0, missing);
+    boolean copies = end > length && length < room() && home.halves().isShared(page(length));
+    if (newSinks + newHalves == 0 && !copies) {
       return;
     }
-    long[] taken = take(missing + (copies ? 1 : 0), missing);
+    long[] taken = take(newSinks + newHalves + (copies ? 1 : 0), newHalves);
     if (copies) {
-      copyOrGiveBack(halves[next], taken);
+      copyOrGiveBack(page(length), taken);
+      replace(length, taken[taken.length - 1]);
     }
     full = null;
-    int known = halves.length;
-    halves = Arrays.copyOf(halves, known + missing);
-    System.arraycopy(taken, 0, halves, known, missing);
-    if (copies) {
-      long shared = halves[next];
-      halves[next] = taken[missing];
-      home.halves().giveBack(shared);
+    sinks = joined(sinks, taken, 0, newSinks);
+    halves = joined(halves, taken, newSinks, newHalves);
+  }
+
+  private long page(int position) {
+    return place(position) & -TOKENS;
+  }
+
+  /** Holds another page in the place of one that a fork has too. */
+  private void replace(int position, long own) {
+    long shared = page(position);
+    if (position < sinkTokens) {
+      sinks[position / TOKENS] = own;
+    } else {
+      halves[(position - halvesFrom()) / TOKENS] = own;
     }
+    home.halves().giveBack(shared);
+  }
+
+  private static long[] joined(long[] known, long[] more, int from, int count) {
+    long[] all = Arrays.copyOf(known, known.length + count);
+    System.arraycopy(more, from, all, known.length, count);
+    return all;
   }
 
   /** Copies a page to the last of those that were taken, which all go back where that fails. */
@@ -127,10 +185,7 @@ final class SequencePages {
     long[] taken = home.halves().take(count);
     if (home.packs() && aside > 0) {
       try {
-        long[] more = home.packed().take(aside);
-        int known = ahead.length;
-        ahead = Arrays.copyOf(ahead, known + aside);
-        System.arraycopy(more, 0, ahead, known, aside);
+        ahead = joined(ahead, home.packed().take(aside), 0, aside);
       } catch (RuntimeException | Error e) {
         giveBack(home.halves(), taken);
         throw e;
@@ -139,15 +194,13 @@ final class SequencePages {
     return taken;
   }
 
-  /** Packs the first pages of halves, whole blocks. */
+  /** Packs the first pages of halves behind the sinks, whole blocks. */
   void pack(int pages) {
     long[] from = Arrays.copyOf(halves, pages);
     long[] to = Arrays.copyOf(ahead, pages);
-    home.move(() -> home.moves().pack(from, to));
+    home.move(() -> home.moves().pack(from, to, NONE));
     full = null;
-    int known = packed.length;
-    packed = Arrays.copyOf(packed, known + pages);
-    System.arraycopy(to, 0, packed, known, pages);
+    packed = joined(packed, to, 0, pages);
     halves = Arrays.copyOfRange(halves, pages, halves.length);
     ahead = Arrays.copyOfRange(ahead, pages, ahead.length);
     giveBack(home.halves(), from);
@@ -159,29 +212,45 @@ final class SequencePages {
    */
   int keep(int tokens) {
     full = null;
-    if (tokens >= packedTokens()) {
-      keepHalves(Math.ceilDiv(tokens - packedTokens(), TOKENS));
+    if (tokens >= halvesFrom()) {
+      keepHalves(Math.ceilDiv(tokens - halvesFrom(), TOKENS));
       return tokens;
     }
     keepHalves(0);
-    int blockTokens = BLOCK_PAGES * TOKENS;
-    int kept = tokens / blockTokens * BLOCK_PAGES;
-    int cut = Math.ceilDiv(tokens - kept * TOKENS, TOKENS);
+    int behind = Math.max(0, tokens - sinkTokens);
+    int kept = behind / (BLOCK_PAGES * TOKENS) * BLOCK_PAGES;
+    int cut = Math.ceilDiv(behind - kept * TOKENS, TOKENS);
     long[] gone = Arrays.copyOfRange(packed, kept, packed.length);
-    boolean unpacks = cut > 0 && unpack(Arrays.copyOf(gone, cut));
-    packed = Arrays.copyOf(packed, kept);
-    giveBack(home.packed(), gone);
-    return unpacks ? tokens : kept * TOKENS;
+    try {
+      boolean unpacks = cut > 0 && unpack(Arrays.copyOf(gone, cut));
+      return cut == 0 || unpacks ? tokens : sinkTokens + kept * TOKENS;
+    } finally {
+      packed = Arrays.copyOf(packed, kept);
+      giveBack(home.packed(), gone);
+      keepSinks(Math.ceilDiv(Math.min(tokens, sinkTokens), TOKENS));
+    }
   }
 
+  /** Whether there is memory for what is cut; a failure of the device leaves no pages behind. */
   private boolean unpack(long[] from) {
     try {
       halves = take(from.length, from.length);
     } catch (DeviceRefusal | MemoryFullException _) {
       return false;
     }
-    home.move(() -> home.moves().unpack(halves, from));
-    return true;
+    try {
+      home.move(() -> home.moves().unpack(halves, from, NONE));
+      return true;
+    } catch (RuntimeException | Error e) {
+      keepHalves(0);
+      throw e;
+    }
+  }
+
+  private void keepSinks(int count) {
+    long[] gone = Arrays.copyOfRange(sinks, count, sinks.length);
+    sinks = Arrays.copyOf(sinks, count);
+    giveBack(home.halves(), gone);
   }
 
   private void keepHalves(int count) {
@@ -201,15 +270,22 @@ final class SequencePages {
 
   /** The same pages for another sequence, of those that hold any of so many tokens. */
   SequencePages fork(int tokens) {
-    int shared = Math.ceilDiv(tokens - packedTokens(), TOKENS);
-    long[] aside = home.packs() && shared > 0 ? home.packed().take(shared) : new long[0];
-    for (long page : packed) {
-      home.packed().share(page);
+    SequencePages fork = new SequencePages(home);
+    int shared = Math.max(0, Math.ceilDiv(tokens - halvesFrom(), TOKENS));
+    fork.ahead = home.packs() && shared > 0 ? home.packed().take(shared) : NONE;
+    fork.sinks = Arrays.copyOf(sinks, Math.ceilDiv(Math.min(tokens, sinkTokens), TOKENS));
+    fork.packed = packed.clone();
+    fork.halves = Arrays.copyOf(halves, shared);
+    share(home.halves(), fork.sinks);
+    share(home.packed(), fork.packed);
+    share(home.halves(), fork.halves);
+    return fork;
+  }
+
+  private static void share(PagePool pool, long[] pages) {
+    for (long page : pages) {
+      pool.share(page);
     }
-    for (int page = 0; page < shared; page++) {
-      home.halves().share(halves[page]);
-    }
-    return new SequencePages(home, packed.clone(), Arrays.copyOf(halves, shared), aside);
   }
 
   private static void giveBack(PagePool pool, long[] pages) {

@@ -24,22 +24,24 @@ record Tiling(int warps, int stages) {
    * @param mostWarps that the kernel's registers allow
    */
   static Tiling of(PageFormat format, int headDim, int mostWarps, int sharedBytes, int units) {
-    int slots = (sharedBytes - OWN_SHARED_BYTES) / format.unitBytes(headDim);
-    boolean large = !format.isPacked() && format.unitBytes(headDim) >= LARGE_UNIT_BYTES;
+    int unit = format.unitBytes(headDim);
+    int room = sharedBytes - OWN_SHARED_BYTES;
+    boolean large = !format.isPacked() && unit >= LARGE_UNIT_BYTES;
     return units >= MANY && !large
-        ? fitting(mostWarps, slots, 2)
-        : fitting(Math.min(mostWarps, FEW_WARPS), slots, large ? 2 : 3);
+        ? fitting(mostWarps, room, unit, format.warpBytes(), 2)
+        : fitting(
+            Math.min(mostWarps, FEW_WARPS), room, unit, format.warpBytes(), large ? 2 : 3);
   }
 
-  private static Tiling fitting(int mostWarps, int slots, int mostStages) {
-    int warps = Math.min(mostWarps, slots);
+  private static Tiling fitting(int mostWarps, int room, int unit, int beside, int mostStages) {
+    int warps = Math.min(mostWarps, room / (unit + beside));
     if (warps > 4) {
       warps -= warps % 4; // as many for each of a multiprocessor's four schedulers
     }
-    return new Tiling(warps, Math.min(slots / warps, mostStages));
+    return new Tiling(warps, Math.min((room / warps - beside) / unit, mostStages));
   }
 
   int sharedBytes(PageFormat format, int headDim) {
-    return warps * stages * format.unitBytes(headDim);
+    return warps * (stages * format.unitBytes(headDim) + format.warpBytes());
   }
 }

@@ -40,6 +40,7 @@ final class DeviceBatch {
   private final DeviceMemory packedPages;
   private final long[][] halfPlaces; // by sequence, in order; of all tokens
   private final long[][] packedPlaces;
+  private PagePacker packer; // once pages are packed
   private long packings; // on the device, once pages are packed
   private int packingCount;
 
@@ -54,7 +55,7 @@ final class DeviceBatch {
     this.shape = shape;
     this.sequences = sequences;
     this.random = new Random(seed);
-    this.store = new RowStore(device.module, format, shape);
+    this.store = new RowStore(device.module, shape);
     int halves = sequences.stream().mapToInt(DeviceBatch::halfPageCount).sum();
     int packed = sequences.stream().mapToInt(each -> each.packed() / HalfPage.TOKENS).sum();
     this.table = device.keep(new PageTable(device.context, sequences.size(), Math.max(halves, 1)));
@@ -174,8 +175,8 @@ final class DeviceBatch {
       }
       this.packings = device.upload(list).address();
       this.packingCount = packings.size() / 2;
-      store.pack(
-          device.stream, packingCount, this.packings, RowStore.Layers.ONE, keyGroup, valueGroup);
+      packer = new UniformPacker(device.module, format, shape, keyGroup, valueGroup);
+      packer.pack(device.stream, packingCount, this.packings, 0, PagePacker.Layers.ONE);
     }
     table.upload(device.stream);
     device.stream.synchronize();
@@ -185,7 +186,7 @@ final class DeviceBatch {
   /** Makes halves of all packed pages again, where they were before. */
   void unpack() {
     halfPages.fill(device.stream, (byte) 0xFF);
-    store.unpack(device.stream, packingCount, packings, RowStore.Layers.ONE);
+    packer.unpack(device.stream, packingCount, packings, 0, PagePacker.Layers.ONE);
     device.stream.synchronize();
   }
 

@@ -14,11 +14,13 @@ class PageKindTest {
   void specsAreReadAsTheHostReadsThem() {
     assertThat(PageKind.of(CacheSpec.parse("fp16"))).isEqualTo(PageKind.FP16);
     assertThat(PageKind.of(CacheSpec.parse("kivi:2")))
-        .isEqualTo(new PageKind(PageFormat.KIVI2, 128, 128));
+        .isEqualTo(new PageKind(PageFormat.KIVI2, 128, 128, 0));
     assertThat(PageKind.of(CacheSpec.parse("kivi:2,lookup=exact")))
-        .isEqualTo(new PageKind(PageFormat.KIVI2, 128, 128));
+        .isEqualTo(new PageKind(PageFormat.KIVI2, 128, 128, 0));
     assertThat(PageKind.of(CacheSpec.parse("kivi:4,group=32,window=64")))
-        .isEqualTo(new PageKind(PageFormat.KIVI4, 32, 64));
+        .isEqualTo(new PageKind(PageFormat.KIVI4, 32, 64, 0));
+    assertThat(PageKind.of(CacheSpec.parse("kivi:2,sinks=16")))
+        .isEqualTo(new PageKind(PageFormat.KIVI2, 128, 128, 16));
   }
 
   @ParameterizedTest
@@ -29,7 +31,6 @@ class PageKindTest {
         "fp32 | the cache 'fp32' cannot lie on a device; expected fp16, kivi:2 or kivi:4",
         "kivi:3 | the cache 'kivi:3' has 3 bits for keys and 3 for values; on a device expected 2 or 4 for both",
         "kivi:2,v=4 | the cache 'kivi:2,v=4' has 2 bits for keys and 4 for values; on a device expected 2 or 4 for both",
-        "kivi:2,sinks=4 | the cache 'kivi:2,sinks=4' keeps 4 sinks; on a device expected none",
         "kivi:2,widths=profile | the cache 'kivi:2,widths=profile' has widths of a profile; on a device expected the same in all layers",
         "fp16,rotary=8 | the cache 'fp16,rotary=8' has a width for channels that turn behind a latent; on a device keys have none",
         "kivi:4,rotary=16 | the cache 'kivi:4,rotary=16' has a width for channels that turn behind a latent; on a device keys have none",

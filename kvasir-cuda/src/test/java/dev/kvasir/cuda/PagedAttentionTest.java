@@ -15,7 +15,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
-import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.FieldSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Attention on a device against double precision on the host. */
@@ -37,7 +37,7 @@ class PagedAttentionTest {
   }
 
   static Stream<Arguments> everyFormatAndHeadDim() {
-    return Stream.of(PageFormat.values())
+    return Formats.ALL.stream()
         .flatMap(
             format -> HeadBlocks.HEAD_DIMS.stream().map(headDim -> Arguments.of(format, headDim)));
   }
@@ -65,7 +65,7 @@ class PagedAttentionTest {
   }
 
   static Stream<Arguments> everyFormatAndSharing() {
-    return Stream.of(PageFormat.values())
+    return Formats.ALL.stream()
         .flatMap(
             format ->
                 Stream.of(1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 16)
@@ -81,7 +81,7 @@ class PagedAttentionTest {
   }
 
   @ParameterizedTest
-  @EnumSource(PageFormat.class)
+  @FieldSource("dev.kvasir.cuda.Formats#ALL")
   void wideHeadsAreSharedByManyQueriesToo(PageFormat format) {
     AttentionShape shape = new AttentionShape(12, 2, 256);
     checkError(batch(format, shape, List.of(tokens(format, 4, 64 * 9, 70))), 1);
@@ -89,21 +89,21 @@ class PagedAttentionTest {
 
   /** Faults that grow with the length do not show at a tenth of it. */
   @ParameterizedTest
-  @EnumSource(PageFormat.class)
+  @FieldSource("dev.kvasir.cuda.Formats#ALL")
   void errorsStaySmallOverThirtyTwoThousandTokens(PageFormat format) {
     AttentionShape shape = new AttentionShape(32, 8, 128);
     checkError(batch(format, shape, List.of(tokens(format, 16, 32768 - 256, 240))), 1);
   }
 
   @ParameterizedTest
-  @EnumSource(PageFormat.class)
+  @FieldSource("dev.kvasir.cuda.Formats#ALL")
   void fewTokensThatMatterAreFound(PageFormat format) {
     AttentionShape shape = new AttentionShape(8, 2, 128);
     checkError(batch(format, shape, List.of(tokens(format, 5, 64 * 63, 59))), 8);
   }
 
   @ParameterizedTest
-  @EnumSource(PageFormat.class)
+  @FieldSource("dev.kvasir.cuda.Formats#ALL")
   void everyTilingAndSplittingGivesTheSameUpToRounding(PageFormat format) {
     AttentionShape shape = new AttentionShape(8, 2, 64);
     DeviceBatch batch =
@@ -128,7 +128,7 @@ class PagedAttentionTest {
   }
 
   @ParameterizedTest
-  @EnumSource(PageFormat.class)
+  @FieldSource("dev.kvasir.cuda.Formats#ALL")
   void beingLetInEarlyAndBeingRecordedChangesNoBit(PageFormat format) {
     AttentionShape shape = new AttentionShape(8, 2, 128);
     DeviceBatch batch = batch(format, shape, List.of(tokens(format, 3, 64 * 200, 90)));

@@ -13,6 +13,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.FieldSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Attention of a prompt's rows against double precision. */
@@ -35,7 +36,7 @@ class PromptAttentionTest {
   }
 
   static Stream<Arguments> everyFormatAndWidth() {
-    return Stream.of(PageFormat.values())
+    return Formats.ALL.stream()
         .flatMap(format -> Stream.of(64, 96, 128).map(headDim -> Arguments.of(format, headDim)));
   }
 
@@ -43,29 +44,39 @@ class PromptAttentionTest {
   @MethodSource("everyFormatAndWidth")
   void everyRowSeesTokensUpToItself(PageFormat format, int headDim) {
     AttentionShape shape = new AttentionShape(8, 2, headDim);
-    check(format, shape, 0, 75, 75);
-    check(format, shape, 0, 200, 130);
-    check(format, shape, 64 * 6, 256 + 131, 256);
-    check(format, shape, 64 * 2, 17, 16);
+    check(format, shape, new Tokens(0, 0, 75), 75);
+    check(format, shape, new Tokens(0, 0, 200), 130);
+    check(format, shape, new Tokens(0, 64 * 6, 256 + 131), 256);
+    check(format, shape, new Tokens(0, 64 * 2, 17), 16);
+  }
+
+  /** They have pages of their own, filled in part, and rows may be among them. */
+  @ParameterizedTest
+  @FieldSource("dev.kvasir.cuda.Formats#PACKED")
+  void sinksAreSeenAsOtherTokensAre(PageFormat format) {
+    AttentionShape shape = new AttentionShape(8, 2, 64);
+    check(format, shape, new Tokens(16, 0, 84), 100);
+    check(format, shape, new Tokens(16, 64 * 4, 200), 90);
+    check(format, shape, new Tokens(70, 64 * 2, 70), 70);
+    check(format, shape, new Tokens(130, 0, 0), 130);
   }
 
   static Stream<Arguments> everyFormatAndSharing() {
-    return Stream.of(PageFormat.values())
+    return Formats.ALL.stream()
         .flatMap(format -> Stream.of(1, 3, 5, 7, 16).map(sharing -> Arguments.of(format, sharing)));
   }
 
   @ParameterizedTest
   @MethodSource("everyFormatAndSharing")
   void anyNumberOfQueryHeadsSharesAKvHead(PageFormat format, int sharing) {
-    check(format, new AttentionShape(3 * sharing, 3, 128), 64 * 4, 100, 50);
+    check(format, new AttentionShape(3 * sharing, 3, 128), new Tokens(0, 64 * 4, 100), 50);
   }
 
   /**
-   * @param rows the last ones of {@code recent}
+   * @param rows the last ones, none of them packed
    */
-  private void check(PageFormat format, AttentionShape shape, int packed, int recent, int rows) {
-    Tokens tokens =
-        format.isPacked() ? new Tokens(0, packed, recent) : Tokens.halves(packed + recent);
+  private void check(PageFormat format, AttentionShape shape, Tokens wantedTokens, int rows) {
+    Tokens tokens = format.isPacked() ? wantedTokens : Tokens.halves(wantedTokens.count());
     DeviceBatch batch = new DeviceBatch(device, format, shape, List.of(tokens), 3).sealed(32, 32);
     short[] queries = new short[rows * shape.queryHeads() * shape.headDim()];
     Random random = new Random(4);
@@ -74,7 +85,7 @@ class PromptAttentionTest {
     }
     PromptRuns runs = device.keep(new PromptRuns(device.context, 1));
     int packedPages = tokens.packed() / HalfPage.TOKENS;
-    runs.add(0, rows, tokens.count() - rows, 0, packedPages);
+    runs.add(0, rows, tokens.count() - rows, 0, packedPages, tokens.sinks());
     runs.upload(device.stream);
     DeviceMemory out = device.memory(2L * queries.length);
     PromptAttention attention = PromptAttention.of(device.module, format, shape).orElseThrow();
@@ -83,15 +94,12 @@ class PromptAttentionTest {
         runs,
         attention.blocks(rows),
         batch.table,
-        0,
-        0,
+        LayerOffsets.FIRST,
         device.upload(batch.halves(queries)),
         out);
     double[] wanted = new ReferenceAttention(batch).outputsOfLast(rows, queries);
     assertThat(error(device.download(out), wanted))
-        .as(
-            "%s, %d heads of %d, %d + %d",
-            format, shape.queryHeads(), shape.headDim(), packed, recent)
+        .as("%s, %d heads of %d, %s", format, shape.queryHeads(), shape.headDim(), tokens)
         .isLessThan(MOST_ERROR);
   }
 

@@ -210,8 +210,9 @@ class RowStoreTest {
 
   @Test
   void groupsThatPagesCannotHoldAreRefused() {
-    RowStore store = new RowStore(device.module, PageFormat.KIVI2, new AttentionShape(4, 2, 128));
-    assertThatThrownBy(() -> store.pack(device.stream, 1, 0, RowStore.Layers.ONE, 256, 128))
+    AttentionShape shape = new AttentionShape(4, 2, 128);
+    assertThatThrownBy(
+            () -> new UniformPacker(device.module, PageFormat.KIVI2, shape, 256, 128))
         .isInstanceOf(DeviceRefusal.class)
         .hasMessageContaining("256 tokens")
         .hasMessageContaining("32, 64 or 128");

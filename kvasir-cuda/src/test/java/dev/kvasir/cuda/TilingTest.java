@@ -9,17 +9,18 @@ class TilingTest {
   /** Cards have 99, 163 or 227 KiB for a block. */
   @ParameterizedTest
   @CsvSource({
-    "KIVI2, 128, 16, 227, 128, 16, 2",
-    "KIVI2, 128, 16, 227, 32, 8, 3",
-    "KIVI4, 128, 16, 227, 128, 16, 1",
-    "KIVI4, 128, 16, 227, 32, 8, 2",
-    "KIVI2, 128, 16, 99, 128, 16, 1",
-    "KIVI4, 256, 8, 99, 128, 4, 1",
-    "FP16, 128, 16, 227, 128, 8, 2",
-    "FP16, 64, 16, 227, 128, 16, 2"
+    "kivi2, 128, 16, 227, 128, 16, 2",
+    "kivi2, 128, 16, 227, 32, 8, 3",
+    "kivi4, 128, 16, 227, 128, 16, 1",
+    "kivi4, 128, 16, 227, 32, 8, 2",
+    "kivi2, 128, 16, 99, 128, 16, 1",
+    "kivi4, 256, 8, 99, 128, 4, 1",
+    "fp16, 128, 16, 227, 128, 8, 2",
+    "fp16, 64, 16, 227, 128, 16, 2"
   })
   void aBlockFitsItsCard(
-      PageFormat format, int dim, int most, int kibibytes, int units, int warps, int stages) {
+      String name, int dim, int most, int kibibytes, int units, int warps, int stages) {
+    PageFormat format = Formats.named(name);
     Tiling tiling = Tiling.of(format, dim, most, kibibytes << 10, units);
     assertThat(tiling).isEqualTo(new Tiling(warps, stages));
   }

@@ -1,0 +1,44 @@
+package dev.kvasir.cuda;
+
+/**
+ * What the attention of a format does beside reading pages: tables that are made before, sums that
+ * are finished after. Its launches belong to those of the step and may be recorded with them.
+ */
+interface AttentionAid extends AutoCloseable {
+  AttentionAid NONE =
+      new AttentionAid() {
+        @Override
+        public void close() {}
+      };
+
+  /**
+   * One launch of attention.
+   *
+   * @param offsets of the layer's own pages
+   * @param queries halves on the device // (sequences, queryHeads, headDim)
+   * @param outputs like them
+   */
+  record Call(PageTable table, LayerOffsets offsets, long queries, long outputs) {}
+
+  /** Numbers of a head that blocks leave to be added up. */
+  default int outputs(int headDim) {
+    return headDim;
+  }
+
+  /** What attention is told to read beside pages. */
+  default long tables() {
+    return 0;
+  }
+
+  /** What attention is told to write beside outputs. */
+  default long collected() {
+    return 0;
+  }
+
+  default void before(Stream stream, Call call) {}
+
+  default void after(Stream stream, Call call) {}
+
+  @Override
+  void close();
+}

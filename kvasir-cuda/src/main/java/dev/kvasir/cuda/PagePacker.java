@@ -1,0 +1,34 @@
+package dev.kvasir.cuda;
+
+/**
+ * Packs full pages of halves, and makes halves of packed ones again; launches without a wait.
+ *
+ * <p>Pairs lie on the device, two u64 for each page: the address of the page of halves, and that of
+ * the packed one, both of the first layer and KV head. Two pages that follow each other are a block.
+ */
+public interface PagePacker {
+  /**
+   * How pages of layers lie: those of the next one so many bytes further.
+   *
+   * @param halfStride of pages of halves
+   * @param packedStride of packed ones
+   * @param tableStride of tables that a sequence has beside its pages
+   */
+  record Layers(int count, long halfStride, long packedStride, long tableStride) {
+    public static final Layers ONE = new Layers(1, 0, 0, 0);
+  }
+
+  /** Longs that a block takes beside its pairs: where tables of its sequence lie. */
+  default int besideLongs() {
+    return 0;
+  }
+
+  /**
+   * @param pairs on the device
+   * @param beside on the device, {@link #besideLongs} for each block
+   */
+  void pack(Stream stream, int pages, long pairs, long beside, Layers layers);
+
+  /** As attention takes packed pages; halves are written. */
+  void unpack(Stream stream, int pages, long pairs, long beside, Layers layers);
+}

@@ -1,0 +1,83 @@
+package dev.kvasir.cuda;
+
+import dev.kvasir.attention.AttentionShape;
+
+/**
+ * Packs pages to uniform codes, to the bits of the host's codec of the same groups. Scales are
+ * stored for 32 numbers also where more share one.
+ */
+public final class UniformPacker implements PagePacker {
+  private static final int THREADS = 256;
+
+  private final int kvHeads;
+  private final int keyGroup;
+  private final Launch pack;
+  private final Launch unpack;
+
+  /**
+   * @param keyGroup tokens that share a channel's scale: 32, 64, or 128, which are the two pages of
+   *     a block
+   * @param valueGroup channels that share a token's scale: a multiple of 32
+   */
+  public UniformPacker(
+      KernelModule module, PageFormat format, AttentionShape shape, int keyGroup, int valueGroup) {
+    HeadBlocks.of(format, shape); // refuses heads without kernels
+    check(keyGroup, valueGroup);
+    this.kvHeads = shape.kvHeads();
+    this.keyGroup = keyGroup;
+    String names = "%s_d%d".formatted(format.kernelName(), shape.headDim());
+    int sharedBytes = sharedBytes(shape.headDim());
+    Kernel packing = module.kernel("pack_" + names);
+    packing.allowSharedBytes(sharedBytes);
+    this.pack =
+        new Launch(packing, Long.BYTES, Long.BYTES, Long.BYTES, Integer.BYTES, Integer.BYTES)
+            .block(THREADS)
+            .shared(sharedBytes)
+            .argument(3, keyGroup)
+            .argument(4, valueGroup);
+    this.unpack =
+        new Launch(module.kernel("unpack_" + names), Long.BYTES, Long.BYTES, Long.BYTES)
+            .block(THREADS);
+  }
+
+  /** Rows of halves, and a scale and a zero for 32 of them. */
+  static int sharedBytes(int headDim) {
+    return HalfPage.TOKENS * headDim * 2 + HalfPage.TOKENS * headDim / 32 * 4;
+  }
+
+  static void check(int keyGroup, int valueGroup) {
+    if (keyGroup != 32 && keyGroup != 64 && keyGroup != 2 * HalfPage.TOKENS) {
+      throw new DeviceRefusal(
+          "keys cannot share a scale by %d tokens on a device; expected 32, 64 or 128"
+              .formatted(keyGroup));
+    }
+    if (valueGroup < 32 || valueGroup % 32 != 0) {
+      throw new DeviceRefusal(
+          "values cannot share a scale by %d channels on a device; expected a multiple of 32"
+              .formatted(valueGroup));
+    }
+  }
+
+  @Override
+  public void pack(Stream stream, int pages, long pairs, long beside, Layers layers) {
+    if (keyGroup == 2 * HalfPage.TOKENS && pages % 2 != 0) {
+      throw new IllegalArgumentException(
+          "pages is %d; expected pairs of them, which share scales".formatted(pages));
+    }
+    launch(pack, stream, pages, pairs, layers);
+  }
+
+  @Override
+  public void unpack(Stream stream, int pages, long pairs, long beside, Layers layers) {
+    launch(unpack, stream, pages, pairs, layers);
+  }
+
+  private void launch(Launch launch, Stream stream, int pages, long pairs, Layers layers) {
+    launch
+        .grid(pages, kvHeads, layers.count())
+        .argument(0, pairs)
+        .argument(1, layers.halfStride())
+        .argument(2, layers.packedStride())
+        .on(stream);
+  }
+}
