@@ -10,9 +10,8 @@
 //
 // What bounds it is shared memory: a row of D bytes for every token, set of rows and KV head, 128 bytes a cycle.
 #pragma once
-#include "attention.cuh"
-#include "halves.cuh"
-#include "merge.cuh"
+#include "attend.cuh"
+#include "store.cuh"
 
 constexpr int CODEBOOK_ROWS = 64;
 constexpr int INDEX_BITS = 6;
@@ -109,6 +108,7 @@ struct Scoring {
   u32 heads;                // of a block of the kernel that follows
   u32 headBlocks;           // its blocks for a KV head
   u32 firstPosition;        // of a sequence's first packed page
+  u32 turnPages;            // that there are turns of
   u32 pagesPerSplit;
   u32 scoredBlocks;         // blocks of this kernel for a KV head, of eight heads each
 };
@@ -269,7 +269,6 @@ template <int D, int STAGES> DEVICE void scorePages(const Scoring& s) {
   using Page = CommvqPage<STAGES>;
   using Table = KeyTable<D, STAGES>;
   using Memory = ScoringMemory<D, STAGES>;
-  extern __shared__ __align__(128) u8 dynamicMemory[];
   letNextBegin();
   awaitPrevious();
   const uint4 packed = *(reinterpret_cast<const uint4*>(s.sequences) + blockIdx.z);   // as Sequence
@@ -320,9 +319,9 @@ template <int D, int STAGES> DEVICE void scorePages(const Scoring& s) {
   for (int number = begin + warp; number < end; number += SCORING_WARPS) {
     const u8* following = pageAt(number + 2 * SCORING_WARPS);
     const u32 position = __ldg(reinterpret_cast<const u32*>(page + Page::POSITION_AT));
+    const u32 turn = min((position - s.firstPosition) / PAGE_TOKENS, s.turnPages - 1);
     TurnedQueries<D> turned;
-    turned.turnBack(queries + (lane >> 2) * (D / 2) + quad * (D / 8),
-                    s.pageTurns + (size_t)(position - s.firstPosition) / PAGE_TOKENS * (D / 2) + quad * (D / 8));
+    turned.turnBack(queries + row * (D / 2) + quad * (D / 8), s.pageTurns + (size_t)turn * (D / 2) + quad * (D / 8));
     const size_t entry = (size_t)packed.x + number;
     const RecordWriter writer{s.records + (entry * kvHeads + kvHead) * s.headBlocks * RECORD_BYTES, firstHead + 2 * quad,
                               s.sharing, s.heads};
@@ -470,7 +469,6 @@ template <int D, int STAGES>
 DEVICE void fillBins(const Attention& a, const Work& work, const Mixing& mixing, int begin, int end, MixedTotals& totals) {
   using Page = CommvqPage<STAGES>;
   using Memory = MixingMemory<D, STAGES>;
-  extern __shared__ __align__(128) u8 dynamicMemory[];
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, warps = blockDim.x / 32;
   const size_t stride = (size_t)gridDim.y * RECORD_BYTES;   // from a page's record to the next page's
   const u8* records = mixing.records + ((size_t)work.sequence.firstEntry + begin) * stride + (size_t)blockIdx.y * RECORD_BYTES;
@@ -531,7 +529,6 @@ DEVICE void fillBins(const Attention& a, const Work& work, const Mixing& mixing,
 template <int D, int STAGES>
 DEVICE void mixRows(const Work& work, const Mixing& mixing, const MixedTotals& totals, Heads<Eight, D>& heads) {
   using Table = ValueTable<D, STAGES>;
-  extern __shared__ __align__(128) u8 dynamicMemory[];
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, warps = blockDim.x / 32, quad = lane & 3, column = lane >> 2;
   auto totalOf = [&](int head) {
     float total = 0.f;
@@ -597,7 +594,6 @@ template <int D> DEVICE void attendTilesOfEight(const Attention& a, const Work& 
 
 // Outputs of up to four heads for a block, from the weights of packed pages and from pages of halves.
 template <int D, int STAGES> DEVICE void attendCommvq(const Attention& a, const Mixing& mixing) {
-  extern __shared__ __align__(128) u8 dynamicMemory[];
   __shared__ BlockMemory block;
   __shared__ __align__(16) MixedTotals totals;
   letNextBegin();
@@ -679,9 +675,15 @@ template <int D, int STAGES> struct CommvqPlaces {
 struct Codebooks {
   const u8* keys;            // (layers, KV heads) key tables
   const u8* values;          // (layers, KV heads) value tables
-  const float* frequencies;  // (D / 2), zero for pairs that do not turn
+  const float2* places;      // (128, D / 2) cosines and sines of places in a block of two pages
+  const float2* pageTurns;   // (pages, D / 2), of a page's first position
   const u16* order;          // (2, D / 2) channels of pairs
+  u32 firstPosition, turnPages;
 };
+
+DEVICE float2 turnedBy(float2 x, float2 turn) {
+  return float2{fmaf(x.x, turn.x, -x.y * turn.y), fmaf(x.y, turn.x, x.x * turn.y)};
+}
 
 // grid (pages, KV heads, layers), 256 threads: packed pages to halves again. Packings lead the other way, as in unpackPage.
 template <int D, int STAGES>
@@ -697,14 +699,14 @@ DEVICE void expandPage(const Packing* packings, u64 halfStride, u64 packedStride
   const u8* keys = books.keys + head * KeyTable<D, STAGES>::BYTES;
   const u8* values = books.values + head * ValueTable<D, STAGES>::BYTES;
   const u32 position = *reinterpret_cast<const u32*>(page + Page::POSITION_AT);
+  const u32 turn = min((position - books.firstPosition) / PAGE_TOKENS, books.turnPages - 1);
+  const float2* page0 = books.pageTurns + (size_t)turn * (D / 2);
   for (int i = threadIdx.x; i < PAGE_TOKENS * (D / 2); i += blockDim.x) {
     const int token = i / (D / 2), pair = i % (D / 2);
     const float2 key = Places::key(keys, page, token, pair);
-    const double angle = (double)__fmul_rn((float)(position + token), books.frequencies[pair]);
-    const float cosine = (float)cos(angle), sine = (float)sin(angle);
-    *reinterpret_cast<u16*>(halves + HalfPage<D>::keyOffset(token, books.order[pair])) = toHalf(key.x * cosine - key.y * sine);
-    *reinterpret_cast<u16*>(halves + HalfPage<D>::keyOffset(token, books.order[D / 2 + pair])) =
-        toHalf(key.y * cosine + key.x * sine);
+    const float2 turned = turnedBy(turnedBy(key, books.places[i]), page0[pair]);
+    *reinterpret_cast<u16*>(halves + HalfPage<D>::keyOffset(token, books.order[pair])) = toHalf(turned.x);
+    *reinterpret_cast<u16*>(halves + HalfPage<D>::keyOffset(token, books.order[D / 2 + pair])) = toHalf(turned.y);
   }
   for (int i = threadIdx.x; i < PAGE_TOKENS * D; i += blockDim.x) {
     const int token = i / D, channel = i % D;

@@ -1,6 +1,7 @@
 package dev.kvasir.bench;
 
 import dev.kvasir.bench.GpuTimes.Figure;
+import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cli.arguments.OptionValue;
 import dev.kvasir.cli.origin.Origin;
 import dev.kvasir.cuda.Context;
@@ -38,11 +39,7 @@ import picocli.CommandLine.Spec;
     },
     footer = {"  kvasir bench gpu --shapes 8x32768:32/8x128 --pytorch"})
 final class GpuBench implements Callable<Integer> {
-  private static final List<PageFormat> FORMATS =
-      List.of(PageFormat.FP16, PageFormat.KIVI4, PageFormat.KIVI2);
-
   private static final int GROUP = 32;
-  private static final int WINDOW = 128;
 
   private final PrintStream out;
   private final PrintStream err;
@@ -62,6 +59,17 @@ final class GpuBench implements Callable<Integer> {
             + " ${DEFAULT-VALUE}). The last two have the heads of the bundled model."
       })
   private String[] typed;
+
+  @Option(
+      names = "--kv",
+      split = ";",
+      paramLabel = "SPEC",
+      defaultValue = "fp16;kivi:4;kivi:2",
+      description = {
+        "Kinds of caches, the first to compare with (default: ${DEFAULT-VALUE}). kivi has groups of"
+            + " 32 here, commvq random codebooks."
+      })
+  private String[] typedKinds;
 
   @Option(
       names = "--steps",
@@ -123,6 +131,8 @@ final class GpuBench implements Callable<Integer> {
   public Integer call() {
     OptionValue.atLeastOne("--rounds", rounds);
     OptionValue.atLeastOne("--rows", rows);
+    List<PageKind> kinds =
+        Arrays.stream(typedKinds).map(text -> PageKind.of(CacheSpec.parse(text))).toList();
     List<GpuShape> shapes = Arrays.stream(typed).map(GpuShape::parse).toList();
     List<GpuSteps> steps =
         Arrays.stream(typedSteps).map(text -> GpuSteps.parse(text, rows)).toList();
@@ -150,14 +160,16 @@ final class GpuBench implements Callable<Integer> {
         Stream stream = Stream.open()) {
       for (GpuShape shape : shapes) {
         try (GpuTimes times = new GpuTimes(context, module, stream, shape)) {
-          show(shape, times.measure(FORMATS, rounds), others.get(shape));
+          List<PageFormat> formats =
+              kinds.stream().map(kind -> GpuCodebooks.with(kind.format(), shape)).toList();
+          show(shape, times.measure(formats, rounds), others.get(shape));
         }
       }
     }
     if (!steps.isEmpty()) {
       out.printf("%-20s %-10s %10s %10s %7s%n", "steps", "pages", "us", "tokens/s", "ratio");
     }
-    steps.forEach(each -> show(device, each, fillBytes));
+    steps.forEach(each -> show(device, each, kinds, fillBytes));
     if (json != null) {
       FiguresFile.write(json, figures, Origin.of(command));
     }
@@ -217,16 +229,17 @@ final class GpuBench implements Callable<Integer> {
     figures.put("%s PyTorch micros".formatted(shape), other.micros());
   }
 
-  private void show(Device device, GpuSteps steps, long fillBytes) {
+  private void show(Device device, GpuSteps steps, List<PageKind> kinds, long fillBytes) {
     double first = Double.NaN;
     try (CudaEngine engine = steps.open(device)) {
-      for (PageFormat format : FORMATS) {
-        PageKind kind = kind(format);
+      for (PageKind typed : kinds) {
+        PageFormat format = GpuCodebooks.with(typed.format(), engine.config());
+        PageKind kind = kind(typed, format);
         GpuSteps sized =
             fillBytes == 0 ? steps : steps.filling(engine, kind, fillBytes, 2 * rounds);
         double micros = sized.micros(engine, kind, rounds);
         double speed = 1e6 * sized.batch() * rows / micros;
-        first = format == FORMATS.getFirst() ? speed : first;
+        first = typed == kinds.getFirst() ? speed : first;
         out.printf(
             Locale.ROOT,
             "%-20s %-10s %10.1f %10.0f %7.2f%n",
@@ -255,8 +268,10 @@ final class GpuBench implements Callable<Integer> {
     out.flush();
   }
 
-  private static PageKind kind(PageFormat format) {
-    return format.isPacked() ? new PageKind(format, GROUP, WINDOW, 0) : PageKind.FP16;
+  private static PageKind kind(PageKind typed, PageFormat format) {
+    return format.isPacked()
+        ? new PageKind(format, GROUP, typed.window(), typed.sinks())
+        : PageKind.FP16;
   }
 
   /** As caches are typed. */

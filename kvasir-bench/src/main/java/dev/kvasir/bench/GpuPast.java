@@ -27,6 +27,9 @@ final class GpuPast implements AutoCloseable {
 
   private static final int GROUP = 32;
 
+  /** Pages that are packed together. */
+  private static final int BLOCK_PAGES = 2;
+
   private final Context context;
   private final Stream stream;
   private final PageFormat format;
@@ -108,16 +111,21 @@ final class GpuPast implements AutoCloseable {
 
   private DeviceMemory packed(KernelModule module, DeviceMemory halves) {
     PageKind kind = new PageKind(format, GROUP, 0, 0);
-    PagePacker packer = format.packer(module, kind, shape.heads());
     DeviceMemory packed = context.allocate(OWN_PAGES * shape.pageBytes(format));
     long[] pairs = new long[2 * OWN_PAGES];
     for (int page = 0; page < OWN_PAGES; page++) {
       pairs[2 * page] = page(halves, page, shape.pageBytes(PageFormat.FP16));
       pairs[2 * page + 1] = page(packed, page, shape.pageBytes(format));
     }
+    long[] positions = new long[OWN_PAGES / BLOCK_PAGES];
+    for (int block = 0; block < positions.length; block++) {
+      positions[block] = (long) block * BLOCK_PAGES * GpuShape.PAGE_TOKENS;
+    }
     try (halves;
-        DeviceMemory list = longs(pairs)) {
-      packer.pack(stream, OWN_PAGES, list.address(), 0, PagePacker.Layers.ONE);
+        PagePacker packer = format.packer(module, stream, kind, shape.heads());
+        DeviceMemory list = longs(pairs);
+        DeviceMemory beside = longs(positions)) {
+      packer.pack(stream, OWN_PAGES, list.address(), beside.address(), PagePacker.Layers.ONE);
       stream.synchronize();
     }
     return packed;

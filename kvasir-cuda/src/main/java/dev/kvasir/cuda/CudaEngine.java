@@ -34,6 +34,7 @@ public final class CudaEngine implements DecoderEngine {
   private final DeviceRoom room;
   private final DeviceDecoder decoder;
   private final ReentrantLock lock;
+  private final CommvqModels codebooks;
   private volatile boolean closed; // set under the lock
 
   private CudaEngine(
@@ -44,6 +45,7 @@ public final class CudaEngine implements DecoderEngine {
     this.room = room;
     this.decoder = decoder;
     this.lock = room.lock();
+    this.codebooks = new CommvqModels(config);
   }
 
   /**
@@ -118,7 +120,11 @@ public final class CudaEngine implements DecoderEngine {
 
   @Override
   public KvCache newCache(CacheSpec spec, Optional<Profile> profile, int contextLimit) {
-    return newCache(PageKind.of(spec, profile));
+    return newCache(kindOf(spec, profile));
+  }
+
+  private PageKind kindOf(CacheSpec spec, Optional<Profile> profile) {
+    return PageKind.of(spec, profile, commvq -> codebooks.of(commvq, profile));
   }
 
   /** An empty cache of a kind. */
@@ -151,7 +157,7 @@ public final class CudaEngine implements DecoderEngine {
   /** A block waits for the window behind it, and for the end of a prompt's step. */
   @Override
   public long mostBytes(CacheSpec spec, CacheHost host, int tokens, int stepTokens) {
-    KindPages pages = pages(PageKind.of(spec));
+    KindPages pages = pages(kindOf(spec, host.profile()));
     int all = Math.ceilDiv(tokens, HalfPage.TOKENS);
     if (!pages.packs()) {
       return pages.bytes(all + 1);
@@ -164,7 +170,7 @@ public final class CudaEngine implements DecoderEngine {
 
   @Override
   public long sharedBytes(CacheSpec spec, CacheHost host) {
-    return 0;
+    return codebooks.bytes(PageKind.of(spec).format());
   }
 
   @Override
@@ -249,7 +255,7 @@ public final class CudaEngine implements DecoderEngine {
     try {
       if (!closed) {
         closed = true;
-        room.close();
+        Closing.all(room, codebooks);
       }
     } finally {
       lock.unlock();

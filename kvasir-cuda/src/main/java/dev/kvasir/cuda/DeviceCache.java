@@ -103,7 +103,8 @@ public final class DeviceCache implements KvCache {
     for (int left = tokens; left > 0; left -= Math.min(left, BLOCK_PAGES * TOKENS)) {
       int some = Math.min(left, BLOCK_PAGES * TOKENS);
       reserve(length + some);
-      advance(some);
+      count(some);
+      pages.turnOver(BLOCK_PAGES * packable());
     }
   }
 

@@ -130,7 +130,7 @@ final class DeviceRoom implements AutoCloseable {
     PagePacker.Layers layers =
         new PagePacker.Layers(
             config.layers(), halves.layerStride(), stride(packed), stride(tables));
-    PagePacker packer = format.packer(module, kind, config.attentionShape());
+    PagePacker packer = format.packer(module, stream, kind, config.attentionShape());
     PageMoves moves = new PageMoves(context, stream, packer, layers, halves.pageBytes());
     PagedAttention attention =
         new PagedAttention(module, stream, format, config.attentionShape(), mostRows);

@@ -8,7 +8,7 @@ import java.util.SortedSet;
  * are halves in any case, and so are its sinks. A format says here what its kernels take; {@link
  * PageKind} says which caches it serves.
  */
-public sealed interface PageFormat permits HalfFormat, UniformFormat {
+public sealed interface PageFormat permits CommvqFormat, HalfFormat, UniformFormat {
   /** Halves. */
   PageFormat FP16 = new HalfFormat();
 
@@ -61,7 +61,7 @@ public sealed interface PageFormat permits HalfFormat, UniformFormat {
    *
    * @param kind whose groups they have
    */
-  PagePacker packer(KernelModule module, PageKind kind, AttentionShape shape);
+  PagePacker packer(KernelModule module, Stream stream, PageKind kind, AttentionShape shape);
 
   /** What attention takes beside pages. */
   default AttentionAid aid(

@@ -5,10 +5,12 @@ import dev.kvasir.codec.LayerWidths;
 import dev.kvasir.codec.Lookups;
 import dev.kvasir.codec.OldPagesPlan;
 import dev.kvasir.codec.SpecText;
+import dev.kvasir.codec.commvq.CommvqPlan;
 import dev.kvasir.codec.latent.LatentPlan;
 import dev.kvasir.codec.uniform.UniformKeys;
 import dev.kvasir.profile.Profile;
 import java.util.Optional;
+import java.util.function.Function;
 
 /**
  * How the sequences of a kind of cache lie on a device.
@@ -28,14 +30,16 @@ public record PageKind(PageFormat format, int group, int window, int sinks) {
 
   /** The same of a cache that needs no profile. */
   public static PageKind of(CacheSpec spec) {
-    return of(spec, Optional.empty());
+    return of(spec, Optional.empty(), any -> null);
   }
 
   /**
    * @param profile that the cache was given
+   * @param codebooks of a cache whose pages are made of their rows
    * @throws DeviceRefusal for a kind that there are no kernels for
    */
-  static PageKind of(CacheSpec spec, Optional<Profile> profile) {
+  static PageKind of(
+      CacheSpec spec, Optional<Profile> profile, Function<CacheSpec, CommvqModel> codebooks) {
     SpecText text = new SpecText(spec.text());
     return switch (text.name()) {
       case "fp16" -> {
@@ -46,9 +50,13 @@ public record PageKind(PageFormat format, int group, int window, int sinks) {
         refuseKeysOfAll(spec, text);
         yield kivi(spec, text);
       }
+      case "commvq" -> {
+        refuseKeysOfAll(spec, text);
+        yield commvq(spec, text, codebooks);
+      }
       default ->
           throw new DeviceRefusal(
-              "the cache '%s' cannot lie on a device; expected fp16, kivi:2 or kivi:4"
+              "the cache '%s' cannot lie on a device; expected fp16, kivi:2, kivi:4, commvq:1 or commvq:2"
                   .formatted(spec));
     };
   }
@@ -78,6 +86,24 @@ public record PageKind(PageFormat format, int group, int window, int sinks) {
     refuseFastLookups(spec, text, keys);
     PageFormat format = keys.keyBits() == 2 ? PageFormat.KIVI2 : PageFormat.KIVI4;
     return new PageKind(format, keys.group(), keys.window(), keys.sinks());
+  }
+
+  /** How keys are read is the device's business: all ways see the same ones. */
+  private static PageKind commvq(
+      CacheSpec spec, SpecText text, Function<CacheSpec, CommvqModel> codebooks) {
+    CommvqPlan plan = CommvqPlan.of(text);
+    if (!CommvqFormat.BITS.contains(plan.bits())) {
+      throw new DeviceRefusal(
+          "the cache '%s' has codebooks of %d bits; on a device expected 1 or 2"
+              .formatted(spec, plan.bits()));
+    }
+    if (plan.beam() > CommvqModel.MOST_BEAM) {
+      throw new DeviceRefusal(
+          "the cache '%s' has a beam of %d; on a device expected at most %d"
+              .formatted(spec, plan.beam(), CommvqModel.MOST_BEAM));
+    }
+    CommvqFormat format = new CommvqFormat(plan.bits(), codebooks.apply(spec));
+    return new PageKind(format, 0, plan.window(), plan.sinks());
   }
 
   private static void refuseOtherWidths(CacheSpec spec, UniformKeys keys) {

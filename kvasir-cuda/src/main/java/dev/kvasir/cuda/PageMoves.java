@@ -97,6 +97,9 @@ final class PageMoves implements AutoCloseable {
   @Override
   public void close() {
     deviceLists.close();
+    if (packer != null) {
+      packer.close();
+    }
     if (arena.scope().isAlive()) {
       arena.close();
     }

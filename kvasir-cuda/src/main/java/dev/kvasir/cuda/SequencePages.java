@@ -198,12 +198,27 @@ final class SequencePages {
   void pack(int pages) {
     long[] from = Arrays.copyOf(halves, pages);
     long[] to = Arrays.copyOf(ahead, pages);
-    home.move(() -> home.moves().pack(from, to, NONE));
+    home.move(() -> home.moves().pack(from, to, positions(pages)));
+    turnOver(pages);
+  }
+
+  /** Holds the pages that were set aside in the place of the first pages of halves. */
+  void turnOver(int pages) {
+    long[] from = Arrays.copyOf(halves, pages);
     full = null;
-    packed = joined(packed, to, 0, pages);
+    packed = joined(packed, ahead, 0, pages);
     halves = Arrays.copyOfRange(halves, pages, halves.length);
     ahead = Arrays.copyOfRange(ahead, pages, ahead.length);
     giveBack(home.halves(), from);
+  }
+
+  /** Where the blocks of the first pages of halves begin, of those behind the sinks. */
+  private long[] positions(int pages) {
+    long[] positions = new long[pages / BLOCK_PAGES];
+    for (int block = 0; block < positions.length; block++) {
+      positions[block] = halvesFrom() + (long) block * BLOCK_PAGES * TOKENS;
+    }
+    return positions;
   }
 
   /**
@@ -239,7 +254,7 @@ final class SequencePages {
       return false;
     }
     try {
-      home.move(() -> home.moves().unpack(halves, from, NONE));
+      home.move(() -> home.moves().unpack(halves, from, new long[Math.ceilDiv(from.length, BLOCK_PAGES)]));
       return true;
     } catch (RuntimeException | Error e) {
       keepHalves(0);
