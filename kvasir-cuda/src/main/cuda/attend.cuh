@@ -83,7 +83,7 @@ template <int D> DEVICE void attendHalves(const Attention& a) {
   float* outputs = reinterpret_cast<float*>(dynamicMemory);
   leaveEight<D>(heads, warp, lane, block, outputs);
   __syncthreads();
-  finish<D, Eight::HEADS>(a, work, block, outputs);
+  finish(a, work, block, PlainOutputs<D, Eight::HEADS>{outputs, a.outputs + work.row(a) * D});
 }
 
 // Tiles of the pages of halves that a packed sequence has beside its packed ones: sinks, window, tail. They are few, and
@@ -136,9 +136,22 @@ DEVICE void leaveOutputs(PackedHeads<D>& heads, int set, int sets, int warp, int
   }
 }
 
-// Packed pages and pages of halves, for up to four heads in each of SETS sets.
-template <int BITS, int D, int SETS> DEVICE void attendPacked(const Attention& a) {
+// What codes stand for is all there is of keys and values.
+template <int BITS, int D, int SETS> struct CodesAlone {
   using Page = PackedPage<BITS, D>;
+  DEVICE CodesAlone(const Attention&, const Work&, u8*) {}
+  DEVICE void addScores(u32, int, float (&)[SETS][4], float (&)[SETS][4]) {}
+  DEVICE void shrink(int, float, float) {}
+  DEVICE void collect(u32, int, const u32 (&)[4]) {}
+  DEVICE PlainOutputs<D, 4 * SETS> outputs(const Attention& a, const Work& work, float* memory) const {
+    return {memory, a.outputs + work.row(a) * D};
+  }
+};
+
+// Packed pages and pages of halves, for up to four heads in each of SETS sets.
+// PART: what keys and values have beside their codes
+template <int BITS, int D, int SETS, class PART = CodesAlone<BITS, D, SETS>> DEVICE void attendPacked(const Attention& a) {
+  using Page = typename PART::Page;
   __shared__ BlockMemory block;
   letNextBegin();
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, warps = blockDim.x / 32;
@@ -184,19 +197,25 @@ template <int BITS, int D, int SETS> DEVICE void attendPacked(const Attention& a
 #pragma unroll
     for (int s = 0; s < SETS; s++) heads[s].template toUnitsOfCodes<BITS>();
   }
+  PART part(a, work, dynamicMemory + warps * a.stages * Page::BYTES);
 
   const u8* refill = pageAt(begin + a.stages * warps);
 #pragma unroll 1
   for (int page = begin; page < end; page += warps) {
     const u8* next = pageAt(page + (a.stages + 1) * warps);
     float x0[SETS][4], x1[SETS][4];
-    u32 weights[SETS][8];
+    u32 own[SETS][4], weights[SETS][8];
     ring.awaitKeys();
     scorePage<BITS, D, SETS>(ring.keys(), lane, heads, a.scale, x0, x1);
+    part.addScores(ring.keys(), lane, x0, x1);
     ring.refillKeys(refill);
 #pragma unroll
-    for (int s = 0; s < SETS; s++) weighPage<D>(heads[s], x0[s], x1[s], weights[s]);
+    for (int s = 0; s < SETS; s++) {
+      float factor0, factor1;
+      if (weighPage<D>(heads[s], x0[s], x1[s], own[s], weights[s], factor0, factor1)) part.shrink(lane, factor0, factor1);
+    }
     ring.awaitValues();
+    part.collect(ring.values(), lane, own[0]);
     addPage<BITS, D, SETS>(ring.values(), lane, weights, heads);
     ring.refillValues(refill);
     refill = next;
@@ -208,5 +227,5 @@ template <int BITS, int D, int SETS> DEVICE void attendPacked(const Attention& a
 #pragma unroll
   for (int s = 0; s < SETS; s++) leaveOutputs<BITS, D>(heads[s], s, SETS, warp, lane, block, outputs);
   __syncthreads();
-  finish<D, 4 * SETS>(a, work, block, outputs);
+  finish(a, work, block, part.outputs(a, work, outputs));
 }

@@ -1,6 +1,7 @@
 // Every kernel of the module, by the name that dev.kvasir.cuda asks for.
 #include "attend.cuh"
 #include "encode.cuh"
+#include "patterns.cuh"
 #include "products.cuh"
 #include "prompt.cuh"
 #include "store.cuh"
@@ -37,6 +38,42 @@ ATTEND(2, 64, 1, 512) ATTEND(2, 96, 1, 512) ATTEND(2, 128, 1, 512) ATTEND(2, 256
 ATTEND(4, 64, 1, 512) ATTEND(4, 96, 1, 512) ATTEND(4, 128, 1, 512) ATTEND(4, 256, 1, 256)
 ATTEND(2, 64, 2, 256) ATTEND(2, 96, 2, 256) ATTEND(2, 128, 2, 256)
 ATTEND(4, 64, 2, 256) ATTEND(4, 96, 2, 256) ATTEND(4, 128, 2, 256)
+
+// 384 threads leave 168 registers to each; shared memory has no room for more warps either.
+#define PATTERNS(BITS, D)                                                                                              \
+  extern "C" __global__ void __launch_bounds__(384, 1)                                                                 \
+      attend_patterns##BITS##_d##D##_sets1(const __grid_constant__ Attention a) {                                      \
+    attendPacked<BITS, D, 1, PatternPart<BITS, D>>(a);                                                                 \
+  }                                                                                                                    \
+  extern "C" __global__ void __launch_bounds__(D) grow_patterns##BITS##_d##D(                                           \
+      const Packing* packings, const BlockBank* banks, u64 halfStride, u64 packedStride, u64 bankStride) {             \
+    growBank<BITS, D>(packings, banks, halfStride, packedStride, bankStride);                                          \
+  }                                                                                                                    \
+  extern "C" __global__ void __launch_bounds__(256) label_patterns##BITS##_d##D(                                        \
+      const Packing* packings, const BlockBank* banks, u64 halfStride, u64 packedStride, u64 bankStride,               \
+      double ratio) {                                                                                                  \
+    labelPage<BITS, D>(packings, banks, halfStride, packedStride, bankStride, ratio);                                  \
+  }                                                                                                                    \
+  extern "C" __global__ void __launch_bounds__(256) pack_patterns##BITS##_d##D(                                         \
+      const Packing* packings, const BlockBank* banks, u64 halfStride, u64 packedStride, u64 bankStride,               \
+      u32 keyGroup, u32 valueGroup) {                                                                                  \
+    packResiduals<BITS, D>(packings, banks, halfStride, packedStride, bankStride, keyGroup, valueGroup);               \
+  }                                                                                                                    \
+  extern "C" __global__ void __launch_bounds__(256) unpack_patterns##BITS##_d##D(                                       \
+      const Packing* packings, const BlockBank* banks, u64 halfStride, u64 packedStride, u64 bankStride) {             \
+    addToResiduals<BITS, D>(packings, banks, halfStride, packedStride, bankStride);                                    \
+  }
+
+#define PATTERN_TABLES(D)                                                                                              \
+  extern "C" __global__ void __launch_bounds__(256) score_patterns_d##D(const __grid_constant__ PatternTables t) {      \
+    scorePatterns<D>(t);                                                                                               \
+  }                                                                                                                    \
+  extern "C" __global__ void __launch_bounds__(256) add_patterns_d##D(const __grid_constant__ PatternTables t) {        \
+    addPatterns<D>(t);                                                                                                 \
+  }
+
+PATTERNS(2, 64) PATTERNS(2, 128) PATTERNS(4, 64) PATTERNS(4, 128)
+PATTERN_TABLES(64) PATTERN_TABLES(128)
 
 extern "C" __global__ void __launch_bounds__(ROW_THREADS) add_and_normalize(float* x, const float* update,
                                                                             const float* weight, float epsilon, u32 hidden,

@@ -31,9 +31,9 @@ struct Merged {
     sum = fmaf(factor, itsSum, sum);
   }
 
-  DEVICE uint2 halves() const {
+  DEVICE float4 mean() const {
     const float factor = 1.f / sum;
-    return uint2{toHalves(output.x * factor, output.y * factor), toHalves(output.z * factor, output.w * factor)};
+    return float4{output.x * factor, output.y * factor, output.z * factor, output.w * factor};
   }
 };
 
@@ -59,16 +59,27 @@ DEVICE void addSplits(Merged& all, const float4* outputs, const float2* sums, in
   }
 }
 
-// warpOutputs: (warps, HEADS, D) floats in shared memory, with room for (threads) Merged behind them; all of it is written,
-// and maxima and sums are in the block's memory, before a barrier.
-template <int D, int HEADS>
-DEVICE void finish(const Attention& a, const Work& work, BlockMemory& block, float* warpOutputs) {
+// What warps have in shared memory, (warps, HEADS, D) floats, and where it goes as halves.
+template <int D, int HEADS> struct PlainOutputs {
+  static constexpr int WIDTH = D;   // numbers of a head
+  float* memory;                    // with room for (threads) Merged, once it has been read
+  u16* outputs;                     // of the block's first head
+
+  DEVICE float4 of(int warp, int column) const { return reinterpret_cast<float4*>(memory)[warp * HEADS * (D / 4) + column]; }
+  DEVICE void store(int column, float4 x) const {
+    reinterpret_cast<uint2*>(outputs)[column] = uint2{toHalves(x.x, x.y), toHalves(x.z, x.w)};
+  }
+};
+
+// Columns are four of WIDTH numbers of a head, head by head. All that warps leave is written, and maxima and sums are in the
+// block's memory, before a barrier.
+template <class OUTPUTS> DEVICE void finish(const Attention& a, const Work& work, BlockMemory& block, const OUTPUTS& out) {
+  constexpr int D = OUTPUTS::WIDTH;
   const int thread = threadIdx.x, threads = blockDim.x, warps = threads / 32;
   const int columns = work.heads * (D / 4);   // of four channels
   const size_t place = (size_t)blockIdx.z * gridDim.y + blockIdx.y;
   float4* parts = reinterpret_cast<float4*>(a.partOutputs) + place * gridDim.x * a.heads * (D / 4);
   float2* sums = a.partSums + place * gridDim.x * a.heads;
-  uint2* outputs = reinterpret_cast<uint2*>(a.outputs + work.row(a) * D);
 
 #pragma unroll 1   // here as below: what runs once is to be small
   for (int column = thread; column < columns; column += threads) {
@@ -78,10 +89,10 @@ DEVICE void finish(const Attention& a, const Work& work, BlockMemory& block, flo
     for (int w = 0; w < warps; w++) all.most = fmaxf(all.most, block.most[w][head]);
 #pragma unroll 4
     for (int w = 0; w < warps; w++) {
-      all.add(reinterpret_cast<float4*>(warpOutputs)[w * HEADS * (D / 4) + column], block.most[w][head], block.sums[w][head]);
+      all.add(out.of(w, column), block.most[w][head], block.sums[w][head]);
     }
     if (work.splits == 1) {
-      outputs[column] = all.halves();
+      out.store(column, all.mean());
     } else {
       parts[(size_t)work.split * columns + column] = all.output;
       if (column % (D / 4) == 0) sums[work.split * work.heads + head] = float2{all.most, all.sum};
@@ -102,7 +113,7 @@ DEVICE void finish(const Attention& a, const Work& work, BlockMemory& block, flo
   if (!block.last) return;
 
   const int teams = max(threads / columns, 1);   // that take every so-manieth split each
-  Merged* rest = reinterpret_cast<Merged*>(warpOutputs);
+  Merged* rest = reinterpret_cast<Merged*>(out.memory);
 #pragma unroll 1
   for (int begin = 0; begin < columns; begin += threads) {
     const int column = begin + (teams > 1 ? thread % columns : thread), team = teams > 1 ? thread / columns : 0;
@@ -126,6 +137,6 @@ DEVICE void finish(const Attention& a, const Work& work, BlockMemory& block, flo
         }
       }
     }
-    if (works && team == 0) outputs[column] = all.halves();
+    if (works && team == 0) out.store(column, all.mean());
   }
 }

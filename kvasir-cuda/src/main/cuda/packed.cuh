@@ -145,16 +145,23 @@ DEVICE void scorePage(u32 keys, int lane, const PackedHeads<D> (&heads)[SETS], f
 
 // Scores to weights as the second operand: the first four with each group of tokens in its own columns, the others with
 // the groups exchanged.
-template <int D> DEVICE void weighPage(PackedHeads<D>& heads, const float (&x0)[4], const float (&x1)[4], u32 (&weights)[8]) {
-  float factor0, factor1;
-  if (heads.follow(x0, x1, factor0, factor1)) {
+// own: the weights as the lane has them, those of x0[i] and x1[i] together
+// true if the maxima have risen, by these factors
+template <int D>
+DEVICE bool weighPage(PackedHeads<D>& heads, const float (&x0)[4], const float (&x1)[4], u32 (&own)[4], u32 (&weights)[8],
+                      float& factor0, float& factor1) {
+  const bool risen = heads.follow(x0, x1, factor0, factor1);
+  if (risen) {
     heads.zeroOutputs[0] *= factor0; heads.zeroOutputs[1] *= factor1;
     heads.zeroOutputs[2] *= factor0; heads.zeroOutputs[3] *= factor1;
   }
 #pragma unroll
-  for (int i = 0; i < 4; i++) weights[i] = transpose(heads.weigh(x0[i], x1[i]));
+  for (int i = 0; i < 4; i++) own[i] = heads.weigh(x0[i], x1[i]);
+#pragma unroll
+  for (int i = 0; i < 4; i++) weights[i] = transpose(own[i]);
 #pragma unroll
   for (int i = 0; i < 4; i++) weights[4 + i] = __shfl_xor_sync(ALL_LANES, weights[i], 16);
+  return risen;
 }
 
 // Values of the 64 tokens, 16 at a time. In the first two steps rows 0-7, the lower channels, meet the first 32 tokens and

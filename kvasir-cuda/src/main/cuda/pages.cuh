@@ -57,3 +57,24 @@ template <int BITS, int D> struct PackedPage {
   static constexpr __host__ __device__ int lowerGroup(int pair) { return pair * (D / 32) / PAIRS / 2; }
   static constexpr __host__ __device__ int upperGroup(int pair) { return (D / 2 + 16 * (pair * (D / 32) / PAIRS)) / 32; }
 };
+
+// Codes of what keys and values differ from patterns by, and which pattern each of them has: a byte, NO_PATTERN for none.
+//
+//   key codes | scales | zeros | patterns of keys, 64 bytes | value codes | scales | zeros | patterns of values, 64 bytes
+constexpr int NO_PATTERN = 255;
+
+template <int BITS, int D> struct PatternPage {
+  using Codes = PackedPage<BITS, D>;
+  static constexpr int KEY_BYTES = Codes::KEY_BYTES + PAGE_TOKENS;
+  static constexpr int VALUE_BYTES = Codes::VALUE_BYTES + PAGE_TOKENS;
+  static constexpr int BYTES = KEY_BYTES + VALUE_BYTES;
+};
+
+// 32 patterns of keys and as many of values, rows of D halves. A sequence has up to eight such pages.
+constexpr int BANK_PATTERNS = 32;
+constexpr int MOST_BANKS = 8;
+
+template <int D> struct BankPage {
+  static constexpr int SIDE_BYTES = BANK_PATTERNS * D * 2;
+  static constexpr int BYTES = 2 * SIDE_BYTES;
+};

@@ -35,10 +35,11 @@ DEVICE u16 halfAbove(float x) {
 struct Group {
   u16 scale, zero;
 
-  template <int BITS> DEVICE static Group of(const u16* x, int stride, int count) {
-    float least = toFloat(x[0]), most = least;
+  // numbers(i): the i-th of them
+  template <int BITS, class NUMBERS> DEVICE static Group of(const NUMBERS& numbers, int count) {
+    float least = numbers(0), most = least;
     for (int i = 1; i < count; i++) {
-      const float each = toFloat(x[i * stride]);
+      const float each = numbers(i);
       least = fminf(least, each);
       most = fmaxf(most, each);
     }
@@ -53,10 +54,10 @@ struct Group {
     return group;
   }
 
-  template <int BITS> DEVICE u32 code(u16 x) const {
+  template <int BITS> DEVICE u32 code(float x) const {
     const float step = toFloat(scale);
     if (step == 0.f) return 0;
-    const float steps = __fdiv_rn(__fsub_rn(toFloat(x), toFloat(zero)), step);
+    const float steps = __fdiv_rn(__fsub_rn(x, toFloat(zero)), step);
     const float whole = floorf(steps);
     const int nearest = (int)whole + (steps - whole >= 0.5f ? 1 : 0);   // halves go up, as Math.round has it
     return (u32)min(nearest, (1 << BITS) - 1);
@@ -72,13 +73,25 @@ template <int D> struct PackingMemory {
   Group groups[PAGE_TOKENS * D / 32];
 };
 
+// Numbers of a page as they are packed, in shared memory and, of a page that shares scales, in global memory.
+template <int D> struct PlainRows {
+  const PackingMemory<D>& memory;
+  DEVICE float operator()(int token, int channel) const { return toFloat(memory.rows[token][channel]); }
+};
+
+template <int D> struct PlainKeys {
+  const u8* page;
+  DEVICE float operator()(int token, int channel) const {
+    return toFloat(*reinterpret_cast<const u16*>(page + HalfPage<D>::keyOffset(token, channel)));
+  }
+};
+
 // A channel's group over this page and the one that it shares scales with.
-template <int BITS, int D> DEVICE Group groupOfTwo(const PackingMemory<D>& m, const u8* other, int channel) {
-  float least = toFloat(m.rows[0][channel]), most = least;
+template <int BITS, class ROWS, class OTHER> DEVICE Group groupOfTwo(const ROWS& rows, const OTHER& other, int channel) {
+  float least = rows(0, channel), most = least;
 #pragma unroll 4
   for (int token = 0; token < PAGE_TOKENS; token++) {
-    const float mine = toFloat(m.rows[token][channel]);
-    const float its = toFloat(*reinterpret_cast<const u16*>(other + HalfPage<D>::keyOffset(token, channel)));
+    const float mine = rows(token, channel), its = other(token, channel);
     least = fminf(least, fminf(mine, its));
     most = fmaxf(most, fmaxf(mine, its));
   }
@@ -87,13 +100,15 @@ template <int BITS, int D> DEVICE Group groupOfTwo(const PackingMemory<D>& m, co
 
 // The words of a page's keys: codes, scales, zeros.
 // other: the page of halves that shares scales with this one, where 128 tokens do
-template <int BITS, int D> DEVICE void packKeys(PackingMemory<D>& m, const u8* other, u32* out, int group) {
+template <int BITS, int D, class ROWS, class OTHER>
+DEVICE void packKeys(PackingMemory<D>& m, const ROWS& rows, const OTHER& other, u32* out, int group) {
   using Page = PackedPage<BITS, D>;
 #pragma unroll 1
   for (int i = threadIdx.x; i < 2 * D; i += blockDim.x) {   // groups (2, D); both alike where 64 tokens share a scale
     const int channel = i % D, first = group == 32 ? i / D * 32 : 0;
-    m.groups[i] = group == 2 * PAGE_TOKENS ? groupOfTwo<BITS, D>(m, other, channel)
-                                           : Group::of<BITS>(&m.rows[first][channel], D, group);
+    m.groups[i] = group == 2 * PAGE_TOKENS
+                      ? groupOfTwo<BITS>(rows, other, channel)
+                      : Group::of<BITS>([&](int k) { return rows(first + k, channel); }, group);
   }
   __syncthreads();
 #pragma unroll 1
@@ -110,8 +125,8 @@ template <int BITS, int D> DEVICE void packKeys(PackingMemory<D>& m, const u8* o
         const int a = BITS == 2 ? (p & 1) + 2 * (p >> 2) : p;
         const int token = 32 * (a & 1) + 8 * tile + r, channel = 16 * step + 8 * (a >> 1) + 2 * q;
         const Group* groups = m.groups + (a & 1) * D + channel;
-        word |= groups[0].code<BITS>(m.rows[token][channel]) << BITS * p;
-        word |= groups[1].code<BITS>(m.rows[token][channel + 1]) << (BITS * p + 16);
+        word |= groups[0].code<BITS>(rows(token, channel)) << BITS * p;
+        word |= groups[1].code<BITS>(rows(token, channel + 1)) << (BITS * p + 16);
       }
     } else {
       const bool zero = at >= Page::CODE_BYTES + Page::KEY_SCALE_BYTES;
@@ -127,13 +142,13 @@ template <int BITS, int D> DEVICE void packKeys(PackingMemory<D>& m, const u8* o
 }
 
 // The words of a page's values.
-template <int BITS, int D> DEVICE void packValues(PackingMemory<D>& m, u32* out, int group) {
+template <int BITS, int D, class ROWS> DEVICE void packValues(PackingMemory<D>& m, const ROWS& rows, u32* out, int group) {
   using Page = PackedPage<BITS, D>;
   constexpr int GROUPS = Page::GROUPS;
 #pragma unroll 1
   for (int i = threadIdx.x; i < PAGE_TOKENS * GROUPS; i += blockDim.x) {   // groups (64, GROUPS)
     const int token = i / GROUPS, first = i % GROUPS * 32 / group * group;
-    m.groups[i] = Group::of<BITS>(&m.rows[token][first], 1, min(group, D - first));
+    m.groups[i] = Group::of<BITS>([&](int k) { return rows(token, first + k); }, min(group, D - first));
   }
   __syncthreads();
 #pragma unroll 1
@@ -149,8 +164,8 @@ template <int BITS, int D> DEVICE void packValues(PackingMemory<D>& m, u32* out,
         const int token = 32 * ((step >> 1) ^ (a & 1)) + 8 * (2 * (step & 1) + (a >> 1)) + 2 * q;
         const int channel = D / 2 * (a & 1) + 8 * tile + r;
         const Group* groups = m.groups + token * GROUPS + channel / 32;
-        word |= groups[0].code<BITS>(m.rows[token][channel]) << BITS * p;
-        word |= groups[GROUPS].code<BITS>(m.rows[token + 1][channel]) << (BITS * p + 16);
+        word |= groups[0].code<BITS>(rows(token, channel)) << BITS * p;
+        word |= groups[GROUPS].code<BITS>(rows(token + 1, channel)) << (BITS * p + 16);
       }
     } else if (at < Page::CODE_BYTES + Page::VALUE_SCALE_BYTES) {
       const int e = at - Page::CODE_BYTES, quad = e / 16 & 3, upper = e / 64 & 1, index = e / 128 * 4 + part;
@@ -168,6 +183,19 @@ template <int BITS, int D> DEVICE void packValues(PackingMemory<D>& m, u32* out,
   }
 }
 
+// Rows of a page of halves to shared memory, by all threads of a block.
+template <int D, int WIDTH> DEVICE void loadKeys(const u8* page, u16 (&rows)[PAGE_TOKENS][WIDTH]) {
+  for (int i = threadIdx.x; i < PAGE_TOKENS * D; i += blockDim.x) {
+    rows[i / D][i % D] = *reinterpret_cast<const u16*>(page + HalfPage<D>::keyOffset(i / D, i % D));
+  }
+}
+
+template <int D, int WIDTH> DEVICE void loadValues(const u8* page, u16 (&rows)[PAGE_TOKENS][WIDTH]) {
+  for (int i = threadIdx.x; i < PAGE_TOKENS * D; i += blockDim.x) {
+    rows[i / D][i % D] = *reinterpret_cast<const u16*>(page + HalfPage<D>::valueOffset(i / D, i % D));
+  }
+}
+
 // grid (pages, KV heads, layers), 256 threads, PackingMemory<D> of dynamic shared memory.
 // halfStride, packedStride: from a layer's page to the next layer's
 // keyGroup: tokens that share a channel's scale, 32, 64, or 128 where pages come in pairs; valueGroup: channels that share a token's, a multiple of 32
@@ -182,17 +210,13 @@ DEVICE void packPage(const Packing* packings, u64 halfStride, u64 packedStride, 
   const u8* from = reinterpret_cast<const u8*>(packing.from) + within;
   const u8* other = keyGroup == 2 * PAGE_TOKENS ? reinterpret_cast<const u8*>(packings[blockIdx.x ^ 1].from) + within : from;
   u8* to = reinterpret_cast<u8*>(packing.to) + blockIdx.z * packedStride + (size_t)blockIdx.y * PackedPage<BITS, D>::BYTES;
-  for (int i = threadIdx.x; i < PAGE_TOKENS * D; i += blockDim.x) {
-    m.rows[i / D][i % D] = *reinterpret_cast<const u16*>(from + HalfPage<D>::keyOffset(i / D, i % D));
-  }
+  loadKeys<D>(from, m.rows);
   __syncthreads();
-  packKeys<BITS, D>(m, other, reinterpret_cast<u32*>(to), keyGroup);
+  packKeys<BITS, D>(m, PlainRows<D>{m}, PlainKeys<D>{other}, reinterpret_cast<u32*>(to), keyGroup);
   __syncthreads();
-  for (int i = threadIdx.x; i < PAGE_TOKENS * D; i += blockDim.x) {
-    m.rows[i / D][i % D] = *reinterpret_cast<const u16*>(from + HalfPage<D>::valueOffset(i / D, i % D));
-  }
+  loadValues<D>(from, m.rows);
   __syncthreads();
-  packValues<BITS, D>(m, reinterpret_cast<u32*>(to + PackedPage<BITS, D>::KEY_BYTES), valueGroup);
+  packValues<BITS, D>(m, PlainRows<D>{m}, reinterpret_cast<u32*>(to + PackedPage<BITS, D>::KEY_BYTES), valueGroup);
 }
 
 // Where a packed page has its numbers, as dev.kvasir.cuda.PackedPage has it.

@@ -79,16 +79,19 @@ template <int FIRST, int LANES> DEVICE void copyChunk(u32 to, const u8* from, si
   if (lane >= 0 && lane < LANES) copyAhead(to + 16 * lane, from + chunk * (16 * LANES) + 16 * lane);
 }
 
-// Q8_0: codes of 8 bits, a half for 32 of them.
-struct ByteWeights {
-  static constexpr int BYTES = 512 + 32;
+// Codes of 8 bits in a slot, and their scales behind them, which so many lanes bring.
+template <int SCALE_LANES> struct CodesAndScales {
+  static constexpr int BYTES = 512 + 16 * SCALE_LANES;
   static constexpr bool HALVES = false, SUMS = false;
 
   DEVICE static void fetch(u32 slot, const Weights& w, size_t chunk) {
     copyChunk<0, 32>(slot, w.codes, chunk);
-    copyChunk<0, 2>(slot + 512, w.scales, chunk);
+    copyChunk<0, SCALE_LANES>(slot + 512, w.scales, chunk);
   }
+};
 
+// Q8_0: codes of 8 bits, a half for 32 of them.
+struct ByteWeights : CodesAndScales<2> {
   template <int COLUMNS, class ROWS> DEVICE static void multiply(u32 slot, const ROWS& x, float (&sums)[COLUMNS][4]) {
     const int lane = threadIdx.x % 32;
     const uint4 a = loadShared(slot + 16 * lane);
@@ -162,15 +165,7 @@ template <int BITS> struct GroupWeights {
 };
 
 // Codes of 8 bits with a float for 16 of them: Q6_K. Scales (2 halves of the group, 16 rows).
-struct SixteenWeights {
-  static constexpr int BYTES = 512 + 128;
-  static constexpr bool HALVES = false, SUMS = false;
-
-  DEVICE static void fetch(u32 slot, const Weights& w, size_t chunk) {
-    copyChunk<0, 32>(slot, w.codes, chunk);
-    copyChunk<0, 8>(slot + 512, w.scales, chunk);
-  }
-
+struct SixteenWeights : CodesAndScales<8> {
   template <int COLUMNS, class ROWS> DEVICE static void multiply(u32 slot, const ROWS& x, float (&sums)[COLUMNS][4]) {
     const int lane = threadIdx.x % 32;
     const uint4 a = loadShared(slot + 16 * lane);

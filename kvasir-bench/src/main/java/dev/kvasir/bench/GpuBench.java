@@ -39,8 +39,6 @@ import picocli.CommandLine.Spec;
     },
     footer = {"  kvasir bench gpu --shapes 8x32768:32/8x128 --pytorch"})
 final class GpuBench implements Callable<Integer> {
-  private static final int GROUP = 32;
-
   private final PrintStream out;
   private final PrintStream err;
   private final Map<String, Double> figures = new LinkedHashMap<>();
@@ -63,11 +61,11 @@ final class GpuBench implements Callable<Integer> {
   @Option(
       names = "--kv",
       split = ";",
-      paramLabel = "SPEC",
-      defaultValue = "fp16;kivi:4;kivi:2",
+      paramLabel = "KINDS",
+      defaultValue = "fp16;kivi:4,group=32;kivi:2,group=32",
       description = {
-        "Kinds of caches, the first to compare with (default: ${DEFAULT-VALUE}). kivi has groups of"
-            + " 32 here, commvq random codebooks."
+        "Kinds of caches whose pages are measured (default: ${DEFAULT-VALUE}); the first is what"
+            + " others are compared with. Codebooks are random ones."
       })
   private String[] typedKinds;
 
@@ -131,11 +129,11 @@ final class GpuBench implements Callable<Integer> {
   public Integer call() {
     OptionValue.atLeastOne("--rounds", rounds);
     OptionValue.atLeastOne("--rows", rows);
-    List<PageKind> kinds =
-        Arrays.stream(typedKinds).map(text -> PageKind.of(CacheSpec.parse(text))).toList();
     List<GpuShape> shapes = Arrays.stream(typed).map(GpuShape::parse).toList();
     List<GpuSteps> steps =
         Arrays.stream(typedSteps).map(text -> GpuSteps.parse(text, rows)).toList();
+    List<PageKind> kinds =
+        Arrays.stream(typedKinds).map(text -> PageKind.of(CacheSpec.parse(text))).toList();
     long fillBytes = fill == null ? 0 : ByteCount.parse("--fill", fill);
     if (json != null) {
       WholeFile.checkWritable(json);
@@ -160,9 +158,9 @@ final class GpuBench implements Callable<Integer> {
         Stream stream = Stream.open()) {
       for (GpuShape shape : shapes) {
         try (GpuTimes times = new GpuTimes(context, module, stream, shape)) {
-          List<PageFormat> formats =
-              kinds.stream().map(kind -> GpuCodebooks.with(kind.format(), shape)).toList();
-          show(shape, times.measure(formats, rounds), others.get(shape));
+          List<PageKind> own =
+              kinds.stream().map(kind -> GpuCodebooks.with(kind, shape)).toList();
+          show(shape, times.measure(own, rounds), others.get(shape));
         }
       }
     }
@@ -233,8 +231,8 @@ final class GpuBench implements Callable<Integer> {
     double first = Double.NaN;
     try (CudaEngine engine = steps.open(device)) {
       for (PageKind typed : kinds) {
-        PageFormat format = GpuCodebooks.with(typed.format(), engine.config());
-        PageKind kind = kind(typed, format);
+        PageKind kind = GpuCodebooks.with(typed, engine.config());
+        PageFormat format = kind.format();
         GpuSteps sized =
             fillBytes == 0 ? steps : steps.filling(engine, kind, fillBytes, 2 * rounds);
         double micros = sized.micros(engine, kind, rounds);
@@ -266,12 +264,6 @@ final class GpuBench implements Callable<Integer> {
     double sum = micros.values().stream().mapToDouble(Double::doubleValue).sum();
     out.printf(Locale.ROOT, "    %-20s %10.1f%n", "all", sum);
     out.flush();
-  }
-
-  private static PageKind kind(PageKind typed, PageFormat format) {
-    return format.isPacked()
-        ? new PageKind(format, GROUP, typed.window(), typed.sinks())
-        : PageKind.FP16;
   }
 
   /** As caches are typed. */

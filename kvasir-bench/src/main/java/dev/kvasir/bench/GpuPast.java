@@ -25,23 +25,21 @@ final class GpuPast implements AutoCloseable {
   /** Pages that differ; they repeat. */
   private static final int OWN_PAGES = 64;
 
-  private static final int GROUP = 32;
-
-  /** Pages that are packed together. */
-  private static final int BLOCK_PAGES = 2;
-
   private final Context context;
   private final Stream stream;
+  private final PageKind kind;
   private final PageFormat format;
   private final GpuShape shape;
   private final int copies;
   private final DeviceMemory memory;
+  private final DeviceMemory tables; // of what sequences have beside their pages
   private final PageTable table;
 
-  GpuPast(Context context, KernelModule module, Stream stream, PageFormat format, GpuShape shape) {
+  GpuPast(Context context, KernelModule module, Stream stream, PageKind kind, GpuShape shape) {
     this.context = context;
     this.stream = stream;
-    this.format = format;
+    this.kind = kind;
+    this.format = kind.format();
     this.shape = shape;
     this.copies = Math.clamp(Math.ceilDiv(BYTES_IN_ALL, copyBytes()), 2, MOST_COPIES);
     try (DeviceMemory pages = pages(module)) {
@@ -52,7 +50,25 @@ final class GpuPast implements AutoCloseable {
       }
       stream.synchronize();
     }
+    this.tables = random(context, Math.max(1, shape.batch() * tablePages() * tableBytes()));
     this.table = table();
+  }
+
+  /** Of a sequence. */
+  private long tablePages() {
+    return format.tablePages(shape.pages() / 2);
+  }
+
+  /** Of all KV heads. */
+  private long tableBytes() {
+    return (long) shape.heads().kvHeads() * format.tableBytes(shape.heads().headDim());
+  }
+
+  /** Bytes that make no half infinite. */
+  private DeviceMemory random(Context context, long bytes) {
+    DeviceMemory made = context.allocate(bytes);
+    made.scramble(stream);
+    return made;
   }
 
   /** Bytes from a copy to the next. */
@@ -70,8 +86,10 @@ final class GpuPast implements AutoCloseable {
   }
 
   private PageTable table() {
-    PageTable made = new PageTable(context, shape.batch(), shape.batch() * shape.pages());
+    int entries = shape.batch() * (shape.pages() + (int) tablePages());
+    PageTable made = new PageTable(context, shape.batch(), entries);
     long address = memory.address();
+    long tableAddress = tables.address();
     for (int s = 0; s < shape.batch(); s++) {
       made.addSequence();
       for (int page = 0; page < shape.pages(); page++) {
@@ -81,6 +99,10 @@ final class GpuPast implements AutoCloseable {
           made.addHalves(address, GpuShape.PAGE_TOKENS);
         }
         address += shape.pageBytes(format);
+      }
+      for (int page = 0; page < tablePages(); page++) {
+        made.addTable(tableAddress, format.tableEntries());
+        tableAddress += tableBytes();
       }
     }
     made.upload(stream);
@@ -110,22 +132,20 @@ final class GpuPast implements AutoCloseable {
   }
 
   private DeviceMemory packed(KernelModule module, DeviceMemory halves) {
-    PageKind kind = new PageKind(format, GROUP, 0, 0);
+    PagePacker packer = format.packer(module, stream, kind, shape.heads());
+    if (packer.besideLongs() > 0) { // it would need what only a sequence has
+      halves.close();
+      return random(context, OWN_PAGES * shape.pageBytes(format));
+    }
     DeviceMemory packed = context.allocate(OWN_PAGES * shape.pageBytes(format));
     long[] pairs = new long[2 * OWN_PAGES];
     for (int page = 0; page < OWN_PAGES; page++) {
       pairs[2 * page] = page(halves, page, shape.pageBytes(PageFormat.FP16));
       pairs[2 * page + 1] = page(packed, page, shape.pageBytes(format));
     }
-    long[] positions = new long[OWN_PAGES / BLOCK_PAGES];
-    for (int block = 0; block < positions.length; block++) {
-      positions[block] = (long) block * BLOCK_PAGES * GpuShape.PAGE_TOKENS;
-    }
     try (halves;
-        PagePacker packer = format.packer(module, stream, kind, shape.heads());
-        DeviceMemory list = longs(pairs);
-        DeviceMemory beside = longs(positions)) {
-      packer.pack(stream, OWN_PAGES, list.address(), beside.address(), PagePacker.Layers.ONE);
+        DeviceMemory list = longs(pairs)) {
+      packer.pack(stream, OWN_PAGES, list.address(), 0, PagePacker.Layers.ONE);
       stream.synchronize();
     }
     return packed;
@@ -167,6 +187,7 @@ final class GpuPast implements AutoCloseable {
   @Override
   public void close() {
     table.close();
+    tables.close();
     memory.close();
   }
 }

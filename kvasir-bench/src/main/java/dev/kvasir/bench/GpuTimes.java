@@ -6,6 +6,7 @@ import dev.kvasir.cuda.Event;
 import dev.kvasir.cuda.Graph;
 import dev.kvasir.cuda.KernelModule;
 import dev.kvasir.cuda.PageFormat;
+import dev.kvasir.cuda.PageKind;
 import dev.kvasir.cuda.PagedAttention;
 import dev.kvasir.cuda.Stream;
 import java.util.ArrayList;
@@ -46,8 +47,8 @@ final class GpuTimes implements AutoCloseable {
   private record Contender(
       PageFormat format, Graph plain, Graph early, int launches, String planned) {}
 
-  List<Figure> measure(List<PageFormat> formats, int rounds) {
-    List<Contender> contenders = formats.stream().map(this::contender).toList();
+  List<Figure> measure(List<PageKind> kinds, int rounds) {
+    List<Contender> contenders = kinds.stream().map(this::contender).toList();
     double[][] plain = new double[contenders.size()][rounds];
     double[][] early = new double[contenders.size()][rounds];
     try (Event begin = Event.open();
@@ -73,8 +74,9 @@ final class GpuTimes implements AutoCloseable {
     return figures;
   }
 
-  private Contender contender(PageFormat format) {
-    GpuPast past = keep(new GpuPast(context, module, stream, format, shape));
+  private Contender contender(PageKind kind) {
+    PageFormat format = kind.format();
+    GpuPast past = keep(new GpuPast(context, module, stream, kind, shape));
     PagedAttention attention =
         keep(new PagedAttention(module, stream, format, shape.heads(), shape.batch()));
     Graph plain = keep(recorded(past, attention, false));

@@ -1,7 +1,10 @@
 package dev.kvasir.cuda;
 
+import java.lang.foreign.Arena;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 
 /** Gives back what was taken, the last first; what fails keeps nothing else from being given. */
 final class Closing {
@@ -20,9 +23,20 @@ final class Closing {
     }
   }
 
-  /** The same of a few, in the order of arguments. */
+  /** The same of a few, in the order of arguments; null for none. */
   static void all(AutoCloseable... few) {
-    all(new ArrayList<>(List.of(few).reversed()));
+    List<AutoCloseable> there = new ArrayList<>(Arrays.asList(few).reversed());
+    there.removeIf(Objects::isNull);
+    all(there);
+  }
+
+  /** An arena that may be closed again. */
+  static AutoCloseable once(Arena arena) {
+    return () -> {
+      if (arena.scope().isAlive()) {
+        arena.close();
+      }
+    };
   }
 
   /** Closes what a failure has left half made, and does not hide that failure by another one. */

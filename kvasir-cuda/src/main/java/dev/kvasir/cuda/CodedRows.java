@@ -43,11 +43,6 @@ record CodedRows(DeviceMemory codes, DeviceMemory scales, DeviceMemory sums, Dev
 
   @Override
   public void close() {
-    codes.close();
-    scales.close();
-    sums.close();
-    if (halves != null) {
-      halves.close();
-    }
+    Closing.all(codes, scales, sums, halves);
   }
 }

@@ -37,7 +37,7 @@ public record CommvqFormat(int bits, CommvqModel model) implements PageFormat {
     return new CodebookPage(CommvqProfile.stages(bits, headDim));
   }
 
-  CodebookTables tables(int headDim) {
+  private CodebookTables layout(int headDim) {
     return new CodebookTables(headDim, CommvqProfile.stages(bits, headDim));
   }
 
@@ -49,7 +49,7 @@ public record CommvqFormat(int bits, CommvqModel model) implements PageFormat {
   /** Pages are not brought to shared memory, but every warp has bins there. */
   @Override
   public int unitBytes(int headDim) {
-    return tables(headDim).warpBytes();
+    return layout(headDim).warpBytes();
   }
 
   @Override
@@ -82,6 +82,11 @@ public record CommvqFormat(int bits, CommvqModel model) implements PageFormat {
   public PagePacker packer(
       KernelModule module, Stream stream, PageKind kind, AttentionShape shape) {
     return new CommvqPacker(module, stream, this, shape);
+  }
+
+  @Override
+  public SequenceTables tables(KindPages home) {
+    return BlockPositions.OF_ALL;
   }
 
   @Override

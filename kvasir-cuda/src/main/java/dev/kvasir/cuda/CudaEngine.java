@@ -165,7 +165,9 @@ public final class CudaEngine implements DecoderEngine {
     int block = SequencePages.BLOCK_PAGES * HalfPage.TOKENS;
     int unpacked = Math.ceilDiv(pages.kind().window() + block + stepTokens, HalfPage.TOKENS) + 1;
     int halves = pages.kind().sinkPages() + Math.min(all + 1, unpacked);
-    return (all + 1) * pages.packed().bytesOfAll() + halves * pages.halves().bytesOfAll();
+    return (all + 1) * pages.packed().bytesOfAll()
+        + halves * pages.halves().bytesOfAll()
+        + pages.kind().format().tablePages(tokens / block) * pages.tableBytes();
   }
 
   @Override
@@ -195,7 +197,10 @@ public final class CudaEngine implements DecoderEngine {
     }
   }
 
-  /** Nobody else suffers where one finds no memory. */
+  /**
+   * Nobody else suffers where one finds no memory. It is taken without the lock, which those who
+   * give some back for it may need; a pool that was closed meanwhile refuses.
+   */
   private static void reserve(Batch batch, int sequence) {
     try {
       batch.cache(sequence).reserve(batch.position(batch.endRow(sequence) - 1) + 1);

@@ -103,6 +103,7 @@ public final class DeviceCache implements KvCache {
     for (int left = tokens; left > 0; left -= Math.min(left, BLOCK_PAGES * TOKENS)) {
       int some = Math.min(left, BLOCK_PAGES * TOKENS);
       reserve(length + some);
+      pages.pretend();
       count(some);
       pages.turnOver(BLOCK_PAGES * packable());
     }
@@ -293,7 +294,7 @@ public final class DeviceCache implements KvCache {
         pages.packedPages() * (page - codes),
         window,
         sinks,
-        pages.pagesAhead() * page);
+        pages.pagesAhead() * page + pages.tablePages() * home.tableBytes());
   }
 
   @Override

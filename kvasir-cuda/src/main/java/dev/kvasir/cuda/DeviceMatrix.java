@@ -129,14 +129,6 @@ record DeviceMatrix(
 
   @Override
   public void close() {
-    close(codes);
-    close(scales);
-    close(minimums);
-  }
-
-  private static void close(DeviceMemory memory) {
-    if (memory != null) {
-      memory.close();
-    }
+    Closing.all(codes, scales, minimums);
   }
 }

@@ -23,6 +23,8 @@ public final class DeviceMemory implements AutoCloseable {
   private static final MethodHandle FILL =
       Driver.function("cuMemsetD8Async", JAVA_LONG, JAVA_BYTE, JAVA_LONG, JAVA_LONG);
 
+  private static final int RANDOM_BYTES = 1 << 22;
+
   private final Context context;
   private final long address;
   private final long bytes;
@@ -69,29 +71,13 @@ public final class DeviceMemory implements AutoCloseable {
    */
   public void upload(Stream stream, long offset, MemorySegment source, long count) {
     check(offset, count);
-    try {
-      Driver.check(
-          (int)
-              UPLOAD.invokeExact(
-                  address + offset, source.asSlice(0, count), count, stream.handle()),
-          "cuMemcpyHtoDAsync");
-    } catch (Throwable e) {
-      throw Driver.unexpected(e);
-    }
+    bring(stream, address + offset, source, count);
   }
 
   /** Copies to memory outside the heap, in the order of a stream. */
   public void download(Stream stream, long offset, MemorySegment target, long count) {
     check(offset, count);
-    try {
-      Driver.check(
-          (int)
-              DOWNLOAD.invokeExact(
-                  target.asSlice(0, count), address + offset, count, stream.handle()),
-          "cuMemcpyDtoHAsync");
-    } catch (Throwable e) {
-      throw Driver.unexpected(e);
-    }
+    fetch(stream, target, address + offset, count);
   }
 
   /** Copies all of another memory of the device. */
@@ -115,6 +101,28 @@ public final class DeviceMemory implements AutoCloseable {
     }
   }
 
+  /** Copies from outside the heap to anywhere in the device. */
+  static void bring(Stream stream, long to, MemorySegment source, long count) {
+    try {
+      Driver.check(
+          (int) UPLOAD.invokeExact(to, source.asSlice(0, count), count, stream.handle()),
+          "cuMemcpyHtoDAsync");
+    } catch (Throwable e) {
+      throw Driver.unexpected(e);
+    }
+  }
+
+  /** Copies from anywhere in the device to memory outside the heap. */
+  static void fetch(Stream stream, MemorySegment target, long from, long count) {
+    try {
+      Driver.check(
+          (int) DOWNLOAD.invokeExact(target.asSlice(0, count), from, count, stream.handle()),
+          "cuMemcpyDtoHAsync");
+    } catch (Throwable e) {
+      throw Driver.unexpected(e);
+    }
+  }
+
   /** Sets every byte. */
   public void fill(Stream stream, byte value) {
     try {
@@ -123,6 +131,19 @@ public final class DeviceMemory implements AutoCloseable {
     } catch (Throwable e) {
       throw Driver.unexpected(e);
     }
+  }
+
+  /** Fills it with numbers below two, to measure with: no byte makes a half infinite. */
+  public void scramble(Stream stream) {
+    repeat(
+        stream,
+        RANDOM_BYTES,
+        (part, random) -> {
+          random.nextBytes(part);
+          for (int i = 0; i < part.length; i++) {
+            part[i] &= (byte) 0xBF;
+          }
+        });
   }
 
   /** Fills it with copies of some bytes, the last one cut off. */

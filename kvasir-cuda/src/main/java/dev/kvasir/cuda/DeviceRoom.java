@@ -131,7 +131,13 @@ final class DeviceRoom implements AutoCloseable {
         new PagePacker.Layers(
             config.layers(), halves.layerStride(), stride(packed), stride(tables));
     PagePacker packer = format.packer(module, stream, kind, config.attentionShape());
-    PageMoves moves = new PageMoves(context, stream, packer, layers, halves.pageBytes());
+    PageMoves moves = new PageMoves(
+            context,
+            stream,
+            packer,
+            layers,
+            halves.pageBytes(),
+            tables == null ? 0 : tables.pageBytes());
     PagedAttention attention =
         new PagedAttention(module, stream, format, config.attentionShape(), mostRows);
     return new KindPages(

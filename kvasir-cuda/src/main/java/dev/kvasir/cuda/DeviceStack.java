@@ -19,6 +19,6 @@ record DeviceStack(List<DeviceMatrix> parts) implements AutoCloseable {
 
   @Override
   public void close() {
-    parts.forEach(DeviceMatrix::close);
+    Closing.all(parts.toArray(AutoCloseable[]::new));
   }
 }

@@ -94,7 +94,7 @@ final class DeviceStep {
   }
 
   private void makeRoom(KindPages kind, SequencePages pages) {
-    if (!decoder.hasRoom(pages.pages())) {
+    if (!decoder.hasRoom(pages.pages() + pages.tablePages())) {
       finish();
       begin(kind);
     }

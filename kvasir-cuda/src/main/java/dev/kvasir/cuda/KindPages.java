@@ -33,6 +33,11 @@ record KindPages(
     return pages * (halves.bytesOfAll() + (packs() ? packed.bytesOfAll() : 0));
   }
 
+  /** Of a page of tables in all layers. */
+  long tableBytes() {
+    return tables == null ? 0 : tables.bytesOfAll();
+  }
+
   /** Where a layer's pages lie. */
   LayerOffsets offsets(int layer) {
     return new LayerOffsets(

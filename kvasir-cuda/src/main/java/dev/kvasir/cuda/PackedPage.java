@@ -41,7 +41,7 @@ public record PackedPage(int bits, int headDim) {
     return 2 * headDim * Short.BYTES;
   }
 
-  private int keyBytes() {
+  int keyBytes() {
     return codeBytes() + 2 * keyScaleBytes();
   }
 

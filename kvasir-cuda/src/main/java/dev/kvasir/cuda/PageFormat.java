@@ -8,7 +8,8 @@ import java.util.SortedSet;
  * are halves in any case, and so are its sinks. A format says here what its kernels take; {@link
  * PageKind} says which caches it serves.
  */
-public sealed interface PageFormat permits CommvqFormat, HalfFormat, UniformFormat {
+public sealed interface PageFormat
+    permits CommvqFormat, HalfFormat, PatternFormat, UniformFormat {
   /** Halves. */
   PageFormat FP16 = new HalfFormat();
 
@@ -51,6 +52,11 @@ public sealed interface PageFormat permits CommvqFormat, HalfFormat, UniformForm
     return 0;
   }
 
+  /** Shared memory of a block beside that of its warps. */
+  default int blockBytes() {
+    return 0;
+  }
+
   /** Warps of a block that its registers allow. */
   default int mostWarps() {
     return HeadBlocks.MOST_WARPS;
@@ -72,5 +78,20 @@ public sealed interface PageFormat permits CommvqFormat, HalfFormat, UniformForm
   /** Bytes of a page of tables that a sequence has beside its pages, of one KV head; 0 for none. */
   default int tableBytes(int headDim) {
     return 0;
+  }
+
+  /** Pages of tables that a sequence of so many blocks has at the most. */
+  default int tablePages(int blocks) {
+    return 0;
+  }
+
+  /** What is in a page of tables at the most. */
+  default int tableEntries() {
+    return 0;
+  }
+
+  /** What a new sequence has beside its pages. */
+  default SequenceTables tables(KindPages home) {
+    return SequenceTables.NONE;
   }
 }

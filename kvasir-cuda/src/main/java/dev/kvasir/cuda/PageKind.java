@@ -7,6 +7,8 @@ import dev.kvasir.codec.OldPagesPlan;
 import dev.kvasir.codec.SpecText;
 import dev.kvasir.codec.commvq.CommvqPlan;
 import dev.kvasir.codec.latent.LatentPlan;
+import dev.kvasir.codec.patternkv.PatternChoice;
+import dev.kvasir.codec.patternkv.PatternkvPlan;
 import dev.kvasir.codec.uniform.UniformKeys;
 import dev.kvasir.profile.Profile;
 import java.util.Optional;
@@ -54,9 +56,13 @@ public record PageKind(PageFormat format, int group, int window, int sinks) {
         refuseKeysOfAll(spec, text);
         yield commvq(spec, text, codebooks);
       }
+      case "patternkv" -> {
+        refuseKeysOfAll(spec, text);
+        yield patternkv(spec, text);
+      }
       default ->
           throw new DeviceRefusal(
-              "the cache '%s' cannot lie on a device; expected fp16, kivi:2, kivi:4, commvq:1 or commvq:2"
+              "the cache '%s' cannot lie on a device; expected fp16, kivi, patternkv or commvq"
                   .formatted(spec));
     };
   }
@@ -104,6 +110,30 @@ public record PageKind(PageFormat format, int group, int window, int sinks) {
     }
     CommvqFormat format = new CommvqFormat(plan.bits(), codebooks.apply(spec));
     return new PageKind(format, 0, plan.window(), plan.sinks());
+  }
+
+  private static PageKind patternkv(CacheSpec spec, SpecText text) {
+    PatternkvPlan plan = PatternkvPlan.of(text);
+    UniformKeys keys = plan.keys();
+    refuseOtherWidths(spec, keys);
+    refuseFastLookups(spec, text, keys);
+    if (plan.turns()) {
+      throw new DeviceRefusal(
+          "the cache '%s' has patterns of keys that turn; on a device expected rope=static"
+              .formatted(spec));
+    }
+    if (plan.choice() != PatternChoice.RANGE || !plan.keyPatterns() || !plan.valuePatterns()) {
+      throw new DeviceRefusal(
+          "the cache '%s' has patterns of one side, or chosen otherwise than by range; on a device expected both, by range"
+              .formatted(spec));
+    }
+    PageFormat format =
+        new PatternFormat(
+            keys.keyBits(),
+            plan.patterns(),
+            plan.newPatterns(),
+            plan.thresholds() ? plan.alpha() : 1);
+    return new PageKind(format, keys.group(), keys.window(), keys.sinks());
   }
 
   private static void refuseOtherWidths(CacheSpec spec, UniformKeys keys) {

@@ -15,30 +15,41 @@ final class PageMoves implements AutoCloseable {
   private final PagePacker packer; // null where nothing is packed
   private final PagePacker.Layers layers;
   private final long halfBytes; // of a page in a layer
+  private final long tableBytes;
   private final int besideLongs; // of a block
   private final Arena arena = Arena.ofShared();
   private final MemorySegment lists; // pairs, then what blocks have beside them
   private final DeviceMemory deviceLists;
+  private boolean closed; // under the lock
 
   PageMoves(
       Context context,
       Stream stream,
       PagePacker packer,
       PagePacker.Layers layers,
-      long halfBytes) {
+      long halfBytes,
+      long tableBytes) {
     this.context = context;
     this.stream = stream;
     this.packer = packer;
     this.layers = layers;
     this.halfBytes = halfBytes;
+    this.tableBytes = tableBytes;
     this.besideLongs = packer == null ? 0 : packer.besideLongs();
     long longs = 2L * MOST + (long) besideLongs * MOST / SequencePages.BLOCK_PAGES;
     this.lists = arena.allocate(Long.BYTES * longs, 16);
     this.deviceLists = context.allocate(lists.byteSize());
   }
 
-  /** Makes the device the one that this thread calls. */
+  /**
+   * Makes the device the one that this thread calls.
+   *
+   * @throws IllegalStateException where its engine is closed
+   */
   void enter() {
+    if (closed) {
+      throw new IllegalStateException("this model is closed");
+    }
     context.enter();
   }
 
@@ -94,14 +105,35 @@ final class PageMoves implements AutoCloseable {
     }
   }
 
+  /** Copies a page of tables in all layers. */
+  void copyTable(long from, long to) {
+    for (int layer = 0; layer < layers.count(); layer++) {
+      long offset = layer * layers.tableStride();
+      DeviceMemory.copy(stream, to + offset, from + offset, tableBytes);
+    }
+  }
+
+  int layers() {
+    return layers.count();
+  }
+
+  /** Brings a layer's page of tables from outside the heap. */
+  void bringTable(MemorySegment from, long to, int layer) {
+    DeviceMemory.bring(stream, to + layer * layers.tableStride(), from, tableBytes);
+  }
+
+  /** Reads a layer's pages of halves, one after another, and waits for them. */
+  void readBack(long[] halves, int first, int count, int layer, MemorySegment to) {
+    for (int i = 0; i < count; i++) {
+      long from = halves[first + i] + layer * layers.halfStride();
+      DeviceMemory.fetch(stream, to.asSlice(i * halfBytes, halfBytes), from, halfBytes);
+    }
+    stream.synchronize();
+  }
+
   @Override
   public void close() {
-    deviceLists.close();
-    if (packer != null) {
-      packer.close();
-    }
-    if (arena.scope().isAlive()) {
-      arena.close();
-    }
+    closed = true;
+    Closing.all(packer, deviceLists, Closing.once(arena));
   }
 }

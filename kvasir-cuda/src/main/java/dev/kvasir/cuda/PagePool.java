@@ -22,7 +22,6 @@ import java.util.TreeMap;
  */
 final class PagePool implements AutoCloseable {
   static final int SLAB_PAGES = 64;
-  private static final int RANDOM_BYTES = 1 << 22;
 
   private final Context context;
   private final MemoryPool bytes;
@@ -30,6 +29,7 @@ final class PagePool implements AutoCloseable {
   private final long pageBytes;
   private final TreeMap<Long, Slab> slabs = new TreeMap<>(); // by address
   private final Deque<Slab> open = new ArrayDeque<>(); // those with free pages
+  private boolean closed;
 
   /** Some pages of every layer. */
   private static final class Slab {
@@ -77,7 +77,9 @@ final class PagePool implements AutoCloseable {
    *
    * @throws dev.kvasir.memory.MemoryFullException where the pool of all sequences has not as many
    *     bytes
-   * @throws DeviceRefusal where the device has not; nothing has changed in either case
+   * @throws DeviceRefusal where the device has not
+   * @throws IllegalStateException where the pool is closed: a step takes its pages before it has the
+   *     lock, so whoever closes the engine may come between; nothing has changed in any case
    */
   long[] take(int count) {
     bytes.take(count * bytesOfAll());
@@ -90,6 +92,9 @@ final class PagePool implements AutoCloseable {
   }
 
   private synchronized long[] taken(int count) {
+    if (closed) {
+      throw new IllegalStateException("this model is closed");
+    }
     List<Slab> fresh = new ArrayList<>();
     int found = 0;
     for (Slab slab : open) {
@@ -101,7 +106,7 @@ final class PagePool implements AutoCloseable {
         fresh.add(new Slab(context.allocate(SLAB_PAGES * bytesOfAll())));
       }
     } catch (RuntimeException | Error e) {
-      fresh.forEach(slab -> slab.memory.close());
+      fresh.forEach(slab -> Closing.after(e, slab.memory));
       throw e;
     }
     for (Slab slab : fresh) {
@@ -173,15 +178,7 @@ final class PagePool implements AutoCloseable {
   /** Fills all slabs with numbers below two, to measure with: no byte makes a half infinite. */
   synchronized void scramble(Stream stream) {
     for (Slab slab : slabs.values()) {
-      slab.memory.repeat(
-          stream,
-          RANDOM_BYTES,
-          (part, random) -> {
-            random.nextBytes(part);
-            for (int i = 0; i < part.length; i++) {
-              part[i] &= (byte) 0xBF;
-            }
-          });
+      slab.memory.scramble(stream);
     }
   }
 
@@ -196,8 +193,10 @@ final class PagePool implements AutoCloseable {
 
   @Override
   public synchronized void close() {
-    slabs.values().forEach(slab -> slab.memory.close());
+    closed = true;
+    AutoCloseable[] all = slabs.values().stream().map(slab -> slab.memory).toArray(AutoCloseable[]::new);
     slabs.clear();
     open.clear();
+    Closing.all(all);
   }
 }

@@ -13,8 +13,9 @@ import java.lang.foreign.MemorySegment;
  * begins.
  *
  * <pre>
- * sequence  u32 first entry; u32 packed pages; u32 pages of halves; u32 -
+ * sequence  u32 first entry; u32 packed pages; u32 pages of halves; u32 pages of tables
  * entry     u64 address of the page of the first KV head, a multiple of 64 | tokens in it - 1
+ *           (of tables: whatever is counted there)
  * </pre>
  *
  * Pages of further KV heads follow that of the first. It is filled in arrays and copied at once:
@@ -26,6 +27,7 @@ public final class PageTable implements AutoCloseable {
 
   private static final int PACKED_PAGES = 1;
   private static final int HALF_PAGES = 2;
+  private static final int TABLE_PAGES = 3;
 
   private final int mostSequences;
   private final int mostEntries;
@@ -62,12 +64,17 @@ public final class PageTable implements AutoCloseable {
    *
    * @param full addresses with 63 in their lower bits, packed pages first
    * @param lastTokens that the last page of halves has in it
+   * @param tables entries of what the sequence has beside its pages
    */
-  void addSequence(long[] full, int packedPages, int halfPages, int lastTokens) {
+  void addSequence(
+      long[] full, int packedPages, int halfPages, int lastTokens, long[] tables) {
     addSequence();
     sequences[FIELDS * (sequenceCount - 1) + PACKED_PAGES] = packedPages;
     sequences[FIELDS * (sequenceCount - 1) + HALF_PAGES] = halfPages;
     addEntries(full, packedPages + halfPages, lastTokens);
+    for (long table : tables) {
+      addEntry(table & -HalfPage.TOKENS, (int) (table & HalfPage.TOKENS - 1) + 1, TABLE_PAGES);
+    }
   }
 
   /**
@@ -92,6 +99,7 @@ public final class PageTable implements AutoCloseable {
     sequences[FIELDS * sequenceCount] = entryCount;
     sequences[FIELDS * sequenceCount + PACKED_PAGES] = 0;
     sequences[FIELDS * sequenceCount + HALF_PAGES] = 0;
+    sequences[FIELDS * sequenceCount + TABLE_PAGES] = 0;
     sequenceCount++;
   }
 
@@ -110,6 +118,15 @@ public final class PageTable implements AutoCloseable {
       throw new IllegalArgumentException("tokens is %d; expected 1 to 64".formatted(tokens));
     }
     addEntry(address, tokens, HALF_PAGES);
+  }
+
+  /**
+   * Adds what the sequence has beside its pages, when it has all of those.
+   *
+   * @param count of what is in it, up to 64
+   */
+  public void addTable(long address, int count) {
+    addEntry(address, count, TABLE_PAGES);
   }
 
   private void addEntry(long address, int tokens, int counter) {
@@ -162,9 +179,6 @@ public final class PageTable implements AutoCloseable {
 
   @Override
   public void close() {
-    memory.close();
-    if (arena.scope().isAlive()) {
-      arena.close();
-    }
+    Closing.all(memory, Closing.once(arena));
   }
 }

@@ -72,11 +72,20 @@ public final class PagedAttention implements AutoCloseable {
     argument.set(JAVA_LONG, 32, partOutputs.address());
     argument.set(JAVA_LONG, 40, partSums.address());
     argument.set(JAVA_LONG, 48, arrivals.address());
-    argument.set(JAVA_FLOAT, 72, (float) (LOG2_E / Math.sqrt(shape.headDim())));
+    argument.set(JAVA_FLOAT, 72, scale(shape));
     argument.set(JAVA_INT, 76, shape.queriesPerKvHead());
     argument.set(JAVA_INT, 80, blocks.heads());
     argument.set(JAVA_INT, 84, blocks.blocks());
     argument.set(JAVA_LONG, 104, aid.tables(0));
+  }
+
+  /** What products are multiplied by: weights are powers of two. */
+  static float scale(AttentionShape shape) {
+    return (float) (LOG2_E / Math.sqrt(shape.headDim()));
+  }
+
+  AttentionShape shape() {
+    return shape;
   }
 
   /** Blocks of a sequence that is not split. */

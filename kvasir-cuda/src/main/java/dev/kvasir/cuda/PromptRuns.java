@@ -64,9 +64,6 @@ final class PromptRuns implements AutoCloseable {
 
   @Override
   public void close() {
-    memory.close();
-    if (arena.scope().isAlive()) {
-      arena.close();
-    }
+    Closing.all(memory, Closing.once(arena));
   }
 }

@@ -29,11 +29,17 @@ final class SequencePages {
   private long[] sinks = NONE;
   private long[] packed = NONE;
   private long[] halves = NONE;
+  private final SequenceTables tables;
   private long[] ahead = NONE; // empty where nothing is packed
   private long[] full; // null until it is asked for
 
   SequencePages(KindPages home) {
+    this(home, home.kind().format().tables(home));
+  }
+
+  private SequencePages(KindPages home, SequenceTables tables) {
     this.home = home;
+    this.tables = tables;
     this.sinkTokens = home.kind().sinks();
   }
 
@@ -51,6 +57,16 @@ final class SequencePages {
     return packed.length;
   }
 
+  /** Where one of them lies. */
+  long packedPage(int page) {
+    return packed[page];
+  }
+
+  /** Of what it has beside pages, as tables name them. */
+  long[] tableEntries() {
+    return tables.entries();
+  }
+
   /** Of sinks and of others. */
   int halfPages() {
     return sinks.length + halves.length;
@@ -62,6 +78,11 @@ final class SequencePages {
 
   int pages() {
     return packed.length + halfPages();
+  }
+
+  /** Of what it has beside them. */
+  int tablePages() {
+    return tables.pages();
   }
 
   /** Pages that are set aside to pack to. */
@@ -88,7 +109,8 @@ final class SequencePages {
   /** Adds what a token attends to that has so many before it and itself. */
   void describe(PageTable table, int tokens) {
     int pages = pagesOf(tokens);
-    table.addSequence(full(), packed.length, pages - packed.length, lastTokens(tokens));
+    table.addSequence(
+        full(), packed.length, pages - packed.length, lastTokens(tokens), tables.entries());
   }
 
   /** Adds all pages that hold any of so many tokens, to those of no sequence of the table. */
@@ -127,9 +149,10 @@ final class SequencePages {
 
   /**
    * Takes pages for positions up to {@code end}, and a page of its own for the first of them where
-   * that is a fork's too; all or none.
+   * that is a fork's too; all or none of them.
    */
   void reserve(int length, int end) {
+    tables.reserve(Math.max(0, end - sinkTokens) / (BLOCK_PAGES * TOKENS));
     int missingSinks = Math.ceilDiv(Math.min(end, sinkTokens), TOKENS) - sinks.length;
     int missing = Math.ceilDiv(end - halvesFrom(), TOKENS) - halves.length;
     int newSinks = Math.max(0, missingSinks);
@@ -194,11 +217,17 @@ final class SequencePages {
     return taken;
   }
 
+  /** Lets pages be packed that nothing was learned from, to measure with. */
+  void pretend() {
+    tables.pretend(halvesFrom());
+  }
+
   /** Packs the first pages of halves behind the sinks, whole blocks. */
   void pack(int pages) {
     long[] from = Arrays.copyOf(halves, pages);
     long[] to = Arrays.copyOf(ahead, pages);
-    home.move(() -> home.moves().pack(from, to, positions(pages)));
+    long[] beside = tables.toPack(halvesFrom(), from);
+    home.move(() -> home.moves().pack(from, to, beside));
     turnOver(pages);
   }
 
@@ -212,15 +241,6 @@ final class SequencePages {
     giveBack(home.halves(), from);
   }
 
-  /** Where the blocks of the first pages of halves begin, of those behind the sinks. */
-  private long[] positions(int pages) {
-    long[] positions = new long[pages / BLOCK_PAGES];
-    for (int block = 0; block < positions.length; block++) {
-      positions[block] = halvesFrom() + (long) block * BLOCK_PAGES * TOKENS;
-    }
-    return positions;
-  }
-
   /**
    * Forgets what lies behind so many tokens; answers how many are left. A block that is cut becomes
    * halves again, or is forgotten where there is no memory for them.
@@ -229,6 +249,7 @@ final class SequencePages {
     full = null;
     if (tokens >= halvesFrom()) {
       keepHalves(Math.ceilDiv(tokens - halvesFrom(), TOKENS));
+      keepTables(tokens);
       return tokens;
     }
     keepHalves(0);
@@ -243,7 +264,12 @@ final class SequencePages {
       packed = Arrays.copyOf(packed, kept);
       giveBack(home.packed(), gone);
       keepSinks(Math.ceilDiv(Math.min(tokens, sinkTokens), TOKENS));
+      keepTables(tokens);
     }
+  }
+
+  private void keepTables(int tokens) {
+    tables.keep(tokens, Math.max(0, tokens - sinkTokens) / (BLOCK_PAGES * TOKENS));
   }
 
   /** Whether there is memory for what is cut; a failure of the device leaves no pages behind. */
@@ -254,7 +280,8 @@ final class SequencePages {
       return false;
     }
     try {
-      home.move(() -> home.moves().unpack(halves, from, new long[Math.ceilDiv(from.length, BLOCK_PAGES)]));
+      long[] beside = tables.toUnpack(Math.ceilDiv(from.length, BLOCK_PAGES));
+      home.move(() -> home.moves().unpack(halves, from, beside));
       return true;
     } catch (RuntimeException | Error e) {
       keepHalves(0);
@@ -285,9 +312,14 @@ final class SequencePages {
 
   /** The same pages for another sequence, of those that hold any of so many tokens. */
   SequencePages fork(int tokens) {
-    SequencePages fork = new SequencePages(home);
+    SequencePages fork = new SequencePages(home, tables.fork());
     int shared = Math.max(0, Math.ceilDiv(tokens - halvesFrom(), TOKENS));
-    fork.ahead = home.packs() && shared > 0 ? home.packed().take(shared) : NONE;
+    try {
+      fork.ahead = home.packs() && shared > 0 ? home.packed().take(shared) : NONE;
+    } catch (RuntimeException | Error e) {
+      fork.tables.keep(0, 0);
+      throw e;
+    }
     fork.sinks = Arrays.copyOf(sinks, Math.ceilDiv(Math.min(tokens, sinkTokens), TOKENS));
     fork.packed = packed.clone();
     fork.halves = Arrays.copyOf(halves, shared);

@@ -38,6 +38,6 @@ final class StepClock implements StepMarks, AutoCloseable {
 
   @Override
   public void close() {
-    marks.forEach(mark -> mark.event().close());
+    Closing.all(marks.stream().map(StepClock.Mark::event).toArray(AutoCloseable[]::new));
   }
 }

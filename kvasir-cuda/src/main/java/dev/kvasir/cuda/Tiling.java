@@ -25,7 +25,7 @@ record Tiling(int warps, int stages) {
    */
   static Tiling of(PageFormat format, int headDim, int mostWarps, int sharedBytes, int units) {
     int unit = format.unitBytes(headDim);
-    int room = sharedBytes - OWN_SHARED_BYTES;
+    int room = sharedBytes - OWN_SHARED_BYTES - format.blockBytes();
     boolean large = !format.isPacked() && unit >= LARGE_UNIT_BYTES;
     return units >= MANY && !large
         ? fitting(mostWarps, room, unit, format.warpBytes(), 2)
@@ -42,6 +42,6 @@ record Tiling(int warps, int stages) {
   }
 
   int sharedBytes(PageFormat format, int headDim) {
-    return warps * (stages * format.unitBytes(headDim) + format.warpBytes());
+    return warps * (stages * format.unitBytes(headDim) + format.warpBytes()) + format.blockBytes();
   }
 }

@@ -71,14 +71,31 @@ class CudaEngineTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"fp16", "kivi:4,group=32", "kivi:2,group=32", "kivi:2"})
+  @ValueSource(
+      strings = {
+        "fp16",
+        "kivi:4,group=32",
+        "kivi:2,group=32",
+        "kivi:2",
+        "kivi:2,sinks=16",
+        "patternkv:4,rope=static,sinks=16",
+        "patternkv:2,rope=static,sinks=16"
+      })
   void logitsDifferFromTheHostsNoMoreThanRoundingMakesThem(String spec) throws IOException {
     goesOnAsTheHostDoes(spec, 0, TOKENS, (with, cache) -> {});
   }
 
   /** A step of a prompt has 256 rows and is packed at its end. */
   @ParameterizedTest
-  @ValueSource(strings = {"fp16", "kivi:4", "kivi:2", "kivi:2,group=32"})
+  @ValueSource(
+      strings = {
+        "fp16",
+        "kivi:4",
+        "kivi:2",
+        "kivi:2,group=32",
+        "kivi:2,sinks=16",
+        "patternkv:2,rope=static,sinks=16"
+      })
   void aTextGoesOnAfterAPromptAsOnTheHost(String spec) throws IOException {
     int[] prose = BundledRuns.prose();
     goesOnAsTheHostDoes(
@@ -93,7 +110,8 @@ class CudaEngineTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"fp16", "kivi:4", "kivi:2"})
+  @ValueSource(
+      strings = {"fp16", "kivi:4", "kivi:2", "kivi:2,sinks=16", "patternkv:2,rope=static,sinks=16"})
   void aTextThatIsCutGoesOnFromThereAsOnTheHost(String spec) throws IOException {
     int[] prose = BundledRuns.prose();
     goesOnAsTheHostDoes(
@@ -246,7 +264,8 @@ class CudaEngineTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"fp16", "kivi:2"})
+  @ValueSource(
+      strings = {"fp16", "kivi:2", "kivi:2,sinks=16", "patternkv:2,rope=static,sinks=16"})
   void forksGoOnAsIfEachHadReadAllByItself(String spec) {
     int[] tokens = random(700);
     try (KvCache first = cache(spec);
@@ -270,7 +289,8 @@ class CudaEngineTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"fp16", "kivi:2"})
+  @ValueSource(
+      strings = {"fp16", "kivi:2", "kivi:2,sinks=16", "patternkv:2,rope=static,sinks=16"})
   void aTextThatIsForgottenTakesNothing(String spec) {
     try (KvCache cache = cache(spec)) {
       logits(engine, cache, random(700));

@@ -6,26 +6,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** Memory of a device is counted, and given back. */
-class DeviceMemoryTest {
-  private OpenDevice device;
-
-  @BeforeEach
-  void open() {
-    device = OpenDevice.assumed();
-  }
-
-  @AfterEach
-  void close() {
-    if (device != null) {
-      device.close();
-    }
-  }
-
+class DeviceMemoryTest extends OnDevice {
   @Test
   void whatIsCopiedToItComesBack() {
     MemorySegment source = device.host(1000);

@@ -14,29 +14,13 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Random;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Products with weights of every type, and their rows one by one, against double precision. */
-class DeviceProductTest {
+class DeviceProductTest extends OnDevice {
   private static final int COLUMNS = 768; // three of its groups of columns for a warp
-  private OpenDevice device;
-
-  @BeforeEach
-  void open() {
-    device = OpenDevice.assumed();
-  }
-
-  @AfterEach
-  void close() {
-    if (device != null) {
-      device.close();
-    }
-  }
-
   static Stream<Arguments> products() {
     return WeightTilesTest.types()
         .flatMap(

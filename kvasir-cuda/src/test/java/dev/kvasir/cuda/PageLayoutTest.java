@@ -2,6 +2,8 @@ package dev.kvasir.cuda;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.util.BitSet;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -59,6 +61,28 @@ class PageLayoutTest {
     assertThat(taken.nextClearBit(0)).isEqualTo(8 * page.bytes());
     assertThat(taken.length()).isEqualTo(8 * page.bytes());
     assertThat(page.bytes() % 128).isZero();
+  }
+
+  /** Labels lie between keys and values, and behind values. */
+  @ParameterizedTest
+  @CsvSource({"2, 64, 3200", "2, 128, 6272", "4, 64, 5248", "4, 128, 10368"})
+  void labelsOfPatternsHavePlacesOfTheirOwn(int bits, int headDim, int bytes) {
+    PatternPage page = new PatternPage(bits, headDim);
+    byte[] numbered = new byte[bytes];
+    for (int i = 0; i < bytes; i++) {
+      numbered[i] = (byte) (i % 251);
+    }
+    MemorySegment all = MemorySegment.ofArray(numbered);
+    MemorySegment codes = page.residuals(all);
+    int keyBytes = page.codes().keyBytes();
+    assertThat(page.bytes()).isEqualTo(bytes);
+    assertThat(page.bytes() % TOKENS).isZero();
+    assertThat(codes.asSlice(0, keyBytes).mismatch(all.asSlice(0, keyBytes))).isEqualTo(-1);
+    assertThat(page.labelAt(0, 0)).isEqualTo(keyBytes);
+    assertThat(page.labelAt(1, TOKENS - 1)).isEqualTo(bytes - 1);
+    assertThat(codes.get(ValueLayout.JAVA_BYTE, keyBytes))
+        .isEqualTo(numbered[keyBytes + TOKENS]);
+    assertThat(codes.byteSize()).isEqualTo(page.codes().bytes());
   }
 
   /** One if the first of some bits was free. */

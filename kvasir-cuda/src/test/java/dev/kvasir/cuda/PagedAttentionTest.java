@@ -10,8 +10,6 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Random;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -19,22 +17,8 @@ import org.junit.jupiter.params.provider.FieldSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Attention on a device against double precision on the host. */
-class PagedAttentionTest {
+class PagedAttentionTest extends OnDevice {
   private static final double MOST_ERROR = 3e-3;
-
-  private OpenDevice device;
-
-  @BeforeEach
-  void open() {
-    device = OpenDevice.assumed();
-  }
-
-  @AfterEach
-  void close() {
-    if (device != null) {
-      device.close();
-    }
-  }
 
   static Stream<Arguments> everyFormatAndHeadDim() {
     return Formats.ALL.stream()

@@ -9,31 +9,15 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Random;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.FieldSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Attention of a prompt's rows against double precision. */
-class PromptAttentionTest {
+class PromptAttentionTest extends OnDevice {
   /** Of the outputs' norm. */
   private static final double MOST_ERROR = 3e-3;
-
-  private OpenDevice device;
-
-  @BeforeEach
-  void open() {
-    device = OpenDevice.assumed();
-  }
-
-  @AfterEach
-  void close() {
-    if (device != null) {
-      device.close();
-    }
-  }
 
   static Stream<Arguments> everyFormatAndWidth() {
     return Formats.ALL.stream()

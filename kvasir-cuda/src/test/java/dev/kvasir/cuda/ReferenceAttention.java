@@ -51,7 +51,7 @@ final class ReferenceAttention {
                 for (int h = 0; h < shape.queriesPerKvHead(); h++) {
                   int head = kvHead * shape.queriesPerKvHead() + h;
                   int at = (row * shape.queryHeads() + head) * dim;
-                  attend(queries, at, keys, values, count - rows + row + 1, out);
+                  attend(dim, queries, at, keys, values, count - rows + row + 1, out);
                 }
               }
             });
@@ -68,13 +68,18 @@ final class ReferenceAttention {
     for (int h = 0; h < shape.queriesPerKvHead(); h++) {
       int head = kvHead * shape.queriesPerKvHead() + h;
       int at = (sequence * shape.queryHeads() + head) * dim;
-      attend(queries, at, keys, values, count, out);
+      attend(dim, queries, at, keys, values, count, out);
     }
   }
 
-  private void attend(
-      short[] queries, int at, float[] keys, float[] values, int count, double[] out) {
-    int dim = shape.headDim();
+  /**
+   * Of one head.
+   *
+   * @param at where its query and its output are
+   * @param keys (count, dim)
+   */
+  static void attend(
+      int dim, short[] queries, int at, float[] keys, float[] values, int count, double[] out) {
     double[] scores = new double[count];
     double most = Double.NEGATIVE_INFINITY;
     for (int t = 0; t < count; t++) {

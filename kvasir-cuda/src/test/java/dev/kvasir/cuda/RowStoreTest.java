@@ -6,37 +6,18 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.kvasir.attention.AttentionShape;
 import dev.kvasir.cuda.DeviceBatch.Tokens;
-import dev.kvasir.page.CodeRoom;
-import dev.kvasir.page.EntryScaledCodes;
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** What a device stores is what the host would. */
-class RowStoreTest {
+class RowStoreTest extends OnDevice {
   private static final int TOKENS = HalfPage.TOKENS;
-
-  private OpenDevice device;
-
-  @BeforeEach
-  void open() {
-    device = OpenDevice.assumed();
-  }
-
-  @AfterEach
-  void close() {
-    if (device != null) {
-      device.close();
-    }
-  }
 
   static Stream<Integer> headDims() {
     return HeadBlocks.HEAD_DIMS.stream();
@@ -87,11 +68,16 @@ class RowStoreTest {
             .sealed(keyGroup, valueGroup);
     List<MemorySegment> pages = batch.packedPages(0);
     PackedPage layout = new PackedPage(format.bits(), headDim);
+    if (keyGroup > TOKENS) {
+      checkPairs(batch, layout, pages, keyGroup);
+    }
     for (int page = 0; page < pages.size(); page++) {
       for (int head = 0; head < 2; head++) {
         MemorySegment found = pages.get(page).asSlice((long) head * layout.bytes(), layout.bytes());
-        checkKeys(layout, found, grids(batch, page, head, keyGroup), page, keyGroup);
-        checkValues(layout, found, grid(batch, 1, page, head), valueGroup);
+        checkPage(layout, 1, valueGroup, grid(batch, 1, page, head), found);
+        if (keyGroup <= TOKENS) {
+          checkPage(layout, 0, keyGroup, grid(batch, 0, page, head), found);
+        }
       }
     }
   }
@@ -124,6 +110,31 @@ class RowStoreTest {
     }
   }
 
+  private static void checkPage(
+      PackedPage layout, int side, int group, float[] grid, MemorySegment page) {
+    HostCodes.check(layout, side, group, grid, List.of(page), found -> found);
+  }
+
+  /** Keys of two pages share scales. */
+  private static void checkPairs(
+      DeviceBatch batch, PackedPage layout, List<MemorySegment> pages, int group) {
+    for (int page = 0; page < pages.size(); page += 2) {
+      for (int head = 0; head < 2; head++) {
+        float[] first = grid(batch, 0, page, head);
+        float[] both = Arrays.copyOf(first, 2 * first.length);
+        System.arraycopy(grid(batch, 0, page + 1, head), 0, both, first.length, first.length);
+        long at = (long) head * layout.bytes();
+        HostCodes.check(
+            layout,
+            0,
+            group,
+            both,
+            pages.subList(page, page + 2),
+            found -> found.asSlice(at, layout.bytes()));
+      }
+    }
+  }
+
   /** Rows of a page's tokens. // (64, headDim) */
   private static float[] grid(DeviceBatch batch, int side, int page, int head) {
     int dim = batch.shape().headDim();
@@ -136,76 +147,6 @@ class RowStoreTest {
       }
     }
     return grid;
-  }
-
-  /** Keys of the pages that share scales with a page. // (64 or 128, headDim) */
-  private static float[] grids(DeviceBatch batch, int page, int head, int group) {
-    if (group <= TOKENS) {
-      return grid(batch, 0, page, head);
-    }
-    float[] first = grid(batch, 0, page & ~1, head);
-    float[] both = Arrays.copyOf(first, 2 * first.length);
-    System.arraycopy(grid(batch, 0, page | 1, head), 0, both, first.length, first.length);
-    return both;
-  }
-
-  private static void checkKeys(
-      PackedPage layout, MemorySegment page, float[] grid, int number, int group) {
-    int dim = layout.headDim();
-    int tokens = grid.length / dim;
-    float[] byChannel = new float[grid.length];
-    for (int i = 0; i < grid.length; i++) {
-      byChannel[i % dim * tokens + i / dim] = grid[i];
-    }
-    Coded host = Coded.of(new EntryScaledCodes(dim, tokens, layout.bits(), group), byChannel);
-    int before = number * TOKENS % tokens;
-    for (int token = 0; token < TOKENS; token++) {
-      for (int c = 0; c < dim; c++) {
-        assertThat(layout.code(page, layout.keyCodeBit(token, c)))
-            .isEqualTo(host.code(c, before + token));
-        assertThat(PackedPage.half(page, layout.keyScaleAt(token, c)))
-            .isEqualTo(host.scale(c, before + token));
-        assertThat(PackedPage.half(page, layout.keyZeroAt(token, c)))
-            .isEqualTo(host.zero(c, before + token));
-      }
-    }
-  }
-
-  private static void checkValues(PackedPage layout, MemorySegment page, float[] grid, int group) {
-    int dim = layout.headDim();
-    Coded host = Coded.of(new EntryScaledCodes(TOKENS, dim, layout.bits(), group), grid);
-    for (int token = 0; token < TOKENS; token++) {
-      for (int c = 0; c < dim; c++) {
-        assertThat(layout.code(page, layout.valueCodeBit(token, c))).isEqualTo(host.code(token, c));
-        assertThat(PackedPage.half(page, layout.valueScaleAt(token, c)))
-            .isEqualTo(host.scale(token, c));
-        assertThat(PackedPage.half(page, layout.valueZeroAt(token, c)))
-            .isEqualTo(host.zero(token, c));
-      }
-    }
-  }
-
-  /** Numbers as the host codes them. */
-  private record Coded(EntryScaledCodes grid, MemorySegment bytes, byte[] codes) {
-    static Coded of(EntryScaledCodes grid, float[] numbers) {
-      MemorySegment bytes = Arena.ofAuto().allocate(grid.bytes());
-      grid.pack(new CodeRoom(), numbers, bytes, 0);
-      byte[] codes = new byte[grid.layout().entries() * grid.layout().lanes()];
-      grid.layout().unpack(new CodeRoom(), bytes, 0, codes);
-      return new Coded(grid, bytes, codes);
-    }
-
-    int code(int entry, int lane) {
-      return codes[entry * grid.layout().lanes() + lane];
-    }
-
-    short scale(int entry, int lane) {
-      return bytes.get(JAVA_SHORT_UNALIGNED, grid.scalesOffset(lane / grid.group()) + 2L * entry);
-    }
-
-    short zero(int entry, int lane) {
-      return bytes.get(JAVA_SHORT_UNALIGNED, grid.zerosOffset(lane / grid.group()) + 2L * entry);
-    }
   }
 
   @Test

@@ -21,7 +21,7 @@ import java.util.Optional;
  *     rotation is known
  * @param choice which pattern a key takes
  */
-record PatternkvPlan(
+public record PatternkvPlan(
     UniformKeys keys,
     int patterns,
     double alpha,
@@ -32,7 +32,7 @@ record PatternkvPlan(
     Optional<Rope> rope,
     PatternChoice choice)
     implements CachePlan {
-  enum Rope {
+  public enum Rope {
     /** Patterns are vectors as attention sees them, rotated. */
     STATIC,
 
@@ -44,7 +44,7 @@ record PatternkvPlan(
   private static final double DEFAULT_ALPHA = 0.05;
   private static final double MOST_ALPHA = 0.5;
 
-  static PatternkvPlan of(SpecText spec) {
+  public static PatternkvPlan of(SpecText spec) {
     UniformKeys keys =
         UniformKeys.of(
             spec,
@@ -66,6 +66,11 @@ record PatternkvPlan(
         spec.isOn("v-threshold"),
         spec.has("rope") ? Optional.of(spec.choice("rope", Rope.ROTATE)) : Optional.empty(),
         spec.choice("choice", PatternChoice.RANGE));
+  }
+
+  /** Whether patterns of keys turn wherever the model's rotation is known. */
+  public boolean turns() {
+    return !rope.equals(Optional.of(Rope.STATIC));
   }
 
   /** A value that is a key has the pattern of the key. */

@@ -1,0 +1,88 @@
+package dev.kvasir.cuda;
+
+import dev.kvasir.attention.AttentionShape;
+
+/**
+ * Packs pages to patterns and codes, to the bits of the host's codec: adds the pattern that a block
+ * brings, chooses for each key and value, and packs what is left.
+ *
+ * <p>Beside its pages a block has, as BlockBank of patterns.cuh:
+ *
+ * <pre>
+ * u64 (8) bank pages; u32 patterns; u32 the one that it brings, 256 for none
+ * </pre>
+ */
+final class PatternPacker implements PagePacker {
+  private static final int THREADS = 256;
+
+  private final int kvHeads;
+  private final Launch grow;
+  private final Launch label;
+  private final Launch pack;
+  private final Launch unpack;
+
+  PatternPacker(
+      KernelModule module,
+      PatternFormat format,
+      AttentionShape shape,
+      int keyGroup,
+      int valueGroup) {
+    HeadBlocks.of(format, shape); // refuses heads without kernels
+    UniformPacker.check(keyGroup, valueGroup);
+    this.kvHeads = shape.kvHeads();
+    String names = "%s_d%d".formatted(format.kernelName(), shape.headDim());
+    this.grow = launch(module.kernel("grow_" + names), shape.headDim());
+    this.label =
+        new Launch(module.kernel("label_" + names), 8, 8, 8, 8, 8, Double.BYTES)
+            .block(THREADS)
+            .argument(5, Double.doubleToRawLongBits(format.largestRatio(shape.headDim())));
+    Kernel packing = module.kernel("pack_" + names);
+    int sharedBytes = UniformPacker.sharedBytes(shape.headDim());
+    packing.allowSharedBytes(sharedBytes);
+    this.pack =
+        new Launch(packing, 8, 8, 8, 8, 8, Integer.BYTES, Integer.BYTES)
+            .block(THREADS)
+            .shared(sharedBytes)
+            .argument(5, keyGroup)
+            .argument(6, valueGroup);
+    this.unpack = launch(module.kernel("unpack_" + names), THREADS);
+  }
+
+  private static Launch launch(Kernel kernel, int threads) {
+    return new Launch(kernel, 8, 8, 8, 8, 8).block(threads);
+  }
+
+  @Override
+  public int besideLongs() {
+    return PatternPage.MOST_BANKS + 1;
+  }
+
+  @Override
+  public void pack(Stream stream, int pages, long pairs, long beside, Layers layers) {
+    if (pages % SequencePages.BLOCK_PAGES != 0) {
+      throw new IllegalArgumentException(
+          "pages is %d; expected pairs of them, which share patterns".formatted(pages));
+    }
+    int blocks = pages / SequencePages.BLOCK_PAGES;
+    launch(grow, stream, blocks, 2 * layers.count(), pairs, beside, layers);
+    launch(label, stream, pages, 2 * layers.count(), pairs, beside, layers);
+    launch(pack, stream, pages, layers.count(), pairs, beside, layers);
+  }
+
+  @Override
+  public void unpack(Stream stream, int pages, long pairs, long beside, Layers layers) {
+    launch(unpack, stream, pages, layers.count(), pairs, beside, layers);
+  }
+
+  private void launch(
+      Launch launch, Stream stream, int count, int depth, long pairs, long beside, Layers layers) {
+    launch
+        .grid(count, kvHeads, depth)
+        .argument(0, pairs)
+        .argument(1, beside)
+        .argument(2, layers.halfStride())
+        .argument(3, layers.packedStride())
+        .argument(4, layers.tableStride())
+        .on(stream);
+  }
+}

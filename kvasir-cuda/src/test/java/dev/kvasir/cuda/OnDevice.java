@@ -1,0 +1,21 @@
+package dev.kvasir.cuda;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+
+/** A test that needs a device, which it has opened, and gives all of it back. */
+abstract class OnDevice {
+  OpenDevice device;
+
+  @BeforeEach
+  void openDevice() {
+    device = OpenDevice.assumed();
+  }
+
+  @AfterEach
+  void closeDevice() {
+    if (device != null) {
+      device.close();
+    }
+  }
+}
