@@ -120,7 +120,7 @@ struct Scoring {
 // Tokens of odd rows read the halves of a row in the other order, so that two tokens have no bank in common.
 template <int D, int STAGES> struct KeySum {
   static constexpr int WORDS = D / 16;   // of a lane: two pairs each
-  u32 x[WORDS], y[WORDS];
+  u32 x[WORDS] = {}, y[WORDS] = {};
 
   DEVICE static u32 even(u32 word) { return (word & 0x00ff00ffu) | 0x64006400u; }
   DEVICE static u32 evenBelow(u32 word) { return (word & 0x00ff00ffu) ^ 0xe4ffe4ffu; }
@@ -255,15 +255,13 @@ struct RecordWriter {
   }
 };
 
-constexpr int SCORING_WARPS = 12;
-
 // Shared memory: turns of places, queries as floats, and from the next multiple of 8192 on rows and what lies behind them.
 template <int D, int STAGES> struct ScoringMemory {
   static constexpr int QUERIES_AT = PlaceTurns<D>::BYTES;
   static constexpr int ROWS_AFTER = QUERIES_AT + SCORED_HEADS * D * 4;
 };
 
-// grid (splits, KV heads * scoredBlocks, sequences), 384 threads. A warp takes a page at a time, 16 tokens of it for one
+// grid (splits, KV heads * scoredBlocks, sequences). A warp takes a page at a time, 16 tokens of it for one
 // product with the queries, eight of them to add up keys.
 template <int D, int STAGES> DEVICE void scorePages(const Scoring& s) {
   using Page = CommvqPage<STAGES>;
@@ -274,19 +272,19 @@ template <int D, int STAGES> DEVICE void scorePages(const Scoring& s) {
   const uint4 packed = *(reinterpret_cast<const uint4*>(s.sequences) + blockIdx.z);   // as Sequence
   const int begin = blockIdx.x * s.pagesPerSplit, end = min(begin + (int)s.pagesPerSplit, (int)packed.y);
   if (begin >= end) return;
-  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, row = lane >> 2, quad = lane & 3;
+  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, warps = blockDim.x / 32, row = lane >> 2, quad = lane & 3;
   const int kvHead = blockIdx.y / s.scoredBlocks, kvHeads = gridDim.y / s.scoredBlocks;
   const int firstHead = blockIdx.y % s.scoredBlocks * SCORED_HEADS;
 
   const u32 memory = sharedAddress(dynamicMemory), rows = (memory + Memory::ROWS_AFTER + 8191) & ~8191u;
   const u8* table = s.keys + (size_t)kvHead * Table::BYTES;
-  for (int at = 16 * threadIdx.x; at < Table::LANES_AT; at += 16 * 32 * SCORING_WARPS) copyAhead(rows + at, table + at);
-  for (int at = 16 * threadIdx.x; at < PlaceTurns<D>::BYTES; at += 16 * 32 * SCORING_WARPS) {
+  for (int at = 16 * threadIdx.x; at < Table::LANES_AT; at += 16 * (int)blockDim.x) copyAhead(rows + at, table + at);
+  for (int at = 16 * threadIdx.x; at < PlaceTurns<D>::BYTES; at += 16 * (int)blockDim.x) {
     copyAhead(memory + at, s.placeTurns + at);
   }
   endCopies();
   float2* queries = reinterpret_cast<float2*>(dynamicMemory + Memory::QUERIES_AT);   // (8 heads, D / 2)
-  for (int i = threadIdx.x; i < SCORED_HEADS * (D / 2); i += 32 * SCORING_WARPS) {
+  for (int i = threadIdx.x; i < SCORED_HEADS * (D / 2); i += blockDim.x) {
     const int head = firstHead + i / (D / 2), pair = i % (D / 2);
     const size_t at = ((size_t)blockIdx.z * kvHeads + kvHead) * s.sharing + head;
     const bool there = head < s.sharing;
@@ -313,11 +311,11 @@ template <int D, int STAGES> DEVICE void scorePages(const Scoring& s) {
   };
   const u8* page = pageAt(begin + warp);
   if (page != nullptr) fetch(page, row);
-  const u8* next = pageAt(begin + warp + SCORING_WARPS);
+  const u8* next = pageAt(begin + warp + warps);
 
 #pragma unroll 1
-  for (int number = begin + warp; number < end; number += SCORING_WARPS) {
-    const u8* following = pageAt(number + 2 * SCORING_WARPS);
+  for (int number = begin + warp; number < end; number += warps) {
+    const u8* following = pageAt(number + 2 * warps);
     const u32 position = __ldg(reinterpret_cast<const u32*>(page + Page::POSITION_AT));
     const u32 turn = min((position - s.firstPosition) / PAGE_TOKENS, s.turnPages - 1);
     TurnedQueries<D> turned;
@@ -327,9 +325,10 @@ template <int D, int STAGES> DEVICE void scorePages(const Scoring& s) {
                               s.sharing, s.heads};
 #pragma unroll 1
     for (int tile = 0; tile < PAGE_TILES; tile++) {
-      KeySum<D, STAGES> keys[2];
-#pragma unroll
+      KeySum<D, STAGES> first, keys;   // of rows 0-7 and 8-15
+#pragma unroll 1                       // instructions of one are many already
       for (int half = 0; half < 2; half++) {
+        first = keys;
         const int token = TILE_TOKENS * tile + 8 * half + row;
         u32 codes[Page::KEY_WORDS];
 #pragma unroll
@@ -340,15 +339,15 @@ template <int D, int STAGES> DEVICE void scorePages(const Scoring& s) {
         } else if (next != nullptr) {
           fetch(next, row);
         }
-        keys[half].of(codes, near, far);
-        keys[half].inOrder(exchanged);
+        keys.of(codes, near, far);
+        keys.inOrder(exchanged);
         const float scale = toFloat((u16)(codes[Page::KEY_WORDS - 1] >> 16)) * factor;
-        constants.turn(keys[half], scale, memory + token * PlaceTurns<D>::STRIDE + 16 * quad);
+        constants.turn(keys, scale, memory + token * PlaceTurns<D>::STRIDE + 16 * quad);
       }
       float scores[4] = {0.f, 0.f, 0.f, 0.f};
 #pragma unroll
       for (int i = 0; i < D / 16; i++) {
-        multiplyTiles(scores, keys[0].x[i], keys[1].x[i], keys[0].y[i], keys[1].y[i], turned.x[i], turned.y[i]);
+        multiplyTiles(scores, first.x[i], keys.x[i], first.y[i], keys.y[i], turned.x[i], turned.y[i]);
       }
       writer.write(tile, row, scores, s.scale);
     }
@@ -611,9 +610,10 @@ template <int D, int STAGES> DEVICE void attendCommvq(const Attention& a, const 
   heads.addSumsOfLanes();
   if (begin < end) mixRows<D, STAGES>(work, mixing, totals, heads);
   __syncthreads();   // bins become room for outputs
-  leaveEight<D>(heads, warp, lane, block, reinterpret_cast<float*>(dynamicMemory));
+  float* outputs = reinterpret_cast<float*>(dynamicMemory);
+  leaveEight<D>(heads, warp, lane, block, outputs);
   __syncthreads();
-  finish<D, Eight::HEADS>(a, work, block, reinterpret_cast<float*>(dynamicMemory));
+  finish(a, work, block, PlainOutputs<D, Eight::HEADS>{outputs, a.outputs + work.row(a) * D});
 }
 
 // What codes of a page stand for, number by number, for whoever makes halves of them again.

@@ -41,6 +41,15 @@ public record CommvqFormat(int bits, CommvqModel model) implements PageFormat {
     return new CodebookTables(headDim, CommvqProfile.stages(bits, headDim));
   }
 
+  /** Refuses a device whose blocks have less shared memory than codebooks take there. */
+  void requireShared(Device device, int bytes) {
+    if (bytes > device.sharedBytes()) {
+      throw new DeviceRefusal(
+          "%s has %,d bytes of shared memory for a block; pages of %s take %,d"
+              .formatted(device.name(), device.sharedBytes(), this, bytes));
+    }
+  }
+
   @Override
   public int pageBytes(int headDim) {
     return page(headDim).bytes();
@@ -75,6 +84,11 @@ public record CommvqFormat(int bits, CommvqModel model) implements PageFormat {
   /** Rows of prompts are attended to one by one. */
   @Override
   public boolean readsPrompts(int headDim) {
+    return false;
+  }
+
+  @Override
+  public boolean isPackedByPosition() {
     return false;
   }
 

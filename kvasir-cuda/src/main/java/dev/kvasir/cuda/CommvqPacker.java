@@ -57,6 +57,7 @@ final class CommvqPacker implements PagePacker {
     String names = "%s_d%d".formatted(format.kernelName(), headDim);
     this.prepare = new Launch(module.kernel("prepare_" + names), ARGUMENT_BYTES).block(headDim / 2);
     Kernel searching = module.kernel("search_" + names);
+    format.requireShared(context.device(), searchedBytes());
     searching.allowSharedBytes(searchedBytes());
     this.search =
         new Launch(searching, ARGUMENT_BYTES).block(THREADS).shared(searchedBytes());

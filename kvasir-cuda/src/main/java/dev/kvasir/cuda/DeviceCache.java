@@ -140,7 +140,7 @@ public final class DeviceCache implements KvCache {
 
   @Override
   public boolean readsPromptsAsStored() {
-    return true;
+    return home.kind().format().isPackedByPosition();
   }
 
   @Override

@@ -47,6 +47,11 @@ public sealed interface PageFormat
   /** Whether there is a kernel that reads many rows of a prompt at once. */
   boolean readsPrompts(int headDim);
 
+  /** Whether the host packs such a cache by position alone, since it reads prompts as stored. */
+  default boolean isPackedByPosition() {
+    return true;
+  }
+
   /** Shared memory of a warp beside its ring. */
   default int warpBytes() {
     return 0;
