@@ -156,8 +156,7 @@ final class DeviceDecoder implements AutoCloseable {
 
   /** Begins a run of so many rows, which are added to it next. */
   void beginRun(SequencePages sequence, int position, int count) {
-    runs.add(
-        rows, count, position, table.entries(), sequence.packedPages(), pages.kind().sinks());
+    runs.add(rows, count, position, table.entries(), sequence.packedPages(), pages.kind().sinks());
     sequence.list(table, position + count);
   }
 
@@ -233,10 +232,7 @@ final class DeviceDecoder implements AutoCloseable {
       pages.attention().attend(stream, queries.address(), mixed.address(), false);
     }
     if (runs.count() > 0) {
-      pages
-          .prompts()
-          .orElseThrow()
-          .read(stream, runs, runBlocks(), table, offsets, queries, mixed);
+      pages.prompts().orElseThrow().read(stream, runs, runBlocks(), table, offsets, queries, mixed);
     }
   }
 

@@ -131,7 +131,8 @@ final class DeviceRoom implements AutoCloseable {
         new PagePacker.Layers(
             config.layers(), halves.layerStride(), stride(packed), stride(tables));
     PagePacker packer = format.packer(module, stream, kind, config.attentionShape());
-    PageMoves moves = new PageMoves(
+    PageMoves moves =
+        new PageMoves(
             context,
             stream,
             packer,

@@ -4,7 +4,8 @@ package dev.kvasir.cuda;
  * Packs full pages of halves, and makes halves of packed ones again; launches without a wait.
  *
  * <p>Pairs lie on the device, two u64 for each page: the address of the page of halves, and that of
- * the packed one, both of the first layer and KV head. Two pages that follow each other are a block.
+ * the packed one, both of the first layer and KV head. Two pages that follow each other are a
+ * block.
  */
 public interface PagePacker extends AutoCloseable {
   /**

@@ -78,8 +78,8 @@ final class PagePool implements AutoCloseable {
    * @throws dev.kvasir.memory.MemoryFullException where the pool of all sequences has not as many
    *     bytes
    * @throws DeviceRefusal where the device has not
-   * @throws IllegalStateException where the pool is closed: a step takes its pages before it has the
-   *     lock, so whoever closes the engine may come between; nothing has changed in any case
+   * @throws IllegalStateException where the pool is closed: a step takes its pages before it has
+   *     the lock, so whoever closes the engine may come between; nothing has changed in any case
    */
   long[] take(int count) {
     bytes.take(count * bytesOfAll());
@@ -194,7 +194,8 @@ final class PagePool implements AutoCloseable {
   @Override
   public synchronized void close() {
     closed = true;
-    AutoCloseable[] all = slabs.values().stream().map(slab -> slab.memory).toArray(AutoCloseable[]::new);
+    AutoCloseable[] all =
+        slabs.values().stream().map(slab -> slab.memory).toArray(AutoCloseable[]::new);
     slabs.clear();
     open.clear();
     Closing.all(all);

@@ -66,8 +66,7 @@ public final class PageTable implements AutoCloseable {
    * @param lastTokens that the last page of halves has in it
    * @param tables entries of what the sequence has beside its pages
    */
-  void addSequence(
-      long[] full, int packedPages, int halfPages, int lastTokens, long[] tables) {
+  void addSequence(long[] full, int packedPages, int halfPages, int lastTokens, long[] tables) {
     addSequence();
     sequences[FIELDS * (sequenceCount - 1) + PACKED_PAGES] = packedPages;
     sequences[FIELDS * (sequenceCount - 1) + HALF_PAGES] = halfPages;

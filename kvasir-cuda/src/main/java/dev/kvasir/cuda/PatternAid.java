@@ -31,8 +31,7 @@ final class PatternAid implements AttentionAid {
   PatternAid(KernelModule module, Stream stream, AttentionShape shape, int mostSequences) {
     this.shape = shape;
     long heads = (long) mostSequences * shape.queryHeads();
-    this.scores =
-        module.context().allocate(heads * PatternPage.MOST_PATTERNS * Float.BYTES);
+    this.scores = module.context().allocate(heads * PatternPage.MOST_PATTERNS * Float.BYTES);
     this.mixed = module.context().allocate(heads * outputs(shape.headDim()) * Float.BYTES);
     scores.fill(stream, (byte) 0); // also where no pattern is: pages to measure with name any
     this.score = launch(module.kernel("score_patterns_d" + shape.headDim()));

@@ -80,9 +80,7 @@ record PatternFormat(int bits, int patterns, boolean grows, double alpha) implem
 
   /** Of a value's range that may be left at the most. */
   double largestRatio(int headDim) {
-    return alpha < 1
-        ? FlatteningGate.largestRatio(headDim, alpha)
-        : Double.POSITIVE_INFINITY;
+    return alpha < 1 ? FlatteningGate.largestRatio(headDim, alpha) : Double.POSITIVE_INFINITY;
   }
 
   @Override

@@ -11,9 +11,9 @@ import java.lang.foreign.MemorySegment;
 import java.util.stream.IntStream;
 
 /**
- * Finds the patterns of a sequence's first blocks, once a sequence: samples of their keys and values
- * are read back from the device, layer by layer, the host's k-means finds their centres, and those
- * are brought to the device.
+ * Finds the patterns of a sequence's first blocks, once a sequence: samples of their keys and
+ * values are read back from the device, layer by layer, the host's k-means finds their centres, and
+ * those are brought to the device.
  */
 final class PatternMine {
   /** Vectors of a head at the most; of longer runs, every so-manieth one, as on the host. */
@@ -116,8 +116,7 @@ final class PatternMine {
       for (int p = first; p < Math.min(count, first + PatternPage.BANK_PATTERNS); p++) {
         long at = head + PatternPage.patternAt(dim, i % 2, p);
         for (int c = 0; c < dim; c++) {
-          bank.set(
-              JAVA_SHORT, at + 2L * c, Float.floatToFloat16(patterns[i][p * dim + c]));
+          bank.set(JAVA_SHORT, at + 2L * c, Float.floatToFloat16(patterns[i][p * dim + c]));
         }
       }
     }

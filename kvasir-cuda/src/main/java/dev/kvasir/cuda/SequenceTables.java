@@ -69,7 +69,9 @@ interface SequenceTables {
   /** The same of blocks that are packed already. */
   long[] toUnpack(int blocks);
 
-  /** As a {@link PageTable} names them: addresses, and in the lower bits what is in each, less one. */
+  /**
+   * As a {@link PageTable} names them: addresses, and in the lower bits what is in each, less one.
+   */
   long[] entries();
 
   /** A copy, since both may go on in their own ways. */

@@ -29,8 +29,7 @@ record Tiling(int warps, int stages) {
     boolean large = !format.isPacked() && unit >= LARGE_UNIT_BYTES;
     return units >= MANY && !large
         ? fitting(mostWarps, room, unit, format.warpBytes(), 2)
-        : fitting(
-            Math.min(mostWarps, FEW_WARPS), room, unit, format.warpBytes(), large ? 2 : 3);
+        : fitting(Math.min(mostWarps, FEW_WARPS), room, unit, format.warpBytes(), large ? 2 : 3);
   }
 
   private static Tiling fitting(int mostWarps, int room, int unit, int beside, int mostStages) {

@@ -235,8 +235,7 @@ class CudaEngineTest {
   }
 
   @ParameterizedTest
-  @ValueSource(
-      strings = {"fp16", "kivi:2", "kivi:2,sinks=16", "patternkv:2,rope=static,sinks=16"})
+  @ValueSource(strings = {"fp16", "kivi:2", "kivi:2,sinks=16", "patternkv:2,rope=static,sinks=16"})
   void forksGoOnAsIfEachHadReadAllByItself(String spec) {
     int[] tokens = random(700);
     try (KvCache first = cache(spec);
@@ -260,8 +259,7 @@ class CudaEngineTest {
   }
 
   @ParameterizedTest
-  @ValueSource(
-      strings = {"fp16", "kivi:2", "kivi:2,sinks=16", "patternkv:2,rope=static,sinks=16"})
+  @ValueSource(strings = {"fp16", "kivi:2", "kivi:2,sinks=16", "patternkv:2,rope=static,sinks=16"})
   void aTextThatIsForgottenTakesNothing(String spec) {
     try (KvCache cache = cache(spec)) {
       logits(engine, cache, random(700));

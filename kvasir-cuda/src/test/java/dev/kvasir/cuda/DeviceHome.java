@@ -55,8 +55,7 @@ final class DeviceHome {
 
   private PagePool pool(int headBytes) {
     long pageBytes = (long) shape.kvHeads() * headBytes;
-    return device.keep(
-        new PagePool(device.context, MemoryPool.unlimited(), layers, pageBytes));
+    return device.keep(new PagePool(device.context, MemoryPool.unlimited(), layers, pageBytes));
   }
 
   DeviceCache newCache() {

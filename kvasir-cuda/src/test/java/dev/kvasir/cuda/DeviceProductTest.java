@@ -21,6 +21,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** Products with weights of every type, and their rows one by one, against double precision. */
 class DeviceProductTest extends OnDevice {
   private static final int COLUMNS = 768; // three of its groups of columns for a warp
+
   static Stream<Arguments> products() {
     return WeightTilesTest.types()
         .flatMap(

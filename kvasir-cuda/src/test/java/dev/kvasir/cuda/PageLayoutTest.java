@@ -80,8 +80,7 @@ class PageLayoutTest {
     assertThat(codes.asSlice(0, keyBytes).mismatch(all.asSlice(0, keyBytes))).isEqualTo(-1);
     assertThat(page.labelAt(0, 0)).isEqualTo(keyBytes);
     assertThat(page.labelAt(1, TOKENS - 1)).isEqualTo(bytes - 1);
-    assertThat(codes.get(ValueLayout.JAVA_BYTE, keyBytes))
-        .isEqualTo(numbered[keyBytes + TOKENS]);
+    assertThat(codes.get(ValueLayout.JAVA_BYTE, keyBytes)).isEqualTo(numbered[keyBytes + TOKENS]);
     assertThat(codes.byteSize()).isEqualTo(page.codes().bytes());
   }
 

@@ -159,7 +159,8 @@ class PatternPagesTest extends OnDevice {
         for (int i = 0; i < patterns.length; i++) {
           int pattern = i / dim;
           float found =
-              layout().pattern(banks.get(pattern / PatternPage.BANK_PATTERNS), side, pattern, i % dim);
+              layout()
+                  .pattern(banks.get(pattern / PatternPage.BANK_PATTERNS), side, pattern, i % dim);
           assertThat(found).as("pattern %d of side %d", pattern, side).isEqualTo(patterns[i]);
         }
         float[] residuals = residuals(layer, head, block, side, chosen, patterns);
@@ -209,7 +210,8 @@ class PatternPagesTest extends OnDevice {
             float pattern =
                 label == PatternPage.NONE
                     ? 0
-                    : layout().pattern(banks.get(label / PatternPage.BANK_PATTERNS), side, label, c);
+                    : layout()
+                        .pattern(banks.get(label / PatternPage.BANK_PATTERNS), side, label, c);
             out[(sinks + page * TOKENS + token) * dim + c] = residual + pattern;
           }
         }
@@ -342,12 +344,10 @@ class PatternPagesTest extends OnDevice {
           MemorySegment page = twins.home.read(at, layout.bytes());
           for (int c = 0; c < shape.headDim(); c++) {
             int within = (int) (place & TOKENS - 1);
-            int offset =
-                i % 2 == 0 ? layout.keyOffset(within, c) : layout.valueOffset(within, c);
+            int offset = i % 2 == 0 ? layout.keyOffset(within, c) : layout.valueOffset(within, c);
             assertThat(page.get(JAVA_SHORT_UNALIGNED, offset))
                 .isEqualTo(
-                    Float.floatToFloat16(
-                        wanted[i][(twins.sinks + token) * shape.headDim() + c]));
+                    Float.floatToFloat16(wanted[i][(twins.sinks + token) * shape.headDim() + c]));
           }
         }
       }

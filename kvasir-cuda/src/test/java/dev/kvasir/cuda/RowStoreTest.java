@@ -152,8 +152,7 @@ class RowStoreTest extends OnDevice {
   @Test
   void groupsThatPagesCannotHoldAreRefused() {
     AttentionShape shape = new AttentionShape(4, 2, 128);
-    assertThatThrownBy(
-            () -> new UniformPacker(device.module, PageFormat.KIVI2, shape, 256, 128))
+    assertThatThrownBy(() -> new UniformPacker(device.module, PageFormat.KIVI2, shape, 256, 128))
         .isInstanceOf(DeviceRefusal.class)
         .hasMessageContaining("256 tokens")
         .hasMessageContaining("32, 64 or 128");
