@@ -158,8 +158,7 @@ final class GpuBench implements Callable<Integer> {
         Stream stream = Stream.open()) {
       for (GpuShape shape : shapes) {
         try (GpuTimes times = new GpuTimes(context, module, stream, shape)) {
-          List<PageKind> own =
-              kinds.stream().map(kind -> GpuCodebooks.with(kind, shape)).toList();
+          List<PageKind> own = kinds.stream().map(kind -> GpuCodebooks.with(kind, shape)).toList();
           show(shape, times.measure(own, rounds), others.get(shape));
         }
       }

@@ -33,11 +33,7 @@ final class GpuCodebooks {
   /** For all layers of a model. */
   static PageKind with(PageKind kind, ModelConfig config) {
     return with(
-        kind,
-        config.attentionShape(),
-        config.layers(),
-        config.rotation(),
-        config.contextLength());
+        kind, config.attentionShape(), config.layers(), config.rotation(), config.contextLength());
   }
 
   private static PageKind with(
@@ -47,7 +43,8 @@ final class GpuCodebooks {
     }
     ModelCodebooks books = RandomCodebooks.model(heads, layers, commvq.bits(), rotation);
     CommvqModel model =
-        new CommvqModel(books, kind.sinks(), positions, BEAM, KernelChoice.ofThisProcess().kernels());
+        new CommvqModel(
+            books, kind.sinks(), positions, BEAM, KernelChoice.ofThisProcess().kernels());
     return new PageKind(
         new CommvqFormat(commvq.bits(), model), kind.group(), kind.window(), kind.sinks());
   }

@@ -129,8 +129,7 @@ record CodebookPage(int stages) {
 
   private static void put(MemorySegment page, int bit, int bits) {
     int at = bit / Integer.SIZE * Integer.BYTES;
-    page.set(
-        JAVA_INT_UNALIGNED, at, page.get(JAVA_INT_UNALIGNED, at) | bits << bit % Integer.SIZE);
+    page.set(JAVA_INT_UNALIGNED, at, page.get(JAVA_INT_UNALIGNED, at) | bits << bit % Integer.SIZE);
   }
 
   /**

@@ -19,11 +19,11 @@ import java.lang.foreign.MemorySegment;
  * values   (bins / 16 + 1) times (headDim / 16) chunks, as values of 16 tokens lie in a page of halves
  * </pre>
  *
- * A row of keys has for each quad of a warp 16 bytes, x and y of eight pairs; with 128 channels they
- * are followed by those of eight further pairs of each, with 64 by the same again: two tokens that a
- * warp reads at once take different halves. Units are divided by a power of two, which scales are
- * multiplied by, so that both are halves of ordinary size. Bins are (sets / 8, 64 rows, 8 sets); the
- * first row behind them is the mean.
+ * A row of keys has for each quad of a warp 16 bytes, x and y of eight pairs; with 128 channels
+ * they are followed by those of eight further pairs of each, with 64 by the same again: two tokens
+ * that a warp reads at once take different halves. Units are divided by a power of two, which
+ * scales are multiplied by, so that both are halves of ordinary size. Bins are (sets / 8, 64 rows,
+ * 8 sets); the first row behind them is the mean.
  */
 record CodebookTables(int headDim, int stages) {
   private static final int ROWS = FixedRows.ROWS;
@@ -102,7 +102,8 @@ record CodebookTables(int headDim, int stages) {
     }
     float factor = factor(rows.units());
     for (int pair = 0; pair < headDim / 2; pair++) {
-      int at = rowBytes() + Short.BYTES * (pair / lanePairs() * 3 * lanePairs() + pair % lanePairs());
+      int at =
+          rowBytes() + Short.BYTES * (pair / lanePairs() * 3 * lanePairs() + pair % lanePairs());
       putHalf(to, at, rows.units()[pair] / factor);
       putHalf(to, at + Short.BYTES * lanePairs(), rows.mean()[pair]);
       putHalf(to, at + 2 * Short.BYTES * lanePairs(), rows.mean()[pairs + pair]);
@@ -161,18 +162,15 @@ record CodebookTables(int headDim, int stages) {
   }
 
   /**
-   * Cosines and sines of places on a page as halves, as lanes read them: (64 tokens, headDim / 32, 4
-   * quads) times four cosines and four sines.
+   * Cosines and sines of places on a page as halves, as lanes read them: (64 tokens, headDim / 32,
+   * 4 quads) times four cosines and four sines.
    */
   void putTurns(TurnTable table, MemorySegment to) {
     for (int token = 0; token < HalfPage.TOKENS; token++) {
       for (int pair = 0; pair < headDim / 2; pair++) {
         int own = pair % lanePairs();
         int at =
-            token * turnStride()
-                + own / 4 * 64
-                + pair / lanePairs() * 16
-                + Short.BYTES * (own % 4);
+            token * turnStride() + own / 4 * 64 + pair / lanePairs() * 16 + Short.BYTES * (own % 4);
         putHalf(to, at, table.cosines()[token * table.pairs() + pair]);
         putHalf(to, at + 4 * Short.BYTES, table.sines()[token * table.pairs() + pair]);
       }

@@ -59,8 +59,7 @@ final class CommvqPacker implements PagePacker {
     Kernel searching = module.kernel("search_" + names);
     format.requireShared(context.device(), searchedBytes());
     searching.allowSharedBytes(searchedBytes());
-    this.search =
-        new Launch(searching, ARGUMENT_BYTES).block(THREADS).shared(searchedBytes());
+    this.search = new Launch(searching, ARGUMENT_BYTES).block(THREADS).shared(searchedBytes());
     this.write = new Launch(module.kernel("write_" + names), ARGUMENT_BYTES).block(THREADS);
     this.unpack =
         new Launch(

@@ -10,9 +10,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Scores of keys that are sums of codebook rows, as weights for the kernel of outputs: for each page
- * and up to four heads 64 times four halves, held against the largest score of their 16 tokens, and
- * those largest.
+ * Scores of keys that are sums of codebook rows, as weights for the kernel of outputs: for each
+ * page and up to four heads 64 times four halves, held against the largest score of their 16
+ * tokens, and those largest.
  *
  * <p>Its argument, with the offsets of commvq.cuh:
  *

@@ -8,8 +8,7 @@ import java.util.SortedSet;
  * are halves in any case, and so are its sinks. A format says here what its kernels take; {@link
  * PageKind} says which caches it serves.
  */
-public sealed interface PageFormat
-    permits CommvqFormat, HalfFormat, PatternFormat, UniformFormat {
+public sealed interface PageFormat permits CommvqFormat, HalfFormat, PatternFormat, UniformFormat {
   /** Halves. */
   PageFormat FP16 = new HalfFormat();
 

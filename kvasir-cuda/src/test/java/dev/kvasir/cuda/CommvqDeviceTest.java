@@ -70,7 +70,8 @@ class CommvqDeviceTest {
       this.sinks = sinks;
       this.books = RandomCodebooks.of(1, shape.kvHeads(), shape.headDim(), bits, ropes);
       this.format =
-          new CommvqFormat(bits, new CommvqModel(books, sinks, 1 << 17, bits == 1 ? 4 : 2, kernels));
+          new CommvqFormat(
+              bits, new CommvqModel(books, sinks, 1 << 17, bits == 1 ? 4 : 2, kernels));
       this.layout = format.page(shape.headDim());
       this.table = device.keep(new PageTable(device.context, sequences, 4096));
       this.store = new RowStore(device.module, shape);
@@ -101,7 +102,8 @@ class CommvqDeviceTest {
 
     private void fill(MemorySegment page, int position) {
       for (int token = 0; token < TOKENS; token++) {
-        layout.putScales(page, token, half(3 + 6 * random.nextFloat()), half(1 + random.nextFloat()));
+        layout.putScales(
+            page, token, half(3 + 6 * random.nextFloat()), half(1 + random.nextFloat()));
         for (int set = 0; set < layout.sets(); set++) {
           layout.putKeyIndex(page, token, set, random.nextInt(64));
           layout.putValueIndex(page, token, set, random.nextInt(64));
@@ -120,8 +122,7 @@ class CommvqDeviceTest {
       int width = shape.kvHeads() * dim;
       for (int first = 0; first < tokens; first += TOKENS) {
         int count = Math.min(TOKENS, tokens - first);
-        DeviceMemory page =
-            device.memory((long) shape.kvHeads() * new HalfPage(dim).bytes());
+        DeviceMemory page = device.memory((long) shape.kvHeads() * new HalfPage(dim).bytes());
         page.fill(device.stream, (byte) 0xFF);
         short[] keyRows = new short[count * width];
         short[] valueRows = new short[count * width];
@@ -154,8 +155,12 @@ class CommvqDeviceTest {
       for (int s = 0; s < keys.size(); s++) {
         for (int head = 0; head < shape.queryHeads(); head++) {
           int kvHead = head / shape.queriesPerKvHead();
-          attend(queries, (s * shape.queryHeads() + head) * dim, keys.get(s)[kvHead],
-              values.get(s)[kvHead], out);
+          attend(
+              queries,
+              (s * shape.queryHeads() + head) * dim,
+              keys.get(s)[kvHead],
+              values.get(s)[kvHead],
+              out);
         }
       }
       return out;
@@ -231,16 +236,21 @@ class CommvqDeviceTest {
       books.rotation().turn(key, to, dim, 1, layout.position(page) + token);
       for (int c = 0; c < dim; c++) {
         value[to + c] =
-            rows.valueMeans().get(head)[c]
-                + (float) (layout.valueScale(page, token) * mixed[c]);
+            rows.valueMeans().get(head)[c] + (float) (layout.valueScale(page, token) * mixed[c]);
       }
     }
   }
 
   @ParameterizedTest
   @CsvSource({
-    "1, 64, 8, 2, 0", "2, 64, 8, 2, 16", "1, 128, 8, 2, 16", "2, 128, 8, 2, 0", "1, 128, 6, 2, 5",
-    "1, 128, 10, 2, 0", "2, 64, 3, 3, 0", "1, 64, 18, 2, 16"
+    "1, 64, 8, 2, 0",
+    "2, 64, 8, 2, 16",
+    "1, 128, 8, 2, 16",
+    "2, 128, 8, 2, 0",
+    "1, 128, 6, 2, 5",
+    "1, 128, 10, 2, 0",
+    "2, 64, 3, 3, 0",
+    "1, 64, 18, 2, 16"
   })
   void pagesAreAttendedToAsInDoublePrecision(
       int bits, int headDim, int queryHeads, int kvHeads, int sinks) {
@@ -275,8 +285,7 @@ class CommvqDeviceTest {
     DeviceMemory from = device.upload(halves(queries));
     DeviceMemory to = device.memory(2L * queries.length);
     try (PagedAttention attention =
-        new PagedAttention(
-            device.module, device.stream, batch.format, shape, batch.keys.size())) {
+        new PagedAttention(device.module, device.stream, batch.format, shape, batch.keys.size())) {
       attention.plan(batch.table);
       for (boolean early : List.of(false, true)) {
         to.fill(device.stream, (byte) 0xFF);
@@ -303,14 +312,18 @@ class CommvqDeviceTest {
 
   @ParameterizedTest
   @CsvSource({
-    "1, 64, 4, 0", "2, 64, 2, 16", "1, 128, 4, 16", "2, 128, 2, 4000", "1, 64, 1, 16", "1, 128, 3, 0"
+    "1, 64, 4, 0",
+    "2, 64, 2, 16",
+    "1, 128, 4, 16",
+    "2, 128, 2, 4000",
+    "1, 64, 1, 16",
+    "1, 128, 3, 0"
   })
   void blocksArePackedToTheBitsOfTheHost(int bits, int headDim, int beam, int position) {
     int kvHeads = 3;
     int layers = 2;
     AttentionShape shape = new AttentionShape(kvHeads, kvHeads, headDim);
-    ModelCodebooks books =
-        RandomCodebooks.of(layers, kvHeads, headDim, bits, RopeLayout.HALVES);
+    ModelCodebooks books = RandomCodebooks.of(layers, kvHeads, headDim, bits, RopeLayout.HALVES);
     CommvqFormat format =
         new CommvqFormat(bits, new CommvqModel(books, position % 64, 8192, beam, kernels));
     CodebookPage layout = format.page(headDim);
@@ -344,8 +357,7 @@ class CommvqDeviceTest {
     }
     list.setAtIndex(JAVA_LONG, 4, position);
     DeviceMemory pairs = device.upload(list);
-    PagePacker.Layers strides =
-        new PagePacker.Layers(layers, 2 * halfBytes, 2 * packedBytes, 0);
+    PagePacker.Layers strides = new PagePacker.Layers(layers, 2 * halfBytes, 2 * packedBytes, 0);
     MemorySegment found;
     MemorySegment again;
     try (PagePacker packer =
@@ -397,8 +409,7 @@ class CommvqDeviceTest {
         }
         others += layout.keyScale(page, place) == keyScales[token] ? 0 : 1;
         others += layout.valueScale(page, place) == valueScales[token] ? 0 : 1;
-        assertThat(layout.position(page))
-            .isEqualTo(wanted.position() + token / TOKENS * TOKENS);
+        assertThat(layout.position(page)).isEqualTo(wanted.position() + token / TOKENS * TOKENS);
       }
     }
     assertThat(others).as("indices and scales that are not the host's").isZero();

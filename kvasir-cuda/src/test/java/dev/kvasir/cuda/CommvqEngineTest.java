@@ -110,8 +110,7 @@ class CommvqEngineTest {
 
   @Test
   void withoutCodebooksOneSentenceSaysHowToGetThem() {
-    assertThatThrownBy(
-            () -> engine.newCache(CacheSpec.parse("commvq:1"), Optional.empty(), 100))
+    assertThatThrownBy(() -> engine.newCache(CacheSpec.parse("commvq:1"), Optional.empty(), 100))
         .isInstanceOf(InvalidInputException.class)
         .hasMessageContaining("needs codebooks")
         .hasMessageContaining("kvasir calibrate");

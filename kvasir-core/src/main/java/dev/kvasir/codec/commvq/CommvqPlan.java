@@ -24,8 +24,7 @@ import java.util.TreeSet;
  * @param beam see {@link CommvqCodec}
  * @param reading the way to read keys, as typed {@code scores=}
  */
-public record CommvqPlan(
-    String spec, int bits, int window, int sinks, int beam, KeyReading reading)
+public record CommvqPlan(String spec, int bits, int window, int sinks, int beam, KeyReading reading)
     implements CachePlan {
   static final SortedSet<Integer> BITS = new TreeSet<>(Set.of(1, 2, 3, 4));
   private static final int DEFAULT_WINDOW = 128;
