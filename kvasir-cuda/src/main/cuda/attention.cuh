@@ -9,6 +9,10 @@ struct Sequence {
   u32 packedPages;
   u32 halfPages;
   u32 tablePages;          // of what the sequence has beside its pages; they follow those of halves
+
+  // Where pages shrink, these are pages of four bits, in the lower half, and of two bits behind them.
+  DEVICE u32 fours() const { return tablePages & 0xffff; }
+  DEVICE u32 twos() const { return tablePages >> 16; }
 };
 
 // dev.kvasir.cuda.PagedAttention has the same fields in the same order.
@@ -31,6 +35,8 @@ struct Attention {
   u32 early;               // whether this kernel was let in before the one ahead had ended
   const void* tables;      // what a format reads beside pages
   void* collected;         // what it writes beside outputs
+  u64 fourOffset;          // of this layer's pages of four bits, where pages shrink
+  u64 twoOffset;           // of two
 };
 
 // grid (splits, KV heads * headBlocks, sequences)
@@ -40,7 +46,8 @@ struct Work {
   int kvHead, firstHead, heads;
   int split, splits;
 
-  DEVICE explicit Work(const Attention& a) {
+  // narrow: whether there are packed pages behind those of halves too
+  DEVICE explicit Work(const Attention& a, bool narrow = false) {
     const uint4 s = *(reinterpret_cast<const uint4*>(a.sequences) + blockIdx.z);
     sequence = Sequence{s.x, s.y, s.z, s.w};
     entries = a.table + sequence.firstEntry;
@@ -48,7 +55,8 @@ struct Work {
     firstHead = blockIdx.y % a.headBlocks * a.heads;
     heads = min(a.heads, a.sharing - firstHead);
     split = blockIdx.x;
-    splits = min(gridDim.x, (sequence.packedPages + sequence.halfPages + a.pagesPerSplit - 1) / a.pagesPerSplit);
+    const u32 pages = sequence.packedPages + sequence.halfPages + (narrow ? sequence.fours() + sequence.twos() : 0);
+    splits = min(gridDim.x, (pages + a.pagesPerSplit - 1) / a.pagesPerSplit);
   }
 
   DEVICE bool none() const { return split >= splits; }

@@ -5,6 +5,7 @@
 #include "products.cuh"
 #include "prompt.cuh"
 #include "store.cuh"
+#include "widths.cuh"
 
 #define HALVES(D)                                                                                                      \
   extern "C" __global__ void __launch_bounds__(512, 1) attend_fp16_d##D(const __grid_constant__ Attention a) {          \
@@ -17,7 +18,7 @@
 #define PACKED(BITS, D)                                                                                                \
   extern "C" __global__ void __launch_bounds__(256) pack_kivi##BITS##_d##D(                                             \
       const Packing* packings, u64 halfStride, u64 packedStride, u32 keyGroup, u32 valueGroup) {                        \
-    packPage<BITS, D>(packings, halfStride, packedStride, keyGroup, valueGroup);                                       \
+    packPage<StepSpan<BITS>, D>(packings, halfStride, packedStride, keyGroup, valueGroup);                             \
   }                                                                                                                    \
   extern "C" __global__ void __launch_bounds__(256) unpack_kivi##BITS##_d##D(                                           \
       const Packing* packings, u64 halfStride, u64 packedStride) {                                                     \
@@ -74,6 +75,35 @@ ATTEND(4, 64, 2, 256) ATTEND(4, 96, 2, 256) ATTEND(4, 128, 2, 256)
 
 PATTERNS(2, 64) PATTERNS(2, 128) PATTERNS(4, 64) PATTERNS(4, 128)
 PATTERN_TABLES(64) PATTERN_TABLES(128)
+
+// Pages whose codes shrink. born: coded to their width; shrunk: as codes of 16 bits that have become narrower.
+#define WIDTH(BITS, D)                                                                                                 \
+  extern "C" __global__ void __launch_bounds__(256) born_width##BITS##_d##D(                                            \
+      const Packing* packings, u64 halfStride, u64 packedStride, u32 keyGroup, u32 valueGroup) {                        \
+    packPage<ThirdSpan<BITS, false>, D>(packings, halfStride, packedStride, keyGroup, valueGroup);                     \
+  }                                                                                                                    \
+  extern "C" __global__ void __launch_bounds__(256) shrunk_width##BITS##_d##D(                                          \
+      const Packing* packings, u64 halfStride, u64 packedStride, u32 keyGroup, u32 valueGroup) {                        \
+    packPage<ThirdSpan<BITS, true>, D>(packings, halfStride, packedStride, keyGroup, valueGroup);                      \
+  }                                                                                                                    \
+  extern "C" __global__ void __launch_bounds__(256) unpack_width##BITS##_d##D(                                          \
+      const Packing* packings, u64 halfStride, u64 packedStride) {                                                     \
+    unpackPage<BITS, D>(packings, halfStride, packedStride, thirdUnit<BITS>());                                        \
+  }
+
+#define NARROW(FROM, TO, D)                                                                                            \
+  extern "C" __global__ void __launch_bounds__(256) narrow_width##FROM##_width##TO##_d##D(                              \
+      const Packing* packings, u64 fromStride, u64 toStride) {                                                         \
+    narrowPage<FROM, TO, D>(packings, fromStride, toStride);                                                           \
+  }
+
+#define WIDTHS(D)                                                                                                      \
+  extern "C" __global__ void __launch_bounds__(384, 1) attend_widths_d##D##_sets1(const __grid_constant__ Attention a) { \
+    attendWidths<D>(a);                                                                                                \
+  }                                                                                                                    \
+  WIDTH(8, D) WIDTH(4, D) WIDTH(2, D) NARROW(8, 4, D) NARROW(8, 2, D) NARROW(4, 2, D)
+
+WIDTHS(64) WIDTHS(128)
 
 extern "C" __global__ void __launch_bounds__(ROW_THREADS) add_and_normalize(float* x, const float* update,
                                                                             const float* weight, float epsilon, u32 hidden,

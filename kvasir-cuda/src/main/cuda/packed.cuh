@@ -10,15 +10,17 @@
 #include "softmax.cuh"
 
 // A word of codes, fields of its two halves side by side. Two bits: fields 0, 1, 4, 5 are a fragment of the even tile and
-// 2, 3, 6, 7 one of the odd tile; four bits: fields 0 to 3 are one of a single tile. The upper fields come down by a byte, so
-// that all are among the lower ten bits.
+// 2, 3, 6, 7 one of the odd tile; four bits: fields 0 to 3 are one of a single tile; eight bits: fields 0 and 1 are half of
+// one, and the next word is the other half. The upper fields come down by a byte, so that all are among the lower ten bits.
 template <int BITS> struct Fields {
   u32 low, high;
   DEVICE explicit Fields(u32 word) : low(word), high(__byte_perm(word, 0, 0x4341)) {}
 
   // 2^24 over what a code of one stands for; rows 0-7 or 8-15 of the even or odd tile
   DEVICE static float unit(bool odd, bool upper) {
-    return BITS == 4 ? (upper ? 1048576.f : 16777216.f)
+    return BITS == 16  ? 1.f   // halves, no codes
+           : BITS == 8 ? 16777216.f
+           : BITS == 4 ? (upper ? 1048576.f : 16777216.f)
            : odd     ? (upper ? 262144.f : 1048576.f)
                      : (upper ? 4194304.f : 16777216.f);
   }
@@ -30,6 +32,11 @@ template <int BITS> struct Fields {
     } else {
       multiplyTiles(even, low & 0x000f000fu, low & 0x00f000f0u, high & 0x000f000fu, high & 0x00f000f0u, b0, b1);
     }
+  }
+
+  // Of eight bits, with the other half of the fragment.
+  DEVICE void multiplyWith(const Fields& other, float (&sums)[4], u32 b0, u32 b1) const {
+    multiplyTiles(sums, low & 0x00ff00ffu, high, other.low & 0x00ff00ffu, other.high, b0, b1);
   }
 
   // The same with all fields together in the place of field 0: a sum of products, of which those of the other fields are
@@ -45,7 +52,9 @@ template <int BITS> struct Fields {
   }
 
   DEVICE static float ofFieldZero(const float (&even)[4], const float (&odd)[4], int k) {
-    return BITS == 4 ? even[k] - even[k + 2] : even[k] - (even[k + 2] + (odd[k] + odd[k + 2]));
+    return BITS == 8   ? even[k]   // nothing else is in its place
+           : BITS == 4 ? even[k] - even[k + 2]
+                       : even[k] - (even[k + 2] + (odd[k] + odd[k + 2]));
   }
 };
 
@@ -58,11 +67,22 @@ template <int D> struct PackedHeads : Heads<Twice, D> {
     zeroOutputs[0] = zeroOutputs[1] = zeroOutputs[2] = zeroOutputs[3] = 0.f;
   }
 
-  // From outputs of halves to units of codes, which are powers of two.
-  template <int BITS> DEVICE void toUnitsOfCodes() {
+  // From outputs of halves to units of codes.
+  // step: what a code of one stands for, in scales
+  template <int BITS> DEVICE void toUnitsOfCodes(float step = 1.f) {
 #pragma unroll
     for (int i = 0; i < D / 16; i++) {
-      const float lower = 1.f / Fields<BITS>::unit(i & 1, false), upper = 1.f / Fields<BITS>::unit(i & 1, true);
+      const float lower = 1.f / (step * Fields<BITS>::unit(i & 1, false)), upper = 1.f / (step * Fields<BITS>::unit(i & 1, true));
+      this->outputs[i][0] *= lower; this->outputs[i][1] *= lower;
+      this->outputs[i][2] *= upper; this->outputs[i][3] *= upper;
+    }
+  }
+
+  // And back.
+  template <int BITS> DEVICE void fromUnitsOfCodes(float step) {
+#pragma unroll
+    for (int i = 0; i < D / 16; i++) {
+      const float lower = step * Fields<BITS>::unit(i & 1, false), upper = step * Fields<BITS>::unit(i & 1, true);
       this->outputs[i][0] *= lower; this->outputs[i][1] *= lower;
       this->outputs[i][2] *= upper; this->outputs[i][3] *= upper;
     }
@@ -70,9 +90,10 @@ template <int D> struct PackedHeads : Heads<Twice, D> {
 };
 
 // Scores of the 64 tokens: x[i] of a lane is token 8i + r, of the first 32 or of the others, for its two heads.
+// step: what a code of one stands for, in scales
 template <int BITS, int D, int SETS>
 DEVICE void scorePage(u32 keys, int lane, const PackedHeads<D> (&heads)[SETS], float scale, float (&x0)[SETS][4],
-                      float (&x1)[SETS][4]) {
+                      float (&x1)[SETS][4], float step = 1.f) {
   using Page = PackedPage<BITS, D>;
   const int q = lane & 3;
   const u32 ownGroup = ((lane >> 4) * 4 + q) * 16;
@@ -113,6 +134,17 @@ DEVICE void scorePage(u32 keys, int lane, const PackedHeads<D> (&heads)[SETS], f
           fields.multiplyTogether(c[s][2 * (i & 1)], c[s][2 * (i & 1) + 1], b[s][i & 2], b[s][(i & 2) + 1]);
         }
       }
+    } else if constexpr (BITS == 8) {
+#pragma unroll
+      for (int i = 0; i < 4; i++) {   // two tiles of one of the steps each
+        const uint4 words = loadShared(keys + (32 * (4 * j + i) + lane) * 16);
+        const Fields<8> first(words.x), second(words.y), third(words.z), fourth(words.w);
+#pragma unroll
+        for (int s = 0; s < SETS; s++) {
+          first.multiplyWith(second, c[s][2 * (i & 1)], b[s][i & 2], b[s][(i & 2) + 1]);
+          third.multiplyWith(fourth, c[s][2 * (i & 1) + 1], b[s][i & 2], b[s][(i & 2) + 1]);
+        }
+      }
     } else {
 #pragma unroll
       for (int half = 0; half < 2; half++) {
@@ -126,7 +158,7 @@ DEVICE void scorePage(u32 keys, int lane, const PackedHeads<D> (&heads)[SETS], f
       }
     }
   }
-  const float even = scale * Fields<BITS>::unit(false, upper), odd = scale * Fields<BITS>::unit(true, upper);
+  const float even = scale * step * Fields<BITS>::unit(false, upper), odd = scale * step * Fields<BITS>::unit(true, upper);
 #pragma unroll
   for (int s = 0; s < SETS; s++) {
     const float zero0 = scale * (upper ? zero[s][0][2] + zero[s][1][2] : zero[s][0][0] + zero[s][1][0]);
@@ -197,11 +229,14 @@ DEVICE void addPage(u32 values, int lane, const u32 (&weights)[SETS][8], PackedH
     for (int u = 0; u < Page::WORDS; u++) {
       const int index = step * Page::WORDS + u, pair = 2 * Page::pairOf(u);
       if (index % 4 == 0) words = loadShared(values + (32 * (index / 4) + lane) * 16);
+      if (BITS == 8 && u % 2 == 1) continue;   // the other half of the fragment before it
       const Fields<BITS> fields(wordOf(words, index % 4));
 #pragma unroll
       for (int s = 0; s < SETS; s++) {
         if constexpr (BITS == 2) {
           fields.multiply(heads[s].outputs[2 * u], heads[s].outputs[2 * u + 1], b[s][pair], b[s][pair + 1]);
+        } else if constexpr (BITS == 8) {
+          fields.multiplyWith(Fields<8>(wordOf(words, index % 4 + 1)), heads[s].outputs[u / 2], b[s][pair], b[s][pair + 1]);
         } else {
           fields.multiply(heads[s].outputs[u], heads[s].outputs[u], b[s][pair], b[s][pair + 1]);
         }

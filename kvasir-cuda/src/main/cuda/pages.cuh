@@ -42,7 +42,7 @@ template <int D> struct HalfPage {
 template <int BITS, int D> struct PackedPage {
   static constexpr int GROUPS = D / 32;                         // of channels
   static constexpr int PAIRS = D == 96 ? 3 : D / 64;            // of a lower and an upper group that rows of values meet
-  static constexpr int WORDS = BITS == 2 ? D / 32 : D / 16;     // of value codes for 16 tokens, in a lane
+  static constexpr int WORDS = D * BITS / 64;                   // of value codes for 16 tokens, in a lane
   static constexpr int CODE_BYTES = PAGE_TOKENS * D * BITS / 8;
   static constexpr int KEY_SCALE_BYTES = 2 * D * 2;
   static constexpr int VALUE_SCALE_BYTES = 256 * PAIRS;         // a group is stored once for each pair that it is in

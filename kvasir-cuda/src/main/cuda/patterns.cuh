@@ -322,14 +322,14 @@ DEVICE void packResiduals(const Packing* packings, const BlockBank* banks, u64 h
   u8* otherTo = reinterpret_cast<u8*>(its.to) + places.packed;
   loadKeys<D>(from, m.rows);
   __syncthreads();
-  packKeys<BITS, D>(
+  packKeys<StepSpan<BITS>, D>(
       m, Residuals<D, PlainRows<D>>{PlainRows<D>{m}, LabelledPatterns<D>{bank, places.banks, 0, Places::keyPatterns(to)}},
       Residuals<D, PlainKeys<D>>{PlainKeys<D>{other}, LabelledPatterns<D>{bank, places.banks, 0, Places::keyPatterns(otherTo)}},
       reinterpret_cast<u32*>(to), keyGroup);
   __syncthreads();
   loadValues<D>(from, m.rows);
   __syncthreads();
-  packValues<BITS, D>(
+  packValues<StepSpan<BITS>, D>(
       m, Residuals<D, PlainRows<D>>{PlainRows<D>{m}, LabelledPatterns<D>{bank, places.banks, 1, Places::valuePatterns(to)}},
       reinterpret_cast<u32*>(to + Page::KEY_BYTES), valueGroup);
 }

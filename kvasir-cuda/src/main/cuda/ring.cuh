@@ -43,6 +43,22 @@ template <int KEY_BYTES, int VALUE_BYTES> struct Ring {
 #endif
   }
 
+  // When all that was filled has been read, and the memory is to be something else.
+  DEVICE void close() const {
+    __syncwarp();
+#if __CUDA_ARCH__ >= 900
+    if (lane == 0) {
+#pragma unroll 1
+      for (int i = 0; i < 2 * stages; i++) {
+        asm volatile("mbarrier.inval.shared::cta.b64 [%0];" ::"r"(barriers + 8 * i) : "memory");
+      }
+    }
+#else
+    asm volatile("cp.async.wait_all;" ::: "memory");
+#endif
+    __syncwarp();
+  }
+
   DEVICE u32 keys() const { return slots + slot * SLOT_BYTES; }
   DEVICE u32 values() const { return keys() + KEY_BYTES; }
 

@@ -31,37 +31,68 @@ DEVICE u16 halfAbove(float x) {
   return !(half & 0x8000) ? half + 1 : half == 0x8000 ? 1 : half - 1;
 }
 
+// What a scale reaches, as dev.kvasir.page.ScaleSpan: from a code to the next, or a third of the range at any width.
+// THROUGH: whether codes were of 16 bits before and have been made narrower since
+template <int BITS> struct StepSpan {
+  static constexpr int WIDTH = BITS;
+  DEVICE static float parts() { return (float)((1 << BITS) - 1); }
+  DEVICE static u32 code(float x, float zero, float scale) { return nearest(x, zero, scale, (1 << BITS) - 1); }
+
+  DEVICE static u32 nearest(float x, float zero, float step, int highest) {
+    if (step == 0.f) return 0;
+    const float steps = __fdiv_rn(__fsub_rn(x, zero), step);
+    const float whole = floorf(steps);
+    const int nearest = (int)whole + (steps - whole >= 0.5f ? 1 : 0);   // halves go up, as Math.round has it
+    return (u32)min(nearest, highest);
+  }
+};
+
+// From a code of twice as many bits to the nearest of BITS: dev.kvasir.codec.pmkvq.RightShift, the equivalent one.
+template <int BITS> DEVICE u32 narrowed(u32 code) {
+  return (u32)((((1ull << 2 * BITS) - (1ull << BITS) + 1) * (code + (1ull << (BITS - 1)))) >> 3 * BITS);
+}
+
+template <int FROM, int TO> DEVICE u32 narrowedTo(u32 code) {
+  if constexpr (FROM == TO) return code;
+  else return narrowedTo<FROM / 2, TO>(narrowed<FROM / 2>(code));
+}
+
+// 3 / (2^BITS - 1), rounded as Java rounds it.
+template <int BITS> DEVICE float thirdUnit() { return __fdiv_rn(3.f, (float)((1 << BITS) - 1)); }
+
+template <int BITS, bool THROUGH> struct ThirdSpan {
+  static constexpr int WIDTH = BITS;
+  DEVICE static float parts() { return 3.f; }
+  DEVICE static u32 code(float x, float zero, float scale) {
+    constexpr int AT = THROUGH ? 16 : BITS;
+    return narrowedTo<AT, BITS>(StepSpan<AT>::nearest(x, zero, __fmul_rn(scale, thirdUnit<AT>()), (1 << AT) - 1));
+  }
+};
+
 // Codes of some numbers, to the bits of dev.kvasir.page.UniformGroup: the zero is rounded down and the scale up.
 struct Group {
   u16 scale, zero;
 
   // numbers(i): the i-th of them
-  template <int BITS, class NUMBERS> DEVICE static Group of(const NUMBERS& numbers, int count) {
+  template <class SPAN, class NUMBERS> DEVICE static Group of(const NUMBERS& numbers, int count) {
     float least = numbers(0), most = least;
     for (int i = 1; i < count; i++) {
       const float each = numbers(i);
       least = fminf(least, each);
       most = fmaxf(most, each);
     }
-    return of<BITS>(least, most);
+    return of<SPAN>(least, most);
   }
 
-  template <int BITS> DEVICE static Group of(float least, float most) {
+  template <class SPAN> DEVICE static Group of(float least, float most) {
     Group group;
     group.zero = halfBelow(least);
     const float range = __fsub_rn(most, toFloat(group.zero));
-    group.scale = halfAbove(fminf(__fdiv_rn(range, (float)((1 << BITS) - 1)), 65504.f));
+    group.scale = halfAbove(fminf(__fdiv_rn(range, SPAN::parts()), 65504.f));
     return group;
   }
 
-  template <int BITS> DEVICE u32 code(float x) const {
-    const float step = toFloat(scale);
-    if (step == 0.f) return 0;
-    const float steps = __fdiv_rn(__fsub_rn(x, toFloat(zero)), step);
-    const float whole = floorf(steps);
-    const int nearest = (int)whole + (steps - whole >= 0.5f ? 1 : 0);   // halves go up, as Math.round has it
-    return (u32)min(nearest, (1 << BITS) - 1);
-  }
+  template <class SPAN> DEVICE u32 code(float x) const { return SPAN::code(x, toFloat(zero), toFloat(scale)); }
 };
 
 // From a full page of halves to a packed one: an address each, of the first KV head's parts.
@@ -87,7 +118,7 @@ template <int D> struct PlainKeys {
 };
 
 // A channel's group over this page and the one that it shares scales with.
-template <int BITS, class ROWS, class OTHER> DEVICE Group groupOfTwo(const ROWS& rows, const OTHER& other, int channel) {
+template <class SPAN, class ROWS, class OTHER> DEVICE Group groupOfTwo(const ROWS& rows, const OTHER& other, int channel) {
   float least = rows(0, channel), most = least;
 #pragma unroll 4
   for (int token = 0; token < PAGE_TOKENS; token++) {
@@ -95,38 +126,56 @@ template <int BITS, class ROWS, class OTHER> DEVICE Group groupOfTwo(const ROWS&
     least = fminf(least, fminf(mine, its));
     most = fmaxf(most, fmaxf(mine, its));
   }
-  return Group::of<BITS>(least, most);
+  return Group::of<SPAN>(least, most);
+}
+
+// Whose code field p of a word among key codes is, and of the number beside it: the next channel. Words of eight bits are half
+// a fragment.
+template <int BITS> DEVICE int2 keyOf(int word, int p) {
+  const int part = word & 3, lane = word / 4 % 32, chunk = word / 128, r = lane >> 2, q = lane & 3;
+  // tile of 8 tokens of each group, 16 channels, register of the fragment
+  const int tile = BITS == 2 ? 2 * (part & 1) + (p >> 1 & 1) : BITS == 4 ? part : 2 * (chunk & 1) + (part >> 1);
+  const int step = BITS == 2 ? 2 * chunk + (part >> 1) : BITS == 4 ? chunk : chunk >> 1;
+  const int a = BITS == 2 ? (p & 1) + 2 * (p >> 2) : BITS == 4 ? p : p + 2 * (part & 1);
+  return int2{32 * (a & 1) + 8 * tile + r, 16 * step + 8 * (a >> 1) + 2 * q};   // token, channel
+}
+
+// The same among value codes; the number beside it is the next token's.
+template <int BITS, int D> DEVICE int2 valueOf(int word, int p) {
+  constexpr int WORDS = PackedPage<BITS, D>::WORDS;
+  const int lane = word / 4 % 32, r = lane >> 2, q = lane & 3, index = word / 128 * 4 + (word & 3);
+  const int step = index / WORDS, u = index % WORDS;
+  const int tile = BITS == 2 ? 2 * u + (p >> 1 & 1) : BITS == 4 ? u : u >> 1;
+  const int a = BITS == 2 ? (p & 1) + 2 * (p >> 2) : BITS == 4 ? p : p + 2 * (u & 1);
+  return int2{32 * ((step >> 1) ^ (a & 1)) + 8 * (2 * (step & 1) + (a >> 1)) + 2 * q, D / 2 * (a & 1) + 8 * tile + r};
 }
 
 // The words of a page's keys: codes, scales, zeros.
 // other: the page of halves that shares scales with this one, where 128 tokens do
-template <int BITS, int D, class ROWS, class OTHER>
+template <class SPAN, int D, class ROWS, class OTHER>
 DEVICE void packKeys(PackingMemory<D>& m, const ROWS& rows, const OTHER& other, u32* out, int group) {
+  constexpr int BITS = SPAN::WIDTH;
   using Page = PackedPage<BITS, D>;
 #pragma unroll 1
   for (int i = threadIdx.x; i < 2 * D; i += blockDim.x) {   // groups (2, D); both alike where 64 tokens share a scale
     const int channel = i % D, first = group == 32 ? i / D * 32 : 0;
     m.groups[i] = group == 2 * PAGE_TOKENS
-                      ? groupOfTwo<BITS>(rows, other, channel)
-                      : Group::of<BITS>([&](int k) { return rows(first + k, channel); }, group);
+                      ? groupOfTwo<SPAN>(rows, other, channel)
+                      : Group::of<SPAN>([&](int k) { return rows(first + k, channel); }, group);
   }
   __syncthreads();
 #pragma unroll 1
   for (int i = threadIdx.x; i < Page::KEY_BYTES / 4; i += blockDim.x) {
-    const int at = 4 * i, part = i & 3, lane = at / 16 % 32, r = lane >> 2, q = lane & 3;
+    const int at = 4 * i, part = i & 3;
     u32 word = 0;
     if (at < Page::CODE_BYTES) {
-      const int chunk = at / 512;
 #pragma unroll 1
       for (int p = 0; p < 16 / BITS; p++) {
-        // tile of 8 tokens of each group, 16 channels, register of the fragment
-        const int tile = BITS == 2 ? 2 * (part & 1) + (p >> 1 & 1) : part;
-        const int step = BITS == 2 ? 2 * chunk + (part >> 1) : chunk;
-        const int a = BITS == 2 ? (p & 1) + 2 * (p >> 2) : p;
-        const int token = 32 * (a & 1) + 8 * tile + r, channel = 16 * step + 8 * (a >> 1) + 2 * q;
-        const Group* groups = m.groups + (a & 1) * D + channel;
-        word |= groups[0].code<BITS>(rows(token, channel)) << BITS * p;
-        word |= groups[1].code<BITS>(rows(token, channel + 1)) << (BITS * p + 16);
+        const int2 place = keyOf<BITS>(i, p);
+        const int token = place.x, channel = place.y;
+        const Group* groups = m.groups + token / 32 * D + channel;
+        word |= groups[0].code<SPAN>(rows(token, channel)) << BITS * p;
+        word |= groups[1].code<SPAN>(rows(token, channel + 1)) << (BITS * p + 16);
       }
     } else {
       const bool zero = at >= Page::CODE_BYTES + Page::KEY_SCALE_BYTES;
@@ -142,30 +191,28 @@ DEVICE void packKeys(PackingMemory<D>& m, const ROWS& rows, const OTHER& other, 
 }
 
 // The words of a page's values.
-template <int BITS, int D, class ROWS> DEVICE void packValues(PackingMemory<D>& m, const ROWS& rows, u32* out, int group) {
+template <class SPAN, int D, class ROWS> DEVICE void packValues(PackingMemory<D>& m, const ROWS& rows, u32* out, int group) {
+  constexpr int BITS = SPAN::WIDTH;
   using Page = PackedPage<BITS, D>;
   constexpr int GROUPS = Page::GROUPS;
 #pragma unroll 1
   for (int i = threadIdx.x; i < PAGE_TOKENS * GROUPS; i += blockDim.x) {   // groups (64, GROUPS)
     const int token = i / GROUPS, first = i % GROUPS * 32 / group * group;
-    m.groups[i] = Group::of<BITS>([&](int k) { return rows(token, first + k); }, min(group, D - first));
+    m.groups[i] = Group::of<SPAN>([&](int k) { return rows(token, first + k); }, min(group, D - first));
   }
   __syncthreads();
 #pragma unroll 1
   for (int i = threadIdx.x; i < Page::VALUE_BYTES / 4; i += blockDim.x) {
-    const int at = 4 * i, part = i & 3, lane = at / 16 % 32, r = lane >> 2, q = lane & 3;
+    const int at = 4 * i, part = i & 3;
     u32 word = 0;
     if (at < Page::CODE_BYTES) {
-      const int index = at / 512 * 4 + part, step = index / Page::WORDS, u = index % Page::WORDS;
 #pragma unroll 1
       for (int p = 0; p < 16 / BITS; p++) {
-        const int tile = BITS == 2 ? 2 * u + (p >> 1 & 1) : u;
-        const int a = BITS == 2 ? (p & 1) + 2 * (p >> 2) : p;
-        const int token = 32 * ((step >> 1) ^ (a & 1)) + 8 * (2 * (step & 1) + (a >> 1)) + 2 * q;
-        const int channel = D / 2 * (a & 1) + 8 * tile + r;
+        const int2 place = valueOf<BITS, D>(i, p);
+        const int token = place.x, channel = place.y;
         const Group* groups = m.groups + token * GROUPS + channel / 32;
-        word |= groups[0].code<BITS>(rows(token, channel)) << BITS * p;
-        word |= groups[GROUPS].code<BITS>(rows(token + 1, channel)) << (BITS * p + 16);
+        word |= groups[0].code<SPAN>(rows(token, channel)) << BITS * p;
+        word |= groups[GROUPS].code<SPAN>(rows(token + 1, channel)) << (BITS * p + 16);
       }
     } else if (at < Page::CODE_BYTES + Page::VALUE_SCALE_BYTES) {
       const int e = at - Page::CODE_BYTES, quad = e / 16 & 3, upper = e / 64 & 1, index = e / 128 * 4 + part;
@@ -199,8 +246,9 @@ template <int D, int WIDTH> DEVICE void loadValues(const u8* page, u16 (&rows)[P
 // grid (pages, KV heads, layers), 256 threads, PackingMemory<D> of dynamic shared memory.
 // halfStride, packedStride: from a layer's page to the next layer's
 // keyGroup: tokens that share a channel's scale, 32, 64, or 128 where pages come in pairs; valueGroup: channels that share a token's, a multiple of 32
-template <int BITS, int D>
+template <class SPAN, int D>
 DEVICE void packPage(const Packing* packings, u64 halfStride, u64 packedStride, u32 keyGroup, u32 valueGroup) {
+  constexpr int BITS = SPAN::WIDTH;
   letNextBegin();
   awaitPrevious();
   extern __shared__ __align__(128) u8 dynamicMemory[];
@@ -212,55 +260,72 @@ DEVICE void packPage(const Packing* packings, u64 halfStride, u64 packedStride, 
   u8* to = reinterpret_cast<u8*>(packing.to) + blockIdx.z * packedStride + (size_t)blockIdx.y * PackedPage<BITS, D>::BYTES;
   loadKeys<D>(from, m.rows);
   __syncthreads();
-  packKeys<BITS, D>(m, PlainRows<D>{m}, PlainKeys<D>{other}, reinterpret_cast<u32*>(to), keyGroup);
+  packKeys<SPAN, D>(m, PlainRows<D>{m}, PlainKeys<D>{other}, reinterpret_cast<u32*>(to), keyGroup);
   __syncthreads();
   loadValues<D>(from, m.rows);
   __syncthreads();
-  packValues<BITS, D>(m, PlainRows<D>{m}, reinterpret_cast<u32*>(to + PackedPage<BITS, D>::KEY_BYTES), valueGroup);
+  packValues<SPAN, D>(m, PlainRows<D>{m}, reinterpret_cast<u32*>(to + PackedPage<BITS, D>::KEY_BYTES), valueGroup);
 }
 
 // Where a packed page has its numbers, as dev.kvasir.cuda.PackedPage has it.
 template <int BITS, int D> struct PackedPlaces {
   using Page = PackedPage<BITS, D>;
 
+  // The number of a word among a lane's; the register's upper bit is which half of a fragment of eight bits.
+  DEVICE static int keyWord(int step, int tile, int reg) {
+    return BITS == 2 ? 2 * step + tile / 2 : BITS == 4 ? 4 * step + tile : 8 * step + 2 * tile + reg / 2;
+  }
+  DEVICE static int valueWord(int step, int tile, int reg) {
+    return step * Page::WORDS + (BITS == 2 ? tile / 2 : BITS == 4 ? tile : 2 * tile + reg / 2);
+  }
+
   DEVICE static u32 code(const u8* codes, int index, int lane, int reg, int odd, int half) {
-    const int field = BITS == 2 ? reg % 2 + 2 * odd + 4 * (reg / 2) : reg;
+    const int field = BITS == 2 ? reg % 2 + 2 * odd + 4 * (reg / 2) : BITS == 4 ? reg : reg % 2;
     const u32 word = *reinterpret_cast<const u32*>(codes + 512 * (index / 4) + 16 * lane + 4 * (index % 4));
     return word >> (16 * half + BITS * field) & ((1 << BITS) - 1);
   }
 
+  DEVICE static u32 keyCode(const u8* page, int token, int channel) {
+    const int tile = token % 32 / 8, step = channel / 16, reg = token / 32 + 2 * (channel % 16 / 8);
+    return code(page, keyWord(step, tile, reg), 4 * (token % 8) + channel % 8 / 2, reg, tile % 2, channel % 2);
+  }
+
+  DEVICE static u32 valueCode(const u8* page, int token, int channel) {
+    const int upper = channel / (D / 2), tile = channel % (D / 2) / 8, reg = upper + 2 * (token % 16 / 8);
+    const int step = 2 * (token / 32 ^ upper) + token % 32 / 16;
+    return code(page + Page::KEY_BYTES, valueWord(step, tile, reg), 4 * (channel % 8) + token % 8 / 2, reg, tile % 2, token % 2);
+  }
+
   DEVICE static float half(const u8* at) { return toFloat(*reinterpret_cast<const u16*>(at)); }
 
-  DEVICE static float key(const u8* page, int token, int channel) {
-    const int tile = token % 32 / 8, step = channel / 16, reg = token / 32 + 2 * (channel % 16 / 8);
-    const int index = BITS == 2 ? 4 * (step / 2) + 2 * (step % 2) + tile / 2 : 4 * step + tile;
-    const u32 its = code(page, index, 4 * (token % 8) + channel % 8 / 2, reg, tile % 2, channel % 2);
+  // unit: what a scale is multiplied by to be a step
+  DEVICE static float key(const u8* page, int token, int channel, float unit = 1.f) {
+    const u32 its = keyCode(page, token, channel);
     const u8* scale = page + Page::CODE_BYTES + 128 * (channel / 32) + 64 * (token / 32) + 16 * (channel % 8 / 2) +
                       4 * (2 * (channel % 32 / 16) + channel % 16 / 8) + 2 * (channel % 2);
     const u8* zero = page + Page::CODE_BYTES + Page::KEY_SCALE_BYTES + 64 * (channel / 16) + 16 * (channel % 8 / 2) +
                      4 * (token / 32 + 2 * (channel % 16 / 8)) + 2 * (channel % 2);
-    return fmaf(half(scale), (float)its, half(zero));
+    return fmaf(__fmul_rn(half(scale), unit), (float)its, half(zero));
   }
 
-  DEVICE static float value(const u8* page, int token, int channel) {
-    const int upper = channel / (D / 2), tile = channel % (D / 2) / 8;
-    const int step = 2 * (token / 32 ^ upper) + token % 32 / 16;
+  DEVICE static float value(const u8* page, int token, int channel, float unit = 1.f) {
+    const int upper = channel / (D / 2), step = 2 * (token / 32 ^ upper) + token % 32 / 16;
     const u8* values = page + Page::KEY_BYTES;
-    const int index = BITS == 2 ? step * (D / 32) + tile / 2 : step * (D / 16) + tile;
-    const u32 its = code(values, index, 4 * (channel % 8) + token % 8 / 2, upper + 2 * (token % 16 / 8), tile % 2, token % 2);
+    const u32 its = valueCode(page, token, channel);
     const int pair = channel % (D / 2) / 16 * Page::PAIRS / Page::GROUPS;
     const int place = step * 2 * Page::PAIRS + 2 * pair + token % 16 / 8;
     const u8* scale = values + Page::CODE_BYTES + 128 * (place / 4) + 64 * upper + 16 * (token % 8 / 2) + 4 * (place % 4) +
                       2 * (token % 2);
     const u8* zero = values + Page::CODE_BYTES + Page::VALUE_SCALE_BYTES + 64 * (token % 32 / 16 * Page::GROUPS + channel / 32) +
                      16 * (token % 8 / 2) + 4 * (token / 32 + 2 * (token % 16 / 8)) + 2 * (token % 2);
-    return fmaf(half(scale), (float)its, half(zero));
+    return fmaf(__fmul_rn(half(scale), unit), (float)its, half(zero));
   }
 };
 
 // grid (pages, KV heads, layers), 256 threads: packed pages to halves again, as attention takes them. Packings lead the other
 // way: from is the page of halves.
-template <int BITS, int D> DEVICE void unpackPage(const Packing* packings, u64 halfStride, u64 packedStride) {
+template <int BITS, int D>
+DEVICE void unpackPage(const Packing* packings, u64 halfStride, u64 packedStride, float unit = 1.f) {
   letNextBegin();
   awaitPrevious();
   const Packing packing = packings[blockIdx.x];
@@ -269,8 +334,8 @@ template <int BITS, int D> DEVICE void unpackPage(const Packing* packings, u64 h
   for (int i = threadIdx.x; i < PAGE_TOKENS * D; i += blockDim.x) {
     const int token = i / D, channel = i % D;
     *reinterpret_cast<u16*>(halves + HalfPage<D>::keyOffset(token, channel)) =
-        toHalf(PackedPlaces<BITS, D>::key(page, token, channel));
+        toHalf(PackedPlaces<BITS, D>::key(page, token, channel, unit));
     *reinterpret_cast<u16*>(halves + HalfPage<D>::valueOffset(token, channel)) =
-        toHalf(PackedPlaces<BITS, D>::value(page, token, channel));
+        toHalf(PackedPlaces<BITS, D>::value(page, token, channel, unit));
   }
 }

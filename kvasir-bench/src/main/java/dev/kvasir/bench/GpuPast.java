@@ -78,7 +78,7 @@ final class GpuPast implements AutoCloseable {
 
   /** Of a copy's pages, behind those that the table names. */
   LayerOffsets offsets(int copy) {
-    return new LayerOffsets(0, copy * copyBytes(), copy * copyBytes(), 0);
+    return LayerOffsets.of(copy * copyBytes(), copy * copyBytes());
   }
 
   int copies() {
@@ -133,7 +133,7 @@ final class GpuPast implements AutoCloseable {
 
   private DeviceMemory packed(KernelModule module, DeviceMemory halves) {
     PagePacker packer = format.packer(module, stream, kind, shape.heads());
-    if (packer.besideLongs() > 0) { // it would need what only a sequence has
+    if (packer == null || packer.besideLongs() > 0) { // it would need what only a sequence has
       halves.close();
       return random(context, OWN_PAGES * shape.pageBytes(format));
     }

@@ -3,6 +3,7 @@ package dev.kvasir.cuda;
 import dev.kvasir.cache.CacheForm;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
+import dev.kvasir.cache.PageWidths;
 import dev.kvasir.codec.CacheHost;
 import dev.kvasir.engine.Batch;
 import dev.kvasir.error.InvalidInputException;
@@ -120,7 +121,14 @@ public final class CudaEngine implements DecoderEngine {
 
   @Override
   public KvCache newCache(CacheSpec spec, Optional<Profile> profile, int contextLimit) {
-    return newCache(kindOf(spec, profile));
+    PageKind kind = kindOf(spec, profile);
+    if (!kind.format().shrinks()) {
+      return newCache(kind);
+    }
+    KindPages pages = pages(kind);
+    CacheHost host = cacheHost().withProfile(profile).withContextLimit(contextLimit);
+    PageWidths widths = PageWidths.of(spec, config.cacheShape(), host);
+    return new DeviceCache(pages, config.cacheShape(), new ShrinkingPages(pages, widths));
   }
 
   private PageKind kindOf(CacheSpec spec, Optional<Profile> profile) {
@@ -129,6 +137,11 @@ public final class CudaEngine implements DecoderEngine {
 
   /** An empty cache of a kind. */
   public DeviceCache newCache(PageKind kind) {
+    if (kind.format().shrinks()) {
+      throw new DeviceRefusal(
+          "pages of '%s' shrink under a budget; expected a cache that has one"
+              .formatted(kind.format()));
+    }
     return new DeviceCache(pages(kind), config.cacheShape());
   }
 
@@ -159,8 +172,11 @@ public final class CudaEngine implements DecoderEngine {
   public long mostBytes(CacheSpec spec, CacheHost host, int tokens, int stepTokens) {
     KindPages pages = pages(kindOf(spec, host.profile()));
     int all = Math.ceilDiv(tokens, HalfPage.TOKENS);
-    if (!pages.packs()) {
-      return pages.bytes(all + 1);
+    if (!pages.setsAside()) {
+      long halves = pages.bytes(all + 1 + pages.kind().sinkPages());
+      return spec.budgetBytes(config.cacheShape(), host)
+          .map(budget -> Math.min(halves, mostOf(budget, pages)))
+          .orElse(halves);
     }
     int block = SequencePages.BLOCK_PAGES * HalfPage.TOKENS;
     int unpacked = Math.ceilDiv(pages.kind().window() + block + stepTokens, HalfPage.TOKENS) + 1;
@@ -168,6 +184,14 @@ public final class CudaEngine implements DecoderEngine {
     return (all + 1) * pages.packed().bytesOfAll()
         + halves * pages.halves().bytesOfAll()
         + pages.kind().format().tablePages(tokens / block) * pages.tableBytes();
+  }
+
+  /**
+   * Scales for 32 numbers are a third more at two bits; sinks and what is filled have whole pages.
+   */
+  private static long mostOf(long budget, KindPages pages) {
+    int pagesInPart = pages.kind().sinkPages() + SequencePages.BLOCK_PAGES;
+    return budget + budget / 3 + pages.bytes(pagesInPart);
   }
 
   @Override

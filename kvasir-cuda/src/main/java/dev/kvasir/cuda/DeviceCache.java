@@ -35,7 +35,7 @@ public final class DeviceCache implements KvCache {
     this(home, shape, new SequencePages(home));
   }
 
-  private DeviceCache(KindPages home, CacheShape shape, SequencePages pages) {
+  DeviceCache(KindPages home, CacheShape shape, SequencePages pages) {
     this.home = home;
     this.shape = shape;
     this.pages = pages;
@@ -64,7 +64,7 @@ public final class DeviceCache implements KvCache {
   public void reserve(int wanted) {
     checkOpen();
     try {
-      pages.reserve(length, wanted);
+      pages.reserve(length, wanted, packingHeld);
     } catch (MemoryFullException | DeviceRefusal e) {
       throw new CacheFullException(
           "the cache cannot take %d tokens after %d: %s"
@@ -74,12 +74,12 @@ public final class DeviceCache implements KvCache {
 
   @Override
   public int capacity() {
-    return Integer.MAX_VALUE;
+    return pages.capacity();
   }
 
   @Override
   public int stepOf(int tokens) {
-    return tokens;
+    return pages.stepOf(length, tokens, packingHeld);
   }
 
   @Override
@@ -287,14 +287,20 @@ public final class DeviceCache implements KvCache {
     if (!home.packs()) {
       return new CacheBytes(0, 0, window, sinks, 0);
     }
-    long page = home.packed().bytesOfAll();
-    long codes = TOKENS * shape.valuesPerToken() * home.kind().format().bits() / Byte.SIZE;
+    long codes = codeBytes();
+    long ahead = pages.pagesAhead() == 0 ? 0 : pages.pagesAhead() * home.packed().bytesOfAll();
     return new CacheBytes(
-        pages.packedPages() * codes,
-        pages.packedPages() * (page - codes),
+        codes,
+        pages.packedBytes() - codes,
         window,
         sinks,
-        pages.pagesAhead() * page + pages.tablePages() * home.tableBytes());
+        ahead + pages.tablePages() * home.tableBytes());
+  }
+
+  /** Of packed pages. */
+  private long codeBytes() {
+    long perPage = TOKENS * shape.valuesPerToken() * home.kind().format().bits() / Byte.SIZE;
+    return pages.codeBytes(perPage);
   }
 
   @Override
@@ -309,8 +315,10 @@ public final class DeviceCache implements KvCache {
     }
     int packed = pages.packedTokens();
     if (packed > 0) {
-      double bits = Byte.SIZE * home.packed().bytesOfAll() / values;
-      runs.add(new CacheRun(packed, home.kind().format().bits(), bits, CacheRun.Kind.PAGES));
+      double bits = (double) Byte.SIZE / packed / shape.valuesPerToken();
+      runs.add(
+          new CacheRun(
+              packed, bits * codeBytes(), bits * pages.packedBytes(), CacheRun.Kind.PAGES));
     }
     if (length > sinks + packed) {
       runs.add(new CacheRun(length - sinks - packed, halves, halves, CacheRun.Kind.WINDOW));

@@ -124,7 +124,9 @@ final class DeviceRoom implements AutoCloseable {
     int headDim = config.headDim();
     PagePool halves = pool("fp16", PageFormat.FP16.pageBytes(headDim));
     PagePool packed =
-        format.isPacked() ? pool(format.kernelName(), format.pageBytes(headDim)) : null;
+        format.isPacked() && !format.shrinks()
+            ? pool(format.kernelName(), format.pageBytes(headDim))
+            : null;
     int tableBytes = format.tableBytes(headDim);
     PagePool tables = tableBytes > 0 ? pool(format.kernelName() + " tables", tableBytes) : null;
     PagePacker.Layers layers =
@@ -146,10 +148,21 @@ final class DeviceRoom implements AutoCloseable {
         halves,
         packed,
         tables,
+        format.shrinks() ? widths(halves) : null,
         moves,
         attention,
         PromptAttention.of(module, format, config.attentionShape()),
         lock);
+  }
+
+  private WidthPools widths(PagePool halves) {
+    List<PagePool> packed = new ArrayList<>();
+    for (int level = 1; level < WidthFormat.BITS.length; level++) {
+      int bits = WidthFormat.BITS[level];
+      packed.add(pool("width" + bits, new PackedPage(bits, config.headDim()).bytes()));
+    }
+    return new WidthPools(
+        module, config.attentionShape(), config.layers(), halves, List.copyOf(packed));
   }
 
   private static long stride(PagePool pool) {

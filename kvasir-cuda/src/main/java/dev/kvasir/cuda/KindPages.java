@@ -11,6 +11,7 @@ import java.util.concurrent.locks.ReentrantLock;
  * @param halves where tokens begin
  * @param packed where they go to; null where nothing is packed
  * @param tables where sequences have what they need beside pages; null where they need nothing
+ * @param widths pages of all widths, where they shrink; null else
  * @param moves what it takes to pack, to unpack and to copy
  * @param prompts attention of many rows of a sequence; empty where rows are attended to one by one
  */
@@ -19,18 +20,24 @@ record KindPages(
     PagePool halves,
     PagePool packed,
     PagePool tables,
+    WidthPools widths,
     PageMoves moves,
     PagedAttention attention,
     Optional<PromptAttention> prompts,
     ReentrantLock lock)
     implements AutoCloseable {
   boolean packs() {
+    return kind.format().isPacked();
+  }
+
+  /** Whether a page of halves is taken with the one that it will be packed to. */
+  boolean setsAside() {
     return packed != null;
   }
 
   /** Bytes of so many pages of halves, with what is set aside to pack them. */
   long bytes(int pages) {
-    return pages * (halves.bytesOfAll() + (packs() ? packed.bytesOfAll() : 0));
+    return pages * (halves.bytesOfAll() + (setsAside() ? packed.bytesOfAll() : 0));
   }
 
   /** Of a page of tables in all layers. */
@@ -42,9 +49,13 @@ record KindPages(
   LayerOffsets offsets(int layer) {
     return new LayerOffsets(
         layer,
-        packed == null ? 0 : layer * packed.layerStride(),
+        widths != null
+            ? widths.offset(1, layer)
+            : packed == null ? 0 : layer * packed.layerStride(),
         layer * halves.layerStride(),
-        tables == null ? 0 : layer * tables.layerStride());
+        tables == null ? 0 : layer * tables.layerStride(),
+        widths == null ? 0 : widths.offset(2, layer),
+        widths == null ? 0 : widths.offset(3, layer));
   }
 
   /** Does something to pages, in the order of the stream. */

@@ -6,7 +6,7 @@ import static java.lang.foreign.ValueLayout.JAVA_SHORT_UNALIGNED;
 import java.lang.foreign.MemorySegment;
 
 /**
- * 64 tokens of one KV head as codes of two or four bits, with a scale and a zero for 32 of them:
+ * 64 tokens of one KV head as codes of two, four or eight bits, with a scale and a zero for 32:
  * keys by channel over 32 tokens, values by token over 32 channels. Codes are fragments of matrix
  * operands as a mask leaves them; docs/gpu.md draws them.
  *
@@ -64,7 +64,7 @@ public record PackedPage(int bits, int headDim) {
     int step = channel / 16;
     int register = token / GROUP + 2 * (channel % 16 / 8);
     int lane = 4 * row + channel % 8 / 2;
-    int index = bits == 2 ? 4 * (step / 2) + 2 * (step % 2) + tile / 2 : 4 * step + tile;
+    int index = bits * step + word(tile, register);
     return codeBit(0, index, lane, field(register, tile % 2), channel % 2);
   }
 
@@ -74,10 +74,7 @@ public record PackedPage(int bits, int headDim) {
     int tile = channel % (headDim / 2) / 8;
     int register = upper + 2 * (token % 16 / 8);
     int lane = 4 * (channel % 8) + token % 8 / 2;
-    int index =
-        bits == 2
-            ? valueStep(token, upper) * headDim / 32 + tile / 2
-            : valueStep(token, upper) * headDim / 16 + tile;
+    int index = valueStep(token, upper) * headDim * bits / 64 + word(tile, register);
     return codeBit(keyBytes(), index, lane, field(register, tile % 2), token % 2);
   }
 
@@ -86,9 +83,22 @@ public record PackedPage(int bits, int headDim) {
     return 2 * (token / GROUP ^ upper) + token % GROUP / 16;
   }
 
-  /** Two tiles share a word of two-bit codes. */
+  /** Two tiles share a word of two-bit codes; with eight bits half a tile has one. */
   private int field(int register, int odd) {
-    return bits == 2 ? register % 2 + 2 * odd + 4 * (register / 2) : register;
+    return switch (bits) {
+      case 2 -> register % 2 + 2 * odd + 4 * (register / 2);
+      case 4 -> register;
+      default -> register % 2;
+    };
+  }
+
+  /** Of a fragment among its step's. */
+  private int word(int tile, int register) {
+    return switch (bits) {
+      case 2 -> tile / 2;
+      case 4 -> tile;
+      default -> 2 * tile + register / 2;
+    };
   }
 
   /**
@@ -151,22 +161,41 @@ public record PackedPage(int bits, int headDim) {
 
   /** What attention takes a key's number for. */
   public float key(MemorySegment page, int token, int channel) {
+    return key(page, token, channel, 1);
+  }
+
+  /**
+   * @param unit what a scale is multiplied by to be a step
+   */
+  float key(MemorySegment page, int token, int channel, float unit) {
     return expanded(
-        page, keyCodeBit(token, channel), keyScaleAt(token, channel), keyZeroAt(token, channel));
+        page,
+        keyCodeBit(token, channel),
+        keyScaleAt(token, channel),
+        keyZeroAt(token, channel),
+        unit);
   }
 
   /** What attention takes a value's number for. */
   public float value(MemorySegment page, int token, int channel) {
+    return value(page, token, channel, 1);
+  }
+
+  /**
+   * @param unit what a scale is multiplied by to be a step
+   */
+  float value(MemorySegment page, int token, int channel, float unit) {
     return expanded(
         page,
         valueCodeBit(token, channel),
         valueScaleAt(token, channel),
-        valueZeroAt(token, channel));
+        valueZeroAt(token, channel),
+        unit);
   }
 
-  private float expanded(MemorySegment page, int codeBit, int scaleAt, int zeroAt) {
+  private float expanded(MemorySegment page, int codeBit, int scaleAt, int zeroAt, float unit) {
     return Math.fma(
-        Float.float16ToFloat(half(page, scaleAt)),
+        Float.float16ToFloat(half(page, scaleAt)) * unit,
         code(page, codeBit),
         Float.float16ToFloat(half(page, zeroAt)));
   }

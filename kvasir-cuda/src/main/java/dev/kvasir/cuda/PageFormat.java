@@ -8,7 +8,8 @@ import java.util.SortedSet;
  * are halves in any case, and so are its sinks. A format says here what its kernels take; {@link
  * PageKind} says which caches it serves.
  */
-public sealed interface PageFormat permits CommvqFormat, HalfFormat, PatternFormat, UniformFormat {
+public sealed interface PageFormat
+    permits CommvqFormat, HalfFormat, PatternFormat, UniformFormat, WidthFormat {
   /** Halves. */
   PageFormat FP16 = new HalfFormat();
 
@@ -22,6 +23,11 @@ public sealed interface PageFormat permits CommvqFormat, HalfFormat, PatternForm
   int bits();
 
   boolean isPacked();
+
+  /** Whether pages become narrower when they are packed already. */
+  default boolean shrinks() {
+    return false;
+  }
 
   /** As kernels are named. */
   String kernelName();

@@ -9,6 +9,10 @@ import dev.kvasir.codec.commvq.CommvqPlan;
 import dev.kvasir.codec.latent.LatentPlan;
 import dev.kvasir.codec.patternkv.PatternChoice;
 import dev.kvasir.codec.patternkv.PatternkvPlan;
+import dev.kvasir.codec.pmkvq.Birth;
+import dev.kvasir.codec.pmkvq.KeyScales;
+import dev.kvasir.codec.pmkvq.PmkvqPlan;
+import dev.kvasir.codec.pmkvq.RightShift;
 import dev.kvasir.codec.uniform.UniformKeys;
 import dev.kvasir.profile.Profile;
 import java.util.Optional;
@@ -56,13 +60,17 @@ public record PageKind(PageFormat format, int group, int window, int sinks) {
         refuseKeysOfAll(spec, text);
         yield commvq(spec, text, codebooks);
       }
+      case "pmkvq" -> {
+        refuseKeysOfAll(spec, text);
+        yield pmkvq(spec, text, profile);
+      }
       case "patternkv" -> {
         refuseKeysOfAll(spec, text);
         yield patternkv(spec, text);
       }
       default ->
           throw new DeviceRefusal(
-              "the cache '%s' cannot lie on a device; expected fp16, kivi, patternkv or commvq"
+              "the cache '%s' cannot lie on a device; expected fp16, kivi, patternkv, pmkvq or commvq"
                   .formatted(spec));
     };
   }
@@ -134,6 +142,29 @@ public record PageKind(PageFormat format, int group, int window, int sinks) {
             plan.newPatterns(),
             plan.thresholds() ? plan.alpha() : 1);
     return new PageKind(format, keys.group(), keys.window(), keys.sinks());
+  }
+
+  private static PageKind pmkvq(CacheSpec spec, SpecText text, Optional<Profile> profile) {
+    PmkvqPlan plan = PmkvqPlan.of(text);
+    if (plan.lookups() != Lookups.EXACT) {
+      throw new DeviceRefusal(
+          "the cache '%s' has lookup=%s; on a device expected exact"
+              .formatted(spec, text.value("lookup")));
+    }
+    if (plan.keyScales() != KeyScales.CHANNEL
+        || plan.shift() != RightShift.EQUIVALENT
+        || plan.birth() != Birth.NARROW
+        || plan.isPooled()) {
+      throw new DeviceRefusal(
+          "the cache '%s' has keys by token, another shift, pages that are born wide or the pool's budget; on a device expected none of these"
+              .formatted(spec));
+    }
+    if (plan.hasWidthsOf(profile)) {
+      throw new DeviceRefusal(
+          "the cache '%s' has widths of a profile; on a device expected widths=same"
+              .formatted(spec));
+    }
+    return new PageKind(new WidthFormat(), 0, plan.window(), plan.sinks());
   }
 
   private static void refuseOtherWidths(CacheSpec spec, UniformKeys keys) {

@@ -10,6 +10,8 @@ final class PageMoves implements AutoCloseable {
   /** Pages at a time. */
   private static final int MOST = 256;
 
+  private static final long[] NOTHING = {};
+
   private final Context context;
   private final Stream stream;
   private final PagePacker packer; // null where nothing is packed
@@ -56,6 +58,17 @@ final class PageMoves implements AutoCloseable {
   /** What is done to some pages that are listed on the device. */
   private interface Work {
     void launch(Stream stream, int pages, long pairs, long beside, PagePacker.Layers layers);
+  }
+
+  /** What is done to pairs of pages that are listed on the device. */
+  interface PairWork {
+    void launch(Stream stream, int pages, long pairs);
+  }
+
+  /** Does something to pages, two by two those of a block. */
+  void move(long[] from, long[] to, PairWork work) {
+    inParts(
+        from, to, NOTHING, (on, pages, pairs, beside, strides) -> work.launch(on, pages, pairs));
   }
 
   /**

@@ -34,6 +34,7 @@ public final class PageTable implements AutoCloseable {
   private final Arena arena = Arena.ofShared();
   private final MemorySegment all; // sequences, then entries
   private final int[] sequences; // (sequences, 4), as they are brought
+  private final int[] narrowPages; // of sequences whose pages shrink
   private final long[] entries;
   private final DeviceMemory memory;
   private int sequenceCount;
@@ -43,6 +44,7 @@ public final class PageTable implements AutoCloseable {
     this.mostSequences = mostSequences;
     this.mostEntries = mostEntries;
     this.sequences = new int[FIELDS * mostSequences];
+    this.narrowPages = new int[mostSequences];
     this.entries = new long[mostEntries];
     this.all = arena.allocate(sequenceBytes() + (long) Long.BYTES * mostEntries, 16);
     this.memory = context.allocate(all.byteSize());
@@ -77,6 +79,24 @@ public final class PageTable implements AutoCloseable {
   }
 
   /**
+   * The same of pages that shrink.
+   *
+   * @param narrow those of four bits, then those of two
+   */
+  void addSequence(
+      long[] full,
+      int packedPages,
+      int halfPages,
+      int lastTokens,
+      long[] narrow,
+      int fours,
+      int twos) {
+    addSequence(full, packedPages, halfPages, lastTokens, narrow);
+    sequences[FIELDS * (sequenceCount - 1) + TABLE_PAGES] = fours | twos << 16;
+    narrowPages[sequenceCount - 1] = fours + twos;
+  }
+
+  /**
    * Adds pages of no sequence, for whoever counts them by itself.
    *
    * @param lastTokens that the last page has in it
@@ -99,6 +119,7 @@ public final class PageTable implements AutoCloseable {
     sequences[FIELDS * sequenceCount + PACKED_PAGES] = 0;
     sequences[FIELDS * sequenceCount + HALF_PAGES] = 0;
     sequences[FIELDS * sequenceCount + TABLE_PAGES] = 0;
+    narrowPages[sequenceCount] = 0;
     sequenceCount++;
   }
 
@@ -158,7 +179,7 @@ public final class PageTable implements AutoCloseable {
   }
 
   int pages(int sequence) {
-    return packedPages(sequence) + halfPages(sequence);
+    return packedPages(sequence) + halfPages(sequence) + narrowPages[sequence];
   }
 
   /** Brings it to the device, in the order of a stream. */

@@ -21,11 +21,11 @@ import java.lang.foreign.MemorySegment;
  * 16 u64 queries     48 u64 arrivals       76 u32 sharing       88 u32 pages per split
  * 24 u64 outputs     56 u64 packed offset                       92 u32 stages
  *                                                               96 u32 early
- * 104 u64 tables     112 u64 collected
+ * 104 u64 tables     112 u64 collected     120 u64 four offset     128 u64 two offset
  * </pre>
  */
 public final class PagedAttention implements AutoCloseable {
-  private static final int ARGUMENT_BYTES = 120;
+  private static final int ARGUMENT_BYTES = 136;
   private static final double LOG2_E = 1 / Math.log(2);
 
   private final Device device;
@@ -157,6 +157,8 @@ public final class PagedAttention implements AutoCloseable {
     argument.set(JAVA_LONG, 56, layer.packed());
     argument.set(JAVA_LONG, 64, layer.halves());
     argument.set(JAVA_LONG, 104, aid.tables(layer.layer()));
+    argument.set(JAVA_LONG, 120, layer.fours());
+    argument.set(JAVA_LONG, 128, layer.twos());
   }
 
   /**

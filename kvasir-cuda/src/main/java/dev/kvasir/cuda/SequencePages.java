@@ -16,7 +16,7 @@ import java.util.Arrays;
  *
  * In tables packed pages come first, then sinks, then other halves.
  */
-final class SequencePages {
+sealed class SequencePages permits ShrinkingPages {
   static final int TOKENS = HalfPage.TOKENS;
 
   /** Pages that are packed together: a page of the host. */
@@ -24,14 +24,14 @@ final class SequencePages {
 
   private static final long[] NONE = {};
 
-  private final KindPages home;
-  private final int sinkTokens;
-  private long[] sinks = NONE;
-  private long[] packed = NONE;
-  private long[] halves = NONE;
+  final KindPages home;
+  final int sinkTokens;
+  long[] sinks = NONE;
+  long[] packed = NONE;
+  long[] halves = NONE;
   private final SequenceTables tables;
   private long[] ahead = NONE; // empty where nothing is packed
-  private long[] full; // null until it is asked for
+  long[] full; // null until it is asked for
 
   SequencePages(KindPages home) {
     this(home, home.kind().format().tables(home));
@@ -49,7 +49,7 @@ final class SequencePages {
   }
 
   /** Where tokens begin that are neither sinks nor packed. */
-  private int halvesFrom() {
+  int halvesFrom() {
     return sinkTokens + packedTokens();
   }
 
@@ -126,32 +126,67 @@ final class SequencePages {
   }
 
   /** In the last of those pages. */
-  private int lastTokens(int tokens) {
-    return (tokens <= sinkTokens ? tokens - 1 : tokens - sinkTokens - 1) % TOKENS + 1;
+  int lastTokens(int tokens) {
+    boolean endsWithSinks = tokens <= sinkTokens || sinkTokens > 0 && tokens == halvesFrom();
+    return (endsWithSinks ? Math.min(tokens, sinkTokens) - 1 : tokens - sinkTokens - 1) % TOKENS
+        + 1;
   }
 
   /** All pages as entries of a table that are as full as they will be; made when they change. */
   private long[] full() {
     if (full == null) {
       full = Arrays.copyOf(packed, pages());
-      System.arraycopy(sinks, 0, full, packed.length, sinks.length);
       System.arraycopy(halves, 0, full, packed.length + sinks.length, halves.length);
       for (int i = 0; i < full.length; i++) {
         full[i] |= TOKENS - 1;
       }
-      if (sinks.length > 0 && sinks.length == home.kind().sinkPages()) {
-        int last = packed.length + sinks.length - 1;
-        full[last] = full[last] & -TOKENS | (sinkTokens - 1) % TOKENS;
-      }
+      System.arraycopy(sinkEntries(), 0, full, packed.length, sinks.length);
     }
     return full;
+  }
+
+  /** The last of them is filled in part. */
+  long[] sinkEntries() {
+    long[] entries = sinks.clone();
+    for (int i = 0; i < entries.length; i++) {
+      entries[i] |= Math.min(TOKENS, sinkTokens - i * TOKENS) - 1;
+    }
+    return entries;
+  }
+
+  /** Tokens that fit at the most. */
+  int capacity() {
+    return Integer.MAX_VALUE;
+  }
+
+  /**
+   * Tokens of a step that fit.
+   *
+   * @param held whether packing waits
+   */
+  int stepOf(int length, int tokens, boolean held) {
+    return tokens;
+  }
+
+  /** Of packed pages. */
+  long packedBytes() {
+    return packed.length * home.packed().bytesOfAll();
+  }
+
+  /**
+   * Of codes alone.
+   *
+   * @param perPage in all layers
+   */
+  long codeBytes(long perPage) {
+    return packed.length * perPage;
   }
 
   /**
    * Takes pages for positions up to {@code end}, and a page of its own for the first of them where
    * that is a fork's too; all or none of them.
    */
-  void reserve(int length, int end) {
+  void reserve(int length, int end, boolean held) {
     tables.reserve(Math.max(0, end - sinkTokens) / (BLOCK_PAGES * TOKENS));
     int missingSinks = Math.ceilDiv(Math.min(end, sinkTokens), TOKENS) - sinks.length;
     int missing = Math.ceilDiv(end - halvesFrom(), TOKENS) - halves.length;
@@ -186,7 +221,7 @@ final class SequencePages {
     home.halves().giveBack(shared);
   }
 
-  private static long[] joined(long[] known, long[] more, int from, int count) {
+  static long[] joined(long[] known, long[] more, int from, int count) {
     long[] all = Arrays.copyOf(known, known.length + count);
     System.arraycopy(more, from, all, known.length, count);
     return all;
@@ -206,7 +241,7 @@ final class SequencePages {
   /** Takes pages of halves, and sets others aside behind those that are. */
   private long[] take(int count, int aside) {
     long[] taken = home.halves().take(count);
-    if (home.packs() && aside > 0) {
+    if (home.setsAside() && aside > 0) {
       try {
         ahead = joined(ahead, home.packed().take(aside), 0, aside);
       } catch (RuntimeException | Error e) {
@@ -258,11 +293,11 @@ final class SequencePages {
     int cut = Math.ceilDiv(behind - kept * TOKENS, TOKENS);
     long[] gone = Arrays.copyOfRange(packed, kept, packed.length);
     try {
-      boolean unpacks = cut > 0 && unpack(Arrays.copyOf(gone, cut));
+      boolean unpacks = cut > 0 && unpack(Arrays.copyOf(gone, cut), kept);
       return cut == 0 || unpacks ? tokens : sinkTokens + kept * TOKENS;
     } finally {
       packed = Arrays.copyOf(packed, kept);
-      giveBack(home.packed(), gone);
+      giveBackPacked(gone, kept);
       keepSinks(Math.ceilDiv(Math.min(tokens, sinkTokens), TOKENS));
       keepTables(tokens);
     }
@@ -272,21 +307,33 @@ final class SequencePages {
     tables.keep(tokens, Math.max(0, tokens - sinkTokens) / (BLOCK_PAGES * TOKENS));
   }
 
-  /** Whether there is memory for what is cut; a failure of the device leaves no pages behind. */
-  private boolean unpack(long[] from) {
+  /**
+   * Whether there is memory for what is cut; a failure of the device leaves no pages behind.
+   *
+   * @param firstPage of those that are cut, among packed ones
+   */
+  boolean unpack(long[] from, int firstPage) {
     try {
       halves = take(from.length, from.length);
     } catch (DeviceRefusal | MemoryFullException _) {
       return false;
     }
     try {
-      long[] beside = tables.toUnpack(Math.ceilDiv(from.length, BLOCK_PAGES));
-      home.move(() -> home.moves().unpack(halves, from, beside));
+      home.move(() -> moveUnpacked(from, firstPage));
       return true;
     } catch (RuntimeException | Error e) {
       keepHalves(0);
       throw e;
     }
+  }
+
+  void moveUnpacked(long[] from, int firstPage) {
+    long[] beside = tables.toUnpack(Math.ceilDiv(from.length, BLOCK_PAGES));
+    home.moves().unpack(halves, from, beside);
+  }
+
+  void giveBackPacked(long[] gone, int firstPage) {
+    giveBack(home.packed(), gone);
   }
 
   private void keepSinks(int count) {
@@ -303,7 +350,7 @@ final class SequencePages {
   }
 
   private void keepAhead(int count) {
-    if (home.packs()) {
+    if (home.setsAside()) {
       long[] unused = Arrays.copyOfRange(ahead, count, ahead.length);
       ahead = Arrays.copyOf(ahead, count);
       giveBack(home.packed(), unused);
@@ -313,20 +360,28 @@ final class SequencePages {
   /** The same pages for another sequence, of those that hold any of so many tokens. */
   SequencePages fork(int tokens) {
     SequencePages fork = new SequencePages(home, tables.fork());
-    int shared = Math.max(0, Math.ceilDiv(tokens - halvesFrom(), TOKENS));
     try {
-      fork.ahead = home.packs() && shared > 0 ? home.packed().take(shared) : NONE;
+      shareWith(fork, tokens);
     } catch (RuntimeException | Error e) {
       fork.tables.keep(0, 0);
       throw e;
     }
+    return fork;
+  }
+
+  void shareWith(SequencePages fork, int tokens) {
+    int shared = Math.max(0, Math.ceilDiv(tokens - halvesFrom(), TOKENS));
+    fork.ahead = home.setsAside() && shared > 0 ? home.packed().take(shared) : NONE;
     fork.sinks = Arrays.copyOf(sinks, Math.ceilDiv(Math.min(tokens, sinkTokens), TOKENS));
     fork.packed = packed.clone();
     fork.halves = Arrays.copyOf(halves, shared);
     share(home.halves(), fork.sinks);
-    share(home.packed(), fork.packed);
+    sharePacked();
     share(home.halves(), fork.halves);
-    return fork;
+  }
+
+  void sharePacked() {
+    share(home.packed(), packed);
   }
 
   private static void share(PagePool pool, long[] pages) {
@@ -335,7 +390,7 @@ final class SequencePages {
     }
   }
 
-  private static void giveBack(PagePool pool, long[] pages) {
+  static void giveBack(PagePool pool, long[] pages) {
     for (long page : pages) {
       pool.giveBack(page);
     }

@@ -37,6 +37,13 @@ class ClosingTest {
   }
 
   @Test
+  void aFewAreGivenBackInTheirOrderAndNoneIsNothing() {
+    assertThatThrownBy(() -> Closing.all(named("one"), failing("first"), null, named("two")))
+        .hasMessage("first");
+    assertThat(closed).containsExactly("one", "two");
+  }
+
+  @Test
   void aFailureIsNotHiddenByThatOfClosing() {
     RuntimeException refusal = new DeviceRefusal("no room");
     Closing.after(refusal, failing("closing"));

@@ -77,6 +77,7 @@ class CudaEngineTest {
         "kivi:2",
         "kivi:2,sinks=16",
         "patternkv:4,rope=static,sinks=16",
+        "pmkvq:2,budget=3MiB,widths=same,sinks=16",
         "patternkv:2,rope=static,sinks=16"
       })
   void logitsDifferFromTheHostsNoMoreThanRoundingMakesThem(String spec) throws IOException {
@@ -257,7 +258,14 @@ class CudaEngineTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"fp16", "kivi:2", "kivi:2,sinks=16", "patternkv:2,rope=static,sinks=16"})
+  @ValueSource(
+      strings = {
+        "fp16",
+        "kivi:2",
+        "kivi:2,sinks=16",
+        "patternkv:2,rope=static,sinks=16",
+        "pmkvq:2,budget=4MiB"
+      })
   void aTextThatIsForgottenTakesNothing(String spec) {
     try (KvCache cache = cache(spec)) {
       logits(engine, cache, random(700));

@@ -5,9 +5,12 @@ import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 
 import dev.kvasir.attention.AttentionShape;
 import dev.kvasir.cache.KvCache;
+import dev.kvasir.cache.PageWidths;
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.memory.MemoryPool;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
 
 /** Caches of one kind on a device without an engine: rows are appended to all layers as given. */
@@ -26,7 +29,8 @@ final class DeviceHome {
     PageFormat format = kind.format();
     int headDim = shape.headDim();
     PagePool halves = pool(PageFormat.FP16.pageBytes(headDim));
-    PagePool packed = format.isPacked() ? pool(format.pageBytes(headDim)) : null;
+    PagePool packed =
+        format.isPacked() && !format.shrinks() ? pool(format.pageBytes(headDim)) : null;
     PagePool tables = format.tableBytes(headDim) > 0 ? pool(format.tableBytes(headDim)) : null;
     PagePacker.Layers strides =
         new PagePacker.Layers(
@@ -41,6 +45,7 @@ final class DeviceHome {
                 halves,
                 packed,
                 tables,
+                format.shrinks() ? widths(halves) : null,
                 new PageMoves(
                     device.context,
                     device.stream,
@@ -53,13 +58,30 @@ final class DeviceHome {
                 new ReentrantLock()));
   }
 
+  private WidthPools widths(PagePool halves) {
+    List<PagePool> packed = new ArrayList<>();
+    for (int level = 1; level < WidthFormat.BITS.length; level++) {
+      packed.add(pool(new PackedPage(WidthFormat.BITS[level], shape.headDim()).bytes()));
+    }
+    return new WidthPools(device.module, shape, layers, halves, packed);
+  }
+
   private PagePool pool(int headBytes) {
     long pageBytes = (long) shape.kvHeads() * headBytes;
     return device.keep(new PagePool(device.context, MemoryPool.unlimited(), layers, pageBytes));
   }
 
+  CacheShape cacheShape() {
+    return new CacheShape(layers, shape.kvHeads(), shape.headDim());
+  }
+
   DeviceCache newCache() {
-    return new DeviceCache(pages, new CacheShape(layers, shape.kvHeads(), shape.headDim()));
+    return new DeviceCache(pages, cacheShape());
+  }
+
+  /** One whose pages shrink. */
+  DeviceCache newCache(PageWidths widths) {
+    return new DeviceCache(pages, cacheShape(), new ShrinkingPages(pages, widths));
   }
 
   /**

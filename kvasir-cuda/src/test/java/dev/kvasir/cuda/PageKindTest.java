@@ -21,6 +21,8 @@ class PageKindTest {
         .isEqualTo(new PageKind(PageFormat.KIVI4, 32, 64, 0));
     assertThat(PageKind.of(CacheSpec.parse("kivi:2,sinks=16")))
         .isEqualTo(new PageKind(PageFormat.KIVI2, 128, 128, 16));
+    assertThat(PageKind.of(CacheSpec.parse("pmkvq:2,budget=1MiB")))
+        .isEqualTo(new PageKind(new WidthFormat(), 0, 128, 1));
     assertThat(PageKind.of(CacheSpec.parse("patternkv:4,rope=static,sinks=16")))
         .isEqualTo(new PageKind(new PatternFormat(4, 32, true, 0.05), 128, 128, 16));
   }
@@ -32,12 +34,12 @@ class PageKindTest {
         "patternkv:2 | the cache 'patternkv:2' has patterns of keys that turn; on a device expected rope=static",
         "patternkv:2,rope=static,choice=peaks | the cache 'patternkv:2,rope=static,choice=peaks' has patterns of one side, or chosen otherwise than by range; on a device expected both, by range",
         "patternkv:3,rope=static | the cache 'patternkv:3,rope=static' has 3 bits for keys and 3 for values; on a device expected 2 or 4 for both",
-        "rotatekv:2 | the cache 'rotatekv:2' cannot lie on a device; expected fp16, kivi, patternkv or commvq",
         "commvq:3 | the cache 'commvq:3' has codebooks of 3 bits; on a device expected 1 or 2",
         "commvq:1,beam=8 | the cache 'commvq:1,beam=8' has a beam of 8; on a device expected at most 4",
-        "fp32 | the cache 'fp32' cannot lie on a device; expected fp16, kivi, patternkv or commvq",
-        "commvq:3 | the cache 'commvq:3' has codebooks of 3 bits; on a device expected 1 or 2",
-        "commvq:1,beam=8 | the cache 'commvq:1,beam=8' has a beam of 8; on a device expected at most 4",
+        "pmkvq:2,budget=1MiB,shift=direct | the cache 'pmkvq:2,budget=1MiB,shift=direct' has keys by token, another shift, pages that are born wide or the pool's budget; on a device expected none of these",
+        "pmkvq:2,budget=1MiB,widths=profile | the cache 'pmkvq:2,budget=1MiB,widths=profile' has widths of a profile; on a device expected widths=same",
+        "rotatekv:2 | the cache 'rotatekv:2' cannot lie on a device; expected fp16, kivi, patternkv, pmkvq or commvq",
+        "fp32 | the cache 'fp32' cannot lie on a device; expected fp16, kivi, patternkv, pmkvq or commvq",
         "kivi:3 | the cache 'kivi:3' has 3 bits for keys and 3 for values; on a device expected 2 or 4 for both",
         "kivi:2,v=4 | the cache 'kivi:2,v=4' has 2 bits for keys and 4 for values; on a device expected 2 or 4 for both",
         "kivi:2,widths=profile | the cache 'kivi:2,widths=profile' has widths of a profile; on a device expected the same in all layers",

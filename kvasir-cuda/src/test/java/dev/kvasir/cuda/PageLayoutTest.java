@@ -39,7 +39,7 @@ class PageLayoutTest {
 
   static Stream<Arguments> packedPages() {
     return headDims()
-        .flatMap(dim -> Stream.of(2, 4).map(bits -> Arguments.of(new PackedPage(bits, dim))));
+        .flatMap(dim -> Stream.of(2, 4, 8).map(bits -> Arguments.of(new PackedPage(bits, dim))));
   }
 
   @ParameterizedTest
@@ -110,7 +110,14 @@ class PageLayoutTest {
   }
 
   @ParameterizedTest
-  @CsvSource({"2, 64, 3072", "2, 96, 4992", "2, 128, 6144", "4, 128, 10240", "4, 256, 20480"})
+  @CsvSource({
+    "2, 64, 3072",
+    "2, 96, 4992",
+    "2, 128, 6144",
+    "4, 128, 10240",
+    "4, 256, 20480",
+    "8, 128, 18432"
+  })
   void aPageTakesWhatItsFormulaSays(int bits, int headDim, int bytes) {
     assertThat(new PackedPage(bits, headDim).bytes()).isEqualTo(bytes);
     int pairs = headDim == 96 ? 3 : headDim / 64;

@@ -314,7 +314,6 @@ class PatternPagesTest extends OnDevice {
       int end = parent.sinks + 3 * BLOCK; // the end of a block, so that nothing is unpacked
       parent.ours.truncate(end);
       parent.host.truncate(end);
-      parent.rows.replaceAll(step -> step);
       parent.checkAttention();
     }
   }

@@ -36,7 +36,7 @@ import java.util.TreeSet;
  *     those by channel have nothing to gain
  * @param birth the width that a page is coded to when it is packed
  */
-record PmkvqPlan(
+public record PmkvqPlan(
     String spec,
     int floorBits,
     Optional<BudgetSize> size,
@@ -59,7 +59,7 @@ record PmkvqPlan(
 
   private static final int DEFAULT_SINKS = 1;
 
-  static PmkvqPlan of(SpecText spec) {
+  public static PmkvqPlan of(SpecText spec) {
     spec.requireKeys(
         "budget",
         "window",
@@ -139,16 +139,21 @@ record PmkvqPlan(
 
   /** The profile's widths, where they are above what was asked for. */
   private int[] floors(Optional<Profile> profile, int layers) {
-    LayerWidths.Source source =
-        widths.orElse(
-            LayerWidths.areIn(profile) ? LayerWidths.Source.PROFILE : LayerWidths.Source.SAME);
     int[] floors = new int[layers];
     Arrays.fill(floors, floorBits);
-    if (source == LayerWidths.Source.PROFILE) {
+    if (hasWidthsOf(profile)) {
       int[] found = LayerWidths.of(spec, profile, layers, FLOORS);
       Arrays.setAll(floors, layer -> Math.max(floorBits, found[layer]));
     }
     return floors;
+  }
+
+  /** Whether layers have floors of their own. */
+  public boolean hasWidthsOf(Optional<Profile> profile) {
+    LayerWidths.Source source =
+        widths.orElse(
+            LayerWidths.areIn(profile) ? LayerWidths.Source.PROFILE : LayerWidths.Source.SAME);
+    return source == LayerWidths.Source.PROFILE;
   }
 
   @Override

@@ -1,0 +1,73 @@
+package dev.kvasir.cache;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.kvasir.codec.CacheHost;
+import dev.kvasir.codec.CacheShape;
+import dev.kvasir.codec.pmkvq.PmkvqPage;
+import java.util.Random;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What is decided without pages is what a cache with pages does. */
+class PageWidthsTest {
+  private static final CacheShape SHAPE = new CacheShape(2, 2, 16);
+  private static final float[] ROW = new float[SHAPE.kvHeads() * SHAPE.headDim()];
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "pmkvq:2,budget=96KiB,widths=same",
+        "pmkvq:2,budget=150KiB,widths=same,sinks=16,window=64",
+        "pmkvq:4,budget=120KiB,widths=same,shrink=layer,sinks=0"
+      })
+  void widthsAreThoseOfTheCache(String text) {
+    CacheSpec spec = CacheSpec.parse(text);
+    int sinks = spec.plan().settings(SHAPE).sinks();
+    Random random = new Random(3);
+    try (KvCache cache = spec.newCache(SHAPE)) {
+      PageWidths widths = PageWidths.of(spec, SHAPE, CacheHost.unknown());
+      assertThat(widths.capacity()).isEqualTo(cache.capacity());
+      for (int round = 0; round < 300; round++) {
+        int count = random.nextInt(10) == 0 ? 1 + random.nextInt(200) : 1 + random.nextInt(20);
+        int fitting = cache.stepOf(count);
+        assertThat(widths.stepOf(cache.length(), count, false)).isEqualTo(fitting);
+        if (fitting < count) {
+          assertThatThrownBy(() -> widths.reserve(cache.length(), cache.length() + count, false))
+              .isInstanceOf(CacheFullException.class);
+          int kept = random.nextInt(cache.length());
+          cache.truncate(kept);
+          widths.keep(kept, Math.min(widths.packedBlocks(), Math.max(0, kept - sinks) / 128));
+        } else {
+          append(cache, widths, count);
+        }
+        check(cache, widths, sinks);
+      }
+    }
+  }
+
+  private static void append(KvCache cache, PageWidths widths, int count) {
+    widths.reserve(cache.length(), cache.length() + count, false);
+    cache.reserve(cache.length() + count);
+    for (int i = 0; i < count; i++) {
+      for (int layer = 0; layer < SHAPE.layers(); layer++) {
+        cache.append(layer, cache.length() + i, ROW, 0, ROW, 0);
+      }
+    }
+    cache.count(count);
+    cache.settle();
+    for (int left = widths.packable(cache.length()); left > 0; left--) {
+      widths.pack();
+    }
+  }
+
+  private static void check(KvCache cache, PageWidths widths, int sinks) {
+    for (int block = 0; block < widths.packedBlocks(); block++) {
+      PmkvqPage page = (PmkvqPage) cache.page(0, cache.blockOf(sinks + 128 * block));
+      assertThat(16 >> widths.level(block))
+          .as("bits of block %d of %d tokens", block, cache.length())
+          .isEqualTo(page.bits());
+    }
+  }
+}

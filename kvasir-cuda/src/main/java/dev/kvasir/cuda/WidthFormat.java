@@ -1,0 +1,91 @@
+package dev.kvasir.cuda;
+
+import dev.kvasir.attention.AttentionShape;
+import java.util.Set;
+import java.util.SortedSet;
+import java.util.TreeSet;
+
+/**
+ * Codes that shrink from 16 bits on. Pages of 16 bits are halves as they came; of 8, 4 and 2 bits
+ * they are {@link PackedPage}, with scales that are a third of a range at any width.
+ */
+record WidthFormat() implements PageFormat {
+  /** Bits of a code by level; those of the first are halves. */
+  static final int[] BITS = {16, 8, 4, 2};
+
+  private static final SortedSet<Integer> HEAD_DIMS = new TreeSet<>(Set.of(64, 128));
+  private static final int MOST_WARPS = 12;
+
+  /** What a scale is multiplied by to be a step. */
+  static float unit(int bits) {
+    return 3f / ((1 << bits) - 1);
+  }
+
+  /** Of the widest codes. */
+  @Override
+  public int bits() {
+    return BITS[1];
+  }
+
+  @Override
+  public boolean isPacked() {
+    return true;
+  }
+
+  @Override
+  public String kernelName() {
+    return "widths";
+  }
+
+  /** Of the widest codes. */
+  @Override
+  public int pageBytes(int headDim) {
+    return new PackedPage(bits(), headDim).bytes();
+  }
+
+  @Override
+  public int unitBytes(int headDim) {
+    return pageBytes(headDim);
+  }
+
+  @Override
+  public int pageUnits() {
+    return 1;
+  }
+
+  @Override
+  public SortedSet<Integer> headDims() {
+    return HEAD_DIMS;
+  }
+
+  @Override
+  public int mostHeads(int headDim) {
+    return HeadBlocks.SET;
+  }
+
+  @Override
+  public boolean readsPrompts(int headDim) {
+    return false;
+  }
+
+  @Override
+  public int mostWarps() {
+    return MOST_WARPS;
+  }
+
+  @Override
+  public boolean shrinks() {
+    return true;
+  }
+
+  @Override
+  public PagePacker packer(
+      KernelModule module, Stream stream, PageKind kind, AttentionShape shape) {
+    return null;
+  }
+
+  @Override
+  public String toString() {
+    return "pmkvq";
+  }
+}
