@@ -562,7 +562,8 @@ DEVICE void mixRows(const Work& work, const Mixing& mixing, const MixedTotals& t
     const float total = totalOf(first + e), most = first + e < work.heads ? totals.most[first + e] : minusInfinity();
     float& own = e ? heads.most1 : heads.most0;
     float& sum = e ? heads.sum1 : heads.sum0;
-    const float all = fmaxf(own, most), kept = shrinking(own, all), added = shrinking(most, all) * total;
+    const float all = fmaxf(own, most), kept = shrinking(own, all);
+    const float added = shrinking(most, all) * total * powerOfTwo(WEIGHT_SHIFT);   // as weights of halves are kept
     own = all;
     sum = sum * kept + (warp == 0 ? added : 0.f);
 #pragma unroll
