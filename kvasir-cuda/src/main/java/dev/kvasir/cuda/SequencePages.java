@@ -22,7 +22,7 @@ sealed class SequencePages permits ShrinkingPages {
   /** Pages that are packed together: a page of the host. */
   static final int BLOCK_PAGES = 2;
 
-  private static final long[] NONE = {};
+  static final long[] NONE = {};
 
   final KindPages home;
   final int sinkTokens;

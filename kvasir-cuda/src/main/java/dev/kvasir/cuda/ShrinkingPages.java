@@ -1,7 +1,9 @@
 package dev.kvasir.cuda;
 
 import dev.kvasir.cache.PageWidths;
+import dev.kvasir.memory.MemoryFullException;
 import java.util.Arrays;
+import java.util.function.Consumer;
 
 /**
  * The pages of a sequence that shrink under its budget, as the host's do: {@link PageWidths} says
@@ -52,18 +54,35 @@ final class ShrinkingPages extends SequencePages {
   private void packBlock() {
     int level = widths.pack();
     long[] from = Arrays.copyOf(halves, BLOCK_PAGES);
-    long[] to = from;
-    if (level > 0) {
-      long[] taken = pools.at(level).take(BLOCK_PAGES);
-      to = taken;
-      home.move(() -> pools.pack(home.moves(), from, taken, level));
+    long[] to = level == 0 ? NONE : moved(level, taken -> pools.pack(home.moves(), from, taken, level));
+    full = null;
+    packed = joined(packed, to.length == 0 ? from : to, 0, BLOCK_PAGES);
+    levels = Arrays.copyOf(levels, levels.length + 1);
+    levels[levels.length - 1] = to.length == 0 ? 0 : level;
+    halves = Arrays.copyOfRange(halves, BLOCK_PAGES, halves.length);
+    if (to.length > 0) {
       giveBack(home.halves(), from);
     }
-    full = null;
-    packed = joined(packed, to, 0, BLOCK_PAGES);
-    levels = Arrays.copyOf(levels, levels.length + 1);
-    levels[levels.length - 1] = level;
-    halves = Arrays.copyOfRange(halves, BLOCK_PAGES, halves.length);
+  }
+
+  /**
+   * Takes pages of a level for a block and fills them; none where there is no memory for them: then
+   * the block stays as it is, until it is to shrink again.
+   */
+  private long[] moved(int level, Consumer<long[]> filling) {
+    long[] taken;
+    try {
+      taken = pools.at(level).take(BLOCK_PAGES);
+    } catch (MemoryFullException | DeviceRefusal _) {
+      return NONE;
+    }
+    try {
+      home.move(() -> filling.accept(taken));
+      return taken;
+    } catch (RuntimeException | Error e) {
+      giveBack(pools.at(level), taken);
+      throw e;
+    }
   }
 
   /** Block by block, so that no more than one lies beside its narrower self. */
@@ -79,12 +98,14 @@ final class ShrinkingPages extends SequencePages {
     int first = BLOCK_PAGES * block;
     int before = levels[block];
     long[] from = Arrays.copyOfRange(packed, first, first + BLOCK_PAGES);
-    long[] to = pools.at(level).take(BLOCK_PAGES);
-    home.move(() -> pools.narrow(home.moves(), from, before, to, level));
-    full = null;
-    System.arraycopy(to, 0, packed, first, BLOCK_PAGES);
-    levels[block] = level;
-    giveBack(pools.at(before), from);
+    long[] to =
+        moved(level, taken -> pools.narrow(home.moves(), from, before, taken, level));
+    if (to.length > 0) {
+      full = null;
+      System.arraycopy(to, 0, packed, first, BLOCK_PAGES);
+      levels[block] = level;
+      giveBack(pools.at(before), from);
+    }
   }
 
   /** The level of a packed page. */
