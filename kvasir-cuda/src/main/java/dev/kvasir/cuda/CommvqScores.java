@@ -25,7 +25,7 @@ import java.util.List;
  */
 final class CommvqScores implements AttentionAid {
   private static final int ARGUMENT_BYTES = 104;
-  private static final int WARPS = Integer.getInteger("kvasir.cuda.scoring-warps", 16);
+  private static final int WARPS = 16;
   private static final int SCORED_HEADS = 8;
   private static final int RECORD_BYTES = HalfPage.TOKENS * 4 * Short.BYTES + 4 * 4 * Float.BYTES;
 
