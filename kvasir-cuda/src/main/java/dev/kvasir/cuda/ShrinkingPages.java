@@ -54,7 +54,8 @@ final class ShrinkingPages extends SequencePages {
   private void packBlock() {
     int level = widths.pack();
     long[] from = Arrays.copyOf(halves, BLOCK_PAGES);
-    long[] to = level == 0 ? NONE : moved(level, taken -> pools.pack(home.moves(), from, taken, level));
+    long[] to =
+        level == 0 ? NONE : moved(level, taken -> pools.pack(home.moves(), from, taken, level));
     full = null;
     packed = joined(packed, to.length == 0 ? from : to, 0, BLOCK_PAGES);
     levels = Arrays.copyOf(levels, levels.length + 1);
@@ -98,8 +99,7 @@ final class ShrinkingPages extends SequencePages {
     int first = BLOCK_PAGES * block;
     int before = levels[block];
     long[] from = Arrays.copyOfRange(packed, first, first + BLOCK_PAGES);
-    long[] to =
-        moved(level, taken -> pools.narrow(home.moves(), from, before, taken, level));
+    long[] to = moved(level, taken -> pools.narrow(home.moves(), from, before, taken, level));
     if (to.length > 0) {
       full = null;
       System.arraycopy(to, 0, packed, first, BLOCK_PAGES);
