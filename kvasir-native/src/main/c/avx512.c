@@ -2,6 +2,7 @@
 #define CODED_BLOCK "coded_avx512.h"
 #include "coded.h"
 #include "floats.h"
+#include "manyrows.h"
 #include "weigh.h"
 #include "dots.h"
 #include "shorts.h"

@@ -23,8 +23,11 @@ INLINE void unpack_stage(const uint8_t *restrict low, const uint8_t *restrict hi
   }
 }
 
-// indices (stages, first and second, page tokens)
+// indices (stages, first and second, page tokens). What lies behind the codes is wanted next: a head's values lie behind
+// its keys, and the next head behind those.
 EXPORT void KERNEL(unpack_stages)(const uint8_t *source, i64 offset, i32 stages, uint8_t *indices) {
+  const uint8_t *next = source + offset + (i64)stages * STAGE_BYTES;
+  for (i32 byte = 0; byte < stages * STAGE_BYTES; byte += 64) __builtin_prefetch(next + byte);
   for (i32 stage = 0; stage < stages; stage++) {
     const uint8_t *low = source + offset + (i64)stage * STAGE_BYTES;
     uint8_t *first = indices + (i64)stage * 2 * PAGE;
@@ -34,42 +37,129 @@ EXPORT void KERNEL(unpack_stages)(const uint8_t *source, i64 offset, i32 stages,
 
 // ---- rows of bytes that stand for numbers from -128 on, x and y of a pair beside each other
 
-// So many of the 16-bit numbers as a vector has floats, from a multiple of that on.
-INLINE Floats floats_of(Shorts x, const int part) {
-  typedef int16_t Part __attribute__((vector_size(2 * LANES)));
-  typedef float Wide __attribute__((vector_size(4 * LANES)));
-  Part some;
-  __builtin_memcpy(&some, (const char *)&x + part * 2 * LANES, sizeof some);
-  return (Floats)__builtin_convertvector(some, Wide);
+// Sums of 16 bits of a slice of at most 64 pairs. Bytes are added two at a time, as 16-bit numbers, and the upper ones
+// once more by themselves; what is the lower ones' is left when those are taken off. Where instructions add bytes to
+// wider numbers, they lie as the rows do: the sums of the first half of a vector of bytes, and of the second.
+#if LANES == 4
+typedef struct {
+  uint16x8_t low[8], high[8];
+} Sums;
+#else
+typedef struct {
+  Shorts both[4], upper[4];
+} Sums;
+#endif
+
+#define SLICE_LANES(pairs) (pairs < SHORT_LANES ? pairs : SHORT_LANES)
+
+INLINE const uint8_t *picked_row(const uint8_t *rows, const uint8_t *indices, i64 row_bytes, const int set) {
+  return rows + (set * SET_ROWS + index_of(indices[set * PAGE])) * row_bytes;
 }
 
-// A slice of a token's vector, at most 64 pairs: its sums stay in registers while the rows go by, and then turn. Bytes
-// are added two at a time, as 16-bit numbers, and the upper ones once more by themselves; what is the lower ones' is
-// left when those are taken off. Places count from the slice's first pair.
-INLINE void turned_slice(const uint8_t *rows, const uint8_t *indices, i32 sets, i64 all_pairs, const float *units,
-                         const float *mean, float scale, const float *cosines, const float *sines, float *out,
-                         const int pairs) {
-  const int lanes = pairs < SHORT_LANES ? pairs : SHORT_LANES, vectors = pairs / lanes;
-  Shorts both[8], upper[8];
-  UNROLL for (int v = 0; v < vectors; v++) both[v] = upper[v] = all_shorts(0);
-  for (i32 set = 0; set < sets; set++) {
-    const uint8_t *row = rows + ((i64)set * SET_ROWS + index_of(indices[set * PAGE])) * 2 * all_pairs;
-    UNROLL for (int v = 0; v < vectors; v++) {
-      Shorts two = load_shorts(row + 2 * lanes * v, lanes);
-      both[v] += two;
-      upper[v] += two >> 8;
+INLINE void add_sets(const uint8_t *rows, const uint8_t *indices, i64 row_bytes, const int sets, Sums *sums,
+                     const int pairs) {
+#if LANES == 4
+  UNROLL for (int set = 0; set + 2 <= sets; set += 2) {
+    const uint8_t *a = picked_row(rows, indices, row_bytes, set), *b = picked_row(rows, indices, row_bytes, set + 1);
+    UNROLL for (int v = 0; v < pairs / 8; v++) {
+      uint8x16_t x = vld1q_u8(a + 16 * v), y = vld1q_u8(b + 16 * v);
+      sums->low[v] = vaddq_u16(sums->low[v], vaddl_u8(vget_low_u8(x), vget_low_u8(y)));
+      sums->high[v] = vaddq_u16(sums->high[v], vaddl_high_u8(x, y));
     }
   }
-  Shorts zero = all_shorts((uint16_t)(128 * sets));
-  UNROLL for (int v = 0; v < vectors; v++) {
-    Shorts x = both[v] - (upper[v] << 8) - zero, y = upper[v] - zero;
-    UNROLL for (int part = 0; part < lanes / LANES; part++) {
-      int i = lanes * v + LANES * part;
-      Floats factor = multiply(load(units + i), all(scale));
-      Floats x_sum = fused(floats_of(x, part), factor, load(mean + i));
-      Floats y_sum = fused(floats_of(y, part), factor, load(mean + all_pairs + i));
-      turn_pairs(x_sum, y_sum, load(cosines + i), load(sines + i), out + i, out + all_pairs + i);
+  if (sets % 2) {
+    const uint8_t *a = picked_row(rows, indices, row_bytes, sets - 1);
+    UNROLL for (int v = 0; v < pairs / 8; v++) {
+      uint8x16_t x = vld1q_u8(a + 16 * v);
+      sums->low[v] = vaddw_u8(sums->low[v], vget_low_u8(x));
+      sums->high[v] = vaddw_high_u8(sums->high[v], x);
     }
+  }
+#else
+  const int lanes = SLICE_LANES(pairs);
+  UNROLL for (int set = 0; set < sets; set++) {
+    const uint8_t *row = picked_row(rows, indices, row_bytes, set);
+    UNROLL for (int v = 0; v < pairs / lanes; v++) {
+      Shorts two = load_shorts(row + 2 * lanes * v, lanes);
+      sums->both[v] += two;
+      sums->upper[v] += two >> 8;
+    }
+  }
+#endif
+}
+
+// As many x and y as a vector has floats, from pair i on, less what the rows' zeros add up to.
+INLINE void numbers_of(const Sums *sums, const int i, const int pairs, i32 zero, Floats *x, Floats *y) {
+#if LANES == 4
+  // As the lower halves of 2^23 + sum, from which 2^23 is taken off: without a conversion.
+  (void)pairs;
+  uint16x8_t upper = vdupq_n_u16(0x4B00), from = i % 8 ? sums->high[i / 8] : sums->low[i / 8];
+  Floats lift = all((float)(0x800000 + zero));
+  *x = subtract(vreinterpretq_f32_u16(vtrn1q_u16(from, upper)), lift);
+  *y = subtract(vreinterpretq_f32_u16(vtrn2q_u16(from, upper)), lift);
+#else
+  typedef int16_t Part __attribute__((vector_size(2 * LANES)));
+  typedef float Wide __attribute__((vector_size(4 * LANES)));
+  const int v = i / SLICE_LANES(pairs), part = i % SLICE_LANES(pairs) / LANES;
+  Shorts zeros = all_shorts((uint16_t)zero), x_sums = sums->both[v] - (sums->upper[v] << 8) - zeros;
+  Shorts y_sums = sums->upper[v] - zeros;
+  Part x_part, y_part;
+  __builtin_memcpy(&x_part, (const char *)&x_sums + part * 2 * LANES, sizeof x_part);
+  __builtin_memcpy(&y_part, (const char *)&y_sums + part * 2 * LANES, sizeof y_part);
+  *x = (Floats)__builtin_convertvector(x_part, Wide);
+  *y = (Floats)__builtin_convertvector(y_part, Wide);
+#endif
+}
+
+// Sets that are added without a loop: ten are a bit of a head of 64 channels, and the end of so short a loop is guessed
+// wrong.
+#define SETS_TOGETHER 10
+
+// A slice of a token's vector: its sums stay in registers while the rows go by, and then turn. Places count from the
+// slice's first pair.
+INLINE void turned_slice(const uint8_t *rows, const uint8_t *indices, i32 sets, i64 all_pairs,
+                         const float *restrict units, const float *restrict mean, float scale,
+                         const float *restrict cosines, const float *restrict sines, float *restrict out,
+                         const int pairs) {
+  i64 row_bytes = 2 * all_pairs, set_bytes = SET_ROWS * row_bytes;
+  Sums sums = {0};
+  i32 set = 0;
+  for (; set + SETS_TOGETHER <= sets; set += SETS_TOGETHER) {
+    add_sets(rows + set * set_bytes, indices + set * PAGE, row_bytes, SETS_TOGETHER, &sums, pairs);
+  }
+  for (; set + 2 <= sets; set += 2) {
+    add_sets(rows + set * set_bytes, indices + set * PAGE, row_bytes, 2, &sums, pairs);
+  }
+  if (set < sets) add_sets(rows + set * set_bytes, indices + set * PAGE, row_bytes, 1, &sums, pairs);
+  UNROLL for (int i = 0; i < pairs; i += LANES) {
+    Floats x, y, factor = multiply(load(units + i), all(scale));
+    numbers_of(&sums, i, pairs, 128 * sets, &x, &y);
+    x = fused(x, factor, load(mean + i));
+    y = fused(y, factor, load(mean + all_pairs + i));
+    turn_pairs(x, y, load(cosines + i), load(sines + i), out + i, out + all_pairs + i);
+  }
+}
+
+// What turned_sums is given.
+typedef struct {
+  const uint8_t *rows, *indices;
+  i32 sets;
+  const float *units, *mean, *scales, *cosines, *sines;
+} Turned;
+
+INLINE void turned_slices(const Turned *from, i32 token, const i64 pairs, i32 at, float *out, const int slice) {
+  i64 angles = token * pairs + at;
+  turned_slice(from->rows + 2 * at, from->indices + token, from->sets, pairs, from->units + at, from->mean + at,
+               from->scales[token], from->cosines + angles, from->sines + angles, out + at, slice);
+}
+
+// With a constant number of pairs, rows are found by shifts: some processors multiply addresses slowly.
+INLINE void turned_tokens(const Turned *from, i32 first, i32 end, const i64 pairs, float *out) {
+  for (i32 token = first; token < end; token++, out += 2 * pairs) {
+    i32 i = 0;
+    for (; i + 64 <= pairs; i += 64) turned_slices(from, token, pairs, i, out, 64);
+    for (; i + 32 <= pairs; i += 32) turned_slices(from, token, pairs, i, out, 32);
+    for (; i < pairs; i += 16) turned_slices(from, token, pairs, i, out, 16);
   }
 }
 
@@ -78,20 +168,11 @@ INLINE void turned_slice(const uint8_t *rows, const uint8_t *indices, i32 sets, 
 EXPORT void KERNEL(turned_sums)(const uint8_t *rows, const uint8_t *indices, i32 sets, i32 pairs, i32 first, i32 end,
                                 const float *units, const float *mean, const float *scales, const float *cosines,
                                 const float *sines, float *out, i32 out_at) {
-  for (i32 token = first; token < end; token++) {
-    const uint8_t *picks = indices + token;
-    const float *cos = cosines + (i64)token * pairs, *sin = sines + (i64)token * pairs;
-    float *to = out + out_at + (i64)(token - first) * 2 * pairs, scale = scales[token];
-    i32 i = 0;
-    for (; i + 64 <= pairs; i += 64) {
-      turned_slice(rows + 2 * i, picks, sets, pairs, units + i, mean + i, scale, cos + i, sin + i, to + i, 64);
-    }
-    for (; i + 32 <= pairs; i += 32) {
-      turned_slice(rows + 2 * i, picks, sets, pairs, units + i, mean + i, scale, cos + i, sin + i, to + i, 32);
-    }
-    for (; i < pairs; i += 16) {
-      turned_slice(rows + 2 * i, picks, sets, pairs, units + i, mean + i, scale, cos + i, sin + i, to + i, 16);
-    }
+  const Turned from = {rows, indices, sets, units, mean, scales, cosines, sines};
+  switch (pairs) {
+    case 32: turned_tokens(&from, first, end, 32, out + out_at); break;
+    case 64: turned_tokens(&from, first, end, 64, out + out_at); break;
+    default: turned_tokens(&from, first, end, pairs, out + out_at);
   }
 }
 

@@ -11,6 +11,9 @@
 #include "coded_rows.h"
 
 #include CODED_BLOCK
+#if defined(__ARM_FEATURE_DOTPROD)
+#include "coded_four_neon.h"
+#endif
 
 INLINE void multiply_rows(const Weights *w, const Activations *x, const int rows, const int bits, const int length,
                           float *out, i64 stride, i32 lanes) {
@@ -39,7 +42,11 @@ INLINE void multiply_tile(const Weights *w, const Activations *x, i32 rows, cons
   i32 row = 0;
   for (; row + MOST_ROWS <= rows; row += MOST_ROWS) {
     Activations from = from_row(x, row);
+#if defined(__ARM_FEATURE_DOTPROD)
+    multiply_four_rows(w, &from, bits, length, out + row * stride, stride, lanes);
+#else
     multiply_rows(w, &from, MOST_ROWS, bits, length, out + row * stride, stride, lanes);
+#endif
   }
 #if MOST_ROWS > 4
   for (; row + 4 <= rows; row += 4) {

@@ -2,3 +2,4 @@
 #define CODED_BLOCK "coded_neon.h"
 #include "coded.h"
 #include "dots.h"
+#include "manydots.h"

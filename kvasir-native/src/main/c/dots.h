@@ -50,8 +50,13 @@ INLINE Words dot_byte_quad(Words sums, Words codes, Words digits) {
 }
 #endif
 #else
-#define COLUMNS 4   // quarters of a tile
+#if defined(__ARM_FEATURE_DOTPROD)
+#define COLUMNS 2   // of a tile's quarters
+#define MOST_DOT_ROWS 8
+#else
+#define COLUMNS 4
 #define MOST_DOT_ROWS 4
+#endif
 INLINE Words load_bytes(const uint8_t *at) {
   u32 four;
   __builtin_memcpy(&four, at, 4);
@@ -81,14 +86,48 @@ INLINE Words quad_of(const i8 *digits) {
   return all_words(four);
 }
 
+#if defined(__ARM_FEATURE_DOTPROD)
+#define DOT_OF_LANE(row) \
+  sums[row][c] = (Words)vdotq_laneq_s32((int32x4_t)sums[row][c], (int8x16_t)codes[c], quads, row % 4)
+
+// A load has the digits of four rows, and an instruction names the one it multiplies by.
+INLINE void dot_four_rows(Words sums[][COLUMNS], const Words *codes, const i8 *digits, const int columns) {
+  int8x16_t quads = vld1q_s8(digits);
+  UNROLL for (int c = 0; c < columns; c++) {
+    DOT_OF_LANE(0);
+    DOT_OF_LANE(1);
+    DOT_OF_LANE(2);
+    DOT_OF_LANE(3);
+  }
+}
+#endif
+
 INLINE void dot_rows(Words sums[][COLUMNS], const Words *codes, const i8 *digits, const int width, const int rows,
                      const int columns) {
+#if defined(__ARM_FEATURE_DOTPROD)
+  if (width < 8 && rows % 4 == 0) {
+    UNROLL for (int r = 0; r < rows; r += 4) dot_four_rows(sums + r, codes, digits + 4 * r, columns);
+    return;
+  }
+#endif
   UNROLL for (int r = 0; r < rows; r++) {
     Words quad = quad_of(digits + 4 * r);
     UNROLL for (int c = 0; c < columns; c++) {
       sums[r][c] = width == 8 ? dot_byte_quad(sums[r][c], codes[c], quad) : dot_quad(sums[r][c], codes[c], quad);
     }
   }
+}
+
+// The codes of a quad: so many bits of each byte, from a bit on. Bytes that are shifted by themselves need no mask at
+// their end.
+INLINE Words codes_at(Words words, const int from, const int width) {
+#if LANES == 4
+  typedef uint8_t Bytes __attribute__((vector_size(4 * LANES)));
+  Bytes shifted = (Bytes)words >> from;
+  return from + width == 8 ? (Words)shifted : (Words)shifted & all_words(0x01010101u * ((1u << width) - 1));
+#else
+  return words >> from & all_words(0x01010101u * ((1u << width) - 1));
+#endif
 }
 
 // The quads that fill no word: their codes follow each other in rows of bytes, columns `apart` bytes from each other.
@@ -111,9 +150,9 @@ INLINE void dot_rest(Words sums[][COLUMNS], const uint8_t *at, i64 quads, const 
   }
 }
 
-// Where columns lie: words, and rows of bytes, so far from each other.
+// Where columns lie: from which lane of a tile on, and words, and rows of bytes, so far from each other.
 typedef struct {
-  i64 words, bytes;
+  i64 lane, words, bytes;
 } Apart;
 
 // Adds the sums of a part of the codes, times 2^shift, to totals: (rows, lanes of the columns)
@@ -121,18 +160,18 @@ INLINE void dot_part(const uint8_t *at, i64 quads, int shift, const i8 *digits, 
                      const int width, const int rows, const int columns) {
   const int together = 8 / width;
   Words sums[MOST_DOT_ROWS][COLUMNS], codes[COLUMNS], words[COLUMNS];
-  const Words mask = all_words(0x01010101u * ((1u << width) - 1));
   i64 count = quads / together, digit_step = 4 * all_rows;
   UNROLL for (int r = 0; r < rows; r++) UNROLL for (int c = 0; c < columns; c++) sums[r][c] = (Words){0};
   for (i64 word = 0; word < count; word++) {
-    UNROLL for (int c = 0; c < columns; c++) words[c] = load_words(at + word * WORD_ROW + c * apart.words);
+    UNROLL for (int c = 0; c < columns; c++) words[c] = load_words(at + word * WORD_ROW + 4 * apart.lane + c * apart.words);
     UNROLL for (int k = 0; k < together; k++, digits += digit_step) {
-      UNROLL for (int c = 0; c < columns; c++) codes[c] = words[c] >> (k * width) & mask;
+      UNROLL for (int c = 0; c < columns; c++) codes[c] = codes_at(words[c], k * width, width);
       dot_rows(sums, codes, digits, width, rows, columns);
     }
   }
   if (width < 8 && quads % together) {
-    dot_rest(sums, at + count * WORD_ROW, quads % together, digits, digit_step, apart.bytes, width, rows, columns);
+    const uint8_t *rest = at + count * WORD_ROW + apart.lane;
+    dot_rest(sums, rest, quads % together, digits, digit_step, apart.bytes, width, rows, columns);
   }
   UNROLL for (int r = 0; r < rows; r++) {
     UNROLL for (int c = 0; c < columns; c++) {
@@ -202,7 +241,7 @@ EXPORT void KERNEL(add_dots)(const uint8_t *codes, i64 offset, i32 quads, i32 bi
   float *to = out + out_at;
   i32 tile = first_tile;
 #if LANES == 16
-  Apart apart = {tile_bytes, tile_bytes};
+  Apart apart = {0, tile_bytes, tile_bytes};
   for (; tile + 2 <= end_tile; tile += 2, at += 2 * tile_bytes, to += 2 * DOT_TILE) {
     add_columns(at, quads, bits, digits, heads, exact, apart, units, constants, to, out_stride, 2);
   }
@@ -210,9 +249,11 @@ EXPORT void KERNEL(add_dots)(const uint8_t *codes, i64 offset, i32 quads, i32 bi
     add_columns(at, quads, bits, digits, heads, exact, apart, units, constants, to, out_stride, 1);
   }
 #else
-  Apart apart = {4 * LANES, LANES};
   for (; tile < end_tile; tile++, at += tile_bytes, to += DOT_TILE) {
-    add_columns(at, quads, bits, digits, heads, exact, apart, units, constants, to, out_stride, COLUMNS);
+    for (i32 lane = 0; lane < DOT_TILE; lane += COLUMNS * LANES) {
+      Apart apart = {lane, 4 * LANES, LANES};
+      add_columns(at, quads, bits, digits, heads, exact, apart, units, constants, to + lane, out_stride, COLUMNS);
+    }
   }
 #endif
 }

@@ -142,8 +142,9 @@ EXPORT float KERNEL(maximum)(const float *x, i32 at, i32 count) {
   for (; i + LANES <= count; i += LANES) {
     Floats values = load(from + i);
     most = larger(most, values);
-    unordered |= any_unordered(values);
+    if (!LARGER_STAYS_UNORDERED) unordered |= any_unordered(values);
   }
+  if (LARGER_STAYS_UNORDERED) unordered = any_unordered(most);
   float lanes[LANES];
   store(lanes, most);
   UNROLL for (int lane = 0; lane < LANES; lane++) largest = lanes[lane] > largest ? lanes[lane] : largest;
@@ -178,6 +179,11 @@ INLINE Floats exponential(Floats x) {
   return scaled_by_power(p, lifted);
 }
 
+#define EXPONENTIALS 4
+INLINE void exponentials(Floats *x) {
+  UNROLL for (int j = 0; j < EXPONENTIALS; j++) x[j] = exponential(x[j]);
+}
+
 // A vector that is filled up with zeros.
 INLINE Floats load_some(const float *at, i32 count) {
   float some[LANES] = {0};
@@ -195,6 +201,16 @@ EXPORT float KERNEL(exponentiate)(float *x, i32 at, i32 count, float shift) {
   float *to = x + at;
   Floats partial = all(0), shifts = all(shift);
   i32 i = 0;
+  // An exponential waits for itself most of the time: several at once wait together.
+  for (; i + EXPONENTIALS * LANES <= count; i += EXPONENTIALS * LANES) {
+    Floats powers[EXPONENTIALS];
+    UNROLL for (int j = 0; j < EXPONENTIALS; j++) powers[j] = subtract(load(to + i + j * LANES), shifts);
+    exponentials(powers);
+    UNROLL for (int j = 0; j < EXPONENTIALS; j++) {
+      store(to + i + j * LANES, powers[j]);
+      partial = add(partial, powers[j]);
+    }
+  }
   for (; i + LANES <= count; i += LANES) {
     Floats powers = exponential(subtract(load(to + i), shifts));
     store(to + i, powers);

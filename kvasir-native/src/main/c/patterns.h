@@ -43,10 +43,10 @@ EXPORT void KERNEL(picked_products)(const float *a, i32 rows, const float *b, co
 
 // ---- the least and the most
 
-// The lesser; the second where the first is not a number.
+// The lesser; the second where the first is not a number. Of zeros of two signs it may be either.
 INLINE Floats lesser(Floats a, Floats b) {
 #if LANES == 4
-  return vbslq_f32(vcltq_f32(a, b), a, b);
+  return vminnmq_f32(a, b);
 #else
   return smaller(a, b);
 #endif
@@ -135,38 +135,62 @@ INLINE void turn_pairs(Floats x, Floats y, Floats cos, Floats sin, float *x_out,
   store(y_out, fused(x, sin, multiply(y, cos)));
 }
 
-// vectors (count, x and y, pairs), with pairs a multiple of 16; one row of angles for all
-EXPORT void KERNEL(turn)(float *vectors, i32 at, i32 count, i32 pairs, const float *cosines, const float *sines,
-                         i32 angles_at) {
+INLINE void turn_rows(float *restrict vectors, i32 count, const i64 pairs, const float *restrict cosines,
+                      const float *restrict sines) {
   for (i32 row = 0; row < count; row++) {
-    float *x = vectors + at + (i64)row * 2 * pairs, *y = x + pairs;
+    float *x = vectors + row * 2 * pairs, *y = x + pairs;
     for (i32 i = 0; i < pairs; i += LANES) {
-      Floats cos = load(cosines + angles_at + i), sin = load(sines + angles_at + i);
-      turn_pairs(load(x + i), load(y + i), cos, sin, x + i, y + i);
+      turn_pairs(load(x + i), load(y + i), load(cosines + i), load(sines + i), x + i, y + i);
     }
   }
 }
 
-INLINE void turn_row(const float *from, i32 pairs, const float *cosines, const float *sines, float *to) {
+// vectors (count, x and y, pairs), with pairs a multiple of 16; one row of angles for all
+EXPORT void KERNEL(turn)(float *vectors, i32 at, i32 count, i32 pairs, const float *cosines, const float *sines,
+                         i32 angles_at) {
+  turn_rows(vectors + at, count, pairs, cosines + angles_at, sines + angles_at);
+}
+
+INLINE void turn_row(const float *restrict from, const i64 pairs, const float *restrict cosines,
+                     const float *restrict sines, float *restrict to) {
   for (i32 i = 0; i < pairs; i += LANES) {
     turn_pairs(load(from + i), load(from + pairs + i), load(cosines + i), load(sines + i), to + i, to + pairs + i);
   }
 }
 
-// c[i][j] += a[i] . b[picked[j]], turned by j % fan; a is turned back by fan after as many products. Rows are turned
-// into a room that begins where a line of the cache does.
-EXPORT void KERNEL(turning_products)(float *a, i32 rows, const float *b, const i32 *picked, i32 count, i32 fan,
-                                     i32 pairs, const float *cosines, const float *sines, const float *back_sines,
-                                     float *room, float *c, i32 c_stride) {
-  i64 width = 2 * pairs;
-  float *turned = (float *)(((uintptr_t)room + 63) & ~(uintptr_t)63);
+// What turning_products is given.
+typedef struct {
+  const float *b;
+  const i32 *picked;
+  const float *cosines, *sines, *back_sines;
+} Picked;
+
+INLINE void turning_products_of(float *a, i32 rows, const Picked *from, i32 count, i32 fan, const i64 pairs,
+                                float *turned, float *c, i64 c_stride) {
+  const i64 width = 2 * pairs;
   for (i32 j = 0; j < count; j += fan) {
     i32 some = count - j < fan ? count - j : fan;
     for (i32 i = 0; i < some; i++) {
-      turn_row(b + picked[j + i] * width, pairs, cosines + i * pairs, sines + i * pairs, turned + i * width);
+      turn_row(from->b + from->picked[j + i] * width, pairs, from->cosines + i * pairs, from->sines + i * pairs,
+               turned + i * width);
     }
     add_products(a, rows, turned, IN_ORDER, some, (i32)width, c + j, c_stride);
-    KERNEL(turn)(a, 0, rows, pairs, cosines, back_sines, fan * pairs);
+    turn_rows(a, rows, pairs, from->cosines + fan * pairs, from->back_sines + fan * pairs);
+  }
+}
+
+// c[i][j] += a[i] . b[picked[j]], turned by j % fan; a is turned back by fan after as many products. Rows are turned
+// into a room that begins where a line of the cache does. Heads of 64 and 128 channels have loops of their own, whose
+// ends are known.
+EXPORT void KERNEL(turning_products)(float *a, i32 rows, const float *b, const i32 *picked, i32 count, i32 fan,
+                                     i32 pairs, const float *cosines, const float *sines, const float *back_sines,
+                                     float *room, float *c, i32 c_stride) {
+  const Picked from = {b, picked, cosines, sines, back_sines};
+  float *turned = (float *)(((uintptr_t)room + 63) & ~(uintptr_t)63);
+  switch (pairs) {
+    case 32: turning_products_of(a, rows, &from, count, fan, 32, turned, c, c_stride); break;
+    case 64: turning_products_of(a, rows, &from, count, fan, 64, turned, c, c_stride); break;
+    default: turning_products_of(a, rows, &from, count, fan, pairs, turned, c, c_stride);
   }
 }
 

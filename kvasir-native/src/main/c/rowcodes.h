@@ -35,17 +35,24 @@ typedef int32x4_t Ints;
 INLINE Ints load_ints(const i32 *at) { return vld1q_s32(at); }
 INLINE int any_bits(Ints masks) { return vmaxvq_u32(vreinterpretq_u32_s32(masks)) != 0; }
 INLINE Ints load_sixteen(const uint8_t *at) { return vreinterpretq_s32_u8(vld1q_u8(at)); }
+// The bits that a mask leaves of integers below 2^23, as the lower ones of 2^23 / unit and a float: a subtraction makes
+// it one.
+INLINE Floats masked(uint32x4_t lanes, uint32x4_t mask, const int unit) {
+  const float lift = 8388608.0f / unit;
+  uint32x4_t lifted = vbslq_u32(mask, lanes, vreinterpretq_u32_f32(vdupq_n_f32(lift)));
+  return vsubq_f32(vreinterpretq_f32_u32(lifted), vdupq_n_f32(lift));
+}
 INLINE Floats codes_of(Ints bytes, Ints places, Ints masks) {
   uint8x16_t lanes = vqtbl1q_u8(vreinterpretq_u8_s32(bytes), vreinterpretq_u8_s32(places));
-  return vcvtq_f32_s32(vandq_s32(vreinterpretq_s32_u8(lanes), masks));
+  return masked(vreinterpretq_u32_u8(lanes), vreinterpretq_u32_s32(masks), 1);
 }
 INLINE Ints load_nibbles(const uint8_t *at) {
   u32 four;
   __builtin_memcpy(&four, at, sizeof four);
   return vreinterpretq_s32_u32(vmovl_u16(vget_low_u16(vmovl_u8(vreinterpret_u8_u32(vdup_n_u32(four))))));
 }
-INLINE Floats lower_nibbles(Ints x) { return vcvtq_f32_s32(vandq_s32(x, vdupq_n_s32(NIBBLE))); }
-INLINE Floats upper_nibbles(Ints x) { return vcvtq_f32_s32(vshrq_n_s32(x, 4)); }
+INLINE Floats lower_nibbles(Ints x) { return masked(vreinterpretq_u32_s32(x), vdupq_n_u32(NIBBLE), 1); }
+INLINE Floats upper_nibbles(Ints x) { return masked(vreinterpretq_u32_s32(x), vdupq_n_u32(NIBBLE << 4), 1 << 4); }
 #endif
 
 // How a part of a row's codes is read; CodeOctets says of what. A part of sixteen channels is two octets: where sixteen
@@ -184,6 +191,153 @@ INLINE void decode_parts(const Row *rows, i32 count, i32 at, i32 half, const Par
   }
 }
 
+#if LANES == 4
+// Registers that are this narrow hold what is known of few channels. So rows go by one after another, and what is known
+// is laid side by side once for a band and loaded anew for every row: in time for it, and without copies of what a sum
+// begins with.
+#define STEP 16                          // channels of a half
+#define STEP_VECTORS (STEP / LANES)
+#define PANEL_STEPS 8
+#define PANEL (STEP * PANEL_STEPS)
+
+// Of the channels of a step, and of those that lie as far into the second half.
+typedef struct {
+  Floats x_steps[STEP_VECTORS], x_lows[STEP_VECTORS], y_steps[STEP_VECTORS], y_lows[STEP_VECTORS];
+  Ints x_places[STEP_VECTORS], x_masks[STEP_VECTORS];
+  Floats x_slopes[STEP_VECTORS], x_lifts[STEP_VECTORS];
+  Ints y_places[STEP_VECTORS], y_masks[STEP_VECTORS];
+  Floats y_slopes[STEP_VECTORS], y_lifts[STEP_VECTORS];
+  i32 x_starts[2], y_starts[2], x_coded, y_coded;
+} Step;
+
+INLINE i32 lay_codes(const i32 *band, i32 width, i32 at, i32 *starts, Ints *places, Ints *masks, Floats *slopes,
+                     Floats *lifts) {
+  i32 coded = 0;
+  UNROLL for (int v = 0; v < STEP_VECTORS; v++) {
+    Part part = part_of(band, width, at + LANES * v);
+    places[v] = part.places;
+    masks[v] = part.masks;
+    slopes[v] = part.slopes;
+    lifts[v] = part.lifts;
+    starts[v / 2] = part.start;
+    coded |= any_bits(part.masks);
+  }
+  return coded;
+}
+
+// The steps of a band from some channel on.
+typedef struct {
+  Step steps[PANEL_STEPS];
+  const i32 *band;
+  i32 first;
+} Panel;
+
+INLINE void lay_panel(Panel *panel, const Coded *from, const i32 *band, i32 first) {
+  if (panel->band == band && panel->first == first) return;
+  panel->band = band;
+  panel->first = first;
+  Step *step = panel->steps;
+  i32 width = from->width, half = width / 2, end = half - first < PANEL ? half : first + PANEL;
+  for (i32 at = first; at < end; at += STEP, step++) {
+    UNROLL for (int v = 0; v < STEP_VECTORS; v++) {
+      step->x_steps[v] = load(from->steps + at + LANES * v);
+      step->x_lows[v] = load(from->lows + at + LANES * v);
+      step->y_steps[v] = load(from->steps + half + at + LANES * v);
+      step->y_lows[v] = load(from->lows + half + at + LANES * v);
+    }
+    step->x_coded = lay_codes(band, width, at, step->x_starts, step->x_places, step->x_masks, step->x_slopes,
+                              step->x_lifts);
+    step->y_coded = lay_codes(band, width, half + at, step->y_starts, step->y_places, step->y_masks, step->y_slopes,
+                              step->y_lifts);
+  }
+}
+
+// Four of sixteen bytes as lanes.
+INLINE Ints spread_bytes(uint8x16_t bytes, const int from) {
+  const u32 above = 0xFFFFFF00u;
+  const uint32x4_t places = {above | from, above | (from + 1), above | (from + 2), above | (from + 3)};
+  return vreinterpretq_s32_u8(vqtbl1q_u8(bytes, vreinterpretq_u8_u32(places)));
+}
+
+INLINE void decode_step(const Step *step, const Row *row, i32 at, const i64 half, const float *cosines,
+                        const float *sines, float *out, const int x_coded, const int y_coded, const int turning) {
+  uint8x16_t nibbles = vld1q_u8(row->nibbles + at);
+  Ints x_bytes[2], y_bytes[2];
+  UNROLL for (int i = 0; i < 2; i++) {
+    if (x_coded) x_bytes[i] = load_sixteen(row->codes + step->x_starts[i]);
+    if (y_coded) y_bytes[i] = load_sixteen(row->codes + step->y_starts[i]);
+  }
+  UNROLL for (int v = 0; v < STEP_VECTORS; v++) {
+    Ints four = spread_bytes(nibbles, LANES * v);
+    Floats x = fused(lower_nibbles(four), step->x_steps[v], step->x_lows[v]);
+    Floats y = fused(upper_nibbles(four), step->y_steps[v], step->y_lows[v]);
+    if (x_coded) {
+      Floats codes = codes_of(x_bytes[v / 2], step->x_places[v], step->x_masks[v]);
+      x = fused(fused(codes, step->x_slopes[v], step->x_lifts[v]), all(row->scale), x);
+    } else {
+      x = add(x, all(0));
+    }
+    if (y_coded) {
+      Floats codes = codes_of(y_bytes[v / 2], step->y_places[v], step->y_masks[v]);
+      y = fused(fused(codes, step->y_slopes[v], step->y_lifts[v]), all(row->scale), y);
+    } else {
+      y = add(y, all(0));
+    }
+    float *to = out + at + LANES * v;
+    if (turning) {
+      turn_pairs(x, y, load(cosines + at + LANES * v), load(sines + at + LANES * v), to, to + half);
+    } else {
+      store(to, x);
+      store(to + half, y);
+    }
+  }
+}
+
+INLINE void decode_one(const Step *step, const Row *row, i32 first, const i32 end, const i64 half,
+                       const float *cosines, const float *sines, float *out, const int turning) {
+  for (i32 at = first; at < end; at += STEP, step++) {
+#define DECODE(x, y) decode_step(step, row, at, half, cosines, sines, out, x, y, turning)
+    if (step->x_coded && step->y_coded) {
+      DECODE(1, 1);
+    } else if (step->x_coded) {
+      DECODE(1, 0);
+    } else if (step->y_coded) {
+      DECODE(0, 1);
+    } else {
+      DECODE(0, 0);
+    }
+#undef DECODE
+  }
+}
+
+// Channels of some rows of a band from the panel's first on, one row after another: turned by their tokens, or as they
+// are.
+INLINE void decode_panel(const Panel *panel, const Row *rows, i32 count, const uint8_t *tokens, const i32 end,
+                         const i64 half, const float *cosines, const float *sines, float *out, const int turning) {
+  for (i32 i = 0; i < count; i++) {
+    i64 angles = turning ? tokens[i] * half : 0;
+    decode_one(panel->steps, rows + i, panel->first, end, half, cosines + angles, sines + angles, out + i * 2 * half,
+               turning);
+  }
+}
+
+INLINE void decode_by_row(const Coded *from, const i32 *band, Panel *panel, const Row *rows, i32 count,
+                          const uint8_t *tokens, const float *cosines, const float *sines, float *out,
+                          const int turning) {
+  i32 half = from->width / 2;
+  if (half == 32) {
+    lay_panel(panel, from, band, 0);
+    decode_panel(panel, rows, count, tokens, 32, 32, cosines, sines, out, turning);
+    return;
+  }
+  for (i32 first = 0; first < half; first += PANEL) {
+    lay_panel(panel, from, band, first);
+    i32 end = half - first < PANEL ? half : first + PANEL;
+    decode_panel(panel, rows, count, tokens, end, half, cosines, sines, out, turning);
+  }
+}
+#endif
+
 INLINE void decode_some(const Coded *from, const i32 *band, const Row *rows, i32 count, const uint8_t *tokens,
                         const float *cosines, const float *sines, float *out, const int turning) {
   i32 half = from->width / 2;
@@ -276,6 +430,10 @@ EXPORT void KERNEL(decoded_products)(const uint8_t *source, i64 offset, const i3
   const uint8_t *codes = from.codes;
   float *vectors = aligned(room);
   Row rows[ROWS_TOGETHER];
+#if LANES == 4
+  Panel panel;
+  panel.band = 0;
+#endif
   i32 row = 0;
   for (i32 band = 0; band < band_count; band++, bands += band_ints(width)) {
     for (i32 end = row + bands[0], some; row < end; row += some, codes += (i64)some * bands[1]) {
@@ -283,9 +441,68 @@ EXPORT void KERNEL(decoded_products)(const uint8_t *source, i64 offset, const i3
       i32 next = row + some, after = c_stride - next < ROWS_TOGETHER ? c_stride - next : ROWS_TOGETHER;
       expect_rows(&from, next, next + after);
       take_rows(&from, codes, bands[1], row, some, rows);
+#if LANES == 4
+      decode_by_row(&from, bands, &panel, rows, some, tokens + row, cosines, sines, vectors, 1);
+#else
       decode_some(&from, bands, rows, some, tokens + row, cosines, sines, vectors, 1);
+#endif
       score_rows(a, a_rows, vectors, some, width, tokens + row, c, c_stride);
     }
+  }
+}
+
+// ---- sums
+
+#if LANES == 4
+// Weights by row of codes and then by row of weights, so that a load has those of four sums.
+INLINE void lay_weights(const float *w, i32 w_rows, i32 count, const uint8_t *tokens, float *weights) {
+  for (i32 i = 0; i < count; i++) {
+    for (i32 r = 0; r < w_rows; r++) weights[(i64)i * w_rows + r] = w[(i64)r * count + tokens[i]];
+  }
+}
+
+#define ADD_BY_LANE(lane) sums[lane][v] = vfmaq_laneq_f32(sums[lane][v], x[v], weight, lane)
+
+// Sixteen channels of vectors for four rows of weights.
+INLINE void add_to_four(const float *vectors, i32 count, i64 width, const float *weights, i64 w_rows, float *out) {
+  Floats sums[4][4], x[4];
+  UNROLL for (int r = 0; r < 4; r++) UNROLL for (int v = 0; v < 4; v++) sums[r][v] = load(out + r * width + 4 * v);
+  for (i32 i = 0; i < count; i++) {
+    Floats weight = load(weights + i * w_rows);
+    UNROLL for (int v = 0; v < 4; v++) {
+      x[v] = load(vectors + i * width + 4 * v);
+      ADD_BY_LANE(0);
+      ADD_BY_LANE(1);
+      ADD_BY_LANE(2);
+      ADD_BY_LANE(3);
+    }
+  }
+  UNROLL for (int r = 0; r < 4; r++) UNROLL for (int v = 0; v < 4; v++) store(out + r * width + 4 * v, sums[r][v]);
+}
+
+// out[r] += sum over i of weights[i][r] * vectors[i]
+INLINE void add_rows(const float *vectors, i32 count, i32 width, const float *weights, i32 w_rows, float *out) {
+  i32 r = 0;
+  for (; r + 4 <= w_rows; r += 4) {
+    for (i32 at = 0; at < width; at += 16) {
+      add_to_four(vectors + at, count, width, weights + r, w_rows, out + (i64)r * width + at);
+    }
+  }
+  for (; r < w_rows; r++) {
+    for (i32 at = 0; at < width; at += 4) {
+      float *to = out + (i64)r * width + at;
+      Floats sum = load(to);
+      for (i32 i = 0; i < count; i++) {
+        sum = fused(all(weights[(i64)i * w_rows + r]), load(vectors + (i64)i * width + at), sum);
+      }
+      store(to, sum);
+    }
+  }
+}
+#else
+INLINE void lay_weights(const float *w, i32 w_rows, i32 count, const uint8_t *tokens, float *weights) {
+  for (i32 r = 0; r < w_rows; r++) {
+    for (i32 i = 0; i < count; i++) weights[(i64)r * count + i] = w[(i64)r * count + tokens[i]];
   }
 }
 
@@ -321,6 +538,7 @@ INLINE void sum_band(const Coded *from, const i32 *band, const Row *rows, const 
 #undef SUM
   }
 }
+#endif
 
 // w (w_rows, rows of all bands), by token; out (w_rows, width); room for the weights and for what rows are made of
 EXPORT void KERNEL(decoded_sums)(const uint8_t *source, i64 offset, const i32 *bands, i32 band_count, i32 width,
@@ -329,13 +547,26 @@ EXPORT void KERNEL(decoded_sums)(const uint8_t *source, i64 offset, const i32 *b
                                  i32 w_rows, i32 count, float *room, float *out) {
   const Coded from = {source + offset, width, table, table_stride, lows, steps, scales, picked};
   const uint8_t *codes = from.codes;
+#if LANES == 4
+  float *vectors = aligned(room), *weights = vectors + (i64)(count < ROWS_TOGETHER ? count : ROWS_TOGETHER) * width;
+  Row rows[ROWS_TOGETHER];
+  Panel panel;
+  panel.band = 0;
+#else
   float *weights = aligned(room);
   Row *rows = (Row *)(weights + (i64)w_rows * count);
-  for (i32 r = 0; r < w_rows; r++) {
-    for (i32 i = 0; i < count; i++) weights[(i64)r * count + i] = w[(i64)r * count + tokens[i]];
-  }
+#endif
+  lay_weights(w, w_rows, count, tokens, weights);
   i32 row = 0;
   for (i32 band = 0; band < band_count; band++, bands += band_ints(width)) {
+#if LANES == 4
+    for (i32 end = row + bands[0], some; row < end; row += some, codes += (i64)some * bands[1]) {
+      some = end - row < ROWS_TOGETHER ? end - row : ROWS_TOGETHER;
+      take_rows(&from, codes, bands[1], row, some, rows);
+      decode_by_row(&from, bands, &panel, rows, some, tokens, 0, 0, vectors, 0);
+      add_rows(vectors, some, width, weights + (i64)row * w_rows, w_rows, out);
+    }
+#else
     take_rows(&from, codes, bands[1], row, bands[0], rows);
     i32 r = 0;
     for (; r + 4 <= w_rows; r += 4) {
@@ -346,6 +577,7 @@ EXPORT void KERNEL(decoded_sums)(const uint8_t *source, i64 offset, const i32 *b
     }
     codes += (i64)bands[0] * bands[1];
     row += bands[0];
+#endif
   }
 }
 

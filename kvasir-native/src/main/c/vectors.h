@@ -39,7 +39,8 @@ INLINE Floats odds(Floats a, Floats b) {
   const __m512i places = _mm512_setr_epi32(1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
   return _mm512_permutex2var_ps(a, places, b);
 }
-// The larger; either where they are equal, the second where one is not a number.
+// The larger; either where they are equal. Where one is not a number, the second, or on ARM none.
+#define LARGER_STAYS_UNORDERED 0
 INLINE Floats larger(Floats a, Floats b) { return _mm512_max_ps(a, b); }
 INLINE Floats smaller(Floats a, Floats b) { return _mm512_min_ps(a, b); }
 INLINE int any_unordered(Floats a) { return _mm512_cmp_ps_mask(a, a, _CMP_UNORD_Q) != 0; }
@@ -75,6 +76,7 @@ INLINE Floats in_order(Floats mixed) {
 }
 INLINE Floats evens(Floats a, Floats b) { return in_order(_mm256_shuffle_ps(a, b, 0x88)); }
 INLINE Floats odds(Floats a, Floats b) { return in_order(_mm256_shuffle_ps(a, b, 0xDD)); }
+#define LARGER_STAYS_UNORDERED 0
 INLINE Floats larger(Floats a, Floats b) { return _mm256_max_ps(a, b); }
 INLINE Floats smaller(Floats a, Floats b) { return _mm256_min_ps(a, b); }
 INLINE int any_unordered(Floats a) { return _mm256_movemask_ps(_mm256_cmp_ps(a, a, _CMP_UNORD_Q)) != 0; }
@@ -101,6 +103,7 @@ INLINE Floats load_brains(const uint16_t *at) { return vreinterpretq_f32_u32(vsh
 INLINE Floats load_integers(const int16_t *at) { return vcvtq_f32_s32(vmovl_s16(vld1_s16(at))); }
 INLINE Floats evens(Floats a, Floats b) { return vuzp1q_f32(a, b); }
 INLINE Floats odds(Floats a, Floats b) { return vuzp2q_f32(a, b); }
+#define LARGER_STAYS_UNORDERED 1
 INLINE Floats larger(Floats a, Floats b) { return vmaxq_f32(a, b); }
 INLINE Floats smaller(Floats a, Floats b) { return vminq_f32(a, b); }
 INLINE int any_unordered(Floats a) { return vminvq_u32(vceqq_f32(a, a)) == 0; }

@@ -357,7 +357,9 @@ public final class Model implements AutoCloseable {
 
   /**
    * A session that was saved, with what it was opened with. It goes on with the bits that it would
-   * have had.
+   * have had. Where its kind of cache reads blocks where they lie in the file, they are checked by
+   * the first step, which refuses what is damaged; the file may be replaced or deleted meanwhile,
+   * and must not be written to.
    *
    * @throws InvalidInputException in one sentence, where the file is damaged or belongs to another
    *     model or profile

@@ -4,6 +4,7 @@ import dev.kvasir.cache.CacheForm;
 import dev.kvasir.cache.CacheFullException;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
+import dev.kvasir.codec.Form;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.stored.Identity;
 import dev.kvasir.stored.SessionFile;
@@ -36,7 +37,7 @@ final class SavedSession {
                   tokens,
                   form.length(),
                   names,
-                  form.rest()));
+                  Form.of(form.rest())));
     } finally {
       cache.leave();
     }

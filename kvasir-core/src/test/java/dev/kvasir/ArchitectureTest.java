@@ -44,7 +44,7 @@ class ArchitectureTest {
         Set.of("engine", "cache", "codec", "attention", "kernel", "format", "memory", "profile"));
     MAY_TOUCH.put("engine", Set.of("cache", "profile", "sampling", "text", "memory"));
     MAY_TOUCH.put("cache", Set.of("profile", "kernel", "memory", "codec", "page"));
-    MAY_TOUCH.put("stored", Set.of("cache", "codec", "format", "profile"));
+    MAY_TOUCH.put("stored", Set.of("cache", "codec", "format", "profile", "memory"));
     MAY_TOUCH.put("attention", Set.of("cache", "codec", "kernel"));
     MAY_TOUCH.put("grammar", Set.of("text", "sampling"));
     MAY_TOUCH.put("sampling", Set.of());

@@ -11,12 +11,8 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
-/**
- * The gaps between a stream's tokens, and what filled those that were long.
- *
- * @param usual milliseconds of a gap while nothing else is done
- */
-record GapReport(double usual, List<Gap> gaps) {
+/** The gaps between a stream's tokens, and what filled those that were long. */
+record GapReport(List<Gap> gaps) {
   /** Times the usual gap, beyond which one counts as long. */
   private static final double LONG = 3;
 
@@ -25,32 +21,40 @@ record GapReport(double usual, List<Gap> gaps) {
   /**
    * One gap.
    *
+   * @param usual milliseconds of one at the same length while nothing else is done
    * @param millis by what it was filled with
    * @param rows of the largest step in it
    */
-  record Gap(long begin, long end, Map<Kind, Double> millis, int rows) {
+  record Gap(long begin, long end, double usual, Map<Kind, Double> millis, int rows) {
     double length() {
       return (end - begin) / 1e6;
     }
 
+    double times() {
+      return length() / usual;
+    }
+
     /** What it was filled with, but for a step of usual length, which every gap has. */
-    Kind cause(double usual) {
+    Kind cause() {
       Map<Kind, Double> beyond = new EnumMap<>(millis);
       beyond.merge(Kind.STEP, -usual, Double::sum);
       return beyond.entrySet().stream().max(Map.Entry.comparingByValue()).orElseThrow().getKey();
     }
   }
 
-  static GapReport of(double usual, List<Long> arrivals, List<Event> events) {
+  /**
+   * @param tokens that the stream had when the first of the arrivals came
+   */
+  static GapReport of(UsualGap usual, int tokens, List<Long> arrivals, List<Event> events) {
     List<Gap> gaps = new ArrayList<>();
     for (int i = 1; i < arrivals.size(); i++) {
-      gaps.add(gap(arrivals.get(i - 1), arrivals.get(i), events));
+      gaps.add(gap(arrivals.get(i - 1), arrivals.get(i), usual.at(tokens + i), events));
     }
-    return new GapReport(usual, gaps);
+    return new GapReport(gaps);
   }
 
   /** A pause stops a step as well: it is not counted twice. */
-  private static Gap gap(long begin, long end, List<Event> events) {
+  private static Gap gap(long begin, long end, double usual, List<Event> events) {
     Map<Kind, Double> millis = new EnumMap<>(Kind.class);
     int rows = 0;
     for (Event event : events) {
@@ -67,38 +71,36 @@ record GapReport(double usual, List<Gap> gaps) {
     millis.computeIfPresent(Kind.STEP, (kind, all) -> Math.max(0, all - packed));
     double known = millis.values().stream().mapToDouble(Double::doubleValue).sum();
     millis.put(Kind.REST, Math.max(0, (end - begin) / 1e6 - known));
-    return new Gap(begin, end, millis, rows);
+    return new Gap(begin, end, usual, millis, rows);
   }
 
-  double at(double share) {
-    double[] lengths = gaps.stream().mapToDouble(Gap::length).sorted().toArray();
-    return lengths[(int) (share * (lengths.length - 1))];
+  /** The gap that so many of all are shorter than, in times of the usual one. */
+  private static Gap at(double share, List<Gap> sorted) {
+    return sorted.get((int) (share * (sorted.size() - 1)));
   }
 
   void print(PrintStream out) {
+    List<Gap> sorted = gaps.stream().sorted(Comparator.comparingDouble(Gap::times)).toList();
     out.printf(
         Locale.ROOT,
-        "  of %d gaps: median %.2f ms (%.1f times), 99th of a hundred %.2f (%.1f), 999th of a"
-            + " thousand %.2f (%.1f), slowest %.2f (%.1f)%n",
+        "  of %d gaps, in times of one alone at that length: median %.1f (%.2f ms), 99th of a"
+            + " hundred %.1f (%.2f), 999th of a thousand %.1f (%.2f), slowest %.1f (%.2f)%n",
         gaps.size(),
-        at(0.5),
-        at(0.5) / usual,
-        at(0.99),
-        at(0.99) / usual,
-        at(0.999),
-        at(0.999) / usual,
-        at(1),
-        at(1) / usual);
-    List<Gap> slow = gaps.stream().filter(gap -> gap.length() > LONG * usual).toList();
+        at(0.5, sorted).times(),
+        at(0.5, sorted).length(),
+        at(0.99, sorted).times(),
+        at(0.99, sorted).length(),
+        at(0.999, sorted).times(),
+        at(0.999, sorted).length(),
+        at(1, sorted).times(),
+        at(1, sorted).length());
+    List<Gap> slow = sorted.reversed().stream().filter(gap -> gap.times() > LONG).toList();
     out.printf(Locale.ROOT, "  %d beyond %.0f times the usual one, mostly by:", slow.size(), LONG);
     for (Kind kind : Kind.values()) {
-      long count = slow.stream().filter(gap -> gap.cause(usual) == kind).count();
+      long count = slow.stream().filter(gap -> gap.cause() == kind).count();
       out.printf(" %s %d%s", kind.words, count, kind == Kind.REST ? "\n" : ",");
     }
-    slow.stream()
-        .sorted(Comparator.comparingDouble(Gap::length).reversed())
-        .limit(SHOWN)
-        .forEach(gap -> print(gap, out));
+    slow.stream().limit(SHOWN).forEach(gap -> print(gap, out));
   }
 
   private void print(Gap gap, PrintStream out) {

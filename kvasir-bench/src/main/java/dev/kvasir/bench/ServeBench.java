@@ -47,6 +47,9 @@ final class ServeBench implements Callable<Integer> {
   private static final int PROMPTS = 16;
   private static final int LONG_PROMPTS = 8;
 
+  /** Tokens of the stream while it is alone. */
+  private static final int ALONE = 400;
+
   private final PrintStream out;
   private final PrintStream err;
 
@@ -248,7 +251,7 @@ final class ServeBench implements Callable<Integer> {
         StreamTrace trace = new StreamTrace()) {
       loaded.watchSteps(trace);
       err.println("one stream, then long prompts beside it");
-      double[] usual = client.ask(start, 400, () -> false).gapMillis();
+      double[] usual = client.ask(start, ALONE, () -> false).gapMillis();
       Future<StreamClient.Outcome> stream =
           threads.submit(
               () -> client.ask(start, loaded.config().contextLength() - 100, allRead::get));
@@ -266,20 +269,32 @@ final class ServeBench implements Callable<Integer> {
       double read = (System.nanoTime() - arrived) / 1e9;
       allRead.set(true);
       loaded.watchSteps(StepWatch.NOBODY);
+      List<Long> all = stream.get().arrivals();
+      List<Long> beside = all.stream().filter(at -> at >= arrived).toList();
+      int before = start.length + all.size() - beside.size();
+      UsualGap alone = usual(loaded, client, usual, start.length + all.size());
       out.printf(
           Locale.ROOT,
-          "gap between tokens of a stream: usually %.2f ms; while %d prompts of %d tokens are read"
-              + " (%.0f s):%n",
-          Race.median(usual),
+          "gap between tokens of a stream: alone %.2f ms at the beginning, %.2f after %d tokens;"
+              + " while %d prompts of %d tokens are read (%.0f s):%n",
+          alone.early(),
+          alone.late(),
+          alone.lateTokens(),
           LONG_PROMPTS,
           length,
           read);
-      GapReport.of(Race.median(usual), after(stream.get(), arrived), trace.events()).print(out);
+      GapReport.of(alone, before, beside, trace.events()).print(out);
     }
   }
 
-  private static List<Long> after(StreamClient.Outcome outcome, long begin) {
-    return outcome.arrivals().stream().filter(at -> at >= begin).toList();
+  /** What is usual for a stream that has become so long as this one. */
+  private static UsualGap usual(Model loaded, StreamClient client, double[] early, int tokens)
+      throws Exception {
+    int asked = ALONE / 4;
+    int length = Math.min(tokens, loaded.config().contextLength() - asked);
+    int[] past = BenchPrompt.of(loaded.tokenizer(), length).ids();
+    double[] late = client.ask(past, asked, () -> false).gapMillis();
+    return new UsualGap(ALONE / 2, Race.median(early), length, Race.median(late));
   }
 
   /** Opens sessions of one length until there is no memory for another. */

@@ -24,12 +24,23 @@ class GapReportTest {
           new Event(Kind.STEP, 38 * MS, 39 * MS, 6));
 
   private final GapReport report =
-      GapReport.of(2, List.of(0L, 2 * MS, 11 * MS, 20 * MS, 30 * MS, 40 * MS), events);
+      GapReport.of(
+          new UsualGap(0, 2, 1000, 2),
+          0,
+          List.of(0L, 2 * MS, 11 * MS, 20 * MS, 30 * MS, 40 * MS),
+          events);
 
   @Test
   void aGapIsPutDownToWhatFilledMostOfItBeyondAUsualStep() {
-    assertThat(report.gaps().stream().map(gap -> gap.cause(2)).skip(1))
+    assertThat(report.gaps().stream().map(gap -> gap.cause()).skip(1))
         .containsExactly(Kind.STEP, Kind.PACKING, Kind.COLLECTOR, Kind.REST);
+  }
+
+  @Test
+  void whatIsUsualGrowsWithTheLengthOfTheStream() {
+    UsualGap usual = new UsualGap(100, 2, 300, 6);
+    assertThat(List.of(usual.at(50), usual.at(100), usual.at(200), usual.at(300), usual.at(900)))
+        .containsExactly(2.0, 2.0, 4.0, 6.0, 6.0);
   }
 
   @Test
@@ -37,7 +48,7 @@ class GapReportTest {
     ByteArrayOutputStream bytes = new ByteArrayOutputStream();
     report.print(new PrintStream(bytes, true, StandardCharsets.UTF_8));
     assertThat(bytes.toString(StandardCharsets.UTF_8))
-        .contains("of 5 gaps: median 9.00 ms (4.5 times)", "slowest 10.00 (5.0)")
+        .contains("of 5 gaps", "median 4.5 (9.00 ms)", "slowest 5.0 (10.00)")
         .contains(
             "4 beyond 3 times the usual one, mostly by: a step 1, packing its own pages 1,"
                 + " the garbage collector 1, between steps 1")

@@ -1,26 +1,10 @@
 package dev.kvasir.cli;
 
 import dev.kvasir.cli.arguments.MethodWords;
-import dev.kvasir.cli.lab.Calibrate;
-import dev.kvasir.cli.lab.Compare;
-import dev.kvasir.cli.lab.Eval;
-import dev.kvasir.cli.lab.ShowClaims;
-import dev.kvasir.cli.lab.ShowCodebooks;
-import dev.kvasir.cli.lab.ShowPatterns;
-import dev.kvasir.cli.lab.Tune;
 import dev.kvasir.cli.origin.Version;
-import dev.kvasir.cli.run.Chat;
-import dev.kvasir.cli.run.Generate;
-import dev.kvasir.cli.run.Inspect;
-import dev.kvasir.cli.run.Render;
-import dev.kvasir.cli.run.Roundtrip;
-import dev.kvasir.cli.run.Tokenize;
-import dev.kvasir.cli.serve.Serve;
-import dev.kvasir.cli.session.SessionCommand;
 import dev.kvasir.cli.terminal.Complaint;
 import dev.kvasir.cli.terminal.Streams;
 import java.util.Arrays;
-import java.util.ServiceLoader;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Help;
@@ -65,7 +49,7 @@ final class Kvasir implements Runnable {
 
   /** Runs one command line and answers with the exit code of the process. */
   static int run(Streams streams, String... arguments) {
-    return run(streams, commandLine(streams), arguments);
+    return run(streams, commandLine(streams, arguments), arguments);
   }
 
   /** Errors of the Java machine, such as memory that ran out, pass through picocli unsaid. */
@@ -77,29 +61,11 @@ final class Kvasir implements Runnable {
     }
   }
 
-  static CommandLine commandLine(Streams streams) {
+  static CommandLine commandLine(Streams streams, String... arguments) {
     Kvasir root = new Kvasir();
     Complaint complaint = new Complaint(streams);
     CommandLine commandLine = new CommandLine(root);
-    commandLine
-        .addSubcommand(new Generate(streams))
-        .addSubcommand(new Chat(streams))
-        .addSubcommand(SessionCommand.of(streams))
-        .addSubcommand(new Serve(streams))
-        .addSubcommand(new Inspect(streams))
-        .addSubcommand(new Tokenize(streams))
-        .addSubcommand(new Render(streams))
-        .addSubcommand(new Roundtrip(streams))
-        .addSubcommand(new Eval(streams))
-        .addSubcommand(new Compare(streams))
-        .addSubcommand(new Tune(streams))
-        .addSubcommand(new Calibrate(streams))
-        .addSubcommand(new ShowPatterns(streams))
-        .addSubcommand(new ShowClaims(streams))
-        .addSubcommand(new ShowCodebooks(streams));
-    for (CommandProvider provider : ServiceLoader.load(CommandProvider.class)) {
-      commandLine.addSubcommand(provider.command(streams.out(), streams.err()));
-    }
+    Subcommand.neededFor(streams, arguments).forEach(commandLine::addSubcommand);
     return commandLine
         .addSubcommand(new CommandLine.HelpCommand())
         .setResourceBundle(new MethodWords())

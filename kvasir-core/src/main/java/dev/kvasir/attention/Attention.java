@@ -26,13 +26,16 @@ public final class Attention {
   /** Query heads of a token that walk together: more of them are divided. */
   private static final int MOST_ROWS = PageReader.MOST_ROWS;
 
+  /** Parts that a thread gets of a prompt's step: the last ones are longer than the first. */
+  private static final int PARTS_OF_A_THREAD = 4;
+
   private static final float[] NO_SINKS = {};
 
   private final AttentionShape shape;
   private final Kernels kernels;
   private final Crew crew;
   private final int expandedTokens; // of a strip that shares expanded pages
-  private final int storedTokens; // of one that computes on what is stored
+  private final int storedTokens; // of one that computes on what is stored, at the least
   private final int mostHeadParts;
   private final PageWalk[] walks;
   private final PartialOutputs partials;
@@ -47,8 +50,8 @@ public final class Attention {
   private int[] stripRow = new int[16];
   private int[] stripCount = new int[16];
   private int[] stripPosition = new int[16];
-  private boolean[] stripIsFew = new boolean[16];
-  private boolean[] stripIsAlone = new boolean[16]; // of its step
+  private boolean[] stripIsStored = new boolean[16]; // computes on what is stored
+  private boolean[] stripIsAlone = new boolean[16]; // of its step, and of few rows
   private int[] headParts = new int[16];
 
   // How the strips fall into spans in the layer at hand.
@@ -70,13 +73,14 @@ public final class Attention {
     this.expandedTokens = Math.max(1, EXPANDED_ROWS / shape.queriesPerKvHead());
     this.storedTokens = Math.max(1, MOST_ROWS / shape.queriesPerKvHead());
     this.mostHeadParts = Math.ceilDiv(shape.queriesPerKvHead(), MOST_ROWS);
-    this.partials = new PartialOutputs(shape.valueDim());
+    this.partials = new PartialOutputs(MOST_ROWS, shape.valueDim());
     this.receivers = new Receivers(shape, kernels, crew);
     this.walks = new PageWalk[crew.size()];
     this.ownPartials = new PartialOutputs[crew.size()];
+    int mostRows = Math.max(PageReader.PROMPT_ROWS, expandedTokens * shape.queriesPerKvHead());
     for (int i = 0; i < walks.length; i++) {
-      walks[i] = new PageWalk(shape, kernels, expandedTokens * shape.queriesPerKvHead());
-      ownPartials[i] = new PartialOutputs(shape.valueDim());
+      walks[i] = new PageWalk(shape, kernels, mostRows);
+      ownPartials[i] = new PartialOutputs(PageReader.PROMPT_ROWS, shape.valueDim());
     }
   }
 
@@ -94,13 +98,15 @@ public final class Attention {
 
   /**
    * Adds {@code count} consecutive rows of one sequence from {@code position} on, which are a part
-   * of its step over the positions from {@code stepBegin} to {@code stepEnd}. A step is cut into
-   * strips, and they are read, as if it came whole, so that a sequence finds the same whatever else
-   * there is to do.
+   * of its step over the positions from {@code stepBegin} to {@code stepEnd}. Where pages are
+   * expanded, a step is cut into strips, and they are read, as if it came whole, so that a sequence
+   * finds the same whatever else there is to do. Rows that compute on what is stored find the same
+   * in any company.
    */
   public void add(
       KvCache cache, int firstRow, int count, int position, int stepBegin, int stepEnd) {
-    int stripTokens = cache.readsPromptsAsStored() ? storedTokens : expandedTokens;
+    int stripTokens =
+        cache.readsPromptsAsStored() ? storedTokens(cache.rowsTogether(), count) : expandedTokens;
     int end = position + count;
     int from = position;
     while (from < end) {
@@ -108,10 +114,23 @@ public final class Attention {
       int stripEnd = Math.min(begin + stripTokens, stepEnd);
       int to = Math.min(stripEnd, end);
       addStrip(cache, firstRow + from - position, to - from, from, stripEnd - begin);
-      stripIsAlone[strips - 1] = begin == stepBegin && stripEnd == stepEnd;
+      boolean few = isFew(stripEnd - begin);
+      stripIsAlone[strips - 1] = few && begin == stepBegin && stripEnd == stepEnd;
       from = to;
     }
     receivers.add(cache, firstRow, count, position);
+  }
+
+  /** Tokens of a strip: as many as read together, or fewer where threads would go without. */
+  private int storedTokens(int rowsTogether, int count) {
+    int most = Math.max(storedTokens, rowsTogether / shape.queriesPerKvHead());
+    int parts = PARTS_OF_A_THREAD * crew.size();
+    return Math.clamp((long) count * shape.kvHeads() / parts, storedTokens, most);
+  }
+
+  /** Whether a strip's rows are as few as those of a single token. */
+  private boolean isFew(int stepTokens) {
+    return stepTokens == 1 || stepTokens * shape.queriesPerKvHead() <= MOST_ROWS;
   }
 
   /**
@@ -126,7 +145,7 @@ public final class Attention {
     stripRow[strips] = row;
     stripCount[strips] = count;
     stripPosition[strips] = position;
-    stripIsFew[strips] = stepTokens == 1 || stepTokens * group <= MOST_ROWS;
+    stripIsStored[strips] = cache.readsPromptsAsStored() || isFew(stepTokens);
     headParts[strips] = stepTokens == 1 ? Math.ceilDiv(group, MOST_ROWS) : 1;
     strips++;
   }
@@ -137,7 +156,7 @@ public final class Attention {
     stripRow = Arrays.copyOf(stripRow, size);
     stripCount = Arrays.copyOf(stripCount, size);
     stripPosition = Arrays.copyOf(stripPosition, size);
-    stripIsFew = Arrays.copyOf(stripIsFew, size);
+    stripIsStored = Arrays.copyOf(stripIsStored, size);
     stripIsAlone = Arrays.copyOf(stripIsAlone, size);
     headParts = Arrays.copyOf(headParts, size);
     firstSpan = new int[size];
@@ -184,7 +203,7 @@ public final class Attention {
   private int plan() {
     int slots = 0;
     for (int strip = 0; strip < strips; strip++) {
-      boolean cut = stripIsFew[strip];
+      boolean cut = stripIsStored[strip];
       firstSpan[strip] = cut ? firstPage(strip) / SPAN_PAGES : 0;
       spans[strip] = cut ? lastPage(strip) / SPAN_PAGES - firstSpan[strip] + 1 : 1;
       firstSlot[strip] = slots;
@@ -240,7 +259,7 @@ public final class Attention {
   }
 
   private void walkSpan(int strip, int kvHead, int queryHead, int span, PageWalk pages) {
-    pages.begin(stripCount[strip], headCount(strip, queryHead), stripIsFew[strip]);
+    pages.begin(stripCount[strip], headCount(strip, queryHead), stripIsStored[strip]);
     for (int token = 0; token < stripCount[strip]; token++) {
       pages.query(token, queries, headAt(strip, token, kvHead, queryHead) * shape.keyDim());
     }

@@ -9,8 +9,9 @@ import dev.kvasir.kernel.Kernels;
 import java.util.Arrays;
 
 /**
- * Attends on tokens that are not packed. A few query rows compute on 16-bit floats where they lie;
- * many share what they are expanded to, and 32-bit floats are expanded for all.
+ * Attends on tokens that are not packed. Query rows compute on 16-bit floats where they lie, or,
+ * beside pages that are expanded, share what they are expanded to; 32-bit floats are expanded for
+ * all.
  */
 final class DenseReader {
   private static final int PAGE = PageWalk.PAGE;
@@ -20,7 +21,7 @@ final class DenseReader {
   private final int valueDim;
   private final HalfQueries prepared;
   private final float[] vectors; // (PAGE, keyDim) or (PAGE, valueDim)
-  private float[] wide = {}; // (MOST_ROWS, keyDim), where values are the first channels of keys
+  private float[] wide = {}; // (PROMPT_ROWS, keyDim), where values are the first channels of keys
   private HalfKernels preparing; // null until there were queries to prepare
   private boolean isPrepared;
 
@@ -28,7 +29,7 @@ final class DenseReader {
     this.kernels = kernels;
     this.keyDim = shape.keyDim();
     this.valueDim = shape.valueDim();
-    this.prepared = new HalfQueries(PageReader.MOST_ROWS, keyDim);
+    this.prepared = new HalfQueries(PageReader.PROMPT_ROWS, keyDim);
     this.vectors = new float[PAGE * Math.max(keyDim, valueDim)];
   }
 
@@ -37,14 +38,14 @@ final class DenseReader {
     isPrepared = false;
   }
 
-  private static boolean isComputedOn(DenseRows dense, boolean few) {
-    return few && dense.keys().precision() != Precision.F32;
+  private static boolean isComputedOn(DenseRows dense, boolean stored) {
+    return stored && dense.keys().precision() != Precision.F32;
   }
 
   /**
    * Scores of the first {@code tokens} tokens.
    *
-   * @param few whether rows compute on what is stored
+   * @param stored whether rows compute on what is stored
    * @param queries (rows, keyDim)
    * @param scores (rows, PAGE), set
    */
@@ -52,11 +53,12 @@ final class DenseReader {
       DenseRows dense,
       int kvHead,
       int tokens,
-      boolean few,
+      boolean stored,
       float[] queries,
       int rows,
       float[] scores) {
-    score(dense, dense.firstRow(kvHead), isComputedOn(dense, few), tokens, queries, rows, scores);
+    score(
+        dense, dense.firstRow(kvHead), isComputedOn(dense, stored), tokens, queries, rows, scores);
   }
 
   /**
@@ -103,7 +105,7 @@ final class DenseReader {
   /**
    * Adds the weighted values of the first {@code tokens} tokens.
    *
-   * @param few whether rows compute on what is stored
+   * @param stored whether rows compute on what is stored
    * @param weights (rows, PAGE)
    * @param mixed (rows, valueDim), added to
    */
@@ -111,17 +113,17 @@ final class DenseReader {
       DenseRows dense,
       int kvHead,
       int tokens,
-      boolean few,
+      boolean stored,
       float[] weights,
       int rows,
       float[] mixed) {
     int first = dense.firstRow(kvHead);
     int columns = dense.values().columns();
-    if (isComputedOn(dense, few) && columns > valueDim) {
+    if (isComputedOn(dense, stored) && columns > valueDim) {
       mixWide(dense, first, tokens, weights, rows, mixed);
       return;
     }
-    if (isComputedOn(dense, few)) {
+    if (isComputedOn(dense, stored)) {
       kernels
           .halves()
           .weightedSums(weights, 0, PAGE, rows, dense.values(), first, tokens, mixed, 0, valueDim);
@@ -138,7 +140,7 @@ final class DenseReader {
   private void mixWide(
       DenseRows dense, int first, int tokens, float[] weights, int rows, float[] mixed) {
     if (wide.length == 0) {
-      wide = new float[PageReader.MOST_ROWS * keyDim];
+      wide = new float[PageReader.PROMPT_ROWS * keyDim];
     }
     for (int row = 0; row < rows; row++) {
       System.arraycopy(mixed, row * valueDim, wide, row * keyDim, valueDim);

@@ -29,7 +29,7 @@ final class PageWalk {
   private final float[] sums; // (rows)
   private int heads; // query heads of a token
   private int rows; // of all tokens
-  private boolean few;
+  private boolean stored;
 
   PageWalk(AttentionShape shape, Kernels kernels, int mostRows) {
     this.shape = shape;
@@ -46,12 +46,12 @@ final class PageWalk {
   /**
    * Begins with the query heads of some tokens.
    *
-   * @param fewRows whether they compute on pages as they are packed, or on what is expanded
+   * @param onWhatIsStored whether they compute on pages as they are packed, or on what is expanded
    */
-  void begin(int tokens, int headsOfToken, boolean fewRows) {
+  void begin(int tokens, int headsOfToken, boolean onWhatIsStored) {
     heads = headsOfToken;
     rows = tokens * headsOfToken;
-    few = fewRows;
+    stored = onWhatIsStored;
     readers.begin();
     dense.begin();
     Arrays.fill(mixed, 0, rows * shape.valueDim(), 0);
@@ -86,14 +86,14 @@ final class PageWalk {
   }
 
   private void visit(DenseRows tokensInFull, int kvHead, int seen, int tokens, int window) {
-    dense.score(tokensInFull, kvHead, tokens, few, queries, rows, scores);
+    dense.score(tokensInFull, kvHead, tokens, stored, queries, rows, scores);
     weigh(seen, tokens, window);
-    dense.mix(tokensInFull, kvHead, tokens, few, scores, rows, mixed);
+    dense.mix(tokensInFull, kvHead, tokens, stored, scores, rows, mixed);
   }
 
   /** A page is read as a whole: what is not to be seen weighs zero. */
   private void visit(Page page, int kvHead, int seen, int window) {
-    PageReader reader = few ? page.reader(readers) : readers.of(ExpandedReader.KIND);
+    PageReader reader = stored ? page.reader(readers) : readers.of(ExpandedReader.KIND);
     reader.score(page, kvHead, queries, rows, scores);
     weigh(seen, PAGE, window);
     reader.mix(page, kvHead, scores, rows, mixed);

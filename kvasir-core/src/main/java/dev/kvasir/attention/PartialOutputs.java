@@ -1,6 +1,5 @@
 package dev.kvasir.attention;
 
-import dev.kvasir.codec.PageReader;
 import dev.kvasir.kernel.Kernels;
 import java.util.Arrays;
 
@@ -9,23 +8,25 @@ import java.util.Arrays;
  * and a weighted mix of values, each under the span's own maximum.
  */
 final class PartialOutputs {
+  private final int mostRows;
   private final int valueDim;
-  private float[] mixed = {}; // (slots, MOST_ROWS, valueDim)
-  private float[] maxima = {}; // (slots, MOST_ROWS)
-  private float[] sums = {}; // (slots, MOST_ROWS)
+  private float[] mixed = {}; // (slots, mostRows, valueDim)
+  private float[] maxima = {}; // (slots, mostRows)
+  private float[] sums = {}; // (slots, mostRows)
 
-  PartialOutputs(int valueDim) {
+  PartialOutputs(int mostRows, int valueDim) {
+    this.mostRows = mostRows;
     this.valueDim = valueDim;
   }
 
   /** Makes room; what was there is lost. */
   void makeRoom(int slots) {
-    int most = Integer.MAX_VALUE / PageReader.MOST_ROWS / valueDim;
+    int most = Integer.MAX_VALUE / mostRows / valueDim;
     if (slots > most) {
       throw new IllegalArgumentException(
           "a step of %d spans of pages in all heads; expected at most %d".formatted(slots, most));
     }
-    int rows = slots * PageReader.MOST_ROWS;
+    int rows = slots * mostRows;
     if (maxima.length < rows) {
       mixed = new float[rows * valueDim];
       maxima = new float[rows];
@@ -34,7 +35,7 @@ final class PartialOutputs {
   }
 
   void put(int slot, int rows, float[] someMixed, float[] someMaxima, float[] someSums) {
-    int at = slot * PageReader.MOST_ROWS;
+    int at = slot * mostRows;
     System.arraycopy(someMixed, 0, mixed, at * valueDim, rows * valueDim);
     System.arraycopy(someMaxima, 0, maxima, at, rows);
     System.arraycopy(someSums, 0, sums, at, rows);
@@ -51,7 +52,7 @@ final class PartialOutputs {
     float total = (float) Math.exp(sink - largest);
     Arrays.fill(out, at, at + valueDim, 0);
     for (int slot = firstSlot; slot < firstSlot + slots; slot++) {
-      int from = slot * PageReader.MOST_ROWS + row;
+      int from = slot * mostRows + row;
       float shrink = (float) Math.exp(maxima[from] - largest);
       total += sums[from] * shrink;
       kernels.rows().scale(mixed, from * valueDim, valueDim, shrink);
@@ -63,7 +64,7 @@ final class PartialOutputs {
   private float largest(int firstSlot, int slots, int row) {
     float largest = Float.NEGATIVE_INFINITY;
     for (int slot = firstSlot; slot < firstSlot + slots; slot++) {
-      largest = Math.max(largest, maxima[slot * PageReader.MOST_ROWS + row]);
+      largest = Math.max(largest, maxima[slot * mostRows + row]);
     }
     return largest;
   }
@@ -73,7 +74,7 @@ final class PartialOutputs {
     float largest = largest(firstSlot, slots, row);
     float total = (float) Math.exp(sink - largest);
     for (int slot = firstSlot; slot < firstSlot + slots; slot++) {
-      int from = slot * PageReader.MOST_ROWS + row;
+      int from = slot * mostRows + row;
       total += sums[from] * (float) Math.exp(maxima[from] - largest);
     }
     return PageWalk.logSum(largest, total);

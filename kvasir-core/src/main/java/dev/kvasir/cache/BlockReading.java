@@ -3,6 +3,7 @@ package dev.kvasir.cache;
 import dev.kvasir.codec.CacheSettings;
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.Envelope;
+import dev.kvasir.codec.Form;
 import dev.kvasir.codec.OldPages;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.SequenceCodec;
@@ -10,6 +11,8 @@ import dev.kvasir.codec.ShrinkingSequence;
 import dev.kvasir.kernel.DenseMatrix.Precision;
 import dev.kvasir.memory.MemoryPool;
 import dev.kvasir.memory.SharedArena;
+import dev.kvasir.memory.SharedMapping;
+import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
@@ -25,13 +28,23 @@ final class BlockReading {
   private final MemoryPool pool;
   private final SequenceCodec codec; // null where nothing is packed
   private final Optional<OldPages> oldPages;
+  private final Optional<SharedMapping> mapping;
 
-  BlockReading(LayerGroups groups, CacheSettings settings, MemoryPool pool, SequenceCodec codec) {
+  /**
+   * @param mapping that forms lie in and blocks may stay in; empty where they are copied
+   */
+  BlockReading(
+      LayerGroups groups,
+      CacheSettings settings,
+      MemoryPool pool,
+      SequenceCodec codec,
+      Optional<SharedMapping> mapping) {
     this.groups = groups;
     this.precision = settings.precision();
     this.pool = pool;
     this.codec = codec;
     this.oldPages = settings.oldPages();
+    this.mapping = mapping;
   }
 
   /**
@@ -39,7 +52,7 @@ final class BlockReading {
    *
    * @param blocks by group, filled; those that are there when it fails are whole
    */
-  void read(byte[] form, int position, Block[] blocks) {
+  void read(Form form, int position, Block[] blocks) {
     int kind = expectedKind(form);
     Envelope.BLOCK.open(
         form,
@@ -57,7 +70,7 @@ final class BlockReading {
   }
 
   /** The kind of a form, if this cache has blocks of it, or else that of its packed ones. */
-  private int expectedKind(byte[] form) {
+  private int expectedKind(Form form) {
     int everywhere = codec == null ? BlockForm.DENSE : BlockForm.PACKED;
     int kind = groups.holdAll() && oldPages.isEmpty() ? everywhere : Envelope.BLOCK.kindOf(form);
     return switch (kind) {
@@ -75,7 +88,7 @@ final class BlockReading {
     }
   }
 
-  private List<byte[]> readForms(ByteBuffer in) {
+  private List<Form> readForms(ByteBuffer in) {
     requireLayers(in);
     return forms(in);
   }
@@ -88,7 +101,7 @@ final class BlockReading {
     }
   }
 
-  private List<byte[]> forms(ByteBuffer in) {
+  private List<Form> forms(ByteBuffer in) {
     int[] sizes = new int[groups.shape().layers()];
     long bytes = 0;
     for (int layer = 0; layer < sizes.length; layer++) {
@@ -96,16 +109,14 @@ final class BlockReading {
       bytes += Integer.toUnsignedLong(sizes[layer]);
     }
     Envelope.BLOCK.requireRest(in, bytes);
-    List<byte[]> forms = new ArrayList<>();
+    List<Form> forms = new ArrayList<>();
     for (int size : sizes) {
-      byte[] form = new byte[size];
-      in.get(form);
-      forms.add(form);
+      forms.add(Form.within(in, size));
     }
     return forms;
   }
 
-  private void readPages(List<byte[]> forms, SequenceCodec by, Block[] blocks) {
+  private void readPages(List<Form> forms, SequenceCodec by, Block[] blocks) {
     for (int i = 0; i < blocks.length; i++) {
       blocks[i] = sealed(groups.get(i), forms, by);
     }
@@ -116,9 +127,9 @@ final class BlockReading {
    *
    * @param by the sequence's codec, or that of old pages
    */
-  private SealedBlock sealed(LayerGroup group, List<byte[]> forms, SequenceCodec by) {
+  private SealedBlock sealed(LayerGroup group, List<Form> forms, SequenceCodec by) {
     List<Page> pages = new ArrayList<>();
-    SharedArena memory = new SharedArena(pool);
+    SharedArena memory = newMemory();
     try {
       for (int place = 0; place < group.count(); place++) {
         int layer = group.layer(place);
@@ -134,10 +145,22 @@ final class BlockReading {
     }
   }
 
+  private SharedArena newMemory() {
+    return mapping
+        .map(lender -> new SharedArena(pool, lender))
+        .orElseGet(() -> new SharedArena(pool));
+  }
+
+  /** Where one group has all layers, numbers lie in a form as they lie in memory. */
   private void readDense(ByteBuffer in, Block[] blocks) {
     RestForm.requirePrecision(Envelope.BLOCK, in, precision);
     Envelope.BLOCK.requireRest(in, bytes(groups.shape(), Page.TOKENS));
-    readNumbers(in, Page.TOKENS, Page.TOKENS, blocks);
+    if (mapping.isPresent() && blocks.length == 1) {
+      MemorySegment numbers = MemorySegment.ofBuffer(in);
+      blocks[0] = DenseBlock.lent(groups.get(0), precision, pool, mapping.get(), numbers);
+    } else {
+      readNumbers(in, Page.TOKENS, Page.TOKENS, blocks);
+    }
   }
 
   private long bytes(CacheShape shape, int tokens) {
@@ -172,13 +195,13 @@ final class BlockReading {
     requireLayers(in);
     byte[] kinds = new byte[groups.shape().layers()];
     in.get(kinds);
-    List<byte[]> forms = forms(in);
+    List<Form> forms = forms(in);
     for (int i = 0; i < blocks.length; i++) {
       blocks[i] = block(groups.get(i), kinds, forms);
     }
   }
 
-  private Block block(LayerGroup group, byte[] kinds, List<byte[]> forms) {
+  private Block block(LayerGroup group, byte[] kinds, List<Form> forms) {
     int kind = kind(Envelope.BLOCK, group, kinds);
     if (kind == BlockForm.GONE) {
       requireNothing(group, forms);
@@ -198,13 +221,13 @@ final class BlockReading {
             .formatted(group.layer(0), kind));
   }
 
-  private static void requireNothing(LayerGroup group, List<byte[]> forms) {
+  private static void requireNothing(LayerGroup group, List<Form> forms) {
     for (int place = 0; place < group.count(); place++) {
       int layer = group.layer(place);
-      if (forms.get(layer).length > 0) {
+      if (forms.get(layer).size() > 0) {
         throw Envelope.BLOCK.refused(
             "has %d bytes of layer %d, which has let go of it"
-                .formatted(forms.get(layer).length, layer));
+                .formatted(forms.get(layer).size(), layer));
       }
     }
   }
@@ -222,10 +245,10 @@ final class BlockReading {
     return kind;
   }
 
-  private DenseBlock numbers(LayerGroup group, List<byte[]> forms) {
+  private DenseBlock numbers(LayerGroup group, List<Form> forms) {
     List<ByteBuffer> layers = new ArrayList<>();
     for (int place = 0; place < group.count(); place++) {
-      ByteBuffer in = ByteBuffer.wrap(forms.get(group.layer(place)));
+      ByteBuffer in = forms.get(group.layer(place)).bytes();
       Envelope.BLOCK.requireRest(in, bytes(group.shape().ofLayers(1), Page.TOKENS));
       layers.add(in);
     }

@@ -1,5 +1,8 @@
 package dev.kvasir.cache;
 
+import dev.kvasir.codec.Form;
+import java.util.Optional;
+
 /**
  * What a cache holds as bytes that outlive the process, in pieces: blocks of {@link
  * KvCache#TOKENS_PER_PAGE} tokens that do not change while the sequence grows, but for pages that
@@ -19,6 +22,16 @@ public interface CacheForm {
   /** A block's pages of all layers that hold it, or its vectors where those are not packed. */
   byte[] block(int index);
 
+  /** The same to be read where it lies. Blocks come in their order, once each. */
+  default Form blockToRead(int index) {
+    return Form.of(block(index));
+  }
+
+  /** The same in a file that can stay mapped, for caches that read blocks where they lie. */
+  default Optional<MappedForm> mapped() {
+    return Optional.empty();
+  }
+
   /**
    * Whether the bytes of a block stay what they are however the sequence grows: its pages neither
    * shrink nor are let go of, nor become old.
@@ -29,4 +42,9 @@ public interface CacheForm {
 
   /** Sinks, tokens behind the last block, and what the method keeps of the sequence. */
   byte[] rest();
+
+  /** The same to be read where it lies. */
+  default Form restToRead() {
+    return Form.of(rest());
+  }
 }

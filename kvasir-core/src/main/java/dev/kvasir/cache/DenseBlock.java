@@ -5,14 +5,16 @@ import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.kernel.DenseMatrix;
 import dev.kvasir.kernel.DenseMatrix.Precision;
 import dev.kvasir.kernel.Kernels;
-import dev.kvasir.memory.CountedArena;
 import dev.kvasir.memory.MemoryPool;
+import dev.kvasir.memory.SharedArena;
+import dev.kvasir.memory.SharedMapping;
 import dev.kvasir.page.HalfRounding;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.function.Consumer;
+import java.util.function.Function;
 
 /**
  * Tokens whose vectors are stored as floating-point numbers, in the layers of a group.
@@ -34,7 +36,8 @@ final class DenseBlock implements Block {
   private final CacheShape shape; // of the group
   private final int capacity;
   private final MemoryPool pool;
-  private final CountedArena arena;
+  private final SharedArena memory;
+  private final long bytes;
   private final DenseMatrix keys; // one row a vector
   private final DenseMatrix values; // the same rows, or the keys
   private final DenseRows[] layers;
@@ -44,28 +47,65 @@ final class DenseBlock implements Block {
    * @param pool that its bytes have been taken from
    */
   DenseBlock(LayerGroup group, int capacity, Precision precision, MemoryPool pool) {
+    this(
+        group,
+        capacity,
+        precision,
+        pool,
+        new SharedArena(pool, bytesFor(group.shape(), capacity, precision)),
+        memory -> memory.allocate(bytesFor(group.shape(), capacity, precision)));
+  }
+
+  /**
+   * @param memory that becomes the block's
+   * @param numbers makes its numbers of that
+   */
+  private DenseBlock(
+      LayerGroup group,
+      int capacity,
+      Precision precision,
+      MemoryPool pool,
+      SharedArena memory,
+      Function<SharedArena, MemorySegment> numbers) {
     this.group = group;
     this.shape = group.shape();
     this.capacity = capacity;
     this.pool = pool;
-    this.arena = new CountedArena(pool, bytesFor(shape, capacity, precision));
+    this.memory = memory;
+    this.bytes = bytesFor(shape, capacity, precision);
     try {
       int count = Math.multiplyExact(shape.layers() * shape.kvHeads(), capacity);
-      MemorySegment bytes = arena.allocate(bytesFor(shape, capacity, precision));
+      MemorySegment all = numbers.apply(memory);
       long keyBytes = (long) count * shape.keyDim() * precision.bytes();
-      this.keys = new DenseMatrix(precision, count, shape.keyDim(), bytes.asSlice(0, keyBytes));
+      this.keys = new DenseMatrix(precision, count, shape.keyDim(), all.asSlice(0, keyBytes));
       this.values =
           shape.hasValuesInKeys()
               ? keys
-              : new DenseMatrix(precision, count, shape.valueDim(), bytes.asSlice(keyBytes));
+              : new DenseMatrix(precision, count, shape.valueDim(), all.asSlice(keyBytes));
     } catch (RuntimeException | Error e) {
-      arena.close();
+      memory.release();
       throw e;
     }
     this.layers = new DenseRows[shape.layers()];
     for (int place = 0; place < layers.length; place++) {
       layers[place] = new DenseRows(keys, values, row(group.layer(place), 0, 0), capacity);
     }
+  }
+
+  /** A whole block of all layers that stays where it is mapped; its bytes are the pool's too. */
+  static DenseBlock lent(
+      LayerGroup group,
+      Precision precision,
+      MemoryPool pool,
+      SharedMapping mapping,
+      MemorySegment numbers) {
+    return new DenseBlock(
+        group,
+        KvCache.TOKENS_PER_PAGE,
+        precision,
+        pool,
+        new SharedArena(pool, mapping),
+        memory -> memory.keep(numbers));
   }
 
   /**
@@ -264,12 +304,13 @@ final class DenseBlock implements Block {
     return copy;
   }
 
+  /** Whether whoever writes needs a copy: others hold it too, or it lies in a file. */
   boolean isShared() {
-    return holders.isShared();
+    return holders.isShared() || memory.isLent();
   }
 
   long bytes() {
-    return arena.bytes();
+    return bytes;
   }
 
   @Override
@@ -281,7 +322,7 @@ final class DenseBlock implements Block {
   @Override
   public void release() {
     if (holders.remove()) {
-      arena.close();
+      memory.release();
     }
   }
 }

@@ -76,6 +76,9 @@ public interface KvCache extends AutoCloseable {
   /** Whether a prompt's rows compute on what is stored, as a generated token's do. */
   boolean readsPromptsAsStored();
 
+  /** Query rows at the most that compute together on what is stored. */
+  int rowsTogether();
+
   /** Whether {@link #see(int, int)} wants to be called. */
   boolean seesTokens();
 

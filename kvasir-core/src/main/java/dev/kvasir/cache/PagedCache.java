@@ -4,6 +4,7 @@ import dev.kvasir.codec.CacheSettings;
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.PageCodec;
+import dev.kvasir.codec.PageReader;
 import dev.kvasir.codec.SealingRun;
 import dev.kvasir.codec.SequenceCodec;
 import dev.kvasir.codec.ShrinkingCodec;
@@ -44,6 +45,8 @@ public final class PagedCache implements KvCache {
   private final MemoryPool pool;
   private final int blocksTogether;
   private final boolean readsPromptsAsStored;
+  private final int rowsTogether;
+  private UncheckedBlocks unchecked; // null where all that is held was checked
   private int length;
   private int sealedEnd; // blocks before this one are sinks or sealed
   private boolean sealingHeld;
@@ -98,6 +101,8 @@ public final class PagedCache implements KvCache {
             .codec()
             .map(PageCodec::readsPromptsPacked)
             .orElse(settings.precision() != Precision.F32);
+    this.rowsTogether =
+        settings.codec().map(PageCodec::rowsTogether).orElse(PageReader.PROMPT_ROWS);
     this.sealedEnd = sinkBlocks;
     this.shrinker =
         budget == null ? null : new PageShrinker(budget, (ShrinkingSequence) codec, blocks);
@@ -142,6 +147,7 @@ public final class PagedCache implements KvCache {
   @Override
   public void reserve(int wanted) {
     checkOpen();
+    checkBlocks();
     enter();
     try {
       if (shrinker != null && wanted > firstPosition(blocks.count())) {
@@ -154,6 +160,13 @@ public final class PagedCache implements KvCache {
               .formatted(wanted - length, length, e.getMessage()));
     } finally {
       leave();
+    }
+  }
+
+  /** A step begins here, so what is damaged ends one sequence and no batch. */
+  private void checkBlocks() {
+    if (unchecked != null) {
+      unchecked.check();
     }
   }
 
@@ -374,6 +387,11 @@ public final class PagedCache implements KvCache {
   }
 
   @Override
+  public int rowsTogether() {
+    return rowsTogether;
+  }
+
+  @Override
   public boolean seesTokens() {
     return codec != null && codec.seesTokens();
   }
@@ -426,11 +444,17 @@ public final class PagedCache implements KvCache {
   @Override
   public void truncate(int wanted) {
     int kept = keepable(wanted);
+    if (kept > 0) {
+      checkBlocks();
+    }
     enter();
     try {
       cutTo(kept);
     } finally {
       leave();
+    }
+    if (length == 0) {
+      forgetUnchecked();
     }
   }
 
@@ -484,6 +508,7 @@ public final class PagedCache implements KvCache {
     fork.length = length;
     fork.sealedEnd = sealedEnd;
     fork.sealingHeld = sealingHeld;
+    fork.unchecked = unchecked == null ? null : unchecked.share();
     return fork;
   }
 
@@ -499,6 +524,7 @@ public final class PagedCache implements KvCache {
   @Override
   public CacheForm form() {
     checkOpen();
+    checkBlocks();
     int whole = codec == null ? wholeDenseBlocks() : sealedBlocks();
     byte[] state = codec == null ? new byte[0] : codec.state();
     return new HeldForm(settings, blocks, length, whole, state);
@@ -538,6 +564,7 @@ public final class PagedCache implements KvCache {
       restoring.fill(blocks, codec);
       length = restoring.length();
       sealedEnd = codec == null ? sealedEnd : restoring.wholeEnd();
+      unchecked = restoring.unchecked();
       return this;
     } catch (RuntimeException | Error e) {
       close();
@@ -550,6 +577,7 @@ public final class PagedCache implements KvCache {
   @Override
   public Page page(int layer, int block) {
     checkOpen();
+    checkBlocks();
     return blocks.get(layer, block) instanceof SealedBlock sealed ? sealed.page(layer) : null;
   }
 
@@ -574,6 +602,7 @@ public final class PagedCache implements KvCache {
   }
 
   private Block held(int layer, int block) {
+    checkBlocks();
     Block found = blocks.get(layer, block);
     if (found == null) {
       throw new IllegalStateException(
@@ -668,5 +697,14 @@ public final class PagedCache implements KvCache {
       pool.leave(yielding);
     }
     blocks.keep(0, 0);
+    forgetUnchecked();
+  }
+
+  private void forgetUnchecked() {
+    UncheckedBlocks forgotten = unchecked;
+    unchecked = null;
+    if (forgotten != null) {
+      forgotten.release();
+    }
   }
 }

@@ -2,6 +2,7 @@ package dev.kvasir.cache;
 
 import dev.kvasir.codec.CacheSettings;
 import dev.kvasir.codec.Envelope;
+import dev.kvasir.codec.Form;
 import dev.kvasir.kernel.DenseMatrix.Precision;
 import java.nio.ByteBuffer;
 
@@ -55,7 +56,7 @@ record RestForm(int length, int blocks, byte[] state, byte[][] held, ByteBuffer 
         });
   }
 
-  static RestForm read(byte[] form, LayerGroups groups, CacheSettings settings) {
+  static RestForm read(Form form, LayerGroups groups, CacheSettings settings) {
     boolean byLayer = !groups.holdAll() && Envelope.REST.kindOf(form) == BY_LAYER;
     return Envelope.REST.open(
         form, byLayer ? BY_LAYER : WHOLE, in -> read(in, groups, settings, byLayer));

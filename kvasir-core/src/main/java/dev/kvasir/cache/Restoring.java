@@ -2,8 +2,11 @@ package dev.kvasir.cache;
 
 import dev.kvasir.codec.CacheSettings;
 import dev.kvasir.codec.Envelope;
+import dev.kvasir.codec.Form;
+import dev.kvasir.codec.PageCodec;
 import dev.kvasir.codec.SequenceCodec;
 import dev.kvasir.memory.MemoryPool;
+import java.util.Optional;
 
 /** Makes blocks of what was stored: sinks, whole blocks, then those behind them. */
 final class Restoring {
@@ -12,6 +15,7 @@ final class Restoring {
   private final MemoryPool pool;
   private final BlockPlaces places;
   private final CacheForm form;
+  private final Optional<MappedForm> mapped; // the form, where blocks are read where they lie
   private final RestForm rest;
   private final RestBlocks restBlocks;
 
@@ -21,13 +25,23 @@ final class Restoring {
     this.settings = settings;
     this.pool = pool;
     this.places = new BlockPlaces(settings.sinks());
-    this.form = form;
-    this.rest = RestForm.read(form.rest(), groups, settings);
-    if (rest.blocks() != form.blocks()) {
+    this.mapped = readsInPlace(settings) ? form.mapped() : Optional.empty();
+    this.form = mapped.isPresent() ? mapped.get() : form;
+    this.rest = RestForm.read(this.form.restToRead(), groups, settings);
+    if (rest.blocks() != this.form.blocks()) {
       throw Envelope.REST.refused(
-          "has %d whole blocks; %d are there".formatted(rest.blocks(), form.blocks()));
+          "has %d whole blocks; %d are there".formatted(rest.blocks(), this.form.blocks()));
     }
     this.restBlocks = new RestBlocks(groups, settings, rest.length(), rest.blocks());
+  }
+
+  private static boolean readsInPlace(CacheSettings settings) {
+    return settings.codec().map(PageCodec::readsInPlace).orElse(true);
+  }
+
+  /** What must be checked before anything is computed; null where everything was. */
+  UncheckedBlocks unchecked() {
+    return mapped.map(UncheckedBlocks::new).orElse(null);
   }
 
   int length() {
@@ -50,7 +64,8 @@ final class Restoring {
    * @param codec that {@link #codec} made
    */
   void fill(HostBlocks blocks, SequenceCodec codec) {
-    BlockReading reading = new BlockReading(groups, settings, pool, codec);
+    BlockReading reading =
+        new BlockReading(groups, settings, pool, codec, mapped.map(MappedForm::mapping));
     int restRead = 0;
     while (places.firstPosition(blocks.count()) < length()) {
       int block = blocks.count();
@@ -59,7 +74,7 @@ final class Restoring {
       Block[] parts = new Block[groups.count()];
       try {
         if (isWhole) {
-          byte[] stored = form.block(block - places.sinkBlocks());
+          Form stored = form.blockToRead(block - places.sinkBlocks());
           reading.read(stored, places.firstPosition(block), parts);
         } else {
           read(reading, restRead++, parts);

@@ -1,5 +1,6 @@
 package dev.kvasir.codec;
 
+import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.kernel.Crew;
 import dev.kvasir.kernel.KernelChoice;
 import dev.kvasir.kernel.Kernels;
@@ -7,6 +8,7 @@ import dev.kvasir.kernel.Rotation;
 import dev.kvasir.memory.MemoryPool;
 import dev.kvasir.profile.Profile;
 import java.util.Optional;
+import java.util.function.Supplier;
 
 /**
  * What a cache may know of the model that it serves.
@@ -43,6 +45,60 @@ public record CacheHost(
         0,
         kernels,
         NOBODY);
+  }
+
+  /** The profile, if it holds a part. */
+  public Optional<Profile> profileWith(String part) {
+    return profile.filter(held -> held.has(part));
+  }
+
+  /**
+   * A refusal where nobody has calibrated for a cache.
+   *
+   * @param spec as typed
+   * @param needs what calibration makes
+   * @param making what it does to make it
+   * @param target what it is given as {@code --kv}
+   */
+  public InvalidInputException lacking(String spec, String needs, String making, String target) {
+    return new InvalidInputException(
+        ("the cache '%s' needs %s%s; %s with 'kvasir calibrate --kv %s --out FILE' and give"
+                + " --profile FILE")
+            .formatted(spec, needs, holdingNone(), making, target));
+  }
+
+  /** What a refusal says of a profile that is there and does not help. */
+  public String holdingNone() {
+    return profile.map(held -> " and %s holds none".formatted(held.name())).orElse("");
+  }
+
+  /**
+   * @param spec that cannot do without, as typed
+   */
+  public Rotation requireRotation(String spec) {
+    return rotation.orElseThrow(
+        () ->
+            new InvalidInputException(
+                "the cache '%s' must know how keys are rotated; it needs a model whose layers all"
+                        .formatted(spec)
+                    + " rotate them alike"));
+  }
+
+  /**
+   * @param spec that cannot do without, as typed
+   * @param what it keeps there
+   */
+  public ModelTables requireTables(String spec, String what) {
+    return tables.orElseThrow(
+        () ->
+            new InvalidInputException(
+                "the cache '%s' has %s that sequences share; it needs a model that owns them"
+                    .formatted(spec, what)));
+  }
+
+  /** What sequences share where a model owns it, and what is made for one alone elsewhere. */
+  public <T> T shared(Object key, Class<T> type, Supplier<T> make) {
+    return tables.map(owned -> owned.of(key, type, memory -> make.get())).orElseGet(make);
   }
 
   public CacheHost withRotation(Optional<Rotation> value) {

@@ -99,6 +99,16 @@ public record CacheShape(
     return keyDim;
   }
 
+  /**
+   * @param spec of a cache that turns channels of keys as the model does, as typed
+   */
+  public void requirePairs(String spec) {
+    if (keyDim % 2 != 0) {
+      throw new InvalidInputException(
+          "the cache '%s' turns channels in pairs; heads have %d channels".formatted(spec, keyDim));
+    }
+  }
+
   /** Whether values are the first channels of their keys, and nothing is stored of them. */
   public boolean hasValuesInKeys() {
     return values == ValueOrigin.IN_KEYS;

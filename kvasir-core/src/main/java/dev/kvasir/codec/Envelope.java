@@ -5,7 +5,6 @@ import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
-import java.util.Arrays;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.zip.CRC32C;
@@ -54,14 +53,14 @@ public enum Envelope {
    */
   public byte[] seal(int kind, long payloadBytes, Consumer<ByteBuffer> payload) {
     byte[] form = new byte[Math.toIntExact(HEADER_BYTES + payloadBytes + CHECKSUM_BYTES)];
-    ByteBuffer out = littleEndian(form);
+    ByteBuffer out = ByteBuffer.wrap(form).order(ByteOrder.LITTLE_ENDIAN);
     out.put(magic).put((byte) version).put((byte) kind).putInt((int) payloadBytes);
     payload.accept(out);
     if (out.remaining() != CHECKSUM_BYTES) {
       throw new IllegalStateException(
           "%d bytes of a payload are missing".formatted(out.remaining() - CHECKSUM_BYTES));
     }
-    out.putInt(checksum(form));
+    out.putInt(checksum(ByteBuffer.wrap(form, 0, form.length - CHECKSUM_BYTES)));
     return form;
   }
 
@@ -71,51 +70,70 @@ public enum Envelope {
    *
    * @param payload takes memory only after {@link #requireRest}
    */
-  public <T> T open(byte[] form, int kind, Function<ByteBuffer, T> payload) {
+  public <T> T open(Form form, int kind, Function<ByteBuffer, T> payload) {
     requireWhole(form);
-    ByteBuffer in = littleEndian(form).position(MAGIC_BYTES + 1);
+    ByteBuffer in = form.bytes().position(MAGIC_BYTES + 1);
     int found = Byte.toUnsignedInt(in.get());
     if (found != kind) {
       throw refused("is of kind %d; this cache reads kind %d".formatted(found, kind));
     }
-    in.position(HEADER_BYTES).limit(form.length - CHECKSUM_BYTES);
+    in.position(HEADER_BYTES).limit(form.size() - CHECKSUM_BYTES);
     try {
       return payload.apply(in);
     } catch (BufferUnderflowException e) {
       throw refused("breaks off in the midst of what it says of itself");
-    } catch (IllegalArgumentException e) {
+    } catch (IllegalArgumentException
+        | IndexOutOfBoundsException
+        | ArithmeticException
+        | NegativeArraySizeException e) {
       throw refused("says what cannot be: %s".formatted(e.getMessage()));
     }
   }
 
-  /** The kind of a form, which must be whole, for those that read several. */
-  public int kindOf(byte[] form) {
-    requireWhole(form);
-    return Byte.toUnsignedInt(form[MAGIC_BYTES + 1]);
+  public <T> T open(byte[] form, int kind, Function<ByteBuffer, T> payload) {
+    return open(Form.of(form), kind, payload);
   }
 
-  private void requireWhole(byte[] form) {
-    if (form.length < HEADER_BYTES + CHECKSUM_BYTES) {
+  /** The kind that a form says it is of, which is believed once it was opened as that. */
+  public int kindOf(Form form) {
+    requireHeader(form);
+    return Byte.toUnsignedInt(form.bytes().get(MAGIC_BYTES + 1));
+  }
+
+  /** Refuses a form of which any bit has changed; one that lies within another is believed. */
+  public void requireWhole(Form form) {
+    requireHeader(form);
+    if (!form.isChecked()) {
+      requireChecksum(form.bytes());
+    }
+  }
+
+  private void requireHeader(Form form) {
+    if (form.size() < HEADER_BYTES + CHECKSUM_BYTES) {
       throw refused(
           "has %d bytes; expected at least %d"
-              .formatted(form.length, HEADER_BYTES + CHECKSUM_BYTES));
+              .formatted(form.size(), HEADER_BYTES + CHECKSUM_BYTES));
     }
-    if (!Arrays.equals(form, 0, MAGIC_BYTES, magic, 0, MAGIC_BYTES)) {
+    ByteBuffer in = form.bytes();
+    if (!in.slice(0, MAGIC_BYTES).equals(ByteBuffer.wrap(magic))) {
       throw refused("does not begin with " + new String(magic, StandardCharsets.US_ASCII));
     }
-    ByteBuffer in = littleEndian(form);
     int foundVersion = Byte.toUnsignedInt(in.get(MAGIC_BYTES));
     if (foundVersion != version) {
       throw refused("has version %d; known is %d".formatted(foundVersion, version));
     }
     long payloadBytes = Integer.toUnsignedLong(in.getInt(HEADER_BYTES - Integer.BYTES));
-    if (form.length != HEADER_BYTES + payloadBytes + CHECKSUM_BYTES) {
+    if (form.size() != HEADER_BYTES + payloadBytes + CHECKSUM_BYTES) {
       throw refused(
           "has %d bytes; it says %d of itself"
-              .formatted(form.length, HEADER_BYTES + payloadBytes + CHECKSUM_BYTES));
+              .formatted(form.size(), HEADER_BYTES + payloadBytes + CHECKSUM_BYTES));
     }
-    int expected = in.getInt(form.length - CHECKSUM_BYTES);
-    int checksum = checksum(form);
+  }
+
+  private void requireChecksum(ByteBuffer form) {
+    int end = form.limit() - CHECKSUM_BYTES;
+    int expected = form.getInt(end);
+    int checksum = checksum(form.limit(end));
     if (checksum != expected) {
       throw refused("is damaged: its checksum is %08x, not %08x".formatted(checksum, expected));
     }
@@ -144,13 +162,10 @@ public enum Envelope {
     return new InvalidInputException(what + " " + why);
   }
 
-  private static int checksum(byte[] form) {
+  /** Of all that is left. */
+  private static int checksum(ByteBuffer bytes) {
     CRC32C checksum = new CRC32C();
-    checksum.update(form, 0, form.length - CHECKSUM_BYTES);
+    checksum.update(bytes);
     return (int) checksum.getValue();
-  }
-
-  private static ByteBuffer littleEndian(byte[] form) {
-    return ByteBuffer.wrap(form).order(ByteOrder.LITTLE_ENDIAN);
   }
 }

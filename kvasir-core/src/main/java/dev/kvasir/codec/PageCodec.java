@@ -55,6 +55,20 @@ public interface PageCodec {
     return false;
   }
 
+  /** Query rows at the most that readers of its pages take together. */
+  default int rowsTogether() {
+    return PageReader.MOST_ROWS;
+  }
+
+  /**
+   * Whether a stored page lies as it lies in memory, and nothing is made of what else it says but
+   * to compare it with what is known: then attention can run on it where it is mapped, and its
+   * checksum can wait until that begins.
+   */
+  default boolean readsInPlace() {
+    return false;
+  }
+
   /** Blocks that are sealed in one go, because they have in common what is learned of them. */
   default int blocksTogether() {
     return 1;

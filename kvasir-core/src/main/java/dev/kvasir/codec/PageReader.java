@@ -9,6 +9,13 @@ public interface PageReader {
   /** Query rows at the most that attend together. */
   int MOST_ROWS = 8;
 
+  /**
+   * Query rows of a prompt at the most that meet a block together, of {@link #MOST_ROWS} or more
+   * where what is stored takes so many: enough that halves are made floats for next to nothing, and
+   * few enough that their weights stay in the second cache.
+   */
+  int PROMPT_ROWS = 64;
+
   /** A walk over the pages of a head begins: queries are other ones, and nothing is mixed yet. */
   default void begin() {}
 

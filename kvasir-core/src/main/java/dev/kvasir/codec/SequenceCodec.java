@@ -41,13 +41,13 @@ public interface SequenceCodec extends AutoCloseable {
    * @throws dev.kvasir.error.InvalidInputException in one sentence, where a bit of it has changed
    *     or this codec seals no such page; nothing is changed by it then
    */
-  Page read(SharedArena memory, int layer, byte[] form);
+  Page read(SharedArena memory, int layer, Form form);
 
   /** The same in memory of the page's own. */
   default Page read(int layer, byte[] form) {
     SharedArena own = new SharedArena();
     try {
-      return read(own, layer, form);
+      return read(own, layer, Form.of(form));
     } finally {
       own.release();
     }

@@ -129,10 +129,10 @@ public final class Sequence {
    * with whatever follows them.
    */
   public void keep(int count) {
-    length = count;
     if (cache.length() > count) {
-      cache.truncate(count);
+      cache.truncate(count); // which may refuse what it holds
     }
+    length = count;
   }
 
   /**

@@ -6,6 +6,7 @@ import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.Collection;
 import java.util.Collections;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Supplier;
@@ -40,6 +41,11 @@ public final class GgufFile implements TensorSource {
               GgufHeader.read(file.toString(), MappedFile.open(file, arena).bytes());
           return GgufParts.has(header) ? GgufParts.join(file, header, arena) : header;
         });
+  }
+
+  /** The files that {@link #open} finds by their names, in their order; none is looked into. */
+  public static List<Path> parts(Path file) {
+    return GgufParts.beside(file);
   }
 
   /** A GGUF file that already lies in memory; closing the result closes the arena. */

@@ -1,14 +1,17 @@
 package dev.kvasir.format;
 
 import dev.kvasir.error.InvalidInputException;
+import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 /**
  * A model in several GGUF files, {@code name-00001-of-00003.gguf} and so on. Each has tensors of
@@ -44,6 +47,32 @@ final class GgufParts {
   /** Whether a file is one of several; a file that they were joined to may say 0. */
   static boolean has(GgufHeader header) {
     return header.metadata().integer("split.count").orElse(1) > 1;
+  }
+
+  /**
+   * All files of a model by their names, whichever of them is given. Another model may lie beside,
+   * and its name begin the same: parts have one name and as many others.
+   */
+  static List<Path> beside(Path given) {
+    Matcher name = NAME.matcher(given.getFileName().toString());
+    if (!name.matches()) {
+      return List.of(given);
+    }
+    Path folder = given.toAbsolutePath().getParent();
+    try (Stream<Path> all = Files.list(folder)) {
+      return all.filter(file -> Files.isRegularFile(file) && isBeside(name, file))
+          .sorted()
+          .toList();
+    } catch (IOException e) {
+      throw new InvalidInputException("%s: cannot be read".formatted(folder), e);
+    }
+  }
+
+  private static boolean isBeside(Matcher given, Path file) {
+    Matcher other = NAME.matcher(file.getFileName().toString());
+    return other.matches()
+        && other.group(1).equals(given.group(1))
+        && other.group(3).equals(given.group(3));
   }
 
   /**

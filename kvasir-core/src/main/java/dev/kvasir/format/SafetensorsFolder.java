@@ -36,6 +36,21 @@ public final class SafetensorsFolder implements TensorSource {
     return Files.exists(folder.resolve(SINGLE)) || Files.exists(folder.resolve(INDEX));
   }
 
+  /**
+   * A file that makes a folder a model, or a refusal of whoever named some other folder.
+   *
+   * @param name of the file
+   */
+  public static Path require(Path folder, String name) {
+    Path file = folder.resolve(name);
+    if (!Files.exists(file)) {
+      throw new InvalidInputException(
+          "%s: no such file; expected a GGUF file, or a folder as Hugging Face lays it out"
+              .formatted(file));
+    }
+    return file;
+  }
+
   /** Maps the one file of the folder, or every shard that its index names. */
   public static SafetensorsFolder open(Path folder) {
     SafetensorsFolder opened = new SafetensorsFolder(folder);

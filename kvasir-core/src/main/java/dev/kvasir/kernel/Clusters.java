@@ -97,21 +97,7 @@ public final class Clusters {
     double sum = 0;
     for (int from = 0; from < count; from += BATCH) {
       int batch = Math.min(BATCH, count - from);
-      kernels
-          .floats()
-          .products(
-              vectors,
-              from * depth,
-              depth,
-              batch,
-              centres,
-              centre * depth,
-              depth,
-              1,
-              depth,
-              products,
-              0,
-              1);
+      multiply(from, batch, centre, 1);
       for (int i = 0; i < batch; i++) {
         double distance = vectorSquares[from + i] - 2.0 * products[i] + centreSquares[centre];
         distances[from + i] = Math.min(distances[from + i], Math.max(0, distance));
@@ -119,6 +105,16 @@ public final class Clusters {
       }
     }
     return sum;
+  }
+
+  /** Sets products (batch, some) of vectors and some centres. */
+  private void multiply(int from, int batch, int centre, int some) {
+    int vector = from * depth;
+    int row = centre * depth;
+    kernels
+        .floats()
+        .products(
+            vectors, vector, depth, batch, centres, row, depth, some, depth, products, 0, some);
   }
 
   private int draw(double[] distances, double sum) {
@@ -137,21 +133,7 @@ public final class Clusters {
     boolean changed = false;
     for (int from = 0; from < count; from += BATCH) {
       int batch = Math.min(BATCH, count - from);
-      kernels
-          .floats()
-          .products(
-              vectors,
-              from * depth,
-              depth,
-              batch,
-              centres,
-              0,
-              depth,
-              wanted,
-              depth,
-              products,
-              0,
-              wanted);
+      multiply(from, batch, 0, wanted);
       for (int i = 0; i < batch; i++) {
         int found = nearest(i * wanted);
         changed |= found != nearest[from + i];

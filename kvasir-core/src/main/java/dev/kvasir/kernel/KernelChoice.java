@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.ServiceLoader;
 import java.util.ServiceLoader.Provider;
+import java.util.function.Supplier;
 
 /**
  * The one place that chooses an implementation, once for the process.
@@ -120,18 +121,19 @@ public record KernelChoice(Kernels kernels, String reason) {
   /** Each on top of those beneath it, up to the one that is wanted. */
   private static Kernels stack(Optional<Wanted> wanted, List<KernelProvider> able) {
     int lanes = able.isEmpty() ? PartialSums.LEAST_LANES : able.getFirst().lanes();
-    Kernels kernels = new ScalarKernels(lanes);
+    Supplier<Kernels> kernels = () -> new ScalarKernels(lanes);
     String last = wanted.map(Wanted::name).orElse("");
     if (last.equals(PLAIN)) {
-      return kernels;
+      return kernels.get();
     }
     for (KernelProvider provider : able) {
-      kernels = provider.create(kernels, lanes);
+      Supplier<Kernels> beneath = kernels;
+      kernels = () -> provider.create(beneath, lanes);
       if (provider.name().equals(last)) {
         break;
       }
     }
-    return kernels;
+    return kernels.get();
   }
 
   private static String reason(

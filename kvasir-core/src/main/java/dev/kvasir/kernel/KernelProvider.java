@@ -1,6 +1,7 @@
 package dev.kvasir.kernel;
 
 import java.util.Optional;
+import java.util.function.Supplier;
 
 /**
  * Offers an implementation of {@link Kernels} from another module, found through {@link
@@ -23,8 +24,9 @@ public interface KernelProvider {
   int lanes();
 
   /**
-   * @param beneath serves what this one leaves
+   * @param beneath serves what this one leaves; made when it is asked for, since that takes a part
+   *     of every start
    * @param lanes partial sums of a long sum, at most {@link #lanes()}
    */
-  Kernels create(Kernels beneath, int lanes);
+  Kernels create(Supplier<Kernels> beneath, int lanes);
 }

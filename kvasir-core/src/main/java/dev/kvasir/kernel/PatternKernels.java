@@ -67,7 +67,7 @@ public interface PatternKernels {
    *
    * @param a // (aRows, 2 * pairs)
    * @param b // (..., 2 * pairs)
-   * @param fan below {@link #MOST_FAN}
+   * @param fan up to {@link #MOST_FAN}
    * @param cosines // (fan + 1, pairs), as the sines and what turns back
    * @param room {@link #turningRoom} floats
    * @param c // (aRows, count), rows {@code cStride} apart

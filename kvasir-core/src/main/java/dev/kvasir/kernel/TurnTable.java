@@ -15,9 +15,11 @@ public final class TurnTable {
   private static final int PADDING = 16;
 
   /**
-   * Turning a row costs less than turning the queries that it meets, of which there are several.
+   * Turning a row costs less than turning the queries that it meets, of which there are several:
+   * the more rows between their turns, the better, as long as rows and angles stay in the first
+   * cache.
    */
-  private static final int FAN = 8;
+  private static final int FAN = PatternKernels.MOST_FAN;
 
   private final int[] order;
   private final int pairs;

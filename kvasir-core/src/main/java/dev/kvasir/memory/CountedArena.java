@@ -77,9 +77,19 @@ public final class CountedArena implements SegmentAllocator, AutoCloseable {
       pool.giveBack(byteSize);
       throw e;
     }
+    add(byteSize);
+    return segment;
+  }
+
+  /** Counts what lies elsewhere until this arena is closed, as if it had handed it out. */
+  void count(long byteSize) {
+    take(byteSize);
+    add(byteSize);
+  }
+
+  private void add(long byteSize) {
     bytes.addAndGet(byteSize);
     MOST_BYTES.accumulateAndGet(LIVE_BYTES.addAndGet(byteSize), Math::max);
-    return segment;
   }
 
   /** What this arena has handed out. */

@@ -10,6 +10,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  */
 public final class SharedArena {
   private final CountedArena arena;
+  private final SharedMapping lender; // null where all of it is memory of its own
   private final AtomicInteger holders = new AtomicInteger(1);
 
   /** Held by whoever makes it. */
@@ -21,11 +22,21 @@ public final class SharedArena {
    * @param prepaid bytes that were taken from the pool beforehand, which are used first
    */
   public SharedArena(MemoryPool pool, long prepaid) {
-    this(new CountedArena(pool, prepaid));
+    this(new CountedArena(pool, prepaid), null);
   }
 
-  private SharedArena(CountedArena arena) {
+  /**
+   * Of what lies in a mapped file and stays there, and of memory for the rest. Bytes of the file
+   * are taken from the pool as others are: they are held in memory as soon as they are read, and
+   * who was let in must find room.
+   */
+  public SharedArena(MemoryPool pool, SharedMapping lender) {
+    this(new CountedArena(pool), lender);
+  }
+
+  private SharedArena(CountedArena arena, SharedMapping lender) {
     this.arena = arena;
+    this.lender = lender == null ? null : lender.retain();
   }
 
   /** Of as much memory as there is. */
@@ -39,11 +50,28 @@ public final class SharedArena {
   }
 
   /**
+   * What a segment holds: the segment itself, to be read, where it lies in the mapped file; else a
+   * copy, aligned to a cache line.
+   */
+  public MemorySegment keep(MemorySegment source) {
+    if (lender == null || !source.isNative()) {
+      return arena.allocate(source.byteSize()).copyFrom(source);
+    }
+    arena.count(source.byteSize());
+    return source.asReadOnly();
+  }
+
+  /** Whether it has to do with a mapped file, which nobody may write to. */
+  public boolean isLent() {
+    return lender != null;
+  }
+
+  /**
    * An arena of its own for what outlives the rest, from what was taken beforehand as far as that
    * goes; held by whoever asks.
    */
   public SharedArena apart(long bytes) {
-    return new SharedArena(arena.apart(bytes));
+    return new SharedArena(arena.apart(bytes), lender);
   }
 
   /** Gives back what was taken beforehand and is not going to be used. */
@@ -53,7 +81,7 @@ public final class SharedArena {
 
   /** Lets go of it for another one, with what is left of what was taken beforehand. */
   public SharedArena next() {
-    SharedArena other = new SharedArena(arena.next());
+    SharedArena other = new SharedArena(arena.next(), lender);
     release();
     return other;
   }
@@ -66,6 +94,9 @@ public final class SharedArena {
   public void release() {
     if (holders.decrementAndGet() == 0) {
       arena.close();
+      if (lender != null) {
+        lender.release();
+      }
     }
   }
 }

@@ -1,12 +1,12 @@
 package dev.kvasir.model;
 
+import dev.kvasir.format.ContentHash;
 import dev.kvasir.format.Tensor;
 import dev.kvasir.format.TensorSource;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.HexFormat;
@@ -26,7 +26,7 @@ public final class Fingerprint {
   private Fingerprint() {}
 
   public static String of(ModelConfig config, TensorSource file) {
-    MessageDigest digest = sha256();
+    MessageDigest digest = ContentHash.begin();
     for (ModelConfig.RopeSettings rope : config.ropes().kinds()) {
       add(digest, "%s %s".formatted(config.architecture(), rope.base()));
       addStretching(digest, rope);
@@ -100,14 +100,6 @@ public final class Fingerprint {
     for (int sample = 0; sample < SAMPLES; sample++) {
       long at = (bytes - length) * sample / (SAMPLES - 1);
       digest.update(data.asSlice(at, length).toArray(ValueLayout.JAVA_BYTE));
-    }
-  }
-
-  private static MessageDigest sha256() {
-    try {
-      return MessageDigest.getInstance("SHA-256");
-    } catch (NoSuchAlgorithmException e) {
-      throw new IllegalStateException("every Java runtime has SHA-256", e);
     }
   }
 }

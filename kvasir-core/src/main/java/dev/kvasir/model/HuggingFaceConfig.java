@@ -2,6 +2,7 @@ package dev.kvasir.model;
 
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.JsonFile;
+import dev.kvasir.format.SafetensorsFolder;
 import dev.kvasir.model.ModelConfig.OutputWeights;
 import java.nio.file.Path;
 import java.util.Optional;
@@ -21,7 +22,7 @@ final class HuggingFaceConfig {
   }
 
   static ModelConfig read(Path folder) {
-    JsonFile json = JsonFile.read(folder.resolve("config.json"));
+    JsonFile json = JsonFile.read(SafetensorsFolder.require(folder, "config.json"));
     ModelConfig plain = new HuggingFaceConfig(json).config(folder);
     ModelConfig config = plain.architecture().isLatent() ? LatentConfigs.of(json, plain) : plain;
     return ExpertConfigs.of(json, config).checked(json.name());

@@ -89,7 +89,11 @@ public record HeadShape(List<CodeGrid> keys, boolean ordered, CodeGrid values) {
 
   /** Bytes of all grids of keys. */
   public int keyBytes() {
-    return keys.stream().mapToInt(CodeGrid::bytes).sum();
+    int bytes = 0;
+    for (int i = 0; i < keys.size(); i++) {
+      bytes += keys.get(i).bytes();
+    }
+    return bytes;
   }
 
   public int codeBytes() {
@@ -150,9 +154,14 @@ public record HeadShape(List<CodeGrid> keys, boolean ordered, CodeGrid values) {
 
   /** Whether two shapes lay their bits out alike. */
   public boolean isLike(HeadShape other) {
-    return ordered == other.ordered
-        && headers(keys).equals(headers(other.keys))
-        && values.header().equals(other.values.header());
+    boolean isLike =
+        ordered == other.ordered
+            && keys.size() == other.keys.size()
+            && values.header().equals(other.values.header());
+    for (int i = 0; isLike && i < keys.size(); i++) {
+      isLike = keys.get(i).header().equals(other.keys.get(i).header());
+    }
+    return isLike;
   }
 
   private static List<GridHeader> headers(List<CodeGrid> grids) {

@@ -1,6 +1,7 @@
 package dev.kvasir.stored;
 
 import dev.kvasir.cache.CacheForm;
+import dev.kvasir.codec.Form;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -42,7 +43,7 @@ public final class Blocks {
       int to = cache.end(i);
       if (i >= first.size()) {
         int[] own = Arrays.copyOfRange(tokens, from, to);
-        byte[] block = new StoredBlock(chain, from, own, cache.block(i)).form();
+        byte[] block = new StoredBlock(chain, from, own, Form.of(cache.block(i))).form();
         String name = StoredBlock.name(block);
         sink.put(name, block);
         names.add(name);
@@ -57,20 +58,20 @@ public final class Blocks {
    * The cache of a sequence, every block of which is checked against the tokens of the text when it
    * is asked for.
    *
-   * @param blocks the bytes of a block by its index
+   * @param blocks the form of a block by its index
    */
-  public static CacheForm read(StoredSequence sequence, IntFunction<byte[]> blocks) {
+  public static CacheForm read(StoredSequence sequence, IntFunction<Form> blocks) {
     return new ReadCache(sequence, blocks);
   }
 
   /** Blocks come in their order, once each. */
-  private static final class ReadCache implements CacheForm {
+  static class ReadCache implements CacheForm {
     private final StoredSequence sequence;
-    private final IntFunction<byte[]> source;
+    private final IntFunction<Form> source;
     private final int[] ends;
     private byte[] chain;
 
-    ReadCache(StoredSequence sequence, IntFunction<byte[]> source) {
+    ReadCache(StoredSequence sequence, IntFunction<Form> source) {
       this.sequence = sequence;
       this.source = source;
       this.ends = new int[sequence.blocks().size()];
@@ -94,11 +95,16 @@ public final class Blocks {
 
     @Override
     public byte[] block(int index) {
+      return blockToRead(index).toArray();
+    }
+
+    @Override
+    public Form blockToRead(int index) {
       StoredBlock block = StoredBlock.read(source.apply(index));
       int[] tokens = sequence.tokens();
       int from = index == 0 ? 0 : ends[index - 1];
       int to = Math.min(tokens.length, from + block.tokens().length);
-      byte[] cached = block.of(chain, tokens, from, to);
+      Form cached = block.of(chain, tokens, from, to);
       chain = TokenChain.next(chain, tokens, from, to);
       ends[index] = to;
       return cached;
@@ -106,6 +112,11 @@ public final class Blocks {
 
     @Override
     public byte[] rest() {
+      return restToRead().toArray();
+    }
+
+    @Override
+    public Form restToRead() {
       return sequence.rest();
     }
   }

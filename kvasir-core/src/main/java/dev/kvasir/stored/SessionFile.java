@@ -1,12 +1,16 @@
 package dev.kvasir.stored;
 
 import dev.kvasir.cache.CacheForm;
+import dev.kvasir.cache.MappedForm;
+import dev.kvasir.codec.Envelope;
+import dev.kvasir.codec.Form;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.MappedFile;
 import dev.kvasir.format.WholeFile;
+import dev.kvasir.memory.SharedMapping;
+import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
@@ -15,6 +19,7 @@ import java.nio.channels.WritableByteChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.Function;
 
 /**
@@ -33,19 +38,23 @@ public final class SessionFile implements AutoCloseable {
   private static final long HEAD = magic("KVSESS01");
   private static final long END = magic("KVSEND01");
   private static final long MARK = Long.BYTES;
+
+  /** A session is saved to the file that it came from, and Windows replaces no mapped file. */
+  private static final boolean MAY_STAY_MAPPED = File.separatorChar == '/';
+
   private static final ValueLayout.OfLong LONG =
       ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
   private final Path path;
-  private final Arena arena;
+  private final SharedMapping mapping;
   private final MemorySegment bytes;
   private final long[] parts; // where they begin; the last is the sequence
   private final StoredSequence sequence;
 
-  private SessionFile(Path path, Arena arena) {
+  private SessionFile(Path path, SharedMapping mapping) {
     this.path = path;
-    this.arena = arena;
-    this.bytes = MappedFile.open(path, arena).bytes();
+    this.mapping = mapping;
+    this.bytes = MappedFile.open(path, mapping.arena()).bytes();
     long end = requireEnds();
     this.sequence = StoredSequence.read(part(end));
     this.parts = new long[sequence.blocks().size() + 1];
@@ -131,14 +140,14 @@ public final class SessionFile implements AutoCloseable {
    * @throws InvalidInputException in one sentence, where it is no such file or not a whole one
    */
   public static SessionFile open(Path file) {
-    Arena arena = Arena.ofShared();
+    SharedMapping mapping = new SharedMapping();
     try {
-      return new SessionFile(file, arena);
+      return new SessionFile(file, mapping);
     } catch (InvalidInputException e) {
-      arena.close();
+      mapping.release();
       throw named(file, e);
     } catch (RuntimeException | Error e) {
-      arena.close();
+      mapping.release();
       throw e;
     }
   }
@@ -197,7 +206,11 @@ public final class SessionFile implements AutoCloseable {
   }
 
   private byte[] part(long at) {
-    return bytes.asSlice(at + MARK, partBytes(at)).toArray(ValueLayout.JAVA_BYTE);
+    return slice(at).toArray(ValueLayout.JAVA_BYTE);
+  }
+
+  private MemorySegment slice(long at) {
+    return bytes.asSlice(at + MARK, partBytes(at));
   }
 
   public StoredSequence sequence() {
@@ -214,9 +227,49 @@ public final class SessionFile implements AutoCloseable {
     return parts[parts.length - 1] - MARK;
   }
 
-  /** What it holds; its blocks come in their order, once each, and are checked as they come. */
+  /**
+   * What it holds; its blocks come in their order, once each, and are checked as they come. Caches
+   * that can may read blocks where they lie, and check them later; then the file stays mapped when
+   * this object is closed.
+   */
   public CacheForm cache() {
-    return Blocks.read(sequence, index -> part(parts[index]));
+    return new Blocks.ReadCache(sequence, this::copied) {
+      @Override
+      public Optional<MappedForm> mapped() {
+        return MAY_STAY_MAPPED ? Optional.of(new Mapped()) : Optional.empty();
+      }
+    };
+  }
+
+  /** A file that is cut while it is copied from its mapping ends in an error, and no process. */
+  private Form copied(int index) {
+    return Form.of(part(parts[index]));
+  }
+
+  private Form uncopied(int index) {
+    return Form.uncheckedOf(slice(parts[index]).asByteBuffer());
+  }
+
+  /** Blocks where they lie. */
+  private final class Mapped extends Blocks.ReadCache implements MappedForm {
+    Mapped() {
+      super(sequence, SessionFile.this::uncopied);
+    }
+
+    @Override
+    public SharedMapping mapping() {
+      return mapping;
+    }
+
+    @Override
+    public void check(int index) {
+      try {
+        Envelope.STORED_BLOCK.requireWhole(Form.of(slice(parts[index]).asByteBuffer()));
+      } catch (InvalidInputException e) {
+        throw new InvalidInputException(
+            "%s: block %d: %s".formatted(path, index, e.getMessage()), e);
+      }
+    }
   }
 
   /**
@@ -228,7 +281,7 @@ public final class SessionFile implements AutoCloseable {
     CacheForm cache = cache();
     for (int i = 0; i < cache.blocks(); i++) {
       try {
-        cache.block(i);
+        cache.blockToRead(i);
       } catch (InvalidInputException e) {
         throw new InvalidInputException("%s: block %d: %s".formatted(path, i, e.getMessage()), e);
       }
@@ -240,6 +293,6 @@ public final class SessionFile implements AutoCloseable {
 
   @Override
   public void close() {
-    arena.close();
+    mapping.release();
   }
 }

@@ -1,11 +1,11 @@
 package dev.kvasir.stored;
 
+import dev.kvasir.format.ContentHash;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 
 /** A digest in the making, of parts that cannot run into one another: each says its length. */
 final class Sha256 {
@@ -14,15 +14,7 @@ final class Sha256 {
   /** What is handed to the digest at once: buffers end at two gigabytes. */
   private static final long MOST_AT_ONCE = 1 << 24;
 
-  private final MessageDigest digest;
-
-  Sha256() {
-    try {
-      this.digest = MessageDigest.getInstance("SHA-256");
-    } catch (NoSuchAlgorithmException e) {
-      throw new IllegalStateException("every Java runtime has SHA-256", e);
-    }
-  }
+  private final MessageDigest digest = ContentHash.begin();
 
   Sha256 add(byte[] bytes) {
     return addLength(bytes.length).addBare(ByteBuffer.wrap(bytes));

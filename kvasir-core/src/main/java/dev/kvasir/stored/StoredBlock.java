@@ -1,6 +1,7 @@
 package dev.kvasir.stored;
 
 import dev.kvasir.codec.Envelope;
+import dev.kvasir.codec.Form;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.HexFormat;
@@ -22,22 +23,22 @@ import java.util.HexFormat;
  * @param chain // (32)
  * @param cached as {@link dev.kvasir.cache.CacheForm#block} has it
  */
-record StoredBlock(byte[] chain, int first, int[] tokens, byte[] cached) {
+record StoredBlock(byte[] chain, int first, int[] tokens, Form cached) {
   private static final int KIND = 1;
 
   byte[] form() {
-    long bytes = Sha256.BYTES + 2 * Integer.BYTES + 4L * tokens.length + cached.length;
+    long bytes = Sha256.BYTES + 2 * Integer.BYTES + 4L * tokens.length + cached.size();
     return Envelope.STORED_BLOCK.seal(
         KIND,
         bytes,
         out -> {
           out.put(chain).putInt(first);
           Integers.write(tokens, out);
-          out.put(cached);
+          out.put(cached.bytes());
         });
   }
 
-  static StoredBlock read(byte[] form) {
+  static StoredBlock read(Form form) {
     return Envelope.STORED_BLOCK.open(form, KIND, StoredBlock::read);
   }
 
@@ -46,9 +47,7 @@ record StoredBlock(byte[] chain, int first, int[] tokens, byte[] cached) {
     in.get(chain);
     int first = Envelope.STORED_BLOCK.position(in);
     int[] tokens = Integers.read(Envelope.STORED_BLOCK, in);
-    byte[] cached = new byte[in.remaining()];
-    in.get(cached);
-    return new StoredBlock(chain, first, tokens, cached);
+    return new StoredBlock(chain, first, tokens, Form.within(in));
   }
 
   /**
@@ -57,7 +56,7 @@ record StoredBlock(byte[] chain, int first, int[] tokens, byte[] cached) {
    * @param expected the chain before them
    * @param text whose tokens from {@code from} to {@code to} it must be of
    */
-  byte[] of(byte[] expected, int[] text, int from, int to) {
+  Form of(byte[] expected, int[] text, int from, int to) {
     if (!Arrays.equals(chain, expected)
         || first != from
         || !Arrays.equals(tokens, 0, tokens.length, text, from, to)) {

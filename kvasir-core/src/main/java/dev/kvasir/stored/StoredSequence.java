@@ -1,8 +1,10 @@
 package dev.kvasir.stored;
 
 import dev.kvasir.codec.Envelope;
+import dev.kvasir.codec.Form;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.time.DateTimeException;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HexFormat;
@@ -38,7 +40,7 @@ public record StoredSequence(
     int[] tokens,
     int length,
     List<String> blocks,
-    byte[] rest) {
+    Form rest) {
   private static final int KIND = 1;
   private static final Envelope FORM = Envelope.STORED_SEQUENCE;
 
@@ -53,7 +55,7 @@ public record StoredSequence(
             + Long.BYTES
             + Integer.BYTES * (3L + tokens.length)
             + (long) Sha256.BYTES * blocks.size()
-            + rest.length;
+            + rest.size();
     return FORM.seal(
         KIND,
         bytes,
@@ -65,7 +67,7 @@ public record StoredSequence(
           Integers.write(tokens, out);
           out.putInt(length).putInt(blocks.size());
           blocks.forEach(name -> out.put(HexFormat.of().parseHex(name)));
-          out.put(rest);
+          out.put(rest.bytes());
         });
   }
 
@@ -76,13 +78,21 @@ public record StoredSequence(
     return FORM.open(form, KIND, StoredSequence::read);
   }
 
+  private static Instant instant(long seconds) {
+    try {
+      return Instant.ofEpochSecond(seconds);
+    } catch (DateTimeException e) {
+      throw FORM.refused("was stored %d seconds after 1970, which is no time".formatted(seconds));
+    }
+  }
+
   private static StoredSequence read(ByteBuffer in) {
     Identity identity = Identity.read(in);
     byte[] typed = new byte[Short.toUnsignedInt(in.getShort())];
     in.get(typed);
     int contextLimit = in.getInt();
     boolean readsExactly = in.get() != 0;
-    Instant storedAt = Instant.ofEpochSecond(in.getLong());
+    Instant storedAt = instant(in.getLong());
     int[] tokens = Integers.read(FORM, in);
     int length = in.getInt();
     if (contextLimit < 1 || length < 0 || length > tokens.length) {
@@ -96,8 +106,6 @@ public record StoredSequence(
       in.get(name);
       blocks.add(HexFormat.of().formatHex(name));
     }
-    byte[] rest = new byte[in.remaining()];
-    in.get(rest);
     return new StoredSequence(
         identity,
         new String(typed, StandardCharsets.UTF_8),
@@ -107,6 +115,6 @@ public record StoredSequence(
         tokens,
         length,
         blocks,
-        rest);
+        Form.within(in));
   }
 }

@@ -1,6 +1,7 @@
 package dev.kvasir.stored;
 
 import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.format.GgufFile;
 import dev.kvasir.format.Tensor;
 import dev.kvasir.format.TensorSource;
 import dev.kvasir.format.WholeFile;
@@ -73,6 +74,11 @@ public final class WeightsHash {
     }
   }
 
+  /** Whether a file beside a model is one of these. */
+  public static boolean isKeptIn(Path file) {
+    return file.toString().endsWith(ENDING);
+  }
+
   /** What the file says, if it was made of the model as it is. */
   private static Optional<String> known(Path beside, String state) {
     try {
@@ -114,26 +120,13 @@ public final class WeightsHash {
 
   /** The weights' files: of a folder, or all parts of a model that is split. */
   private static List<Path> files(Path fileOrFolder) {
-    boolean isFolder = Files.isDirectory(fileOrFolder);
-    Path folder = isFolder ? fileOrFolder : fileOrFolder.toAbsolutePath().getParent();
-    String name = fileOrFolder.getFileName().toString();
-    String parts = name.replaceFirst("-\\d{5}-of-\\d{5}\\.gguf$", "-");
-    try (Stream<Path> all = Files.list(folder)) {
-      return all.filter(
-              file ->
-                  isFolder
-                      ? file.toString().endsWith(".safetensors")
-                      : isPart(file.getFileName().toString(), name, parts))
-          .sorted()
-          .toList();
-    } catch (IOException e) {
-      throw new InvalidInputException("%s: cannot be read".formatted(folder), e);
+    if (!Files.isDirectory(fileOrFolder)) {
+      return GgufFile.parts(fileOrFolder);
     }
-  }
-
-  private static boolean isPart(String found, String given, String stem) {
-    return stem.equals(given)
-        ? found.equals(given)
-        : found.startsWith(stem) && found.endsWith(".gguf");
+    try (Stream<Path> all = Files.list(fileOrFolder)) {
+      return all.filter(file -> file.toString().endsWith(".safetensors")).sorted().toList();
+    } catch (IOException e) {
+      throw new InvalidInputException("%s: cannot be read".formatted(fileOrFolder), e);
+    }
   }
 }

@@ -4,6 +4,7 @@ import com.google.gson.JsonElement;
 import com.google.gson.JsonPrimitive;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.JsonFile;
+import dev.kvasir.format.SafetensorsFolder;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -33,7 +34,7 @@ final class HuggingFaceTokenizer {
 
   static Tokenizer read(Path folder) {
     NativeTokenizers.prepare();
-    Path file = folder.resolve("tokenizer.json");
+    Path file = SafetensorsFolder.require(folder, "tokenizer.json");
     String json = text(file);
     TokenizerJson parsed = TokenizerJson.parse(file.toString(), json);
     Vocabulary vocabulary = parsed.vocabulary();

@@ -8,6 +8,7 @@ import dev.kvasir.cache.KvCache;
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.kernel.Crew;
 import dev.kvasir.kernel.ScalarKernels;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.function.IntFunction;
@@ -158,6 +159,32 @@ class AttentionTest {
       try (Sequence sequence = sequence(shape, length)) {
         assertAttends(shape, window, new Span(sequence, 1));
         assertAttends(shape, window, new Span(sequence, 3), new Span(sequence, 1));
+      }
+    }
+  }
+
+  /**
+   * However many walk together, over blocks that some of them do not see: a span ends among their
+   * positions, and so does a block that their windows begin in.
+   */
+  @ParameterizedTest
+  @CsvSource({"1, 1990", "4, 5000", "4, 150", "12, 1990"})
+  void rowsOfAPromptHaveTheBitsOfSingleTokens(int group, int window) {
+    AttentionShape shape = new AttentionShape(2 * group, 2, 16);
+    int width = shape.queryHeads() * shape.keyDim();
+    int count = 60;
+    try (Sequence sequence = sequence(shape, 2080)) {
+      Span prompt = new Span(sequence, count);
+      float[] queries = gaussian(count * width);
+      float[] together = run(shape, window, queries, prompt);
+      Attention attention = new Attention(shape, new ScalarKernels(), crew);
+      for (int token = 0; token < count; token += 5) {
+        float[] alone = new float[width];
+        attention.begin();
+        attention.add(sequence.cache(), 0, 1, prompt.position() + token);
+        int at = token * width;
+        attention.attend(LAYER, window, Arrays.copyOfRange(queries, at, at + width), alone);
+        assertThat(Arrays.copyOfRange(together, at, at + width)).isEqualTo(alone);
       }
     }
   }

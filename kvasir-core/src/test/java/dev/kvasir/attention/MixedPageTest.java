@@ -6,6 +6,7 @@ import dev.kvasir.cache.KvCache;
 import dev.kvasir.cache.PagedCache;
 import dev.kvasir.codec.CacheSettings;
 import dev.kvasir.codec.CacheShape;
+import dev.kvasir.codec.Form;
 import dev.kvasir.codec.Lookups;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.StatelessCodec;
@@ -71,7 +72,7 @@ class MixedPageTest {
     }
 
     @Override
-    public Page read(SharedArena memory, int layer, byte[] form) {
+    public Page read(SharedArena memory, int layer, Form form) {
       return UniformPage.read(memory, form, KV_HEADS, found -> shape, Lookups.EXACT);
     }
 

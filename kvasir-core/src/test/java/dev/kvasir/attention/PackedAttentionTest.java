@@ -100,6 +100,9 @@ class PackedAttentionTest {
         "kvarn:2                 | 80 | 4",
         "oscar:2                 | 80 | 4",
         "vqllm:2                 | 80 | 4",
+        "vqllm:2                 | 64 | 4",
+        "vqllm:1,window=0,sinks=9 | 128 | 5",
+        "vqllm:1                 | 32 | 12",
         "mead:2                  | 64 | 4",
         "mead:6,budget=280KiB,first=coded | 64 | 4",
         "mead:3,first=coded,sinks=9 | 80 | 8",
@@ -143,6 +146,7 @@ class PackedAttentionTest {
         "zipcache:3,share=0.1    | 48 | 80 | 2",
         "mikv:2                  | 96 | 64 | 3",
         "skvq:2,k=3,clip=off     | 96 | 64 | 3",
+        "vqllm:2                 | 96 | 80 | 3",
         "mead:2                  | 96 | 64 | 3",
         "mead:2,first=coded      | 48 | 80 | 2",
         "toy                     | 24 | 80 | 3"

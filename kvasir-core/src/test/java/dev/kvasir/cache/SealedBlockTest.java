@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.kvasir.codec.CacheHost;
 import dev.kvasir.codec.CacheSettings;
 import dev.kvasir.codec.CacheShape;
+import dev.kvasir.codec.Form;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.PageRoom;
 import dev.kvasir.codec.ShrinkingCodec;
@@ -37,7 +38,7 @@ class SealedBlockTest {
     }
 
     @Override
-    public Page read(SharedArena memory, int layer, byte[] form) {
+    public Page read(SharedArena memory, int layer, Form form) {
       return real.read(memory, layer, form);
     }
 

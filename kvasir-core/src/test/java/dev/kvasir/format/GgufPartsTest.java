@@ -41,6 +41,14 @@ class GgufPartsTest {
   }
 
   @Test
+  void aNeighbourWhoseNameBeginsTheSameIsNoPart() throws IOException {
+    Path alone = Files.writeString(folder.resolve("tiny-vision.gguf"), "");
+    Files.writeString(folder.resolve("tiny-00001-of-00004.gguf"), "");
+    assertThat(GgufFile.parts(part(1))).containsExactly(part(0), part(1), part(2));
+    assertThat(GgufFile.parts(alone)).containsExactly(alone);
+  }
+
+  @Test
   void allPartsAreMappedUntilTheModelIsClosed() throws IOException {
     GgufFile file = GgufFile.open(part(1));
     Tensor last = file.require("c", 2);

@@ -12,6 +12,7 @@ import java.net.URLClassLoader;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -52,8 +53,8 @@ class KernelChoiceTest {
     }
 
     @Override
-    public Kernels create(Kernels beneath, int lanes) {
-      return named("willing, %d lanes, on %s".formatted(lanes, beneath.name()));
+    public Kernels create(Supplier<Kernels> beneath, int lanes) {
+      return named("willing, %d lanes, on %s".formatted(lanes, beneath.get().name()));
     }
   }
 
@@ -80,8 +81,8 @@ class KernelChoiceTest {
     }
 
     @Override
-    public Kernels create(Kernels beneath, int lanes) {
-      return named("lowly, %d lanes, on %s".formatted(lanes, beneath.name()));
+    public Kernels create(Supplier<Kernels> beneath, int lanes) {
+      return named("lowly, %d lanes, on %s".formatted(lanes, beneath.get().name()));
     }
   }
 
@@ -108,7 +109,7 @@ class KernelChoiceTest {
     }
 
     @Override
-    public Kernels create(Kernels beneath, int lanes) {
+    public Kernels create(Supplier<Kernels> beneath, int lanes) {
       throw new AssertionError("a provider that refuses is not asked");
     }
   }

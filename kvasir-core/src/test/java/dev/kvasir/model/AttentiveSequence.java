@@ -1,5 +1,6 @@
 package dev.kvasir.model;
 
+import dev.kvasir.codec.Form;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.SequenceCodec;
 import dev.kvasir.codec.UnpackedTokens;
@@ -118,7 +119,7 @@ final class AttentiveSequence implements SequenceCodec {
   }
 
   @Override
-  public Page read(SharedArena memory, int layer, byte[] form) {
+  public Page read(SharedArena memory, int layer, Form form) {
     return toy.read(memory, layer, form);
   }
 

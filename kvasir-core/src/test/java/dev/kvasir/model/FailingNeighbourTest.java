@@ -8,16 +8,14 @@ import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.cache.PagedCache;
 import dev.kvasir.codec.CacheSettings;
+import dev.kvasir.codec.Form;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.PageRoom;
 import dev.kvasir.codec.StatelessCodec;
 import dev.kvasir.engine.Batch;
 import dev.kvasir.error.InvalidInputException;
-import dev.kvasir.format.GgufFile;
 import dev.kvasir.kernel.Crew;
 import dev.kvasir.kernel.DenseMatrix.Precision;
-import dev.kvasir.kernel.ScalarKernels;
-import dev.kvasir.memory.MemoryPool;
 import dev.kvasir.memory.SharedArena;
 import dev.kvasir.model.TinyModel.Sizes;
 import java.nio.file.Path;
@@ -47,9 +45,7 @@ class FailingNeighbourTest {
   }
 
   private HostEngine load(TinyModel model) {
-    GgufFile file = GgufFile.open(model.writeGguf(folder.resolve("tiny.gguf")));
-    return HostEngine.load(
-        file, new ScalarKernels(), crew, MemoryPool.unlimited(), (done, inAll) -> {});
+    return TinyEngine.ofGguf(model.writeGguf(folder.resolve("tiny.gguf")), crew);
   }
 
   @AfterEach
@@ -71,7 +67,7 @@ class FailingNeighbourTest {
     }
 
     @Override
-    public Page read(SharedArena memory, int layer, byte[] form) {
+    public Page read(SharedArena memory, int layer, Form form) {
       return new EmptyPage();
     }
 
@@ -130,7 +126,7 @@ class FailingNeighbourTest {
       assertThat(batch.failure(other)).isEmpty();
       assertThat(full.length()).isEqualTo(full.capacity());
       assertThat(other.length()).isEqualTo(1);
-      assertThat(logits(batch, index)).isEqualTo(alone("fp16", 7));
+      assertThat(Logits.row(batch, index)).isEqualTo(alone("fp16", 7));
       assertThatThrownBy(batch::requireNoFailure).isInstanceOf(CacheFullException.class);
     }
   }
@@ -174,7 +170,7 @@ class FailingNeighbourTest {
       assertThat(batch.failure(bad).get()).hasMessageContaining("holds finite numbers only");
       assertThat(bad.length()).isZero();
       assertThat(good.length()).isEqualTo(1);
-      assertThat(logits(batch, index)).isEqualTo(alone("fp16", 7));
+      assertThat(Logits.row(batch, index)).isEqualTo(alone("fp16", 7));
     }
   }
 
@@ -215,12 +211,7 @@ class FailingNeighbourTest {
       Batch batch = new Batch();
       batch.add(cache, token, true);
       engine.forward(batch);
-      return logits(batch, 0);
+      return Logits.row(batch, 0);
     }
-  }
-
-  private static float[] logits(Batch batch, int index) {
-    int at = batch.logitsAt(index);
-    return Arrays.copyOfRange(batch.logits(), at, at + batch.vocabulary());
   }
 }

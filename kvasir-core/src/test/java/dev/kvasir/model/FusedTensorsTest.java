@@ -11,8 +11,6 @@ import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.GgmlType;
 import dev.kvasir.format.GgufFile;
 import dev.kvasir.kernel.Crew;
-import dev.kvasir.kernel.ScalarKernels;
-import dev.kvasir.memory.MemoryPool;
 import dev.kvasir.model.TinyModel.Sizes;
 import java.nio.file.Path;
 import java.util.List;
@@ -150,20 +148,10 @@ class FusedTensorsTest {
   }
 
   private HostEngine gguf(TinyModel model, String name) {
-    return HostEngine.load(
-        GgufFile.open(model.writeGguf(folder.resolve(name + ".gguf"))),
-        new ScalarKernels(),
-        crew,
-        MemoryPool.unlimited(),
-        (done, inAll) -> {});
+    return TinyEngine.ofGguf(model.writeGguf(folder.resolve(name + ".gguf")), crew);
   }
 
   private HostEngine huggingFace(TinyModel model, String name) {
-    return HostEngine.load(
-        model.writeFolder(folder.resolve(name)),
-        new ScalarKernels(),
-        crew,
-        MemoryPool.unlimited(),
-        (done, inAll) -> {});
+    return TinyEngine.ofFolder(model.writeFolder(folder.resolve(name)), crew);
   }
 }

@@ -1,20 +1,22 @@
 package dev.kvasir.model;
 
+import static dev.kvasir.model.Logits.assertClose;
+import static dev.kvasir.model.Logits.doubles;
+import static dev.kvasir.model.Logits.inOneStep;
+import static dev.kvasir.model.Logits.ofLoaded;
+import static dev.kvasir.model.Logits.row;
+import static dev.kvasir.model.Logits.tokenByToken;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.assertj.core.api.Assertions.fail;
 
 import com.google.gson.JsonObject;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.engine.Batch;
 import dev.kvasir.format.GgmlType;
-import dev.kvasir.format.GgufFile;
 import dev.kvasir.format.GgufValue;
 import dev.kvasir.kernel.Crew;
-import dev.kvasir.kernel.ScalarKernels;
 import dev.kvasir.memory.CountedArena;
-import dev.kvasir.memory.MemoryPool;
 import dev.kvasir.model.TinyModel.Sizes;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -369,79 +371,15 @@ class HostEngineTest {
   }
 
   private HostEngine gguf(TinyModel model) {
-    GgufFile file = GgufFile.open(model.writeGguf(folder.resolve("tiny.gguf")));
-    return HostEngine.load(
-        file, new ScalarKernels(), crew, MemoryPool.unlimited(), (done, inAll) -> {});
+    return TinyEngine.ofGguf(model.writeGguf(folder.resolve("tiny.gguf")), crew);
   }
 
   private HostEngine huggingFace(TinyModel model) {
-    Path written = model.writeFolder(folder.resolve("tiny"));
-    return HostEngine.load(
-        written, new ScalarKernels(), crew, MemoryPool.unlimited(), (done, inAll) -> {});
+    return TinyEngine.ofFolder(model.writeFolder(folder.resolve("tiny")), crew);
   }
 
   /** The logits of {@link #TOKENS}; closes the decoder. */
   private static float[][] logits(HostEngine decoder) {
-    try (decoder) {
-      return inOneStep(decoder, TOKENS);
-    }
-  }
-
-  private static float[][] inOneStep(HostEngine decoder, int[] tokens) {
-    try (KvCache cache = CacheSpec.DEFAULT.newCache(decoder.config().cacheShape())) {
-      Batch batch = new Batch();
-      for (int token : tokens) {
-        batch.add(cache, token, true);
-      }
-      decoder.forward(batch);
-      float[][] rows = new float[tokens.length][];
-      for (int t = 0; t < tokens.length; t++) {
-        rows[t] = row(batch, t);
-      }
-      return rows;
-    }
-  }
-
-  private static float[][] tokenByToken(HostEngine decoder, int[] tokens) {
-    try (KvCache cache = CacheSpec.DEFAULT.newCache(decoder.config().cacheShape())) {
-      Batch batch = new Batch();
-      float[][] rows = new float[tokens.length][];
-      for (int t = 0; t < tokens.length; t++) {
-        batch.clear();
-        batch.add(cache, tokens[t], true);
-        decoder.forward(batch);
-        rows[t] = row(batch, 0);
-      }
-      return rows;
-    }
-  }
-
-  private static float[] row(Batch batch, int index) {
-    int at = batch.logitsAt(index);
-    return Arrays.copyOfRange(batch.logits(), at, at + batch.vocabulary());
-  }
-
-  private static double[][] doubles(float[][] rows) {
-    double[][] doubles = new double[rows.length][rows[0].length];
-    for (int t = 0; t < rows.length; t++) {
-      for (int i = 0; i < rows[t].length; i++) {
-        doubles[t][i] = rows[t][i];
-      }
-    }
-    return doubles;
-  }
-
-  private static void assertClose(float[][] found, double[][] expected, double bound) {
-    assertThat(found.length).isEqualTo(expected.length);
-    for (int t = 0; t < found.length; t++) {
-      assertThat(found[t]).hasSize(expected[t].length);
-      for (int i = 0; i < found[t].length; i++) {
-        if (!(Math.abs(found[t][i] - expected[t][i]) <= bound)) {
-          fail(
-              "seed %d, token %d, logit %d: %s; expected %s within %s",
-              SEED, t, i, found[t][i], expected[t][i], bound);
-        }
-      }
-    }
+    return ofLoaded(decoder, TOKENS);
   }
 }

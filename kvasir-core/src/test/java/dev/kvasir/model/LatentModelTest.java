@@ -1,23 +1,19 @@
 package dev.kvasir.model;
 
+import static dev.kvasir.model.Logits.assertClose;
+import static dev.kvasir.model.Logits.ofLoaded;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
-import dev.kvasir.cache.CacheSpec;
-import dev.kvasir.cache.KvCache;
-import dev.kvasir.engine.Batch;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.GgmlType;
 import dev.kvasir.format.GgufFile;
 import dev.kvasir.format.SafetensorsFolder;
 import dev.kvasir.kernel.Crew;
-import dev.kvasir.kernel.ScalarKernels;
 import dev.kvasir.memory.CountedArena;
-import dev.kvasir.memory.MemoryPool;
 import dev.kvasir.model.TinyModel.Sizes;
 import java.nio.file.Path;
-import java.util.Arrays;
 import java.util.Random;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
@@ -59,17 +55,17 @@ class LatentModelTest {
   void everyFormOfFileAgreesWithTheDefinition(LatentConfig latent) {
     TinyModel trained = TinyLatent.trained(TinyLatent.sizes(5), latent, SEED);
     double[][] expected = new NaiveDecoder(trained).logits(TOKENS);
-    assertClose(logits(gguf(trained), TOKENS), expected, CLOSE);
-    assertClose(logits(huggingFace(trained), TOKENS), expected, CLOSE);
+    assertClose(ofLoaded(gguf(trained), TOKENS), expected, CLOSE);
+    assertClose(ofLoaded(huggingFace(trained), TOKENS), expected, CLOSE);
     TinyModel split = TinyLatent.split(TinyLatent.sizes(5), latent, SEED);
-    assertClose(logits(gguf(split), TOKENS), new NaiveDecoder(split).logits(TOKENS), CLOSE);
+    assertClose(ofLoaded(gguf(split), TOKENS), new NaiveDecoder(split).logits(TOKENS), CLOSE);
   }
 
   @Test
   void aLongPromptAgreesAcrossPages() {
     TinyModel model = TinyLatent.split(TinyLatent.sizes(12), TinyLatent.SMALL, SEED);
     int[] tokens = new Random(SEED).ints(300, 0, 50).toArray();
-    assertClose(logits(gguf(model), tokens), new NaiveDecoder(model).logits(tokens), CLOSE);
+    assertClose(ofLoaded(gguf(model), tokens), new NaiveDecoder(model).logits(tokens), CLOSE);
   }
 
   /** Codes lose what rounding of activations loses; turned around, they lose a little more. */
@@ -81,10 +77,10 @@ class LatentModelTest {
     Sizes sizes = TinyLatent.sizes(8).withType(type);
     double bound = type.isFloat() ? CLOSE : 100 * CLOSE;
     TinyModel trained = TinyLatent.trained(sizes, TinyLatent.CODED, SEED);
-    assertClose(logits(gguf(trained), TOKENS), new NaiveDecoder(trained).logits(TOKENS), bound);
+    assertClose(ofLoaded(gguf(trained), TOKENS), new NaiveDecoder(trained).logits(TOKENS), bound);
     if (type != GgmlType.Q6_K) { // heads of 64 channels are no whole block
       TinyModel split = TinyLatent.split(sizes, TinyLatent.CODED, SEED);
-      assertClose(logits(gguf(split), TOKENS), new NaiveDecoder(split).logits(TOKENS), bound);
+      assertClose(ofLoaded(gguf(split), TOKENS), new NaiveDecoder(split).logits(TOKENS), bound);
     }
   }
 
@@ -143,42 +139,10 @@ class LatentModelTest {
   }
 
   private HostEngine gguf(TinyModel model) {
-    GgufFile file = GgufFile.open(model.writeGguf(folder.resolve("tiny.gguf")));
-    return HostEngine.load(
-        file, new ScalarKernels(), crew, MemoryPool.unlimited(), (done, inAll) -> {});
+    return TinyEngine.ofGguf(model.writeGguf(folder.resolve("tiny.gguf")), crew);
   }
 
   private HostEngine huggingFace(TinyModel model) {
-    Path written = model.writeFolder(folder.resolve("tiny"));
-    return HostEngine.load(
-        written, new ScalarKernels(), crew, MemoryPool.unlimited(), (done, inAll) -> {});
-  }
-
-  /** The logits after each token, in one step; closes the decoder. */
-  private static float[][] logits(HostEngine decoder, int[] tokens) {
-    try (decoder;
-        KvCache cache = CacheSpec.DEFAULT.newCache(decoder.config().cacheShape())) {
-      Batch batch = new Batch();
-      for (int token : tokens) {
-        batch.add(cache, token, true);
-      }
-      decoder.forward(batch);
-      float[][] rows = new float[tokens.length][];
-      for (int t = 0; t < tokens.length; t++) {
-        int at = batch.logitsAt(t);
-        rows[t] = Arrays.copyOfRange(batch.logits(), at, at + batch.vocabulary());
-      }
-      return rows;
-    }
-  }
-
-  private static void assertClose(float[][] found, double[][] expected, double bound) {
-    for (int t = 0; t < expected.length; t++) {
-      for (int i = 0; i < expected[t].length; i++) {
-        assertThat((double) found[t][i])
-            .as("token %d, logit %d", t, i)
-            .isCloseTo(expected[t][i], within(bound));
-      }
-    }
+    return TinyEngine.ofFolder(model.writeFolder(folder.resolve("tiny")), crew);
   }
 }

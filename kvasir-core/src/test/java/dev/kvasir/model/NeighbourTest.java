@@ -291,18 +291,13 @@ class NeighbourTest {
           batch.add(cache, read.tokens[i], i == read.tokens.length - 1);
         }
         engine.forward(batch);
-        yield Optional.of(logits(batch, 0));
+        yield Optional.of(Logits.row(batch, 0));
       }
       case Deed.Forget forget -> {
         cache.truncate(cache.length() * forget.thousandths / 1000);
         yield Optional.empty();
       }
     };
-  }
-
-  private static float[] logits(Batch batch, int index) {
-    int at = batch.logitsAt(index);
-    return Arrays.copyOfRange(batch.logits(), at, at + batch.vocabulary());
   }
 
   /** A sequence among others. */
@@ -404,7 +399,7 @@ class NeighbourTest {
 
   private static void take(Member member, Batch batch) {
     if (member.logitIndex >= 0) {
-      member.logits.add(logits(batch, member.logitIndex));
+      member.logits.add(Logits.row(batch, member.logitIndex));
       member.done++;
       member.stepBegin = member.cache.length();
     }

@@ -5,11 +5,8 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 
 import com.google.gson.JsonArray;
 import dev.kvasir.error.InvalidInputException;
-import dev.kvasir.format.GgufFile;
 import dev.kvasir.kernel.Crew;
-import dev.kvasir.kernel.ScalarKernels;
 import dev.kvasir.memory.CountedArena;
-import dev.kvasir.memory.MemoryPool;
 import dev.kvasir.model.Routing.Groups;
 import dev.kvasir.model.Routing.Score;
 import dev.kvasir.model.TinyModel.Sizes;
@@ -155,9 +152,7 @@ class RefusedExpertsTest {
   }
 
   private HostEngine load(TinyModel model) {
-    GgufFile file = GgufFile.open(model.writeGguf(folder.resolve("tiny.gguf")));
-    return HostEngine.load(
-        file, new ScalarKernels(), crew, MemoryPool.unlimited(), (done, inAll) -> {});
+    return TinyEngine.ofGguf(model.writeGguf(folder.resolve("tiny.gguf")), crew);
   }
 
   private String ofGguf(TinyModel model) {
@@ -166,16 +161,7 @@ class RefusedExpertsTest {
 
   private String ofFolder(TinyModel model) {
     Path written = model.writeFolder(folder.resolve("tiny"));
-    return sentence(
-        catchThrowable(
-            () ->
-                HostEngine.load(
-                        written,
-                        new ScalarKernels(),
-                        crew,
-                        MemoryPool.unlimited(),
-                        (done, inAll) -> {})
-                    .close()));
+    return sentence(catchThrowable(() -> TinyEngine.ofFolder(written, crew).close()));
   }
 
   /** Without the file that it begins with. */

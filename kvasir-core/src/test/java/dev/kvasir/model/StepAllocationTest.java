@@ -14,10 +14,7 @@ import dev.kvasir.codec.Page;
 import dev.kvasir.codec.commvq.MadeUpCodebooks;
 import dev.kvasir.engine.Batch;
 import dev.kvasir.format.GgmlType;
-import dev.kvasir.format.GgufFile;
 import dev.kvasir.kernel.Crew;
-import dev.kvasir.kernel.ScalarKernels;
-import dev.kvasir.memory.MemoryPool;
 import dev.kvasir.model.TinyModel.Sizes;
 import dev.kvasir.profile.Profile;
 import java.lang.management.ManagementFactory;
@@ -234,10 +231,7 @@ class StepAllocationTest {
 
   private void load(TinyModel model) {
     model.say("context_length", CONTEXT);
-    GgufFile file = GgufFile.open(model.writeGguf(folder.resolve("tiny.gguf")));
-    engine =
-        HostEngine.load(
-            file, new ScalarKernels(), crew, MemoryPool.unlimited(), (done, inAll) -> {});
+    engine = TinyEngine.ofGguf(model.writeGguf(folder.resolve("tiny.gguf")), crew);
     nameThreads();
   }
 

@@ -8,12 +8,9 @@ import dev.kvasir.cache.PagedCache;
 import dev.kvasir.codec.CacheSettings;
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.engine.Batch;
-import dev.kvasir.format.GgufFile;
 import dev.kvasir.kernel.Crew;
 import dev.kvasir.kernel.DenseMatrix.Precision;
-import dev.kvasir.kernel.ScalarKernels;
 import dev.kvasir.memory.CountedArena;
-import dev.kvasir.memory.MemoryPool;
 import dev.kvasir.model.TinyModel.Sizes;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -63,10 +60,7 @@ class UnpackedAttentionTest {
 
   private void load(TinyModel model) {
     model.say("context_length", CONTEXT);
-    GgufFile file = GgufFile.open(model.writeGguf(folder.resolve("tiny.gguf")));
-    engine =
-        HostEngine.load(
-            file, new ScalarKernels(), crew, MemoryPool.unlimited(), (done, inAll) -> {});
+    engine = TinyEngine.ofGguf(model.writeGguf(folder.resolve("tiny.gguf")), crew);
   }
 
   /** A sequence whose codec lies open. */

@@ -8,6 +8,7 @@ import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.codec.CacheHost;
 import dev.kvasir.codec.CacheShape;
+import dev.kvasir.codec.Form;
 import dev.kvasir.codec.Forms;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.memory.CountedArena;
@@ -59,7 +60,7 @@ class SessionFileTest {
         tokens,
         form.length(),
         names,
-        form.rest());
+        Form.of(form.rest()));
   }
 
   private static KvCache filled() {
@@ -175,11 +176,18 @@ class SessionFileTest {
 
   private void assertRefused(byte[] bytes, String what) throws IOException {
     Path bad = Files.write(folder.resolve("bad"), bytes);
-    assertThatThrownBy(() -> restored(bad).close())
+    assertThatThrownBy(() -> beginStep(bad))
         .as(what)
         .isInstanceOf(InvalidInputException.class)
         .message()
         .doesNotContain("\n");
+  }
+
+  /** Blocks may be checked as late as this, before anything is computed. */
+  private static void beginStep(Path path) {
+    try (KvCache cache = restored(path)) {
+      cache.reserve(TOKENS + 1);
+    }
   }
 
   @Test
@@ -205,6 +213,23 @@ class SessionFileTest {
     Path newer = Files.write(folder.resolve("newer"), bytes);
     assertThatThrownBy(() -> restored(newer).close())
         .hasMessage("a stored block with its tokens has version 2; known is 1");
+  }
+
+  @Test
+  void aTimeThatIsNoneIsRefused() {
+    byte[] form;
+    try (KvCache cache = filled()) {
+      form = sequence(tokens(), List.of(), cache.form()).form();
+    }
+    ByteBuffer bytes = ByteBuffer.wrap(form).order(ByteOrder.LITTLE_ENDIAN);
+    int at = 0;
+    while (bytes.getLong(at) != 1_800_000_000L) {
+      at++;
+    }
+    bytes.putLong(at, Long.MAX_VALUE);
+    assertThatThrownBy(() -> StoredSequence.read(Forms.resealed(form)))
+        .isInstanceOf(InvalidInputException.class)
+        .hasMessageContaining("which is no time");
   }
 
   @Test

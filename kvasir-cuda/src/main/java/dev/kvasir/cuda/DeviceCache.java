@@ -9,6 +9,7 @@ import dev.kvasir.cache.KvCache;
 import dev.kvasir.cache.PackingTime;
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.Page;
+import dev.kvasir.codec.PageReader;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.memory.MemoryFullException;
@@ -141,6 +142,11 @@ public final class DeviceCache implements KvCache {
   @Override
   public boolean readsPromptsAsStored() {
     return home.kind().format().isPackedByPosition();
+  }
+
+  @Override
+  public int rowsTogether() {
+    return PageReader.PROMPT_ROWS;
   }
 
   @Override

@@ -22,7 +22,9 @@ public sealed interface PageFormat
   /** Of a number's code. */
   int bits();
 
-  boolean isPacked();
+  default boolean isPacked() {
+    return true;
+  }
 
   /** Whether pages become narrower when they are packed already. */
   default boolean shrinks() {
@@ -36,10 +38,14 @@ public sealed interface PageFormat
   int pageBytes(int headDim);
 
   /** Bytes that a warp takes at a time. */
-  int unitBytes(int headDim);
+  default int unitBytes(int headDim) {
+    return pageBytes(headDim);
+  }
 
   /** Units of a page. */
-  int pageUnits();
+  default int pageUnits() {
+    return 1;
+  }
 
   /** Channels of a head that there are kernels for. */
   default SortedSet<Integer> headDims() {

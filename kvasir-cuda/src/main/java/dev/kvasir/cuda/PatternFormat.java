@@ -23,11 +23,6 @@ record PatternFormat(int bits, int patterns, boolean grows, double alpha) implem
   private static final int MOST_WARPS = 12;
 
   @Override
-  public boolean isPacked() {
-    return true;
-  }
-
-  @Override
   public String kernelName() {
     return "patterns" + bits;
   }
@@ -35,16 +30,6 @@ record PatternFormat(int bits, int patterns, boolean grows, double alpha) implem
   @Override
   public int pageBytes(int headDim) {
     return new PatternPage(bits, headDim).bytes();
-  }
-
-  @Override
-  public int unitBytes(int headDim) {
-    return pageBytes(headDim);
-  }
-
-  @Override
-  public int pageUnits() {
-    return 1;
   }
 
   @Override

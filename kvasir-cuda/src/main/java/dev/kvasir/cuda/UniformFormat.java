@@ -10,11 +10,6 @@ import dev.kvasir.attention.AttentionShape;
  */
 record UniformFormat(int bits) implements PageFormat {
   @Override
-  public boolean isPacked() {
-    return true;
-  }
-
-  @Override
   public String kernelName() {
     return "kivi" + bits;
   }
@@ -22,16 +17,6 @@ record UniformFormat(int bits) implements PageFormat {
   @Override
   public int pageBytes(int headDim) {
     return new PackedPage(bits, headDim).bytes();
-  }
-
-  @Override
-  public int unitBytes(int headDim) {
-    return pageBytes(headDim);
-  }
-
-  @Override
-  public int pageUnits() {
-    return 1;
   }
 
   /** Outputs of two sets of wide heads have no room in registers. */

@@ -28,11 +28,6 @@ record WidthFormat() implements PageFormat {
   }
 
   @Override
-  public boolean isPacked() {
-    return true;
-  }
-
-  @Override
   public String kernelName() {
     return "widths";
   }
@@ -41,16 +36,6 @@ record WidthFormat() implements PageFormat {
   @Override
   public int pageBytes(int headDim) {
     return new PackedPage(bits(), headDim).bytes();
-  }
-
-  @Override
-  public int unitBytes(int headDim) {
-    return pageBytes(headDim);
-  }
-
-  @Override
-  public int pageUnits() {
-    return 1;
   }
 
   @Override

@@ -1,11 +1,9 @@
 package dev.kvasir.natives;
 
+import dev.kvasir.format.ContentHash;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
-import java.util.HexFormat;
 import java.util.Map;
 import java.util.stream.Collectors;
 
@@ -32,20 +30,12 @@ record Hashes(Map<String, String> byName) {
    */
   byte[] verified(String library) {
     byte[] bytes = resource(library);
-    String found = of(bytes);
+    String found = ContentHash.digits(bytes);
     if (!found.equals(byName.get(library))) {
       throw new NativeRefusal(
           "%s has the hash %s; expected %s".formatted(library, found, byName.get(library)));
     }
     return bytes;
-  }
-
-  static String of(byte[] bytes) {
-    try {
-      return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(bytes));
-    } catch (NoSuchAlgorithmException e) {
-      throw new IllegalStateException(e); // every Java has it
-    }
   }
 
   private static byte[] resource(String name) {

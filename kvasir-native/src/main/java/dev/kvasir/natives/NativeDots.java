@@ -49,6 +49,29 @@ final class NativeDots implements DotKernels {
           ADDRESS,
           JAVA_INT,
           JAVA_INT);
+
+  /** For many heads; null where {@link #ADD_DOTS} serves all. */
+  private static final MethodHandle MANY_DOTS =
+      Calls.forCodes() != Instructions.DOTPROD
+          ? null
+          : Calls.code(
+              "many_dots",
+              ADDRESS,
+              JAVA_LONG,
+              JAVA_INT,
+              JAVA_INT,
+              JAVA_INT,
+              JAVA_INT,
+              ADDRESS,
+              JAVA_INT,
+              JAVA_INT,
+              ADDRESS,
+              ADDRESS,
+              ADDRESS,
+              JAVA_INT,
+              JAVA_INT,
+              ADDRESS);
+
   private static final MethodHandle SHORT_SUMS =
       Calls.floats(
           "short_sums",
@@ -64,6 +87,12 @@ final class NativeDots implements DotKernels {
           ADDRESS,
           JAVA_INT,
           JAVA_INT);
+
+  /** Heads from which on a tile's codes are unpacked once for all. */
+  private static final int MANY = 8;
+
+  /** Wider codes would be taken for negative. */
+  private static final int MOST_BITS_OF_MANY = 7;
 
   @Override
   public void weigh(
@@ -155,6 +184,10 @@ final class NativeDots implements DotKernels {
     Bounds.check(out.length, outAt, weights.heads(), outStride, lanes);
     CodeWeights.Views views = weights.views();
     weights.fillConstants(layout.bits());
+    if (takesMany(layout, weights)) {
+      addManyDots(layout, codes, offset, firstTile, endTile, weights, out, outAt, outStride);
+      return;
+    }
     try {
       ADD_DOTS.invokeExact(
           codes,
@@ -171,6 +204,46 @@ final class NativeDots implements DotKernels {
           MemorySegment.ofArray(out),
           outAt,
           outStride);
+    } catch (Throwable e) {
+      throw Calls.unexpected(e);
+    }
+  }
+
+  private static boolean takesMany(WordLayout layout, CodeWeights weights) {
+    return MANY_DOTS != null
+        && weights.heads() >= MANY
+        && layout.bits() <= MOST_BITS_OF_MANY
+        && layout.entries() * WordLayout.TILE <= CallRoom.BYTES;
+  }
+
+  private static void addManyDots(
+      WordLayout layout,
+      MemorySegment codes,
+      long offset,
+      int firstTile,
+      int endTile,
+      CodeWeights weights,
+      float[] out,
+      int outAt,
+      int outStride) {
+    CodeWeights.Views views = weights.views();
+    try {
+      MANY_DOTS.invokeExact(
+          codes,
+          offset,
+          layout.quads(),
+          layout.bits(),
+          firstTile,
+          endTile,
+          views.digits(),
+          weights.heads(),
+          weights.exact() ? 1 : 0,
+          views.units(),
+          views.constants(),
+          MemorySegment.ofArray(out),
+          outAt,
+          outStride,
+          CallRoom.ofThisThread());
     } catch (Throwable e) {
       throw Calls.unexpected(e);
     }

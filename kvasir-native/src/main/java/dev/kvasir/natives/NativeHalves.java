@@ -48,6 +48,38 @@ final class NativeHalves implements HalfKernels {
           JAVA_INT,
           JAVA_INT,
           JAVA_INT);
+  private static final MethodHandle MANY_PRODUCTS =
+      Calls.floats(
+          "many_products",
+          ADDRESS,
+          ADDRESS,
+          JAVA_INT,
+          JAVA_INT,
+          ADDRESS,
+          JAVA_LONG,
+          JAVA_INT,
+          JAVA_INT,
+          ADDRESS,
+          JAVA_INT,
+          JAVA_INT,
+          JAVA_INT,
+          ADDRESS);
+  private static final MethodHandle MANY_SUMS =
+      Calls.floats(
+          "many_sums",
+          ADDRESS,
+          JAVA_INT,
+          JAVA_INT,
+          JAVA_INT,
+          ADDRESS,
+          JAVA_LONG,
+          JAVA_INT,
+          JAVA_INT,
+          ADDRESS,
+          JAVA_INT,
+          JAVA_INT,
+          JAVA_INT,
+          ADDRESS);
 
   private static final MethodHandle DENSE_PRODUCTS =
       Calls.floats(
@@ -68,6 +100,15 @@ final class NativeHalves implements HalfKernels {
 
   /** Rows of activations from which on weights are made floats once instead of for every four. */
   private static final int MANY = 5;
+
+  /** Query rows from which on keys and values are made floats once instead of for every four. */
+  private static final int MANY_QUERIES = 12;
+
+  /** Query rows of a call at the least, where there are as many. */
+  private static final int LEAST_OF_A_CALL = 16;
+
+  /** Tokens whose values fit into the room of a call. */
+  private static final int MOST_TOKENS = 128;
 
   private final HalfKernels scalar;
   private final FloatKernels floats;
@@ -181,6 +222,10 @@ final class NativeHalves implements HalfKernels {
     long offset = b.offset(firstRow);
     Bounds.check(b.data().byteSize(), offset, 2L * bRows * b.columns());
     Bounds.check(c.length, cAt, queries.count(), cStride, bRows);
+    if (queries.count() >= MANY_QUERIES && b.columns() <= CallRoom.FLOATS) {
+      manyProducts(queries, b, offset, bRows, c, cAt, cStride);
+      return;
+    }
     try {
       PRODUCTS.invokeExact(
           queries.rowsView(),
@@ -197,6 +242,38 @@ final class NativeHalves implements HalfKernels {
     } catch (Throwable e) {
       throw Calls.unexpected(e);
     }
+  }
+
+  private static void manyProducts(
+      HalfQueries queries, DenseMatrix b, long offset, int bRows, float[] c, int cAt, int cStride) {
+    int count = queries.count();
+    int together = queriesOfACall(count, (long) bRows * b.columns());
+    for (int row = 0; row < count; row += together) {
+      try {
+        MANY_PRODUCTS.invokeExact(
+            queries.rowsView(),
+            queries.arrangedView(),
+            row,
+            Math.min(together, count - row),
+            b.data(),
+            offset,
+            bRows,
+            b.columns(),
+            MemorySegment.ofArray(c),
+            cAt + row * cStride,
+            cStride,
+            isBrain(b),
+            CallRoom.ofThisThread());
+      } catch (Throwable e) {
+        throw Calls.unexpected(e);
+      }
+    }
+  }
+
+  /** Of wide heads a few more than {@link Work} has it, or making floats would be most of it. */
+  private static int queriesOfACall(int count, long each) {
+    int together = PRODUCTS_OF_A_CALL.together(count, each);
+    return together >= count ? together : Math.max(LEAST_OF_A_CALL, together - together % 4);
   }
 
   private static int isBrain(DenseMatrix matrix) {
@@ -219,6 +296,10 @@ final class NativeHalves implements HalfKernels {
     Bounds.check(v.data().byteSize(), offset, 2L * tokens * v.columns());
     Bounds.check(weights.length, weightsAt, rows, weightsStride, tokens);
     Bounds.check(out.length, outAt, rows, outStride, v.columns());
+    if (rows >= MANY_QUERIES && tokens <= MOST_TOKENS) {
+      manySums(weights, weightsAt, weightsStride, rows, v, offset, tokens, out, outAt, outStride);
+      return;
+    }
     try {
       SUMS.invokeExact(
           MemorySegment.ofArray(weights),
@@ -235,6 +316,40 @@ final class NativeHalves implements HalfKernels {
           isBrain(v));
     } catch (Throwable e) {
       throw Calls.unexpected(e);
+    }
+  }
+
+  private static void manySums(
+      float[] weights,
+      int weightsAt,
+      int weightsStride,
+      int rows,
+      DenseMatrix v,
+      long offset,
+      int tokens,
+      float[] out,
+      int outAt,
+      int outStride) {
+    int together = queriesOfACall(rows, (long) tokens * v.columns());
+    for (int row = 0; row < rows; row += together) {
+      try {
+        MANY_SUMS.invokeExact(
+            MemorySegment.ofArray(weights),
+            weightsAt + row * weightsStride,
+            weightsStride,
+            Math.min(together, rows - row),
+            v.data(),
+            offset,
+            tokens,
+            v.columns(),
+            MemorySegment.ofArray(out),
+            outAt + row * outStride,
+            outStride,
+            isBrain(v),
+            CallRoom.ofThisThread());
+      } catch (Throwable e) {
+        throw Calls.unexpected(e);
+      }
     }
   }
 }

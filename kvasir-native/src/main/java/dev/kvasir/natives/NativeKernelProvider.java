@@ -3,6 +3,7 @@ package dev.kvasir.natives;
 import dev.kvasir.kernel.KernelProvider;
 import dev.kvasir.kernel.Kernels;
 import java.util.Optional;
+import java.util.function.Supplier;
 
 /** Offers the native kernels where there is a library for the platform and it can be loaded. */
 public final class NativeKernelProvider implements KernelProvider {
@@ -27,7 +28,7 @@ public final class NativeKernelProvider implements KernelProvider {
   }
 
   @Override
-  public Kernels create(Kernels beneath, int lanes) {
+  public Kernels create(Supplier<Kernels> beneath, int lanes) {
     Calls.useLanes(lanes);
     return new NativeKernels(); // it leaves nothing
   }

@@ -22,11 +22,27 @@ final class NativeKernels implements Kernels {
   private final CodedKernels coded = new NativeCoded(SCALAR.coded(8));
   private final FloatKernels floats = new NativeFloats();
   private final RowKernels rows = new NativeRows();
-  private final DotKernels dots = new NativeDots();
   private final HalfKernels halves = new NativeHalves(SCALAR.halves(), floats);
-  private final PatternKernels patterns = new NativePatterns();
-  private final CodebookKernels codebooks = new NativeCodebooks();
-  private final RowCodeKernels rowCodes = new NativeRowCodes();
+
+  /**
+   * Java takes some ten milliseconds of a start to link a function, so those that only some caches
+   * call are linked when the first of them calls.
+   */
+  private static final class Dots {
+    static final DotKernels KERNELS = new NativeDots();
+  }
+
+  private static final class Patterns {
+    static final PatternKernels KERNELS = new NativePatterns();
+  }
+
+  private static final class Codebooks {
+    static final CodebookKernels KERNELS = new NativeCodebooks();
+  }
+
+  private static final class RowCodes {
+    static final RowCodeKernels KERNELS = new NativeRowCodes();
+  }
 
   @Override
   public String name() {
@@ -68,21 +84,21 @@ final class NativeKernels implements Kernels {
 
   @Override
   public DotKernels dots() {
-    return dots;
+    return Dots.KERNELS;
   }
 
   @Override
   public PatternKernels patterns() {
-    return patterns;
+    return Patterns.KERNELS;
   }
 
   @Override
   public CodebookKernels codebooks() {
-    return codebooks;
+    return Codebooks.KERNELS;
   }
 
   @Override
   public RowCodeKernels rowCodes() {
-    return rowCodes;
+    return RowCodes.KERNELS;
   }
 }

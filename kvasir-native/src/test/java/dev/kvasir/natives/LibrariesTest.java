@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.kvasir.format.ContentHash;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -33,7 +34,7 @@ class LibrariesTest {
         all.write(Files.readAllBytes(file));
       }
     }
-    assertThat(Hashes.of(all.toByteArray()))
+    assertThat(ContentHash.digits(all.toByteArray()))
         .as("the sources have changed: run tools/native/build")
         .isEqualTo(Hashes.read().byName().get("sources"));
   }

@@ -6,6 +6,7 @@ import dev.kvasir.server.http.Endpoints;
 import dev.kvasir.server.http.MalformedRequests;
 import dev.kvasir.server.watch.ServerLog;
 import java.io.IOException;
+import java.net.BindException;
 import java.time.Duration;
 import org.eclipse.jetty.http.UriCompliance;
 import org.eclipse.jetty.server.HttpConfiguration;
@@ -97,14 +98,18 @@ public final class KvasirServer implements AutoCloseable {
     return connector;
   }
 
+  /** Jetty names the address once more, and the system's own reason behind that. */
+  private static String reason(IOException e) {
+    return e.getCause() instanceof BindException cause ? cause.getMessage() : e.getMessage();
+  }
+
   private static void begin(Server server, ServerOptions options) {
     try {
       server.start();
     } catch (IOException e) {
       stop(server);
       throw new InvalidInputException(
-          "%s:%d cannot be listened at: %s"
-              .formatted(options.host(), options.port(), e.getMessage()),
+          "%s:%d cannot be listened at: %s".formatted(options.host(), options.port(), reason(e)),
           e);
     } catch (Exception e) {
       stop(server);

@@ -3,6 +3,7 @@ package dev.kvasir.simd;
 import dev.kvasir.kernel.KernelProvider;
 import dev.kvasir.kernel.Kernels;
 import java.util.Optional;
+import java.util.function.Supplier;
 
 /**
  * Offers the Vector API kernels where the incubator module is there and vectors are wide enough.
@@ -45,7 +46,7 @@ public final class VectorKernelProvider implements KernelProvider {
   }
 
   @Override
-  public Kernels create(Kernels beneath, int lanes) {
-    return new WarmingKernels(beneath, new VectorKernels());
+  public Kernels create(Supplier<Kernels> beneath, int lanes) {
+    return new WarmingKernels(beneath.get(), new VectorKernels());
   }
 }

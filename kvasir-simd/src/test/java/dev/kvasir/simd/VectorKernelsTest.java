@@ -4,6 +4,6 @@ import dev.kvasir.contract.KernelContract;
 
 class VectorKernelsTest extends KernelContract {
   VectorKernelsTest() {
-    super(VectorWidth.lanes(), new VectorKernels(false));
+    super(VectorWidth.lanes(), new VectorKernels());
   }
 }

@@ -18,22 +18,9 @@ final class Shipment implements AutoCloseable {
   private final List<Path> files = new ArrayList<>();
   private final List<Path> links = new ArrayList<>(); // each in a folder of its own
 
-  private Shipment() {}
-
-  static Shipment none() {
-    return new Shipment();
-  }
-
-  static Shipment of(Materials materials) {
-    Shipment shipment = new Shipment();
-    try {
-      for (Material material : materials.all()) {
-        material.files().values().forEach(shipment::add);
-      }
-      return shipment;
-    } catch (RuntimeException e) {
-      shipment.close();
-      throw e;
+  void add(Materials materials) {
+    for (Material material : materials.all()) {
+      material.files().values().forEach(this::add);
     }
   }
 
@@ -43,23 +30,31 @@ final class Shipment implements AutoCloseable {
   }
 
   private void add(Path file) {
+    Path content = content(file);
+    files.add(content.getFileName().equals(file.getFileName()) ? content : linked(content, file));
+  }
+
+  private static Path content(Path file) {
     try {
-      Path content = file.toRealPath();
-      files.add(content.getFileName().equals(file.getFileName()) ? content : linked(content, file));
-    } catch (IOException | UnsupportedOperationException e) {
+      return file.toRealPath();
+    } catch (IOException e) {
+      throw new InvalidInputException("%s: cannot be read".formatted(file), e);
+    }
+  }
+
+  private Path linked(Path content, Path file) {
+    try {
+      Path folder = Files.createTempDirectory(content.getParent(), "kvasir-ship-");
+      Path link = folder.resolve(file.getFileName());
+      links.add(link);
+      return Files.createLink(link, content);
+    } catch (IOException | UnsupportedOperationException e) { // not every file system has links
       throw new InvalidInputException(
           "%s: is a link to a file of another name, and cannot be linked beside that (%s); expected"
                   .formatted(file, e)
               + " the file itself for --ship",
           e);
     }
-  }
-
-  private Path linked(Path content, Path file) throws IOException {
-    Path folder = Files.createTempDirectory(content.getParent(), "kvasir-ship-");
-    Path link = folder.resolve(file.getFileName());
-    links.add(link);
-    return Files.createLink(link, content);
   }
 
   @Override

@@ -4,7 +4,6 @@ import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.lab.work.Arithmetic;
 import dev.kvasir.lab.work.Runner;
 import dev.kvasir.lab.work.RunnerProvider;
-import dev.kvasir.lab.work.Worksite;
 import java.net.URISyntaxException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -45,12 +44,12 @@ public final class SparkPlace implements RunnerProvider {
 
   @Override
   public int threadsHere(String place) {
-    return isLocal(place) ? 1 : 0;
+    return LocalMaster.is(place) ? 1 : 0;
   }
 
-  /** Whether pieces run in this process. */
-  private static boolean isLocal(String place) {
-    return place.equals("local") || place.startsWith("local[");
+  @Override
+  public int piecesHere(String place, Map<String, String> settings) {
+    return LocalMaster.pieces(place, settings);
   }
 
   static boolean runsOnThisJava() {
@@ -78,11 +77,15 @@ public final class SparkPlace implements RunnerProvider {
 
   private Runner opened(Order order) {
     JavaSparkContext spark = connect(order.place(), conf(order.place(), order.settings()));
+    Shipment shipment = new Shipment();
     try {
       requireVersion(spark.version());
-      return runner(order, spark);
-    } catch (Throwable e) { // nobody else has the context
+      SparkRunner runner = runner(order, spark, shipment);
+      runner.begin();
+      return runner;
+    } catch (Throwable e) { // Scala's are not declared, and nobody else has these two
       spark.close();
+      shipment.close();
       throw e;
     }
   }
@@ -95,22 +98,11 @@ public final class SparkPlace implements RunnerProvider {
     }
   }
 
-  private SparkRunner runner(Order order, JavaSparkContext spark) {
-    boolean local = isLocal(order.place());
-    if (local) {
-      int threads = spark.getConf().getInt("spark.task.cpus", 1);
-      ExecutorSites.lend(order.materials(), Worksite.of(order.model(), threads));
-    }
+  private SparkRunner runner(Order order, JavaSparkContext spark, Shipment shipment) {
     PieceTask task = new PieceTask(order.materials(), order.ship(), Arithmetic.mark());
+    boolean local = LocalMaster.is(order.place());
     Workforce workforce = new Workforce(spark.sc(), order.place(), local, patience);
-    Shipment shipment = order.ship() && !local ? Shipment.of(order.materials()) : Shipment.none();
-    try {
-      shipment.files().forEach(file -> spark.addFile(file.toString()));
-      return new SparkRunner(spark, order.model(), task, workforce, shipment);
-    } catch (Throwable e) {
-      shipment.close();
-      throw e;
-    }
+    return new SparkRunner(spark, order.model(), task, workforce, shipment);
   }
 
   private static JavaSparkContext connect(String place, SparkConf conf) {

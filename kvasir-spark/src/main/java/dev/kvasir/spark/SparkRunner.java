@@ -4,6 +4,7 @@ import dev.kvasir.Model;
 import dev.kvasir.lab.WorkListener;
 import dev.kvasir.lab.work.Piece;
 import dev.kvasir.lab.work.Runner;
+import dev.kvasir.lab.work.Worksite;
 import java.io.Serializable;
 import java.util.List;
 import java.util.Optional;
@@ -31,6 +32,16 @@ final class SparkRunner implements Runner {
     this.task = task;
     this.workforce = workforce;
     this.shipment = shipment;
+  }
+
+  /** Brings what pieces need to where they run. */
+  void begin() {
+    if (workforce.isLocal()) {
+      ExecutorSites.lend(task.materials(), Worksite.of(model, workforce.taskCores()));
+    } else if (task.shipped()) {
+      shipment.add(task.materials());
+      shipment.files().forEach(file -> spark.addFile(file.toString()));
+    }
   }
 
   @Override

@@ -64,7 +64,8 @@ final class Workforce {
         : Math.ceilDiv(Math.max(1, coresOfExecutors() / taskCores()), executors());
   }
 
-  private int taskCores() {
+  /** Threads of a piece. */
+  int taskCores() {
     return conf().getInt("spark.task.cpus", 1);
   }
 

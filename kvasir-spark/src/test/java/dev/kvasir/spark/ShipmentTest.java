@@ -15,7 +15,9 @@ class ShipmentTest {
   @TempDir private Path folder;
 
   private Shipment shipment(Path file) {
-    return Shipment.of(Materials.bundled().with(Material.of(Material.Role.FILE, file)));
+    Shipment shipment = new Shipment();
+    shipment.add(Materials.bundled().with(Material.of(Material.Role.FILE, file)));
+    return shipment;
   }
 
   @Test

@@ -82,8 +82,8 @@ final class TierWriter {
     for (Job job = next(); job != null; job = next()) {
       try {
         job.work().run();
-      } catch (RuntimeException | OutOfMemoryError e) {
-        drop(job);
+      } catch (RuntimeException | Error e) {
+        drop(job); // whatever it was, the next one is written
       }
     }
   }

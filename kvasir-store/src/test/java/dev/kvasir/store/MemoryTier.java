@@ -15,7 +15,10 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
 
-/** A tier that remembers what was asked of it, and whose writes can be held up. */
+/**
+ * A tier that remembers what was asked of it, whose writes can be held up, and which fails at empty
+ * blobs.
+ */
 final class MemoryTier implements BlobTier {
   final Map<BlobName, byte[]> kept = new ConcurrentHashMap<>();
   final List<List<BlobName>> asked = Collections.synchronizedList(new ArrayList<>());
@@ -63,6 +66,9 @@ final class MemoryTier implements BlobTier {
   @Override
   public boolean write(BlobName blob, byte[] bytes) {
     writes.acquireUninterruptibly();
+    if (bytes.length == 0) {
+      throw new NoClassDefFoundError("of a tier that is not installed whole");
+    }
     kept.put(blob, bytes);
     return true;
   }

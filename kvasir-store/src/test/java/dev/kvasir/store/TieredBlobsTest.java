@@ -42,6 +42,15 @@ class TieredBlobsTest {
   }
 
   @Test
+  void whateverAWriteEndsInTheNextIsWritten() {
+    blobs.write(names.get(0), new byte[0]);
+    blobs.write(names.get(1), some.get(1).bytes());
+    assertThat(blobs.flush(PATIENCE)).isTrue();
+    assertThat(near.kept).containsOnlyKeys(names.get(1));
+    assertThat(blobs.counts().getFirst().dropped()).isEqualTo(1);
+  }
+
+  @Test
   void theNearestTierIsAskedFirstAndTheNextForTheRest() {
     keep(near, 1);
     keep(near, 3);

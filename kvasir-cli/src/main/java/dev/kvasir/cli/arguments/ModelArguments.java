@@ -35,6 +35,13 @@ public final class ModelArguments {
     return path != null && Files.isDirectory(path);
   }
 
+  /** Whether there is no more of a model than what its sizes can be known from. */
+  public boolean isConfigurationAlone() {
+    return isFolder()
+        && Files.exists(path.resolve("config.json"))
+        && !SafetensorsFolder.holdsWeights(path);
+  }
+
   /** The file or folder that was given. */
   public Path path() {
     return path;

@@ -5,12 +5,10 @@ import dev.kvasir.Model;
 import dev.kvasir.cli.arguments.LoadArguments;
 import dev.kvasir.cli.arguments.MethodWords;
 import dev.kvasir.cli.arguments.ModelArguments;
-import dev.kvasir.cli.arguments.OptionValue;
 import dev.kvasir.cli.arguments.TextArgument;
 import dev.kvasir.cli.lab.ForecastArguments.Foretelling;
 import dev.kvasir.cli.terminal.Interruption;
 import dev.kvasir.cli.terminal.Streams;
-import dev.kvasir.codec.pmkvq.KeyScales;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.WholeFile;
 import dev.kvasir.kernel.Crew;
@@ -22,8 +20,6 @@ import dev.kvasir.lab.forecast.Forecast;
 import dev.kvasir.lab.forecast.MeadForecast;
 import dev.kvasir.lab.forecast.PmkvqForecast;
 import dev.kvasir.lab.mead.MeadSettings;
-import dev.kvasir.lab.smooth.FactorSharing;
-import dev.kvasir.lab.smooth.Smoothing;
 import dev.kvasir.lab.work.Runner;
 import java.nio.file.Path;
 import java.util.List;
@@ -73,21 +69,11 @@ public final class Calibrate implements Callable<Integer> {
       new TreeMap<>(
           Map.of(
               "pmkvq",
-              new Calibrator(
-                  List.of(
-                      "--bits",
-                      "--keys",
-                      "--samples",
-                      "--position-scale",
-                      "--factors",
-                      "--smoothing-bits"),
-                  Calibrate::pmkvq),
+              new Calibrator(PmkvqArguments.OPTIONS, Calibrate::pmkvq),
               "commvq",
               new Calibrator(List.of("--tokens"), Calibrate::commvq),
               "mead",
-              new Calibrator(
-                  List.of("--texts", "--tasks", "--metric-texts", "--rows", "--tables"),
-                  Calibrate::mead),
+              new Calibrator(MeadArguments.OPTIONS, Calibrate::mead),
               "oscar",
               new Calibrator(List.of(), Calibrate::oscar),
               "vqllm",
@@ -144,61 +130,7 @@ public final class Calibrate implements Callable<Integer> {
       description = "The same seed takes the same samples. Default: ${DEFAULT-VALUE}.")
   private long seed;
 
-  @Option(
-      names = "--bits",
-      paramLabel = "B",
-      description = {
-        "pmkvq: code bits of a value in the mean over layers, which have 2, 4 or 8 each, and no",
-        "  fewer than --kv says. Default: one more than that."
-      })
-  private Double meanBits;
-
-  @Option(
-      names = "--keys",
-      paramLabel = "SCALES",
-      defaultValue = "channel",
-      description = {
-        "pmkvq: what a scale of keys belongs to, as in the cache: channel or token. Default:",
-        "  ${DEFAULT-VALUE}."
-      })
-  private String keyScales;
-
-  @Option(
-      names = "--samples",
-      paramLabel = "N",
-      defaultValue = "" + CalibrationTexts.COUNT,
-      description = "pmkvq: samples of the text, --length each. Default: ${DEFAULT-VALUE}.")
-  private int samples;
-
-  @Option(
-      names = "--position-scale",
-      paramLabel = "S",
-      defaultValue = "" + Smoothing.POSITION_SCALE,
-      description = {
-        "pmkvq: what positions are multiplied by in the search for smoothing factors, so that keys",
-        "  turn as in a longer text. Default: ${DEFAULT-VALUE}."
-      })
-  private double positionScale;
-
-  @Option(
-      names = "--factors",
-      paramLabel = "SHARING",
-      defaultValue = "tied",
-      description = {
-        "pmkvq: smoothing factors of the two channels that turn together: tied, one for both, or",
-        "  own. Default: ${DEFAULT-VALUE}."
-      })
-  private String factors;
-
-  @Option(
-      names = "--smoothing-bits",
-      paramLabel = "B",
-      defaultValue = "0",
-      description = {
-        "pmkvq: the width that smoothing is searched at: 2, 4 or 8, as the cache is going to have it.",
-        "  Default: the width that each layer was given."
-      })
-  private int smoothingBits;
+  @Mixin private PmkvqArguments ofPmkvq;
 
   @Option(
       names = "--tokens",
@@ -210,56 +142,7 @@ public final class Calibrate implements Callable<Integer> {
       })
   private int tokens;
 
-  @Option(
-      names = "--texts",
-      paramLabel = "N",
-      defaultValue = "96",
-      description = {
-        "mead: texts of prose to read, --length each: of --text, or made up by the model; with 0 it",
-        "  learns from questions alone. Default: ${DEFAULT-VALUE}."
-      })
-  private int texts;
-
-  @Option(
-      names = "--tasks",
-      paramLabel = "N",
-      defaultValue = "48",
-      description = {
-        "mead: texts with questions to read; with 0 it learns from prose alone. Default:",
-        "  ${DEFAULT-VALUE}."
-      })
-  private int tasks;
-
-  @Option(
-      names = "--metric-texts",
-      paramLabel = "N",
-      defaultValue = "12",
-      description = {
-        "mead: texts of each kind in which the loss is followed back. Default: ${DEFAULT-VALUE}."
-      })
-  private int metricTexts;
-
-  @Option(
-      names = "--rows",
-      paramLabel = "N",
-      defaultValue = "8192",
-      description = {
-        "mead: tokens that have a row of their own in tables, those that are met most often. Default:",
-        "  ${DEFAULT-VALUE}."
-      })
-  private int rows;
-
-  @Option(
-      names = "--tables",
-      paramLabel = "KINDS",
-      split = ",",
-      defaultValue = "tokens,centroids,off",
-      description = {
-        "mead: what may be taken off vectors, as tables= of the spec has it: tokens, a row for each",
-        "  id, and the first layer's; centroids, 256 rows a head; off, the mean. Default:",
-        "  ${DEFAULT-VALUE}."
-      })
-  private List<String> tables;
+  @Mixin private MeadArguments ofMead;
 
   @Mixin private ForecastArguments forecast = new ForecastArguments();
 
@@ -308,22 +191,10 @@ public final class Calibrate implements Callable<Integer> {
   }
 
   private int pmkvq(int bits) {
-    double mean = meanBits == null ? PmkvqCalibration.Settings.usualMeanBits(bits) : meanBits;
-    KeyScales scales = OptionValue.oneOf("--keys", keyScales, KeyScales.class);
-    PmkvqCalibration.Settings settings =
-        new PmkvqCalibration.Settings(
-            bits,
-            mean,
-            scales,
-            samples,
-            length,
-            positionScale,
-            OptionValue.oneOf("--factors", factors, FactorSharing.class),
-            smoothingBits,
-            seed);
+    PmkvqCalibration.Settings settings = ofPmkvq.settings(bits, length, seed);
     CalibrationText read = textOr(CalibrationText.prose());
     return calibrate(
-        (config, tokens, atATime) -> PmkvqForecast.of(config, samples, length, atATime),
+        (config, tokens, atATime) -> PmkvqForecast.of(config, settings.samples(), length, atATime),
         result -> List.of(), // of which no more is kept than numbers by layer
         site ->
             new PmkvqCalibration(
@@ -384,13 +255,8 @@ public final class Calibrate implements Callable<Integer> {
   }
 
   private int mead(int bits) {
-    MeadSettings settings =
-        MeadCalibrator.checked(
-            new MeadSettings(
-                length, texts, tasks, metricTexts, rows, MeadCalibrator.kinds(tables), seed));
-    Optional<CalibrationText> read =
-        Optional.ofNullable(text)
-            .map(file -> new CalibrationText(file.toString(), TextArgument.readFile(file)));
+    MeadSettings settings = ofMead.settings(length, seed);
+    Optional<CalibrationText> read = text();
     return calibrate(
         (config, tokens, atATime) -> MeadForecast.of(config, settings, read.isEmpty(), atATime),
         MeadCalibrator::kept,
@@ -438,8 +304,11 @@ public final class Calibrate implements Callable<Integer> {
   }
 
   private CalibrationText textOr(CalibrationText bundled) {
-    return text == null
-        ? bundled
-        : new CalibrationText(text.toString(), TextArgument.readFile(text));
+    return text().orElse(bundled);
+  }
+
+  private Optional<CalibrationText> text() {
+    return Optional.ofNullable(text)
+        .map(file -> new CalibrationText(file.toString(), TextArgument.readFile(file)));
   }
 }

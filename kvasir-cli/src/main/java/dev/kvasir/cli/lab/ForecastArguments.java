@@ -5,14 +5,12 @@ import dev.kvasir.cli.arguments.ModelArguments;
 import dev.kvasir.cli.terminal.FactSheet;
 import dev.kvasir.cli.terminal.Streams;
 import dev.kvasir.error.InvalidInputException;
-import dev.kvasir.format.SafetensorsFolder;
 import dev.kvasir.lab.forecast.AtATime;
 import dev.kvasir.lab.forecast.Forecast;
 import dev.kvasir.lab.forecast.SpeedMeasurement;
 import dev.kvasir.lab.forecast.Speeds;
 import dev.kvasir.model.ModelConfig;
 import java.io.PrintStream;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
 import java.util.function.ToIntFunction;
@@ -73,10 +71,7 @@ final class ForecastArguments {
 
   /** Whether there is no more of a model than what a forecast needs. */
   boolean isOfConfiguration(ModelArguments model) {
-    return forecast
-        && model.isFolder()
-        && Files.exists(model.path().resolve("config.json"))
-        && !SafetensorsFolder.holdsWeights(model.path());
+    return forecast && model.isConfigurationAlone();
   }
 
   void tell(Foretelling foretelling, Path folder, AtATime atATime, Streams streams) {

@@ -17,19 +17,12 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.ServiceLoader;
 import java.util.function.Supplier;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 /** Where the work of a command runs: in this process, or on other machines. */
 final class WorkPlace {
-  private static final Pattern LOCAL =
-      Pattern.compile("local(\\[(?<threads>[1-9][0-9]{0,4}|\\*)(, *[0-9]+)?])?");
-
-  private static final Pattern NUMBER = Pattern.compile("[1-9][0-9]{0,4}");
-
   @Spec(Spec.Target.MIXEE)
   private CommandSpec command;
 
@@ -75,22 +68,9 @@ final class WorkPlace {
     return master != null;
   }
 
-  /**
-   * Pieces that run at a time on this process's heap, or on that of one machine where they run on
-   * others. Spark itself is asked only after a work was foretold.
-   */
+  /** Pieces that run at a time on one heap, this process's or that of another machine. */
   int piecesHere() {
-    Matcher local = LOCAL.matcher(master == null ? "" : master);
-    if (!local.matches()) {
-      return 1;
-    }
-    String threads = Optional.ofNullable(local.group("threads")).orElse("1");
-    int all =
-        threads.equals("*")
-            ? Runtime.getRuntime().availableProcessors()
-            : Integer.parseInt(threads);
-    String ofPiece = settings.getOrDefault("spark.task.cpus", "1");
-    return Math.max(1, NUMBER.matcher(ofPiece).matches() ? all / Integer.parseInt(ofPiece) : all);
+    return isElsewhere() ? provider().piecesHere(master, settings) : 1;
   }
 
   /** What the model of the plan is loaded with; refuses now what cannot be had. */

@@ -26,7 +26,6 @@ import dev.kvasir.lab.report.GrowthPlot;
 import dev.kvasir.model.ModelConfig;
 import dev.kvasir.model.TensorPlan;
 import dev.kvasir.text.Tokenizer;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
 import java.util.concurrent.Callable;
@@ -135,8 +134,7 @@ public final class Inspect implements Callable<Integer> {
   }
 
   private void describeFolder(CacheSpec spec, FactSheet sheet) {
-    if (Files.exists(model.path().resolve("config.json"))
-        && !SafetensorsFolder.holdsWeights(model.path())) {
+    if (model.isConfigurationAlone()) {
       describeConfig(spec, sheet);
       return;
     }

@@ -92,7 +92,7 @@ final class ShowSession implements Callable<Integer> {
 
   private static void bytes(SessionFile file, FactSheet sheet) {
     StoredSequence saved = file.sequence();
-    long rest = saved.rest().length;
+    long rest = saved.rest().size();
     sheet.line("bytes", Units.bytes(file.bytes()));
     sheet.line(
         "  blocks",

@@ -1,5 +1,6 @@
 package dev.kvasir.codec.basis;
 
+import dev.kvasir.codec.Form;
 import dev.kvasir.codec.Lookups;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.StatelessCodec;
@@ -49,7 +50,12 @@ public final class BasisCodec implements StatelessCodec {
   }
 
   @Override
-  public Page read(SharedArena memory, int layer, byte[] form) {
+  public boolean readsInPlace() {
+    return true;
+  }
+
+  @Override
+  public Page read(SharedArena memory, int layer, Form form) {
     LayerBasis basis = basis(layer);
     return BasisPage.read(memory, form, kvHeads, head, lookups, basis.keys(), basis.values());
   }

@@ -1,6 +1,7 @@
 package dev.kvasir.codec.basis;
 
 import dev.kvasir.codec.Envelope;
+import dev.kvasir.codec.Form;
 import dev.kvasir.codec.Lookups;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.PageReader;
@@ -49,7 +50,7 @@ public final class BasisPage implements Page {
   /** Reads what {@link #form} wrote. */
   static BasisPage read(
       SharedArena memory,
-      byte[] form,
+      Form form,
       int kvHeads,
       HeadShape head,
       Lookups lookups,

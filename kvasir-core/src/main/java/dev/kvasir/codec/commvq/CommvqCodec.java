@@ -1,5 +1,6 @@
 package dev.kvasir.codec.commvq;
 
+import dev.kvasir.codec.Form;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.StatelessCodec;
 import dev.kvasir.kernel.Crew;
@@ -94,7 +95,7 @@ public final class CommvqCodec implements StatelessCodec {
   }
 
   @Override
-  public Page read(SharedArena memory, int layer, byte[] form) {
+  public Page read(SharedArena memory, int layer, Form form) {
     ModelCodebooks trained = codebooks.orElseThrow();
     return CommvqPage.read(
         memory, form, shape, trained.rows().get(layer), reading, trained.rotation());

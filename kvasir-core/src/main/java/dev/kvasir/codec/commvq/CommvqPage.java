@@ -2,6 +2,7 @@ package dev.kvasir.codec.commvq;
 
 import dev.kvasir.codec.Envelope;
 import dev.kvasir.codec.ExpandedReader;
+import dev.kvasir.codec.Form;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.PageReader;
 import dev.kvasir.codec.PageReaders;
@@ -116,7 +117,7 @@ public final class CommvqPage implements Page {
   /** Reads what {@link #form} wrote, with what codes stand for in its layer. */
   static CommvqPage read(
       SharedArena memory,
-      byte[] form,
+      Form form,
       CommvqShape shape,
       LayerRows rows,
       KeyReading reading,

@@ -70,21 +70,12 @@ public record CommvqPlan(String spec, int bits, int window, int sinks, int beam,
   @Override
   public CacheSettings settings(CacheShape shape, CacheHost host) {
     requireShape(shape);
-    if (host.rotation().isEmpty()) {
-      throw new InvalidInputException(
-          "the cache '%s' must know how keys are rotated; it needs a model whose layers all rotate"
-                  .formatted(spec)
-              + " them alike");
-    }
-    Origin origin = trained(host).orElseThrow(() -> new InvalidInputException(missing(host)));
-    ModelTables tables =
-        host.tables()
+    host.requireRotation(spec);
+    Origin origin =
+        trained(host)
             .orElseThrow(
-                () ->
-                    new InvalidInputException(
-                        "the cache '%s' has codebooks that sequences share; it needs a model that"
-                                .formatted(spec)
-                            + " owns them"));
+                () -> host.lacking(spec, "codebooks", "train them", CommvqProfile.part(bits)));
+    ModelTables tables = host.requireTables(spec, "codebooks");
     return settings(shape, host, Optional.of(codebooks(tables, origin, shape)));
   }
 
@@ -129,8 +120,8 @@ public record CommvqPlan(String spec, int bits, int window, int sinks, int beam,
 
   /** Where codebooks of that width come from, if there are any. */
   private Optional<Origin> trained(CacheHost host) {
-    Optional<Profile> profile = host.profile().filter(held -> held.has(CommvqProfile.part(bits)));
-    return profile.flatMap(held -> host.rotation().map(turn -> new Origin(held, bits, turn)));
+    return host.profileWith(CommvqProfile.part(bits))
+        .flatMap(held -> host.rotation().map(turn -> new Origin(held, bits, turn)));
   }
 
   private ModelCodebooks codebooks(ModelTables tables, Origin origin, CacheShape shape) {
@@ -140,15 +131,6 @@ public record CommvqPlan(String spec, int bits, int window, int sinks, int beam,
         memory ->
             ModelCodebooks.of(
                 CommvqProfile.of(origin.profile, bits, shape).layers(), origin.rotation, memory));
-  }
-
-  private String missing(CacheHost host) {
-    String part = CommvqProfile.part(bits);
-    String where =
-        host.profile().map(profile -> " and %s holds none".formatted(profile.name())).orElse("");
-    return ("the cache '%s' needs codebooks%s; train them with 'kvasir calibrate --kv %s --out"
-            + " FILE' and give --profile FILE")
-        .formatted(spec, where, part);
   }
 
   @Override

@@ -1,9 +1,11 @@
 package dev.kvasir.codec.kivi;
 
+import dev.kvasir.codec.Form;
 import dev.kvasir.codec.Lookups;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.StatelessCodec;
 import dev.kvasir.codec.uniform.UniformPage;
+import dev.kvasir.codec.uniform.UniformReader;
 import dev.kvasir.memory.SharedArena;
 import dev.kvasir.page.HeadShape;
 import java.util.Collections;
@@ -40,7 +42,7 @@ public final class KiviCodec implements StatelessCodec {
   }
 
   @Override
-  public Page read(SharedArena memory, int layer, byte[] form) {
+  public Page read(SharedArena memory, int layer, Form form) {
     return UniformPage.read(memory, form, kvHeads, found -> head(layer), lookups);
   }
 
@@ -52,6 +54,16 @@ public final class KiviCodec implements StatelessCodec {
   @Override
   public boolean readsPromptsPacked() {
     return storesValues;
+  }
+
+  @Override
+  public int rowsTogether() {
+    return UniformReader.ROWS_TOGETHER;
+  }
+
+  @Override
+  public boolean readsInPlace() {
+    return true;
   }
 
   /** Of the first layer. */

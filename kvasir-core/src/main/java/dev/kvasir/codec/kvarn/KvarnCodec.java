@@ -1,5 +1,6 @@
 package dev.kvasir.codec.kvarn;
 
+import dev.kvasir.codec.Form;
 import dev.kvasir.codec.Lookups;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.StatelessCodec;
@@ -79,7 +80,7 @@ final class KvarnCodec implements StatelessCodec {
   }
 
   @Override
-  public Page read(SharedArena memory, int layer, byte[] form) {
+  public Page read(SharedArena memory, int layer, Form form) {
     return KvarnPage.read(memory, form, this);
   }
 

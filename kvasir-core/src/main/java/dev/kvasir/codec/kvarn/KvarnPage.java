@@ -1,6 +1,7 @@
 package dev.kvasir.codec.kvarn;
 
 import dev.kvasir.codec.Envelope;
+import dev.kvasir.codec.Form;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.PageReader;
 import dev.kvasir.codec.PageReaders;
@@ -45,7 +46,7 @@ final class KvarnPage implements Page {
   }
 
   /** Reads what {@link #form} wrote. */
-  static KvarnPage read(SharedArena memory, byte[] form, KvarnCodec codec) {
+  static KvarnPage read(SharedArena memory, Form form, KvarnCodec codec) {
     return Envelope.PAGE.open(
         form,
         KIND,

@@ -1,5 +1,6 @@
 package dev.kvasir.codec.kvquant;
 
+import dev.kvasir.codec.Form;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.StatelessCodec;
 import dev.kvasir.kernel.Rotation;
@@ -20,7 +21,7 @@ record KvquantCodec(int kvHeads, LevelCodes keys, LevelCodes values, Optional<Ro
   }
 
   @Override
-  public Page read(SharedArena memory, int layer, byte[] form) {
+  public Page read(SharedArena memory, int layer, Form form) {
     return KvquantPage.read(memory, form, this);
   }
 

@@ -1,6 +1,7 @@
 package dev.kvasir.codec.kvquant;
 
 import dev.kvasir.codec.Envelope;
+import dev.kvasir.codec.Form;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.PageRoom;
 import dev.kvasir.memory.SharedArena;
@@ -116,7 +117,7 @@ final class KvquantPage implements Page {
   }
 
   /** Reads what {@link #form} wrote. */
-  static KvquantPage read(SharedArena memory, byte[] form, KvquantCodec codec) {
+  static KvquantPage read(SharedArena memory, Form form, KvquantCodec codec) {
     return Envelope.PAGE.open(form, KIND, in -> read(memory, in, codec));
   }
 

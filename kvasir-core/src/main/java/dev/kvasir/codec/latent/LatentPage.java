@@ -1,6 +1,7 @@
 package dev.kvasir.codec.latent;
 
 import dev.kvasir.codec.Envelope;
+import dev.kvasir.codec.Form;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.PageReader;
 import dev.kvasir.codec.PageReaders;
@@ -58,7 +59,7 @@ final class LatentPage implements Page {
 
   /** Reads what {@link #form} wrote. */
   static LatentPage read(
-      SharedArena memory, RotaryChannels rotary, SequenceCodec codec, int layer, byte[] form) {
+      SharedArena memory, RotaryChannels rotary, SequenceCodec codec, int layer, Form form) {
     return Envelope.PAGE.open(form, KIND, in -> read(memory, rotary, codec, layer, in));
   }
 
@@ -74,14 +75,12 @@ final class LatentPage implements Page {
     if (in.remaining() < rotary.bytes()) {
       Envelope.PAGE.requireRest(in, rotary.bytes());
     }
-    byte[] turned = new byte[(int) rotary.bytes()];
-    in.get(turned);
-    byte[] latentForm = new byte[in.remaining()];
-    in.get(latentForm);
-    Page latents = codec.read(memory, layer, latentForm);
+    ByteBuffer turned = Form.within(in, (int) rotary.bytes()).bytes();
+    Page latents =
+        codec.read(memory, layer, Form.of(in)); // whose checksum this page does not write
     try {
-      MemorySegment own = memory.allocate(rotary.bytes());
-      return new LatentPage(memory, rotary, own.copyFrom(MemorySegment.ofArray(turned)), latents);
+      MemorySegment own = memory.keep(MemorySegment.ofBuffer(turned));
+      return new LatentPage(memory, rotary, own, latents);
     } catch (RuntimeException | Error e) {
       latents.close();
       throw e;

@@ -48,7 +48,17 @@ final class LatentReader implements PageReader {
     method.score(coded.latents(), kvHead, latentQueries, rows, scores);
     long offset = rotary.offset(kvHead);
     sums.add(
-        rotary.grid(), coded.turned(), offset, queries, latent, keyDim, rows, true, scores, TOKENS);
+        rotary.grid(),
+        coded.turned(),
+        offset,
+        queries,
+        latent,
+        keyDim,
+        rows,
+        true,
+        scores,
+        0,
+        TOKENS);
   }
 
   @Override

@@ -1,6 +1,7 @@
 package dev.kvasir.codec.latent;
 
 import dev.kvasir.codec.Envelope;
+import dev.kvasir.codec.Form;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.SealingRun;
 import dev.kvasir.codec.SequenceCodec;
@@ -112,7 +113,7 @@ class LatentSequence implements SequenceCodec {
   }
 
   @Override
-  public Page read(SharedArena memory, int layer, byte[] form) {
+  public Page read(SharedArena memory, int layer, Form form) {
     return LatentPage.read(memory, rotary, latents, layer, form);
   }
 

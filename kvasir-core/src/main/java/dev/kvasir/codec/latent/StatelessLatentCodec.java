@@ -1,5 +1,6 @@
 package dev.kvasir.codec.latent;
 
+import dev.kvasir.codec.Form;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.SequenceCodec;
 import dev.kvasir.codec.StatelessCodec;
@@ -31,7 +32,7 @@ final class StatelessLatentCodec extends LatentCodec implements StatelessCodec {
   }
 
   @Override
-  public Page read(SharedArena memory, int layer, byte[] form) {
+  public Page read(SharedArena memory, int layer, Form form) {
     return LatentPage.read(memory, rotary, sealing, layer, form);
   }
 

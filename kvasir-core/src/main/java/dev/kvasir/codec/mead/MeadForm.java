@@ -1,6 +1,7 @@
 package dev.kvasir.codec.mead;
 
 import dev.kvasir.codec.Envelope;
+import dev.kvasir.codec.Form;
 import dev.kvasir.codec.Page;
 import dev.kvasir.memory.SharedArena;
 import java.lang.foreign.MemorySegment;
@@ -70,7 +71,7 @@ final class MeadForm {
    * @param lateSinks of the sequence that the page belongs to
    */
   static MeadPage read(
-      byte[] form, MeadCodec codec, int layer, ReadingRoom room, LateSinks lateSinks) {
+      Form form, MeadCodec codec, int layer, ReadingRoom room, LateSinks lateSinks) {
     MeadForm reading = new MeadForm(codec, layer);
     return Envelope.PAGE.open(form, KIND, in -> reading.read(in, room, lateSinks));
   }

@@ -1,27 +1,16 @@
 package dev.kvasir.codec.mead;
 
-import dev.kvasir.codec.CachePlan;
 import dev.kvasir.codec.Calibration;
-import dev.kvasir.codec.Method;
-import dev.kvasir.codec.SpecText;
+import dev.kvasir.codec.MethodOfBits;
 import java.util.List;
 import java.util.Optional;
 
 /** Mead: tables of tokens, and bits by what they do to the answer. */
-public final class MeadMethod implements Method {
-  @Override
-  public List<String> names() {
-    return List.of("mead");
-  }
-
-  @Override
-  public String typed() {
-    return "mead:BITS";
-  }
-
-  @Override
-  public List<String> help() {
-    return List.of(
+public final class MeadMethod extends MethodOfBits {
+  public MeadMethod() {
+    super(
+        "mead",
+        MeadPlan::of,
         "mead:1 to mead:4, such as 1.5: tables, first,",
         "  classes, means, late-sinks, budget, floor;",
         "  with tables of the profile");
@@ -30,10 +19,5 @@ public final class MeadMethod implements Method {
   @Override
   public Optional<Calibration> calibration() {
     return Optional.of(new Calibration(Calibration.Command.CALIBRATE, List.of()));
-  }
-
-  @Override
-  public CachePlan plan(SpecText spec) {
-    return MeadPlan.of(spec);
   }
 }

@@ -132,28 +132,9 @@ record MeadPlan(
 
   @Override
   public CacheSettings settings(CacheShape shape, CacheHost host) {
-    if (shape.keyDim() % 2 != 0) {
-      throw new InvalidInputException(
-          "the cache '%s' turns channels in pairs; heads have %d channels"
-              .formatted(spec, shape.keyDim()));
-    }
-    Rotation rotation =
-        host.rotation()
-            .orElseThrow(
-                () ->
-                    new InvalidInputException(
-                        "the cache '%s' must know how keys are rotated; it needs a model whose"
-                                .formatted(spec)
-                            + " layers all rotate them alike"));
-    Origin origin = origin(shape, host, rotation);
-    ModelTables shared =
-        host.tables()
-            .orElseThrow(
-                () ->
-                    new InvalidInputException(
-                        "the cache '%s' has tables that sequences share; it needs a model that owns"
-                                .formatted(spec)
-                            + " them"));
+    shape.requirePairs(spec);
+    Origin origin = origin(shape, host, host.requireRotation(spec));
+    ModelTables shared = host.requireTables(spec, "tables");
     MeadTables made = shared.of(origin, MeadTables.class, memory -> tables(shape, origin, memory));
     RateOrigin rateOrigin = new RateOrigin(origin, rates());
     MeadRates rates =
@@ -176,7 +157,7 @@ record MeadPlan(
     Profile profile =
         host.profile()
             .filter(held -> kinds().anyMatch(kind -> MeadProfile.isIn(held, kind)))
-            .orElseThrow(() -> new InvalidInputException(missing(host)));
+            .orElseThrow(() -> host.lacking(spec, "tables", "make them", "mead"));
     TableKind kind =
         kinds().filter(each -> MeadProfile.isIn(profile, each)).findFirst().orElseThrow();
     boolean free =
@@ -197,14 +178,6 @@ record MeadPlan(
             : Optional.empty(),
         origin.turn,
         memory);
-  }
-
-  private String missing(CacheHost host) {
-    String where =
-        host.profile().map(profile -> " and %s holds none".formatted(profile.name())).orElse("");
-    return ("the cache '%s' needs tables%s; make them with 'kvasir calibrate --kv mead --out FILE'"
-            + " and give --profile FILE")
-        .formatted(spec, where);
   }
 
   @Override

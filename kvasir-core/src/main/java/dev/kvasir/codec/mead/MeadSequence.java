@@ -1,5 +1,6 @@
 package dev.kvasir.codec.mead;
 
+import dev.kvasir.codec.Form;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.SequenceCodec;
 import dev.kvasir.codec.UnpackedTokens;
@@ -141,7 +142,7 @@ sealed class MeadSequence implements SequenceCodec permits ShrinkingMeadSequence
   }
 
   @Override
-  public Page read(SharedArena memory, int layer, byte[] form) {
+  public Page read(SharedArena memory, int layer, Form form) {
     ReadingRoom room = new ReadingRoom(memory, packed, position -> newTokens(memory, position));
     return codec.tables().isFree(layer)
         ? TokenPage.read(form, codec.tables(), room)

@@ -1,6 +1,7 @@
 package dev.kvasir.codec.mead;
 
 import dev.kvasir.codec.Envelope;
+import dev.kvasir.codec.Form;
 import dev.kvasir.codec.PageReader;
 import dev.kvasir.codec.PageReaders;
 import dev.kvasir.codec.PageRoom;
@@ -93,7 +94,7 @@ final class TokenPage implements TurningPage {
   }
 
   /** Reads what {@link #form} wrote. */
-  static TokenPage read(byte[] form, MeadTables tables, ReadingRoom room) {
+  static TokenPage read(Form form, MeadTables tables, ReadingRoom room) {
     return Envelope.PAGE.open(form, KIND, in -> read(in, tables, room));
   }
 

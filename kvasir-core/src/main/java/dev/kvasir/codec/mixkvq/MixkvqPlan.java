@@ -10,7 +10,6 @@ import dev.kvasir.codec.SpecText;
 import dev.kvasir.codec.uniform.UniformKeys;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.kernel.DenseMatrix.Precision;
-import dev.kvasir.profile.Profile;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.Set;
@@ -109,7 +108,7 @@ record MixkvqPlan(
   }
 
   private static Optional<MixkvqProfile> part(CacheHost host) {
-    return host.profile().filter(profile -> profile.has(MixkvqProfile.PART)).map(MixkvqProfile::of);
+    return host.profileWith(MixkvqProfile.PART).map(MixkvqProfile::of);
   }
 
   /** The user's thresholds, and the profile's where the user has given none. */
@@ -130,12 +129,8 @@ record MixkvqPlan(
             () ->
                 new InvalidInputException(
                     "the cache 'mixkvq' has no thresholds%s; find them with 'kvasir tune --kv mixkvq"
-                            .formatted(host.profile().map(MixkvqPlan::without).orElse(""))
+                            .formatted(host.holdingNone())
                         + " --out FILE' and give --profile FILE, or give high=A,mid=B"));
-  }
-
-  private static String without(Profile profile) {
-    return " and %s holds none".formatted(profile.name());
   }
 
   @Override

@@ -1,6 +1,7 @@
 package dev.kvasir.codec.mixkvq;
 
 import dev.kvasir.codec.Envelope;
+import dev.kvasir.codec.Form;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.SealingRun;
 import dev.kvasir.codec.SequenceCodec;
@@ -160,7 +161,7 @@ final class MixkvqSequence implements SequenceCodec {
   }
 
   @Override
-  public Page read(SharedArena memory, int layer, byte[] form) {
+  public Page read(SharedArena memory, int layer, Form form) {
     return UniformPage.read(
         memory, form, shape.kvHeads(), codec::headLike, codec.settings().lookups());
   }

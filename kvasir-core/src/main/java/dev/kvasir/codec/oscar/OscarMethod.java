@@ -1,35 +1,19 @@
 package dev.kvasir.codec.oscar;
 
-import dev.kvasir.codec.CachePlan;
 import dev.kvasir.codec.Calibration;
-import dev.kvasir.codec.Method;
-import dev.kvasir.codec.SpecText;
+import dev.kvasir.codec.MethodOfBits;
 import java.util.List;
 import java.util.Optional;
 
 /** OSCAR: heads rotated by what attention looks for, then uniform codes of cut ranges by token. */
-public final class OscarMethod implements Method {
-  @Override
-  public List<String> names() {
-    return List.of("oscar");
-  }
-
-  @Override
-  public String typed() {
-    return "oscar:BITS";
-  }
-
-  @Override
-  public List<String> help() {
-    return List.of(
+public final class OscarMethod extends MethodOfBits {
+  public OscarMethod() {
+    super(
+        "oscar",
+        OscarPlan::of,
         "oscar:1|2|3|4|8: k, v (bits),",
         "  group (32|64|128), clip (0 to 1); with",
         "  rotations of the profile");
-  }
-
-  @Override
-  public CachePlan plan(SpecText spec) {
-    return OscarPlan.of(spec);
   }
 
   @Override

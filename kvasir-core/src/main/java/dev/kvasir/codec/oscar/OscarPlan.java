@@ -11,7 +11,6 @@ import dev.kvasir.codec.basis.Clipping;
 import dev.kvasir.codec.basis.LayerBasis;
 import dev.kvasir.codec.basis.TokenScales;
 import dev.kvasir.codec.uniform.UniformKeys;
-import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.profile.Profile;
 import java.util.List;
 import java.util.Optional;
@@ -49,16 +48,13 @@ record OscarPlan(String spec, UniformKeys keys, Optional<Clipping> clip) impleme
 
   @Override
   public CacheSettings settings(CacheShape shape, CacheHost host) {
-    Profile profile = calibrated(host).orElseThrow(() -> new InvalidInputException(missing(host)));
+    Profile profile =
+        calibrated(host).orElseThrow(() -> host.lacking(spec, "rotations", "make them", "oscar"));
     List<LayerBasis> layers =
-        host.tables()
-            .map(
-                shared ->
-                    shared.of(
-                        new Origin(profile, shape),
-                        OscarProfile.class,
-                        memory -> OscarProfile.of(profile, shape)))
-            .orElseGet(() -> OscarProfile.of(profile, shape))
+        host.shared(
+                new Origin(profile, shape),
+                OscarProfile.class,
+                () -> OscarProfile.of(profile, shape))
             .layers();
     return settings(shape, layers.stream().map(this::clipped).toList());
   }
@@ -74,15 +70,7 @@ record OscarPlan(String spec, UniformKeys keys, Optional<Clipping> clip) impleme
   }
 
   private static Optional<Profile> calibrated(CacheHost host) {
-    return host.profile().filter(held -> held.has(OscarProfile.PART));
-  }
-
-  private String missing(CacheHost host) {
-    String where =
-        host.profile().map(profile -> " and %s holds none".formatted(profile.name())).orElse("");
-    return ("the cache '%s' needs rotations%s; make them with 'kvasir calibrate --kv oscar --out"
-            + " FILE' and give --profile FILE")
-        .formatted(spec, where);
+    return host.profileWith(OscarProfile.PART);
   }
 
   @Override

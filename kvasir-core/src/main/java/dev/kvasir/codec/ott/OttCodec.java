@@ -1,5 +1,6 @@
 package dev.kvasir.codec.ott;
 
+import dev.kvasir.codec.Form;
 import dev.kvasir.codec.Lookups;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.StatelessCodec;
@@ -32,7 +33,7 @@ final class OttCodec implements StatelessCodec {
   }
 
   @Override
-  public Page read(SharedArena memory, int layer, byte[] form) {
+  public Page read(SharedArena memory, int layer, Form form) {
     return OttPage.read(memory, form, this);
   }
 

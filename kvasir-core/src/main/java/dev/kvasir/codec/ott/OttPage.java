@@ -1,6 +1,7 @@
 package dev.kvasir.codec.ott;
 
 import dev.kvasir.codec.Envelope;
+import dev.kvasir.codec.Form;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.PageReader;
 import dev.kvasir.codec.PageReaders;
@@ -55,7 +56,7 @@ final class OttPage implements Page {
   }
 
   /** Reads what {@link #form} wrote. */
-  static OttPage read(SharedArena memory, byte[] form, OttCodec codec) {
+  static OttPage read(SharedArena memory, Form form, OttCodec codec) {
     return Envelope.PAGE.open(form, KIND, in -> read(memory, in, codec));
   }
 

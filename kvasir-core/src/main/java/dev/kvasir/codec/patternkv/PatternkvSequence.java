@@ -1,6 +1,7 @@
 package dev.kvasir.codec.patternkv;
 
 import dev.kvasir.codec.Envelope;
+import dev.kvasir.codec.Form;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.SealingRun;
 import dev.kvasir.codec.SequenceCodec;
@@ -68,7 +69,8 @@ final class PatternkvSequence implements SequenceCodec {
   }
 
   static PatternkvSequence resumed(PatternkvCodec codec, MemoryPool pool, byte[] state) {
-    boolean hasLocal = codec.localLayers().length > 0 && Envelope.STATE.kindOf(state) == LOCAL_KIND;
+    boolean hasLocal =
+        codec.localLayers().length > 0 && Envelope.STATE.kindOf(Form.of(state)) == LOCAL_KIND;
     return Envelope.STATE.open(
         state,
         hasLocal ? LOCAL_KIND : KIND,
@@ -208,7 +210,7 @@ final class PatternkvSequence implements SequenceCodec {
   }
 
   @Override
-  public Page read(SharedArena memory, int layer, byte[] form) {
+  public Page read(SharedArena memory, int layer, Form form) {
     return Envelope.PAGE.open(form, PatternkvPage.KIND, in -> read(memory, layer, in));
   }
 

@@ -96,6 +96,11 @@ public final class PmkvqCodec implements ShrinkingCodec {
   }
 
   @Override
+  public boolean readsInPlace() {
+    return true;
+  }
+
+  @Override
   public int floor(int layer) {
     return floors[layer];
   }

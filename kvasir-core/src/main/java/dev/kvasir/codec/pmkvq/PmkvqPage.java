@@ -1,6 +1,7 @@
 package dev.kvasir.codec.pmkvq;
 
 import dev.kvasir.codec.Envelope;
+import dev.kvasir.codec.Form;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.PageReader;
 import dev.kvasir.codec.PageReaders;
@@ -49,7 +50,7 @@ public final class PmkvqPage implements Page {
   }
 
   /** Reads what {@link #form} wrote. */
-  static PmkvqPage read(SharedArena memory, byte[] form, PmkvqCodec codec, int layer) {
+  static PmkvqPage read(SharedArena memory, Form form, PmkvqCodec codec, int layer) {
     return Envelope.PAGE.open(form, KIND, in -> read(memory, in, codec, layer));
   }
 

@@ -1,6 +1,7 @@
 package dev.kvasir.codec.pmkvq;
 
 import dev.kvasir.codec.Envelope;
+import dev.kvasir.codec.Form;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.ShrinkingSequence;
 import dev.kvasir.codec.basis.Smoothing;
@@ -91,7 +92,7 @@ final class PmkvqSequence implements ShrinkingSequence {
   }
 
   @Override
-  public Page read(SharedArena memory, int layer, byte[] form) {
+  public Page read(SharedArena memory, int layer, Form form) {
     return PmkvqPage.read(memory, form, codec, layer);
   }
 

@@ -1,6 +1,7 @@
 package dev.kvasir.codec.ranked;
 
 import dev.kvasir.codec.Envelope;
+import dev.kvasir.codec.Form;
 import dev.kvasir.codec.Lookups;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.PageReader;
@@ -60,7 +61,7 @@ final class RankedPage implements Page {
 
   /** Reads what {@link #form} wrote, which must be such a page. */
   static RankedPage read(
-      SharedArena memory, byte[] form, int kvHeads, RankedShape shape, Lookups lookups) {
+      SharedArena memory, Form form, int kvHeads, RankedShape shape, Lookups lookups) {
     return Envelope.PAGE.open(form, KIND, in -> read(memory, in, kvHeads, shape, lookups));
   }
 

@@ -68,6 +68,7 @@ final class RankedReader implements PageReader {
           rows,
           ranked.isExact(),
           tier,
+          0,
           tokens);
       scatter(first, tokens, rows, scores);
       first += tokens;
@@ -106,6 +107,7 @@ final class RankedReader implements PageReader {
           rows,
           ranked.isExact(),
           out,
+          0,
           valueDim);
       first += tokens;
     }

@@ -1,6 +1,7 @@
 package dev.kvasir.codec.ranked;
 
 import dev.kvasir.codec.Envelope;
+import dev.kvasir.codec.Form;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.SequenceCodec;
 import dev.kvasir.memory.MemoryPool;
@@ -117,7 +118,7 @@ final class RankedSequence implements SequenceCodec {
   }
 
   @Override
-  public Page read(SharedArena memory, int layer, byte[] form) {
+  public Page read(SharedArena memory, int layer, Form form) {
     return RankedPage.read(
         memory, form, codec.model().kvHeads(), codec.shape(), codec.settings().lookups());
   }

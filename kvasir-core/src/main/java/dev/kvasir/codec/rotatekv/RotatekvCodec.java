@@ -1,5 +1,6 @@
 package dev.kvasir.codec.rotatekv;
 
+import dev.kvasir.codec.Form;
 import dev.kvasir.codec.Lookups;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.StatelessCodec;
@@ -52,7 +53,7 @@ final class RotatekvCodec implements StatelessCodec {
   }
 
   @Override
-  public Page read(SharedArena memory, int layer, byte[] form) {
+  public Page read(SharedArena memory, int layer, Form form) {
     return RotatekvPage.read(memory, form, this);
   }
 

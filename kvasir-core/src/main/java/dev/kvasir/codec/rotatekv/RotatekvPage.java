@@ -1,6 +1,7 @@
 package dev.kvasir.codec.rotatekv;
 
 import dev.kvasir.codec.Envelope;
+import dev.kvasir.codec.Form;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.PageReader;
 import dev.kvasir.codec.PageReaders;
@@ -58,7 +59,7 @@ final class RotatekvPage implements Page {
   }
 
   /** Reads what {@link #form} wrote. */
-  static RotatekvPage read(SharedArena memory, byte[] form, RotatekvCodec codec) {
+  static RotatekvPage read(SharedArena memory, Form form, RotatekvCodec codec) {
     return Envelope.PAGE.open(form, KIND, in -> read(memory, in, codec));
   }
 

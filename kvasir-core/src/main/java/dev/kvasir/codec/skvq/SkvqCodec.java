@@ -1,5 +1,6 @@
 package dev.kvasir.codec.skvq;
 
+import dev.kvasir.codec.Form;
 import dev.kvasir.codec.Lookups;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.StatelessCodec;
@@ -66,7 +67,7 @@ final class SkvqCodec implements StatelessCodec {
   }
 
   @Override
-  public Page read(SharedArena memory, int layer, byte[] form) {
+  public Page read(SharedArena memory, int layer, Form form) {
     return shape.reorders()
         ? SkvqPage.read(memory, form, this)
         : UniformPage.read(memory, form, kvHeads, found -> head, lookups);

@@ -1,6 +1,7 @@
 package dev.kvasir.codec.skvq;
 
 import dev.kvasir.codec.Envelope;
+import dev.kvasir.codec.Form;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.PageReader;
 import dev.kvasir.codec.PageReaders;
@@ -52,7 +53,7 @@ final class SkvqPage implements Page {
   }
 
   /** Reads what {@link #form} wrote. */
-  static SkvqPage read(SharedArena memory, byte[] form, SkvqCodec codec) {
+  static SkvqPage read(SharedArena memory, Form form, SkvqCodec codec) {
     return Envelope.PAGE.open(form, KIND, in -> read(memory, in, codec));
   }
 

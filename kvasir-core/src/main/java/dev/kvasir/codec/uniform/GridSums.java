@@ -72,7 +72,7 @@ public final class GridSums {
    * Adds the sums of a grid.
    *
    * @param x (rows, entries of the grid), {@code xStride} apart, from {@code xAt} on
-   * @param out (rows, lanes of the grid), {@code outStride} apart
+   * @param out (rows, lanes of the grid), {@code outStride} apart, from {@code outAt} on
    */
   public void add(
       CodeGrid grid,
@@ -84,17 +84,19 @@ public final class GridSums {
       int rows,
       boolean exact,
       float[] out,
+      int outAt,
       int outStride) {
     switch (grid) {
       case EntryScaledCodes codes ->
-          addEntryScaled(codes, bytes, offset, x, xAt, xStride, rows, exact, out, outStride);
+          addEntryScaled(codes, bytes, offset, x, xAt, xStride, rows, exact, out, outAt, outStride);
       case LaneScaledCodes codes ->
-          addLaneScaled(codes, bytes, offset, x, xAt, xStride, rows, exact, out, outStride);
+          addLaneScaled(codes, bytes, offset, x, xAt, xStride, rows, exact, out, outAt, outStride);
       case HalfCodes codes ->
-          addHalves(codes, bytes, offset, x, xAt, xStride, rows, out, outStride);
-      case WideCodes codes -> addWide(codes, bytes, offset, x, xAt, xStride, rows, out, outStride);
+          addHalves(codes, bytes, offset, x, xAt, xStride, rows, out, outAt, outStride);
+      case WideCodes codes ->
+          addWide(codes, bytes, offset, x, xAt, xStride, rows, out, outAt, outStride);
       case LevelCodes codes ->
-          addLevels(codes, bytes, offset, x, xAt, xStride, rows, out, outStride);
+          addLevels(codes, bytes, offset, x, xAt, xStride, rows, out, outAt, outStride);
       case KeyChannels codes ->
           throw new IllegalArgumentException("%s has no codes of its own".formatted(codes));
     }
@@ -109,9 +111,10 @@ public final class GridSums {
       int xStride,
       int rows,
       float[] out,
+      int outAt,
       int outStride) {
     if (codes.byLane()) {
-      addWideByLane(codes, bytes, offset, x, xAt, xStride, rows, out, outStride);
+      addWideByLane(codes, bytes, offset, x, xAt, xStride, rows, out, outAt, outStride);
       return;
     }
     int entries = codes.entries();
@@ -125,13 +128,24 @@ public final class GridSums {
       weigh(x, xAt, xStride, rows, entries);
       int first = group * codes.group();
       int count = Math.min(codes.group(), codes.lanes() - first);
-      addConstants(rows, count, out, first, outStride);
+      addConstants(rows, count, out, outAt + first, outStride);
       long at = offset + 2L * first;
       int stride = codes.lanes();
       kernels
           .dots()
           .shortSums(
-              weights, 0, entries, rows, bytes, at, stride, entries, count, out, first, outStride);
+              weights,
+              0,
+              entries,
+              rows,
+              bytes,
+              at,
+              stride,
+              entries,
+              count,
+              out,
+              outAt + first,
+              outStride);
     }
   }
 
@@ -153,6 +167,7 @@ public final class GridSums {
       int xStride,
       int rows,
       float[] out,
+      int outAt,
       int outStride) {
     int entries = codes.entries();
     int lanes = codes.lanes();
@@ -162,7 +177,7 @@ public final class GridSums {
         .floats()
         .products(x, xAt, xStride, rows, expanded, 0, entries, lanes, entries, sums, 0, lanes);
     for (int row = 0; row < rows; row++) {
-      kernels.rows().add(out, row * outStride, sums, row * lanes, lanes);
+      kernels.rows().add(out, outAt + row * outStride, sums, row * lanes, lanes);
     }
   }
 
@@ -175,6 +190,7 @@ public final class GridSums {
       int xStride,
       int rows,
       float[] out,
+      int outAt,
       int outStride) {
     int entries = codes.entries();
     int lanes = codes.lanes();
@@ -182,7 +198,8 @@ public final class GridSums {
     codes.expand(room, bytes, offset, expanded);
     kernels
         .floats()
-        .weightedSums(x, xAt, xStride, rows, expanded, 0, lanes, entries, lanes, out, 0, outStride);
+        .weightedSums(
+            x, xAt, xStride, rows, expanded, 0, lanes, entries, lanes, out, outAt, outStride);
   }
 
   private void makeRoom(int count) {
@@ -201,6 +218,7 @@ public final class GridSums {
       int xStride,
       int rows,
       float[] out,
+      int outAt,
       int outStride) {
     if (halves == null || halves.rows() < codes.entries() || halves.columns() != codes.lanes()) {
       halves = roomForHalves(codes);
@@ -208,7 +226,7 @@ public final class GridSums {
     MemorySegment.copy(bytes, offset, halves.data(), 0, codes.bytes());
     kernels
         .halves()
-        .weightedSums(x, xAt, xStride, rows, halves, 0, codes.entries(), out, 0, outStride);
+        .weightedSums(x, xAt, xStride, rows, halves, 0, codes.entries(), out, outAt, outStride);
   }
 
   /** Outside the heap, as grids are, so that kernels meet one kind of memory. */
@@ -228,6 +246,7 @@ public final class GridSums {
       int rows,
       boolean exact,
       float[] out,
+      int outAt,
       int outStride) {
     int entries = codes.entries();
     WordLayout layout = codes.layout();
@@ -250,7 +269,7 @@ public final class GridSums {
               rounded);
       int first = group * codes.group();
       int end = Math.min(first + codes.group(), codes.lanes());
-      addDots(layout, bytes, offset, first, end, rows, rounded, out, first, outStride);
+      addDots(layout, bytes, offset, first, end, rows, rounded, out, outAt + first, outStride);
     }
   }
 
@@ -264,6 +283,7 @@ public final class GridSums {
       int rows,
       boolean exact,
       float[] out,
+      int outAt,
       int outStride) {
     int entries = codes.entries();
     int lanes = codes.lanes();
@@ -275,11 +295,11 @@ public final class GridSums {
     readScales(bytes, scalesAt, offset + codes.zerosOffset(), codes.span(), codes.bits(), lanes);
     for (int row = 0; row < rows; row++) {
       kernels.rows().multiply(sums, row * lanes, scales, 0, sums, row * lanes, lanes);
-      kernels.rows().add(out, row * outStride, sums, row * lanes, lanes);
+      kernels.rows().add(out, outAt + row * outStride, sums, row * lanes, lanes);
     }
     kernels
         .floats()
-        .weightedSums(known.sums(), 0, 1, rows, zeros, 0, lanes, 1, lanes, out, 0, outStride);
+        .weightedSums(known.sums(), 0, 1, rows, zeros, 0, lanes, 1, lanes, out, outAt, outStride);
   }
 
   /** Scales as steps from a code to the next, and zeros. */

@@ -52,10 +52,23 @@ public final class UniformForm {
     }
     List<HeadShape> shapes = new ArrayList<>();
     for (int head = 0; head < kvHeads; head++) {
-      shapes.add(accepted(HeadShape.read(in), possible, head));
+      if (head == 0 || !repeats(in, shapes.getLast().headerBytes())) {
+        shapes.add(accepted(HeadShape.read(in), possible, head));
+      } else {
+        shapes.add(shapes.getLast());
+      }
     }
     Envelope.PAGE.requireRest(in, shapes.stream().mapToLong(HeadShape::bytes).sum());
     return checkOrders(UniformPage.of(memory, shapes, lookups, MemorySegment.ofBuffer(in)));
+  }
+
+  /** Passes over the next bytes if they are those before them: most heads are alike. */
+  private static boolean repeats(ByteBuffer in, int count) {
+    int at = in.position();
+    boolean repeats =
+        in.remaining() >= count && in.slice(at, count).equals(in.slice(at - count, count));
+    in.position(repeats ? at + count : at);
+    return repeats;
   }
 
   private static HeadShape accepted(HeadShape found, UnaryOperator<HeadShape> possible, int head) {
@@ -69,7 +82,7 @@ public final class UniformForm {
 
   private static UniformPage checkOrders(UniformPage page) {
     for (int head = 0; head < page.shapes().size(); head++) {
-      if (!page.hasWholeOrder(head)) {
+      if (page.shape(head).ordered() && !page.hasWholeOrder(head)) {
         page.close();
         throw Envelope.PAGE.refused(
             "has in head %d an order of channels that is no permutation".formatted(head));

@@ -1,6 +1,7 @@
 package dev.kvasir.codec.uniform;
 
 import dev.kvasir.codec.Envelope;
+import dev.kvasir.codec.Form;
 import dev.kvasir.codec.Lookups;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.PageReader;
@@ -38,14 +39,18 @@ public final class UniformPage implements Page {
   private final SharedArena memory;
   private final MemorySegment bytes;
 
-  private UniformPage(SharedArena memory, List<HeadShape> shapes, Lookups lookups) {
+  /**
+   * @param bytes of the memory, as many as the shapes take
+   */
+  private UniformPage(
+      SharedArena memory, List<HeadShape> shapes, Lookups lookups, MemorySegment bytes) {
     this.shapes = List.copyOf(shapes);
     this.lookups = lookups;
     this.offsets = new long[shapes.size() + 1];
     for (int head = 0; head < shapes.size(); head++) {
       offsets[head + 1] = offsets[head] + shapes.get(head).bytes();
     }
-    this.bytes = memory.allocate(offsets[shapes.size()]);
+    this.bytes = bytes;
     this.memory = memory.retain();
   }
 
@@ -88,7 +93,8 @@ public final class UniformPage implements Page {
       int[][] orders,
       float[] keys,
       float[] values) {
-    UniformPage page = new UniformPage(memory, shapes, lookups);
+    MemorySegment bytes = memory.allocate(shapes.stream().mapToLong(HeadShape::bytes).sum());
+    UniformPage page = new UniformPage(memory, shapes, lookups, bytes);
     CodeRoom room = ROOMS.take();
     try {
       int keysAt = 0;
@@ -114,12 +120,14 @@ public final class UniformPage implements Page {
     }
   }
 
-  /** A page of bytes that lie as the shapes say. */
+  /**
+   * A page of bytes that lie as the shapes say.
+   *
+   * @param memory that they are copied to, unless it lies in a file that they are of
+   */
   public static UniformPage of(
       SharedArena memory, List<HeadShape> shapes, Lookups lookups, MemorySegment source) {
-    UniformPage page = new UniformPage(memory, shapes, lookups);
-    page.bytes.copyFrom(source);
-    return page;
+    return new UniformPage(memory, shapes, lookups, memory.keep(source));
   }
 
   /**
@@ -130,7 +138,7 @@ public final class UniformPage implements Page {
    */
   public static UniformPage read(
       SharedArena memory,
-      byte[] form,
+      Form form,
       int kvHeads,
       UnaryOperator<HeadShape> possible,
       Lookups lookups) {

@@ -8,86 +8,133 @@ import dev.kvasir.page.CodeGrid;
 import dev.kvasir.page.HeadShape;
 import java.util.Arrays;
 
-/** Attention on the packed bits of a page, for a few query rows that share its KV head. */
+/**
+ * Attention on the packed bits of a page, for query rows that share its KV head: those of a prompt
+ * go in groups of as many as a generated token has.
+ */
 public final class UniformReader implements PageReader {
   public static final PageReaders.Kind<UniformReader> KIND =
       new PageReaders.Kind<>(UniformReader::new);
 
+  /** Query rows at the most. */
+  public static final int ROWS_TOGETHER = PageReader.PROMPT_ROWS;
+
   private static final int TOKENS = Page.TOKENS;
+  private static final int GROUP = PageReader.MOST_ROWS;
 
   private final int keyDim;
   private final int valueDim;
   private final PageRoom room;
-  private final GridSums sums;
-  private float[] mixed = {}; // (rows, channels of a grid), where values are part of keys
-  private final float[] ordered; // (rows, keyDim)
+  private final GridSums[] sums = new GridSums[ROWS_TOGETHER / GROUP]; // once there are such rows
+  private float[] mixed = {}; // (GROUP, channels of a grid), where values are part of keys
+  private final float[] ordered; // (GROUP, keyDim)
   private final int[] channels; // (keyDim), as they are ordered
 
   private UniformReader(PageReaders readers) {
     this.keyDim = readers.keyDim();
     this.valueDim = readers.valueDim();
     this.room = readers.room();
-    this.sums = new GridSums(readers.room(), PageReader.MOST_ROWS, Math.max(keyDim, valueDim));
-    this.ordered = new float[PageReader.MOST_ROWS * keyDim];
+    this.ordered = new float[GROUP * keyDim];
     this.channels = new int[keyDim];
   }
 
   @Override
   public void begin() {
-    sums.begin();
+    for (GridSums each : sums) {
+      if (each != null) {
+        each.begin();
+      }
+    }
+  }
+
+  /** Those of the group of rows that begins with {@code first}. */
+  private GridSums sums(int first) {
+    int group = first / GROUP;
+    if (sums[group] == null) {
+      sums[group] = new GridSums(room, GROUP, Math.max(keyDim, valueDim));
+    }
+    return sums[group];
   }
 
   @Override
   public void score(Page page, int kvHead, float[] queries, int rows, float[] scores) {
     UniformPage coded = (UniformPage) page;
-    HeadShape shape = coded.shape(kvHead);
-    if (shape.ordered()) {
-      sums.begin(); // each page has an order of its own
-    }
-    float[] x = shape.ordered() ? order(coded, kvHead, queries, rows) : queries;
     Arrays.fill(scores, 0, rows * TOKENS, 0);
-    long offset = coded.keysOffset(kvHead);
-    int place = 0;
+    for (int first = 0; first < rows; first += GROUP) {
+      score(coded, kvHead, queries, first, Math.min(GROUP, rows - first), scores);
+    }
+  }
+
+  private void score(
+      UniformPage page, int kvHead, float[] queries, int first, int rows, float[] scores) {
+    HeadShape shape = page.shape(kvHead);
+    GridSums grids = sums(first);
+    float[] x = queries;
+    int at = first * keyDim;
+    if (shape.ordered()) {
+      grids.begin(); // each page has an order of its own
+      order(page, kvHead, queries, at, rows);
+      x = ordered;
+      at = 0;
+    }
+    long offset = page.keysOffset(kvHead);
     for (int i = 0; i < shape.keys().size(); i++) {
       CodeGrid codes = shape.keys().get(i);
-      sums.add(
-          codes, coded.bytes(), offset, x, place, keyDim, rows, coded.isExact(), scores, TOKENS);
-      place += codes.entries();
+      grids.add(
+          codes,
+          page.bytes(),
+          offset,
+          x,
+          at,
+          keyDim,
+          rows,
+          page.isExact(),
+          scores,
+          first * TOKENS,
+          TOKENS);
+      at += codes.entries();
       offset += codes.bytes();
     }
   }
 
-  private float[] order(UniformPage page, int kvHead, float[] queries, int rows) {
+  private void order(UniformPage page, int kvHead, float[] queries, int queriesAt, int rows) {
     page.copyOrder(kvHead, channels);
     for (int row = 0; row < rows; row++) {
       int at = row * keyDim;
       for (int place = 0; place < keyDim; place++) {
-        ordered[at + place] = queries[at + channels[place]];
+        ordered[at + place] = queries[queriesAt + at + channels[place]];
       }
     }
-    return ordered;
   }
 
   @Override
   public void mix(Page page, int kvHead, float[] probabilities, int rows, float[] out) {
     UniformPage coded = (UniformPage) page;
-    if (coded.shape(kvHead).hasValuesInKeys()) {
-      mixKeyChannels(coded, kvHead, probabilities, rows, out);
-      return;
+    for (int first = 0; first < rows; first += GROUP) {
+      int group = Math.min(GROUP, rows - first);
+      if (coded.shape(kvHead).hasValuesInKeys()) {
+        mixKeyChannels(coded, kvHead, probabilities, first, group, out);
+      } else {
+        mixValues(coded, kvHead, probabilities, first, group, out);
+      }
     }
-    CodeGrid codes = coded.shape(kvHead).values();
-    long offset = coded.valuesOffset(kvHead);
-    sums.add(
-        codes,
-        coded.bytes(),
-        offset,
-        probabilities,
-        0,
-        TOKENS,
-        rows,
-        coded.isExact(),
-        out,
-        valueDim);
+  }
+
+  private void mixValues(
+      UniformPage page, int kvHead, float[] probabilities, int first, int rows, float[] out) {
+    sums(first)
+        .add(
+            page.shape(kvHead).values(),
+            page.bytes(),
+            page.valuesOffset(kvHead),
+            probabilities,
+            first * TOKENS,
+            TOKENS,
+            rows,
+            page.isExact(),
+            out,
+            first * valueDim,
+            valueDim);
   }
 
   /**
@@ -95,13 +142,13 @@ public final class UniformReader implements PageReader {
    * are expanded as they lie, and a channel's numbers multiplied with the weights of its tokens.
    */
   private void mixKeyChannels(
-      UniformPage page, int kvHead, float[] weights, int rows, float[] out) {
+      UniformPage page, int kvHead, float[] weights, int first, int rows, float[] out) {
     HeadShape shape = page.shape(kvHead);
     if (shape.ordered()) {
       page.copyOrder(kvHead, channels);
     }
     if (mixed.length == 0) {
-      mixed = new float[PageReader.MOST_ROWS * keyDim];
+      mixed = new float[GROUP * keyDim];
     }
     long offset = page.keysOffset(kvHead);
     int place = 0;
@@ -113,9 +160,20 @@ public final class UniformReader implements PageReader {
       room.kernels()
           .floats()
           .products(
-              weights, 0, TOKENS, rows, numbers, 0, TOKENS, entries, TOKENS, mixed, 0, entries);
+              weights,
+              first * TOKENS,
+              TOKENS,
+              rows,
+              numbers,
+              0,
+              TOKENS,
+              entries,
+              TOKENS,
+              mixed,
+              0,
+              entries);
       for (int row = 0; row < rows; row++) {
-        addChannels(shape.ordered(), place, row * entries, entries, out, row * valueDim);
+        addChannels(shape.ordered(), place, row * entries, entries, out, (first + row) * valueDim);
       }
       place += entries;
       offset += codes.bytes();

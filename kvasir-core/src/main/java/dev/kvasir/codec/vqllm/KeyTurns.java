@@ -1,6 +1,7 @@
 package dev.kvasir.codec.vqllm;
 
 import dev.kvasir.kernel.Rotation;
+import java.util.Optional;
 
 /** Keys as they were before rotation, in the order of pairs that turn together, and back. */
 final class KeyTurns {
@@ -26,6 +27,22 @@ final class KeyTurns {
       }
       System.arraycopy(paired, 0, keys, token, dim);
     }
+  }
+
+  /**
+   * Turns vectors back by a position, all alike.
+   *
+   * @param x (count, keyDim) in the model's order, in place
+   */
+  void backAll(float[] x, int count, int position) {
+    rotation.turn(x, 0, channels.length, count, -position);
+  }
+
+  /** Empty where groups of keys are not full. */
+  Optional<GroupTurns> grouped(ChannelGroups keys) {
+    return GroupTurns.areKnown(keys)
+        ? Optional.of(GroupTurns.of(rotation.table(channels.length), keys))
+        : Optional.empty();
   }
 
   /** The channel at each place in the order of pairs. // (keyDim) */

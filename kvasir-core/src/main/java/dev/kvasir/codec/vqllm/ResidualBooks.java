@@ -61,6 +61,38 @@ public record ResidualBooks(float[] rows) {
     }
   }
 
+  /**
+   * Adds up the rows that vectors have picked, one of each stage.
+   *
+   * @param codes (count, stages)
+   * @param stages a multiple of four
+   * @param sums (count, CHANNELS), set
+   */
+  void sums(byte[] codes, int count, int stages, float[] sums) {
+    for (int i = 0; i < count; i++) {
+      int to = i * CHANNELS;
+      Arrays.fill(sums, to, to + CHANNELS, 0);
+      for (int stage = 0; stage < stages; stage += 4) {
+        int code = i * stages + stage;
+        add(
+            at(stage, Byte.toUnsignedInt(codes[code])),
+            at(stage + 1, Byte.toUnsignedInt(codes[code + 1])),
+            at(stage + 2, Byte.toUnsignedInt(codes[code + 2])),
+            at(stage + 3, Byte.toUnsignedInt(codes[code + 3])),
+            sums,
+            to);
+      }
+    }
+  }
+
+  /** Four at a time: what sums wait for is memory. */
+  private void add(int row0, int row1, int row2, int row3, float[] sums, int to) {
+    for (int c = 0; c < CHANNELS; c++) {
+      sums[to + c] =
+          sums[to + c] + rows[row0 + c] + rows[row1 + c] + rows[row2 + c] + rows[row3 + c];
+    }
+  }
+
   private float halfSquare(int from) {
     float sum = 0;
     for (int i = from; i < from + CHANNELS; i++) {

@@ -1,6 +1,7 @@
 package dev.kvasir.codec.vqllm;
 
 import dev.kvasir.codec.CacheShape;
+import dev.kvasir.codec.Form;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.StatelessCodec;
 import dev.kvasir.kernel.Kernels;
@@ -14,6 +15,7 @@ import java.util.stream.IntStream;
  *
  * @param books by layer; empty where bytes are foretold alone
  * @param turns of keys; empty where bytes are foretold alone
+ * @param groupTurns the same of keys in groups; empty where groups are not full
  * @param keyMembers channels of keys by their places in groups
  * @param valueMembers the same of values
  */
@@ -21,6 +23,7 @@ record VqllmCodec(
     VqllmShape shape,
     List<LayerBooks> books,
     Optional<KeyTurns> turns,
+    Optional<GroupTurns> groupTurns,
     int[] keyMembers,
     int[] valueMembers,
     Kernels kernels)
@@ -29,7 +32,13 @@ record VqllmCodec(
 
   static VqllmCodec ofSizes(CacheShape shape, int stages) {
     return new VqllmCodec(
-        VqllmShape.of(shape, stages), List.of(), Optional.empty(), new int[0], new int[0], null);
+        VqllmShape.of(shape, stages),
+        List.of(),
+        Optional.empty(),
+        Optional.empty(),
+        new int[0],
+        new int[0],
+        null);
   }
 
   static VqllmCodec of(
@@ -39,6 +48,7 @@ record VqllmCodec(
         pages,
         books,
         Optional.of(turns),
+        turns.grouped(pages.keys()),
         pages.keys().members(turns.channels()),
         pages.values().members(IntStream.range(0, shape.valueDim()).toArray()),
         kernels);
@@ -99,7 +109,7 @@ record VqllmCodec(
   }
 
   @Override
-  public Page read(SharedArena memory, int layer, byte[] form) {
+  public Page read(SharedArena memory, int layer, Form form) {
     return VqllmPage.read(memory, form, this, books.get(layer));
   }
 

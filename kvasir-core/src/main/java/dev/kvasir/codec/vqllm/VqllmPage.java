@@ -1,8 +1,13 @@
 package dev.kvasir.codec.vqllm;
 
 import dev.kvasir.codec.Envelope;
+import dev.kvasir.codec.ExpandedReader;
+import dev.kvasir.codec.Form;
 import dev.kvasir.codec.Page;
+import dev.kvasir.codec.PageReader;
+import dev.kvasir.codec.PageReaders;
 import dev.kvasir.codec.PageRoom;
+import dev.kvasir.kernel.Kernels;
 import dev.kvasir.memory.SharedArena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -10,7 +15,8 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * A layer's keys and values as codes of rows, and scales of tokens. Attention expands it. Stored:
+ * A layer's keys and values as codes of rows, and scales of tokens. Many query rows share what is
+ * expanded of it. Stored:
  *
  * <pre>
  * u16  KV heads
@@ -58,6 +64,55 @@ final class VqllmPage implements Page {
     }
   }
 
+  VqllmShape shape() {
+    return shape;
+  }
+
+  LayerBooks books() {
+    return books;
+  }
+
+  /** Channels of keys by their places in groups. */
+  int[] keyMembers() {
+    return codec.keyMembers();
+  }
+
+  GroupTurns groupTurns() {
+    return codec.groupTurns().orElseThrow();
+  }
+
+  /** Turns queries back by the position of the first token. // (rows, keyDim) */
+  void turnBack(float[] queries, int rows) {
+    codec.turns().orElseThrow().backAll(queries, rows, position);
+  }
+
+  /**
+   * A head's codes.
+   *
+   * @param room what to put them into, where it is large enough
+   * @return (tokens, groups, stages)
+   */
+  byte[] codes(ChannelGroups side, int kvHead, byte[] room) {
+    int count = shape.headCodes(side);
+    byte[] codes = room.length < count ? new byte[count] : room;
+    MemorySegment.copy(bytes, ValueLayout.JAVA_BYTE, shape.codesAt(side, kvHead), codes, 0, count);
+    return codes;
+  }
+
+  /**
+   * @param scales (TOKENS), set
+   */
+  void readScales(Kernels kernels, ChannelGroups side, float[] scales) {
+    kernels.halves().expand(bytes, shape.scalesAt(side), scales, 0, TOKENS);
+  }
+
+  @Override
+  public PageReader reader(PageReaders readers) {
+    return codec.groupTurns().isPresent()
+        ? readers.of(VqllmReader.KIND)
+        : readers.of(ExpandedReader.KIND);
+  }
+
   @Override
   public byte[] form() {
     return Envelope.PAGE.seal(
@@ -72,7 +127,7 @@ final class VqllmPage implements Page {
   }
 
   /** Reads what {@link #form} wrote. */
-  static VqllmPage read(SharedArena memory, byte[] form, VqllmCodec codec, LayerBooks books) {
+  static VqllmPage read(SharedArena memory, Form form, VqllmCodec codec, LayerBooks books) {
     return Envelope.PAGE.open(form, KIND, in -> read(memory, in, codec, books));
   }
 

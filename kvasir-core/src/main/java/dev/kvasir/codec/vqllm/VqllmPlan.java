@@ -5,7 +5,6 @@ import dev.kvasir.codec.CachePlan;
 import dev.kvasir.codec.CacheSettings;
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.SpecText;
-import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.kernel.DenseMatrix.Precision;
 import dev.kvasir.kernel.Rotation;
 import dev.kvasir.profile.Profile;
@@ -45,7 +44,7 @@ record VqllmPlan(String spec, int bits, int window, int sinks) implements CacheP
   /** Enough to foretell bytes. */
   @Override
   public CacheSettings settings(CacheShape shape) {
-    requireShape(shape);
+    shape.requirePairs(spec);
     return settings(VqllmCodec.ofSizes(shape, stages()));
   }
 
@@ -58,37 +57,19 @@ record VqllmPlan(String spec, int bits, int window, int sinks) implements CacheP
 
   @Override
   public CacheSettings settings(CacheShape shape, CacheHost host) {
-    requireShape(shape);
-    Rotation rotation =
-        host.rotation()
-            .orElseThrow(
-                () ->
-                    new InvalidInputException(
-                        "the cache '%s' must know how keys are rotated; it needs a model whose"
-                                .formatted(spec)
-                            + " layers all rotate them alike"));
-    Profile profile = trained(host).orElseThrow(() -> new InvalidInputException(missing(host)));
+    shape.requirePairs(spec);
+    Rotation rotation = host.requireRotation(spec);
+    Profile profile =
+        trained(host).orElseThrow(() -> host.lacking(spec, "codebooks", "train them", "vqllm"));
     List<LayerBooks> books =
-        host.tables()
-            .map(
-                shared ->
-                    shared.of(
-                        new Origin(profile, shape),
-                        VqllmProfile.class,
-                        memory -> VqllmProfile.of(profile, shape)))
-            .orElseGet(() -> VqllmProfile.of(profile, shape))
+        host.shared(
+                new Origin(profile, shape),
+                VqllmProfile.class,
+                () -> VqllmProfile.of(profile, shape))
             .layers();
     return settings(
         VqllmCodec.of(
             shape, stages(), books, new KeyTurns(rotation, shape.keyDim()), host.kernels()));
-  }
-
-  private void requireShape(CacheShape shape) {
-    if (shape.keyDim() % 2 != 0) {
-      throw new InvalidInputException(
-          "the cache '%s' turns channels in pairs; heads have %d channels"
-              .formatted(spec, shape.keyDim()));
-    }
   }
 
   private CacheSettings settings(VqllmCodec codec) {
@@ -96,15 +77,7 @@ record VqllmPlan(String spec, int bits, int window, int sinks) implements CacheP
   }
 
   private static Optional<Profile> trained(CacheHost host) {
-    return host.profile().filter(held -> held.has(VqllmProfile.PART));
-  }
-
-  private String missing(CacheHost host) {
-    String where =
-        host.profile().map(profile -> " and %s holds none".formatted(profile.name())).orElse("");
-    return ("the cache '%s' needs codebooks%s; train them with 'kvasir calibrate --kv vqllm --out"
-            + " FILE' and give --profile FILE")
-        .formatted(spec, where);
+    return host.profileWith(VqllmProfile.PART);
   }
 
   @Override

@@ -2,42 +2,31 @@ package dev.kvasir.codec.zipcache;
 
 import dev.kvasir.codec.CachePlan;
 import dev.kvasir.codec.Lookups;
-import dev.kvasir.codec.Method;
+import dev.kvasir.codec.MethodOfBits;
 import dev.kvasir.codec.SpecText;
 import dev.kvasir.codec.ranked.KeyFactors;
 import dev.kvasir.codec.ranked.KeyScales;
 import dev.kvasir.codec.ranked.Rank;
 import dev.kvasir.codec.ranked.RankedPlan;
 import dev.kvasir.codec.ranked.RankedSettings;
-import java.util.List;
 
 /** ZipCache: more bits for tokens that are looked at, and values whose channels are evened out. */
-public final class ZipcacheMethod implements Method {
+public final class ZipcacheMethod extends MethodOfBits {
   private static final int DEFAULT_HIGH = 4;
 
   /** Of the published settings. */
   private static final double DEFAULT_SHARE = 0.6;
 
-  @Override
-  public List<String> names() {
-    return List.of("zipcache");
-  }
-
-  @Override
-  public String typed() {
-    return "zipcache:BITS";
-  }
-
-  @Override
-  public List<String> help() {
-    return List.of(
+  public ZipcacheMethod() {
+    super(
+        "zipcache",
+        ZipcacheMethod::planned,
         "zipcache:1|2|3|4: high (bits of salient ones),",
         "  share (of them), keys (channel|token),",
         "  queries (that rank tokens)");
   }
 
-  @Override
-  public CachePlan plan(SpecText spec) {
+  private static CachePlan planned(SpecText spec) {
     spec.requireKeys("high", "share", "keys", "queries", "window", "sinks", "lookup");
     return RankedPlan.of(
         spec,

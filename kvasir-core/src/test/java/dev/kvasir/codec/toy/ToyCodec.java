@@ -1,5 +1,6 @@
 package dev.kvasir.codec.toy;
 
+import dev.kvasir.codec.Form;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.StatelessCodec;
 import dev.kvasir.memory.SharedArena;
@@ -12,7 +13,7 @@ record ToyCodec(int kvHeads, int keyDim, int valueDim) implements StatelessCodec
   }
 
   @Override
-  public Page read(SharedArena memory, int layer, byte[] form) {
+  public Page read(SharedArena memory, int layer, Form form) {
     return ToyPage.read(memory, this, form);
   }
 

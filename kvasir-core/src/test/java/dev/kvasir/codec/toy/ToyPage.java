@@ -1,6 +1,7 @@
 package dev.kvasir.codec.toy;
 
 import dev.kvasir.codec.Envelope;
+import dev.kvasir.codec.Form;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.PageRoom;
 import dev.kvasir.memory.SharedArena;
@@ -99,7 +100,7 @@ final class ToyPage implements Page {
         });
   }
 
-  static ToyPage read(SharedArena memory, ToyCodec codec, byte[] form) {
+  static ToyPage read(SharedArena memory, ToyCodec codec, Form form) {
     return Envelope.PAGE.open(
         form,
         KIND,

@@ -3,6 +3,7 @@ package dev.kvasir.codec.uniform;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.kvasir.codec.Form;
 import dev.kvasir.codec.Forms;
 import dev.kvasir.codec.Lookups;
 import dev.kvasir.codec.Page;
@@ -127,7 +128,7 @@ class UniformFormTest {
   private static UniformPage read(byte[] form, int kvHeads, HeadShape shape) {
     SharedArena memory = new SharedArena();
     try {
-      return UniformPage.read(memory, form, kvHeads, found -> shape, Lookups.EXACT);
+      return UniformPage.read(memory, Form.of(form), kvHeads, found -> shape, Lookups.EXACT);
     } finally {
       memory.release();
     }

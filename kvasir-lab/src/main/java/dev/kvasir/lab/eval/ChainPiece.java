@@ -45,30 +45,12 @@ record ChainPiece(Contender row, List<Program> programs, String part, Prefill pr
 
   @Override
   public Attempts run(Worksite site, WorkListener listener) {
-    Model model = site.model();
-    Steps steps = new Steps(model, prefill, new Pace(listener, work()));
-    List<Draft> drafts = new ArrayList<>();
-    try {
-      for (Program program : programs) {
-        drafts.add(
-            new Draft(
-                row.open(model, program.tokens()),
-                program.prompt(),
-                program.mostTokens(),
-                text -> isEnough(program, text)));
-      }
-      steps.write(drafts);
-      return attempts(drafts);
-    } finally {
-      drafts.forEach(Draft::close);
-    }
-  }
-
-  private Attempts attempts(List<Draft> drafts) {
+    Steps steps = new Steps(site.model(), prefill, new Pace(listener, work()));
+    List<String> written = steps.answers(row, programs, ChainPiece::isEnough);
     Attempts attempts = new Attempts(new ArrayList<>(), new ArrayList<>());
     for (int i = 0; i < programs.size(); i++) {
       Program program = programs.get(i);
-      String attempt = drafts.get(i).text();
+      String attempt = written.get(i);
       attempts.solved.add(isSolved(program, attempt) ? 1.0 : 0.0);
       attempts.rightSteps.add((double) program.chain().rightSteps(attempt));
     }

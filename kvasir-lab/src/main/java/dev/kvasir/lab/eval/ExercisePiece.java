@@ -6,7 +6,6 @@ import dev.kvasir.lab.WorkListener;
 import dev.kvasir.lab.eval.Workload.Exercise;
 import dev.kvasir.lab.work.Piece;
 import dev.kvasir.lab.work.Worksite;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
@@ -37,28 +36,15 @@ record ExercisePiece(Contender row, List<Exercise> exercises, String part, Prefi
 
   @Override
   public double[] run(Worksite site, WorkListener listener) {
-    Model model = site.model();
-    Steps steps = new Steps(model, prefill, new Pace(listener, work()));
-    List<Draft> drafts = new ArrayList<>();
-    try {
-      for (Exercise exercise : exercises) {
-        drafts.add(
-            new Draft(
-                row.open(model, exercise.tokens()),
-                exercise.prompt(),
-                exercise.mostTokens(),
-                text -> text.contains(NEXT_QUESTION)));
-      }
-      steps.write(drafts);
-      double[] right = new double[drafts.size()];
-      for (int i = 0; i < right.length; i++) {
-        String answer = drafts.get(i).text().split(NEXT_QUESTION, 2)[0];
-        right[i] = exercises.get(i).problem().isSolvedBy(answer) ? 1 : 0;
-      }
-      return right;
-    } finally {
-      drafts.forEach(Draft::close);
+    Steps steps = new Steps(site.model(), prefill, new Pace(listener, work()));
+    List<String> answers =
+        steps.answers(row, exercises, (any, text) -> text.contains(NEXT_QUESTION));
+    double[] right = new double[answers.size()];
+    for (int i = 0; i < right.length; i++) {
+      String answer = answers.get(i).split(NEXT_QUESTION, 2)[0];
+      right[i] = exercises.get(i).problem().isSolvedBy(answer) ? 1 : 0;
     }
+    return right;
   }
 
   /** Of all questions of a row. */

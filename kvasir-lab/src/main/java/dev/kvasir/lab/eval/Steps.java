@@ -8,6 +8,7 @@ import dev.kvasir.text.TextStream;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.function.BiPredicate;
 
 /** Runs sequences through the model, step by step, so that work is counted and can be ended. */
 final class Steps {
@@ -76,6 +77,31 @@ final class Steps {
       }
       pens.removeIf(pen -> pen.lifted);
       pace.count(work);
+    }
+  }
+
+  /**
+   * Lets the model answer everything that is asked, each in a cache of its own.
+   *
+   * @param isEnough says of an answer so far that nothing is missing
+   * @return what was written
+   */
+  <A extends Asked> List<String> answers(
+      Contender row, List<A> asked, BiPredicate<A, String> isEnough) {
+    List<Draft> drafts = new ArrayList<>();
+    try {
+      for (A one : asked) {
+        drafts.add(
+            new Draft(
+                row.open(model, one.tokens()),
+                one.prompt(),
+                one.mostTokens(),
+                text -> isEnough.test(one, text)));
+      }
+      write(drafts);
+      return drafts.stream().map(Draft::text).toList();
+    } finally {
+      drafts.forEach(Draft::close);
     }
   }
 

@@ -6,7 +6,6 @@ import dev.kvasir.lab.task.Chain;
 import dev.kvasir.lab.task.Seeds;
 import dev.kvasir.lab.task.WordProblem;
 import dev.kvasir.lab.text.BundledBook;
-import java.io.Serializable;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.EnumSet;
@@ -42,25 +41,9 @@ record Workload(
   /**
    * @param chat whether the answer alone decides, because other words than the task's are expected
    */
-  record Program(Chain chain, int[] prompt, int mostTokens, boolean chat) implements Serializable {
-    double work() {
-      return Pace.reading(0, prompt.length) + Pace.writing(prompt.length, mostTokens);
-    }
+  record Program(Chain chain, int[] prompt, int mostTokens, boolean chat) implements Asked {}
 
-    int tokens() {
-      return prompt.length + mostTokens;
-    }
-  }
-
-  record Exercise(WordProblem problem, int[] prompt, int mostTokens) implements Serializable {
-    double work() {
-      return Pace.reading(0, prompt.length) + Pace.writing(prompt.length, mostTokens);
-    }
-
-    int tokens() {
-      return prompt.length + mostTokens;
-    }
-  }
+  record Exercise(WordProblem problem, int[] prompt, int mostTokens) implements Asked {}
 
   static Workload of(Model model, Settings settings, Sources sources) {
     checkContexts(model, settings);

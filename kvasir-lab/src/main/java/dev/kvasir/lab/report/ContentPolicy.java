@@ -1,8 +1,6 @@
 package dev.kvasir.lab.report;
 
-import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
+import dev.kvasir.format.ContentHash;
 import java.util.Base64;
 import java.util.List;
 import java.util.stream.Collectors;
@@ -20,12 +18,6 @@ final class ContentPolicy {
   }
 
   private static String hash(String script) {
-    try {
-      byte[] digest =
-          MessageDigest.getInstance("SHA-256").digest(script.getBytes(StandardCharsets.UTF_8));
-      return "'sha256-%s'".formatted(Base64.getEncoder().encodeToString(digest));
-    } catch (NoSuchAlgorithmException e) {
-      throw new IllegalStateException("every Java has SHA-256", e);
-    }
+    return "'sha256-%s'".formatted(Base64.getEncoder().encodeToString(ContentHash.of(script)));
   }
 }

@@ -23,6 +23,9 @@ import java.util.TreeMap;
 public final class FiguresFile {
   private static final String EVALUATION = "evaluation";
 
+  /** What an evaluation has and numbers by their names have not. */
+  private static final String ROWS = "rows";
+
   private FiguresFile() {}
 
   /** In a folder that has the document's name. */
@@ -60,8 +63,14 @@ public final class FiguresFile {
     }
   }
 
-  /** The evaluation in what was read, where it holds one and not numbers by their names. */
+  /**
+   * The evaluation in what was read, where it holds one and not numbers by their names: with where
+   * it comes from around it, or alone as 'kvasir eval --json' leaves it.
+   */
   public static Optional<JsonObject> evaluation(JsonObject all) {
+    if (all.has(ROWS)) {
+      return Optional.of(all);
+    }
     return Optional.ofNullable(all.get(EVALUATION)).map(JsonElement::getAsJsonObject);
   }
 

@@ -1,17 +1,13 @@
 package dev.kvasir.lab.text;
 
 import dev.kvasir.Model;
-import dev.kvasir.cache.CacheSpec;
-import dev.kvasir.cache.KvCache;
-import dev.kvasir.engine.Batch;
 import dev.kvasir.format.WholeFile;
-import dev.kvasir.sampling.Sampler;
 import dev.kvasir.sampling.SamplingOptions;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
-import java.util.stream.IntStream;
+import java.util.Optional;
+import java.util.stream.LongStream;
 
 /**
  * Makes up the bundled prose: {@code SampleText FOLDER} lets the bundled model continue openings of
@@ -83,59 +79,15 @@ public final class SampleText {
   }
 
   private List<int[]> stories(long firstSeed) {
-    List<Story> stories =
-        IntStream.range(0, SIDE_BY_SIDE).mapToObj(i -> new Story(firstSeed + i)).toList();
-    Batch batch = new Batch();
-    while (stories.stream().anyMatch(story -> !story.ended)) {
-      batch.clear();
-      List<Story> rows = stories.stream().filter(story -> !story.ended).toList();
-      rows.forEach(story -> story.addTo(batch));
-      model.forward(batch);
-      for (int i = 0; i < rows.size(); i++) {
-        rows.get(i).take(batch, i);
-      }
-    }
-    return stories.stream().map(Story::tokens).toList();
+    List<GrowingText> stories =
+        LongStream.range(firstSeed, firstSeed + SIDE_BY_SIDE).mapToObj(this::story).toList();
+    GrowingText.grow(model, stories, step -> {});
+    return stories.stream().map(GrowingText::tokens).toList();
   }
 
-  /** One text as it grows. */
-  private final class Story {
-    private final int[] tokens = new int[STORY_TOKENS];
-    private final Sampler sampler;
-    private final KvCache cache = CacheSpec.DEFAULT.newCache(model.config().cacheShape());
-    private int length;
-    private boolean ended;
-
-    Story(long seed) {
-      String opening = StoryOpenings.ALL.get((int) (seed % StoryOpenings.ALL.size()));
-      for (int id : model.tokenizer().encode(opening)) {
-        tokens[length++] = id;
-      }
-      sampler = new Sampler(SAMPLING.withSeed(seed));
-    }
-
-    void addTo(Batch batch) {
-      for (int i = cache.length(); i < length; i++) {
-        batch.add(cache, tokens[i], i == length - 1);
-      }
-    }
-
-    void take(Batch batch, int index) {
-      int token = sampler.pick(batch.logits(), batch.logitsAt(index), batch.vocabulary());
-      if (!model.tokenizer().endOfText().contains(token)) {
-        tokens[length++] = token;
-        ended = length == STORY_TOKENS;
-      } else {
-        ended = true;
-      }
-      if (ended) {
-        cache.close();
-      }
-    }
-
-    int[] tokens() {
-      return Arrays.copyOf(tokens, length);
-    }
+  private GrowingText story(long seed) {
+    SamplingOptions sampling = SAMPLING.withSeed(seed);
+    return new GrowingText(model, STORY_TOKENS, sampling, StoryOpenings.at(seed), Optional::empty);
   }
 
   private static boolean isProse(String text) {

@@ -4,7 +4,7 @@ import java.util.List;
 
 /** What stories begin with that a model is asked to make up. */
 public final class StoryOpenings {
-  public static final List<String> ALL =
+  private static final List<String> ALL =
       List.of(
           "The road to the harbour was empty that morning, and",
           "When the first snow fell upon the valley, the old miller",
@@ -24,4 +24,9 @@ public final class StoryOpenings {
           "Of all the rooms in the castle, the one that");
 
   private StoryOpenings() {}
+
+  /** One after another, and from the first again. */
+  public static String at(long number) {
+    return ALL.get((int) (number % ALL.size()));
+  }
 }

@@ -14,6 +14,7 @@ import dev.kvasir.lab.search.Range;
 import dev.kvasir.lab.search.TpeSampler;
 import dev.kvasir.lab.search.Trial;
 import dev.kvasir.lab.work.LocalRunner;
+import dev.kvasir.lab.work.PartListener;
 import dev.kvasir.lab.work.Runner;
 import dev.kvasir.lab.work.Worksite;
 import java.util.ArrayList;
@@ -101,7 +102,7 @@ public final class Tuning {
         new Evaluator(model, round, sources)
             .run(
                 runner,
-                new Round(listener, trials.size(), points.size()),
+                new PartListener(listener, trials.size(), points.size(), settings.trials()),
                 EvaluationJournal.none());
     for (int i = 0; i < points.size(); i++) {
       List<Double> point = points.get(i);
@@ -130,28 +131,5 @@ public final class Tuning {
         List.of(
             settings.task().higherIsBetter() ? -value : value,
             row.footprint().packedBitsPerValue(model.config().cacheShape())));
-  }
-
-  /** A few trials as a part of all. */
-  private final class Round implements WorkListener {
-    private final WorkListener listener;
-    private final int before;
-    private final int count;
-
-    Round(WorkListener listener, int before, int count) {
-      this.listener = listener;
-      this.before = before;
-      this.count = count;
-    }
-
-    @Override
-    public void progress(double done, double inAll) {
-      listener.progress(before + count * done / inAll, settings.trials());
-    }
-
-    @Override
-    public boolean stopped() {
-      return listener.stopped();
-    }
   }
 }

@@ -1,21 +1,16 @@
 package dev.kvasir.lab.work;
 
 import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.format.ContentHash;
+import dev.kvasir.format.GgufFile;
+import dev.kvasir.stored.WeightsHash;
 import java.io.IOException;
-import java.io.OutputStream;
 import java.io.Serializable;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.security.DigestInputStream;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.function.Predicate;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
@@ -29,9 +24,6 @@ import java.util.stream.Stream;
 public record Material(
     Role role, String path, String name, boolean folder, TreeMap<String, String> hashes)
     implements Serializable {
-  /** The name of one file of a split GGUF: a stem, its number, and how many there are. */
-  private static final Pattern PART = Pattern.compile("(.*-)\\d{5}(-of-\\d{5}\\.gguf)");
-
   /** What it is for. */
   public enum Role {
     MODEL,
@@ -53,32 +45,22 @@ public record Material(
   /** Files that a model is made of lie beside each other, whichever of them was named. */
   private static TreeMap<String, String> hashes(Path path) {
     TreeMap<String, String> hashes = new TreeMap<>();
-    files(path).forEach(file -> hashes.put(file.getFileName().toString(), sha256(file)));
+    files(path)
+        .forEach(file -> hashes.put(file.getFileName().toString(), ContentHash.digits(file)));
     return hashes;
   }
 
   private static List<Path> files(Path path) {
-    boolean folder = Files.isDirectory(path);
-    Matcher split = PART.matcher(path.getFileName().toString());
-    if (!folder && !split.matches()) {
-      return List.of(path);
+    if (!Files.isDirectory(path)) {
+      return GgufFile.parts(path);
     }
-    Predicate<String> belongs = folder ? any -> true : partsOf(split);
-    try (Stream<Path> all = Files.list(folder ? path : path.getParent())) {
-      return all.filter(Files::isRegularFile)
-          .filter(file -> belongs.test(file.getFileName().toString()))
-          .filter(file -> !file.toString().endsWith(".kvasir-sha256"))
+    try (Stream<Path> all = Files.list(path)) {
+      return all.filter(file -> Files.isRegularFile(file) && !WeightsHash.isKeptIn(file))
           .sorted()
           .toList();
     } catch (IOException e) {
       throw new InvalidInputException("%s: cannot be read".formatted(path), e);
     }
-  }
-
-  /** Files of one name and as many: another model may lie beside, and its name begin the same. */
-  private static Predicate<String> partsOf(Matcher split) {
-    String parts = Pattern.quote(split.group(1)) + "\\d{5}" + Pattern.quote(split.group(2));
-    return Pattern.compile(parts).asMatchPredicate();
   }
 
   /** The files, each by the path that it has on the machine that made the plan. */
@@ -101,22 +83,10 @@ public record Material(
 
   private static void requireFile(Path file, String hash, String host) {
     boolean there = Files.isRegularFile(file);
-    if (!there || !sha256(file).equals(hash)) {
+    if (!there || !ContentHash.digits(file).equals(hash)) {
       throw new InvalidInputException(
           "%s: is %s on %s; put the same file there, or send it along with --ship"
               .formatted(file, there ? "another file" : "not there", host));
-    }
-  }
-
-  private static String sha256(Path file) {
-    try (DigestInputStream in =
-        new DigestInputStream(Files.newInputStream(file), MessageDigest.getInstance("SHA-256"))) {
-      in.transferTo(OutputStream.nullOutputStream());
-      return HexFormat.of().formatHex(in.getMessageDigest().digest());
-    } catch (IOException e) {
-      throw new InvalidInputException("%s: cannot be read".formatted(file), e);
-    } catch (NoSuchAlgorithmException e) {
-      throw new IllegalStateException(e); // every Java has it
     }
   }
 }

@@ -27,6 +27,14 @@ public interface RunnerProvider {
   int threadsHere(String place);
 
   /**
+   * Pieces that run at a time on this process's heap, or on that of one machine where they run on
+   * others. Works are foretold before anybody is asked, so nothing is opened for it.
+   *
+   * @param settings of the place, as it names them
+   */
+  int piecesHere(String place, Map<String, String> settings);
+
+  /**
    * @throws dev.kvasir.error.InvalidInputException where nobody is at the place
    */
   Runner open(Order order);

@@ -9,6 +9,7 @@ import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.lab.claim.Ledger.Entry;
 import dev.kvasir.lab.eval.Estimate;
 import dev.kvasir.lab.eval.Evaluation;
+import dev.kvasir.lab.eval.EvaluationJson;
 import dev.kvasir.lab.eval.Footprint;
 import dev.kvasir.lab.eval.Row;
 import dev.kvasir.lab.eval.Score;
@@ -111,16 +112,27 @@ class LedgerTest {
         .isEqualTo(Verdict.FAILS);
   }
 
+  /** So that claims can be held against other models, which 'kvasir eval' measures. */
+  @Test
+  void anEvaluationAloneHasRowsToo() {
+    EvaluationJson.write(evaluation(row("near", 0.1), row("far", 0.4)), folder.resolve("own.json"));
+    Figures figures = Figures.read(folder.resolve("own.json")).orElseThrow();
+    assertThat(RowCheck.better("near", "far", Task.KLD).judge(figures).verdict())
+        .isEqualTo(Verdict.HOLDS);
+  }
+
   private Finding judge(Check check) {
     return check.judge(Figures.read(folder.resolve("results/table.json")).orElseThrow());
   }
 
   private void measure(Row... rows) {
+    ResultsFile.at(folder.resolve("results.md"), "table").write(evaluation(rows), ORIGIN);
+  }
+
+  private static Evaluation evaluation(Row... rows) {
     List<CacheSpec> specs = new ArrayList<>();
     Settings settings = new Settings(specs, EnumSet.of(Task.KLD), List.of(1000), 1, 1, 1);
-    Evaluation evaluation =
-        new Evaluation("small", settings, "a text", "2 processors", true, List.of(rows));
-    ResultsFile.at(folder.resolve("results.md"), "table").write(evaluation, ORIGIN);
+    return new Evaluation("small", settings, "a text", "2 processors", true, List.of(rows));
   }
 
   private static Row row(String spec, double divergence) {

@@ -4,6 +4,7 @@ import dev.kvasir.cache.KvCache;
 import dev.kvasir.cache.PagedCache;
 import dev.kvasir.codec.CacheSettings;
 import dev.kvasir.codec.CacheShape;
+import dev.kvasir.codec.Form;
 import dev.kvasir.codec.Lookups;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.PageCodec;
@@ -52,7 +53,7 @@ final class BrokenPlaneCodec implements StatelessCodec {
   }
 
   @Override
-  public Page read(SharedArena memory, int layer, byte[] form) {
+  public Page read(SharedArena memory, int layer, Form form) {
     return whole.read(memory, layer, form);
   }
 

@@ -1,10 +1,9 @@
 package dev.kvasir.server.api;
 
+import dev.kvasir.format.ContentHash;
 import dev.kvasir.stored.Identity;
 import java.net.URI;
-import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.List;
 import java.util.Set;
 
@@ -26,7 +25,7 @@ public record AccessRules(List<byte[]> keyDigests, Set<String> origins) {
   }
 
   public static AccessRules of(List<String> keys, Set<String> origins) {
-    return new AccessRules(keys.stream().map(AccessRules::digest).toList(), Set.copyOf(origins));
+    return new AccessRules(keys.stream().map(ContentHash::of).toList(), Set.copyOf(origins));
   }
 
   public boolean hasKeys() {
@@ -50,7 +49,7 @@ public record AccessRules(List<byte[]> keyDigests, Set<String> origins) {
     }
     boolean given = authorization != null && authorization.startsWith(SCHEME);
     String secret = given ? authorization.substring(SCHEME.length()).strip() : "";
-    byte[] digest = digest(secret);
+    byte[] digest = ContentHash.of(secret);
     boolean known = false;
     for (byte[] key : keyDigests) {
       known |= MessageDigest.isEqual(key, digest);
@@ -62,14 +61,6 @@ public record AccessRules(List<byte[]> keyDigests, Set<String> origins) {
               : "no API key was given; expected the header Authorization: Bearer KEY");
     }
     return Identity.tenant(secret);
-  }
-
-  private static byte[] digest(String key) {
-    try {
-      return MessageDigest.getInstance("SHA-256").digest(key.getBytes(StandardCharsets.UTF_8));
-    } catch (NoSuchAlgorithmException e) {
-      throw new IllegalStateException(e);
-    }
   }
 
   /**

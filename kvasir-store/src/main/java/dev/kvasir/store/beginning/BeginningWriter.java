@@ -2,6 +2,7 @@ package dev.kvasir.store.beginning;
 
 import dev.kvasir.cache.CacheForm;
 import dev.kvasir.cache.KvCache;
+import dev.kvasir.codec.Form;
 import dev.kvasir.engine.Sequence;
 import dev.kvasir.memory.MemoryPool;
 import dev.kvasir.store.TieredBlobs;
@@ -111,10 +112,19 @@ final class BeginningWriter implements MemoryPool.Yielding {
 
   private void work() {
     for (Job job = next(); job != null; job = next()) {
-      switch (job) {
-        case Writing writing -> write(writing);
-        case Forgetting forgetting -> forget(forgetting);
+      try {
+        run(job);
+      } catch (RuntimeException | Error e) {
+        // Say, no heap for a list of names: without this thread nothing would ever be stored again.
+        hasLetGo();
       }
+    }
+  }
+
+  private void run(Job job) {
+    switch (job) {
+      case Writing writing -> write(writing);
+      case Forgetting forgetting -> forget(forgetting);
     }
   }
 
@@ -179,7 +189,7 @@ final class BeginningWriter implements MemoryPool.Yielding {
             tokens,
             form.length(),
             blocks,
-            form.rest());
+            Form.of(form.rest()));
     BlobName record = StepKeys.last(identity, tokens, tokens.length);
     blobs.write(record, sequence.form());
     List<BlobName> names =

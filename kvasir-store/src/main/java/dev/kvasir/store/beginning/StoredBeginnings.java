@@ -6,6 +6,7 @@ import dev.kvasir.SessionOptions;
 import dev.kvasir.cache.CacheFullException;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
+import dev.kvasir.codec.Form;
 import dev.kvasir.engine.FarBeginnings;
 import dev.kvasir.engine.PrefixCache.Kind;
 import dev.kvasir.engine.Sequence;
@@ -83,14 +84,23 @@ public final class StoredBeginnings implements FarBeginnings, AutoCloseable {
     }
     double readSeconds = times.toRead(most - known);
     Deadline deadline = Deadline.in(ExpectedTimes.patience(readSeconds));
+    Misses misses = new Misses();
     for (Found record : records(identity(kind), text, known, deadline)) {
-      Optional<Candidate> candidate = candidate(kind, record, text, known);
-      if (candidate.isPresent()) {
-        return fetch(kind, candidate.get(), known, deadline, begin);
+      Optional<KvCache> cache =
+          candidate(kind, record, text, known)
+              .flatMap(found -> fetch(kind, found, known, deadline, begin, misses));
+      if (cache.isPresent()) {
+        return cache;
       }
     }
-    count(before -> before.withMiss(false, false));
+    count(before -> before.withMiss(misses.isNotWorth, misses.isDamaged));
     return Optional.empty();
+  }
+
+  /** Why none of the records served: one that lacks a block may have a shorter one behind it. */
+  private static final class Misses {
+    private boolean isNotWorth;
+    private boolean isDamaged;
   }
 
   /** Records of the text's steps that are there, the longest first. */
@@ -133,21 +143,20 @@ public final class StoredBeginnings implements FarBeginnings, AutoCloseable {
   }
 
   private Optional<KvCache> fetch(
-      Kind kind, Candidate candidate, int known, Deadline deadline, long begin) {
+      Kind kind, Candidate candidate, int known, Deadline deadline, long begin, Misses misses) {
     StoredSequence sequence = candidate.sequence();
     List<BlobName> names = sequence.blocks().stream().map(BeginningWriter::blockName).toList();
     double readSeconds = times.toRead(candidate.serves() - known);
     if (expected(candidate.found(), names) >= readSeconds) {
-      count(before -> before.withMiss(true, false));
+      misses.isNotWorth = true;
       return Optional.empty();
     }
     Map<BlobName, Found> found = blobs.read(names, deadline);
     if (found.size() < names.stream().distinct().count()) {
-      count(before -> before.withMiss(false, false));
       return Optional.empty();
     }
     List<Found> blocks = names.stream().map(found::get).toList();
-    Optional<KvCache> cache = restored(kind, candidate, known, blocks);
+    Optional<KvCache> cache = restored(kind, candidate, known, blocks, misses);
     cache.ifPresent(made -> tell(made, candidate, blocks, begin, readSeconds));
     return cache;
   }
@@ -157,7 +166,7 @@ public final class StoredBeginnings implements FarBeginnings, AutoCloseable {
   }
 
   private Optional<KvCache> restored(
-      Kind kind, Candidate candidate, int known, List<Found> blocks) {
+      Kind kind, Candidate candidate, int known, List<Found> blocks, Misses misses) {
     int[] reading = {-1};
     try {
       KvCache cache =
@@ -167,26 +176,24 @@ public final class StoredBeginnings implements FarBeginnings, AutoCloseable {
                   candidate.sequence(),
                   index -> {
                     reading[0] = index;
-                    return blocks.get(index).bytes();
+                    return Form.of(blocks.get(index).bytes());
                   }));
       if (candidate.serves() < cache.length()) {
         cache.truncate(candidate.serves());
       }
       if (cache.length() <= known) {
         cache.close();
-        count(before -> before.withMiss(false, false));
         return Optional.empty();
       }
       return Optional.of(cache);
     } catch (CacheFullException e) {
-      count(before -> before.withMiss(false, false));
       return Optional.empty();
     } catch (InvalidInputException e) {
       blobs.damaged(candidate.found());
       if (reading[0] >= 0) {
         blobs.damaged(blocks.get(reading[0]));
       }
-      count(before -> before.withMiss(false, true));
+      misses.isDamaged = true;
       return Optional.empty();
     }
   }

@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
@@ -68,12 +69,27 @@ record BlobFiles(Path folder) {
 
   private static void add(Path file, List<Entry> entries) throws IOException {
     try {
-      BasicFileAttributes found = Files.readAttributes(file, BasicFileAttributes.class);
+      BasicFileAttributes found = attributes(file);
       if (found.isRegularFile()) {
         entries.add(new Entry(file, found.size(), found.lastModifiedTime()));
       }
     } catch (NoSuchFileException e) {
       // Another process has removed it since it was listed.
+    }
+  }
+
+  /** Of what lies there itself: a link leads to what is not ours. */
+  static BasicFileAttributes attributes(Path file) throws IOException {
+    return Files.readAttributes(file, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
+  }
+
+  /** Bytes of a plain file; -1 where there is none. */
+  static long length(Path file) throws IOException {
+    try {
+      BasicFileAttributes found = attributes(file);
+      return found.isRegularFile() ? found.size() : -1;
+    } catch (NoSuchFileException e) {
+      return -1;
     }
   }
 

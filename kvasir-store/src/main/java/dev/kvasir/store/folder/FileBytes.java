@@ -8,9 +8,11 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.ValueLayout;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileChannel.MapMode;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.nio.file.attribute.BasicFileAttributes;
 
 /**
  * All bytes of a file. From the page cache, files of 50 KB are read 1.3 to 3.6 times as fast by
@@ -25,16 +27,25 @@ final class FileBytes {
   private FileBytes() {}
 
   static byte[] read(Path file) throws IOException {
-    long bytes = Files.size(file);
+    long bytes = length(file);
     if (bytes > MOST) {
       throw new IOException("it has %d bytes; expected at most %d".formatted(bytes, MOST));
     }
-    return bytes < MAPPED ? plain(file) : mapped(file);
+    return bytes < MAPPED ? plain(file, (int) bytes) : mapped(file);
   }
 
-  private static byte[] plain(Path file) throws IOException {
+  /** A pipe would be waited for without end, and a link may lead to one. */
+  private static long length(Path file) throws IOException {
+    BasicFileAttributes found = BlobFiles.attributes(file);
+    if (!found.isRegularFile()) {
+      throw new FileSystemException(file.toString(), null, "is no plain file");
+    }
+    return found.size();
+  }
+
+  private static byte[] plain(Path file, int bytes) throws IOException {
     try (FileInputStream in = new FileInputStream(file.toFile())) {
-      return in.readAllBytes();
+      return in.readNBytes(bytes);
     } catch (FileNotFoundException e) {
       // Said as well where a file is there and may not be opened.
       throw Files.exists(file) ? e : new NoSuchFileException(file.toString());

@@ -3,8 +3,13 @@ package dev.kvasir.store.folder;
 import dev.kvasir.store.folder.BlobFiles.Entry;
 import dev.kvasir.store.tier.BlobTier.TierSize;
 import java.io.IOException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
+import java.nio.file.attribute.FileTime;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 
@@ -17,6 +22,9 @@ import java.util.List;
 final class FolderBudget {
   /** What may be written between listings, as a part of the budget. */
   private static final int LISTINGS = 16;
+
+  /** By how much clocks of machines that share a folder may differ. */
+  private static final Duration CLOCKS_APART = Duration.ofMinutes(10);
 
   private final BlobFiles files;
   private final EvictionLock lock;
@@ -67,22 +75,47 @@ final class FolderBudget {
     // A little more than is needed, so that not every file that follows lists the folder again.
     long wanted = Math.max(0, limit - limit / LISTINGS - bytes);
     entries.sort(Comparator.comparing(Entry::used));
+    FileSystemException stuck = null;
     for (Entry oldest : entries) {
       if (listed.bytes() + added <= wanted) {
         return;
       }
-      remove(oldest);
+      try {
+        remove(oldest);
+      } catch (FileSystemException e) {
+        stuck = e; // say, another user's: the next one may go
+      }
+    }
+    if (stuck != null && listed.bytes() + added + bytes > limit) {
+      throw stuck;
     }
   }
 
   /** Files of this process that are being written are on top of what is listed. */
   private List<Entry> list() throws IOException {
-    List<Entry> entries = files.list();
+    List<Entry> entries = new ArrayList<>();
+    FileTime latest = FileTime.from(Instant.now().plus(CLOCKS_APART));
+    for (Entry entry : files.list()) {
+      entries.add(entry.used().compareTo(latest) > 0 ? asOfNow(entry) : entry);
+    }
     listed = new TierSize(entries.size(), entries.stream().mapToLong(Entry::bytes).sum());
     added = promised;
     addedBlobs = 0;
     isListed = true;
     return entries;
+  }
+
+  /**
+   * What was of use in the future, by a clock that was wrong, would stay for ever and push out
+   * everything that comes: its age begins now.
+   */
+  private static Entry asOfNow(Entry entry) throws IOException {
+    try {
+      Files.setLastModifiedTime(entry.file(), FileTime.from(Instant.now()));
+      return new Entry(entry.file(), entry.bytes(), Files.getLastModifiedTime(entry.file()));
+    } catch (FileSystemException e) {
+      return entry; // gone meanwhile, or another user's
+    }
   }
 
   /** Unless it was of use since it was listed. A reader that has it open goes on reading. */

@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
@@ -104,11 +105,15 @@ public final class FolderTier implements BlobTier {
   public Set<BlobName> has(List<BlobName> names, Deadline deadline) {
     Set<BlobName> found = new LinkedHashSet<>();
     for (BlobName name : names) {
-      if (!deadline.isOver() && Files.isRegularFile(files.file(name))) {
+      if (!deadline.isOver() && isThere(name)) {
         found.add(name);
       }
     }
     return found;
+  }
+
+  private boolean isThere(BlobName name) {
+    return Files.isRegularFile(files.file(name), LinkOption.NOFOLLOW_LINKS);
   }
 
   @Override
@@ -132,13 +137,13 @@ public final class FolderTier implements BlobTier {
   private boolean isKept(BlobName name, int bytes) throws IOException {
     Path file = files.file(name);
     return name.kind() == Kind.BLOCK
-        && length(file) == bytes
+        && BlobFiles.length(file) == bytes
         && touch(file, FileTime.from(Instant.now()));
   }
 
   private boolean write(Path file, byte[] bytes) throws IOException {
     budget.promise(bytes.length);
-    long before = length(file);
+    long before = BlobFiles.length(file);
     boolean isWritten = false;
     try {
       unfinished.write(file, bytes);
@@ -148,15 +153,6 @@ public final class FolderTier implements BlobTier {
       budget.settle(bytes.length, growth, isWritten && before < 0 ? 1 : 0);
     }
     return true;
-  }
-
-  /** -1 where there is none. */
-  private static long length(Path file) throws IOException {
-    try {
-      return Files.size(file);
-    } catch (NoSuchFileException e) {
-      return -1;
-    }
   }
 
   @Override
@@ -186,9 +182,9 @@ public final class FolderTier implements BlobTier {
   public void forget(BlobName name) {
     Path file = files.file(name);
     try {
-      long bytes = length(file);
-      if (Files.deleteIfExists(file)) {
-        budget.settle(0, -Math.max(0, bytes), -1);
+      long bytes = BlobFiles.length(file);
+      if (Files.deleteIfExists(file) && bytes >= 0) {
+        budget.settle(0, -bytes, -1);
       }
     } catch (IOException e) {
       fail("lose a file", e);

@@ -40,7 +40,8 @@ final class UnfinishedFiles {
       fill(part, bytes);
       Files.createDirectories(file.getParent());
       Files.move(part, file, StandardCopyOption.ATOMIC_MOVE);
-    } catch (IOException e) {
+    } catch (IOException | RuntimeException | Error e) {
+      // A write takes memory outside the heap, which may be used up as a disk may.
       discard(part);
       throw e;
     }

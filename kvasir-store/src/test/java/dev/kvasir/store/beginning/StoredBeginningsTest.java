@@ -154,6 +154,30 @@ class StoredBeginningsTest {
     assertThat(answer(there, options, longer).known()).isEqualTo(longer.length - 1);
   }
 
+  /** Servers that run out of memory let go of any blob, and a record may outlive its blocks. */
+  @Test
+  void whereABlockOfALongTextIsGoneItsBeginningServes() throws IOException {
+    SessionOptions options = options("kivi:2");
+    int[] text = text(13, 2 * STEP + 20);
+    int[] longer = join(text, text(14, 2 * STEP));
+    readHere(options, text);
+    List<Path> before = files();
+    here.prefixes().clear();
+    stored = new StoredBeginnings(here, blobsHere);
+    here.prefixes().keepIn(stored);
+    readHere(options, longer);
+    for (Path file : files()) {
+      if (!before.contains(file) && file.toString().endsWith(".kvblock")) {
+        Files.delete(file);
+      }
+    }
+    Outcome outcome = answer(there, options, longer);
+    assertThat(outcome.known()).isBetween(2 * STEP, 3 * STEP);
+    assertThat(outcome.text()).isEqualTo(alone("kivi:2", longer));
+    assertThat(found.counts().hits()).isEqualTo(1);
+    assertThat(found.counts().misses()).isZero();
+  }
+
   @Test
   void anotherTextTenantOrKindFindsNothing() {
     int[] text = text(1, 2 * STEP + 90);

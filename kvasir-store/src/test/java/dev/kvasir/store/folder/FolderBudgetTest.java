@@ -1,6 +1,7 @@
 package dev.kvasir.store.folder;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.kvasir.store.tier.BlobName;
 import dev.kvasir.store.tier.BlobTier.TierSize;
@@ -10,6 +11,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -109,6 +111,44 @@ class FolderBudgetTest {
     assertThat(tier.has(names, Deadline.none()))
         .contains(names.get(0))
         .doesNotContain(names.get(1));
+  }
+
+  /** A clock that was a day ahead must not leave files that stay for ever. */
+  @Test
+  void whatWasOfUseInTheFutureLeavesInItsTurn() throws IOException {
+    FolderTier tier = open(BUDGET);
+    List<BlobName> names = fill(tier, 20);
+    for (BlobName name : names) {
+      setAge(name, -86_400);
+    }
+    for (int i = 100; i < 120; i++) {
+      SampleBlob next = SampleBlob.block(i, SIZE);
+      tier.write(next.name(), next.bytes());
+      assertThat(tier.has(List.of(next.name()), Deadline.none())).hasSize(1);
+    }
+    SampleBlob young = SampleBlob.block(119, SIZE);
+    assertThat(tier.has(List.of(young.name()), Deadline.none())).hasSize(1);
+    assertThat(tier.has(names, Deadline.none())).hasSizeLessThan(3);
+  }
+
+  /** Root may remove what it likes, and meets no such file. */
+  @Test
+  void aFileThatCannotBeRemovedStaysAndTheNextOneLeaves() throws IOException {
+    FolderTier tier = open(BUDGET);
+    List<BlobName> names = fill(tier, 20);
+    Path locked = new BlobFiles(folder).file(names.get(0)).getParent();
+    Files.setPosixFilePermissions(locked, PosixFilePermissions.fromString("r-xr-xr-x"));
+    try {
+      assumeTrue(!Files.isWritable(locked), "root may remove any file");
+      SampleBlob next = SampleBlob.block(100, SIZE);
+      assertThat(tier.write(next.name(), next.bytes())).isTrue();
+      assertThat(tier.has(names, Deadline.none()))
+          .contains(names.get(0))
+          .doesNotContain(names.get(1));
+      assertThat(bytesThere()).isLessThanOrEqualTo(BUDGET);
+    } finally {
+      Files.setPosixFilePermissions(locked, PosixFilePermissions.fromString("rwxr-xr-x"));
+    }
   }
 
   @Test

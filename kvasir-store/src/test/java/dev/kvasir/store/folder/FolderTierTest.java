@@ -112,6 +112,46 @@ class FolderTierTest extends BlobTierContract {
         .contains(file.toString());
   }
 
+  /** Who may write to the folder could lead its readers anywhere. */
+  @Test
+  void aLinkInTheWayOfABlobIsNotFollowed() throws IOException {
+    Path secret = Files.write(folder.resolve("secret"), BLOCK.bytes());
+    FileTime age = Files.getLastModifiedTime(secret);
+    Path file = new BlobFiles(folder).file(BLOCK.name());
+    Files.createDirectories(file.getParent());
+    Files.createSymbolicLink(file, secret);
+    FolderTier tier = open(folder);
+    assertThat(tier.has(List.of(BLOCK.name()), Deadline.none())).isEmpty();
+    assertThat(read(tier, BLOCK.name())).isNull();
+    assertThat(said).singleElement().asString().contains(file + ": is no plain file");
+    assertThat(tier.size()).contains(new TierSize(0, 0));
+    assertThat(tier.write(BLOCK.name(), BLOCK.bytes())).isTrue();
+    assertThat(file).isRegularFile().hasBinaryContent(BLOCK.bytes());
+    assertThat(Files.isSymbolicLink(file)).isFalse();
+    assertThat(tier.size()).contains(new TierSize(1, BLOCK.bytes().length));
+    assertThat(Files.getLastModifiedTime(secret)).isEqualTo(age);
+  }
+
+  /** To open a pipe is to wait for who writes to it. */
+  @Test
+  void aPipeInTheWayOfABlobIsAMissAndNobodyWaits() throws Exception {
+    Path file = new BlobFiles(folder).file(BLOCK.name());
+    Files.createDirectories(file.getParent());
+    assumeTrue(isMade("mkfifo", file), "pipes cannot be made here");
+    FolderTier tier = open(folder);
+    assertThat(read(tier, BLOCK.name())).isNull();
+    assertThat(tier.write(BLOCK.name(), BLOCK.bytes())).isTrue();
+    assertThat(read(tier, BLOCK.name())).isEqualTo(BLOCK.bytes());
+  }
+
+  private static boolean isMade(String command, Path file) throws InterruptedException {
+    try {
+      return new ProcessBuilder(command, file.toString()).start().waitFor() == 0;
+    } catch (IOException e) {
+      return false;
+    }
+  }
+
   @Test
   void aFolderThatCannotBeMadeIsAllMissesAndOneSentenceForEachKindOfWork() throws IOException {
     Path file = Files.writeString(folder.resolve("file"), "no folder");

@@ -123,10 +123,6 @@ public abstract class DenseContract {
   }
 
   private float[] gaussians(int count) {
-    float[] floats = new float[count];
-    for (int i = 0; i < count; i++) {
-      floats[i] = (float) random.nextGaussian();
-    }
-    return floats;
+    return Gaussians.of(random, count);
   }
 }

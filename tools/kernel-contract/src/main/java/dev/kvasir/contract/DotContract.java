@@ -188,10 +188,6 @@ public abstract class DotContract {
   }
 
   private float[] randomWeights(int count) {
-    float[] weights = new float[count];
-    for (int i = 0; i < count; i++) {
-      weights[i] = (float) random.nextGaussian();
-    }
-    return weights;
+    return Gaussians.of(random, count);
   }
 }

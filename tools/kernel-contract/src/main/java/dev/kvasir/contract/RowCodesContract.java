@@ -318,10 +318,6 @@ public abstract class RowCodesContract {
   }
 
   private float[] floats(int count) {
-    float[] floats = new float[count];
-    for (int i = 0; i < count; i++) {
-      floats[i] = (float) random.nextGaussian();
-    }
-    return floats;
+    return Gaussians.of(random, count);
   }
 }

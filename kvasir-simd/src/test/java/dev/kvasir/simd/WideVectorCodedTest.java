@@ -1,10 +1,10 @@
 package dev.kvasir.simd;
 
-import dev.kvasir.contract.KernelContract;
+import dev.kvasir.contract.CodedContract;
 
 /** With 16-bit lanes of 256 bits, whatever the machine has. */
-class WideVectorKernelsTest extends KernelContract {
-  WideVectorKernelsTest() {
+class WideVectorCodedTest extends CodedContract {
+  WideVectorCodedTest() {
     super(VectorWidth.lanes(), new VectorKernels(true));
   }
 }

@@ -1,0 +1,71 @@
+package dev.kvasir.cli;
+
+import dev.kvasir.cli.lab.Calibrate;
+import dev.kvasir.cli.lab.Compare;
+import dev.kvasir.cli.lab.Eval;
+import dev.kvasir.cli.lab.ShowClaims;
+import dev.kvasir.cli.lab.ShowCodebooks;
+import dev.kvasir.cli.lab.ShowPatterns;
+import dev.kvasir.cli.lab.Tune;
+import dev.kvasir.cli.run.Chat;
+import dev.kvasir.cli.run.Generate;
+import dev.kvasir.cli.run.Inspect;
+import dev.kvasir.cli.run.Render;
+import dev.kvasir.cli.run.Roundtrip;
+import dev.kvasir.cli.run.Tokenize;
+import dev.kvasir.cli.serve.Serve;
+import dev.kvasir.cli.session.SessionCommand;
+import dev.kvasir.cli.terminal.Streams;
+import java.util.List;
+import java.util.ServiceLoader;
+import java.util.function.Function;
+import java.util.stream.Stream;
+
+/**
+ * A subcommand that is made when it is needed: picocli reads the options of a command by
+ * reflection, and those of all commands together take a quarter of a short run.
+ */
+record Subcommand(String name, Function<Streams, Object> command) {
+  /** Runs other commands. */
+  private static final String CLAIMS = "claims";
+
+  private static final List<Subcommand> OWN =
+      List.of(
+          new Subcommand("generate", Generate::new),
+          new Subcommand("chat", Chat::new),
+          new Subcommand("session", SessionCommand::of),
+          new Subcommand("serve", Serve::new),
+          new Subcommand("inspect", Inspect::new),
+          new Subcommand("tokenize", Tokenize::new),
+          new Subcommand("render", Render::new),
+          new Subcommand("roundtrip", Roundtrip::new),
+          new Subcommand("eval", Eval::new),
+          new Subcommand("compare", Compare::new),
+          new Subcommand("tune", Tune::new),
+          new Subcommand("calibrate", Calibrate::new),
+          new Subcommand("patterns", ShowPatterns::new),
+          new Subcommand(CLAIMS, ShowClaims::new),
+          new Subcommand("codebooks", ShowCodebooks::new));
+
+  /**
+   * The one that a command line begins with; all of them, in the order of the help, where it runs
+   * others or begins with something else: help lists them, and a mistyped name is compared with
+   * theirs.
+   */
+  static List<Object> neededFor(Streams streams, String... arguments) {
+    return OWN.stream()
+        .filter(each -> arguments.length > 0 && each.name.equals(arguments[0]))
+        .filter(each -> !each.name.equals(CLAIMS))
+        .findFirst()
+        .map(each -> List.of(each.command.apply(streams)))
+        .orElseGet(() -> all(streams));
+  }
+
+  private static List<Object> all(Streams streams) {
+    Stream<Object> own = OWN.stream().map(each -> each.command.apply(streams));
+    Stream<Object> others =
+        ServiceLoader.load(CommandProvider.class).stream()
+            .map(each -> each.get().command(streams.out(), streams.err()));
+    return Stream.concat(own, others).toList();
+  }
+}

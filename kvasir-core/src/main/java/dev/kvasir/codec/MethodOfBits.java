@@ -1,0 +1,41 @@
+package dev.kvasir.codec;
+
+import java.util.List;
+import java.util.function.Function;
+
+/** A method with one name that bits follow, as in {@code kivi:2}: what most methods are. */
+public abstract class MethodOfBits implements Method {
+  private final String name;
+  private final Function<SpecText, CachePlan> plan;
+  private final List<String> help;
+
+  /**
+   * @param plan of a spec with this name
+   * @param help lines of {@link #help}
+   */
+  protected MethodOfBits(String name, Function<SpecText, CachePlan> plan, String... help) {
+    this.name = name;
+    this.plan = plan;
+    this.help = List.of(help);
+  }
+
+  @Override
+  public final List<String> names() {
+    return List.of(name);
+  }
+
+  @Override
+  public final String typed() {
+    return name + ":BITS";
+  }
+
+  @Override
+  public final List<String> help() {
+    return help;
+  }
+
+  @Override
+  public final CachePlan plan(SpecText spec) {
+    return plan.apply(spec);
+  }
+}

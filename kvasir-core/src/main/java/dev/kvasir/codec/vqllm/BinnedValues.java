@@ -1,0 +1,129 @@
+package dev.kvasir.codec.vqllm;
+
+import dev.kvasir.codec.Page;
+import dev.kvasir.codec.PageReader;
+import dev.kvasir.kernel.Kernels;
+import java.util.Arrays;
+
+/**
+ * Values are never made: weights are summed by row of the codebooks over all pages of a walk, and
+ * the rows are mixed once at its end. A token adds to as many bins as it has codes, a thirty-second
+ * of what it takes to add up its value.
+ */
+final class BinnedValues {
+  private static final int PAGE = Page.TOKENS;
+  private static final int CHANNELS = ChannelGroups.CHANNELS;
+
+  /** Beyond this, weights that are held back are brought up to date before digits are lost. */
+  private static final float LEAST_HELD = 0x1p-40f;
+
+  private final Kernels kernels;
+  private final int valueDim;
+  private final float[] held = new float[PageReader.MOST_ROWS]; // what bins have to shrink by
+  private final float[] scales = new float[PAGE];
+  private byte[] codes = {}; // (PAGE, groups, stages)
+  private float[] bins = {}; // (rows, groups, stages, ROWS)
+  private ResidualBooks books; // null until the walk meets any
+  private int groups;
+  private int stages;
+
+  BinnedValues(Kernels kernels, int valueDim) {
+    this.kernels = kernels;
+    this.valueDim = valueDim;
+  }
+
+  void begin() {
+    books = null;
+  }
+
+  /**
+   * @param weights (rows, PAGE)
+   */
+  void add(VqllmPage page, int kvHead, float[] weights, int rows) {
+    if (books == null) {
+      begin(page, rows);
+    }
+    codes = page.codes(page.shape().values(), kvHead, codes);
+    page.readScales(kernels, page.shape().values(), scales);
+    for (int row = 0; row < rows; row++) {
+      collect(weights, row);
+    }
+  }
+
+  private void begin(VqllmPage page, int rows) {
+    books = page.books().values();
+    groups = page.shape().values().count();
+    stages = page.shape().stages();
+    if (bins.length < PageReader.MOST_ROWS * rowBins()) {
+      bins = new float[PageReader.MOST_ROWS * rowBins()];
+    }
+    Arrays.fill(bins, 0, rows * rowBins(), 0);
+    Arrays.fill(held, 1);
+  }
+
+  private int rowBins() {
+    return groups * stages * ResidualBooks.ROWS;
+  }
+
+  private void collect(float[] weights, int row) {
+    float back = 1 / held[row];
+    int picked = groups * stages; // by a token
+    int first = row * rowBins();
+    for (int token = 0; token < PAGE; token++) {
+      float weight = weights[row * PAGE + token] * back * scales[token];
+      int code = token * picked;
+      for (int i = 0; i < picked; i++) {
+        bins[first + i * ResidualBooks.ROWS + Byte.toUnsignedInt(codes[code + i])] += weight;
+      }
+    }
+  }
+
+  /** Bins stay as they are; what they have to shrink by waits for the end. */
+  void shrink(int row, float factor) {
+    if (books == null) {
+      return;
+    }
+    held[row] *= factor;
+    if (held[row] < LEAST_HELD) {
+      bringUpToDate(row);
+    }
+  }
+
+  private void bringUpToDate(int row) {
+    for (int i = row * rowBins(); i < (row + 1) * rowBins(); i++) {
+      bins[i] *= held[row];
+    }
+    held[row] = 1;
+  }
+
+  /**
+   * @param mixed (rows, valueDim), added to
+   */
+  void end(int rows, float[] mixed) {
+    if (books == null) {
+      return;
+    }
+    for (int row = 0; row < rows; row++) {
+      bringUpToDate(row);
+    }
+    int groupBins = stages * ResidualBooks.ROWS;
+    for (int group = 0; group < groups; group++) {
+      int at = group * CHANNELS;
+      kernels
+          .floats()
+          .weightedSums(
+              bins,
+              group * groupBins,
+              rowBins(),
+              rows,
+              books.rows(),
+              0,
+              CHANNELS,
+              groupBins,
+              Math.min(CHANNELS, valueDim - at),
+              mixed,
+              at,
+              valueDim);
+    }
+  }
+}

@@ -1,0 +1,46 @@
+package dev.kvasir.format;
+
+import dev.kvasir.error.InvalidInputException;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.DigestInputStream;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
+
+/** SHA-256, by which contents are known wherever they lie. */
+public final class ContentHash {
+  private ContentHash() {}
+
+  /** A digest of what it will be given. */
+  public static MessageDigest begin() {
+    try {
+      return MessageDigest.getInstance("SHA-256");
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException("every Java runtime has SHA-256", e);
+    }
+  }
+
+  /** Of a text in UTF-8. */
+  public static byte[] of(String text) {
+    return begin().digest(text.getBytes(StandardCharsets.UTF_8));
+  }
+
+  /** In hexadecimal digits. */
+  public static String digits(byte[] bytes) {
+    return HexFormat.of().formatHex(begin().digest(bytes));
+  }
+
+  /** Of a whole file, in hexadecimal digits. */
+  public static String digits(Path file) {
+    try (DigestInputStream in = new DigestInputStream(Files.newInputStream(file), begin())) {
+      in.transferTo(OutputStream.nullOutputStream());
+      return HexFormat.of().formatHex(in.getMessageDigest().digest());
+    } catch (IOException e) {
+      throw new InvalidInputException("%s: cannot be read".formatted(file), e);
+    }
+  }
+}

@@ -1,0 +1,217 @@
+package dev.kvasir.stored;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import dev.kvasir.cache.CacheForm;
+import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.cache.KvCache;
+import dev.kvasir.codec.CacheHost;
+import dev.kvasir.codec.CacheShape;
+import dev.kvasir.codec.Form;
+import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.kernel.Kernels;
+import dev.kvasir.kernel.ScalarKernels;
+import dev.kvasir.memory.CountedArena;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Random;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Blocks that are read where they lie in a file. */
+class MappedBlocksTest {
+  private static final CacheShape SHAPE = new CacheShape(2, 2, 16);
+  private static final int TOKENS = 4 + 3 * 128 + 50;
+  private static final Path MAPS = Path.of("/proc/self/maps");
+  private static final Kernels KERNELS = new ScalarKernels();
+
+  @TempDir private Path folder;
+
+  private static KvCache filled(CacheSpec spec) {
+    KvCache cache = spec.newCache(SHAPE);
+    append(cache, TOKENS, 5);
+    return cache;
+  }
+
+  private static void append(KvCache cache, int count, long seed) {
+    Random random = new Random(seed);
+    int begin = cache.length();
+    cache.reserve(begin + count);
+    float[] vector = new float[SHAPE.kvHeads() * SHAPE.headDim()];
+    for (int position = begin; position < begin + count; position++) {
+      for (int layer = 0; layer < SHAPE.layers(); layer++) {
+        for (int i = 0; i < vector.length; i++) {
+          vector[i] = random.nextFloat() - 0.5f;
+        }
+        cache.append(layer, position, vector, 0, vector, 0);
+      }
+    }
+    cache.advance(count);
+  }
+
+  private Path saved(CacheSpec spec, KvCache cache) {
+    Path file = folder.resolve("a.session");
+    Identity identity = new Identity("ab".repeat(32), "cd".repeat(16), spec.text(), "", 0, "");
+    int[] tokens = IntStream.range(0, TOKENS).toArray();
+    CacheForm form = cache.form();
+    SessionFile.write(
+        file,
+        identity,
+        tokens,
+        form,
+        names ->
+            new StoredSequence(
+                identity,
+                spec.text(),
+                4096,
+                false,
+                Instant.EPOCH,
+                tokens,
+                form.length(),
+                names,
+                Form.of(form.rest())));
+    return file;
+  }
+
+  private static KvCache restored(CacheSpec spec, Path path) {
+    try (SessionFile opened = SessionFile.open(path)) {
+      return spec.restored(SHAPE, CacheHost.unknown(), opened.cache());
+    }
+  }
+
+  private static List<String> pieces(KvCache cache) {
+    CacheForm form = cache.form();
+    List<String> pieces = new ArrayList<>();
+    for (int i = 0; i < form.blocks(); i++) {
+      pieces.add(HexFormat.of().formatHex(form.block(i)));
+    }
+    pieces.add(HexFormat.of().formatHex(form.rest()));
+    return pieces;
+  }
+
+  private static boolean isMapped(Path file) throws IOException {
+    return Files.readString(MAPS).contains(file.toRealPath().getParent() + "/a.session");
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "fp16",
+        "fp32",
+        "kivi:2,window=0,sinks=4",
+        "kivi:4,stored=2@128,window=0",
+        "pmkvq:2,budget=1MiB,window=0",
+        "quarot:4,window=0"
+      })
+  void aSessionGoesOnFromAFileThatIsGone(String typed) throws IOException {
+    assumeTrue(Files.exists(MAPS), "what is mapped can be seen on Linux alone");
+    CacheSpec spec = CacheSpec.parse(typed);
+    long before = CountedArena.liveBytes();
+    Path name;
+    try (KvCache cache = filled(spec)) {
+      Path file = saved(spec, cache);
+      KvCache read = restored(spec, file);
+      Path moved = Files.move(file, folder.resolve("moved"));
+      Files.write(file, new byte[10]);
+      name = moved;
+      try (read;
+          KvCache copied = spec.restored(SHAPE, CacheHost.unknown(), read.form())) {
+        assertThat(Files.readString(MAPS)).contains(moved.toRealPath().toString());
+        assertThat(read.bytes()).isEqualTo(copied.bytes());
+        Files.delete(moved);
+        assertThat(pieces(read)).isEqualTo(pieces(copied));
+        append(read, 300, 6);
+        append(copied, 300, 6);
+        assertThat(pieces(read)).isEqualTo(pieces(copied));
+      }
+    }
+    assertThat(Files.readString(MAPS)).doesNotContain(name.toString());
+    assertThat(CountedArena.liveBytes()).isEqualTo(before);
+  }
+
+  @Test
+  void methodsThatMakeSomethingOfPagesCopyThem() throws IOException {
+    assumeTrue(Files.exists(MAPS), "what is mapped can be seen on Linux alone");
+    CacheSpec spec = CacheSpec.parse("patternkv:2,window=0");
+    try (KvCache cache = filled(spec)) {
+      Path file = saved(spec, cache);
+      try (KvCache read = restored(spec, file)) {
+        assertThat(isMapped(file)).isFalse();
+        assertThat(pieces(read)).isEqualTo(pieces(cache));
+      }
+    }
+  }
+
+  /** Nothing is computed with a block before all of them were found whole, by whatever way. */
+  @ParameterizedTest
+  @ValueSource(strings = {"fp16", "kivi:2,window=0"})
+  void whatIsDamagedIsRefusedBeforeItIsComputedWith(String typed) throws IOException {
+    CacheSpec spec = CacheSpec.parse(typed);
+    long before = CountedArena.liveBytes();
+    Path file;
+    try (KvCache cache = filled(spec)) {
+      file = saved(spec, cache);
+    }
+    byte[] bytes = Files.readAllBytes(file);
+    bytes[bytes.length / 2] ^= 1;
+    Files.write(file, bytes);
+    try (KvCache read = restored(spec, file);
+        KvCache fork = read.fork()) {
+      int block = read.blockOf(200);
+      float[] out = new float[128 * 16];
+      assertRefused(file, () -> read.reserve(TOKENS + 1));
+      assertRefused(file, () -> read.reserve(TOKENS + 1));
+      assertRefused(file, () -> fork.reserve(TOKENS + 1));
+      assertRefused(file, read::form);
+      assertRefused(file, () -> read.page(0, block));
+      assertRefused(file, () -> read.denseRows(0, block));
+      assertRefused(file, () -> read.expandKeys(KERNELS, 0, 0, block, 128, out));
+      assertRefused(file, () -> read.truncate(200));
+      read.truncate(0);
+      append(read, 130, 7);
+      assertThat(read.length()).isEqualTo(130);
+      assertRefused(file, () -> fork.reserve(TOKENS + 1));
+    }
+    assertThat(CountedArena.liveBytes()).isEqualTo(before);
+  }
+
+  private static void assertRefused(Path file, Runnable work) {
+    assertThatThrownBy(work::run)
+        .isInstanceOf(InvalidInputException.class)
+        .message()
+        .startsWith(file + ": block ")
+        .contains("a stored block with its tokens is damaged: its checksum is ")
+        .doesNotContain("\n");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"fp16", "kivi:2,window=0", "pmkvq:2,budget=1MiB,window=0"})
+  void whoWritesToABlockHasACopy(String typed) throws IOException {
+    CacheSpec spec = CacheSpec.parse(typed);
+    try (KvCache cache = filled(spec)) {
+      Path file = saved(spec, cache);
+      byte[] bytes = Files.readAllBytes(file);
+      List<String> pieces = pieces(cache);
+      try (KvCache read = restored(spec, file);
+          KvCache fork = read.fork()) {
+        read.truncate(200);
+        cache.truncate(200);
+        append(read, 100, 8);
+        append(cache, 100, 8);
+        assertThat(pieces(read)).isEqualTo(pieces(cache));
+        assertThat(pieces(fork)).isEqualTo(pieces);
+      }
+      assertThat(file).hasBinaryContent(bytes);
+    }
+  }
+}

@@ -1,0 +1,44 @@
+package dev.kvasir.spark;
+
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** What the name of a master says of this process, without asking Spark. */
+final class LocalMaster {
+  /** {@code local}, {@code local[4]}, {@code local[*]}, and with failures {@code local[4, 2]}. */
+  private static final Pattern NAME =
+      Pattern.compile("local(\\[(?<threads>[1-9][0-9]{0,4}|\\*)(, *[0-9]+)?])?");
+
+  private static final Pattern NUMBER = Pattern.compile("[1-9][0-9]{0,4}");
+
+  private LocalMaster() {}
+
+  /** Whether pieces run in this process. */
+  static boolean is(String place) {
+    return place.equals("local") || place.startsWith("local[");
+  }
+
+  /** Pieces that run at a time in this process; 1 for what Spark is going to refuse. */
+  static int pieces(String place, Map<String, String> settings) {
+    Matcher name = NAME.matcher(place);
+    if (!name.matches()) {
+      return 1;
+    }
+    String ofPiece = settings.getOrDefault("spark.task.cpus", "1");
+    int threads = threads(name.group("threads"));
+    return NUMBER.matcher(ofPiece).matches()
+        ? Math.max(1, threads / Integer.parseInt(ofPiece))
+        : threads;
+  }
+
+  /**
+   * @param typed null for one
+   */
+  private static int threads(String typed) {
+    if (typed == null) {
+      return 1;
+    }
+    return typed.equals("*") ? Runtime.getRuntime().availableProcessors() : Integer.parseInt(typed);
+  }
+}

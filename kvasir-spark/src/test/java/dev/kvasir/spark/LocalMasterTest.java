@@ -1,0 +1,30 @@
+package dev.kvasir.spark;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+class LocalMasterTest {
+  @Test
+  void itsNameSaysHowManyPiecesRunHere() {
+    assertThat(pieces("local")).isEqualTo(1);
+    assertThat(pieces("local[6]")).isEqualTo(6);
+    assertThat(pieces("local[6, 2]")).isEqualTo(6);
+    assertThat(pieces("local[*]")).isEqualTo(Runtime.getRuntime().availableProcessors());
+    assertThat(pieces("local[0]")).isEqualTo(1);
+    assertThat(pieces("spark://head:7077")).isEqualTo(1);
+  }
+
+  @Test
+  void aPieceMayHaveSeveralThreads() {
+    assertThat(LocalMaster.pieces("local[6]", Map.of("spark.task.cpus", "4"))).isEqualTo(1);
+    assertThat(LocalMaster.pieces("local[6]", Map.of("spark.task.cpus", "8"))).isEqualTo(1);
+    assertThat(LocalMaster.pieces("local[6]", Map.of("spark.task.cpus", "2"))).isEqualTo(3);
+    assertThat(LocalMaster.pieces("local[6]", Map.of("spark.task.cpus", "two"))).isEqualTo(6);
+  }
+
+  private static int pieces(String place) {
+    return LocalMaster.pieces(place, Map.of());
+  }
+}

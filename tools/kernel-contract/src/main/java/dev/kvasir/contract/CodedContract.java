@@ -1,0 +1,256 @@
+package dev.kvasir.contract;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import dev.kvasir.kernel.CodedKernels;
+import dev.kvasir.kernel.CodedMatrix;
+import dev.kvasir.kernel.CodedRows;
+import dev.kvasir.kernel.Kernels;
+import dev.kvasir.kernel.ScalarKernels;
+import dev.kvasir.kernel.TileRoom;
+import dev.kvasir.memory.CountedArena;
+import java.util.Arrays;
+import java.util.Random;
+import java.util.stream.Stream;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Products with coded weights have the bits that the scalar ones give, at every awkward size. */
+public abstract class CodedContract {
+  private static final long SEED = 7;
+
+  private final Random random = new Random(SEED);
+  private final Kernels scalar;
+  private final Kernels tested;
+
+  /**
+   * @param lanes partial sums that the tested kernels keep of a long sum
+   */
+  protected CodedContract(int lanes, Kernels tested) {
+    this.scalar = new ScalarKernels(lanes);
+    this.tested = tested;
+  }
+
+  static Stream<Arguments> codedShapes() {
+    return Stream.of(4, 8)
+        .flatMap(
+            bits ->
+                Stream.of(16, 32)
+                    .flatMap(
+                        group ->
+                            Stream.of(false, true)
+                                .flatMap(
+                                    minimums ->
+                                        Stream.of(
+                                            Arguments.of(bits, group, minimums, 1, 32),
+                                            Arguments.of(bits, group, minimums, 15, 64),
+                                            Arguments.of(bits, group, minimums, 16, 96),
+                                            Arguments.of(bits, group, minimums, 33, 512),
+                                            Arguments.of(bits, group, minimums, 64, 1536)))));
+  }
+
+  @ParameterizedTest
+  @MethodSource("codedShapes")
+  void codedProducts(int bits, int group, boolean minimums, int rows, int columns) {
+    try (CountedArena arena = new CountedArena()) {
+      CodedMatrix matrix = randomMatrix(arena, bits, group, minimums, rows, columns);
+      for (int count : new int[] {1, 2, 3, 5, 8, 9, 12, 16, 39}) {
+        assertProductsAgree(matrix, randomFloats(count * columns), count);
+      }
+      // Every sum at its largest: nothing may overflow.
+      float[] x = new float[25 * columns];
+      for (int count : new int[] {1, 25}) {
+        for (float sign : new float[] {1, -1}) {
+          Arrays.fill(x, sign);
+          for (boolean highest : new boolean[] {true, false}) {
+            CodedMatrix extreme =
+                extremeMatrix(arena, bits, group, minimums, rows, columns, highest);
+            assertProductsAgree(extreme, x, count);
+          }
+        }
+      }
+    }
+  }
+
+  /** Rows so long and so many that implementations take them in several goes. */
+  @ParameterizedTest
+  @ValueSource(ints = {4, 8})
+  void codedProductsOfLongRows(int bits) {
+    int columns = 16_384;
+    try (CountedArena arena = new CountedArena()) {
+      CodedMatrix matrix = randomMatrix(arena, bits, 32, true, 17, columns);
+      assertProductsAgree(matrix, randomFloats(51 * columns), 51);
+    }
+  }
+
+  /** Zeros, what is too small to be coded, and what is not finite and must stay so. */
+  @ParameterizedTest
+  @ValueSource(
+      floats = {
+        0,
+        -0f,
+        1e-44f,
+        1e-37f,
+        3e38f,
+        Float.NaN,
+        Float.NEGATIVE_INFINITY,
+        Float.POSITIVE_INFINITY
+      })
+  void productsWithOddActivations(float odd) {
+    try (CountedArena arena = new CountedArena()) {
+      for (int bits : new int[] {4, 8}) {
+        CodedMatrix matrix = randomMatrix(arena, bits, 32, true, 20, 96);
+        for (int count : new int[] {1, 11, 16}) {
+          float[] x = randomFloats(count * 96);
+          Arrays.fill(x, 0, 32, odd);
+          x[(count - 1) * 96 + 70] = odd;
+          assertProductsAgree(matrix, x, count);
+        }
+      }
+    }
+  }
+
+  /** Experts multiply some of the rows each; what a row becomes must not depend on which. */
+  @ParameterizedTest
+  @MethodSource("codedShapes")
+  void productsOfSomeRowsAreThoseOfAll(
+      int bits, int group, boolean minimums, int rows, int columns) {
+    try (CountedArena arena = new CountedArena()) {
+      CodedMatrix matrix = randomMatrix(arena, bits, group, minimums, rows, columns);
+      for (int count : new int[] {1, 5, 8, 9, 30}) {
+        float[] x = randomFloats(count * columns);
+        float[] all = products(scalar, matrix, x, count);
+        CodedKernels coded = tested.coded(bits);
+        CodedRows coding = new CodedRows();
+        coded.begin(coding, count, columns);
+        coded.prepare(coding, x, 0, count);
+        float[] out = new float[all.length];
+        TileRoom room = new TileRoom();
+        for (int first = 0, length = 1; first < count; first += length++) {
+          int end = Math.min(first + length, count);
+          coded.products(matrix, 0, matrix.tiles(), coding, first, end, out, room);
+          assertThat(Arrays.copyOf(out, end * rows))
+              .as("seed %d, rows %d to %d of %d", SEED, first, end, count)
+              .isEqualTo(Arrays.copyOf(all, end * rows));
+        }
+        assertThat(out).isEqualTo(all);
+      }
+    }
+  }
+
+  private void assertProductsAgree(CodedMatrix matrix, float[] x, int rows) {
+    assertThat(products(tested, matrix, x, rows))
+        .as("seed %d, %d rows", SEED, rows)
+        .isEqualTo(products(scalar, matrix, x, rows));
+  }
+
+  private static float[] products(Kernels kernels, CodedMatrix matrix, float[] x, int count) {
+    CodedKernels coded = kernels.coded(matrix.codeBits());
+    CodedRows rows = new CodedRows();
+    coded.begin(rows, count, matrix.columns());
+    coded.prepare(rows, x, 0, count / 2);
+    coded.prepare(rows, x, count / 2, count);
+    float[] out = new float[count * matrix.rows() + 1];
+    TileRoom room = new TileRoom();
+    int middle = matrix.tiles() / 2;
+    coded.products(matrix, 0, middle, rows, out, room);
+    coded.products(matrix, middle, matrix.tiles(), rows, out, room);
+    return out;
+  }
+
+  /** Products of the codes themselves agree with products of the floats they stand for. */
+  @ParameterizedTest
+  @MethodSource("codedShapes")
+  void codedProductsAreFloatProducts(int bits, int group, boolean minimums, int rows, int columns) {
+    try (CountedArena arena = new CountedArena()) {
+      CodedMatrix matrix = randomMatrix(arena, bits, group, minimums, rows, columns);
+      float[] weights = new float[rows * columns];
+      tested.expand(matrix, 0, rows, weights, 0);
+      float[] x = randomFloats(columns);
+      float[] expected = new float[rows];
+      scalar
+          .floats()
+          .products(x, 0, columns, 1, weights, 0, columns, rows, columns, expected, 0, rows);
+      float[] found = products(tested, matrix, x, 1);
+      for (int r = 0; r < rows; r++) {
+        float bound = roundingBound(weights, r * columns, x);
+        assertThat(found[r]).as("row %d", r).isCloseTo(expected[r], within(bound));
+      }
+    }
+  }
+
+  /** An activation is off by at most 1/254 of its group's largest; floats add a little. */
+  private static float roundingBound(float[] weights, int at, float[] x) {
+    double bound = 1e-3;
+    for (int group = 0; group < x.length; group += CodedRows.GROUP) {
+      float largest = 0;
+      double sum = 0;
+      for (int i = group; i < group + CodedRows.GROUP; i++) {
+        largest = Math.max(largest, Math.abs(x[i]));
+        sum += Math.abs(weights[at + i]);
+      }
+      bound += sum * largest / 254;
+    }
+    return (float) bound;
+  }
+
+  private CodedMatrix randomMatrix(
+      CountedArena arena, int bits, int group, boolean minimums, int rows, int columns) {
+    byte[] codes = new byte[rows * columns];
+    for (int i = 0; i < codes.length; i++) {
+      codes[i] = (byte) (bits == 4 ? random.nextInt(16) : random.nextInt(256) - 128);
+    }
+    float[] scales = randomFloats(codes.length / group);
+    float[] lowest = randomFloats(codes.length / group);
+    return matrix(arena, bits, group, minimums, rows, columns, codes, scales, lowest);
+  }
+
+  private CodedMatrix extremeMatrix(
+      CountedArena arena,
+      int bits,
+      int group,
+      boolean minimums,
+      int rows,
+      int columns,
+      boolean highest) {
+    byte[] codes = new byte[rows * columns];
+    Arrays.fill(codes, (byte) (bits == 4 ? 15 : highest ? 127 : -128));
+    float[] ones = new float[codes.length / group];
+    Arrays.fill(ones, 1);
+    return matrix(arena, bits, group, minimums, rows, columns, codes, ones, ones);
+  }
+
+  private CodedMatrix matrix(
+      CountedArena arena,
+      int bits,
+      int group,
+      boolean hasMinimums,
+      int rows,
+      int columns,
+      byte[] codes,
+      float[] scales,
+      float[] minimums) {
+    CodedMatrix matrix =
+        new CodedMatrix(
+            arena, tested.coded(bits).layout(), rows, columns, bits, group, hasMinimums);
+    int groups = columns / group;
+    for (int tile = 0; tile < matrix.tiles(); tile++) {
+      int first = tile * CodedMatrix.TILE_ROWS;
+      int end = Math.min(first + CodedMatrix.TILE_ROWS, rows);
+      matrix.setTile(
+          tile,
+          end - first,
+          Arrays.copyOfRange(codes, first * columns, end * columns),
+          Arrays.copyOfRange(scales, first * groups, end * groups),
+          Arrays.copyOfRange(minimums, first * groups, end * groups));
+    }
+    return matrix;
+  }
+
+  private float[] randomFloats(int count) {
+    return Gaussians.of(random, count);
+  }
+}
