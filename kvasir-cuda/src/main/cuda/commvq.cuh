@@ -39,7 +39,7 @@ template <int STAGES> struct CommvqPage {
 // What keys of one KV head are made of, as blocks copy it to shared memory.
 //
 //   rows    (STAGES, 64) times 128 bytes: 16 bytes of lane quad 0, of 1, 2, 3, and the same again: with 128 channels those of
-//           the other half of a quad's pairs, with 64 a copy. A byte pair is x and y of a pair of channels, each with 128 added.
+//           the other half of a quad's pairs, with 64 a copy. Signed bytes, x and y of a pair of channels.
 //   lanes   (4 quads) times (units, x of the mean, y of the mean), PAIRS halves each
 //   factor  a float: scales are multiplied by it, units are divided by it
 //
@@ -71,12 +71,6 @@ template <int D> struct PlaceTurns {
   static constexpr int STRIDE = (CHUNKS | 1) * 64;
   static constexpr int BYTES = PAGE_TOKENS * STRIDE;
 };
-
-DEVICE u32 addHalves(u32 a, u32 b) {
-  u32 r;
-  asm("add.rn.f16x2 %0, %1, %2;" : "=r"(r) : "r"(a), "r"(b));
-  return r;
-}
 
 DEVICE u32 subtractHalves(u32 a, u32 b) {
   u32 r;
@@ -113,98 +107,133 @@ struct Scoring {
   u32 scoredBlocks;         // blocks of this kernel for a KV head, of eight heads each
 };
 
-// Adds up one key for each of eight tokens; a lane has PAIRS pairs of its token's. What is added of a byte b is a half: with an
-// exponent above it 1024 + b, or -(1024 + 255 - b). Second rows are first ones turned by a quarter: x - y', y + x'. So in
-// sums of x the 1024s go away pair by pair, and in those of y one is left for each stage.
+// What bytes of rows are multiplied by to be added up as x and y: lane 4n + q has the column of the n-th sum. Four bytes of
+// quad q are x, y of two pairs; sums 2q and 2q + 1 are those of its two. First rows are added as they are, second ones
+// turned by a quarter: x - y', y + x'.
 //
-// Tokens of odd rows read the halves of a row in the other order, so that two tokens have no bank in common.
-template <int D, int STAGES> struct KeySum {
-  static constexpr int WORDS = D / 16;   // of a lane: two pairs each
-  u32 x[WORDS] = {}, y[WORDS] = {};
+//          sum 2q          sum 2q + 1              bytes 0-3 of quad q
+//   x      +x0 - y0'       +x1 - y1'               first (1 0 0 0), second (0 -1 0 0);  (0 0 1 0), (0 0 0 -1)
+//   y      +y0 + x0'       +y1 + x1'               first (0 1 0 0), second (1 0 0 0);   (0 0 0 1), (0 0 1 0)
+struct RowSums {
+  u32 firstX, secondX, firstY, secondY;
 
-  DEVICE static u32 even(u32 word) { return (word & 0x00ff00ffu) | 0x64006400u; }
-  DEVICE static u32 evenBelow(u32 word) { return (word & 0x00ff00ffu) ^ 0xe4ffe4ffu; }
-  DEVICE static u32 odd(u32 word) { return __byte_perm(word, 0x64646464u, 0x4341); }
-
-  DEVICE void addFirst(int at, const uint4& row) {
-#pragma unroll
-    for (int i = 0; i < 4; i++) {
-      x[at + i] = addHalves(x[at + i], even(wordOf(row, i)));
-      y[at + i] = addHalves(y[at + i], odd(wordOf(row, i)));
-    }
-  }
-
-  DEVICE void addSecond(int at, const uint4& row) {
-#pragma unroll
-    for (int i = 0; i < 4; i++) {
-      x[at + i] = subtractHalves(x[at + i], odd(wordOf(row, i)));
-      y[at + i] = addHalves(y[at + i], evenBelow(wordOf(row, i)));
-    }
-  }
-
-  // near, far: the lane's first and second 16 bytes of row 0, at a multiple of 8192 but for its lower seven bits
-  DEVICE void of(const u32 (&codes)[CommvqPage<STAGES>::KEY_WORDS], u32 near, u32 far) {
-    const u32 stages = twice(-(float)STAGES);
-#pragma unroll
-    for (int i = 0; i < WORDS; i++) { x[i] = 0; y[i] = stages; }
-#pragma unroll
-    for (int set = 0; set < 2 * STAGES; set++) {
-      const u32 word = codes[set / 5];
-      const int shift = INDEX_BITS * (set % 5) - 7;
-      const u32 row = (shift < 0 ? word << -shift : word >> shift) & 0x1f80u;
-      const u32 stage = set / 2 * KeyTable<D, STAGES>::STAGE_BYTES;
-      const uint4 first = loadShared((row | near) + stage);
-      if (set % 2 == 0) addFirst(0, first); else addSecond(0, first);
-      if constexpr (D == 128) {
-        const uint4 second = loadShared((row | far) + stage);
-        if (set % 2 == 0) addFirst(4, second); else addSecond(4, second);
-      }
-    }
-  }
-
-  DEVICE void inOrder(bool exchanged) {
-    if constexpr (D == 128) {
-#pragma unroll
-      for (int i = 0; i < 4; i++) {
-        const u32 x0 = x[i], y0 = y[i];
-        x[i] = exchanged ? x[i + 4] : x0;
-        y[i] = exchanged ? y[i + 4] : y0;
-        x[i + 4] = exchanged ? x0 : x[i + 4];
-        y[i + 4] = exchanged ? y0 : y[i + 4];
-      }
-    }
+  DEVICE explicit RowSums(int lane) {
+    const int sum = lane >> 2, quad = lane & 3, shift = sum % 2 * 16;
+    const bool own = sum / 2 == quad;
+    firstX = own ? 0x00000001u << shift : 0;
+    secondX = own ? 0x0000ff00u << shift : 0;
+    firstY = own ? 0x00000100u << shift : 0;
+    secondY = firstX;
   }
 };
 
-// What all tokens of a lane's quad have in common.
-template <int D> struct KeyLane {
-  static constexpr int WORDS = D / 16;
-  u32 units[WORDS], meanX[WORDS], meanY[WORDS];
+// Keys of 16 tokens, two for a lane, which has PAIRS pairs of each. Bytes are added up by the matrix units, whose sums are
+// exact; they begin at a float that has whole numbers in its lowest bits, and are taken for floats in the end.
+//
+// Tokens of odd rows read the halves of a row in the other order, so that two tokens have no bank in common.
+template <int D, int STAGES> struct KeySums {
+  static constexpr int WORDS = D / 16;   // of a token and lane: two pairs each
+  static constexpr int ZERO = 0x4b400000;
+  u32 x[2][WORDS], y[2][WORDS];
 
-  DEVICE explicit KeyLane(const u8* at) {
-    const u32* words = reinterpret_cast<const u32*>(at);
+  DEVICE static u32 rowAt(const u32 (&codes)[CommvqPage<STAGES>::KEY_WORDS], int set, u32 rows) {
+    const u32 word = codes[set / 5];
+    const int shift = INDEX_BITS * (set % 5) - 7;
+    return ((shift < 0 ? word << -shift : word >> shift) & 0x1f80u | rows) + set / 2 * KeyTable<D, STAGES>::STAGE_BYTES;
+  }
+
+  DEVICE static u32 pair(int low, int high) {
+    constexpr float zero = 12582912.f;   // what the bits of ZERO are
+    return toHalves(__int_as_float(low) - zero, __int_as_float(high) - zero);
+  }
+
+  // Four words more, as the last ones; those that were there are before them.
+  // rows: the lane's 16 bytes of row 0, at a multiple of 8192 but for its lower seven bits
+  DEVICE void append(const u32 (&codes)[2][CommvqPage<STAGES>::KEY_WORDS], u32 rows, const RowSums& by) {
+    int sumX[4][4], sumY[4][4];
 #pragma unroll
-    for (int i = 0; i < WORDS; i++) {
-      units[i] = words[i];
-      meanX[i] = words[WORDS + i];
-      meanY[i] = words[2 * WORDS + i];
+    for (int i = 0; i < 4; i++) {
+#pragma unroll
+      for (int e = 0; e < 4; e++) sumX[i][e] = sumY[i][e] = ZERO;
+    }
+#pragma unroll
+    for (int set = 0; set < 2 * STAGES; set += 2) {
+      const uint4 near = loadShared(rowAt(codes[0], set, rows)), far = loadShared(rowAt(codes[1], set, rows));
+      const uint4 nearTurned = loadShared(rowAt(codes[0], set + 1, rows)), farTurned = loadShared(rowAt(codes[1], set + 1, rows));
+#pragma unroll
+      for (int i = 0; i < 4; i++) {
+        const u32 a = wordOf(near, i), b = wordOf(far, i), c = wordOf(nearTurned, i), d = wordOf(farTurned, i);
+        multiplyBytes(sumX[i], a, b, c, d, by.firstX, by.secondX);
+        multiplyBytes(sumY[i], a, b, c, d, by.firstY, by.secondY);
+      }
+    }
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+#pragma unroll
+      for (int token = 0; token < 2; token++) {
+        x[token][i] = x[token][WORDS - 4 + i];
+        y[token][i] = y[token][WORDS - 4 + i];
+        x[token][WORDS - 4 + i] = pair(sumX[i][2 * token], sumX[i][2 * token + 1]);
+        y[token][WORDS - 4 + i] = pair(sumY[i][2 * token], sumY[i][2 * token + 1]);
+      }
     }
   }
 
+  DEVICE void of(u32 (&codes)[2][CommvqPage<STAGES>::KEY_WORDS], u32 rows, bool exchanged, const RowSums& by) {
+#pragma unroll
+    for (int i = 0; i < WORDS; i++) x[0][i] = x[1][i] = y[0][i] = y[1][i] = 0;
+#pragma unroll 1
+    for (int half = 0; half < WORDS / 4; half++) {
+      const u32 own = rows + (exchanged == (half == 0) ? 64 : 0), nothing = own >> 24;
+#pragma unroll   // so that rows are found again, since there are no registers to keep where they lie
+      for (int i = 0; i < 2 * CommvqPage<STAGES>::KEY_WORDS; i++) codes[i % 2][i / 2] ^= nothing;
+      append(codes, own, by);
+    }
+    if constexpr (D == 128) {
+#pragma unroll
+      for (int i = 0; i < 4; i++) {
+#pragma unroll
+        for (int token = 0; token < 2; token++) {
+          exchange(x[token][i], x[token][i + 4], exchanged);
+          exchange(y[token][i], y[token][i + 4], exchanged);
+        }
+      }
+    }
+  }
+
+  DEVICE static void exchange(u32& a, u32& b, bool exchanged) {
+    const u32 kept = a;
+    a = exchanged ? b : kept;
+    b = exchanged ? kept : b;
+  }
+
   // From sums of bytes to keys that are turned by their place on the page.
-  template <int STAGES> DEVICE void turn(KeySum<D, STAGES>& sum, float scale, u32 turns) const {
-    const u32 scales = twice(scale);
+  // lane: units and means of the lane's quad in shared memory
+  // turns: of the token of row 0-7 and of the quad
+  DEVICE void turn(u32 lane, const float (&scale)[2], u32 turns) {
+    using Turns = PlaceTurns<D>;
 #pragma unroll
-    for (int chunk = 0; chunk < PlaceTurns<D>::CHUNKS; chunk++) {
-      const uint4 of = loadShared(turns + 64 * chunk);
+    for (int at = 0; at < WORDS; at += 4) {
+      const uint4 units = loadShared(lane + 4 * at), meanX = loadShared(lane + 4 * (WORDS + at));
+      const uint4 meanY = loadShared(lane + 4 * (2 * WORDS + at));
 #pragma unroll
-      for (int e = 0; e < 2; e++) {
-        const int i = 2 * chunk + e;
-        const u32 cosines = e ? of.y : of.x, sines = e ? of.w : of.z;
-        const u32 x = fusedHalves(multiplyHalves(sum.x[i], units[i]), scales, meanX[i]);
-        const u32 y = fusedHalves(multiplyHalves(sum.y[i], units[i]), scales, meanY[i]);
-        sum.x[i] = subtractHalves(multiplyHalves(x, cosines), multiplyHalves(y, sines));
-        sum.y[i] = fusedHalves(x, sines, multiplyHalves(y, cosines));
+      for (int token = 0; token < 2; token++) {
+        const u32 scales = twice(scale[token]);
+#pragma unroll
+        for (int half = 0; half < 2; half++) {
+          const uint4 of = loadShared(turns + token * 8 * Turns::STRIDE + 64 * (at / 2 + half));
+#pragma unroll
+          for (int e = 0; e < 2; e++) {
+            const int i = 2 * half + e;
+            const u32 cosines = e ? of.y : of.x, sines = e ? of.w : of.z;
+            u32& keyX = x[token][at + i];
+            u32& keyY = y[token][at + i];
+            const u32 plainX = fusedHalves(multiplyHalves(keyX, wordOf(units, i)), scales, wordOf(meanX, i));
+            const u32 plainY = fusedHalves(multiplyHalves(keyY, wordOf(units, i)), scales, wordOf(meanY, i));
+            keyX = subtractHalves(multiplyHalves(plainX, cosines), multiplyHalves(plainY, sines));
+            keyY = fusedHalves(plainX, sines, multiplyHalves(plainY, cosines));
+          }
+        }
       }
     }
   }
@@ -261,8 +290,7 @@ template <int D, int STAGES> struct ScoringMemory {
   static constexpr int ROWS_AFTER = QUERIES_AT + SCORED_HEADS * D * 4;
 };
 
-// grid (splits, KV heads * scoredBlocks, sequences). A warp takes a page at a time, 16 tokens of it for one
-// product with the queries, eight of them to add up keys.
+// grid (splits, KV heads * scoredBlocks, sequences). A warp takes a page at a time, 16 tokens of it at once.
 template <int D, int STAGES> DEVICE void scorePages(const Scoring& s) {
   using Page = CommvqPage<STAGES>;
   using Table = KeyTable<D, STAGES>;
@@ -278,7 +306,7 @@ template <int D, int STAGES> DEVICE void scorePages(const Scoring& s) {
 
   const u32 memory = sharedAddress(dynamicMemory), rows = (memory + Memory::ROWS_AFTER + 8191) & ~8191u;
   const u8* table = s.keys + (size_t)kvHead * Table::BYTES;
-  for (int at = 16 * threadIdx.x; at < Table::LANES_AT; at += 16 * (int)blockDim.x) copyAhead(rows + at, table + at);
+  for (int at = 16 * threadIdx.x; at < Table::FACTOR_AT; at += 16 * (int)blockDim.x) copyAhead(rows + at, table + at);
   for (int at = 16 * threadIdx.x; at < PlaceTurns<D>::BYTES; at += 16 * (int)blockDim.x) {
     copyAhead(memory + at, s.placeTurns + at);
   }
@@ -291,26 +319,28 @@ template <int D, int STAGES> DEVICE void scorePages(const Scoring& s) {
     queries[i] = float2{there ? toFloat(s.queries[at * D + s.order[pair]]) : 0.f,
                         there ? toFloat(s.queries[at * D + s.order[D / 2 + pair]]) : 0.f};
   }
-  const KeyLane<D> constants(table + Table::LANES_AT + quad * Table::LANE_BYTES);
   const float factor = *reinterpret_cast<const float*>(table + Table::FACTOR_AT);
   awaitCopies<0>();
   __syncthreads();
 
-  const bool exchanged = row & 1;
-  const u32 near = rows + 16 * quad + (exchanged ? 64 : 0), far = near ^ 64;
+  const RowSums sums(lane);
+  const u32 constants = rows + Table::LANES_AT + quad * Table::LANE_BYTES;
   const PageEntry* entries = s.table + packed.x;
   auto pageAt = [&](int page) {
     return page < end ? addressOf(entries[page]) + s.packedOffset + (size_t)kvHead * Page::BYTES : nullptr;
   };
-  u32 ahead[Page::KEY_WORDS];   // codes of the eight tokens that come next
-  auto fetch = [&](const u8* page, int token) {
+  u32 codes[2][Page::KEY_WORDS];   // of tokens row and row + 8 of a tile
+  auto fetch = [&](const u8* page, int tile) {
 #pragma unroll
-    for (int w = 0; w < Page::KEY_WORDS; w++) {
-      ahead[w] = __ldcs(reinterpret_cast<const u32*>(page) + w * PAGE_TOKENS + token);
+    for (int half = 0; half < 2; half++) {
+#pragma unroll
+      for (int w = 0; w < Page::KEY_WORDS; w++) {
+        codes[half][w] = __ldcs(reinterpret_cast<const u32*>(page) + w * PAGE_TOKENS + TILE_TOKENS * tile + 8 * half + row);
+      }
     }
   };
   const u8* page = pageAt(begin + warp);
-  if (page != nullptr) fetch(page, row);
+  if (page != nullptr) fetch(page, 0);
   const u8* next = pageAt(begin + warp + warps);
 
 #pragma unroll 1
@@ -325,29 +355,20 @@ template <int D, int STAGES> DEVICE void scorePages(const Scoring& s) {
                               s.sharing, s.heads};
 #pragma unroll 1
     for (int tile = 0; tile < PAGE_TILES; tile++) {
-      KeySum<D, STAGES> first, keys;   // of rows 0-7 and 8-15
-#pragma unroll 1                       // instructions of one are many already
-      for (int half = 0; half < 2; half++) {
-        first = keys;
-        const int token = TILE_TOKENS * tile + 8 * half + row;
-        u32 codes[Page::KEY_WORDS];
-#pragma unroll
-        for (int w = 0; w < Page::KEY_WORDS; w++) codes[w] = ahead[w];
-        const bool last = half == 1 && tile == PAGE_TILES - 1;
-        if (!last) {
-          fetch(page, token + 8);
-        } else if (next != nullptr) {
-          fetch(next, row);
-        }
-        keys.of(codes, near, far);
-        keys.inOrder(exchanged);
-        const float scale = toFloat((u16)(codes[Page::KEY_WORDS - 1] >> 16)) * factor;
-        constants.turn(keys, scale, memory + token * PlaceTurns<D>::STRIDE + 16 * quad);
+      KeySums<D, STAGES> keys;
+      keys.of(codes, rows + 16 * quad, row & 1, sums);
+      const float scale[2] = {toFloat((u16)(codes[0][Page::KEY_WORDS - 1] >> 16)) * factor,
+                              toFloat((u16)(codes[1][Page::KEY_WORDS - 1] >> 16)) * factor};
+      if (tile < PAGE_TILES - 1) {   // what comes next, while these are turned and weighed
+        fetch(page, tile + 1);
+      } else if (next != nullptr) {
+        fetch(next, 0);
       }
+      keys.turn(constants, scale, memory + (TILE_TOKENS * tile + row) * PlaceTurns<D>::STRIDE + 16 * quad);
       float scores[4] = {0.f, 0.f, 0.f, 0.f};
 #pragma unroll
       for (int i = 0; i < D / 16; i++) {
-        multiplyTiles(scores, first.x[i], keys.x[i], first.y[i], keys.y[i], turned.x[i], turned.y[i]);
+        multiplyTiles(scores, keys.x[0][i], keys.x[1][i], keys.y[0][i], keys.y[1][i], turned.x[i], turned.y[i]);
       }
       writer.write(tile, row, scores, s.scale);
     }
@@ -641,13 +662,13 @@ template <int D, int STAGES> struct CommvqPlaces {
   // A key before rotation, of a pair of channels.
   DEVICE static float2 key(const u8* table, const u8* page, int token, int pair) {
     const int quad = pair / Keys::PAIRS, own = pair % Keys::PAIRS;
-    const u8* rows = table + own / 8 * 64 + 16 * quad + 2 * (own % 8);
+    const signed char* rows = reinterpret_cast<const signed char*>(table) + own / 8 * 64 + 16 * quad + 2 * (own % 8);
     int x = 0, y = 0;
     for (int stage = 0; stage < STAGES; stage++) {
-      const u8* a = rows + stage * Keys::STAGE_BYTES + keyIndex(page, token, 2 * stage) * Keys::ROW_BYTES;
-      const u8* b = rows + stage * Keys::STAGE_BYTES + keyIndex(page, token, 2 * stage + 1) * Keys::ROW_BYTES;
+      const signed char* a = rows + stage * Keys::STAGE_BYTES + keyIndex(page, token, 2 * stage) * Keys::ROW_BYTES;
+      const signed char* b = rows + stage * Keys::STAGE_BYTES + keyIndex(page, token, 2 * stage + 1) * Keys::ROW_BYTES;
       x += a[0] - b[1];
-      y += a[1] + b[0] - 256;
+      y += a[1] + b[0];
     }
     const u16* lane = reinterpret_cast<const u16*>(table + Keys::LANES_AT + quad * Keys::LANE_BYTES) + own;
     const float factor = *reinterpret_cast<const float*>(table + Keys::FACTOR_AT);

@@ -159,7 +159,7 @@ extern "C" __global__ void __launch_bounds__(ROW_THREADS) likeliest(const float*
 
 // By about so many bits for a channel: stages are what comes nearest to them in codes of 12 bits.
 #define COMMVQ(BITS, D, STAGES)                                                                                        \
-  extern "C" __global__ void __launch_bounds__(512, 1)                                                                \
+  extern "C" __global__ void __launch_bounds__(384, 1)                                                                 \
       score_commvq##BITS##_d##D(const __grid_constant__ Scoring s) {                                                   \
     scorePages<D, STAGES>(s);                                                                                          \
   }                                                                                                                    \

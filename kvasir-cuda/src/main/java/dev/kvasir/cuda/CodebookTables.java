@@ -13,7 +13,8 @@ import java.lang.foreign.MemorySegment;
  * The codebooks of one KV head as attention on a device reads them.
  *
  * <pre>
- * keys     (stages, 64) times 128 bytes, first rows alone: second ones are those turned by a quarter
+ * keys     (stages, 64) times 128 signed bytes, first rows alone: second ones are those turned by
+ *          a quarter
  *          (4 quads) times (units, x and y of the mean) as halves, headDim / 8 pairs each
  *          f32 factor
  * values   (bins / 16 + 1) times (headDim / 16) chunks, as values of 16 tokens lie in a page of halves
@@ -38,8 +39,12 @@ record CodebookTables(int headDim, int stages) {
     return headDim / 2 / QUADS;
   }
 
-  /** Bytes of rows of keys. */
-  int rowBytes() {
+  /** Bytes of a key table that all tokens share: rows, units and means. */
+  int sharedKeyBytes() {
+    return factorAt();
+  }
+
+  private int rowBytes() {
     return stages * ROWS * ROW_BYTES;
   }
 
@@ -95,8 +100,8 @@ record CodebookTables(int headDim, int stages) {
         for (int at = 0; at < ROW_BYTES; at += 2) {
           int pair = pairAt(at);
           long place = (long) (stage * ROWS + row) * ROW_BYTES + at;
-          to.set(JAVA_BYTE, place, rows.rows()[from + 2 * pair]);
-          to.set(JAVA_BYTE, place + 1, rows.rows()[from + 2 * pair + 1]);
+          to.set(JAVA_BYTE, place, signed(rows.rows()[from + 2 * pair]));
+          to.set(JAVA_BYTE, place + 1, signed(rows.rows()[from + 2 * pair + 1]));
         }
       }
     }
@@ -109,6 +114,10 @@ record CodebookTables(int headDim, int stages) {
       putHalf(to, at + 2 * Short.BYTES * lanePairs(), rows.mean()[pairs + pair]);
     }
     to.set(JAVA_FLOAT_UNALIGNED, factorAt(), factor);
+  }
+
+  private static byte signed(byte fixed) {
+    return (byte) (fixed - FixedRows.ZERO);
   }
 
   /** The pair whose bytes lie at a place of a row. */

@@ -25,7 +25,7 @@ import java.util.List;
  */
 final class CommvqScores implements AttentionAid {
   private static final int ARGUMENT_BYTES = 104;
-  private static final int WARPS = 16;
+  private static final int WARPS = 12; // that its registers allow
   private static final int SCORED_HEADS = 8;
   private static final int RECORD_BYTES = HalfPage.TOKENS * 4 * Short.BYTES + 4 * 4 * Float.BYTES;
 
@@ -57,7 +57,7 @@ final class CommvqScores implements AttentionAid {
         tables.turnBytes()
             + SCORED_HEADS * headDim * Float.BYTES
             + ROWS_ALIGNMENT
-            + tables.rowBytes();
+            + tables.sharedKeyBytes();
     format.requireShared(context.device(), sharedBytes);
     kernel.allowSharedBytes(sharedBytes);
     this.launch = new Launch(kernel, ARGUMENT_BYTES).block(32 * WARPS).shared(sharedBytes);
