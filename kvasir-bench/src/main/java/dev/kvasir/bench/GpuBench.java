@@ -11,8 +11,10 @@ import dev.kvasir.cuda.KernelModule;
 import dev.kvasir.cuda.PageFormat;
 import dev.kvasir.cuda.PageKind;
 import dev.kvasir.cuda.Stream;
+import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.WholeFile;
 import dev.kvasir.lab.report.FiguresFile;
+import dev.kvasir.lab.report.FullCard;
 import dev.kvasir.memory.ByteCount;
 import java.io.PrintStream;
 import java.nio.file.Path;
@@ -120,6 +122,15 @@ final class GpuBench implements Callable<Integer> {
       description = "Write all figures to a file, by shape and kind.")
   private Path json;
 
+  @Option(
+      names = "--draw",
+      paramLabel = "FILE",
+      description = {
+        "Measure nothing, and draw the sequences of a full card and their tokens a second into FILE,"
+            + " an SVG, from the figures that --fill left in --json."
+      })
+  private Path drawn;
+
   GpuBench(PrintStream out, PrintStream err) {
     this.out = out;
     this.err = err;
@@ -127,6 +138,20 @@ final class GpuBench implements Callable<Integer> {
 
   @Override
   public Integer call() {
+    return drawn == null ? measure() : draw();
+  }
+
+  private int draw() {
+    if (json == null) {
+      throw new InvalidInputException(
+          "--draw needs figures; expected --json FILE, as 'bench gpu --fill' left it");
+    }
+    WholeFile.checkWritable(drawn);
+    FullCard.of(json).write(drawn);
+    return 0;
+  }
+
+  private int measure() {
     OptionValue.atLeastOne("--rounds", rounds);
     OptionValue.atLeastOne("--rows", rows);
     List<GpuShape> shapes = Arrays.stream(typed).map(GpuShape::parse).toList();
@@ -162,6 +187,9 @@ final class GpuBench implements Callable<Integer> {
           show(shape, times.measure(own, rounds), others.get(shape));
         }
       }
+    }
+    if (fillBytes > 0) {
+      figures.put(FullCard.BYTES, (double) fillBytes);
     }
     if (!steps.isEmpty()) {
       out.printf("%-20s %-10s %10s %10s %7s%n", "steps", "pages", "us", "tokens/s", "ratio");
