@@ -24,11 +24,6 @@ public record CommvqFormat(int bits, CommvqModel model) implements PageFormat {
   private static final int MOST_WARPS = 12;
 
   @Override
-  public boolean isPacked() {
-    return true;
-  }
-
-  @Override
   public String kernelName() {
     return "commvq" + bits;
   }
@@ -59,11 +54,6 @@ public record CommvqFormat(int bits, CommvqModel model) implements PageFormat {
   @Override
   public int unitBytes(int headDim) {
     return layout(headDim).warpBytes();
-  }
-
-  @Override
-  public int pageUnits() {
-    return 1;
   }
 
   @Override
