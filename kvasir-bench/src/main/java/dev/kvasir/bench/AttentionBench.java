@@ -5,27 +5,35 @@ import dev.kvasir.attention.AttentionShape;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.cli.arguments.OptionValue;
+import dev.kvasir.cli.origin.Origin;
 import dev.kvasir.codec.CacheHost;
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.ModelTables;
 import dev.kvasir.codec.ValueOrigin;
 import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.format.WholeFile;
 import dev.kvasir.kernel.Crew;
 import dev.kvasir.kernel.KernelChoice;
 import dev.kvasir.kernel.Kernels;
+import dev.kvasir.lab.report.FiguresFile;
 import dev.kvasir.model.Rope;
 import dev.kvasir.model.RopeFrequencies;
 import dev.kvasir.model.RopeLayout;
 import dev.kvasir.profile.Profile;
 import java.io.PrintStream;
+import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
 
 /** Measures one generated token's attention in one layer, by kind of cache. */
 @Command(
@@ -54,6 +62,9 @@ final class AttentionBench implements Callable<Integer> {
   private Kernels kernels; // chosen when the command runs: others may ask for other ones
   private boolean warm;
   private Profile learned; // made when a cache is
+  private final Map<String, Double> figures = new LinkedHashMap<>(); // ns a token and head
+
+  @Spec private CommandSpec command;
 
   @Option(
       names = "--tokens",
@@ -116,6 +127,12 @@ final class AttentionBench implements Callable<Integer> {
       description = "Turns of each kind (default: ${DEFAULT-VALUE}).")
   private int rounds;
 
+  @Option(
+      names = "--json",
+      paramLabel = "FILE",
+      description = "Write nanoseconds a token and query head to a file.")
+  private Path json;
+
   AttentionBench(PrintStream out, PrintStream err) {
     this.out = out;
     this.err = err;
@@ -147,6 +164,9 @@ final class AttentionBench implements Callable<Integer> {
     for (int count : tokens) {
       measure(specs, count);
     }
+    if (json != null) {
+      FiguresFile.write(json, figures, Origin.of(command));
+    }
     return 0;
   }
 
@@ -156,6 +176,9 @@ final class AttentionBench implements Callable<Integer> {
     OptionValue.atLeastOne("--rounds", rounds);
     if (rotary < 0) {
       throw new InvalidInputException("--rotary is %d; expected 0 or more".formatted(rotary));
+    }
+    if (json != null) {
+      WholeFile.checkWritable(json);
     }
     for (int count : tokens) {
       OptionValue.atLeastOne("--tokens", count);
@@ -279,6 +302,9 @@ final class AttentionBench implements Callable<Integer> {
     double first = Race.median(nanos[0]);
     for (int i = 0; i < specs.size(); i++) {
       double median = Race.median(nanos[i]);
+      figures.put(
+          "%s, %d tokens, %d threads".formatted(specs.get(i).text(), count, crewSize),
+          median / count / queryHeads);
       out.printf(
           Locale.ROOT,
           "%8d %7d  %-26s %9.3f %12.1f %6.2f %,14d%n",

@@ -7,6 +7,7 @@ import dev.kvasir.cli.arguments.MethodWords;
 import dev.kvasir.cli.arguments.ModelArguments;
 import dev.kvasir.cli.arguments.TextArgument;
 import dev.kvasir.cli.lab.ForecastArguments.Foretelling;
+import dev.kvasir.cli.origin.Origin;
 import dev.kvasir.cli.terminal.Interruption;
 import dev.kvasir.cli.terminal.Streams;
 import dev.kvasir.error.InvalidInputException;
@@ -20,6 +21,7 @@ import dev.kvasir.lab.forecast.Forecast;
 import dev.kvasir.lab.forecast.MeadForecast;
 import dev.kvasir.lab.forecast.PmkvqForecast;
 import dev.kvasir.lab.mead.MeadSettings;
+import dev.kvasir.lab.report.FiguresFile;
 import dev.kvasir.lab.work.Runner;
 import java.nio.file.Path;
 import java.util.List;
@@ -27,6 +29,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.Callable;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.ToIntBiFunction;
 import java.util.function.ToIntFunction;
@@ -192,13 +195,26 @@ public final class Calibrate implements Callable<Integer> {
 
   private int pmkvq(int bits) {
     PmkvqCalibration.Settings settings = ofPmkvq.settings(bits, length, seed);
+    Consumer<Map<String, Double>> figures =
+        ofPmkvq
+            .figures()
+            .<Consumer<Map<String, Double>>>map(
+                file -> numbers -> FiguresFile.write(file, numbers, Origin.of(spec)))
+            .orElse(numbers -> {});
     CalibrationText read = textOr(CalibrationText.prose());
     return calibrate(
         (config, tokens, atATime) -> PmkvqForecast.of(config, settings.samples(), length, atATime),
         result -> List.of(), // of which no more is kept than numbers by layer
         site ->
             new PmkvqCalibration(
-                    site.model(), settings, read, out, streams, site.runner(), site.interruption())
+                    site.model(),
+                    settings,
+                    read,
+                    out,
+                    figures,
+                    streams,
+                    site.runner(),
+                    site.interruption())
                 .run());
   }
 

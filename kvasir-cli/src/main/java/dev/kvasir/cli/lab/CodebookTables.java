@@ -14,6 +14,7 @@ import dev.kvasir.lab.codebook.VectorSample;
 import dev.kvasir.lab.codebook.VectorSample.Side;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
 
@@ -30,10 +31,21 @@ final class CodebookTables {
   private final Streams streams;
   private final LayerTrial trial;
   private final int layer;
+  private final Map<String, Double> figures;
 
-  CodebookTables(Streams streams, int layer, int threads, long seed, Interruption interruption) {
+  /**
+   * @param figures takes what is printed of stages, pairs and texts, by name
+   */
+  CodebookTables(
+      Streams streams,
+      int layer,
+      int threads,
+      long seed,
+      Interruption interruption,
+      Map<String, Double> figures) {
     this.streams = streams;
     this.layer = layer;
+    this.figures = figures;
     this.trial = new LayerTrial(layer, threads, seed, interruption::asked);
   }
 
@@ -48,12 +60,11 @@ final class CodebookTables {
       if (books.isEmpty()) {
         return;
       }
-      line(
-          "%6d %6.2f %7.4f %7.4f",
-          stages,
-          bits(test, stages),
-          trial.left(test, books.get(), Side.KEYS),
-          trial.left(test, books.get(), Side.VALUES));
+      double keys = trial.left(test, books.get(), Side.KEYS);
+      double values = trial.left(test, books.get(), Side.VALUES);
+      line("%6d %6.2f %7.4f %7.4f", stages, bits(test, stages), keys, values);
+      figures.put("keys after %d stages".formatted(stages), keys);
+      figures.put("values after %d stages".formatted(stages), values);
     }
     AsymmetricError asymmetric = new AsymmetricError(test, length, rotation);
     for (int bits = 1; bits <= 3; bits++) {
@@ -82,6 +93,10 @@ final class CodebookTables {
         }
         double bits = bits(test, stages) * lots;
         line("%15d %7d %6.2f %24.4f", pairs / lots, stages, bits, left.getAsDouble());
+        figures.put(
+            String.format(
+                Locale.ROOT, "keys with codes of %d pairs, %.2f bits", pairs / lots, bits),
+            left.getAsDouble());
       }
     }
   }
@@ -94,12 +109,11 @@ final class CodebookTables {
         return;
       }
       for (Trained test : tests) {
-        line(
-            "%-15s %-8s %9.4f %7.4f",
-            training.name(),
-            test.name(),
-            trial.left(test.sample(), books.get(), Side.KEYS),
-            trial.left(test.sample(), books.get(), Side.VALUES));
+        double keys = trial.left(test.sample(), books.get(), Side.KEYS);
+        double values = trial.left(test.sample(), books.get(), Side.VALUES);
+        line("%-15s %-8s %9.4f %7.4f", training.name(), test.name(), keys, values);
+        figures.put("keys of %s after %s".formatted(test.name(), training.name()), keys);
+        figures.put("values of %s after %s".formatted(test.name(), training.name()), values);
       }
     }
   }

@@ -104,7 +104,8 @@ final class CommvqCalibration {
       made.write(out);
       // As they are stored, which is in half precision.
       new HeldOutTable(vectors.get().heldOut(), vectors.get().length(), model.config().rotation())
-          .print(CommvqProfile.of(made, settings.bits(), shape), streams.out());
+          .print(
+              CommvqProfile.of(made, settings.bits(), shape), streams.out(), (name, figure) -> {});
     }
     try {
       finished.remove();

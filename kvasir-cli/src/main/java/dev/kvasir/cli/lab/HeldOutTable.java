@@ -10,6 +10,7 @@ import dev.kvasir.lab.codebook.VectorSample;
 import dev.kvasir.lab.codebook.VectorSample.Side;
 import java.io.PrintStream;
 import java.util.Locale;
+import java.util.function.BiConsumer;
 
 /** What codebooks leave of each layer, beside KIVI's codes of as many bits. */
 final class HeldOutTable {
@@ -28,7 +29,10 @@ final class HeldOutTable {
     this.asymmetric = new AsymmetricError(heldOut, length, rotation);
   }
 
-  void print(CommvqProfile profile, PrintStream to) {
+  /**
+   * @param keep takes each figure by a name such as {@code values of layer 3, kivi:1}
+   */
+  void print(CommvqProfile profile, PrintStream to, BiConsumer<String, Double> keep) {
     int bits = profile.bits();
     to.println(
         "what is left of %s that were not trained on, beside KIVI's codes in groups of 32"
@@ -37,14 +41,23 @@ final class HeldOutTable {
         "layer  keys: commvq:%1$d  kivi:%1$d  values: commvq:%1$d  kivi:%1$d".formatted(bits));
     for (int layer = 0; layer < profile.layers().size(); layer++) {
       LayerCodebooks books = profile.layers().get(layer);
+      double keys = HeldOutError.of(heldOut, Side.KEYS, layer, books.keys(), BEAM).ofVectors();
+      double values =
+          HeldOutError.of(heldOut, Side.VALUES, layer, books.values(), BEAM).ofVectors();
+      double keysOfKivi = asymmetric.of(Side.KEYS, layer, bits);
+      double valuesOfKivi = asymmetric.of(Side.VALUES, layer, bits);
       to.printf(
           Locale.ROOT,
           "%5d %15.4f %7.4f %17.4f %7.4f%n",
           layer,
-          HeldOutError.of(heldOut, Side.KEYS, layer, books.keys(), BEAM).ofVectors(),
-          asymmetric.of(Side.KEYS, layer, bits),
-          HeldOutError.of(heldOut, Side.VALUES, layer, books.values(), BEAM).ofVectors(),
-          asymmetric.of(Side.VALUES, layer, bits));
+          keys,
+          keysOfKivi,
+          values,
+          valuesOfKivi);
+      keep.accept("keys of layer %d, commvq:%d".formatted(layer, bits), keys);
+      keep.accept("keys of layer %d, kivi:%d".formatted(layer, bits), keysOfKivi);
+      keep.accept("values of layer %d, commvq:%d".formatted(layer, bits), values);
+      keep.accept("values of layer %d, kivi:%d".formatted(layer, bits), valuesOfKivi);
     }
     to.flush();
   }

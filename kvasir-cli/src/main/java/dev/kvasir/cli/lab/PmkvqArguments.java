@@ -2,16 +2,26 @@ package dev.kvasir.cli.lab;
 
 import dev.kvasir.cli.arguments.OptionValue;
 import dev.kvasir.codec.pmkvq.KeyScales;
+import dev.kvasir.format.WholeFile;
 import dev.kvasir.lab.calibrate.CalibrationTexts;
 import dev.kvasir.lab.smooth.FactorSharing;
 import dev.kvasir.lab.smooth.Smoothing;
+import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 import picocli.CommandLine.Option;
 
 /** What only a calibration of pmkvq is told. */
 final class PmkvqArguments {
   static final List<String> OPTIONS =
-      List.of("--bits", "--keys", "--samples", "--position-scale", "--factors", "--smoothing-bits");
+      List.of(
+          "--bits",
+          "--keys",
+          "--samples",
+          "--position-scale",
+          "--factors",
+          "--smoothing-bits",
+          "--json");
 
   @Option(
       names = "--bits",
@@ -68,6 +78,19 @@ final class PmkvqArguments {
         "  Default: the width that each layer was given."
       })
   private int smoothingBits;
+
+  @Option(
+      names = "--json",
+      paramLabel = "FILE",
+      description = "pmkvq: write how sensitive each layer is at each width to a file.")
+  private Path json;
+
+  /** Where sensitivities are written. */
+  Optional<Path> figures() {
+    Optional<Path> file = Optional.ofNullable(json);
+    file.ifPresent(WholeFile::checkWritable);
+    return file;
+  }
 
   /**
    * @param narrowest bits that no layer goes below

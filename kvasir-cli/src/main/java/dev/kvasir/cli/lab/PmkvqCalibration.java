@@ -20,9 +20,12 @@ import dev.kvasir.lab.work.Runner;
 import dev.kvasir.profile.Profile;
 import java.nio.file.Path;
 import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
+import java.util.function.Consumer;
 
 /** Learns how many bits each layer deserves, and how to even out its keys. */
 final class PmkvqCalibration {
@@ -76,15 +79,20 @@ final class PmkvqCalibration {
   private final Settings settings;
   private final CalibrationText text;
   private final Path out;
+  private final Consumer<Map<String, Double>> figures;
   private final Streams streams;
   private final Runner runner;
   private final Interruption interruption;
 
+  /**
+   * @param figures takes how sensitive layers are, by a name such as {@code layer 3 at 2 bits}
+   */
   PmkvqCalibration(
       Model model,
       Settings settings,
       CalibrationText text,
       Path out,
+      Consumer<Map<String, Double>> figures,
       Streams streams,
       Runner runner,
       Interruption interruption) {
@@ -92,6 +100,7 @@ final class PmkvqCalibration {
     this.settings = settings;
     this.text = text;
     this.out = out;
+    this.figures = figures;
     this.streams = streams;
     this.runner = runner;
     this.interruption = interruption;
@@ -134,6 +143,7 @@ final class PmkvqCalibration {
           Allocation allocation =
               Allocation.within(sensitivities.atLeast(settings.narrowest()), settings.meanBits());
           print(sensitivities, allocation);
+          figures.accept(named(sensitivities));
           AllocationProfile part = new AllocationProfile(source, sensitivities, allocation.bits());
           Profile made = written(part.addTo(profile()));
           journal(source).delete();
@@ -192,6 +202,16 @@ final class PmkvqCalibration {
   private Profile written(Profile profile) {
     profile.write(out);
     return profile;
+  }
+
+  private static Map<String, Double> named(Sensitivities found) {
+    Map<String, Double> named = new LinkedHashMap<>();
+    for (int layer = 0; layer < found.layers(); layer++) {
+      for (int bits : found.widths()) {
+        named.put("layer %d at %d bits".formatted(layer, bits), found.of(layer, bits));
+      }
+    }
+    return named;
   }
 
   private void print(Sensitivities found, Allocation allocation) {

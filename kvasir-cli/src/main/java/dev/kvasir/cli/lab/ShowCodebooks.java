@@ -7,14 +7,17 @@ import dev.kvasir.cli.arguments.ModelArguments;
 import dev.kvasir.cli.arguments.OptionValue;
 import dev.kvasir.cli.arguments.TextArgument;
 import dev.kvasir.cli.lab.CodebookTables.Trained;
+import dev.kvasir.cli.origin.Origin;
 import dev.kvasir.cli.terminal.Interruption;
 import dev.kvasir.cli.terminal.Streams;
 import dev.kvasir.codec.commvq.CommvqProfile;
 import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.format.WholeFile;
 import dev.kvasir.kernel.Crew;
 import dev.kvasir.lab.codebook.LearnedTrial;
 import dev.kvasir.lab.codebook.SampleReading;
 import dev.kvasir.lab.codebook.VectorSample;
+import dev.kvasir.lab.report.FiguresFile;
 import dev.kvasir.lab.task.TaskText;
 import dev.kvasir.lab.text.BundledText;
 import dev.kvasir.lab.work.LocalRunner;
@@ -23,12 +26,16 @@ import dev.kvasir.profile.Profile;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.stream.IntStream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
 
 /** Shows what codebooks of one layer leave, by their stages, their pairs and their text. */
 @Command(
@@ -65,7 +72,9 @@ public final class ShowCodebooks implements Callable<Integer> {
   }
 
   private final Streams streams;
+  private final Map<String, Double> figures = new LinkedHashMap<>(); // as they were printed
 
+  @Spec private CommandSpec command;
   @Mixin private ModelArguments model;
 
   @Option(
@@ -125,6 +134,12 @@ public final class ShowCodebooks implements Callable<Integer> {
       description = "The same seed trains the same codebooks. Default: ${DEFAULT-VALUE}.")
   private long seed;
 
+  @Option(
+      names = "--json",
+      paramLabel = "FILE",
+      description = "Write the figures of the tables to a file; encoder has none there.")
+  private Path json;
+
   @Mixin private LoadArguments load;
 
   public ShowCodebooks(Streams streams) {
@@ -139,6 +154,9 @@ public final class ShowCodebooks implements Callable<Integer> {
     OptionValue.between("--tokens", tokens, least, 1 << 20);
     OptionValue.between("--bits", bits, 1, 4);
     OptionValue.atLeastOne("--steps", steps);
+    if (json != null) {
+      WholeFile.checkWritable(json);
+    }
     String own = text == null ? "" : TextArgument.readFile(text);
     LoadOptions options = load.options();
     try (Model loaded = model.load(options, streams);
@@ -149,10 +167,17 @@ public final class ShowCodebooks implements Callable<Integer> {
       }
       if (wanted.stream().anyMatch(table -> table != Table.PROFILE)) {
         CodebookTables to =
-            new CodebookTables(streams, layer(loaded), options.threads(), seed, interruption);
+            new CodebookTables(
+                streams, layer(loaded), options.threads(), seed, interruption, figures);
         train(to, wanted, samples, own);
       }
-      return interruption.asked() ? Interruption.EXIT_CODE : 0;
+      if (interruption.asked()) {
+        return Interruption.EXIT_CODE;
+      }
+      if (json != null) {
+        FiguresFile.write(json, figures, Origin.of(command));
+      }
+      return 0;
     }
   }
 
@@ -187,7 +212,10 @@ public final class ShowCodebooks implements Callable<Integer> {
     }
     HeldOutTable table = new HeldOutTable(test, length(loaded), loaded.config().rotation());
     for (int width : widths) {
-      table.print(CommvqProfile.of(profile, width, loaded.config().cacheShape()), streams.out());
+      table.print(
+          CommvqProfile.of(profile, width, loaded.config().cacheShape()),
+          streams.out(),
+          figures::put);
     }
   }
 

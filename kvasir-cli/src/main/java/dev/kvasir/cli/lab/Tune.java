@@ -6,6 +6,7 @@ import dev.kvasir.cli.arguments.LoadArguments;
 import dev.kvasir.cli.arguments.ModelArguments;
 import dev.kvasir.cli.arguments.OptionValue;
 import dev.kvasir.cli.arguments.TextArgument;
+import dev.kvasir.cli.origin.Origin;
 import dev.kvasir.cli.terminal.Interruption;
 import dev.kvasir.cli.terminal.Streams;
 import dev.kvasir.codec.mixkvq.Thresholds;
@@ -13,6 +14,7 @@ import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.WholeFile;
 import dev.kvasir.lab.eval.Sources;
 import dev.kvasir.lab.eval.Task;
+import dev.kvasir.lab.report.FiguresFile;
 import dev.kvasir.lab.report.ScatterPlot;
 import dev.kvasir.lab.search.Trial;
 import dev.kvasir.lab.text.BundledText;
@@ -28,13 +30,16 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
 
 /** Finds the thresholds of a method and keeps them in a profile. */
 @Command(
@@ -56,6 +61,7 @@ public final class Tune implements Callable<Integer> {
 
   private final Streams streams;
 
+  @Spec private CommandSpec command;
   @Mixin private ModelArguments model;
 
   @Option(
@@ -137,6 +143,12 @@ public final class Tune implements Callable<Integer> {
       description = "Draw each channel's queries against its keys' steps, as SVG.")
   private Path scatter;
 
+  @Option(
+      names = "--json",
+      paramLabel = "FILE",
+      description = "Write how queries and steps of keys go together in each layer to a file.")
+  private Path json;
+
   @Mixin private LoadArguments load;
   @Mixin private WorkPlace place;
 
@@ -159,6 +171,9 @@ public final class Tune implements Callable<Integer> {
       describe(survey.get());
       if (scatter != null) {
         draw(survey.get(), loaded.config().name()).write(scatter);
+      }
+      if (json != null) {
+        FiguresFile.write(json, correlations(survey.get()), Origin.of(command));
       }
       return trials == 0 ? 0 : tune(loaded, settings, sources, survey.get(), interruption);
     }
@@ -186,9 +201,10 @@ public final class Tune implements Callable<Integer> {
           "--context is %d; expected at least %d, so that something is packed"
               .formatted(context, LEAST_CONTEXT));
     }
-    if (trials < 0 || trials == 0 && scatter == null) {
+    if (trials < 0 || trials == 0 && scatter == null && json == null) {
       throw new InvalidInputException(
-          "--trials is %d; expected at least 1, or 0 with --scatter FILE".formatted(trials));
+          "--trials is %d; expected at least 1, or 0 with --scatter FILE or --json FILE"
+              .formatted(trials));
     }
     if (trials > 0 && out == null) {
       throw new InvalidInputException(
@@ -199,6 +215,9 @@ public final class Tune implements Callable<Integer> {
     }
     if (scatter != null) {
       WholeFile.checkWritable(scatter);
+    }
+    if (json != null) {
+      WholeFile.checkWritable(json);
     }
   }
 
@@ -230,6 +249,10 @@ public final class Tune implements Callable<Integer> {
             .map(layer -> String.format(Locale.ROOT, "%.2f", survey.correlation(layer)))
             .collect(Collectors.joining(" ")));
     to.flush();
+  }
+
+  private static Map<String, Double> correlations(SalienceSurvey survey) {
+    return layers(survey).collect(Collectors.toMap("layer %d"::formatted, survey::correlation));
   }
 
   private static Stream<Integer> layers(SalienceSurvey survey) {

@@ -29,7 +29,7 @@ class CalibrateTest {
   @TempDir private Path folder;
 
   @Test
-  void widthsAndFactorsGoIntoTheProfileAndCachesUseThem() {
+  void widthsAndFactorsGoIntoTheProfileAndCachesUseThem() throws Exception {
     Path file = folder.resolve("a.profile");
     Run run = calibrate(file, "pmkvq:2", "3");
     assertThat(run.exitCode()).as(run.err()).isZero();
@@ -42,6 +42,19 @@ class CalibrateTest {
     assertThat(calibrate(file, "pmkvq:2", "4").out()).contains("4.00 bits in the mean");
     assertThat(Profile.open(file).floats("pmkvq/sensitivities", 2, 8, 3))
         .containsExactly(made.floats("pmkvq/sensitivities", 2, 8, 3));
+
+    Path figures = folder.resolve("layers.json");
+    run(
+            file.toString(),
+            "pmkvq:2",
+            "--samples",
+            "1",
+            "--length",
+            "160",
+            "--json",
+            figures.toString())
+        .succeeds();
+    assertThat(Files.readString(figures)).contains("\"layer 7 at 2 bits\":");
 
     Run generated =
         Run.of(
@@ -150,6 +163,7 @@ class CalibrateTest {
     run(file, "commvq:5").isRefusedWith("--kv is 'commvq:5'", "[1, 2, 3, 4]");
     run(file, "commvq:1", "--tokens", "100").isRefusedWith("--tokens is 100", "256 to 1048576");
     run(file, "commvq:1", "--length", "100").isRefusedWith("--length is 100", "128");
+    run(file, "mead", "--json", "x").isRefusedWith("--json is an option of pmkvq");
     run(file, "pmkvq:2", "--tokens", "300").isRefusedWith("--tokens is an option of commvq");
     run(file, "commvq:1", "--bits", "3")
         .isRefusedWith("--bits is an option of pmkvq; --kv is 'commvq:1'");

@@ -3,7 +3,11 @@ package dev.kvasir.cli.lab;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.cli.Run;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 class ShowCodebooksTest {
   @Test
@@ -16,11 +20,23 @@ class ShowCodebooksTest {
   }
 
   @Test
-  void codesForFewerPairsAreSetBesideCodesForAll() {
+  void codesForFewerPairsAreSetBesideCodesForAll(@TempDir Path folder) throws IOException {
+    Path json = folder.resolve("left.json");
     Run run =
-        Run.of("codebooks", "--layer", "1", "--tables", "pairs", "--tokens", "256").succeeds();
+        Run.of(
+                "codebooks",
+                "--layer",
+                "1",
+                "--tables",
+                "pairs",
+                "--tokens",
+                "256",
+                "--json",
+                json.toString())
+            .succeeds();
     assertThat(run.out())
         .contains("              8       1   0.75", "             32       4   0.75");
+    assertThat(Files.readString(json)).contains("\"keys with codes of 32 pairs, 0.75 bits\":0.");
   }
 
   @Test

@@ -37,15 +37,26 @@ class TuneTest {
   @Test
   void channelsAreDrawnWithoutATrial() throws Exception {
     Path file = folder.resolve("channels.svg");
-    Run run = Run.of("tune", "--trials", "0", "--context", "520", "--scatter", file.toString());
-    assertThat(run.exitCode()).as(run.err()).isZero();
+    Path figures = folder.resolve("channels.json");
+    Run.of(
+            "tune",
+            "--trials",
+            "0",
+            "--context",
+            "520",
+            "--scatter",
+            file.toString(),
+            "--json",
+            figures.toString())
+        .succeeds();
     assertThat(Files.readString(file)).contains("<svg", "layer 7");
+    assertThat(Files.readString(figures)).contains("\"layer 0\":", "\"layer 7\":");
   }
 
   @Test
   void whatCannotBeSearchedIsRefusedBeforeTheModelLoads() {
     assertRefused("--out FILE", "tune");
-    assertRefused("--scatter FILE", "tune", "--trials", "0");
+    assertRefused("--scatter FILE or --json FILE", "tune", "--trials", "0");
     assertRefused("at least 512", "tune", "--context", "100", "--out", "x");
     assertRefused("mixkvq only", "tune", "--kv", "kivi:2", "--out", "x");
     assertRefused("ppl, kld, needle", "tune", "--objective", "ppl,kld", "--out", "x");

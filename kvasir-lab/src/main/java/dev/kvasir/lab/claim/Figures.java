@@ -13,10 +13,12 @@ import java.util.OptionalDouble;
 
 /** What a trial left: the rows of an evaluation, or numbers by their names. */
 final class Figures {
+  private final Path file;
   private final JsonObject all;
   private final Map<String, Row> rows = new HashMap<>(); // by spec, as typed and as named
 
-  private Figures(JsonObject all) {
+  private Figures(Path file, JsonObject all) {
+    this.file = file;
     this.all = all;
     FiguresFile.evaluation(all)
         .ifPresent(
@@ -28,7 +30,12 @@ final class Figures {
 
   /** Empty where the trial was never run. */
   static Optional<Figures> read(Path file) {
-    return FiguresFile.read(file).map(Figures::new);
+    return FiguresFile.read(file).map(all -> new Figures(file, all));
+  }
+
+  /** What another trial left in the same folder. */
+  Optional<Figures> beside(Trial other) {
+    return read(other.file(file.toAbsolutePath().getParent()));
   }
 
   Optional<Row> row(String spec) {

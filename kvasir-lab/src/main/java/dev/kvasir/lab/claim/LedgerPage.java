@@ -58,24 +58,23 @@ public final class LedgerPage {
         .collect(Collectors.joining(", ", "Of %d claims: ".formatted(entries.size()), "."));
   }
 
-  /** Why it fails, or why nothing tries it; what was only not run yet needs no reason. */
+  /** Why it fails; what holds or was not run yet needs no reason. */
   private static String reason(Entry entry) {
-    boolean said =
-        switch (entry.finding().verdict()) {
-          case HOLDS -> false;
-          case FAILS, OPEN -> true;
-          case NOT_TRIED -> entry.claim().trial().isEmpty();
-        };
-    return said ? entry.claim().because() : "";
+    return switch (entry.finding().verdict()) {
+      case FAILS, OPEN -> entry.claim().because();
+      case HOLDS, NOT_TRIED -> "";
+    };
+  }
+
+  /** As a shell takes it. */
+  private static String command(Trial trial, Path folder) {
+    return trial.command(folder).stream()
+        .map(word -> word.contains(";") ? "\"" + word + "\"" : word)
+        .collect(Collectors.joining(" ", "`kvasir ", "`"));
   }
 
   private static String line(Entry entry, Path folder) {
     Claim claim = entry.claim();
-    String command =
-        claim
-            .trial()
-            .map(trial -> "`kvasir %s`".formatted(String.join(" ", trial.command(folder))))
-            .orElse("");
     return "| %d | %s | %s | %s | %s | %s | %s |\n"
         .formatted(
             entry.number(),
@@ -84,6 +83,6 @@ public final class LedgerPage {
             entry.finding().figure(),
             entry.finding().verdict().words(),
             reason(entry),
-            command);
+            command(claim.trial(), folder));
   }
 }

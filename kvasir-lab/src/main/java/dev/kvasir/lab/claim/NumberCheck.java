@@ -1,8 +1,14 @@
 package dev.kvasir.lab.claim;
 
+import java.util.Arrays;
+import java.util.List;
 import java.util.Locale;
 import java.util.OptionalDouble;
 import java.util.function.DoublePredicate;
+import java.util.function.Predicate;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 /** Checks of numbers that a trial left by their names. */
 final class NumberCheck {
@@ -17,16 +23,98 @@ final class NumberCheck {
   }
 
   /**
+   * The first is at least so many times the second.
+   *
+   * @param format of how many times it is
+   */
+  static Check timesAtLeast(double least, String name, String other, String format) {
+    return times(name, other, times -> times >= least, format);
+  }
+
+  static Check timesAtMost(double most, String name, String other, String format) {
+    return times(name, other, times -> times <= most, format);
+  }
+
+  private static Check times(String name, String other, DoublePredicate holds, String format) {
+    return figures -> {
+      OptionalDouble found = figures.number(name);
+      OptionalDouble second = figures.number(other);
+      return found.isEmpty() || second.isEmpty()
+          ? Finding.NONE
+          : finding(found.getAsDouble() / second.getAsDouble(), holds, format);
+    };
+  }
+
+  /** Each is less than the one before it. */
+  static Check falling(String format, String... names) {
+    return figures -> {
+      List<Double> found = found(figures, Arrays.stream(names));
+      if (found.size() < names.length) {
+        return Finding.NONE;
+      }
+      boolean falls =
+          IntStream.range(1, names.length).allMatch(i -> found.get(i) < found.get(i - 1));
+      return Finding.of(falls, joined(found, format));
+    };
+  }
+
+  /**
+   * No layer's number is above a bound.
+   *
+   * @param name of a layer's number, with %d for the layer
+   */
+  static Check layersAtMost(String name, double most, String format) {
+    return ofLayers(name, format, layers -> layers.stream().allMatch(one -> one <= most));
+  }
+
+  /** The first and the last layer have larger numbers than all between. */
+  static Check endsAreLargest(String name, String format) {
+    return ofLayers(
+        name,
+        format,
+        layers ->
+            layers.subList(1, layers.size() - 1).stream()
+                .allMatch(one -> one < Math.min(layers.getFirst(), layers.getLast())));
+  }
+
+  private static Check ofLayers(String name, String format, Predicate<List<Double>> holds) {
+    return figures -> {
+      Stream<String> names =
+          IntStream.iterate(0, layer -> layer + 1)
+              .mapToObj(name::formatted)
+              .takeWhile(one -> figures.number(one).isPresent());
+      List<Double> layers = found(figures, names);
+      return layers.isEmpty()
+          ? Finding.NONE
+          : Finding.of(holds.test(layers), joined(layers, format));
+    };
+  }
+
+  private static List<Double> found(Figures figures, Stream<String> names) {
+    return names
+        .map(figures::number)
+        .filter(OptionalDouble::isPresent)
+        .map(OptionalDouble::getAsDouble)
+        .toList();
+  }
+
+  private static String joined(List<Double> numbers, String format) {
+    return numbers.stream()
+        .map(number -> String.format(Locale.ROOT, format, number))
+        .collect(Collectors.joining(", "));
+  }
+
+  /**
    * @param format of the figure, for {@link String#format}
    */
   private static Check judged(String name, DoublePredicate holds, String format) {
     return figures -> {
       OptionalDouble found = figures.number(name);
-      return found.isEmpty()
-          ? Finding.NONE
-          : Finding.of(
-              holds.test(found.getAsDouble()),
-              String.format(Locale.ROOT, format, found.getAsDouble()));
+      return found.isEmpty() ? Finding.NONE : finding(found.getAsDouble(), holds, format);
     };
+  }
+
+  private static Finding finding(double value, DoublePredicate holds, String format) {
+    return Finding.of(holds.test(value), String.format(Locale.ROOT, format, value));
   }
 }

@@ -17,16 +17,24 @@ final class RowCheck {
 
   /** The first is better than the second, beyond sampling error. */
   static Check better(String spec, String other, Task task) {
-    return pair(
-        spec,
-        other,
-        task,
-        (row, second) ->
-            switch (row.differenceFrom(second, task).verdict()) {
-              case BETTER -> Verdict.HOLDS;
-              case WORSE -> Verdict.FAILS;
-              case WITHIN_ERROR -> Verdict.OPEN;
-            });
+    return pair(spec, other, task, (row, second) -> ahead(row, second, task));
+  }
+
+  private static Verdict ahead(Row row, Row second, Task task) {
+    return switch (row.differenceFrom(second, task).verdict()) {
+      case BETTER -> Verdict.HOLDS;
+      case WORSE -> Verdict.FAILS;
+      case WITHIN_ERROR -> Verdict.OPEN;
+    };
+  }
+
+  /** The same spec's row is better here than in what another trial left of the same text. */
+  static Check betterThanIn(Trial other, String spec, Task task) {
+    return figures -> {
+      Row row = figures.row(spec).orElse(null);
+      Row second = figures.beside(other).flatMap(found -> found.row(spec)).orElse(null);
+      return compared(row, second, task, (one, two) -> ahead(one, two, task));
+    };
   }
 
   /** The first is not worse than the second beyond sampling error. */
@@ -137,19 +145,22 @@ final class RowCheck {
 
   private static Check pair(
       String spec, String other, Task task, BiFunction<Row, Row, Verdict> judge) {
-    return figures -> {
-      Row row = figures.row(spec).orElse(null);
-      Row second = figures.row(other).orElse(null);
-      if (row == null
-          || second == null
-          || !row.scores().containsKey(task)
-          || !second.scores().containsKey(task)) {
-        return Finding.NONE;
-      }
-      return new Finding(
-          judge.apply(row, second),
-          "%s %s against %s".formatted(task.label(), text(row, task), text(second, task)));
-    };
+    return figures ->
+        compared(figures.row(spec).orElse(null), figures.row(other).orElse(null), task, judge);
+  }
+
+  /** Nothing where either is missing or was not measured. */
+  private static Finding compared(
+      Row row, Row second, Task task, BiFunction<Row, Row, Verdict> judge) {
+    if (row == null
+        || second == null
+        || !row.scores().containsKey(task)
+        || !second.scores().containsKey(task)) {
+      return Finding.NONE;
+    }
+    return new Finding(
+        judge.apply(row, second),
+        "%s %s against %s".formatted(task.label(), text(row, task), text(second, task)));
   }
 
   private static double value(Row row, Task task) {

@@ -53,7 +53,7 @@ class LedgerTest {
   void everyTableThatTriesAClaimIsOneOfThoseThatCanBeMeasured() {
     new Ledger(folder)
         .entries().stream()
-            .flatMap(entry -> entry.claim().trial().stream())
+            .map(entry -> entry.claim().trial())
             .filter(trial -> trial.target().isEmpty())
             .forEach(
                 trial ->
@@ -110,6 +110,44 @@ class LedgerTest {
         .isEqualTo(new Finding(Verdict.HOLDS, "1.50 times"));
     assertThat(NumberCheck.atMost("speed", 1.4, "%.2f times").judge(figures).verdict())
         .isEqualTo(Verdict.FAILS);
+  }
+
+  @Test
+  void numbersAreHeldAgainstEachOther() {
+    FiguresFile.write(
+        folder.resolve("numbers.json"),
+        Map.of("layer 0", 3.0, "layer 1", 0.5, "layer 2", 2.0),
+        ORIGIN);
+    Figures figures = Figures.read(folder.resolve("numbers.json")).orElseThrow();
+    assertThat(NumberCheck.timesAtLeast(6, "layer 0", "layer 1", "%.1f times").judge(figures))
+        .isEqualTo(new Finding(Verdict.HOLDS, "6.0 times"));
+    assertThat(NumberCheck.timesAtMost(3, "layer 2", "layer 1", "%.1f").judge(figures).verdict())
+        .isEqualTo(Verdict.FAILS);
+    assertThat(NumberCheck.timesAtMost(3, "layer 2", "layer 9", "%.1f").judge(figures))
+        .isEqualTo(Finding.NONE);
+    assertThat(NumberCheck.falling("%.1f", "layer 0", "layer 2", "layer 1").judge(figures))
+        .isEqualTo(new Finding(Verdict.HOLDS, "3.0, 2.0, 0.5"));
+    assertThat(
+            NumberCheck.falling("%.1f", "layer 0", "layer 1", "layer 2").judge(figures).verdict())
+        .isEqualTo(Verdict.FAILS);
+    assertThat(NumberCheck.endsAreLargest("layer %d", "%.1f").judge(figures))
+        .isEqualTo(new Finding(Verdict.HOLDS, "3.0, 0.5, 2.0"));
+    assertThat(NumberCheck.layersAtMost("layer %d", 2.5, "%.1f").judge(figures).verdict())
+        .isEqualTo(Verdict.FAILS);
+    assertThat(NumberCheck.layersAtMost("head %d", 2.5, "%.1f").judge(figures))
+        .isEqualTo(Finding.NONE);
+  }
+
+  @Test
+  void theSameSpecIsComparedAcrossTrials() {
+    Trial one = Trial.json("one");
+    EvaluationJson.write(evaluation(row("same", 0.4)), one.file(folder));
+    EvaluationJson.write(evaluation(row("same", 0.1)), folder.resolve("four.json"));
+    Figures four = Figures.read(folder.resolve("four.json")).orElseThrow();
+    assertThat(RowCheck.betterThanIn(one, "same", Task.KLD).judge(four))
+        .isEqualTo(new Finding(Verdict.HOLDS, "kld 0.1000 against 0.4000"));
+    assertThat(RowCheck.betterThanIn(Trial.json("none"), "same", Task.KLD).judge(four))
+        .isEqualTo(Finding.NONE);
   }
 
   /** So that claims can be held against other models, which 'kvasir eval' measures. */
