@@ -12,10 +12,22 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class FullCardTest {
+  private static final Path DOCUMENTS = Path.of("..", "docs");
+
   @TempDir private Path folder;
 
   private Path file(String text) throws IOException {
     return Files.writeString(folder.resolve("figures.json"), text);
+  }
+
+  @Test
+  void thePictureShowsTheFiguresOfTheRepository() throws IOException {
+    FullCard card = FullCard.of(DOCUMENTS.resolve("results/full-card.json"));
+    assertThat(Files.readString(DOCUMENTS.resolve("pictures/full-card.svg")))
+        .as(
+            "written by ./kvasir bench gpu --json docs/results/full-card.json --draw"
+                + " docs/pictures/full-card.svg")
+        .isEqualTo(new FullCardPlot(card).svg());
   }
 
   @Test
