@@ -7,6 +7,23 @@
 
 extern __shared__ __align__(128) u8 dynamicMemory[];
 
+// A warp's outputs of eight heads, whose sums are those of all lanes, to shared memory.
+template <int D> DEVICE void leaveEight(const Heads<Eight, D>& heads, int warp, int lane, BlockMemory& block, float* outputs) {
+  const int head = Eight::firstHead(lane), row = lane >> 2;
+  float* own = outputs + (warp * Eight::HEADS + head) * D + row;
+#pragma unroll
+  for (int i = 0; i < D / 16; i++) {
+    own[8 * i] = heads.outputs[i][0];
+    own[8 * i + D] = heads.outputs[i][1];
+    own[8 * i + D / 2] = heads.outputs[i][2];
+    own[8 * i + D / 2 + D] = heads.outputs[i][3];
+  }
+  if (row == 0) {
+    block.most[warp][head] = heads.most0; block.most[warp][head + 1] = heads.most1;
+    block.sums[warp][head] = heads.sum0; block.sums[warp][head + 1] = heads.sum1;
+  }
+}
+
 // Pages of halves alone, for up to eight heads.
 template <int D> DEVICE void attendHalves(const Attention& a) {
   using Page = HalfPage<D>;
@@ -64,19 +81,7 @@ template <int D> DEVICE void attendHalves(const Attention& a) {
   heads.addSumsOfLanes();
   __syncthreads();   // rings become room for outputs
   float* outputs = reinterpret_cast<float*>(dynamicMemory);
-  const int head = Eight::firstHead(lane), row = lane >> 2;
-  float* own = outputs + (warp * Eight::HEADS + head) * D + row;
-#pragma unroll
-  for (int i = 0; i < D / 16; i++) {
-    own[8 * i] = heads.outputs[i][0];
-    own[8 * i + D] = heads.outputs[i][1];
-    own[8 * i + D / 2] = heads.outputs[i][2];
-    own[8 * i + D / 2 + D] = heads.outputs[i][3];
-  }
-  if (row == 0) {
-    block.most[warp][head] = heads.most0; block.most[warp][head + 1] = heads.most1;
-    block.sums[warp][head] = heads.sum0; block.sums[warp][head + 1] = heads.sum1;
-  }
+  leaveEight<D>(heads, warp, lane, block, outputs);
   __syncthreads();
   finish(a, work, block, PlainOutputs<D, Eight::HEADS>{outputs, a.outputs + work.row(a) * D});
 }

@@ -120,6 +120,14 @@ DEVICE void multiplyTiles(float (&c)[4], u32 a0, u32 a1, u32 a2, u32 a3, u32 b0,
       : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
 }
 
+// c += a * b: 16 x 32 signed bytes by 32 x 8, sums in integers. As in multiplyTiles, with four bytes of a row or a column where
+// that has two halves, and sixteen further where it has eight.
+DEVICE void multiplyBytes(int (&c)[4], u32 a0, u32 a1, u32 a2, u32 a3, u32 b0, u32 b1) {
+  asm("mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+      : "+r"(c[0]), "+r"(c[1]), "+r"(c[2]), "+r"(c[3])
+      : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
+}
+
 DEVICE u32 wordOf(const uint4& v, int i) { return i == 0 ? v.x : i == 1 ? v.y : i == 2 ? v.z : v.w; }
 
 // The next kernel of the stream may begin as soon as there is room; it waits where it needs what this one writes.

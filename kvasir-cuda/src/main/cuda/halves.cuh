@@ -54,9 +54,8 @@ DEVICE void addValues(const FRAGMENTS& values, int tokens, int lane, u32 near, u
   }
 }
 
-
-template <int D>
-DEVICE void attendTile(Heads<Eight, D>& heads, const SharedFragments& keys, int tokens, int lane, float scale, u32& near,
+template <int D, class FRAGMENTS>
+DEVICE void attendTile(Heads<Eight, D>& heads, const FRAGMENTS& keys, int tokens, int lane, float scale, u32& near,
                        u32& far) {
   float c[4] = {0.f, 0.f, 0.f, 0.f};
   scoreTile<D>(keys, heads.queries, c);

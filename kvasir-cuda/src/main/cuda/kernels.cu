@@ -1,5 +1,6 @@
 // Every kernel of the module, by the name that dev.kvasir.cuda asks for.
 #include "attend.cuh"
+#include "encode.cuh"
 #include "mixed.cuh"
 #include "patterns.cuh"
 #include "products.cuh"
@@ -184,5 +185,33 @@ WEIGHTS(halves, HalfWeights)
 extern "C" __global__ void __launch_bounds__(ROW_THREADS) likeliest(const float* logits, u32 vocabulary, u32* tokens) {
   pickLikeliest(logits, vocabulary, tokens);
 }
+
+// By about so many bits for a channel: stages are what comes nearest to them in codes of 12 bits.
+#define COMMVQ(BITS, D, STAGES)                                                                                        \
+  extern "C" __global__ void __launch_bounds__(384, 1)                                                                 \
+      score_commvq##BITS##_d##D(const __grid_constant__ Scoring s) {                                                   \
+    scorePages<D, STAGES>(s);                                                                                          \
+  }                                                                                                                    \
+  extern "C" __global__ void __launch_bounds__(384, 1)                                                                 \
+      attend_commvq##BITS##_d##D##_sets1(const __grid_constant__ Attention a) {                                        \
+    attendCommvq<D, STAGES>(a, Mixing{(const u8*)a.collected, (const u8*)a.tables});                                   \
+  }                                                                                                                    \
+  extern "C" __global__ void __launch_bounds__(256) unpack_commvq##BITS##_d##D(                                         \
+      const Packing* packings, u64 halfStride, u64 packedStride, const __grid_constant__ Codebooks books) {            \
+    expandPage<D, STAGES>(packings, halfStride, packedStride, books);                                                  \
+  }                                                                                                                    \
+  extern "C" __global__ void prepare_commvq##BITS##_d##D(const __grid_constant__ Encoding e) {                         \
+    prepareVectors<D, STAGES>(e);                                                                                      \
+  }                                                                                                                    \
+  extern "C" __global__ void __launch_bounds__(32 * SEARCH_WARPS, 1)                                                   \
+      search_commvq##BITS##_d##D(const __grid_constant__ Encoding e) {                                                 \
+    searchCodes<D, STAGES>(e);                                                                                         \
+  }                                                                                                                    \
+  extern "C" __global__ void __launch_bounds__(256) write_commvq##BITS##_d##D(const __grid_constant__ Encoding e) {     \
+    writePage<D, STAGES>(e);                                                                                           \
+  }
+
+COMMVQ(1, 64, 5) COMMVQ(2, 64, 11)
+COMMVQ(1, 128, 11) COMMVQ(2, 128, 21)
 
 extern "C" __global__ void nothing() {}

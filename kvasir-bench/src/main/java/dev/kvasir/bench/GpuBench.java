@@ -11,8 +11,10 @@ import dev.kvasir.cuda.KernelModule;
 import dev.kvasir.cuda.PageFormat;
 import dev.kvasir.cuda.PageKind;
 import dev.kvasir.cuda.Stream;
+import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.WholeFile;
 import dev.kvasir.lab.report.FiguresFile;
+import dev.kvasir.lab.report.FullCard;
 import dev.kvasir.memory.ByteCount;
 import java.io.PrintStream;
 import java.nio.file.Path;
@@ -65,7 +67,7 @@ final class GpuBench implements Callable<Integer> {
       defaultValue = "fp16;kivi:4,group=32;kivi:2,group=32",
       description = {
         "Kinds of caches whose pages are measured (default: ${DEFAULT-VALUE}); the first is what"
-            + " others are compared with."
+            + " others are compared with. Codebooks are random ones."
       })
   private String[] typedKinds;
 
@@ -120,6 +122,15 @@ final class GpuBench implements Callable<Integer> {
       description = "Write all figures to a file, by shape and kind.")
   private Path json;
 
+  @Option(
+      names = "--draw",
+      paramLabel = "FILE",
+      description = {
+        "Measure nothing, and draw the sequences of a full card and their tokens a second into FILE,"
+            + " an SVG, from the figures that --fill left in --json."
+      })
+  private Path drawn;
+
   GpuBench(PrintStream out, PrintStream err) {
     this.out = out;
     this.err = err;
@@ -127,6 +138,20 @@ final class GpuBench implements Callable<Integer> {
 
   @Override
   public Integer call() {
+    return drawn == null ? measure() : draw();
+  }
+
+  private int draw() {
+    if (json == null) {
+      throw new InvalidInputException(
+          "--draw needs figures; expected --json FILE, as 'bench gpu --fill' left it");
+    }
+    WholeFile.checkWritable(drawn);
+    FullCard.of(json).write(drawn);
+    return 0;
+  }
+
+  private int measure() {
     OptionValue.atLeastOne("--rounds", rounds);
     OptionValue.atLeastOne("--rows", rows);
     List<GpuShape> shapes = Arrays.stream(typed).map(GpuShape::parse).toList();
@@ -158,9 +183,13 @@ final class GpuBench implements Callable<Integer> {
         Stream stream = Stream.open()) {
       for (GpuShape shape : shapes) {
         try (GpuTimes times = new GpuTimes(context, module, stream, shape)) {
-          show(shape, times.measure(kinds, rounds), others.get(shape));
+          List<PageKind> own = kinds.stream().map(kind -> GpuCodebooks.with(kind, shape)).toList();
+          show(shape, times.measure(own, rounds), others.get(shape));
         }
       }
+    }
+    if (fillBytes > 0) {
+      figures.put(FullCard.BYTES, (double) fillBytes);
     }
     if (!steps.isEmpty()) {
       out.printf("%-20s %-10s %10s %10s %7s%n", "steps", "pages", "us", "tokens/s", "ratio");
@@ -228,13 +257,14 @@ final class GpuBench implements Callable<Integer> {
   private void show(Device device, GpuSteps steps, List<PageKind> kinds, long fillBytes) {
     double first = Double.NaN;
     try (CudaEngine engine = steps.open(device)) {
-      for (PageKind kind : kinds) {
+      for (PageKind typed : kinds) {
+        PageKind kind = GpuCodebooks.with(typed, engine.config());
         PageFormat format = kind.format();
         GpuSteps sized =
             fillBytes == 0 ? steps : steps.filling(engine, kind, fillBytes, 2 * rounds);
         double micros = sized.micros(engine, kind, rounds);
         double speed = 1e6 * sized.batch() * rows / micros;
-        first = kind == kinds.getFirst() ? speed : first;
+        first = typed == kinds.getFirst() ? speed : first;
         out.printf(
             Locale.ROOT,
             "%-20s %-10s %10.1f %10.0f %7.2f%n",

@@ -141,7 +141,7 @@ final class GpuPast implements AutoCloseable {
   }
 
   private DeviceMemory packed(KernelModule module, DeviceMemory halves) {
-    PagePacker packer = format.packer(module, kind, shape.heads());
+    PagePacker packer = format.packer(module, stream, kind, shape.heads());
     if (packer == null || packer.besideLongs() > 0) { // it would need what only a sequence has
       halves.close();
       return random(context, OWN_PAGES * shape.pageBytes(format));

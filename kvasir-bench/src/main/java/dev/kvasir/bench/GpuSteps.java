@@ -35,8 +35,10 @@ import java.util.regex.Pattern;
 record GpuSteps(int batch, int tokens, int rows, boolean bundled) {
   private static final Pattern TYPED = Pattern.compile("(\\d{1,4})x(\\d{1,7}):(8b|bundled)");
 
-  /** Until the host's share is compiled. */
+  /** Until the host's share is compiled: as many steps, or as many as take so long. */
   private static final int WARM_UPS = 40;
+
+  private static final long WARM_UP_NANOS = 4_000_000_000L;
 
   /** As typed: {@code 32x8192:8b}. */
   static GpuSteps parse(String text, int rows) {
@@ -73,12 +75,11 @@ record GpuSteps(int batch, int tokens, int rows, boolean bundled) {
         engine,
         kind,
         sequences -> {
-          for (int round = -WARM_UPS; round < rounds; round++) {
+          warmUp(() -> step(engine, sequences));
+          for (int round = 0; round < rounds; round++) {
             long begin = System.nanoTime();
             step(engine, sequences);
-            if (round >= 0) {
-              micros[round] = (System.nanoTime() - begin) / 1e3;
-            }
+            micros[round] = (System.nanoTime() - begin) / 1e3;
           }
         });
     return Race.median(micros);
@@ -91,18 +92,13 @@ record GpuSteps(int batch, int tokens, int rows, boolean bundled) {
         engine,
         kind,
         sequences -> {
-          for (int round = -WARM_UPS; round < rounds; round++) {
-            Batch step = batch(sequences);
+          warmUp(() -> stepInParts(engine, sequences));
+          for (int round = 0; round < rounds; round++) {
             int at = round;
-            engine
-                .partsOf(step)
+            stepInParts(engine, sequences)
                 .forEach(
-                    (part, micros) -> {
-                      if (at >= 0) {
-                        all.computeIfAbsent(part, any -> new double[rounds])[at] = micros;
-                      }
-                    });
-            end(step, sequences);
+                    (part, micros) ->
+                        all.computeIfAbsent(part, any -> new double[rounds])[at] = micros);
           }
         });
     Map<String, Double> medians = new LinkedHashMap<>();
@@ -123,6 +119,20 @@ record GpuSteps(int batch, int tokens, int rows, boolean bundled) {
     } finally {
       sequences.forEach(DeviceCache::close);
     }
+  }
+
+  private static void warmUp(Runnable step) {
+    long begin = System.nanoTime();
+    for (int i = 0; i < WARM_UPS && System.nanoTime() - begin < WARM_UP_NANOS; i++) {
+      step.run();
+    }
+  }
+
+  private Map<String, Double> stepInParts(CudaEngine engine, List<DeviceCache> sequences) {
+    Batch step = batch(sequences);
+    Map<String, Double> micros = engine.partsOf(step);
+    end(step, sequences);
+    return micros;
   }
 
   private void step(CudaEngine engine, List<DeviceCache> sequences) {

@@ -1,10 +1,15 @@
 package dev.kvasir.bench;
 
+import dev.kvasir.attention.AttentionShape;
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.commvq.AdditiveStages;
 import dev.kvasir.codec.commvq.CommvqProfile;
+import dev.kvasir.codec.commvq.ModelCodebooks;
+import dev.kvasir.kernel.Rotation;
 import dev.kvasir.profile.Profile;
+import java.lang.foreign.Arena;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.SplittableRandom;
 import java.util.stream.Stream;
 
@@ -26,6 +31,20 @@ final class RandomCodebooks {
       profile = new RandomCodebooks(shape).with(profile, bits);
     }
     return profile;
+  }
+
+  /** Codebooks of one width, the same in all layers. */
+  static ModelCodebooks model(AttentionShape heads, int layers, int bits, Rotation rotation) {
+    CacheShape shape = new CacheShape(1, heads.kvHeads(), heads.headDim());
+    Profile profile = new RandomCodebooks(shape).with(Profile.empty("random"), bits);
+    ModelCodebooks one =
+        ModelCodebooks.of(
+            CommvqProfile.of(profile, bits, shape).layers(), rotation, Arena.ofAuto());
+    return new ModelCodebooks(
+        Collections.nCopies(layers, one.layers().getFirst()),
+        Collections.nCopies(layers, one.rows().getFirst()),
+        rotation,
+        one.order());
   }
 
   private Profile with(Profile profile, int bits) {

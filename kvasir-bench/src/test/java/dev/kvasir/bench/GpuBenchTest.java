@@ -15,6 +15,7 @@ class GpuBenchTest {
     Refusal.of(GpuBench::new, "--shapes", "1x128:9/2x64").says("9 query heads on 2 KV heads");
     Refusal.of(GpuBench::new, "--steps", "32x8192:70b")
         .says("'32x8192:70b'", "expected BATCHxTOKENS:8b");
+    Refusal.of(GpuBench::new, "--draw", "card.svg").says("--draw needs figures", "--json FILE");
     Refusal.of(GpuBench::new, "--rounds", "0").says("--rounds is 0; expected at least 1");
   }
 

@@ -25,8 +25,11 @@ interface AttentionAid extends AutoCloseable {
     return headDim;
   }
 
+  /** A batch is shared out anew; launches that follow are for it. */
+  default void plan(PageTable table, Splitting splitting) {}
+
   /** What attention is told to read beside pages. */
-  default long tables() {
+  default long tables(int layer) {
     return 0;
   }
 

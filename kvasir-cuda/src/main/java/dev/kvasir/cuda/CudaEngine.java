@@ -37,6 +37,7 @@ public final class CudaEngine implements DecoderEngine {
   private final DeviceRoom room;
   private final DeviceDecoder decoder;
   private final ReentrantLock lock;
+  private final CommvqModels codebooks;
   private volatile boolean closed; // set under the lock
 
   private CudaEngine(
@@ -47,6 +48,7 @@ public final class CudaEngine implements DecoderEngine {
     this.room = room;
     this.decoder = decoder;
     this.lock = room.lock();
+    this.codebooks = new CommvqModels(config);
   }
 
   /**
@@ -121,7 +123,7 @@ public final class CudaEngine implements DecoderEngine {
 
   @Override
   public KvCache newCache(CacheSpec spec, Optional<Profile> profile, int contextLimit) {
-    PageKind kind = PageKind.of(spec, profile);
+    PageKind kind = kindOf(spec, profile);
     if (!kind.format().shrinks()) {
       return newCache(kind);
     }
@@ -129,6 +131,10 @@ public final class CudaEngine implements DecoderEngine {
     CacheHost host = cacheHost().withProfile(profile).withContextLimit(contextLimit);
     PageWidths widths = PageWidths.of(spec, config.cacheShape(), host);
     return new DeviceCache(pages, config.cacheShape(), new ShrinkingPages(pages, widths));
+  }
+
+  private PageKind kindOf(CacheSpec spec, Optional<Profile> profile) {
+    return PageKind.of(spec, profile, commvq -> codebooks.of(commvq, profile));
   }
 
   /** An empty cache of a kind. */
@@ -166,7 +172,10 @@ public final class CudaEngine implements DecoderEngine {
   /** A block waits for the window behind it, and for the end of a prompt's step. */
   @Override
   public long mostBytes(CacheSpec spec, CacheHost host, int tokens, int stepTokens) {
-    KindPages pages = pages(PageKind.foretold(spec, host.profile()));
+    KindPages pages =
+        pages(
+            PageKind.foretold(
+                spec, host.profile(), commvq -> codebooks.of(commvq, host.profile())));
     int all = Math.ceilDiv(tokens, HalfPage.TOKENS);
     if (!pages.setsAside()) {
       long halves = pages.bytes(all + 1 + pages.kind().sinkPages());
@@ -203,7 +212,7 @@ public final class CudaEngine implements DecoderEngine {
 
   @Override
   public long sharedBytes(CacheSpec spec, CacheHost host) {
-    return 0;
+    return codebooks.bytes(PageKind.of(spec).format());
   }
 
   @Override
@@ -291,7 +300,7 @@ public final class CudaEngine implements DecoderEngine {
     try {
       if (!closed) {
         closed = true;
-        room.close();
+        Closing.all(room, codebooks);
       }
     } finally {
       lock.unlock();

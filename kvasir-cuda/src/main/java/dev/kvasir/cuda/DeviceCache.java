@@ -105,7 +105,8 @@ public final class DeviceCache implements KvCache {
       int some = Math.min(left, BLOCK_PAGES * TOKENS);
       reserve(length + some);
       pages.pretend();
-      advance(some);
+      count(some);
+      pages.turnOver(BLOCK_PAGES * packable());
     }
   }
 
@@ -141,7 +142,7 @@ public final class DeviceCache implements KvCache {
 
   @Override
   public boolean readsPromptsAsStored() {
-    return true;
+    return home.kind().format().isPackedByPosition();
   }
 
   @Override

@@ -132,7 +132,7 @@ final class DeviceRoom implements AutoCloseable {
     PagePacker.Layers layers =
         new PagePacker.Layers(
             config.layers(), halves.layerStride(), stride(packed), stride(tables));
-    PagePacker packer = format.packer(module, kind, config.attentionShape());
+    PagePacker packer = format.packer(module, stream, kind, config.attentionShape());
     PageMoves moves =
         new PageMoves(
             context,

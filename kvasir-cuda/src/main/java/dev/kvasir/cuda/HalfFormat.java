@@ -45,7 +45,8 @@ record HalfFormat() implements PageFormat {
   }
 
   @Override
-  public PagePacker packer(KernelModule module, PageKind kind, AttentionShape shape) {
+  public PagePacker packer(
+      KernelModule module, Stream stream, PageKind kind, AttentionShape shape) {
     return null;
   }
 

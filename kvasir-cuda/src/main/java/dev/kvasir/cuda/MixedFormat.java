@@ -67,7 +67,8 @@ public record MixedFormat(
   }
 
   @Override
-  public PagePacker packer(KernelModule module, PageKind kind, AttentionShape shape) {
+  public PagePacker packer(
+      KernelModule module, Stream stream, PageKind kind, AttentionShape shape) {
     return new MixedPacker(module, this, shape, kind.group(), kind.group());
   }
 

@@ -9,7 +9,7 @@ import java.util.SortedSet;
  * PageKind} says which caches it serves.
  */
 public sealed interface PageFormat
-    permits HalfFormat, UniformFormat, PatternFormat, WidthFormat, MixedFormat {
+    permits CommvqFormat, HalfFormat, MixedFormat, PatternFormat, UniformFormat, WidthFormat {
   /** Halves. */
   PageFormat FP16 = new HalfFormat();
 
@@ -63,6 +63,11 @@ public sealed interface PageFormat
   /** Whether there is a kernel that reads many rows of a prompt at once. */
   boolean readsPrompts(int headDim);
 
+  /** Whether the host packs such a cache by position alone, since it reads prompts as stored. */
+  default boolean isPackedByPosition() {
+    return true;
+  }
+
   /** Shared memory of a warp beside its ring. */
   default int warpBytes() {
     return 0;
@@ -83,7 +88,7 @@ public sealed interface PageFormat
    *
    * @param kind whose groups they have
    */
-  PagePacker packer(KernelModule module, PageKind kind, AttentionShape shape);
+  PagePacker packer(KernelModule module, Stream stream, PageKind kind, AttentionShape shape);
 
   /** What attention takes beside pages. */
   default AttentionAid aid(

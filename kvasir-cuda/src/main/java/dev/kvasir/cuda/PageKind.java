@@ -6,6 +6,7 @@ import dev.kvasir.codec.LayerWidths;
 import dev.kvasir.codec.Lookups;
 import dev.kvasir.codec.OldPagesPlan;
 import dev.kvasir.codec.SpecText;
+import dev.kvasir.codec.commvq.CommvqPlan;
 import dev.kvasir.codec.latent.LatentPlan;
 import dev.kvasir.codec.mixkvq.MixkvqPlan;
 import dev.kvasir.codec.mixkvq.Thresholds;
@@ -38,20 +39,27 @@ public record PageKind(PageFormat format, int group, int window, int sinks) {
 
   /** The same of a cache whose profile is not known yet. */
   public static PageKind of(CacheSpec spec) {
-    return foretold(spec, Optional.empty());
+    return foretold(spec, Optional.empty(), any -> null);
   }
 
   /**
    * @param profile that the cache was given
+   * @param codebooks of a cache whose pages are made of their rows
    * @throws DeviceRefusal for a kind that there are no kernels for
    */
-  static PageKind of(CacheSpec spec, Optional<Profile> profile) {
-    return of(spec, profile, plan -> plan.required(hostWith(profile)));
+  static PageKind of(
+      CacheSpec spec, Optional<Profile> profile, Function<CacheSpec, CommvqModel> codebooks) {
+    return of(spec, profile, codebooks, plan -> plan.required(hostWith(profile)));
   }
 
-  /** The same where what a profile lacks does not matter yet. */
-  static PageKind foretold(CacheSpec spec, Optional<Profile> profile) {
-    return of(spec, profile, plan -> plan.thresholds(hostWith(profile)).orElse(Thresholds.NONE));
+  /** The same where thresholds that a profile lacks do not matter yet. */
+  static PageKind foretold(
+      CacheSpec spec, Optional<Profile> profile, Function<CacheSpec, CommvqModel> codebooks) {
+    return of(
+        spec,
+        profile,
+        codebooks,
+        plan -> plan.thresholds(hostWith(profile)).orElse(Thresholds.NONE));
   }
 
   private static CacheHost hostWith(Optional<Profile> profile) {
@@ -59,7 +67,10 @@ public record PageKind(PageFormat format, int group, int window, int sinks) {
   }
 
   private static PageKind of(
-      CacheSpec spec, Optional<Profile> profile, Function<MixkvqPlan, Thresholds> thresholds) {
+      CacheSpec spec,
+      Optional<Profile> profile,
+      Function<CacheSpec, CommvqModel> codebooks,
+      Function<MixkvqPlan, Thresholds> thresholds) {
     SpecText text = new SpecText(spec.text());
     return switch (text.name()) {
       case "fp16" -> {
@@ -69,6 +80,10 @@ public record PageKind(PageFormat format, int group, int window, int sinks) {
       case "kivi" -> {
         refuseKeysOfAll(spec, text);
         yield kivi(spec, text);
+      }
+      case "commvq" -> {
+        refuseKeysOfAll(spec, text);
+        yield commvq(spec, text, codebooks);
       }
       case "pmkvq" -> {
         refuseKeysOfAll(spec, text);
@@ -84,7 +99,7 @@ public record PageKind(PageFormat format, int group, int window, int sinks) {
       }
       default ->
           throw new DeviceRefusal(
-              "the cache '%s' cannot lie on a device; expected fp16, kivi, mixkvq, patternkv or pmkvq there, or --device cpu"
+              "the cache '%s' cannot lie on a device; expected fp16, kivi, commvq, mixkvq, patternkv or pmkvq there, or --device cpu"
                   .formatted(spec));
     };
   }
@@ -114,6 +129,24 @@ public record PageKind(PageFormat format, int group, int window, int sinks) {
     refuseFastLookups(spec, text, keys.lookups());
     PageFormat format = keys.keyBits() == 2 ? PageFormat.KIVI2 : PageFormat.KIVI4;
     return new PageKind(format, keys.group(), keys.window(), keys.sinks());
+  }
+
+  /** How keys are read is the device's business: all ways see the same ones. */
+  private static PageKind commvq(
+      CacheSpec spec, SpecText text, Function<CacheSpec, CommvqModel> codebooks) {
+    CommvqPlan plan = CommvqPlan.of(text);
+    if (!CommvqFormat.BITS.contains(plan.bits())) {
+      throw new DeviceRefusal(
+          "the cache '%s' has codebooks of %d bits; on a device expected 1 or 2"
+              .formatted(spec, plan.bits()));
+    }
+    if (plan.beam() > CommvqModel.MOST_BEAM) {
+      throw new DeviceRefusal(
+          "the cache '%s' has a beam of %d; on a device expected at most %d"
+              .formatted(spec, plan.beam(), CommvqModel.MOST_BEAM));
+    }
+    CommvqFormat format = new CommvqFormat(plan.bits(), codebooks.apply(spec));
+    return new PageKind(format, 0, plan.window(), plan.sinks());
   }
 
   private static PageKind patternkv(CacheSpec spec, SpecText text) {

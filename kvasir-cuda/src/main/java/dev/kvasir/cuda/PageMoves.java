@@ -150,6 +150,6 @@ final class PageMoves implements AutoCloseable {
   @Override
   public void close() {
     closed = true;
-    Closing.all(deviceLists, Closing.once(arena));
+    Closing.all(packer, deviceLists, Closing.once(arena));
   }
 }

@@ -7,7 +7,7 @@ package dev.kvasir.cuda;
  * the packed one, both of the first layer and KV head. Two pages that follow each other are a
  * block.
  */
-public interface PagePacker {
+public interface PagePacker extends AutoCloseable {
   /**
    * How pages of layers lie: those of the next one so many bytes further.
    *
@@ -34,6 +34,10 @@ public interface PagePacker {
    * @param beside on the device, {@link #besideLongs} for each block
    */
   void pack(Stream stream, int pages, long pairs, long beside, Layers layers);
+
+  /** Gives back what it has taken to pack with. */
+  @Override
+  default void close() {}
 
   /** As attention takes packed pages; halves are written. */
   void unpack(Stream stream, int pages, long pairs, long beside, Layers layers);

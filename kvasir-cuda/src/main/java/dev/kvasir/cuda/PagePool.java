@@ -175,11 +175,22 @@ final class PagePool implements AutoCloseable {
     return true;
   }
 
-  /** Fills all slabs with numbers below two, to measure with: no byte makes a half infinite. */
+  /**
+   * Fills all slabs with numbers below two, to measure with: no byte makes a half infinite. All
+   * have those of the first, since a full card would wait for random ones longer than for steps.
+   */
   synchronized void scramble(Stream stream) {
-    for (Slab slab : slabs.values()) {
-      slab.memory.scramble(stream);
+    if (slabs.isEmpty()) {
+      return;
     }
+    DeviceMemory first = slabs.firstEntry().getValue().memory;
+    first.scramble(stream);
+    for (Slab slab : slabs.values()) {
+      if (slab.memory != first) {
+        slab.memory.copy(stream, 0, first);
+      }
+    }
+    stream.synchronize();
   }
 
   /** Pages that somebody holds. */

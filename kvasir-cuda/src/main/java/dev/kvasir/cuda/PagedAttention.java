@@ -76,8 +76,7 @@ public final class PagedAttention implements AutoCloseable {
     argument.set(JAVA_INT, 76, shape.queriesPerKvHead());
     argument.set(JAVA_INT, 80, blocks.heads());
     argument.set(JAVA_INT, 84, blocks.blocks());
-    argument.set(JAVA_LONG, 104, aid.tables());
-    argument.set(JAVA_LONG, 112, aid.collected());
+    argument.set(JAVA_LONG, 104, aid.tables(0));
   }
 
   /** What products are multiplied by: weights are powers of two. */
@@ -132,6 +131,8 @@ public final class PagedAttention implements AutoCloseable {
     argument.set(JAVA_LONG, 8, table.entriesAddress());
     argument.set(JAVA_INT, 88, splitting.pagesPerSplit());
     argument.set(JAVA_INT, 92, tiling.stages());
+    aid.plan(table, splitting);
+    argument.set(JAVA_LONG, 112, aid.collected());
   }
 
   private void check(PageTable batch) {
@@ -155,6 +156,7 @@ public final class PagedAttention implements AutoCloseable {
     offsets = layer;
     argument.set(JAVA_LONG, 56, layer.packed());
     argument.set(JAVA_LONG, 64, layer.halves());
+    argument.set(JAVA_LONG, 104, aid.tables(layer.layer()));
     argument.set(JAVA_LONG, 120, layer.fours());
     argument.set(JAVA_LONG, 128, layer.twos());
   }
@@ -176,12 +178,16 @@ public final class PagedAttention implements AutoCloseable {
     aid.after(stream, call);
   }
 
-  /** How a batch is shared out to blocks and warps. */
-  record Cut(Tiling tiling, Splitting splitting) {}
+  /**
+   * How a batch is shared out to blocks and warps.
+   *
+   * @param collected what is written beside outputs, where it lies
+   */
+  record Cut(Tiling tiling, Splitting splitting, long collected) {}
 
   /** Of the batch that was planned. */
   Cut cut() {
-    return new Cut(tiling, splitting);
+    return new Cut(tiling, splitting, aid.collected());
   }
 
   /** How the batch was cut, for people. */

@@ -54,7 +54,7 @@ final class PatternAid implements AttentionAid {
   }
 
   @Override
-  public long tables() {
+  public long tables(int layer) {
     return scores.address();
   }
 

@@ -69,7 +69,8 @@ record PatternFormat(int bits, int patterns, boolean grows, double alpha) implem
   }
 
   @Override
-  public PagePacker packer(KernelModule module, PageKind kind, AttentionShape shape) {
+  public PagePacker packer(
+      KernelModule module, Stream stream, PageKind kind, AttentionShape shape) {
     return new PatternPacker(module, this, shape, kind.group(), kind.group());
   }
 

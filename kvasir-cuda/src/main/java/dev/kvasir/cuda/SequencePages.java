@@ -273,8 +273,14 @@ sealed class SequencePages permits ShrinkingPages {
       return;
     }
     home.move(() -> home.moves().pack(from, to, beside));
+    turnOver(pages);
+  }
+
+  /** Holds the pages that were set aside in the place of the first pages of halves. */
+  void turnOver(int pages) {
+    long[] from = Arrays.copyOf(halves, pages);
     full = null;
-    packed = joined(packed, to, 0, pages);
+    packed = joined(packed, ahead, 0, pages);
     halves = Arrays.copyOfRange(halves, pages, halves.length);
     ahead = Arrays.copyOfRange(ahead, pages, ahead.length);
     giveBack(home.halves(), from);

@@ -31,7 +31,8 @@ record UniformFormat(int bits) implements PageFormat {
   }
 
   @Override
-  public PagePacker packer(KernelModule module, PageKind kind, AttentionShape shape) {
+  public PagePacker packer(
+      KernelModule module, Stream stream, PageKind kind, AttentionShape shape) {
     return new UniformPacker(module, this, shape, kind.group(), kind.group());
   }
 

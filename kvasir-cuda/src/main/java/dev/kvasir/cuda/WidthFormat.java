@@ -64,7 +64,8 @@ record WidthFormat() implements PageFormat {
   }
 
   @Override
-  public PagePacker packer(KernelModule module, PageKind kind, AttentionShape shape) {
+  public PagePacker packer(
+      KernelModule module, Stream stream, PageKind kind, AttentionShape shape) {
     return null;
   }
 

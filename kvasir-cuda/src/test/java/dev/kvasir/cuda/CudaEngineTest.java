@@ -13,10 +13,8 @@ import dev.kvasir.cache.KvCache;
 import dev.kvasir.engine.Batch;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.GgufFile;
-import dev.kvasir.kernel.Crew;
 import dev.kvasir.model.DecoderEngine;
 import dev.kvasir.model.EngineProvider;
-import dev.kvasir.model.HostEngine;
 import dev.kvasir.model.ModelConfig;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -135,39 +133,10 @@ class CudaEngineTest {
         });
   }
 
-  /**
-   * Rows are rounded to bytes before products, so the least difference anywhere becomes a visible
-   * one; how large is measured on the same text with the host itself, whose first norm differs by
-   * half a unit of a half.
-   */
   private void goesOnAsTheHostDoes(
       String spec, int from, int count, BiConsumer<DecoderEngine, KvCache> past)
       throws IOException {
-    CacheSpec kind = CacheSpec.parse(spec);
-    try (Crew crew = new Crew(Math.min(8, Runtime.getRuntime().availableProcessors()));
-        HostEngine host = BundledRuns.host(crew, false);
-        HostEngine nudged = BundledRuns.host(crew, true);
-        KvCache cache = host.newCache(kind, Optional.empty(), TOKENS + 1);
-        KvCache nudgedCache = nudged.newCache(kind, Optional.empty(), TOKENS + 1);
-        KvCache ours = cache(spec)) {
-      past.accept(host, cache);
-      past.accept(nudged, nudgedCache);
-      past.accept(engine, ours);
-      double mean = 0;
-      double most = 0;
-      double floor = 0;
-      for (int token : Arrays.copyOfRange(BundledRuns.prose(), from, from + count)) {
-        float[] wanted = logits(host, cache, token);
-        double each = divergence(wanted, logits(engine, ours, token));
-        mean += each / count;
-        most = Math.max(most, each);
-        floor += divergence(wanted, logits(nudged, nudgedCache, token)) / count;
-      }
-      System.out.printf(
-          "%s from %d: KL %.2e in the mean, %.2e at the most; the host with itself %.2e%n",
-          spec, from, mean, most, floor);
-      assertThat(mean).isLessThan(2 * floor);
-    }
+    new HostComparison(engine, Optional.empty()).goesOnAsTheHostDoes(spec, from, count, past);
   }
 
   @Test

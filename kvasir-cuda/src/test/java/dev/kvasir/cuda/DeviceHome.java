@@ -50,7 +50,7 @@ final class DeviceHome {
                 new PageMoves(
                     device.context,
                     device.stream,
-                    format.packer(device.module, kind, shape),
+                    format.packer(device.module, device.stream, kind, shape),
                     strides,
                     halves.pageBytes(),
                     tables == null ? 0 : tables.pageBytes()),

@@ -56,10 +56,12 @@ class PageKindTest {
         "patternkv:2 | the cache 'patternkv:2' has patterns of keys that turn; on a device expected rope=static",
         "patternkv:2,rope=static,choice=peaks | the cache 'patternkv:2,rope=static,choice=peaks' has patterns of one side, or chosen otherwise than by range; on a device expected both, by range",
         "patternkv:3,rope=static | the cache 'patternkv:3,rope=static' has 3 bits for keys and 3 for values; on a device expected 2 or 4 for both",
+        "commvq:3 | the cache 'commvq:3' has codebooks of 3 bits; on a device expected 1 or 2",
+        "commvq:1,beam=8 | the cache 'commvq:1,beam=8' has a beam of 8; on a device expected at most 4",
         "pmkvq:2,budget=1MiB,shift=direct | the cache 'pmkvq:2,budget=1MiB,shift=direct' has keys by token, another shift, pages that are born wide or the pool's budget; on a device expected none of these",
         "pmkvq:2,budget=1MiB,widths=profile | the cache 'pmkvq:2,budget=1MiB,widths=profile' has widths of a profile; on a device expected widths=same",
-        "rotatekv:2 | the cache 'rotatekv:2' cannot lie on a device; expected fp16, kivi, mixkvq, patternkv or pmkvq there, or --device cpu",
-        "fp32 | the cache 'fp32' cannot lie on a device; expected fp16, kivi, mixkvq, patternkv or pmkvq there, or --device cpu",
+        "rotatekv:2 | the cache 'rotatekv:2' cannot lie on a device; expected fp16, kivi, commvq, mixkvq, patternkv or pmkvq there, or --device cpu",
+        "fp32 | the cache 'fp32' cannot lie on a device; expected fp16, kivi, commvq, mixkvq, patternkv or pmkvq there, or --device cpu",
         "mixkvq,lookup=fast | the cache 'mixkvq,lookup=fast' has lookup=fast; on a device expected exact",
         "kivi:3 | the cache 'kivi:3' has 3 bits for keys and 3 for values; on a device expected 2 or 4 for both",
         "kivi:2,v=4 | the cache 'kivi:2,v=4' has 2 bits for keys and 4 for values; on a device expected 2 or 4 for both",
@@ -80,7 +82,7 @@ class PageKindTest {
   void tiersNeedThresholds() {
     CacheSpec spec = CacheSpec.parse("mixkvq");
     assertThat(PageKind.of(spec).format()).isInstanceOf(MixedFormat.class);
-    assertThatThrownBy(() -> PageKind.of(spec, Optional.empty()))
+    assertThatThrownBy(() -> PageKind.of(spec, Optional.empty(), any -> null))
         .isInstanceOf(InvalidInputException.class)
         .hasMessageStartingWith("the cache 'mixkvq' has no thresholds; find them with");
   }

@@ -82,6 +82,10 @@ final class Calls {
     return function(name, forFloats(), FunctionDescriptor.ofVoid(arguments));
   }
 
+  static MethodHandle code(String name, MemoryLayout... arguments) {
+    return function(name, forCodes(), FunctionDescriptor.ofVoid(arguments));
+  }
+
   static WideCall wideCode(String name) {
     return new WideCall(function(name, forCodes(), WideCall.TYPE));
   }

@@ -103,6 +103,11 @@ public final class AdditiveStages {
     return squares;
   }
 
+  /** The squared length of a centre. */
+  public float square(int stage, int a, int b) {
+    return squares[squaresAt(stage, a) + b];
+  }
+
   int squaresAt(int stage, int a) {
     return (stage * ROWS + a) * ROWS;
   }

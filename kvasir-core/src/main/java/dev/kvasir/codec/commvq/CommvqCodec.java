@@ -55,6 +55,16 @@ public final class CommvqCodec implements StatelessCodec {
     this.crew = crew;
   }
 
+  /** What codes are searched for with; empty where bytes are foretold only. */
+  public Optional<ModelCodebooks> codebooks() {
+    return codebooks;
+  }
+
+  /** Sums that are carried on in the search for codes. */
+  public int beam() {
+    return beam;
+  }
+
   @Override
   public Page seal(SharedArena memory, int layer, int position, float[] keys, float[] values) {
     ModelCodebooks trained = codebooks.orElseThrow();

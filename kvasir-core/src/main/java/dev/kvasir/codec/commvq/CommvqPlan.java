@@ -24,7 +24,7 @@ import java.util.TreeSet;
  * @param beam see {@link CommvqCodec}
  * @param reading the way to read keys, as typed {@code scores=}
  */
-record CommvqPlan(String spec, int bits, int window, int sinks, int beam, KeyReading reading)
+public record CommvqPlan(String spec, int bits, int window, int sinks, int beam, KeyReading reading)
     implements CachePlan {
   static final SortedSet<Integer> BITS = new TreeSet<>(Set.of(1, 2, 3, 4));
   private static final int DEFAULT_WINDOW = 128;
@@ -36,7 +36,7 @@ record CommvqPlan(String spec, int bits, int window, int sinks, int beam, KeyRea
   /** What codebooks are made of. */
   private record Origin(Profile profile, int bits, Rotation rotation) {}
 
-  static CommvqPlan of(SpecText spec) {
+  public static CommvqPlan of(SpecText spec) {
     spec.requireKeys("window", "sinks", "beam", "scores");
     int bits = spec.bits(BITS);
     return new CommvqPlan(

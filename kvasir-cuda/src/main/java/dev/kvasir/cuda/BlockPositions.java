@@ -1,0 +1,49 @@
+package dev.kvasir.cuda;
+
+/** Packing asks where a block begins, and nothing else: there is nothing to keep. */
+final class BlockPositions implements SequenceTables {
+  static final BlockPositions OF_ALL = new BlockPositions();
+
+  private static final int BLOCK_PAGES = SequencePages.BLOCK_PAGES;
+
+  private BlockPositions() {}
+
+  @Override
+  public int pages() {
+    return 0;
+  }
+
+  @Override
+  public void reserve(int blocks) {}
+
+  @Override
+  public long[] toPack(int position, long[] halves) {
+    long[] positions = new long[halves.length / BLOCK_PAGES];
+    for (int block = 0; block < positions.length; block++) {
+      positions[block] = position + (long) block * BLOCK_PAGES * HalfPage.TOKENS;
+    }
+    return positions;
+  }
+
+  @Override
+  public void pretend(int position) {}
+
+  /** Packed pages know their positions. */
+  @Override
+  public long[] toUnpack(int blocks) {
+    return new long[blocks];
+  }
+
+  @Override
+  public long[] entries() {
+    return new long[0];
+  }
+
+  @Override
+  public SequenceTables fork() {
+    return this;
+  }
+
+  @Override
+  public void keep(int tokens, int blocks) {}
+}

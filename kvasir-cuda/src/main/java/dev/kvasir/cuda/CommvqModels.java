@@ -1,0 +1,64 @@
+package dev.kvasir.cuda;
+
+import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.codec.CacheHost;
+import dev.kvasir.codec.CacheSettings;
+import dev.kvasir.codec.ModelTables;
+import dev.kvasir.codec.commvq.CommvqCodec;
+import dev.kvasir.model.ModelConfig;
+import dev.kvasir.profile.Profile;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+
+/** The codebooks of a model's caches, each made for the first who asks. */
+final class CommvqModels implements AutoCloseable {
+  private final ModelConfig config;
+  private final ModelTables tables = new ModelTables();
+  private final Map<Key, CommvqModel> known = new HashMap<>();
+
+  private record Key(Optional<Profile> profile, CacheSpec spec) {}
+
+  CommvqModels(ModelConfig config) {
+    this.config = config;
+  }
+
+  /**
+   * @throws dev.kvasir.error.InvalidInputException where the profile has no codebooks for it
+   */
+  synchronized CommvqModel of(CacheSpec spec, Optional<Profile> profile) {
+    return known.computeIfAbsent(new Key(profile, spec), any -> made(spec, profile));
+  }
+
+  private CommvqModel made(CacheSpec spec, Optional<Profile> profile) {
+    CacheHost host =
+        CacheHost.unknown()
+            .withRotation(config.sharedRotation())
+            .withTables(Optional.of(tables))
+            .withProfile(profile);
+    CacheSettings settings = spec.plan().settings(config.cacheShape(), host);
+    CommvqCodec codec = (CommvqCodec) settings.codec().orElseThrow();
+    return new CommvqModel(
+        codec.codebooks().orElseThrow(),
+        settings.sinks(),
+        config.contextLength(),
+        codec.beam(),
+        host.kernels());
+  }
+
+  /** Bytes that codebooks of a format take on a device. */
+  long bytes(PageFormat format) {
+    return format instanceof CommvqFormat commvq
+        ? DeviceCodebooks.bytes(
+            config.layers(),
+            config.kvHeads(),
+            config.headDim(),
+            commvq.page(config.headDim()).stages())
+        : 0;
+  }
+
+  @Override
+  public void close() {
+    tables.close();
+  }
+}
