@@ -62,10 +62,10 @@ INLINE void multiply_tile(const Weights *w, const Activations *x, i32 rows, cons
 
 // Rows first_tile * 16 to end_tile * 16 of a matrix, but no further than matrix_rows, times rows of activations:
 // out (rows, matrix_rows).
-static void INNER(coded_products)(const i8 *codes, const float *scales, const float *minimums, i32 has_minimums,
-                                  i32 bits, i32 group, i32 columns, i32 matrix_rows, i32 first_tile, i32 end_tile,
-                                  const i8 *x_codes, const float *x_scales, const i32 *x_code_sums,
-                                  const float *x_sums, i32 first_row, i32 rows, float *out) {
+EXPORT void KERNEL(coded_products)(const i8 *codes, const float *scales, const float *minimums, i32 has_minimums,
+                                   i32 bits, i32 group, i32 columns, i32 matrix_rows, i32 first_tile, i32 end_tile,
+                                   const i8 *x_codes, const float *x_scales, const i32 *x_code_sums,
+                                   const float *x_sums, i32 first_row, i32 rows, float *out) {
   Activations all = {x_codes, x_scales, x_code_sums, x_sums, columns};
   Activations x = from_row(&all, first_row);
   i64 tile_codes = (i64)TILE * columns * bits / 8, tile_scales = (i64)TILE * (columns / group);
@@ -86,8 +86,4 @@ static void INNER(coded_products)(const i8 *codes, const float *scales, const fl
       multiply_tile(&w, &x, rows, 4, 16, to, matrix_rows, lanes);
     }
   }
-}
-
-WIDE(coded_products) {
-  INNER(coded_products)(a, b, c, i, j, k, l, m, n, o, d, e, f, g, p, q, h);
 }

@@ -63,8 +63,8 @@ INLINE int code_groups(const float *x, i8 *codes, float *scales, i32 *code_sums,
 #endif
 
 // x, codes: (rows, columns); scales: (rows, columns / 32); sums of both kinds: (rows, columns / 16)
-static void INNER(code_rows)(const float *x, i8 *codes, float *scales, i32 *code_sums, float *sums, i32 columns,
-                             i32 first, i32 end) {
+EXPORT void KERNEL(code_rows)(const float *x, i8 *codes, float *scales, i32 *code_sums, float *sums, i32 columns,
+                              i32 first, i32 end) {
   i64 group = (i64)first * columns / GROUP, to = (i64)end * columns / GROUP;
   while (group < to) {
     i64 half = group * (GROUP / SUM_GROUP);
@@ -76,8 +76,4 @@ static void INNER(code_rows)(const float *x, i8 *codes, float *scales, i32 *code
       group++;
     }
   }
-}
-
-WIDE(code_rows) {
-  INNER(code_rows)(a, b, c, d, e, i, j, k);
 }

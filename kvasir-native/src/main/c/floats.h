@@ -69,13 +69,9 @@ INLINE void products(const float *a, i64 a_stride, i32 a_rows, const float *b, i
   }
 }
 
-static void INNER(products)(const float *a, i32 a_at, i32 a_stride, i32 a_rows, const float *b, i32 b_at,
-                            i32 b_stride, i32 b_rows, i32 depth, float *c, i32 c_at, i32 c_stride) {
+EXPORT void KERNEL(products)(const float *a, i32 a_at, i32 a_stride, i32 a_rows, const float *b, i32 b_at,
+                             i32 b_stride, i32 b_rows, i32 depth, float *c, i32 c_at, i32 c_stride) {
   products(a + a_at, a_stride, a_rows, b + b_at, b_stride, b_rows, depth, c + c_at, c_stride);
-}
-
-WIDE(products) {
-  INNER(products)(a, i, j, k, b, l, m, n, o, c, p, q);
 }
 
 // ---- weighted sums: out[i] += sum over t of weights[i][t] * v[t]
@@ -130,18 +126,14 @@ INLINE void weighted_sums(const float *w, i64 w_stride, i32 rows, const float *v
   }
 }
 
-static void INNER(weighted_sums)(const float *w, i32 w_at, i32 w_stride, i32 rows, const float *v, i32 v_at,
-                                 i32 v_stride, i32 tokens, i32 length, float *out, i32 out_at, i32 out_stride) {
+EXPORT void KERNEL(weighted_sums)(const float *w, i32 w_at, i32 w_stride, i32 rows, const float *v, i32 v_at,
+                                  i32 v_stride, i32 tokens, i32 length, float *out, i32 out_at, i32 out_stride) {
   weighted_sums(w + w_at, w_stride, rows, v + v_at, v_stride, tokens, length, out + out_at, out_stride);
-}
-
-WIDE(weighted_sums) {
-  INNER(weighted_sums)(a, i, j, k, b, l, m, n, o, c, p, q);
 }
 
 // ---- rows
 
-static float INNER(maximum)(const float *x, i32 at, i32 count) {
+EXPORT float KERNEL(maximum)(const float *x, i32 at, i32 count) {
   const float *from = x + at;
   float largest = -__builtin_inff();
   Floats most = all(largest);
@@ -169,10 +161,6 @@ static float INNER(maximum)(const float *x, i32 at, i32 count) {
     }
   }
   return largest;
-}
-
-NARROW(maximum) {
-  return INNER(maximum)(a, i, j);
 }
 
 // e^x as Exponential defines it; what is not a number stays so.
@@ -209,7 +197,7 @@ INLINE void store_some(float *at, Floats x, i32 count) {
   for (i32 i = 0; i < count; i++) at[i] = some[i];
 }
 
-static float INNER(exponentiate)(float *x, i32 at, i32 count, float shift) {
+EXPORT float KERNEL(exponentiate)(float *x, i32 at, i32 count, float shift) {
   float *to = x + at;
   Floats partial = all(0), shifts = all(shift);
   i32 i = 0;
@@ -236,12 +224,8 @@ static float INNER(exponentiate)(float *x, i32 at, i32 count, float shift) {
   return sum;
 }
 
-NARROW(exponentiate) {
-  return INNER(exponentiate)(a, i, j, x);
-}
-
-static void INNER(rms_norm)(const float *x, i32 at, const float *weight, float epsilon, float *out, i32 out_at,
-                            i32 count) {
+EXPORT void KERNEL(rms_norm)(const float *x, i32 at, const float *weight, float epsilon, float *out, i32 out_at,
+                             i32 count) {
   const float *from = x + at;
   float *to = out + out_at;
   float mean = dot(from, from, count) / (float)count + epsilon;
@@ -252,27 +236,17 @@ static void INNER(rms_norm)(const float *x, i32 at, const float *weight, float e
   for (; i < count; i++) to[i] = from[i] * inverse * weight[i];
 }
 
-NARROW(rms_norm) {
-  INNER(rms_norm)(a, i, b, x, c, j, k);
-  return 0;
-}
-
 INLINE Floats silu(Floats gate, Floats up) {
   Floats negated = subtract(all(-0.0f), gate);
   return multiply(divide(gate, add(exponential(negated), all(1))), up);
 }
 
-static void INNER(gated_silu)(float *gate, const float *up, i32 at, i32 count) {
+EXPORT void KERNEL(gated_silu)(float *gate, const float *up, i32 at, i32 count) {
   float *to = gate + at;
   const float *from = up + at;
   i32 i = 0;
   for (; i + LANES <= count; i += LANES) store(to + i, silu(load(to + i), load(from + i)));
   if (i < count) store_some(to + i, silu(load_some(to + i, count - i), load_some(from + i, count - i)), count - i);
-}
-
-NARROW(gated_silu) {
-  INNER(gated_silu)(a, b, i, j);
-  return 0;
 }
 
 // As Gelu defines it.
@@ -281,7 +255,7 @@ INLINE Floats gelu(Floats gate, Floats up) {
   return multiply(divide(gate, add(exponential(multiply(gate, curve)), all(1))), up);
 }
 
-static void INNER(gated_gelu)(float *gate, const float *up, i32 at, i32 count) {
+EXPORT void KERNEL(gated_gelu)(float *gate, const float *up, i32 at, i32 count) {
   float *to = gate + at;
   const float *from = up + at;
   i32 i = 0;
@@ -289,12 +263,7 @@ static void INNER(gated_gelu)(float *gate, const float *up, i32 at, i32 count) {
   if (i < count) store_some(to + i, gelu(load_some(to + i, count - i), load_some(from + i, count - i)), count - i);
 }
 
-NARROW(gated_gelu) {
-  INNER(gated_gelu)(a, b, i, j);
-  return 0;
-}
-
-static void INNER(add)(float *x, i32 at, const float *y, i32 y_at, i32 count) {
+EXPORT void KERNEL(add)(float *x, i32 at, const float *y, i32 y_at, i32 count) {
   float *to = x + at;
   const float *from = y + y_at;
   i32 i = 0;
@@ -302,33 +271,18 @@ static void INNER(add)(float *x, i32 at, const float *y, i32 y_at, i32 count) {
   for (; i < count; i++) to[i] += from[i];
 }
 
-NARROW(add) {
-  INNER(add)(a, i, b, j, k);
-  return 0;
-}
-
-static void INNER(multiply)(const float *x, i32 at, const float *y, i32 y_at, float *out, i32 out_at, i32 count) {
+EXPORT void KERNEL(multiply)(const float *x, i32 at, const float *y, i32 y_at, float *out, i32 out_at, i32 count) {
   i32 i = 0;
   for (; i + LANES <= count; i += LANES) store(out + out_at + i, multiply(load(x + at + i), load(y + y_at + i)));
   for (; i < count; i++) out[out_at + i] = x[at + i] * y[y_at + i];
 }
 
-NARROW(multiply) {
-  INNER(multiply)(a, i, b, j, c, k, l);
-  return 0;
-}
-
-static void INNER(scale)(float *x, i32 at, i32 count, float factor) {
+EXPORT void KERNEL(scale)(float *x, i32 at, i32 count, float factor) {
   float *to = x + at;
   Floats factors = all(factor);
   i32 i = 0;
   for (; i + LANES <= count; i += LANES) store(to + i, multiply(load(to + i), factors));
   for (; i < count; i++) to[i] *= factor;
-}
-
-NARROW(scale) {
-  INNER(scale)(a, i, j, x);
-  return 0;
 }
 
 // ---- rows of 16-bit floats: halves, or brain halves, which are the upper half of a float
@@ -349,18 +303,13 @@ INLINE void expand(const uint16_t *from, float *to, i64 count, const int brains)
   for (; i < count; i++) to[i] = load_one(from + i, brains);
 }
 
-static void INNER(expand)(const uint8_t *source, i64 offset, float *out, i32 out_at, i32 count, i32 brains) {
+EXPORT void KERNEL(expand)(const uint8_t *source, i64 offset, float *out, i32 out_at, i32 count, i32 brains) {
   const uint16_t *from = (const uint16_t *)(source + offset);
   if (brains) {
     expand(from, out + out_at, count, 1);
   } else {
     expand(from, out + out_at, count, 0);
   }
-}
-
-NARROW(expand) {
-  INNER(expand)(a, i, b, j, k, l);
-  return 0;
 }
 
 // ---- weights as a file has them: 0 halves, 1 brain halves, 2 floats
@@ -421,8 +370,8 @@ INLINE void dense_products(const float *a, i32 a_rows, const uint8_t *b, i32 b_r
 }
 
 // c[i][j] = a[i] . b[j]; a (a_rows, columns), b (b_rows, columns)
-static void INNER(dense_products)(const float *a, i32 a_rows, const uint8_t *b, i64 offset, i32 b_rows, i32 columns,
-                                  float *c, i32 c_at, i32 c_stride, i32 kind) {
+EXPORT void KERNEL(dense_products)(const float *a, i32 a_rows, const uint8_t *b, i64 offset, i32 b_rows, i32 columns,
+                                   float *c, i32 c_at, i32 c_stride, i32 kind) {
   switch (kind) {
     case 0: dense_products(a, a_rows, b + offset, b_rows, columns, c + c_at, c_stride, 0); break;
     case 1: dense_products(a, a_rows, b + offset, b_rows, columns, c + c_at, c_stride, 1); break;
@@ -430,14 +379,10 @@ static void INNER(dense_products)(const float *a, i32 a_rows, const uint8_t *b, 
   }
 }
 
-WIDE(dense_products) {
-  INNER(dense_products)(a, i, b, j, k, l, c, m, n, o);
-}
-
 // A part of a sum takes two neighbouring channels in turn, as PartialSums.pairedDot says. So even channels and odd
 // ones are taken apart: of rows of halves in registers, of queries once, here.
 // arranged: (rows, columns), where 2 LANES channels are LANES even ones and then the odd ones
-static void INNER(arrange_queries)(const float *rows, i32 count, i32 columns, float *arranged) {
+EXPORT void KERNEL(arrange_queries)(const float *rows, i32 count, i32 columns, float *arranged) {
   for (i64 row = 0; row < count; row++) {
     const float *from = rows + row * columns;
     float *to = arranged + row * columns;
@@ -447,11 +392,6 @@ static void INNER(arrange_queries)(const float *rows, i32 count, i32 columns, fl
       store(to + k + LANES, odds(low, high));
     }
   }
-}
-
-NARROW(arrange_queries) {
-  INNER(arrange_queries)(a, i, j, b);
-  return 0;
 }
 
 typedef struct {
@@ -516,8 +456,8 @@ INLINE void half_products(const Queries *q, i32 rows, const uint16_t *b, i32 b_r
 }
 
 // c[i][j] = query i . row j
-static void INNER(half_products)(const float *q_rows, const float *q_arranged, i32 rows, const uint8_t *b, i64 b_offset,
-                                 i32 b_rows, i32 columns, float *c, i32 c_at, i32 c_stride, i32 brains) {
+EXPORT void KERNEL(half_products)(const float *q_rows, const float *q_arranged, i32 rows, const uint8_t *b, i64 b_offset,
+                                  i32 b_rows, i32 columns, float *c, i32 c_at, i32 c_stride, i32 brains) {
   const uint16_t *from = (const uint16_t *)(b + b_offset);
   Queries queries = {q_rows, q_arranged, columns};
   if (brains) {
@@ -525,10 +465,6 @@ static void INNER(half_products)(const float *q_rows, const float *q_arranged, i
   } else {
     half_products(&queries, rows, from, b_rows, c + c_at, c_stride, 0);
   }
-}
-
-WIDE(half_products) {
-  INNER(half_products)(a, b, i, c, j, k, l, d, m, n, o);
 }
 
 // The sum of all tokens is made first and added as a whole.
@@ -585,18 +521,14 @@ INLINE void half_sums(const float *w, i64 w_stride, i32 rows, const uint16_t *v,
   }
 }
 
-static void INNER(half_sums)(const float *w, i32 w_at, i32 w_stride, i32 rows, const uint8_t *v, i64 v_offset,
-                             i32 tokens, i32 columns, float *out, i32 out_at, i32 out_stride, i32 brains) {
+EXPORT void KERNEL(half_sums)(const float *w, i32 w_at, i32 w_stride, i32 rows, const uint8_t *v, i64 v_offset,
+                              i32 tokens, i32 columns, float *out, i32 out_at, i32 out_stride, i32 brains) {
   const uint16_t *from = (const uint16_t *)(v + v_offset);
   if (brains) {
     half_sums(w + w_at, w_stride, rows, from, tokens, columns, out + out_at, out_stride, 1);
   } else {
     half_sums(w + w_at, w_stride, rows, from, tokens, columns, out + out_at, out_stride, 0);
   }
-}
-
-WIDE(half_sums) {
-  INNER(half_sums)(a, i, j, k, b, l, m, n, c, o, p, q);
 }
 
 #endif

@@ -19,19 +19,6 @@
 #define JOIN(a, b) JOIN2(a, b)
 #define KERNEL(name) JOIN(kv_##name, ISA)
 
-// Java makes a stub for every type of function that it calls, which takes some ten milliseconds of a start. So what most
-// starts call is entered through functions of two types. They take addresses in their order from a on, and numbers in
-// theirs from i on, as many as they need.
-#define INNER(name) JOIN(inner_##name, ISA)
-#define UNUSED __attribute__((unused))
-#define NARROW(name)                                                                                                   \
-  EXPORT float KERNEL(name)(UNUSED void *a, UNUSED void *b, UNUSED void *c, UNUSED i64 i, UNUSED i64 j, UNUSED i64 k, \
-                            UNUSED i64 l, UNUSED float x)
-#define WIDE(name)                                                                                                     \
-  EXPORT void KERNEL(name)(UNUSED void *a, UNUSED void *b, UNUSED void *c, UNUSED void *d, UNUSED void *e,            \
-                           UNUSED void *f, UNUSED void *g, UNUSED void *h, UNUSED i64 i, UNUSED i64 j, UNUSED i64 k,  \
-                           UNUSED i64 l, UNUSED i64 m, UNUSED i64 n, UNUSED i64 o, UNUSED i64 p, UNUSED i64 q)
-
 // Rows of a tile of coded weights.
 #define TILE 16
 

@@ -31,8 +31,8 @@ INLINE void short_sums_of_rows(const float *w, i64 w_stride, const int rows, con
   }
 }
 
-static void INNER(short_sums)(const float *weights, i32 at, i32 stride, i32 rows, const uint8_t *codes, i64 offset,
-                              i32 codes_stride, i32 entries, i32 lanes, float *out, i32 out_at, i32 out_stride) {
+EXPORT void KERNEL(short_sums)(const float *weights, i32 at, i32 stride, i32 rows, const uint8_t *codes, i64 offset,
+                               i32 codes_stride, i32 entries, i32 lanes, float *out, i32 out_at, i32 out_stride) {
   const int16_t *from = (const int16_t *)(codes + offset);
   const float *w = weights + at;
   float *to = out + out_at;
@@ -45,8 +45,4 @@ static void INNER(short_sums)(const float *weights, i32 at, i32 stride, i32 rows
     short_sums_of_rows(w + (i64)i * stride, stride, 1, from, codes_stride, entries, lanes, to + (i64)i * out_stride,
                        out_stride);
   }
-}
-
-WIDE(short_sums) {
-  INNER(short_sums)(a, i, j, k, b, l, m, n, o, c, p, q);
 }

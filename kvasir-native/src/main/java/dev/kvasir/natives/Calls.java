@@ -78,24 +78,12 @@ final class Calls {
     lanes = count;
   }
 
-  static MethodHandle floats(String name, MemoryLayout... arguments) {
-    return function(name, forFloats(), FunctionDescriptor.ofVoid(arguments));
-  }
-
   static MethodHandle code(String name, MemoryLayout... arguments) {
     return function(name, forCodes(), FunctionDescriptor.ofVoid(arguments));
   }
 
-  static WideCall wideCode(String name) {
-    return new WideCall(function(name, forCodes(), WideCall.TYPE));
-  }
-
-  static WideCall wide(String name) {
-    return new WideCall(function(name, forFloats(), WideCall.TYPE));
-  }
-
-  static NarrowCall narrow(String name) {
-    return new NarrowCall(function(name, forFloats(), NarrowCall.TYPE));
+  static MethodHandle floats(String name, MemoryLayout... arguments) {
+    return function(name, forFloats(), FunctionDescriptor.ofVoid(arguments));
   }
 
   /** A function that needs AMX; null where there is none. */

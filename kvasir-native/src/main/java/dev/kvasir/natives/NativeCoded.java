@@ -1,6 +1,7 @@
 package dev.kvasir.natives;
 
-import static dev.kvasir.natives.WideCall.NONE;
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
 
 import dev.kvasir.kernel.CodedKernels;
 import dev.kvasir.kernel.CodedLayout;
@@ -8,6 +9,7 @@ import dev.kvasir.kernel.CodedMatrix;
 import dev.kvasir.kernel.CodedRows;
 import dev.kvasir.kernel.TileRoom;
 import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
 
 /**
  * Products with coded weights by dot products of four bytes, and by AMX for every sixteen rows
@@ -23,9 +25,30 @@ final class NativeCoded implements CodedKernels {
    */
   private static final long MOST_BYTES = 512 << 10;
 
-  private static final WideCall CODE_ROWS = Calls.wideCode("code_rows");
+  private static final MethodHandle CODE_ROWS =
+      Calls.code(
+          "code_rows", ADDRESS, ADDRESS, ADDRESS, ADDRESS, ADDRESS, JAVA_INT, JAVA_INT, JAVA_INT);
 
-  private static final WideCall PRODUCTS = Calls.wideCode("coded_products");
+  private static final MethodHandle PRODUCTS =
+      Calls.code(
+          "coded_products",
+          ADDRESS,
+          ADDRESS,
+          ADDRESS,
+          JAVA_INT,
+          JAVA_INT,
+          JAVA_INT,
+          JAVA_INT,
+          JAVA_INT,
+          JAVA_INT,
+          JAVA_INT,
+          ADDRESS,
+          ADDRESS,
+          ADDRESS,
+          ADDRESS,
+          JAVA_INT,
+          JAVA_INT,
+          ADDRESS);
 
   private final CodedKernels scalar;
 
@@ -47,24 +70,19 @@ final class NativeCoded implements CodedKernels {
   public void prepare(CodedRows rows, float[] x, int first, int end) {
     Bounds.check(x.length, rows.columns() * end);
     CodedRows.Views views = rows.views();
-    CODE_ROWS.with(
-        MemorySegment.ofArray(x),
-        views.codes(),
-        views.scales(),
-        views.codeSums(),
-        views.sums(),
-        NONE,
-        NONE,
-        NONE,
-        rows.columns(),
-        first,
-        end,
-        0,
-        0,
-        0,
-        0,
-        0,
-        0);
+    try {
+      CODE_ROWS.invokeExact(
+          MemorySegment.ofArray(x),
+          views.codes(),
+          views.scales(),
+          views.codeSums(),
+          views.sums(),
+          rows.columns(),
+          first,
+          end);
+    } catch (Throwable e) {
+      throw Calls.unexpected(e);
+    }
   }
 
   @Override
@@ -125,24 +143,28 @@ final class NativeCoded implements CodedKernels {
     CodedRows.Views views = rows.views();
     boolean hasMinimums = matrix.hasMinimums();
     MemorySegment minimums = hasMinimums ? matrix.minimums() : MemorySegment.NULL;
-    PRODUCTS.with(
-        matrix.codes(),
-        matrix.scales(),
-        minimums,
-        views.codes(),
-        views.scales(),
-        views.codeSums(),
-        views.sums(),
-        MemorySegment.ofArray(out),
-        hasMinimums ? 1 : 0,
-        matrix.codeBits(),
-        matrix.groupLength(),
-        matrix.columns(),
-        matrix.rows(),
-        tile,
-        end,
-        row,
-        count);
+    try {
+      PRODUCTS.invokeExact(
+          matrix.codes(),
+          matrix.scales(),
+          minimums,
+          hasMinimums ? 1 : 0,
+          matrix.codeBits(),
+          matrix.groupLength(),
+          matrix.columns(),
+          matrix.rows(),
+          tile,
+          end,
+          views.codes(),
+          views.scales(),
+          views.codeSums(),
+          views.sums(),
+          row,
+          count,
+          MemorySegment.ofArray(out));
+    } catch (Throwable e) {
+      throw Calls.unexpected(e);
+    }
   }
 
   @Override

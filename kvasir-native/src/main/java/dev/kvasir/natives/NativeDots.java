@@ -1,22 +1,92 @@
 package dev.kvasir.natives;
 
-import static dev.kvasir.natives.WideCall.NONE;
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import dev.kvasir.kernel.CodeWeights;
 import dev.kvasir.kernel.DotKernels;
 import dev.kvasir.page.WordLayout;
 import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
 
 /** Sums over packed codes. A page has 128 tokens, so that calls are short by themselves. */
 final class NativeDots implements DotKernels {
-  private static final WideCall WEIGH = Calls.wide("weigh");
-  private static final WideCall ADD_DOTS = Calls.wideCode("add_dots");
+  private static final MethodHandle WEIGH =
+      Calls.floats(
+          "weigh",
+          ADDRESS,
+          JAVA_INT,
+          JAVA_INT,
+          JAVA_INT,
+          JAVA_INT,
+          ADDRESS,
+          JAVA_LONG,
+          JAVA_LONG,
+          JAVA_FLOAT,
+          JAVA_INT,
+          JAVA_INT,
+          ADDRESS,
+          ADDRESS,
+          ADDRESS,
+          ADDRESS,
+          ADDRESS);
+  private static final MethodHandle ADD_DOTS =
+      Calls.code(
+          "add_dots",
+          ADDRESS,
+          JAVA_LONG,
+          JAVA_INT,
+          JAVA_INT,
+          JAVA_INT,
+          JAVA_INT,
+          ADDRESS,
+          JAVA_INT,
+          JAVA_INT,
+          ADDRESS,
+          ADDRESS,
+          ADDRESS,
+          JAVA_INT,
+          JAVA_INT);
 
   /** For many heads; null where {@link #ADD_DOTS} serves all. */
-  private static final WideCall MANY_DOTS =
-      Calls.forCodes() == Instructions.DOTPROD ? Calls.wideCode("many_dots") : null;
+  private static final MethodHandle MANY_DOTS =
+      Calls.forCodes() != Instructions.DOTPROD
+          ? null
+          : Calls.code(
+              "many_dots",
+              ADDRESS,
+              JAVA_LONG,
+              JAVA_INT,
+              JAVA_INT,
+              JAVA_INT,
+              JAVA_INT,
+              ADDRESS,
+              JAVA_INT,
+              JAVA_INT,
+              ADDRESS,
+              ADDRESS,
+              ADDRESS,
+              JAVA_INT,
+              JAVA_INT,
+              ADDRESS);
 
-  private static final WideCall SHORT_SUMS = Calls.wide("short_sums");
+  private static final MethodHandle SHORT_SUMS =
+      Calls.floats(
+          "short_sums",
+          ADDRESS,
+          JAVA_INT,
+          JAVA_INT,
+          JAVA_INT,
+          ADDRESS,
+          JAVA_LONG,
+          JAVA_INT,
+          JAVA_INT,
+          JAVA_INT,
+          ADDRESS,
+          JAVA_INT,
+          JAVA_INT);
 
   /** Heads from which on a tile's codes are unpacked once for all. */
   private static final int MANY = 8;
@@ -63,24 +133,27 @@ final class NativeDots implements DotKernels {
       boolean scaled,
       CodeWeights weights) {
     CodeWeights.Views views = weights.views();
-    WEIGH.with(
-        MemorySegment.ofArray(x),
-        bytes,
-        views.scales(),
-        views.products(),
-        views.digits(),
-        views.surveys(),
-        views.totals(),
-        NONE,
-        at,
-        stride,
-        weights.heads(),
-        weights.entries(),
-        scalesAt,
-        zerosAt,
-        scaled ? 1 : 0,
-        weights.exact() ? 1 : 0,
-        Float.floatToRawIntBits(unit));
+    try {
+      WEIGH.invokeExact(
+          MemorySegment.ofArray(x),
+          at,
+          stride,
+          weights.heads(),
+          weights.entries(),
+          bytes,
+          scalesAt,
+          zerosAt,
+          unit,
+          scaled ? 1 : 0,
+          weights.exact() ? 1 : 0,
+          views.scales(),
+          views.products(),
+          views.digits(),
+          views.surveys(),
+          views.totals());
+    } catch (Throwable e) {
+      throw Calls.unexpected(e);
+    }
     float[] surveys = weights.surveys(); // (heads, largest weight, sum of weights, offset)
     for (int head = 0; head < weights.heads(); head++) {
       int survey = CodeWeights.SURVEYS * head;
@@ -115,24 +188,25 @@ final class NativeDots implements DotKernels {
       addManyDots(layout, codes, offset, firstTile, endTile, weights, out, outAt, outStride);
       return;
     }
-    ADD_DOTS.with(
-        codes,
-        views.digits(),
-        views.units(),
-        views.constants(),
-        MemorySegment.ofArray(out),
-        NONE,
-        NONE,
-        NONE,
-        offset,
-        layout.quads(),
-        layout.bits(),
-        firstTile,
-        endTile,
-        weights.heads(),
-        weights.exact() ? 1 : 0,
-        outAt,
-        outStride);
+    try {
+      ADD_DOTS.invokeExact(
+          codes,
+          offset,
+          layout.quads(),
+          layout.bits(),
+          firstTile,
+          endTile,
+          views.digits(),
+          weights.heads(),
+          weights.exact() ? 1 : 0,
+          views.units(),
+          views.constants(),
+          MemorySegment.ofArray(out),
+          outAt,
+          outStride);
+    } catch (Throwable e) {
+      throw Calls.unexpected(e);
+    }
   }
 
   private static boolean takesMany(WordLayout layout, CodeWeights weights) {
@@ -153,24 +227,26 @@ final class NativeDots implements DotKernels {
       int outAt,
       int outStride) {
     CodeWeights.Views views = weights.views();
-    MANY_DOTS.with(
-        codes,
-        views.digits(),
-        views.units(),
-        views.constants(),
-        MemorySegment.ofArray(out),
-        CallRoom.ofThisThread(),
-        NONE,
-        NONE,
-        offset,
-        layout.quads(),
-        layout.bits(),
-        firstTile,
-        endTile,
-        weights.heads(),
-        weights.exact() ? 1 : 0,
-        outAt,
-        outStride);
+    try {
+      MANY_DOTS.invokeExact(
+          codes,
+          offset,
+          layout.quads(),
+          layout.bits(),
+          firstTile,
+          endTile,
+          views.digits(),
+          weights.heads(),
+          weights.exact() ? 1 : 0,
+          views.units(),
+          views.constants(),
+          MemorySegment.ofArray(out),
+          outAt,
+          outStride,
+          CallRoom.ofThisThread());
+    } catch (Throwable e) {
+      throw Calls.unexpected(e);
+    }
   }
 
   @Override
@@ -191,23 +267,22 @@ final class NativeDots implements DotKernels {
     Bounds.check(codes.byteSize(), offset, entries == 0 ? 0 : 2 * last);
     Bounds.check(weights.length, weightsAt, rows, weightsStride, entries);
     Bounds.check(out.length, outAt, rows, outStride, lanes);
-    SHORT_SUMS.with(
-        MemorySegment.ofArray(weights),
-        codes,
-        MemorySegment.ofArray(out),
-        NONE,
-        NONE,
-        NONE,
-        NONE,
-        NONE,
-        weightsAt,
-        weightsStride,
-        rows,
-        offset,
-        codesStride,
-        entries,
-        lanes,
-        outAt,
-        outStride);
+    try {
+      SHORT_SUMS.invokeExact(
+          MemorySegment.ofArray(weights),
+          weightsAt,
+          weightsStride,
+          rows,
+          codes,
+          offset,
+          codesStride,
+          entries,
+          lanes,
+          MemorySegment.ofArray(out),
+          outAt,
+          outStride);
+    } catch (Throwable e) {
+      throw Calls.unexpected(e);
+    }
   }
 }

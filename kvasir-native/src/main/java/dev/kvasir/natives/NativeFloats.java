@@ -1,17 +1,25 @@
 package dev.kvasir.natives;
 
-import static dev.kvasir.natives.WideCall.NONE;
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
 
 import dev.kvasir.kernel.FloatKernels;
 import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
 
 /** Products and sums of floats; a call takes as many rows as stay within its time. */
 final class NativeFloats implements FloatKernels {
   /** Multiplications, some 40 microseconds of them. */
   private static final Work PRODUCTS_OF_A_CALL = new Work(1 << 19);
 
-  private static final WideCall PRODUCTS = Calls.wide("products");
-  private static final WideCall WEIGHTED_SUMS = Calls.wide("weighted_sums");
+  private static final MethodHandle PRODUCTS = rowsAndRows("products");
+  private static final MethodHandle WEIGHTED_SUMS = rowsAndRows("weighted_sums");
+
+  private static MethodHandle rowsAndRows(String name) {
+    return Calls.floats(
+        name, ADDRESS, JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT, JAVA_INT, JAVA_INT,
+        JAVA_INT, ADDRESS, JAVA_INT, JAVA_INT);
+  }
 
   @Override
   public void products(
@@ -33,24 +41,23 @@ final class NativeFloats implements FloatKernels {
     int together = PRODUCTS_OF_A_CALL.together(aRows, (long) bRows * depth);
     for (int row = 0; row < aRows; row += together) {
       int count = Math.min(together, aRows - row);
-      PRODUCTS.with(
-          MemorySegment.ofArray(a),
-          MemorySegment.ofArray(b),
-          MemorySegment.ofArray(c),
-          NONE,
-          NONE,
-          NONE,
-          NONE,
-          NONE,
-          aAt + row * aStride,
-          aStride,
-          count,
-          bAt,
-          bStride,
-          bRows,
-          depth,
-          cAt + row * cStride,
-          cStride);
+      try {
+        PRODUCTS.invokeExact(
+            MemorySegment.ofArray(a),
+            aAt + row * aStride,
+            aStride,
+            count,
+            MemorySegment.ofArray(b),
+            bAt,
+            bStride,
+            bRows,
+            depth,
+            MemorySegment.ofArray(c),
+            cAt + row * cStride,
+            cStride);
+      } catch (Throwable e) {
+        throw Calls.unexpected(e);
+      }
     }
   }
 
@@ -74,24 +81,23 @@ final class NativeFloats implements FloatKernels {
     int together = PRODUCTS_OF_A_CALL.together(rows, (long) tokens * length);
     for (int row = 0; row < rows; row += together) {
       int count = Math.min(together, rows - row);
-      WEIGHTED_SUMS.with(
-          MemorySegment.ofArray(weights),
-          MemorySegment.ofArray(v),
-          MemorySegment.ofArray(out),
-          NONE,
-          NONE,
-          NONE,
-          NONE,
-          NONE,
-          weightsAt + row * weightsStride,
-          weightsStride,
-          count,
-          vAt,
-          vStride,
-          tokens,
-          length,
-          outAt + row * outStride,
-          outStride);
+      try {
+        WEIGHTED_SUMS.invokeExact(
+            MemorySegment.ofArray(weights),
+            weightsAt + row * weightsStride,
+            weightsStride,
+            count,
+            MemorySegment.ofArray(v),
+            vAt,
+            vStride,
+            tokens,
+            length,
+            MemorySegment.ofArray(out),
+            outAt + row * outStride,
+            outStride);
+      } catch (Throwable e) {
+        throw Calls.unexpected(e);
+      }
     }
   }
 }

@@ -1,6 +1,8 @@
 package dev.kvasir.natives;
 
-import static dev.kvasir.natives.WideCall.NONE;
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import dev.kvasir.kernel.DenseMatrix;
 import dev.kvasir.kernel.DenseMatrix.Precision;
@@ -9,17 +11,89 @@ import dev.kvasir.kernel.HalfKernels;
 import dev.kvasir.kernel.HalfQueries;
 import dev.kvasir.kernel.TileRoom;
 import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
 
 /** Rows of 16-bit floats. */
 final class NativeHalves implements HalfKernels {
-  private static final NarrowCall EXPAND = Calls.narrow("expand");
-  private static final NarrowCall ARRANGE = Calls.narrow("arrange_queries");
-  private static final WideCall PRODUCTS = Calls.wide("half_products");
-  private static final WideCall SUMS = Calls.wide("half_sums");
-  private static final WideCall MANY_PRODUCTS = Calls.wide("many_products");
-  private static final WideCall MANY_SUMS = Calls.wide("many_sums");
+  private static final MethodHandle EXPAND =
+      Calls.floats("expand", ADDRESS, JAVA_LONG, ADDRESS, JAVA_INT, JAVA_INT, JAVA_INT);
+  private static final MethodHandle ARRANGE =
+      Calls.floats("arrange_queries", ADDRESS, JAVA_INT, JAVA_INT, ADDRESS);
+  private static final MethodHandle PRODUCTS =
+      Calls.floats(
+          "half_products",
+          ADDRESS,
+          ADDRESS,
+          JAVA_INT,
+          ADDRESS,
+          JAVA_LONG,
+          JAVA_INT,
+          JAVA_INT,
+          ADDRESS,
+          JAVA_INT,
+          JAVA_INT,
+          JAVA_INT);
+  private static final MethodHandle SUMS =
+      Calls.floats(
+          "half_sums",
+          ADDRESS,
+          JAVA_INT,
+          JAVA_INT,
+          JAVA_INT,
+          ADDRESS,
+          JAVA_LONG,
+          JAVA_INT,
+          JAVA_INT,
+          ADDRESS,
+          JAVA_INT,
+          JAVA_INT,
+          JAVA_INT);
+  private static final MethodHandle MANY_PRODUCTS =
+      Calls.floats(
+          "many_products",
+          ADDRESS,
+          ADDRESS,
+          JAVA_INT,
+          JAVA_INT,
+          ADDRESS,
+          JAVA_LONG,
+          JAVA_INT,
+          JAVA_INT,
+          ADDRESS,
+          JAVA_INT,
+          JAVA_INT,
+          JAVA_INT,
+          ADDRESS);
+  private static final MethodHandle MANY_SUMS =
+      Calls.floats(
+          "many_sums",
+          ADDRESS,
+          JAVA_INT,
+          JAVA_INT,
+          JAVA_INT,
+          ADDRESS,
+          JAVA_LONG,
+          JAVA_INT,
+          JAVA_INT,
+          ADDRESS,
+          JAVA_INT,
+          JAVA_INT,
+          JAVA_INT,
+          ADDRESS);
 
-  private static final WideCall DENSE_PRODUCTS = Calls.wide("dense_products");
+  private static final MethodHandle DENSE_PRODUCTS =
+      Calls.floats(
+          "dense_products",
+          ADDRESS,
+          JAVA_INT,
+          ADDRESS,
+          JAVA_LONG,
+          JAVA_INT,
+          JAVA_INT,
+          ADDRESS,
+          JAVA_INT,
+          JAVA_INT,
+          JAVA_INT);
 
   /** Multiplications, some 40 microseconds of them. */
   private static final Work PRODUCTS_OF_A_CALL = new Work(1 << 19);
@@ -64,7 +138,11 @@ final class NativeHalves implements HalfKernels {
       MemorySegment source, long offset, float[] out, int outAt, int count, int brains) {
     Bounds.check(source.byteSize(), offset, 2L * count);
     Bounds.check(out.length, outAt, count);
-    EXPAND.with(source, MemorySegment.ofArray(out), NONE, offset, outAt, count, brains, 0);
+    try {
+      EXPAND.invokeExact(source, offset, MemorySegment.ofArray(out), outAt, count, brains);
+    } catch (Throwable e) {
+      throw Calls.unexpected(e);
+    }
   }
 
   @Override
@@ -93,24 +171,21 @@ final class NativeHalves implements HalfKernels {
     for (int row = 0; row < bRows; row += together) {
       int some = Math.min(together, bRows - row);
       long offset = b.offset(firstRow + row);
-      DENSE_PRODUCTS.with(
-          MemorySegment.ofArray(a),
-          b.data(),
-          MemorySegment.ofArray(c),
-          NONE,
-          NONE,
-          NONE,
-          NONE,
-          NONE,
-          aRows,
-          offset,
-          some,
-          columns,
-          cAt + row,
-          cStride,
-          kind(b.precision()),
-          0,
-          0);
+      try {
+        DENSE_PRODUCTS.invokeExact(
+            MemorySegment.ofArray(a),
+            aRows,
+            b.data(),
+            offset,
+            some,
+            columns,
+            MemorySegment.ofArray(c),
+            cAt + row,
+            cStride,
+            kind(b.precision()));
+      } catch (Throwable e) {
+        throw Calls.unexpected(e);
+      }
     }
   }
 
@@ -127,7 +202,11 @@ final class NativeHalves implements HalfKernels {
   public void prepare(
       HalfQueries queries, float[] a, int at, int rows, int columns, Precision precision) {
     scalar.prepare(queries, a, at, rows, columns, precision);
-    ARRANGE.with(queries.rowsView(), queries.arrangedView(), NONE, rows, columns, 0, 0, 0);
+    try {
+      ARRANGE.invokeExact(queries.rowsView(), rows, columns, queries.arrangedView());
+    } catch (Throwable e) {
+      throw Calls.unexpected(e);
+    }
   }
 
   @Override
@@ -147,24 +226,22 @@ final class NativeHalves implements HalfKernels {
       manyProducts(queries, b, offset, bRows, c, cAt, cStride);
       return;
     }
-    PRODUCTS.with(
-        queries.rowsView(),
-        queries.arrangedView(),
-        b.data(),
-        MemorySegment.ofArray(c),
-        NONE,
-        NONE,
-        NONE,
-        NONE,
-        queries.count(),
-        offset,
-        bRows,
-        b.columns(),
-        cAt,
-        cStride,
-        isBrain(b),
-        0,
-        0);
+    try {
+      PRODUCTS.invokeExact(
+          queries.rowsView(),
+          queries.arrangedView(),
+          queries.count(),
+          b.data(),
+          offset,
+          bRows,
+          b.columns(),
+          MemorySegment.ofArray(c),
+          cAt,
+          cStride,
+          isBrain(b));
+    } catch (Throwable e) {
+      throw Calls.unexpected(e);
+    }
   }
 
   private static void manyProducts(
@@ -172,24 +249,24 @@ final class NativeHalves implements HalfKernels {
     int count = queries.count();
     int together = queriesOfACall(count, (long) bRows * b.columns());
     for (int row = 0; row < count; row += together) {
-      MANY_PRODUCTS.with(
-          queries.rowsView(),
-          queries.arrangedView(),
-          b.data(),
-          MemorySegment.ofArray(c),
-          CallRoom.ofThisThread(),
-          NONE,
-          NONE,
-          NONE,
-          row,
-          Math.min(together, count - row),
-          offset,
-          bRows,
-          b.columns(),
-          cAt + row * cStride,
-          cStride,
-          isBrain(b),
-          0);
+      try {
+        MANY_PRODUCTS.invokeExact(
+            queries.rowsView(),
+            queries.arrangedView(),
+            row,
+            Math.min(together, count - row),
+            b.data(),
+            offset,
+            bRows,
+            b.columns(),
+            MemorySegment.ofArray(c),
+            cAt + row * cStride,
+            cStride,
+            isBrain(b),
+            CallRoom.ofThisThread());
+      } catch (Throwable e) {
+        throw Calls.unexpected(e);
+      }
     }
   }
 
@@ -223,24 +300,23 @@ final class NativeHalves implements HalfKernels {
       manySums(weights, weightsAt, weightsStride, rows, v, offset, tokens, out, outAt, outStride);
       return;
     }
-    SUMS.with(
-        MemorySegment.ofArray(weights),
-        v.data(),
-        MemorySegment.ofArray(out),
-        NONE,
-        NONE,
-        NONE,
-        NONE,
-        NONE,
-        weightsAt,
-        weightsStride,
-        rows,
-        offset,
-        tokens,
-        v.columns(),
-        outAt,
-        outStride,
-        isBrain(v));
+    try {
+      SUMS.invokeExact(
+          MemorySegment.ofArray(weights),
+          weightsAt,
+          weightsStride,
+          rows,
+          v.data(),
+          offset,
+          tokens,
+          v.columns(),
+          MemorySegment.ofArray(out),
+          outAt,
+          outStride,
+          isBrain(v));
+    } catch (Throwable e) {
+      throw Calls.unexpected(e);
+    }
   }
 
   private static void manySums(
@@ -256,24 +332,24 @@ final class NativeHalves implements HalfKernels {
       int outStride) {
     int together = queriesOfACall(rows, (long) tokens * v.columns());
     for (int row = 0; row < rows; row += together) {
-      MANY_SUMS.with(
-          MemorySegment.ofArray(weights),
-          v.data(),
-          MemorySegment.ofArray(out),
-          CallRoom.ofThisThread(),
-          NONE,
-          NONE,
-          NONE,
-          NONE,
-          weightsAt + row * weightsStride,
-          weightsStride,
-          Math.min(together, rows - row),
-          offset,
-          tokens,
-          v.columns(),
-          outAt + row * outStride,
-          outStride,
-          isBrain(v));
+      try {
+        MANY_SUMS.invokeExact(
+            MemorySegment.ofArray(weights),
+            weightsAt + row * weightsStride,
+            weightsStride,
+            Math.min(together, rows - row),
+            v.data(),
+            offset,
+            tokens,
+            v.columns(),
+            MemorySegment.ofArray(out),
+            outAt + row * outStride,
+            outStride,
+            isBrain(v),
+            CallRoom.ofThisThread());
+      } catch (Throwable e) {
+        throw Calls.unexpected(e);
+      }
     }
   }
 }

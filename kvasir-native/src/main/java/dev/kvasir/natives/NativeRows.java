@@ -1,31 +1,57 @@
 package dev.kvasir.natives;
 
-import static dev.kvasir.natives.NarrowCall.NONE;
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
 
 import dev.kvasir.kernel.RowKernels;
+import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
 
 /** What is done to rows. */
 final class NativeRows implements RowKernels {
-  private static final NarrowCall MAXIMUM = Calls.narrow("maximum");
-  private static final NarrowCall EXPONENTIATE = Calls.narrow("exponentiate");
-  private static final NarrowCall RMS_NORM = Calls.narrow("rms_norm");
-  private static final NarrowCall GATED_SILU = Calls.narrow("gated_silu");
-  private static final NarrowCall GATED_GELU = Calls.narrow("gated_gelu");
-  private static final NarrowCall ADD = Calls.narrow("add");
-  private static final NarrowCall MULTIPLY = Calls.narrow("multiply");
-  private static final NarrowCall SCALE = Calls.narrow("scale");
+  private static final MethodHandle MAXIMUM =
+      Calls.function(
+          "maximum",
+          Calls.forFloats(),
+          FunctionDescriptor.of(JAVA_FLOAT, ADDRESS, JAVA_INT, JAVA_INT));
+  private static final MethodHandle EXPONENTIATE =
+      Calls.function(
+          "exponentiate",
+          Calls.forFloats(),
+          FunctionDescriptor.of(JAVA_FLOAT, ADDRESS, JAVA_INT, JAVA_INT, JAVA_FLOAT));
+  private static final MethodHandle RMS_NORM =
+      Calls.floats("rms_norm", ADDRESS, JAVA_INT, ADDRESS, JAVA_FLOAT, ADDRESS, JAVA_INT, JAVA_INT);
+  private static final MethodHandle GATED_SILU =
+      Calls.floats("gated_silu", ADDRESS, ADDRESS, JAVA_INT, JAVA_INT);
+  private static final MethodHandle GATED_GELU =
+      Calls.floats("gated_gelu", ADDRESS, ADDRESS, JAVA_INT, JAVA_INT);
+  private static final MethodHandle ADD =
+      Calls.floats("add", ADDRESS, JAVA_INT, ADDRESS, JAVA_INT, JAVA_INT);
+  private static final MethodHandle MULTIPLY =
+      Calls.floats("multiply", ADDRESS, JAVA_INT, ADDRESS, JAVA_INT, ADDRESS, JAVA_INT, JAVA_INT);
+  private static final MethodHandle SCALE =
+      Calls.floats("scale", ADDRESS, JAVA_INT, JAVA_INT, JAVA_FLOAT);
 
   @Override
   public float maximum(float[] x, int at, int count) {
     Bounds.check(x.length, at, count);
-    return MAXIMUM.with(MemorySegment.ofArray(x), NONE, NONE, at, count, 0, 0, 0);
+    try {
+      return (float) MAXIMUM.invokeExact(MemorySegment.ofArray(x), at, count);
+    } catch (Throwable e) {
+      throw Calls.unexpected(e);
+    }
   }
 
   @Override
   public float exponentiate(float[] x, int at, int count, float shift) {
     Bounds.check(x.length, at, count);
-    return EXPONENTIATE.with(MemorySegment.ofArray(x), NONE, NONE, at, count, 0, 0, shift);
+    try {
+      return (float) EXPONENTIATE.invokeExact(MemorySegment.ofArray(x), at, count, shift);
+    } catch (Throwable e) {
+      throw Calls.unexpected(e);
+    }
   }
 
   @Override
@@ -34,38 +60,51 @@ final class NativeRows implements RowKernels {
     Bounds.check(x.length, at, count);
     Bounds.check(weight.length, 0, count);
     Bounds.check(out.length, outAt, count);
-    RMS_NORM.with(
-        MemorySegment.ofArray(x),
-        MemorySegment.ofArray(weight),
-        MemorySegment.ofArray(out),
-        at,
-        outAt,
-        count,
-        0,
-        epsilon);
+    try {
+      RMS_NORM.invokeExact(
+          MemorySegment.ofArray(x),
+          at,
+          MemorySegment.ofArray(weight),
+          epsilon,
+          MemorySegment.ofArray(out),
+          outAt,
+          count);
+    } catch (Throwable e) {
+      throw Calls.unexpected(e);
+    }
   }
 
   @Override
   public void gatedSilu(float[] gate, float[] up, int at, int count) {
     Bounds.check(gate.length, at, count);
     Bounds.check(up.length, at, count);
-    GATED_SILU.with(
-        MemorySegment.ofArray(gate), MemorySegment.ofArray(up), NONE, at, count, 0, 0, 0);
+    try {
+      GATED_SILU.invokeExact(MemorySegment.ofArray(gate), MemorySegment.ofArray(up), at, count);
+    } catch (Throwable e) {
+      throw Calls.unexpected(e);
+    }
   }
 
   @Override
   public void gatedGelu(float[] gate, float[] up, int at, int count) {
     Bounds.check(gate.length, at, count);
     Bounds.check(up.length, at, count);
-    GATED_GELU.with(
-        MemorySegment.ofArray(gate), MemorySegment.ofArray(up), NONE, at, count, 0, 0, 0);
+    try {
+      GATED_GELU.invokeExact(MemorySegment.ofArray(gate), MemorySegment.ofArray(up), at, count);
+    } catch (Throwable e) {
+      throw Calls.unexpected(e);
+    }
   }
 
   @Override
   public void add(float[] x, int at, float[] y, int yAt, int count) {
     Bounds.check(x.length, at, count);
     Bounds.check(y.length, yAt, count);
-    ADD.with(MemorySegment.ofArray(x), MemorySegment.ofArray(y), NONE, at, yAt, count, 0, 0);
+    try {
+      ADD.invokeExact(MemorySegment.ofArray(x), at, MemorySegment.ofArray(y), yAt, count);
+    } catch (Throwable e) {
+      throw Calls.unexpected(e);
+    }
   }
 
   @Override
@@ -73,20 +112,27 @@ final class NativeRows implements RowKernels {
     Bounds.check(x.length, at, count);
     Bounds.check(y.length, yAt, count);
     Bounds.check(out.length, outAt, count);
-    MULTIPLY.with(
-        MemorySegment.ofArray(x),
-        MemorySegment.ofArray(y),
-        MemorySegment.ofArray(out),
-        at,
-        yAt,
-        outAt,
-        count,
-        0);
+    try {
+      MULTIPLY.invokeExact(
+          MemorySegment.ofArray(x),
+          at,
+          MemorySegment.ofArray(y),
+          yAt,
+          MemorySegment.ofArray(out),
+          outAt,
+          count);
+    } catch (Throwable e) {
+      throw Calls.unexpected(e);
+    }
   }
 
   @Override
   public void scale(float[] x, int at, int count, float factor) {
     Bounds.check(x.length, at, count);
-    SCALE.with(MemorySegment.ofArray(x), NONE, NONE, at, count, 0, 0, factor);
+    try {
+      SCALE.invokeExact(MemorySegment.ofArray(x), at, count, factor);
+    } catch (Throwable e) {
+      throw Calls.unexpected(e);
+    }
   }
 }
