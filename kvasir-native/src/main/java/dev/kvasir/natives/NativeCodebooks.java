@@ -6,7 +6,6 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import dev.kvasir.kernel.CodebookKernels;
 import dev.kvasir.kernel.FixedRows;
-import dev.kvasir.kernel.FloatKernels;
 import dev.kvasir.page.PageSize;
 import dev.kvasir.page.StageCodes;
 import java.lang.foreign.MemorySegment;
@@ -41,26 +40,6 @@ final class NativeCodebooks implements CodebookKernels {
           ADDRESS,
           ADDRESS,
           JAVA_INT);
-  private static final MethodHandle TURNED_SCORES =
-      Calls.floats(
-          "turned_scores",
-          ADDRESS,
-          ADDRESS,
-          JAVA_INT,
-          JAVA_INT,
-          JAVA_INT,
-          JAVA_INT,
-          ADDRESS,
-          ADDRESS,
-          ADDRESS,
-          ADDRESS,
-          ADDRESS,
-          ADDRESS,
-          JAVA_INT,
-          ADDRESS,
-          ADDRESS);
-  private static final MethodHandle WEIGH_TOKENS =
-      Calls.floats("weigh_tokens", ADDRESS, JAVA_INT, ADDRESS, ADDRESS, JAVA_INT, ADDRESS, ADDRESS);
   private static final MethodHandle PICKED_SUMS =
       Calls.floats(
           "picked_sums",
@@ -137,90 +116,6 @@ final class NativeCodebooks implements CodebookKernels {
       } catch (Throwable e) {
         throw Calls.unexpected(e);
       }
-    }
-  }
-
-  @Override
-  public void turnedScores(
-      FloatKernels floats,
-      FixedRows rows,
-      byte[] indices,
-      float[] scales,
-      float[] cosines,
-      float[] sines,
-      float[] queries,
-      int count,
-      short[] sums,
-      float[] keys,
-      float[] scores) {
-    int tokens = PageSize.TOKENS;
-    int pairs = rows.pairs();
-    int width = rows.width();
-    Bounds.checkMultiple("pairs", pairs, 16);
-    checkIndices(indices, rows.sets(), tokens);
-    Bounds.check(rows.rows().length, 0, rows.sets() * FixedRows.ROWS, width, width);
-    Bounds.check(rows.units().length, 0, pairs);
-    Bounds.check(rows.mean().length, 0, width);
-    Bounds.check(scales.length, 0, tokens);
-    Bounds.check(cosines.length, 0, tokens * pairs);
-    Bounds.check(sines.length, 0, tokens * pairs);
-    Bounds.check(queries.length, 0, count, width, width);
-    Bounds.check(keys.length, 0, CodebookKernels.scoringRoom(width));
-    Bounds.check(scores.length, 0, count, tokens, tokens);
-    // A product takes as long as a few bytes of rows.
-    int together = ROW_BYTES.together(tokens, (rows.sets() + 4L * count) * width);
-    for (int token = 0; token < tokens; token += together) {
-      int end = Math.min(tokens, token + together);
-      try {
-        TURNED_SCORES.invokeExact(
-            MemorySegment.ofArray(rows.rows()),
-            MemorySegment.ofArray(indices),
-            rows.sets(),
-            pairs,
-            token,
-            end,
-            MemorySegment.ofArray(rows.units()),
-            MemorySegment.ofArray(rows.mean()),
-            MemorySegment.ofArray(scales),
-            MemorySegment.ofArray(cosines),
-            MemorySegment.ofArray(sines),
-            MemorySegment.ofArray(queries),
-            count,
-            MemorySegment.ofArray(keys),
-            MemorySegment.ofArray(scores));
-      } catch (Throwable e) {
-        throw Calls.unexpected(e);
-      }
-    }
-  }
-
-  @Override
-  public void weighTokens(
-      float[] probabilities,
-      int rows,
-      float[] back,
-      float[] scales,
-      int lanes,
-      float[] totals,
-      float[] weights) {
-    int tokens = PageSize.TOKENS;
-    Bounds.check(probabilities.length, 0, rows, tokens, tokens);
-    Bounds.check(back.length, 0, rows);
-    Bounds.check(scales.length, 0, tokens);
-    Bounds.check(totals.length, 0, rows);
-    Bounds.check(lanes, 0, rows);
-    Bounds.check(weights.length, 0, tokens, lanes, lanes);
-    try {
-      WEIGH_TOKENS.invokeExact(
-          MemorySegment.ofArray(probabilities),
-          rows,
-          MemorySegment.ofArray(back),
-          MemorySegment.ofArray(scales),
-          lanes,
-          MemorySegment.ofArray(totals),
-          MemorySegment.ofArray(weights));
-    } catch (Throwable e) {
-      throw Calls.unexpected(e);
     }
   }
 

@@ -49,6 +49,7 @@ final class NativePatterns implements PatternKernels {
           ADDRESS,
           ADDRESS,
           ADDRESS,
+          ADDRESS,
           JAVA_INT);
 
   private static final MethodHandle SPANS =
@@ -65,12 +66,10 @@ final class NativePatterns implements PatternKernels {
       int[] picked,
       int pickedAt,
       int count,
-      int pairs,
+      int depth,
       float[] c,
       int cAt,
       int cStride) {
-    int depth = 2 * pairs;
-    Bounds.checkMultiple("pairs", pairs, 16);
     Bounds.check(a.length, 0, aRows, depth, depth);
     Bounds.check(picked.length, pickedAt, count);
     Bounds.check(c.length, cAt, aRows, cStride, count);
@@ -86,7 +85,7 @@ final class NativePatterns implements PatternKernels {
             MemorySegment.ofArray(picked),
             pickedAt + j,
             some,
-            pairs,
+            depth,
             MemorySegment.ofArray(c),
             cAt + j,
             cStride);
@@ -162,6 +161,7 @@ final class NativePatterns implements PatternKernels {
     Bounds.check(cosines.length, 0, (fan + 1) * pairs);
     Bounds.check(sines.length, 0, (fan + 1) * pairs);
     Bounds.check(backSines.length, 0, (fan + 1) * pairs);
+    Bounds.check(room.length, 0, PatternKernels.turningRoom(fan, pairs));
     Bounds.check(c.length, 0, aRows, cStride, count);
     checkRows(b.length / depth, picked, 0, count);
     try {
@@ -176,6 +176,7 @@ final class NativePatterns implements PatternKernels {
           MemorySegment.ofArray(cosines),
           MemorySegment.ofArray(sines),
           MemorySegment.ofArray(backSines),
+          MemorySegment.ofArray(room),
           MemorySegment.ofArray(c),
           cStride);
     } catch (Throwable e) {

@@ -22,12 +22,11 @@ final class PickedProducts {
       int[] picked,
       int pickedAt,
       int count,
-      int pairs,
+      int depth,
       float[] c,
       int cAt,
       int cStride) {
     float[] sums = LaneSums.scratch();
-    int depth = 2 * pairs;
     int wholeRows = aRows - aRows % 4;
     int whole = count - count % 4;
     for (int i = 0; i < wholeRows; i += 4) {
@@ -40,25 +39,10 @@ final class PickedProducts {
     }
     for (int i = 0; i < aRows; i++) {
       for (int j = i < wholeRows ? whole : 0; j < count; j++) {
-        c[cAt + i * cStride + j] += dot(a, i * depth, b, picked[pickedAt + j] * depth, pairs, sums);
+        c[cAt + i * cStride + j] +=
+            FloatProducts.dot(a, i * depth, b, picked[pickedAt + j] * depth, depth, sums);
       }
     }
-  }
-
-  private static float dot(float[] a, int aAt, float[] b, int bAt, int pairs, float[] sums) {
-    FloatVector sum = FloatVector.zero(SPECIES);
-    for (int step = 0; step < 2 * pairs / LANES; step++) {
-      int k = place(step, pairs);
-      FloatVector row = FloatVector.fromArray(SPECIES, a, aAt + k);
-      sum = row.lanewise(FMA, FloatVector.fromArray(SPECIES, b, bAt + k), sum);
-    }
-    sum.intoArray(sums, 0);
-    return LaneSums.sum(sums, 0);
-  }
-
-  /** Where the vector of a step lies in a row: x and y of some pairs come after each other. */
-  private static int place(int step, int pairs) {
-    return (step & 1) * pairs + (step >> 1) * LANES;
   }
 
   private static void addFour(float[] sums, int firstVector, float[] c, int at) {
@@ -91,8 +75,7 @@ final class PickedProducts {
     FloatVector s31 = s00;
     FloatVector s32 = s00;
     FloatVector s33 = s00;
-    for (int step = 0; step < depth / LANES; step++) {
-      int k = place(step, depth / 2);
+    for (int k = 0; k < depth; k += LANES) {
       FloatVector a0 = FloatVector.fromArray(SPECIES, a, aAt + k);
       FloatVector a1 = FloatVector.fromArray(SPECIES, a, aAt + depth + k);
       FloatVector a2 = FloatVector.fromArray(SPECIES, a, aAt + 2 * depth + k);
