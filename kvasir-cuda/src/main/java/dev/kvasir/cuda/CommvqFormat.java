@@ -18,8 +18,6 @@ public record CommvqFormat(int bits, CommvqModel model) implements PageFormat {
   /** Bits that there are kernels for. */
   static final SortedSet<Integer> BITS = new TreeSet<>(Set.of(1, 2));
 
-  private static final SortedSet<Integer> HEAD_DIMS = new TreeSet<>(Set.of(64, 128));
-
   /** That the registers of its kernel allow. */
   private static final int MOST_WARPS = 12;
 
@@ -63,7 +61,7 @@ public record CommvqFormat(int bits, CommvqModel model) implements PageFormat {
 
   @Override
   public SortedSet<Integer> headDims() {
-    return HEAD_DIMS;
+    return HeadBlocks.COMMON_HEAD_DIMS;
   }
 
   @Override

@@ -16,6 +16,9 @@ record HeadBlocks(int blocks, int heads, int sets) {
   /** Channels of a head that there are kernels for. */
   static final SortedSet<Integer> HEAD_DIMS = new TreeSet<>(Set.of(64, 96, 128, 256));
 
+  /** Those of formats that have kernels for the commonest heads alone. */
+  static final SortedSet<Integer> COMMON_HEAD_DIMS = new TreeSet<>(Set.of(64, 128));
+
   /** Columns of a matrix operand. */
   static final int MOST_HEADS = 8;
 

@@ -4,9 +4,7 @@ import dev.kvasir.attention.AttentionShape;
 import dev.kvasir.codec.mixkvq.QuerySpan;
 import dev.kvasir.codec.mixkvq.Salience;
 import dev.kvasir.codec.mixkvq.Thresholds;
-import java.util.Set;
 import java.util.SortedSet;
-import java.util.TreeSet;
 
 /**
  * Channels of keys in tiers by what queries look at, values in two bits: {@link MixedPage}.
@@ -18,7 +16,6 @@ public record MixedFormat(
     implements PageFormat {
   static final String NAME = "mixed";
 
-  private static final SortedSet<Integer> HEAD_DIMS = new TreeSet<>(Set.of(64, 128));
   private static final int MOST_WARPS = 12;
 
   boolean seesQueries() {
@@ -42,7 +39,7 @@ public record MixedFormat(
 
   @Override
   public SortedSet<Integer> headDims() {
-    return HEAD_DIMS;
+    return HeadBlocks.COMMON_HEAD_DIMS;
   }
 
   @Override
@@ -58,7 +55,7 @@ public record MixedFormat(
   /** Queries of four heads as halves. */
   @Override
   public int blockBytes() {
-    return HeadBlocks.SET * HEAD_DIMS.last() * Short.BYTES;
+    return HeadBlocks.SET * HeadBlocks.COMMON_HEAD_DIMS.last() * Short.BYTES;
   }
 
   @Override

@@ -2,9 +2,7 @@ package dev.kvasir.cuda;
 
 import dev.kvasir.attention.AttentionShape;
 import dev.kvasir.codec.patternkv.FlatteningGate;
-import java.util.Set;
 import java.util.SortedSet;
-import java.util.TreeSet;
 
 /**
  * Codes of what keys and values differ from patterns by: {@link PatternPage}. Patterns are a
@@ -19,7 +17,6 @@ record PatternFormat(int bits, int patterns, boolean grows, double alpha) implem
   /** Of a query with all patterns, or of weights of all: four heads of 256 floats. */
   static final int TABLE_BYTES = PatternPage.MOST_PATTERNS * HeadBlocks.SET * Float.BYTES;
 
-  private static final SortedSet<Integer> HEAD_DIMS = new TreeSet<>(Set.of(64, 128));
   private static final int MOST_WARPS = 12;
 
   @Override
@@ -34,7 +31,7 @@ record PatternFormat(int bits, int patterns, boolean grows, double alpha) implem
 
   @Override
   public SortedSet<Integer> headDims() {
-    return HEAD_DIMS;
+    return HeadBlocks.COMMON_HEAD_DIMS;
   }
 
   /** A warp's table of weights is for as many. */

@@ -1,9 +1,7 @@
 package dev.kvasir.cuda;
 
 import dev.kvasir.attention.AttentionShape;
-import java.util.Set;
 import java.util.SortedSet;
-import java.util.TreeSet;
 
 /**
  * Codes that shrink from 16 bits on. Pages of 16 bits are halves as they came; of 8, 4 and 2 bits
@@ -13,7 +11,6 @@ record WidthFormat() implements PageFormat {
   /** Bits of a code by level; those of the first are halves. */
   static final int[] BITS = {16, 8, 4, 2};
 
-  private static final SortedSet<Integer> HEAD_DIMS = new TreeSet<>(Set.of(64, 128));
   private static final int MOST_WARPS = 12;
 
   /** What a scale is multiplied by to be a step. */
@@ -40,7 +37,7 @@ record WidthFormat() implements PageFormat {
 
   @Override
   public SortedSet<Integer> headDims() {
-    return HEAD_DIMS;
+    return HeadBlocks.COMMON_HEAD_DIMS;
   }
 
   @Override
