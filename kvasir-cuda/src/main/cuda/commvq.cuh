@@ -7,9 +7,6 @@
 // Two kernels. Scores: rows of a KV head's keys lie in shared memory as bytes, and a key is added up once for all query heads
 // that share it; its weights, held against the largest score of its 16 tokens, go to memory. Outputs: no value is made. The
 // weight of a token is added to the bins of the rows that its codes name, and rows are mixed by their bins at the end.
-//
-// What takes most of the time is adding up rows and turning their sums: with half of the reads of shared memory scores took as
-// long on an H200, with half of the products a fifth less.
 #pragma once
 #include "attend.cuh"
 #include "store.cuh"
@@ -108,31 +105,52 @@ struct Scoring {
   u32 scoredBlocks;         // blocks of this kernel for a KV head, of eight heads each
 };
 
-// What bytes of rows are multiplied by to be added up as x and y: lane 4n + q has the column of the n-th sum. Four bytes of
-// quad q are x, y of two pairs; sums 2q and 2q + 1 are those of its two. First rows are added as they are, second ones
-// turned by a quarter: x - y', y + x'.
+// What bytes of rows are multiplied by to be added up as x and y: the first operand, of whose four columns side by side two are
+// not zero, so that the matrix units take twice as many at once (mma.sp). Its row n is x of the n-th of eight pairs, its row n + 8 the y;
+// its columns are the bytes of a first row and of a second one, 16 each, four of quad q's: x, y of pairs 2q and 2q + 1. First rows are
+// added as they are, second ones turned by a quarter: x - y', y + x'.
 //
-//          sum 2q          sum 2q + 1              bytes 0-3 of quad q
-//   x      +x0 - y0'       +x1 - y1'               first (1 0 0 0), second (0 -1 0 0);  (0 0 1 0), (0 0 0 -1)
-//   y      +y0 + x0'       +y1 + x1'               first (0 1 0 0), second (1 0 0 0);   (0 0 0 1), (0 0 1 0)
+//   columns of a pair     first    second            lane 4n + t has of rows n and n + 8 what is not zero of columns 8t to 8t + 7:
+//   row x                 1  0     0 -1              t = 0, 1: first rows, quads 2t and 2t + 1; t = 2, 3: second ones
+//   row y                 0  1     1  0
+//
+// Which two of four columns are meant is the same in a whole row, so it does not matter which lane says it of which columns.
 struct RowSums {
-  u32 firstX, secondX, firstY, secondY;
+  u32 x, y;
+  u32 places;   // of columns that are not zero: 0, 1 or 2, 3 of each four
 
   DEVICE explicit RowSums(int lane) {
-    const int sum = lane >> 2, quad = lane & 3, shift = sum % 2 * 16;
-    const bool own = sum / 2 == quad;
-    firstX = own ? 0x00000001u << shift : 0;
-    secondX = own ? 0x0000ff00u << shift : 0;
-    firstY = own ? 0x00000100u << shift : 0;
-    secondY = firstX;
+    const int pair = lane >> 2, part = lane & 3, shift = pair / 2 % 2 * 16;
+    const bool own = pair / 4 == part % 2, first = part < 2;
+    x = own ? (first ? 0x0001u : 0xff00u) << shift : 0;
+    y = own ? (first ? 0x0100u : 0x0001u) << shift : 0;
+    places = pair % 2 ? 0xeeeeeeeeu : 0x44444444u;
+  }
+
+  // Adds rows of two stages: words of first and of second ones, for eight tokens.
+  DEVICE void add(int (&sums)[4], u32 first, u32 second, u32 nextFirst, u32 nextSecond) const {
+    asm("mma.sp::ordered_metadata.sync.aligned.m16n8k64.row.col.s32.s8.s8.s32 "
+        "{%0,%1,%2,%3}, {%4,%5,%4,%5}, {%6,%7,%8,%9}, {%0,%1,%2,%3}, %10, 0x0;"
+        : "+r"(sums[0]), "+r"(sums[1]), "+r"(sums[2]), "+r"(sums[3])
+        : "r"(x), "r"(y), "r"(first), "r"(second), "r"(nextFirst), "r"(nextSecond), "r"(places));
+  }
+
+  // The same of one stage.
+  DEVICE void add(int (&sums)[4], u32 first, u32 second) const {
+    asm("mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 "
+        "{%0,%1,%2,%3}, {%4,%5}, {%6,%7}, {%0,%1,%2,%3}, %8, 0x0;"
+        : "+r"(sums[0]), "+r"(sums[1]), "+r"(sums[2]), "+r"(sums[3])
+        : "r"(x), "r"(y), "r"(first), "r"(second), "r"(places));
   }
 };
 
 // Keys of 16 tokens, two for a lane, which has PAIRS pairs of each. Bytes are added up by the matrix units, whose sums are
-// exact; they begin at a float that has whole numbers in its lowest bits, and are taken for floats in the end.
+// exact; they begin at a float that has whole numbers in its lowest bits, and are taken for floats in the end. A lane has sums of
+// one pair and two tokens then, and exchanges them for those of two pairs and one token.
 //
 // Tokens of odd rows read the halves of a row in the other order, so that two tokens have no bank in common.
 template <int D, int STAGES> struct KeySums {
+  static_assert(STAGES % 2 == 1, "the last stage is added alone");
   static constexpr int WORDS = D / 16;   // of a token and lane: two pairs each
   static constexpr int ZERO = 0x4b400000;
   u32 x[2][WORDS], y[2][WORDS];
@@ -148,47 +166,42 @@ template <int D, int STAGES> struct KeySums {
     return toHalves(__int_as_float(low) - zero, __int_as_float(high) - zero);
   }
 
-  // Four words more, as the last ones; those that were there are before them.
-  // rows: the lane's 16 bytes of row 0, at a multiple of 8192 but for its lower seven bits
-  DEVICE void append(const u32 (&codes)[2][CommvqPage<STAGES>::KEY_WORDS], u32 rows, const RowSums& by) {
-    int sumX[4][4], sumY[4][4];
-#pragma unroll
-    for (int i = 0; i < 4; i++) {
-#pragma unroll
-      for (int e = 0; e < 4; e++) sumX[i][e] = sumY[i][e] = ZERO;
-    }
-#pragma unroll
-    for (int set = 0; set < 2 * STAGES; set += 2) {
-      const uint4 near = loadShared(rowAt(codes[0], set, rows)), far = loadShared(rowAt(codes[1], set, rows));
-      const uint4 nearTurned = loadShared(rowAt(codes[0], set + 1, rows)), farTurned = loadShared(rowAt(codes[1], set + 1, rows));
-#pragma unroll
-      for (int i = 0; i < 4; i++) {
-        const u32 a = wordOf(near, i), b = wordOf(far, i), c = wordOf(nearTurned, i), d = wordOf(farTurned, i);
-        multiplyBytes(sumX[i], a, b, c, d, by.firstX, by.secondX);
-        multiplyBytes(sumY[i], a, b, c, d, by.firstY, by.secondY);
-      }
-    }
-#pragma unroll
-    for (int i = 0; i < 4; i++) {
-#pragma unroll
-      for (int token = 0; token < 2; token++) {
-        x[token][i] = x[token][WORDS - 4 + i];
-        y[token][i] = y[token][WORDS - 4 + i];
-        x[token][WORDS - 4 + i] = pair(sumX[i][2 * token], sumX[i][2 * token + 1]);
-        y[token][WORDS - 4 + i] = pair(sumY[i][2 * token], sumY[i][2 * token + 1]);
-      }
-    }
-  }
+  // A lane's 16 bytes of a row, of either half of the head.
+  DEVICE static uint4 part(u32 row, int half) { return loadShared(row ^ 64 * half); }
 
-  DEVICE void of(u32 (&codes)[2][CommvqPage<STAGES>::KEY_WORDS], u32 rows, bool exchanged, const RowSums& by) {
+  // rows: the lane's 16 bytes of row 0, at a multiple of 8192 but for its lower seven bits
+  DEVICE void of(const u32 (&codes)[2][CommvqPage<STAGES>::KEY_WORDS], u32 rows, bool exchanged, const RowSums& by) {
+    const u32 own = rows + (exchanged ? 64 : 0);
 #pragma unroll
-    for (int i = 0; i < WORDS; i++) x[0][i] = x[1][i] = y[0][i] = y[1][i] = 0;
-#pragma unroll 1
-    for (int half = 0; half < WORDS / 4; half++) {
-      const u32 own = rows + (exchanged == (half == 0) ? 64 : 0), nothing = own >> 24;
-#pragma unroll   // so that rows are found again, since there are no registers to keep where they lie
-      for (int i = 0; i < 2 * CommvqPage<STAGES>::KEY_WORDS; i++) codes[i % 2][i / 2] ^= nothing;
-      append(codes, own, by);
+    for (int token = 0; token < 2; token++) {
+      int sums[WORDS][4];
+#pragma unroll
+      for (int i = 0; i < WORDS; i++) sums[i][0] = sums[i][1] = sums[i][2] = sums[i][3] = ZERO;
+#pragma unroll
+      for (int set = 0; set + 2 < 2 * STAGES; set += 4) {
+        const u32 a = rowAt(codes[token], set, own), b = rowAt(codes[token], set + 1, own);
+        const u32 c = rowAt(codes[token], set + 2, own), d = rowAt(codes[token], set + 3, own);
+#pragma unroll
+        for (int half = 0; half < WORDS / 4; half++) {
+          const uint4 first = part(a, half), second = part(b, half), third = part(c, half), fourth = part(d, half);
+#pragma unroll
+          for (int i = 0; i < 4; i++) {
+            by.add(sums[4 * half + i], wordOf(first, i), wordOf(second, i), wordOf(third, i), wordOf(fourth, i));
+          }
+        }
+      }
+      const u32 a = rowAt(codes[token], 2 * STAGES - 2, own), b = rowAt(codes[token], 2 * STAGES - 1, own);
+#pragma unroll
+      for (int half = 0; half < WORDS / 4; half++) {
+        const uint4 first = part(a, half), second = part(b, half);
+#pragma unroll
+        for (int i = 0; i < 4; i++) by.add(sums[4 * half + i], wordOf(first, i), wordOf(second, i));
+      }
+#pragma unroll
+      for (int i = 0; i < WORDS; i++) {
+        x[token][i] = transpose(pair(sums[i][0], sums[i][1]));
+        y[token][i] = transpose(pair(sums[i][2], sums[i][3]));
+      }
     }
     if constexpr (D == 128) {
 #pragma unroll

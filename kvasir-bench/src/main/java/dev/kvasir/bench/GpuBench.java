@@ -76,7 +76,8 @@ final class GpuBench implements Callable<Integer> {
       split = ",",
       paramLabel = "STEPS",
       description = {
-        "Whole steps too, as BATCHxTOKENS:8b (sizes of Llama 8B, random Q8_0 weights) or"
+        "Whole steps too, as BATCHxTOKENS:8b (sizes of Llama 8B, random Q8_0 weights),"
+            + " BATCHxTOKENS:8b-TYPE (weights of another type, such as q4_k) or"
             + " BATCHxTOKENS:bundled."
       })
   private String[] typedSteps = {};

@@ -8,6 +8,7 @@ import dev.kvasir.cuda.DeviceCache;
 import dev.kvasir.cuda.PageKind;
 import dev.kvasir.engine.Batch;
 import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.format.GgmlType;
 import dev.kvasir.format.GgufFile;
 import dev.kvasir.model.Architecture;
 import dev.kvasir.model.EngineProvider;
@@ -16,9 +17,12 @@ import dev.kvasir.model.RopeFrequencies;
 import dev.kvasir.model.RopeLayout;
 import dev.kvasir.model.WindowPattern;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -30,34 +34,49 @@ import java.util.regex.Pattern;
  * @param batch sequences
  * @param tokens that each has before
  * @param rows of each sequence in a step
- * @param bundled the bundled model; else one of Llama 8B's sizes with random weights
+ * @param random the type of random weights of Llama 8B's sizes; empty for the bundled model
  */
-record GpuSteps(int batch, int tokens, int rows, boolean bundled) {
-  private static final Pattern TYPED = Pattern.compile("(\\d{1,4})x(\\d{1,7}):(8b|bundled)");
+record GpuSteps(int batch, int tokens, int rows, Optional<GgmlType> random) {
+  private static final Pattern TYPED =
+      Pattern.compile("(\\d{1,4})x(\\d{1,7}):(?:bundled|8b(-\\w+)?)");
 
   /** Until the host's share is compiled: as many steps, or as many as take so long. */
   private static final int WARM_UPS = 40;
 
   private static final long WARM_UP_NANOS = 4_000_000_000L;
 
-  /** As typed: {@code 32x8192:8b}. */
+  /** As typed: {@code 32x8192:8b}, {@code 1x512:8b-q4_k}, {@code 64x8192:bundled}. */
   static GpuSteps parse(String text, int rows) {
     Matcher typed = TYPED.matcher(text);
     if (!typed.matches() || Integer.parseInt(typed.group(1)) < 1) {
       throw new InvalidInputException(
-          "--steps has '%s'; expected BATCHxTOKENS:8b or BATCHxTOKENS:bundled".formatted(text));
+          "--steps has '%s'; expected BATCHxTOKENS:8b, BATCHxTOKENS:8b-TYPE or BATCHxTOKENS:bundled"
+              .formatted(text));
     }
     return new GpuSteps(
         Integer.parseInt(typed.group(1)),
         Integer.parseInt(typed.group(2)),
         rows,
-        typed.group(3).equals("bundled"));
+        text.endsWith("bundled") ? Optional.empty() : Optional.of(type(text, typed.group(3))));
+  }
+
+  /** Of weights; Q8_0 where none is typed. */
+  private static GgmlType type(String text, String typed) {
+    String name = typed == null ? "Q8_0" : typed.substring(1).toUpperCase(Locale.ROOT);
+    return Arrays.stream(GgmlType.values())
+        .filter(type -> type.name().equals(name))
+        .findFirst()
+        .orElseThrow(
+            () ->
+                new InvalidInputException(
+                    "--steps has '%s'; expected a type of weights such as Q4_K, found %s"
+                        .formatted(text, name)));
   }
 
   /** The model with its weights on a device. */
   CudaEngine open(Device device) {
-    if (!bundled) {
-      return CudaEngine.random(device, llama8b());
+    if (random.isPresent()) {
+      return CudaEngine.random(device, llama8b(), random.get());
     }
     try (GgufFile file = Model.openBundled()) {
       return (CudaEngine)
@@ -187,15 +206,19 @@ record GpuSteps(int batch, int tokens, int rows, boolean bundled) {
   GpuSteps filling(CudaEngine engine, PageKind kind, long bytes, int steps) {
     try (DeviceCache one = engine.newCache(kind)) {
       one.pretend(tokens + steps);
-      return new GpuSteps((int) (bytes / one.bytes().total()), tokens, rows, bundled);
+      return new GpuSteps((int) (bytes / one.bytes().total()), tokens, rows, random);
     }
   }
 
   @Override
   public String toString() {
-    String model = bundled ? "bundled" : "8b";
+    String model = random.map(GpuSteps::sizes).orElse("bundled");
     return rows == 1
         ? "%dx%d:%s".formatted(batch, tokens, model)
         : "%dx%d+%d:%s".formatted(batch, tokens, rows, model);
+  }
+
+  private static String sizes(GgmlType type) {
+    return type == GgmlType.Q8_0 ? "8b" : "8b-" + type.name().toLowerCase(Locale.ROOT);
   }
 }

@@ -15,6 +15,8 @@ class GpuBenchTest {
     Refusal.of(GpuBench::new, "--shapes", "1x128:9/2x64").says("9 query heads on 2 KV heads");
     Refusal.of(GpuBench::new, "--steps", "32x8192:70b")
         .says("'32x8192:70b'", "expected BATCHxTOKENS:8b");
+    Refusal.of(GpuBench::new, "--steps", "1x512:8b-q4_j")
+        .says("'1x512:8b-q4_j'", "expected a type of weights such as Q4_K, found Q4_J");
     Refusal.of(GpuBench::new, "--draw", "card.svg").says("--draw needs figures", "--json FILE");
     Refusal.of(GpuBench::new, "--rounds", "0").says("--rounds is 0; expected at least 1");
   }

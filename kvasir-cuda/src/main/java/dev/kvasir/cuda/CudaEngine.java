@@ -9,6 +9,7 @@ import dev.kvasir.codec.SpecText;
 import dev.kvasir.codec.mixkvq.MixkvqPlan;
 import dev.kvasir.engine.Batch;
 import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.format.GgmlType;
 import dev.kvasir.memory.MemoryPool;
 import dev.kvasir.model.DecoderEngine;
 import dev.kvasir.model.EngineProvider;
@@ -64,9 +65,17 @@ public final class CudaEngine implements DecoderEngine {
         room -> room.load(request.file(), config, request.progress()));
   }
 
-  /** One with random weights, to measure with. */
-  public static CudaEngine random(Device device, ModelConfig config) {
-    return open(device, config, "random", Long.MAX_VALUE, room -> room.random(config));
+  /**
+   * One with random weights, to measure with.
+   *
+   * @throws InvalidInputException for a type that a device has no kernels for
+   */
+  public static CudaEngine random(Device device, ModelConfig config, GgmlType type) {
+    if (WeightKind.of(type).isEmpty()) {
+      throw new InvalidInputException(
+          "weights of type %s; a device has no kernels for them".formatted(type));
+    }
+    return open(device, config, "random", Long.MAX_VALUE, room -> room.random(config, type));
   }
 
   private static CudaEngine open(

@@ -3,6 +3,7 @@ package dev.kvasir.cuda;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.format.GgmlType;
 import dev.kvasir.format.Tensor;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
@@ -23,7 +24,6 @@ record DeviceMatrix(
     DeviceMemory minimums)
     implements AutoCloseable {
   private static final int ROW_STEP = 32;
-  private static final int RANDOM_BYTES = 1 << 20;
 
   /**
    * @throws InvalidInputException for types that there are no kernels for
@@ -87,24 +87,24 @@ record DeviceMatrix(
     return bytes == 0 ? null : context.allocate(bytes);
   }
 
-  /**
-   * Any codes of 8 bits about zero whose products with rows stay in their size, to measure with.
-   */
-  static DeviceMatrix random(Context context, Stream stream, int rows, int columns) {
-    DeviceMatrix matrix = empty(context, WeightKind.BYTES, rows, columns);
-    float spread = 73; // of bytes of any value
-    short scale = Float.floatToFloat16((float) (1 / (spread * Math.sqrt(columns))));
-    matrix.codes.repeat(stream, RANDOM_BYTES, (bytes, random) -> random.nextBytes(bytes));
-    matrix.scales.repeat(
-        stream,
-        RANDOM_BYTES,
-        (bytes, random) -> {
-          for (int i = 0; i < bytes.length; i += 2) {
-            bytes[i] = (byte) scale;
-            bytes[i + 1] = (byte) (scale >> 8);
-          }
-        });
+  /** Any of a type, the same 32 rows again and again, to measure with. */
+  static DeviceMatrix random(Context context, Stream stream, GgmlType type, int rows, int columns) {
+    WeightKind kind = WeightKind.of(type).orElseThrow();
+    DeviceMatrix matrix = empty(context, kind, rows, columns);
+    try (WeightTiles tiles = new WeightTiles(kind, columns, chunks(ROW_STEP, columns))) {
+      tiles.lay(RandomTensor.of(type, ROW_STEP, columns, 1), 0);
+      repeat(stream, matrix.codes, tiles.codes());
+      repeat(stream, matrix.scales, tiles.scales());
+      repeat(stream, matrix.minimums, tiles.minimums());
+    }
     return matrix;
+  }
+
+  private static void repeat(Stream stream, DeviceMemory memory, MemorySegment source) {
+    if (memory != null) {
+      memory.repeat(
+          stream, (int) source.byteSize(), (bytes, random) -> source.asByteBuffer().get(bytes));
+    }
   }
 
   /** Where the weights lie, as the first of a launch's arguments. */

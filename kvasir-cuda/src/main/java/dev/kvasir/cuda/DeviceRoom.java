@@ -1,5 +1,6 @@
 package dev.kvasir.cuda;
 
+import dev.kvasir.format.GgmlType;
 import dev.kvasir.format.GgufFile;
 import dev.kvasir.memory.MemoryPool;
 import dev.kvasir.model.LoadProgress;
@@ -70,8 +71,8 @@ final class DeviceRoom implements AutoCloseable {
     return DeviceWeights.of(context, stream, file, model, progress);
   }
 
-  DeviceWeights random(ModelConfig model) {
-    return DeviceWeights.random(context, stream, model);
+  DeviceWeights random(ModelConfig model, GgmlType type) {
+    return DeviceWeights.random(context, stream, model, type);
   }
 
   DeviceDecoder decoder(ModelConfig model, DeviceWeights weights, int rows) {

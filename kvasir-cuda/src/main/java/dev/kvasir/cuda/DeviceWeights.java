@@ -1,5 +1,6 @@
 package dev.kvasir.cuda;
 
+import dev.kvasir.format.GgmlType;
 import dev.kvasir.format.GgufFile;
 import dev.kvasir.model.LoadProgress;
 import dev.kvasir.model.ModelConfig;
@@ -45,9 +46,9 @@ record DeviceWeights(
     return of(new GgufWeights(context, stream, file, config), config, progress);
   }
 
-  /** Any, to measure with. */
-  static DeviceWeights random(Context context, Stream stream, ModelConfig config) {
-    return of(new RandomWeights(context, stream, config), config, (done, inAll) -> {});
+  /** Any of a type, to measure with. */
+  static DeviceWeights random(Context context, Stream stream, ModelConfig config, GgmlType type) {
+    return of(new RandomWeights(context, stream, config, type), config, (done, inAll) -> {});
   }
 
   private static DeviceWeights of(WeightSource source, ModelConfig config, LoadProgress progress) {

@@ -52,6 +52,12 @@ public record MixedFormat(
     return false;
   }
 
+  /** A block's tiers come of the queries since the last one was packed: it must be the host's. */
+  @Override
+  public boolean isPackedByPosition() {
+    return false;
+  }
+
   /** Queries of four heads as halves. */
   @Override
   public int blockBytes() {

@@ -63,7 +63,7 @@ public sealed interface PageFormat
   /** Whether there is a kernel that reads many rows of a prompt at once. */
   boolean readsPrompts(int headDim);
 
-  /** Whether the host packs such a cache by position alone, since it reads prompts as stored. */
+  /** Whether such a cache is packed by position alone, at multiples of 256 tokens. */
   default boolean isPackedByPosition() {
     return true;
   }

@@ -1,5 +1,6 @@
 package dev.kvasir.cuda;
 
+import dev.kvasir.format.GgmlType;
 import dev.kvasir.model.ModelConfig;
 import java.util.Arrays;
 import java.util.List;
@@ -7,10 +8,12 @@ import java.util.List;
 /** Weights of a model's sizes and no sense: steps take as long as with others. */
 final class RandomWeights extends WeightSource {
   private final ModelConfig config;
+  private final GgmlType type; // of all matrices
 
-  RandomWeights(Context context, Stream stream, ModelConfig config) {
+  RandomWeights(Context context, Stream stream, ModelConfig config, GgmlType type) {
     super(context, stream);
     this.config = config;
+    this.type = type;
   }
 
   @Override
@@ -27,7 +30,7 @@ final class RandomWeights extends WeightSource {
             : names.getFirst().endsWith("attn_output.weight")
                 ? config.queryHeads() * config.headDim()
                 : config.hidden();
-    return new DeviceStack(List.of(DeviceMatrix.random(context, stream, rows, columns)));
+    return new DeviceStack(List.of(DeviceMatrix.random(context, stream, type, rows, columns)));
   }
 
   private int rows(String name) {

@@ -76,6 +76,8 @@ final class WeightTiles implements AutoCloseable {
       switch (kind) {
         case HALVES -> layHalves(tensor, offset, to);
         case BYTES -> layBytes(tensor, offset, to);
+        case NIBBLES -> layNibbles(tensor, offset, to);
+        case SUPER4, SUPER5, SUPER6 -> laySuperBlocks(tensor, offset, to);
         default -> layGroups(tensor, offset, to);
       }
     }
@@ -94,17 +96,49 @@ final class WeightTiles implements AutoCloseable {
       for (int column = 0; column < columns; column += GROUP) {
         long block = offset + (long) column / GROUP * blockBytes;
         long chunk = chunk(to, column);
-        scales.set(
-            JAVA_SHORT_UNALIGNED,
-            chunk * kind.scaleBytes() + 2L * (to % TILE_ROWS),
-            tensor.data().get(JAVA_SHORT_UNALIGNED, block));
+        layHalfScale(tensor, block, chunk, to);
         for (int i = 0; i < GROUP; i++) {
           setByte(chunk, to, i, tensor.data().get(JAVA_BYTE, block + 2 + i));
         }
       }
     }
 
-    private void layGroups(Tensor tensor, long offset, int to) {
+    /** That a block of 32 begins with. */
+    private void layHalfScale(Tensor tensor, long block, long chunk, int to) {
+      scales.set(
+          JAVA_SHORT_UNALIGNED,
+          chunk * kind.scaleBytes() + 2L * (to % TILE_ROWS),
+          tensor.data().get(JAVA_SHORT_UNALIGNED, block));
+    }
+
+    private void layNibbles(Tensor tensor, long offset, int to) {
+      unpack(tensor, offset);
+      for (int column = 0; column < columns; column++) {
+        setNibble(chunk(to, column), to, column, rowCodes[column] - 8); // a file has 0 to 15
+      }
+      for (int column = 0; column < columns; column += GROUP) {
+        long block = offset + (long) column / GROUP * tensor.type().blockBytes();
+        layHalfScale(tensor, block, chunk(to, column), to);
+      }
+    }
+
+    private void laySuperBlocks(Tensor tensor, long offset, int to) {
+      unpack(tensor, offset);
+      for (int column = 0; column < columns; column++) {
+        setCode(chunk(to, column), to, column, rowCodes[column]);
+      }
+      for (int column = 0; column < columns; column += tensor.type().blockLength()) {
+        long block = offset + tensor.type().bytesFor(column);
+        long at = chunk(to, column) * kind.scaleBytes();
+        if (kind == WeightKind.SUPER6) {
+          SuperScales.laySigned(tensor.data(), block, scales, at, to % TILE_ROWS);
+        } else {
+          SuperScales.layPairs(tensor.data(), block, scales, at, to % TILE_ROWS);
+        }
+      }
+    }
+
+    private void unpack(Tensor tensor, long offset) {
       BlockLayout layout = tensor.type().layout();
       for (int block = 0; block < columns / layout.blockLength(); block++) {
         int group = block * layout.groupsPerBlock();
@@ -118,6 +152,11 @@ final class WeightTiles implements AutoCloseable {
             rowMinimums,
             group);
       }
+    }
+
+    private void layGroups(Tensor tensor, long offset, int to) {
+      BlockLayout layout = tensor.type().layout();
+      unpack(tensor, offset);
       for (int column = 0; column < columns; column++) {
         setCode(chunk(to, column), to, column, rowCodes[column]);
       }
@@ -138,10 +177,19 @@ final class WeightTiles implements AutoCloseable {
     }
 
     private void setCode(long chunk, int row, int column, byte code) {
-      if (kind == WeightKind.GROUPS4) {
-        setNibble(chunk, row, column, code);
-      } else {
-        setByte(chunk, row, column, code);
+      switch (kind) {
+        case GROUPS4, SUPER4 -> setNibble(chunk, row, column, code);
+        case SUPER5 -> {
+          setNibble(chunk, row, column, code);
+          int shift = WeightKind.fifthBitShift(row, column);
+          addBits(chunk, WeightKind.fifthBitOf(row, column), code >>> 4 << shift);
+        }
+        case SUPER6 -> {
+          setNibble(chunk, row, column, code >> 2);
+          int shift = WeightKind.lowerBitsShift(row, column);
+          addBits(chunk, WeightKind.lowerBitsOf(row, column), (code & 3) << shift);
+        }
+        default -> setByte(chunk, row, column, code);
       }
     }
 
@@ -149,11 +197,14 @@ final class WeightTiles implements AutoCloseable {
       codes.set(JAVA_BYTE, chunk * kind.codeBytes() + WeightKind.byteOf(row, column), code);
     }
 
-    private void setNibble(long chunk, int row, int column, byte code) {
-      int wide = WeightKind.byteOf(row, column);
-      int word = wide / 4 % 4;
-      long at = chunk * kind.codeBytes() + wide / 16 * 8 + word / 2 * 4 + wide % 4;
-      codes.set(JAVA_BYTE, at, (byte) (codes.get(JAVA_BYTE, at) | code << 4 * (word % 2)));
+    private void setNibble(long chunk, int row, int column, int code) {
+      int bits = (code & 15) << WeightKind.nibbleShift(row);
+      addBits(chunk, WeightKind.nibbleOf(row, column), bits);
+    }
+
+    private void addBits(long chunk, int place, int bits) {
+      long at = chunk * kind.codeBytes() + place;
+      codes.set(JAVA_BYTE, at, (byte) (codes.get(JAVA_BYTE, at) | bits));
     }
 
     private void setFloat(MemorySegment target, long at, float number) {

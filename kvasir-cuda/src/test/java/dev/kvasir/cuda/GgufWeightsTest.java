@@ -46,9 +46,9 @@ class GgufWeightsTest {
     }
   }
 
-  /** A code of 4 bits has a float and a minimum for 32: 24 bytes, where the file has 18. */
+  /** A code of 4 bits has a float and a minimum for 32: 24 bytes, where Q4_1 has 20. */
   @Test
-  void groupsOf4BitsTakeMoreThanInTheFile() {
+  void typesWithFloatsAsScalesTakeMoreThanInTheFile() {
     assertThat(DeviceMatrix.bytes(WeightKind.GROUPS4, 64, 64)).isEqualTo(64 * 2 * (16 + 4 + 4));
     assertThat(DeviceMatrix.bytes(WeightKind.GROUPS4, 33, 64)).isEqualTo(64 * 2 * (16 + 4 + 4));
   }

@@ -4,14 +4,19 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.cache.KvCache;
+import dev.kvasir.codec.CacheHost;
+import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.mixkvq.QuerySpan;
 import dev.kvasir.codec.mixkvq.Salience;
 import dev.kvasir.codec.mixkvq.Thresholds;
+import dev.kvasir.engine.Sequence;
 import dev.kvasir.error.InvalidInputException;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Which kinds of caches a device has pages for. */
 class PageKindTest {
@@ -47,6 +52,26 @@ class PageKindTest {
                 128,
                 128,
                 0));
+  }
+
+  /** Else a text's blocks would be packed at other lengths than the host's. */
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "fp16",
+        "kivi:2",
+        "kivi:4,group=32,sinks=16",
+        "mixkvq,high=3,mid=2",
+        "mixkvq,high=3,mid=2,queries=sequence,residual=256",
+        "mixkvq,high=3,mid=2,salience=error"
+      })
+  void tokensArePackedWhenTheHostPacksThem(String text) {
+    CacheSpec spec = CacheSpec.parse(text);
+    CacheHost heads = CacheHost.unknown().withQueryHeads(4);
+    try (KvCache host = spec.newCache(new CacheShape(1, 2, 64), heads)) {
+      assertThat(PageKind.of(spec).format().isPackedByPosition())
+          .isEqualTo(Sequence.isPackedByPosition(host, false));
+    }
   }
 
   @ParameterizedTest

@@ -7,7 +7,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.format.GgmlType;
 import dev.kvasir.format.Tensor;
+import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
+import java.util.BitSet;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -23,6 +25,7 @@ class WeightTilesTest {
         GgmlType.Q4_0,
         GgmlType.Q4_1,
         GgmlType.Q5_0,
+        GgmlType.IQ2_XS,
         GgmlType.Q4_K,
         GgmlType.Q5_K,
         GgmlType.Q6_K,
@@ -50,6 +53,56 @@ class WeightTilesTest {
     }
   }
 
+  static Stream<GgmlType> storedTypes() {
+    return Stream.of(
+        GgmlType.Q8_0, GgmlType.Q4_0, GgmlType.Q4_K, GgmlType.Q5_K, GgmlType.Q6_K, GgmlType.F16);
+  }
+
+  @ParameterizedTest
+  @MethodSource("storedTypes")
+  void whatIsAsInTheFileTakesAsManyBytes(GgmlType type) {
+    WeightKind kind = WeightKind.of(type).orElseThrow();
+    assertThat(DeviceMatrix.bytes(kind, 64, COLUMNS)).isEqualTo(type.bytesFor(64L * COLUMNS));
+  }
+
+  /** Every bit of a file has a bit of its own on a device. */
+  @ParameterizedTest
+  @MethodSource("storedTypes")
+  void everyBitHasOneOwner(GgmlType type) {
+    WeightKind kind = WeightKind.of(type).orElseThrow();
+    int columns = Math.max(32, type.blockLength());
+    byte[] file = new byte[(int) type.bytesFor(columns)];
+    MemorySegment data = MemorySegment.ofArray(file);
+    Tensor row = new Tensor("a row", type, new long[] {1, columns}, data);
+    try (WeightTiles tiles = new WeightTiles(kind, columns, columns / 32)) {
+      BitSet owned = new BitSet();
+      for (int to = 0; to < WeightKind.TILE_ROWS; to++) {
+        BitSet none = laid(tiles, row, to);
+        for (int bit = 0; bit < 8 * file.length; bit++) {
+          file[bit / 8] = (byte) (1 << bit % 8);
+          BitSet changed = laid(tiles, row, to);
+          file[bit / 8] = 0;
+          changed.xor(none);
+          assertThat(changed.cardinality()).isEqualTo(1);
+          owned.or(changed);
+        }
+      }
+      assertThat(owned.cardinality()).isEqualTo(8 * WeightKind.TILE_ROWS * file.length);
+    }
+  }
+
+  /** All bits of codes and scales where a row is alone. */
+  private static BitSet laid(WeightTiles tiles, Tensor row, int to) {
+    tiles.codes().fill((byte) 0);
+    tiles.scales().fill((byte) 0);
+    tiles.lay(row, to);
+    byte[] codes = tiles.codes().toArray(JAVA_BYTE);
+    byte[] scales = tiles.scales().toArray(JAVA_BYTE);
+    byte[] all = Arrays.copyOf(codes, codes.length + scales.length);
+    System.arraycopy(scales, 0, all, codes.length, scales.length);
+    return BitSet.valueOf(all);
+  }
+
   /** As weights.cuh reads it. */
   private static float at(WeightKind kind, WeightTiles tiles, int row, int column) {
     long chunk = (long) (row / 16) * (COLUMNS / 32) + column / 32;
@@ -63,6 +116,27 @@ class WeightTilesTest {
           Float.float16ToFloat(
                   tiles.scales().get(JAVA_SHORT_UNALIGNED, 2 * (chunk * 16 + row % 16)))
               * tiles.codes().get(JAVA_BYTE, codes + wide);
+      case NIBBLES ->
+          Float.float16ToFloat(
+                  tiles.scales().get(JAVA_SHORT_UNALIGNED, 2 * (chunk * 16 + row % 16)))
+              * ((byte) (nibble(tiles, codes, row, column) << 4) / 16);
+      case SUPER4 -> pair(tiles, chunk, row, nibble(tiles, codes, row, column));
+      case SUPER5 -> {
+        int lane = wide / 16;
+        int fifths = tiles.codes().get(JAVA_BYTE, codes + 256 + lane / 2 * 4 + wide % 4);
+        int fifth = fifths >> lane % 2 * 4 + wide / 4 % 4 & 1;
+        yield pair(tiles, chunk, row, nibble(tiles, codes, row, column) | fifth << 4);
+      }
+      case SUPER6 -> {
+        long supers = chunk / 8 * 288;
+        int lows = tiles.codes().get(JAVA_BYTE, codes + 256 + wide / 16 * 4 + wide % 4);
+        int code =
+            (byte) (nibble(tiles, codes, row, column) << 4) / 4 + (lows >> wide / 4 % 4 * 2 & 3);
+        long place = supers + 32 + chunk % 8 * 32 + row % 8 * 4 + column % 32 / 16 * 2;
+        yield half(tiles, supers + row % 16 * 2)
+            * tiles.scales().get(JAVA_BYTE, place + row % 16 / 8)
+            * code;
+      }
       case SIXTEENS ->
           scale(tiles, chunk * 32 + column % 32 / 16 * 16 + row % 16)
               * tiles.codes().get(JAVA_BYTE, codes + wide);
@@ -71,14 +145,36 @@ class WeightTilesTest {
               scale(tiles, chunk * 16 + row % 16),
               tiles.codes().get(JAVA_BYTE, codes + wide),
               minimum(tiles, chunk * 16 + row % 16));
-      case GROUPS4 -> {
-        int word = wide / 4 % 4;
-        long at = codes + wide / 16 * 8 + word / 2 * 4 + wide % 4;
-        int code = tiles.codes().get(JAVA_BYTE, at) >> 4 * (word % 2) & 15;
-        yield Math.fma(
-            scale(tiles, chunk * 16 + row % 16), code, minimum(tiles, chunk * 16 + row % 16));
-      }
+      case GROUPS4 ->
+          Math.fma(
+              scale(tiles, chunk * 16 + row % 16),
+              nibble(tiles, codes, row, column),
+              minimum(tiles, chunk * 16 + row % 16));
     };
+  }
+
+  private static int nibble(WeightTiles tiles, long codes, int row, int column) {
+    int wide = WeightKind.byteOf(row, column);
+    int word = wide / 4 % 4;
+    long at = codes + wide / 16 * 8 + word / 2 * 4 + wide % 4;
+    return tiles.codes().get(JAVA_BYTE, at) >> 4 * (word % 2) & 15;
+  }
+
+  /** A code with a scale and a minimum of 6 bits. */
+  private static float pair(WeightTiles tiles, long chunk, int row, int code) {
+    long supers = chunk / 8 * 256;
+    long scales = supers + 64 + chunk % 8 * 24;
+    int low = tiles.scales().get(JAVA_SHORT_UNALIGNED, scales + row % 8 * 2) & 0xFFFF;
+    int high = tiles.scales().get(JAVA_BYTE, scales + 16 + row % 8) & 0xFF;
+    int fields = (low | high << 16) >> row % 16 / 8 * 12;
+    return Math.fma(
+        half(tiles, supers + row % 16 * 4) * (fields & 63),
+        code,
+        -(half(tiles, supers + row % 16 * 4 + 2) * (fields >> 6 & 63)));
+  }
+
+  private static float half(WeightTiles tiles, long at) {
+    return Float.float16ToFloat(tiles.scales().get(JAVA_SHORT_UNALIGNED, at));
   }
 
   private static float scale(WeightTiles tiles, long index) {

@@ -7,7 +7,7 @@ import dev.kvasir.format.Tensor;
 import java.lang.foreign.MemorySegment;
 import java.util.Random;
 
-/** Weights of any type that mean some numbers about zero. */
+/** Weights of any type that mean some numbers of no sense, to measure and to test with. */
 final class RandomTensor {
   private RandomTensor() {}
 
