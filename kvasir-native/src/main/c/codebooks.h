@@ -50,27 +50,49 @@ typedef struct {
 } Sums;
 #endif
 
+// Sets that are added without a loop: ten are a bit of a head of 64 channels, and the end of so short a loop is guessed
+// wrong.
+#define SETS_TOGETHER 10
+
 #define SLICE_LANES(pairs) (pairs < SHORT_LANES ? pairs : SHORT_LANES)
 
 INLINE const uint8_t *picked_row(const uint8_t *rows, const uint8_t *indices, i64 row_bytes, const int set) {
   return rows + (set * SET_ROWS + index_of(indices[set * PAGE])) * row_bytes;
 }
 
+#if LANES == 4
+// Compilers change the order of sums of integers, here to the slowest one.
+INLINE uint16x8_t as_written(uint16x8_t x) {
+  __asm__("" : "+w"(x));
+  return x;
+}
+#endif
+
 INLINE void add_sets(const uint8_t *rows, const uint8_t *indices, i64 row_bytes, const int sets, Sums *sums,
                      const int pairs) {
 #if LANES == 4
-  UNROLL for (int set = 0; set + 2 <= sets; set += 2) {
-    const uint8_t *a = picked_row(rows, indices, row_bytes, set), *b = picked_row(rows, indices, row_bytes, set + 1);
-    UNROLL for (int v = 0; v < pairs / 8; v++) {
-      uint8x16_t x = vld1q_u8(a + 16 * v), y = vld1q_u8(b + 16 * v);
-      sums->low[v] = vaddq_u16(sums->low[v], vaddl_u8(vget_low_u8(x), vget_low_u8(y)));
-      sums->high[v] = vaddq_u16(sums->high[v], vaddl_high_u8(x, y));
+  // Two rows become one of wider numbers, and those are added two by two: a sum that takes row after row waits for itself.
+  const uint8_t *picked[SETS_TOGETHER];
+  UNROLL for (int set = 0; set < sets; set++) picked[set] = picked_row(rows, indices, row_bytes, set);
+  UNROLL for (int v = 0; v < pairs / 8; v++) {
+    uint16x8_t low[SETS_TOGETHER / 2], high[SETS_TOGETHER / 2];
+    UNROLL for (int two = 0; two < sets / 2; two++) {
+      uint8x16_t x = vld1q_u8(picked[2 * two] + 16 * v), y = vld1q_u8(picked[2 * two + 1] + 16 * v);
+      low[two] = as_written(vaddl_u8(vget_low_u8(x), vget_low_u8(y)));
+      high[two] = as_written(vaddl_high_u8(x, y));
     }
-  }
-  if (sets % 2) {
-    const uint8_t *a = picked_row(rows, indices, row_bytes, sets - 1);
-    UNROLL for (int v = 0; v < pairs / 8; v++) {
-      uint8x16_t x = vld1q_u8(a + 16 * v);
+    UNROLL for (int step = 1; step < sets / 2; step *= 2) {
+      UNROLL for (int two = 0; two + step < sets / 2; two += 2 * step) {
+        low[two] = vaddq_u16(low[two], low[two + step]);
+        high[two] = vaddq_u16(high[two], high[two + step]);
+      }
+    }
+    if (sets >= 2) {
+      sums->low[v] = vaddq_u16(sums->low[v], low[0]);
+      sums->high[v] = vaddq_u16(sums->high[v], high[0]);
+    }
+    if (sets % 2) {
+      uint8x16_t x = vld1q_u8(picked[sets - 1] + 16 * v);
       sums->low[v] = vaddw_u8(sums->low[v], vget_low_u8(x));
       sums->high[v] = vaddw_high_u8(sums->high[v], x);
     }
@@ -110,10 +132,6 @@ INLINE void numbers_of(const Sums *sums, const int i, const int pairs, i32 zero,
   *y = (Floats)__builtin_convertvector(y_part, Wide);
 #endif
 }
-
-// Sets that are added without a loop: ten are a bit of a head of 64 channels, and the end of so short a loop is guessed
-// wrong.
-#define SETS_TOGETHER 10
 
 // A slice of a token's vector: its sums stay in registers while the rows go by, and then turn. Places count from the
 // slice's first pair.
@@ -163,16 +181,38 @@ INLINE void turned_tokens(const Turned *from, i32 first, i32 end, const i64 pair
   }
 }
 
+// One function for all that call it, since it is long.
+static __attribute__((noinline)) void turned_vectors(const Turned *from, i32 first, i32 end, i32 pairs, float *out) {
+  switch (pairs) {
+    case 32: turned_tokens(from, first, end, 32, out); break;
+    case 64: turned_tokens(from, first, end, 64, out); break;
+    default: turned_tokens(from, first, end, pairs, out);
+  }
+}
+
 // rows (sets, 64, pairs, x and y), scales (page tokens), cosines and sines (page tokens, pairs), units (pairs),
 // mean (x and y, pairs), out (end - first, x and y, pairs); pairs is a multiple of 16
 EXPORT void KERNEL(turned_sums)(const uint8_t *rows, const uint8_t *indices, i32 sets, i32 pairs, i32 first, i32 end,
                                 const float *units, const float *mean, const float *scales, const float *cosines,
                                 const float *sines, float *out, i32 out_at) {
   const Turned from = {rows, indices, sets, units, mean, scales, cosines, sines};
-  switch (pairs) {
-    case 32: turned_tokens(&from, first, end, 32, out + out_at); break;
-    case 64: turned_tokens(&from, first, end, 64, out + out_at); break;
-    default: turned_tokens(&from, first, end, pairs, out + out_at);
+  turned_vectors(&from, first, end, pairs, out + out_at);
+}
+
+// Tokens whose vectors are made before they are multiplied: they stay in the first cache.
+#define SCORED_TOGETHER 16
+
+// What turned_sums makes, multiplied with queries; queries (count, x and y, pairs), room (SCORED_TOGETHER, x and y,
+// pairs), scores (count, page tokens)
+EXPORT void KERNEL(turned_scores)(const uint8_t *rows, const uint8_t *indices, i32 sets, i32 pairs, i32 first, i32 end,
+                                  const float *units, const float *mean, const float *scales, const float *cosines,
+                                  const float *sines, const float *queries, i32 count, float *room, float *scores) {
+  const Turned from = {rows, indices, sets, units, mean, scales, cosines, sines};
+  const i32 width = 2 * pairs;
+  for (i32 token = first; token < end; token += SCORED_TOGETHER) {
+    i32 some = end - token < SCORED_TOGETHER ? end - token : SCORED_TOGETHER;
+    turned_vectors(&from, token, token + some, pairs, room);
+    products(queries, width, count, room, width, some, width, scores + token, PAGE);
   }
 }
 
@@ -306,6 +346,33 @@ EXPORT void KERNEL(collect)(const uint8_t *indices, i32 sets, i32 first, i32 end
     for (i32 lane = 0; lane < lanes; lane += 4) {
       collect_lanes(indices, sets, first, end, weights + lane, lanes, bins + lane, 1);
     }
+  }
+}
+
+// The weights of tokens by row, as collect wants them: probability * back * scale; totals of probability * back go on in
+// the order of tokens. probabilities (rows, page tokens), back and totals (rows), weights (page tokens, lanes)
+EXPORT void KERNEL(weigh_tokens)(const float *probabilities, i32 rows, const float *back, const float *scales, i32 lanes,
+                                 float *totals, float *weights) {
+  i32 row = 0;
+  for (; row + 4 <= rows; row += 4) {
+    const float *from = probabilities + (i64)row * PAGE;
+    Four backs = load_four(back + row), sum = {0};
+    for (i32 token = 0; token < PAGE; token++) {
+      Four four = {from[token], from[PAGE + token], from[2 * PAGE + token], from[3 * PAGE + token]};
+      four *= backs;
+      sum += four;
+      store_four(weights + (i64)token * lanes + row, four * scales[token]);
+    }
+    store_four(totals + row, load_four(totals + row) + sum);
+  }
+  for (; row < rows; row++) {
+    float sum = 0;
+    for (i32 token = 0; token < PAGE; token++) {
+      float probability = probabilities[(i64)row * PAGE + token] * back[row];
+      sum += probability;
+      weights[(i64)token * lanes + row] = probability * scales[token];
+    }
+    totals[row] += sum;
   }
 }
 

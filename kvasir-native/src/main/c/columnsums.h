@@ -299,7 +299,7 @@ INLINE Pairs pairs_of(const uint8_t *a, const uint8_t *b) {
 INLINE Pairs lower_of(Pairs x) { return _mm512_and_si512(x, _mm512_set1_epi16(15)); }
 INLINE Pairs upper_of(Pairs x) { return _mm512_srli_epi16(x, 4); }
 INLINE Pairs all_pairs(u32 pair) { return _mm512_set1_epi32((i32)pair); }
-INLINE Pairs add_weighed_pairs(Pairs sum, Pairs x, Pairs w) { return _mm512_add_epi32(sum, _mm512_madd_epi16(x, w)); }
+INLINE Pairs add_products(Pairs sum, Pairs x, Pairs w) { return _mm512_add_epi32(sum, _mm512_madd_epi16(x, w)); }
 #elif LANES == 8
 typedef __m256i Pairs;
 #define PAIR_BYTES 8
@@ -310,7 +310,7 @@ INLINE Pairs pairs_of(const uint8_t *a, const uint8_t *b) {
 INLINE Pairs lower_of(Pairs x) { return _mm256_and_si256(x, _mm256_set1_epi16(15)); }
 INLINE Pairs upper_of(Pairs x) { return _mm256_srli_epi16(x, 4); }
 INLINE Pairs all_pairs(u32 pair) { return _mm256_set1_epi32((i32)pair); }
-INLINE Pairs add_weighed_pairs(Pairs sum, Pairs x, Pairs w) { return _mm256_add_epi32(sum, _mm256_madd_epi16(x, w)); }
+INLINE Pairs add_products(Pairs sum, Pairs x, Pairs w) { return _mm256_add_epi32(sum, _mm256_madd_epi16(x, w)); }
 #else
 typedef int32x4_t Pairs;
 #define PAIR_BYTES 4
@@ -324,7 +324,7 @@ INLINE Pairs pairs_of(const uint8_t *a, const uint8_t *b) {
 INLINE Pairs lower_of(Pairs x) { return vandq_s32(x, vdupq_n_s32(0xF000F)); }
 INLINE Pairs upper_of(Pairs x) { return vreinterpretq_s32_u16(vshrq_n_u16(vreinterpretq_u16_s32(x), 4)); }
 INLINE Pairs all_pairs(u32 pair) { return vreinterpretq_s32_u32(vdupq_n_u32(pair)); }
-INLINE Pairs add_weighed_pairs(Pairs sum, Pairs x, Pairs w) {
+INLINE Pairs add_products(Pairs sum, Pairs x, Pairs w) {
   int16x8_t a = vreinterpretq_s16_s32(x), b = vreinterpretq_s16_s32(w);
   int32x4_t low = vmull_s16(vget_low_s16(a), vget_low_s16(b)), high = vmull_high_s16(a, b);
   return vaddq_s32(sum, vpaddq_s32(low, high));
@@ -342,8 +342,8 @@ INLINE void sum_nibbles(const uint8_t *table, i64 stride, const i32 *picked, i32
     UNROLL for (int r = 0; r < TOGETHER; r++) {
       u32 pair;
       __builtin_memcpy(&pair, weights->whole[r] + row, 4);
-      lower[r] = add_weighed_pairs(lower[r], x, all_pairs(pair));
-      upper[r] = add_weighed_pairs(upper[r], y, all_pairs(pair));
+      lower[r] = add_products(lower[r], x, all_pairs(pair));
+      upper[r] = add_products(upper[r], y, all_pairs(pair));
     }
   }
   UNROLL for (int r = 0; r < TOGETHER; r++) {

@@ -4,41 +4,114 @@
 
 #include "floats.h"
 
-// The tile of products, added to c.
-INLINE void add_dots(const float *a, i64 depth, const int rows, const float *const b[4], float *c, i64 c_stride) {
-  float sums[PRODUCT_ROWS * 4];
-  dots_by_four(a, depth, rows, b, (i32)depth, sums, 4);
+// Sums of a tile: rows of a by a few vectors that they meet. Every sum takes x and y of a pair in turn, so that a vector
+// may be multiplied as it turns, and is never stored.
+typedef struct {
+  Floats sums[PRODUCT_ROWS][4];
+} PairTile;
+
+INLINE void begin_tile(PairTile *tile, const int rows, const int vectors) {
+  UNROLL for (int i = 0; i < rows; i++) {
+    UNROLL for (int j = 0; j < vectors; j++) tile->sums[i][j] = all(0);
+  }
+}
+
+// As many pairs of each vector as there are lanes; a (rows, x and y, pairs).
+INLINE void add_pairs(PairTile *tile, const float *a, i64 pairs, const int rows, const Floats *x, const Floats *y,
+                      const int vectors) {
+  UNROLL for (int i = 0; i < rows; i++) {
+    Floats ax = load(a + 2 * i * pairs), ay = load(a + (2 * i + 1) * pairs);
+    UNROLL for (int j = 0; j < vectors; j++) tile->sums[i][j] = fused(ax, x[j], tile->sums[i][j]);
+    UNROLL for (int j = 0; j < vectors; j++) tile->sums[i][j] = fused(ay, y[j], tile->sums[i][j]);
+  }
+}
+
+INLINE void end_tile(const PairTile *tile, const int rows, const int vectors, float *c, i64 c_stride) {
   UNROLL for (int i = 0; i < rows; i++) {
     float *to = c + i * c_stride;
-    store_four(to, load_four(to) + load_four(sums + 4 * i));
+    if (vectors == 4) {
+      float sums[4];
+      totals(tile->sums[i][0], tile->sums[i][1], tile->sums[i][2], tile->sums[i][3], sums);
+      store_four(to, load_four(to) + load_four(sums));
+    } else {
+      to[0] += total(tile->sums[i][0]);
+    }
   }
 }
 
-#define MOST_FAN 16
-static const i32 IN_ORDER[MOST_FAN] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+// ---- turns
 
-// c[i][j] += a[i] . b[pick[j]]; a (rows, depth), c (rows, count)
-INLINE void add_products(const float *a, i32 rows, const float *b, const i32 *pick, i32 count, i32 depth, float *c,
-                         i64 c_stride) {
-  i64 width = depth;
+// (x, y) becomes (x cos - y sin, y cos + x sin)
+INLINE Floats turned_x(Floats x, Floats y, Floats cos, Floats sin) { return fused_off(y, sin, multiply(x, cos)); }
+INLINE Floats turned_y(Floats x, Floats y, Floats cos, Floats sin) { return fused(x, sin, multiply(y, cos)); }
+INLINE void turn_pairs(Floats x, Floats y, Floats cos, Floats sin, float *x_out, float *y_out) {
+  store(x_out, turned_x(x, y, cos, sin));
+  store(y_out, turned_y(x, y, cos, sin));
+}
+
+// What tokens have picked of b, and the angles of the first of them.
+typedef struct {
+  const float *b;
+  const i32 *picked;
+  const float *cosines, *sines;
+} Picked;
+
+// c[i][j] += a[i] . b[picked[j]], turned by j where it turns
+INLINE void picked_tile(const float *a, const Picked *from, i64 pairs, const int turns, const int rows,
+                        const int vectors, float *c, i64 c_stride) {
+  const float *b[4];
+  UNROLL for (int j = 0; j < vectors; j++) b[j] = from->b + from->picked[j] * 2 * pairs;
+  PairTile tile;
+  begin_tile(&tile, rows, vectors);
+  for (i32 i = 0; i < pairs; i += LANES) {
+    Floats x[4], y[4];
+    UNROLL for (int j = 0; j < vectors; j++) {
+      x[j] = load(b[j] + i);
+      y[j] = load(b[j] + pairs + i);
+      if (turns) {
+        Floats cos = load(from->cosines + j * pairs + i), sin = load(from->sines + j * pairs + i), still = x[j];
+        x[j] = turned_x(still, y[j], cos, sin);
+        y[j] = turned_y(still, y[j], cos, sin);
+      }
+    }
+    add_pairs(&tile, a + i, pairs, rows, x, y, vectors);
+  }
+  end_tile(&tile, rows, vectors, c, c_stride);
+}
+
+INLINE void picked_tiles(const float *a, i32 rows, const Picked *from, i64 pairs, const int turns, const int vectors,
+                         float *c, i64 c_stride) {
+  i32 i = 0;
+  for (; i + PRODUCT_ROWS <= rows; i += PRODUCT_ROWS) {
+    picked_tile(a + 2 * i * pairs, from, pairs, turns, PRODUCT_ROWS, vectors, c + i * c_stride, c_stride);
+  }
+  for (; i < rows; i++) picked_tile(a + 2 * i * pairs, from, pairs, turns, 1, vectors, c + i * c_stride, c_stride);
+}
+
+// c (rows, count)
+INLINE void picked_rows(const float *a, i32 rows, const Picked *from, i32 count, i64 pairs, const int turns, float *c,
+                        i64 c_stride) {
+  Picked some = *from;
   i32 j = 0;
   for (; j + 4 <= count; j += 4) {
-    const float *const from[4] = {b + pick[j] * width, b + pick[j + 1] * width, b + pick[j + 2] * width,
-                                  b + pick[j + 3] * width};
-    i32 i = 0;
-    for (; i + PRODUCT_ROWS <= rows; i += PRODUCT_ROWS) {
-      add_dots(a + i * width, width, PRODUCT_ROWS, from, c + i * c_stride + j, c_stride);
-    }
-    for (; i < rows; i++) add_dots(a + i * width, width, 1, from, c + i * c_stride + j, c_stride);
+    picked_tiles(a, rows, &some, pairs, turns, 4, c + j, c_stride);
+    some.picked += 4;
+    some.cosines += 4 * pairs;
+    some.sines += 4 * pairs;
   }
   for (; j < count; j++) {
-    for (i32 i = 0; i < rows; i++) c[i * c_stride + j] += dot(a + i * width, b + pick[j] * width, depth);
+    picked_tiles(a, rows, &some, pairs, turns, 1, c + j, c_stride);
+    some.picked++;
+    some.cosines += pairs;
+    some.sines += pairs;
   }
 }
 
+// c[i][j] += a[i] . b[picked[j]]; a (rows, x and y, pairs), c (rows, count)
 EXPORT void KERNEL(picked_products)(const float *a, i32 rows, const float *b, const i32 *picked, i32 picked_at,
-                                    i32 count, i32 depth, float *c, i32 c_at, i32 c_stride) {
-  add_products(a, rows, b, picked + picked_at, count, depth, c + c_at, c_stride);
+                                    i32 count, i32 pairs, float *c, i32 c_at, i32 c_stride) {
+  const Picked from = {b, picked + picked_at, b, b};
+  picked_rows(a, rows, &from, count, pairs, 0, c + c_at, c_stride);
 }
 
 // ---- the least and the most
@@ -127,13 +200,7 @@ EXPORT void KERNEL(collect_rows)(const uint8_t *indices, const float *weights, i
   }
 }
 
-// ---- turns
-
-// (x, y) becomes (x cos - y sin, y cos + x sin)
-INLINE void turn_pairs(Floats x, Floats y, Floats cos, Floats sin, float *x_out, float *y_out) {
-  store(x_out, fused_off(y, sin, multiply(x, cos)));
-  store(y_out, fused(x, sin, multiply(y, cos)));
-}
+// ---- rows that turn
 
 INLINE void turn_rows(float *restrict vectors, i32 count, const i64 pairs, const float *restrict cosines,
                       const float *restrict sines) {
@@ -151,46 +218,25 @@ EXPORT void KERNEL(turn)(float *vectors, i32 at, i32 count, i32 pairs, const flo
   turn_rows(vectors + at, count, pairs, cosines + angles_at, sines + angles_at);
 }
 
-INLINE void turn_row(const float *restrict from, const i64 pairs, const float *restrict cosines,
-                     const float *restrict sines, float *restrict to) {
-  for (i32 i = 0; i < pairs; i += LANES) {
-    turn_pairs(load(from + i), load(from + pairs + i), load(cosines + i), load(sines + i), to + i, to + pairs + i);
-  }
-}
-
-// What turning_products is given.
-typedef struct {
-  const float *b;
-  const i32 *picked;
-  const float *cosines, *sines, *back_sines;
-} Picked;
-
 INLINE void turning_products_of(float *a, i32 rows, const Picked *from, i32 count, i32 fan, const i64 pairs,
-                                float *turned, float *c, i64 c_stride) {
-  const i64 width = 2 * pairs;
+                                const float *back_sines, float *c, i64 c_stride) {
   for (i32 j = 0; j < count; j += fan) {
-    i32 some = count - j < fan ? count - j : fan;
-    for (i32 i = 0; i < some; i++) {
-      turn_row(from->b + from->picked[j + i] * width, pairs, from->cosines + i * pairs, from->sines + i * pairs,
-               turned + i * width);
-    }
-    add_products(a, rows, turned, IN_ORDER, some, (i32)width, c + j, c_stride);
-    turn_rows(a, rows, pairs, from->cosines + fan * pairs, from->back_sines + fan * pairs);
+    const Picked some = {from->b, from->picked + j, from->cosines, from->sines};
+    picked_rows(a, rows, &some, count - j < fan ? count - j : fan, pairs, 1, c + j, c_stride);
+    turn_rows(a, rows, pairs, from->cosines + fan * pairs, back_sines + fan * pairs);
   }
 }
 
-// c[i][j] += a[i] . b[picked[j]], turned by j % fan; a is turned back by fan after as many products. Rows are turned
-// into a room that begins where a line of the cache does. Heads of 64 and 128 channels have loops of their own, whose
-// ends are known.
+// c[i][j] += a[i] . b[picked[j]], turned by j % fan; a is turned back by fan after as many products. Heads of 64 and 128
+// channels have loops of their own, whose ends are known.
 EXPORT void KERNEL(turning_products)(float *a, i32 rows, const float *b, const i32 *picked, i32 count, i32 fan,
                                      i32 pairs, const float *cosines, const float *sines, const float *back_sines,
-                                     float *room, float *c, i32 c_stride) {
-  const Picked from = {b, picked, cosines, sines, back_sines};
-  float *turned = (float *)(((uintptr_t)room + 63) & ~(uintptr_t)63);
+                                     float *c, i32 c_stride) {
+  const Picked from = {b, picked, cosines, sines};
   switch (pairs) {
-    case 32: turning_products_of(a, rows, &from, count, fan, 32, turned, c, c_stride); break;
-    case 64: turning_products_of(a, rows, &from, count, fan, 64, turned, c, c_stride); break;
-    default: turning_products_of(a, rows, &from, count, fan, pairs, turned, c, c_stride);
+    case 32: turning_products_of(a, rows, &from, count, fan, 32, back_sines, c, c_stride); break;
+    case 64: turning_products_of(a, rows, &from, count, fan, 64, back_sines, c, c_stride); break;
+    default: turning_products_of(a, rows, &from, count, fan, pairs, back_sines, c, c_stride);
   }
 }
 

@@ -1,5 +1,6 @@
 package dev.kvasir.kernel;
 
+import dev.kvasir.page.PageSize;
 import java.lang.foreign.MemorySegment;
 
 /** Sums of the rows that codes of a codebook pick. */
@@ -32,6 +33,45 @@ public interface CodebookKernels {
       short[] room,
       float[] out);
 
+  /** Tokens whose vectors {@link #turnedScores} makes at a time, so that they stay in a cache. */
+  int SCORED_TOGETHER = 16;
+
+  /** Numbers of room for {@link #turnedScores}. */
+  static int scoringRoom(int width) {
+    return SCORED_TOGETHER * width;
+  }
+
+  /**
+   * Products of queries with what {@link #turnedSums} makes of all tokens of a page, which need not
+   * be kept.
+   *
+   * @param floats what multiplies, where vectors are made first
+   * @param queries // (count, x and y, pairs)
+   * @param sums room, {@link #scoringRoom}, as keys
+   * @param scores // (count, page tokens), set
+   */
+  default void turnedScores(
+      FloatKernels floats,
+      FixedRows rows,
+      byte[] indices,
+      float[] scales,
+      float[] cosines,
+      float[] sines,
+      float[] queries,
+      int count,
+      short[] sums,
+      float[] keys,
+      float[] scores) {
+    int width = rows.width();
+    int tokens = PageSize.TOKENS;
+    for (int from = 0; from < tokens; from += SCORED_TOGETHER) {
+      int end = from + SCORED_TOGETHER;
+      turnedSums(rows, indices, from, end, scales, cosines, sines, sums, keys);
+      floats.products(
+          queries, 0, width, count, keys, 0, width, SCORED_TOGETHER, width, scores, from, tokens);
+    }
+  }
+
   /**
    * Adds up the rows of floats that tokens have picked, one of each set.
    *
@@ -44,6 +84,28 @@ public interface CodebookKernels {
 
   /** {@code out[i] = a[i] . b[i]}. // (count, width) */
   void rowProducts(float[] a, float[] b, int count, int width, float[] out);
+
+  /**
+   * Lays weights beside each other as {@link #collect} takes them: {@code probability * back *
+   * scale} for each token and row. The sums of {@code probability * back}, in the order of tokens,
+   * are added to the totals.
+   *
+   * @param probabilities // (rows, page tokens)
+   * @param back // (rows)
+   * @param scales // (page tokens)
+   * @param totals // (rows), added to
+   * @param weights // (page tokens, lanes), of which the first {@code rows} columns are set
+   */
+  default void weighTokens(
+      float[] probabilities,
+      int rows,
+      float[] back,
+      float[] scales,
+      int lanes,
+      float[] totals,
+      float[] weights) {
+    TokenWeights.weigh(probabilities, rows, back, scales, lanes, totals, weights);
+  }
 
   /**
    * Adds the weights of tokens to the bins that they have picked, one of each set.

@@ -47,6 +47,32 @@ record PartialSums(int lanes) {
     return (s0 + s1) + (s2 + s3);
   }
 
+  /**
+   * The product of vectors that turn: a partial sum takes x and y of a pair in turn, so that what
+   * turns can be multiplied at once.
+   *
+   * @param a // (x and y, pairs) from {@code aAt} on, as b
+   * @param pairs a multiple of {@link #lanes}
+   */
+  float dotOfPairs(float[] a, int aAt, float[] b, int bAt, int pairs) {
+    return dotsOfPairs(a, aAt, b, bAt, pairs, 0, lanes);
+  }
+
+  private float dotsOfPairs(
+      float[] a, int aAt, float[] b, int bAt, int pairs, int lane, int count) {
+    if (count > 1) {
+      int half = count / 2;
+      return dotsOfPairs(a, aAt, b, bAt, pairs, lane, half)
+          + dotsOfPairs(a, aAt, b, bAt, pairs, lane + half, half);
+    }
+    float partial = 0;
+    for (int i = lane; i < pairs; i += lanes) {
+      partial = Math.fma(a[aAt + i], b[bAt + i], partial);
+      partial = Math.fma(a[aAt + pairs + i], b[bAt + pairs + i], partial);
+    }
+    return partial;
+  }
+
   /** A partial sum takes two neighbouring channels in turn, as two halves share a 32-bit lane. */
   float pairedDot(float[] a, int aAt, float[] b, int depth) {
     int whole = depth - depth % (2 * lanes);

@@ -6,18 +6,19 @@ import java.util.stream.IntStream;
 /** Rows that are picked by number, and vectors that turn. */
 public interface PatternKernels {
   /**
-   * {@code c[i][j] += a[i] . b[picked[j]]}, for rows that are picked by number.
+   * {@code c[i][j] += a[i] . b[picked[j]]}, for rows that are picked by number. A sum takes x and y
+   * of a pair in turn, as {@link #turningProducts} meets them.
    *
-   * @param depth a multiple of 16
+   * @param pairs a multiple of 16
    */
   void pickedProducts(
       float[] a,
-      int aRows, // (aRows, depth)
-      float[] b, // (..., depth)
+      int aRows, // (aRows, 2 * pairs)
+      float[] b, // (..., 2 * pairs)
       int[] picked,
       int pickedAt,
       int count,
-      int depth,
+      int pairs,
       float[] c,
       int cAt,
       int cStride); // (aRows, count)
@@ -93,17 +94,17 @@ public interface PatternKernels {
         System.arraycopy(b, picked[j + i] * width, room, i * width, width);
         turn(room, i * width, 1, pairs, cosines, sines, i * pairs);
       }
-      pickedProducts(a, aRows, room, InOrder.ROWS, 0, some, width, c, j, cStride);
+      pickedProducts(a, aRows, room, InOrder.ROWS, 0, some, pairs, c, j, cStride);
       turn(a, 0, aRows, pairs, cosines, backSines, fan * pairs);
     }
   }
 
   /** Rows that are turned before they are multiplied, at the most. */
-  int MOST_FAN = 16;
+  int MOST_FAN = 32;
 
-  /** Floats of room for {@link #turningProducts}: the rows, and what aligns them. */
+  /** Floats of room for {@link #turningProducts}, where rows are turned before they are met. */
   static int turningRoom(int fan, int pairs) {
-    return 2 * fan * pairs + 16;
+    return 2 * fan * pairs;
   }
 
   /** Picks rows as they lie. */

@@ -16,13 +16,14 @@ final class ScalarPatterns implements PatternKernels {
       int[] picked,
       int pickedAt,
       int count,
-      int depth,
+      int pairs,
       float[] c,
       int cAt,
       int cStride) {
     for (int i = 0; i < aRows; i++) {
       for (int j = 0; j < count; j++) {
-        c[cAt + i * cStride + j] += sums.dot(a, i * depth, b, picked[pickedAt + j] * depth, depth);
+        int row = picked[pickedAt + j] * 2 * pairs;
+        c[cAt + i * cStride + j] += sums.dotOfPairs(a, i * 2 * pairs, b, row, pairs);
       }
     }
   }

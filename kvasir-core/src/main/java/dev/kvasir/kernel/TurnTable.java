@@ -16,8 +16,7 @@ public final class TurnTable {
 
   /**
    * Turning a row costs less than turning the queries that it meets, of which there are several:
-   * the more rows between their turns, the better, as long as rows and angles stay in the first
-   * cache.
+   * the more rows between their turns, the better, as long as angles stay in the first cache.
    */
   private static final int FAN = PatternKernels.MOST_FAN;
 
@@ -145,6 +144,41 @@ public final class TurnTable {
   /** Floats of room for {@link #addProducts}. */
   public int productRoom() {
     return PatternKernels.turningRoom(FAN, pairs);
+  }
+
+  /**
+   * Scores of a page's tokens whose vectors are {@link #turnAlong}'s.
+   *
+   * @param indices // (sets, page tokens)
+   * @param scales // (page tokens)
+   * @param queries // (count, width)
+   * @param sums {@link CodebookKernels#scoringRoom}, as keys
+   * @param scores // (count, page tokens), set
+   */
+  public void scoreAlong(
+      Kernels kernels,
+      FixedRows rows,
+      byte[] indices,
+      float[] scales,
+      float[] queries,
+      int count,
+      short[] sums,
+      float[] keys,
+      float[] scores) {
+    kernels
+        .codebooks()
+        .turnedScores(
+            kernels.floats(),
+            rows,
+            indices,
+            scales,
+            cosines,
+            sines,
+            queries,
+            count,
+            sums,
+            keys,
+            scores);
   }
 
   /**

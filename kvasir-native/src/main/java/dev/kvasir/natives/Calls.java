@@ -1,22 +1,36 @@
 package dev.kvasir.natives;
 
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.MemoryLayout;
+import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
 import java.util.Collections;
 import java.util.Comparator;
+import java.util.Map;
 import java.util.Set;
 
-/**
- * Which functions of the library serve this process, decided once: handles are constants of the
- * classes that call them, or every call would cost several times as much.
- */
+/** Which functions of the library serve this process, decided once. */
 final class Calls {
   /** How many of the best sets of instructions are left out, so that tests reach the others. */
   static final String PROPERTY = "kvasir.native.leave-out";
 
   /** Leaves AMX unused where it is there. */
   static final String WITHOUT_TILES = "kvasir.native.without-tiles";
+
+  /** What makes a segment of an array. */
+  private static final Map<Class<?>, MethodHandle> SEGMENT_OF =
+      Map.of(
+          byte[].class, segmentOf(byte[].class),
+          short[].class, segmentOf(short[].class),
+          int[].class, segmentOf(int[].class),
+          float[].class, segmentOf(float[].class));
 
   /** Partial sums of long sums, which floats must keep; those of the widest vectors otherwise. */
   private static volatile int lanes;
@@ -78,25 +92,67 @@ final class Calls {
     lanes = count;
   }
 
-  static MethodHandle code(String name, MemoryLayout... arguments) {
-    return function(name, forCodes(), FunctionDescriptor.ofVoid(arguments));
+  /**
+   * A function that multiplies codes.
+   *
+   * @param arguments as Java passes them: int, long, float, arrays and segments
+   */
+  static Call code(String name, Class<?>... arguments) {
+    return function(name, forCodes(), void.class, arguments);
   }
 
-  static MethodHandle floats(String name, MemoryLayout... arguments) {
-    return function(name, forFloats(), FunctionDescriptor.ofVoid(arguments));
+  /** A function on floats. */
+  static Call floats(String name, Class<?>... arguments) {
+    return function(name, forFloats(), void.class, arguments);
+  }
+
+  /** A function on floats that answers one. */
+  static Call floatOf(String name, Class<?>... arguments) {
+    return function(name, forFloats(), float.class, arguments);
   }
 
   /** A function that needs AMX; null where there is none. */
-  static MethodHandle tiles(String name, MemoryLayout... arguments) {
-    return hasTiles()
-        ? Found.ONCE
-            .library()
-            .function("kv_%s_amx".formatted(name), FunctionDescriptor.ofVoid(arguments))
-        : null;
+  static Call tiles(String name, Class<?>... arguments) {
+    return hasTiles() ? link("kv_%s_amx".formatted(name), void.class, arguments) : null;
   }
 
-  static MethodHandle function(String name, Instructions set, FunctionDescriptor type) {
-    return Found.ONCE.library().function("kv_%s_%s".formatted(name, set.suffix()), type);
+  private static Call function(
+      String name, Instructions set, Class<?> result, Class<?>... arguments) {
+    return link("kv_%s_%s".formatted(name, set.suffix()), result, arguments);
+  }
+
+  private static Call link(String symbol, Class<?> result, Class<?>... arguments) {
+    MemoryLayout[] layouts = new MemoryLayout[arguments.length];
+    MethodHandle[] filters = new MethodHandle[arguments.length]; // null where nothing is to be made
+    for (int i = 0; i < arguments.length; i++) {
+      layouts[i] = layout(arguments[i]);
+      filters[i] = SEGMENT_OF.get(arguments[i]);
+    }
+    FunctionDescriptor type =
+        result == void.class
+            ? FunctionDescriptor.ofVoid(layouts)
+            : FunctionDescriptor.of(layout(result), layouts);
+    MethodHandle function = Found.ONCE.library().function(symbol, type);
+    return new Call(MethodHandles.filterArguments(function, 0, filters));
+  }
+
+  private static MemoryLayout layout(Class<?> type) {
+    if (type == int.class) {
+      return JAVA_INT;
+    }
+    if (type == long.class) {
+      return JAVA_LONG;
+    }
+    return type == float.class ? JAVA_FLOAT : ADDRESS;
+  }
+
+  private static MethodHandle segmentOf(Class<?> array) {
+    try {
+      MethodType type = MethodType.methodType(MemorySegment.class, array);
+      return MethodHandles.publicLookup().findStatic(MemorySegment.class, "ofArray", type);
+    } catch (ReflectiveOperationException e) {
+      throw new IllegalStateException(e);
+    }
   }
 
   /** A call of a function throws nothing; what comes is a mistake in how it was called. */

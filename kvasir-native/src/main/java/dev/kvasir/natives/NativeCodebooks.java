@@ -1,15 +1,11 @@
 package dev.kvasir.natives;
 
-import static java.lang.foreign.ValueLayout.ADDRESS;
-import static java.lang.foreign.ValueLayout.JAVA_INT;
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
-
 import dev.kvasir.kernel.CodebookKernels;
 import dev.kvasir.kernel.FixedRows;
+import dev.kvasir.kernel.FloatKernels;
 import dev.kvasir.page.PageSize;
 import dev.kvasir.page.StageCodes;
 import java.lang.foreign.MemorySegment;
-import java.lang.invoke.MethodHandle;
 
 /** Sums of picked rows. A page's tokens may take several calls. */
 final class NativeCodebooks implements CodebookKernels {
@@ -22,48 +18,92 @@ final class NativeCodebooks implements CodebookKernels {
   /** Weights that go into bins, some 40 microseconds of them. */
   private static final Work WEIGHTS = new Work(1 << 17);
 
-  private static final MethodHandle UNPACK_STAGES =
-      Calls.floats("unpack_stages", ADDRESS, JAVA_LONG, JAVA_INT, ADDRESS);
-  private static final MethodHandle TURNED_SUMS =
+  private static final Call UNPACK_STAGES =
+      Calls.floats("unpack_stages", MemorySegment.class, long.class, int.class, byte[].class);
+  private static final Call TURNED_SUMS =
       Calls.floats(
           "turned_sums",
-          ADDRESS,
-          ADDRESS,
-          JAVA_INT,
-          JAVA_INT,
-          JAVA_INT,
-          JAVA_INT,
-          ADDRESS,
-          ADDRESS,
-          ADDRESS,
-          ADDRESS,
-          ADDRESS,
-          ADDRESS,
-          JAVA_INT);
-  private static final MethodHandle PICKED_SUMS =
+          byte[].class,
+          byte[].class,
+          int.class,
+          int.class,
+          int.class,
+          int.class,
+          float[].class,
+          float[].class,
+          float[].class,
+          float[].class,
+          float[].class,
+          float[].class,
+          int.class);
+  private static final Call TURNED_SCORES =
+      Calls.floats(
+          "turned_scores",
+          byte[].class,
+          byte[].class,
+          int.class,
+          int.class,
+          int.class,
+          int.class,
+          float[].class,
+          float[].class,
+          float[].class,
+          float[].class,
+          float[].class,
+          float[].class,
+          int.class,
+          float[].class,
+          float[].class);
+  private static final Call WEIGH_TOKENS =
+      Calls.floats(
+          "weigh_tokens",
+          float[].class,
+          int.class,
+          float[].class,
+          float[].class,
+          int.class,
+          float[].class,
+          float[].class);
+  private static final Call PICKED_SUMS =
       Calls.floats(
           "picked_sums",
-          ADDRESS,
-          JAVA_INT,
-          ADDRESS,
-          JAVA_INT,
-          JAVA_INT,
-          JAVA_INT,
-          JAVA_INT,
-          ADDRESS);
-  private static final MethodHandle ROW_PRODUCTS =
-      Calls.floats("row_products", ADDRESS, ADDRESS, JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS);
-  private static final MethodHandle COLLECT =
-      Calls.floats("collect", ADDRESS, JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT, ADDRESS);
-  private static final MethodHandle LEAST_DISTANCES =
-      Calls.floats("least_distances", ADDRESS, JAVA_INT, ADDRESS, JAVA_INT, ADDRESS);
+          float[].class,
+          int.class,
+          byte[].class,
+          int.class,
+          int.class,
+          int.class,
+          int.class,
+          float[].class);
+  private static final Call ROW_PRODUCTS =
+      Calls.floats(
+          "row_products",
+          float[].class,
+          float[].class,
+          int.class,
+          int.class,
+          int.class,
+          float[].class);
+  private static final Call COLLECT =
+      Calls.floats(
+          "collect",
+          byte[].class,
+          int.class,
+          int.class,
+          int.class,
+          float[].class,
+          int.class,
+          float[].class);
+  private static final Call LEAST_DISTANCES =
+      Calls.floats(
+          "least_distances", float[].class, int.class, float[].class, int.class, float[].class);
 
   @Override
   public void unpackStages(MemorySegment source, long offset, int stages, byte[] indices) {
     Bounds.check(source.byteSize(), offset, (long) stages * StageCodes.STAGE_BYTES);
     Bounds.check(indices.length, 0, stages, 2 * PageSize.TOKENS, 2 * PageSize.TOKENS);
     try {
-      UNPACK_STAGES.invokeExact(source, offset, stages, MemorySegment.ofArray(indices));
+      UNPACK_STAGES.handle.invokeExact(source, offset, stages, indices);
     } catch (Throwable e) {
       throw Calls.unexpected(e);
     }
@@ -99,23 +139,100 @@ final class NativeCodebooks implements CodebookKernels {
     for (int token = from; token < end; token += together) {
       int some = Math.min(end, token + together);
       try {
-        TURNED_SUMS.invokeExact(
-            MemorySegment.ofArray(rows.rows()),
-            MemorySegment.ofArray(indices),
+        TURNED_SUMS.handle.invokeExact(
+            rows.rows(),
+            indices,
             rows.sets(),
             pairs,
             token,
             some,
-            MemorySegment.ofArray(rows.units()),
-            MemorySegment.ofArray(rows.mean()),
-            MemorySegment.ofArray(scales),
-            MemorySegment.ofArray(cosines),
-            MemorySegment.ofArray(sines),
-            MemorySegment.ofArray(out),
+            rows.units(),
+            rows.mean(),
+            scales,
+            cosines,
+            sines,
+            out,
             (token - from) * width);
       } catch (Throwable e) {
         throw Calls.unexpected(e);
       }
+    }
+  }
+
+  @Override
+  public void turnedScores(
+      FloatKernels floats,
+      FixedRows rows,
+      byte[] indices,
+      float[] scales,
+      float[] cosines,
+      float[] sines,
+      float[] queries,
+      int count,
+      short[] sums,
+      float[] keys,
+      float[] scores) {
+    int tokens = PageSize.TOKENS;
+    int pairs = rows.pairs();
+    int width = rows.width();
+    Bounds.checkMultiple("pairs", pairs, 16);
+    checkIndices(indices, rows.sets(), tokens);
+    Bounds.check(rows.rows().length, 0, rows.sets() * FixedRows.ROWS, width, width);
+    Bounds.check(rows.units().length, 0, pairs);
+    Bounds.check(rows.mean().length, 0, width);
+    Bounds.check(scales.length, 0, tokens);
+    Bounds.check(cosines.length, 0, tokens * pairs);
+    Bounds.check(sines.length, 0, tokens * pairs);
+    Bounds.check(queries.length, 0, count, width, width);
+    Bounds.check(keys.length, 0, CodebookKernels.scoringRoom(width));
+    Bounds.check(scores.length, 0, count, tokens, tokens);
+    // A product takes as long as a few bytes of rows.
+    int together = ROW_BYTES.together(tokens, (rows.sets() + 4L * count) * width);
+    for (int token = 0; token < tokens; token += together) {
+      int end = Math.min(tokens, token + together);
+      try {
+        TURNED_SCORES.handle.invokeExact(
+            rows.rows(),
+            indices,
+            rows.sets(),
+            pairs,
+            token,
+            end,
+            rows.units(),
+            rows.mean(),
+            scales,
+            cosines,
+            sines,
+            queries,
+            count,
+            keys,
+            scores);
+      } catch (Throwable e) {
+        throw Calls.unexpected(e);
+      }
+    }
+  }
+
+  @Override
+  public void weighTokens(
+      float[] probabilities,
+      int rows,
+      float[] back,
+      float[] scales,
+      int lanes,
+      float[] totals,
+      float[] weights) {
+    int tokens = PageSize.TOKENS;
+    Bounds.check(probabilities.length, 0, rows, tokens, tokens);
+    Bounds.check(back.length, 0, rows);
+    Bounds.check(scales.length, 0, tokens);
+    Bounds.check(totals.length, 0, rows);
+    Bounds.check(lanes, 0, rows);
+    Bounds.check(weights.length, 0, tokens, lanes, lanes);
+    try {
+      WEIGH_TOKENS.handle.invokeExact(probabilities, rows, back, scales, lanes, totals, weights);
+    } catch (Throwable e) {
+      throw Calls.unexpected(e);
     }
   }
 
@@ -129,15 +246,7 @@ final class NativeCodebooks implements CodebookKernels {
     for (int token = 0; token < tokens; token += together) {
       int end = Math.min(tokens, token + together);
       try {
-        PICKED_SUMS.invokeExact(
-            MemorySegment.ofArray(rows),
-            at,
-            MemorySegment.ofArray(indices),
-            sets,
-            token,
-            end,
-            width,
-            MemorySegment.ofArray(sums));
+        PICKED_SUMS.handle.invokeExact(rows, at, indices, sets, token, end, width, sums);
       } catch (Throwable e) {
         throw Calls.unexpected(e);
       }
@@ -153,13 +262,7 @@ final class NativeCodebooks implements CodebookKernels {
     for (int row = 0; row < count; row += together) {
       int end = Math.min(count, row + together);
       try {
-        ROW_PRODUCTS.invokeExact(
-            MemorySegment.ofArray(a),
-            MemorySegment.ofArray(b),
-            row,
-            end,
-            width,
-            MemorySegment.ofArray(out));
+        ROW_PRODUCTS.handle.invokeExact(a, b, row, end, width, out);
       } catch (Throwable e) {
         throw Calls.unexpected(e);
       }
@@ -177,14 +280,7 @@ final class NativeCodebooks implements CodebookKernels {
     for (int token = 0; token < tokens; token += together) {
       int end = Math.min(tokens, token + together);
       try {
-        COLLECT.invokeExact(
-            MemorySegment.ofArray(indices),
-            sets,
-            token,
-            end,
-            MemorySegment.ofArray(weights),
-            lanes,
-            MemorySegment.ofArray(bins));
+        COLLECT.handle.invokeExact(indices, sets, token, end, weights, lanes, bins);
       } catch (Throwable e) {
         throw Calls.unexpected(e);
       }
@@ -198,12 +294,7 @@ final class NativeCodebooks implements CodebookKernels {
     Bounds.check(products.length, productsAt, FixedRows.ROWS);
     Bounds.check(out.length, 0, FixedRows.ROWS);
     try {
-      LEAST_DISTANCES.invokeExact(
-          MemorySegment.ofArray(squares),
-          at,
-          MemorySegment.ofArray(products),
-          productsAt,
-          MemorySegment.ofArray(out));
+      LEAST_DISTANCES.handle.invokeExact(squares, at, products, productsAt, out);
     } catch (Throwable e) {
       throw Calls.unexpected(e);
     }

@@ -1,15 +1,11 @@
 package dev.kvasir.natives;
 
-import static java.lang.foreign.ValueLayout.ADDRESS;
-import static java.lang.foreign.ValueLayout.JAVA_INT;
-
 import dev.kvasir.kernel.CodedKernels;
 import dev.kvasir.kernel.CodedLayout;
 import dev.kvasir.kernel.CodedMatrix;
 import dev.kvasir.kernel.CodedRows;
 import dev.kvasir.kernel.TileRoom;
 import java.lang.foreign.MemorySegment;
-import java.lang.invoke.MethodHandle;
 
 /**
  * Products with coded weights by dot products of four bytes, and by AMX for every sixteen rows
@@ -25,30 +21,38 @@ final class NativeCoded implements CodedKernels {
    */
   private static final long MOST_BYTES = 512 << 10;
 
-  private static final MethodHandle CODE_ROWS =
+  private static final Call CODE_ROWS =
       Calls.code(
-          "code_rows", ADDRESS, ADDRESS, ADDRESS, ADDRESS, ADDRESS, JAVA_INT, JAVA_INT, JAVA_INT);
+          "code_rows",
+          float[].class,
+          MemorySegment.class,
+          MemorySegment.class,
+          MemorySegment.class,
+          MemorySegment.class,
+          int.class,
+          int.class,
+          int.class);
 
-  private static final MethodHandle PRODUCTS =
+  private static final Call PRODUCTS =
       Calls.code(
           "coded_products",
-          ADDRESS,
-          ADDRESS,
-          ADDRESS,
-          JAVA_INT,
-          JAVA_INT,
-          JAVA_INT,
-          JAVA_INT,
-          JAVA_INT,
-          JAVA_INT,
-          JAVA_INT,
-          ADDRESS,
-          ADDRESS,
-          ADDRESS,
-          ADDRESS,
-          JAVA_INT,
-          JAVA_INT,
-          ADDRESS);
+          MemorySegment.class,
+          MemorySegment.class,
+          MemorySegment.class,
+          int.class,
+          int.class,
+          int.class,
+          int.class,
+          int.class,
+          int.class,
+          int.class,
+          MemorySegment.class,
+          MemorySegment.class,
+          MemorySegment.class,
+          MemorySegment.class,
+          int.class,
+          int.class,
+          float[].class);
 
   private final CodedKernels scalar;
 
@@ -71,8 +75,8 @@ final class NativeCoded implements CodedKernels {
     Bounds.check(x.length, rows.columns() * end);
     CodedRows.Views views = rows.views();
     try {
-      CODE_ROWS.invokeExact(
-          MemorySegment.ofArray(x),
+      CODE_ROWS.handle.invokeExact(
+          x,
           views.codes(),
           views.scales(),
           views.codeSums(),
@@ -144,7 +148,7 @@ final class NativeCoded implements CodedKernels {
     boolean hasMinimums = matrix.hasMinimums();
     MemorySegment minimums = hasMinimums ? matrix.minimums() : MemorySegment.NULL;
     try {
-      PRODUCTS.invokeExact(
+      PRODUCTS.handle.invokeExact(
           matrix.codes(),
           matrix.scales(),
           minimums,
@@ -161,7 +165,7 @@ final class NativeCoded implements CodedKernels {
           views.sums(),
           row,
           count,
-          MemorySegment.ofArray(out));
+          out);
     } catch (Throwable e) {
       throw Calls.unexpected(e);
     }

@@ -1,92 +1,86 @@
 package dev.kvasir.natives;
 
-import static java.lang.foreign.ValueLayout.ADDRESS;
-import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
-import static java.lang.foreign.ValueLayout.JAVA_INT;
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
-
 import dev.kvasir.kernel.CodeWeights;
 import dev.kvasir.kernel.DotKernels;
 import dev.kvasir.page.WordLayout;
 import java.lang.foreign.MemorySegment;
-import java.lang.invoke.MethodHandle;
 
 /** Sums over packed codes. A page has 128 tokens, so that calls are short by themselves. */
 final class NativeDots implements DotKernels {
-  private static final MethodHandle WEIGH =
+  private static final Call WEIGH =
       Calls.floats(
           "weigh",
-          ADDRESS,
-          JAVA_INT,
-          JAVA_INT,
-          JAVA_INT,
-          JAVA_INT,
-          ADDRESS,
-          JAVA_LONG,
-          JAVA_LONG,
-          JAVA_FLOAT,
-          JAVA_INT,
-          JAVA_INT,
-          ADDRESS,
-          ADDRESS,
-          ADDRESS,
-          ADDRESS,
-          ADDRESS);
-  private static final MethodHandle ADD_DOTS =
+          float[].class,
+          int.class,
+          int.class,
+          int.class,
+          int.class,
+          MemorySegment.class,
+          long.class,
+          long.class,
+          float.class,
+          int.class,
+          int.class,
+          MemorySegment.class,
+          MemorySegment.class,
+          MemorySegment.class,
+          MemorySegment.class,
+          MemorySegment.class);
+  private static final Call ADD_DOTS =
       Calls.code(
           "add_dots",
-          ADDRESS,
-          JAVA_LONG,
-          JAVA_INT,
-          JAVA_INT,
-          JAVA_INT,
-          JAVA_INT,
-          ADDRESS,
-          JAVA_INT,
-          JAVA_INT,
-          ADDRESS,
-          ADDRESS,
-          ADDRESS,
-          JAVA_INT,
-          JAVA_INT);
+          MemorySegment.class,
+          long.class,
+          int.class,
+          int.class,
+          int.class,
+          int.class,
+          MemorySegment.class,
+          int.class,
+          int.class,
+          MemorySegment.class,
+          MemorySegment.class,
+          float[].class,
+          int.class,
+          int.class);
 
   /** For many heads; null where {@link #ADD_DOTS} serves all. */
-  private static final MethodHandle MANY_DOTS =
+  private static final Call MANY_DOTS =
       Calls.forCodes() != Instructions.DOTPROD
           ? null
           : Calls.code(
               "many_dots",
-              ADDRESS,
-              JAVA_LONG,
-              JAVA_INT,
-              JAVA_INT,
-              JAVA_INT,
-              JAVA_INT,
-              ADDRESS,
-              JAVA_INT,
-              JAVA_INT,
-              ADDRESS,
-              ADDRESS,
-              ADDRESS,
-              JAVA_INT,
-              JAVA_INT,
-              ADDRESS);
+              MemorySegment.class,
+              long.class,
+              int.class,
+              int.class,
+              int.class,
+              int.class,
+              MemorySegment.class,
+              int.class,
+              int.class,
+              MemorySegment.class,
+              MemorySegment.class,
+              float[].class,
+              int.class,
+              int.class,
+              MemorySegment.class);
 
-  private static final MethodHandle SHORT_SUMS =
+  private static final Call SHORT_SUMS =
       Calls.floats(
           "short_sums",
-          ADDRESS,
-          JAVA_INT,
-          JAVA_INT,
-          JAVA_INT,
-          ADDRESS,
-          JAVA_LONG,
-          JAVA_INT,
-          JAVA_INT,
-          JAVA_INT,
-          ADDRESS,
-          JAVA_INT,
-          JAVA_INT);
+          float[].class,
+          int.class,
+          int.class,
+          int.class,
+          MemorySegment.class,
+          long.class,
+          int.class,
+          int.class,
+          int.class,
+          float[].class,
+          int.class,
+          int.class);
 
   /** Heads from which on a tile's codes are unpacked once for all. */
   private static final int MANY = 8;
@@ -134,8 +128,8 @@ final class NativeDots implements DotKernels {
       CodeWeights weights) {
     CodeWeights.Views views = weights.views();
     try {
-      WEIGH.invokeExact(
-          MemorySegment.ofArray(x),
+      WEIGH.handle.invokeExact(
+          x,
           at,
           stride,
           weights.heads(),
@@ -189,7 +183,7 @@ final class NativeDots implements DotKernels {
       return;
     }
     try {
-      ADD_DOTS.invokeExact(
+      ADD_DOTS.handle.invokeExact(
           codes,
           offset,
           layout.quads(),
@@ -201,7 +195,7 @@ final class NativeDots implements DotKernels {
           weights.exact() ? 1 : 0,
           views.units(),
           views.constants(),
-          MemorySegment.ofArray(out),
+          out,
           outAt,
           outStride);
     } catch (Throwable e) {
@@ -228,7 +222,7 @@ final class NativeDots implements DotKernels {
       int outStride) {
     CodeWeights.Views views = weights.views();
     try {
-      MANY_DOTS.invokeExact(
+      MANY_DOTS.handle.invokeExact(
           codes,
           offset,
           layout.quads(),
@@ -240,7 +234,7 @@ final class NativeDots implements DotKernels {
           weights.exact() ? 1 : 0,
           views.units(),
           views.constants(),
-          MemorySegment.ofArray(out),
+          out,
           outAt,
           outStride,
           CallRoom.ofThisThread());
@@ -268,8 +262,8 @@ final class NativeDots implements DotKernels {
     Bounds.check(weights.length, weightsAt, rows, weightsStride, entries);
     Bounds.check(out.length, outAt, rows, outStride, lanes);
     try {
-      SHORT_SUMS.invokeExact(
-          MemorySegment.ofArray(weights),
+      SHORT_SUMS.handle.invokeExact(
+          weights,
           weightsAt,
           weightsStride,
           rows,
@@ -278,7 +272,7 @@ final class NativeDots implements DotKernels {
           codesStride,
           entries,
           lanes,
-          MemorySegment.ofArray(out),
+          out,
           outAt,
           outStride);
     } catch (Throwable e) {

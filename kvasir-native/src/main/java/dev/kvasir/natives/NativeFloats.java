@@ -1,24 +1,30 @@
 package dev.kvasir.natives;
 
-import static java.lang.foreign.ValueLayout.ADDRESS;
-import static java.lang.foreign.ValueLayout.JAVA_INT;
-
 import dev.kvasir.kernel.FloatKernels;
-import java.lang.foreign.MemorySegment;
-import java.lang.invoke.MethodHandle;
 
 /** Products and sums of floats; a call takes as many rows as stay within its time. */
 final class NativeFloats implements FloatKernels {
   /** Multiplications, some 40 microseconds of them. */
   private static final Work PRODUCTS_OF_A_CALL = new Work(1 << 19);
 
-  private static final MethodHandle PRODUCTS = rowsAndRows("products");
-  private static final MethodHandle WEIGHTED_SUMS = rowsAndRows("weighted_sums");
+  private static final Call PRODUCTS = rowsAndRows("products");
+  private static final Call WEIGHTED_SUMS = rowsAndRows("weighted_sums");
 
-  private static MethodHandle rowsAndRows(String name) {
+  private static Call rowsAndRows(String name) {
     return Calls.floats(
-        name, ADDRESS, JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT, JAVA_INT, JAVA_INT,
-        JAVA_INT, ADDRESS, JAVA_INT, JAVA_INT);
+        name,
+        float[].class,
+        int.class,
+        int.class,
+        int.class,
+        float[].class,
+        int.class,
+        int.class,
+        int.class,
+        int.class,
+        float[].class,
+        int.class,
+        int.class);
   }
 
   @Override
@@ -42,17 +48,17 @@ final class NativeFloats implements FloatKernels {
     for (int row = 0; row < aRows; row += together) {
       int count = Math.min(together, aRows - row);
       try {
-        PRODUCTS.invokeExact(
-            MemorySegment.ofArray(a),
+        PRODUCTS.handle.invokeExact(
+            a,
             aAt + row * aStride,
             aStride,
             count,
-            MemorySegment.ofArray(b),
+            b,
             bAt,
             bStride,
             bRows,
             depth,
-            MemorySegment.ofArray(c),
+            c,
             cAt + row * cStride,
             cStride);
       } catch (Throwable e) {
@@ -82,17 +88,17 @@ final class NativeFloats implements FloatKernels {
     for (int row = 0; row < rows; row += together) {
       int count = Math.min(together, rows - row);
       try {
-        WEIGHTED_SUMS.invokeExact(
-            MemorySegment.ofArray(weights),
+        WEIGHTED_SUMS.handle.invokeExact(
+            weights,
             weightsAt + row * weightsStride,
             weightsStride,
             count,
-            MemorySegment.ofArray(v),
+            v,
             vAt,
             vStride,
             tokens,
             length,
-            MemorySegment.ofArray(out),
+            out,
             outAt + row * outStride,
             outStride);
       } catch (Throwable e) {

@@ -1,9 +1,5 @@
 package dev.kvasir.natives;
 
-import static java.lang.foreign.ValueLayout.ADDRESS;
-import static java.lang.foreign.ValueLayout.JAVA_INT;
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
-
 import dev.kvasir.kernel.DenseMatrix;
 import dev.kvasir.kernel.DenseMatrix.Precision;
 import dev.kvasir.kernel.FloatKernels;
@@ -11,89 +7,96 @@ import dev.kvasir.kernel.HalfKernels;
 import dev.kvasir.kernel.HalfQueries;
 import dev.kvasir.kernel.TileRoom;
 import java.lang.foreign.MemorySegment;
-import java.lang.invoke.MethodHandle;
 
 /** Rows of 16-bit floats. */
 final class NativeHalves implements HalfKernels {
-  private static final MethodHandle EXPAND =
-      Calls.floats("expand", ADDRESS, JAVA_LONG, ADDRESS, JAVA_INT, JAVA_INT, JAVA_INT);
-  private static final MethodHandle ARRANGE =
-      Calls.floats("arrange_queries", ADDRESS, JAVA_INT, JAVA_INT, ADDRESS);
-  private static final MethodHandle PRODUCTS =
+  private static final Call EXPAND =
+      Calls.floats(
+          "expand",
+          MemorySegment.class,
+          long.class,
+          float[].class,
+          int.class,
+          int.class,
+          int.class);
+  private static final Call ARRANGE =
+      Calls.floats(
+          "arrange_queries", MemorySegment.class, int.class, int.class, MemorySegment.class);
+  private static final Call PRODUCTS =
       Calls.floats(
           "half_products",
-          ADDRESS,
-          ADDRESS,
-          JAVA_INT,
-          ADDRESS,
-          JAVA_LONG,
-          JAVA_INT,
-          JAVA_INT,
-          ADDRESS,
-          JAVA_INT,
-          JAVA_INT,
-          JAVA_INT);
-  private static final MethodHandle SUMS =
+          MemorySegment.class,
+          MemorySegment.class,
+          int.class,
+          MemorySegment.class,
+          long.class,
+          int.class,
+          int.class,
+          float[].class,
+          int.class,
+          int.class,
+          int.class);
+  private static final Call SUMS =
       Calls.floats(
           "half_sums",
-          ADDRESS,
-          JAVA_INT,
-          JAVA_INT,
-          JAVA_INT,
-          ADDRESS,
-          JAVA_LONG,
-          JAVA_INT,
-          JAVA_INT,
-          ADDRESS,
-          JAVA_INT,
-          JAVA_INT,
-          JAVA_INT);
-  private static final MethodHandle MANY_PRODUCTS =
+          float[].class,
+          int.class,
+          int.class,
+          int.class,
+          MemorySegment.class,
+          long.class,
+          int.class,
+          int.class,
+          float[].class,
+          int.class,
+          int.class,
+          int.class);
+  private static final Call MANY_PRODUCTS =
       Calls.floats(
           "many_products",
-          ADDRESS,
-          ADDRESS,
-          JAVA_INT,
-          JAVA_INT,
-          ADDRESS,
-          JAVA_LONG,
-          JAVA_INT,
-          JAVA_INT,
-          ADDRESS,
-          JAVA_INT,
-          JAVA_INT,
-          JAVA_INT,
-          ADDRESS);
-  private static final MethodHandle MANY_SUMS =
+          MemorySegment.class,
+          MemorySegment.class,
+          int.class,
+          int.class,
+          MemorySegment.class,
+          long.class,
+          int.class,
+          int.class,
+          float[].class,
+          int.class,
+          int.class,
+          int.class,
+          MemorySegment.class);
+  private static final Call MANY_SUMS =
       Calls.floats(
           "many_sums",
-          ADDRESS,
-          JAVA_INT,
-          JAVA_INT,
-          JAVA_INT,
-          ADDRESS,
-          JAVA_LONG,
-          JAVA_INT,
-          JAVA_INT,
-          ADDRESS,
-          JAVA_INT,
-          JAVA_INT,
-          JAVA_INT,
-          ADDRESS);
+          float[].class,
+          int.class,
+          int.class,
+          int.class,
+          MemorySegment.class,
+          long.class,
+          int.class,
+          int.class,
+          float[].class,
+          int.class,
+          int.class,
+          int.class,
+          MemorySegment.class);
 
-  private static final MethodHandle DENSE_PRODUCTS =
+  private static final Call DENSE_PRODUCTS =
       Calls.floats(
           "dense_products",
-          ADDRESS,
-          JAVA_INT,
-          ADDRESS,
-          JAVA_LONG,
-          JAVA_INT,
-          JAVA_INT,
-          ADDRESS,
-          JAVA_INT,
-          JAVA_INT,
-          JAVA_INT);
+          float[].class,
+          int.class,
+          MemorySegment.class,
+          long.class,
+          int.class,
+          int.class,
+          float[].class,
+          int.class,
+          int.class,
+          int.class);
 
   /** Multiplications, some 40 microseconds of them. */
   private static final Work PRODUCTS_OF_A_CALL = new Work(1 << 19);
@@ -139,7 +142,7 @@ final class NativeHalves implements HalfKernels {
     Bounds.check(source.byteSize(), offset, 2L * count);
     Bounds.check(out.length, outAt, count);
     try {
-      EXPAND.invokeExact(source, offset, MemorySegment.ofArray(out), outAt, count, brains);
+      EXPAND.handle.invokeExact(source, offset, out, outAt, count, brains);
     } catch (Throwable e) {
       throw Calls.unexpected(e);
     }
@@ -172,17 +175,8 @@ final class NativeHalves implements HalfKernels {
       int some = Math.min(together, bRows - row);
       long offset = b.offset(firstRow + row);
       try {
-        DENSE_PRODUCTS.invokeExact(
-            MemorySegment.ofArray(a),
-            aRows,
-            b.data(),
-            offset,
-            some,
-            columns,
-            MemorySegment.ofArray(c),
-            cAt + row,
-            cStride,
-            kind(b.precision()));
+        DENSE_PRODUCTS.handle.invokeExact(
+            a, aRows, b.data(), offset, some, columns, c, cAt + row, cStride, kind(b.precision()));
       } catch (Throwable e) {
         throw Calls.unexpected(e);
       }
@@ -203,7 +197,7 @@ final class NativeHalves implements HalfKernels {
       HalfQueries queries, float[] a, int at, int rows, int columns, Precision precision) {
     scalar.prepare(queries, a, at, rows, columns, precision);
     try {
-      ARRANGE.invokeExact(queries.rowsView(), rows, columns, queries.arrangedView());
+      ARRANGE.handle.invokeExact(queries.rowsView(), rows, columns, queries.arrangedView());
     } catch (Throwable e) {
       throw Calls.unexpected(e);
     }
@@ -227,7 +221,7 @@ final class NativeHalves implements HalfKernels {
       return;
     }
     try {
-      PRODUCTS.invokeExact(
+      PRODUCTS.handle.invokeExact(
           queries.rowsView(),
           queries.arrangedView(),
           queries.count(),
@@ -235,7 +229,7 @@ final class NativeHalves implements HalfKernels {
           offset,
           bRows,
           b.columns(),
-          MemorySegment.ofArray(c),
+          c,
           cAt,
           cStride,
           isBrain(b));
@@ -250,7 +244,7 @@ final class NativeHalves implements HalfKernels {
     int together = queriesOfACall(count, (long) bRows * b.columns());
     for (int row = 0; row < count; row += together) {
       try {
-        MANY_PRODUCTS.invokeExact(
+        MANY_PRODUCTS.handle.invokeExact(
             queries.rowsView(),
             queries.arrangedView(),
             row,
@@ -259,7 +253,7 @@ final class NativeHalves implements HalfKernels {
             offset,
             bRows,
             b.columns(),
-            MemorySegment.ofArray(c),
+            c,
             cAt + row * cStride,
             cStride,
             isBrain(b),
@@ -301,8 +295,8 @@ final class NativeHalves implements HalfKernels {
       return;
     }
     try {
-      SUMS.invokeExact(
-          MemorySegment.ofArray(weights),
+      SUMS.handle.invokeExact(
+          weights,
           weightsAt,
           weightsStride,
           rows,
@@ -310,7 +304,7 @@ final class NativeHalves implements HalfKernels {
           offset,
           tokens,
           v.columns(),
-          MemorySegment.ofArray(out),
+          out,
           outAt,
           outStride,
           isBrain(v));
@@ -333,8 +327,8 @@ final class NativeHalves implements HalfKernels {
     int together = queriesOfACall(rows, (long) tokens * v.columns());
     for (int row = 0; row < rows; row += together) {
       try {
-        MANY_SUMS.invokeExact(
-            MemorySegment.ofArray(weights),
+        MANY_SUMS.handle.invokeExact(
+            weights,
             weightsAt + row * weightsStride,
             weightsStride,
             Math.min(together, rows - row),
@@ -342,7 +336,7 @@ final class NativeHalves implements HalfKernels {
             offset,
             tokens,
             v.columns(),
-            MemorySegment.ofArray(out),
+            out,
             outAt + row * outStride,
             outStride,
             isBrain(v),

@@ -1,12 +1,7 @@
 package dev.kvasir.natives;
 
-import static java.lang.foreign.ValueLayout.ADDRESS;
-import static java.lang.foreign.ValueLayout.JAVA_INT;
-
 import dev.kvasir.kernel.PatternKernels;
 import dev.kvasir.page.PageSize;
-import java.lang.foreign.MemorySegment;
-import java.lang.invoke.MethodHandle;
 
 /** Rows that are picked, and vectors that turn. */
 final class NativePatterns implements PatternKernels {
@@ -19,44 +14,60 @@ final class NativePatterns implements PatternKernels {
   /** One for each value of a byte. */
   private static final int BINS = 256;
 
-  private static final MethodHandle PICKED_PRODUCTS =
+  private static final Call PICKED_PRODUCTS =
       Calls.floats(
           "picked_products",
-          ADDRESS,
-          JAVA_INT,
-          ADDRESS,
-          ADDRESS,
-          JAVA_INT,
-          JAVA_INT,
-          JAVA_INT,
-          ADDRESS,
-          JAVA_INT,
-          JAVA_INT);
-  private static final MethodHandle TURN =
-      Calls.floats("turn", ADDRESS, JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS, ADDRESS, JAVA_INT);
+          float[].class,
+          int.class,
+          float[].class,
+          int[].class,
+          int.class,
+          int.class,
+          int.class,
+          float[].class,
+          int.class,
+          int.class);
+  private static final Call TURN =
+      Calls.floats(
+          "turn",
+          float[].class,
+          int.class,
+          int.class,
+          int.class,
+          float[].class,
+          float[].class,
+          int.class);
 
-  private static final MethodHandle TURNING_PRODUCTS =
+  private static final Call TURNING_PRODUCTS =
       Calls.floats(
           "turning_products",
-          ADDRESS,
-          JAVA_INT,
-          ADDRESS,
-          ADDRESS,
-          JAVA_INT,
-          JAVA_INT,
-          JAVA_INT,
-          ADDRESS,
-          ADDRESS,
-          ADDRESS,
-          ADDRESS,
-          ADDRESS,
-          JAVA_INT);
+          float[].class,
+          int.class,
+          float[].class,
+          int[].class,
+          int.class,
+          int.class,
+          int.class,
+          float[].class,
+          float[].class,
+          float[].class,
+          float[].class,
+          int.class);
 
-  private static final MethodHandle SPANS =
+  private static final Call SPANS =
       Calls.floats(
-          "spans", ADDRESS, JAVA_INT, ADDRESS, JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS, ADDRESS);
-  private static final MethodHandle COLLECT =
-      Calls.floats("collect_rows", ADDRESS, ADDRESS, JAVA_INT, ADDRESS, JAVA_INT);
+          "spans",
+          float[].class,
+          int.class,
+          float[].class,
+          int.class,
+          int.class,
+          int.class,
+          float[].class,
+          float[].class);
+  private static final Call COLLECT =
+      Calls.floats(
+          "collect_rows", byte[].class, float[].class, int.class, float[].class, int.class);
 
   @Override
   public void pickedProducts(
@@ -66,10 +77,12 @@ final class NativePatterns implements PatternKernels {
       int[] picked,
       int pickedAt,
       int count,
-      int depth,
+      int pairs,
       float[] c,
       int cAt,
       int cStride) {
+    int depth = 2 * pairs;
+    Bounds.checkMultiple("pairs", pairs, 16);
     Bounds.check(a.length, 0, aRows, depth, depth);
     Bounds.check(picked.length, pickedAt, count);
     Bounds.check(c.length, cAt, aRows, cStride, count);
@@ -78,17 +91,8 @@ final class NativePatterns implements PatternKernels {
     for (int j = 0; j < count; j += together) {
       int some = Math.min(together, count - j);
       try {
-        PICKED_PRODUCTS.invokeExact(
-            MemorySegment.ofArray(a),
-            aRows,
-            MemorySegment.ofArray(b),
-            MemorySegment.ofArray(picked),
-            pickedAt + j,
-            some,
-            depth,
-            MemorySegment.ofArray(c),
-            cAt + j,
-            cStride);
+        PICKED_PRODUCTS.handle.invokeExact(
+            a, aRows, b, picked, pickedAt + j, some, pairs, c, cAt + j, cStride);
       } catch (Throwable e) {
         throw Calls.unexpected(e);
       }
@@ -120,14 +124,8 @@ final class NativePatterns implements PatternKernels {
     for (int row = 0; row < count; row += together) {
       int some = Math.min(together, count - row);
       try {
-        TURN.invokeExact(
-            MemorySegment.ofArray(vectors),
-            at + row * 2 * pairs,
-            some,
-            pairs,
-            MemorySegment.ofArray(cosines),
-            MemorySegment.ofArray(sines),
-            anglesAt);
+        TURN.handle.invokeExact(
+            vectors, at + row * 2 * pairs, some, pairs, cosines, sines, anglesAt);
       } catch (Throwable e) {
         throw Calls.unexpected(e);
       }
@@ -161,24 +159,11 @@ final class NativePatterns implements PatternKernels {
     Bounds.check(cosines.length, 0, (fan + 1) * pairs);
     Bounds.check(sines.length, 0, (fan + 1) * pairs);
     Bounds.check(backSines.length, 0, (fan + 1) * pairs);
-    Bounds.check(room.length, 0, PatternKernels.turningRoom(fan, pairs));
     Bounds.check(c.length, 0, aRows, cStride, count);
     checkRows(b.length / depth, picked, 0, count);
     try {
-      TURNING_PRODUCTS.invokeExact(
-          MemorySegment.ofArray(a),
-          aRows,
-          MemorySegment.ofArray(b),
-          MemorySegment.ofArray(picked),
-          count,
-          fan,
-          pairs,
-          MemorySegment.ofArray(cosines),
-          MemorySegment.ofArray(sines),
-          MemorySegment.ofArray(backSines),
-          MemorySegment.ofArray(room),
-          MemorySegment.ofArray(c),
-          cStride);
+      TURNING_PRODUCTS.handle.invokeExact(
+          a, aRows, b, picked, count, fan, pairs, cosines, sines, backSines, c, cStride);
     } catch (Throwable e) {
       throw Calls.unexpected(e);
     }
@@ -192,15 +177,7 @@ final class NativePatterns implements PatternKernels {
     Bounds.check(least.length, 0, count);
     Bounds.check(most.length, 0, count);
     try {
-      SPANS.invokeExact(
-          MemorySegment.ofArray(x),
-          at,
-          MemorySegment.ofArray(b),
-          bAt,
-          count,
-          depth,
-          MemorySegment.ofArray(least),
-          MemorySegment.ofArray(most));
+      SPANS.handle.invokeExact(x, at, b, bAt, count, depth, least, most);
     } catch (Throwable e) {
       throw Calls.unexpected(e);
     }
@@ -212,12 +189,7 @@ final class NativePatterns implements PatternKernels {
     Bounds.check(weights.length, 0, rows, PageSize.TOKENS, PageSize.TOKENS);
     Bounds.check(bins.length, 0, BINS, stride, rows);
     try {
-      COLLECT.invokeExact(
-          MemorySegment.ofArray(indices),
-          MemorySegment.ofArray(weights),
-          rows,
-          MemorySegment.ofArray(bins),
-          stride);
+      COLLECT.handle.invokeExact(indices, weights, rows, bins, stride);
     } catch (Throwable e) {
       throw Calls.unexpected(e);
     }

@@ -1,15 +1,10 @@
 package dev.kvasir.natives;
 
-import static java.lang.foreign.ValueLayout.ADDRESS;
-import static java.lang.foreign.ValueLayout.JAVA_INT;
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
-
 import dev.kvasir.kernel.CodeBands;
 import dev.kvasir.kernel.NibbleRows;
 import dev.kvasir.kernel.RowCodeKernels;
 import dev.kvasir.kernel.RowCodes;
 import java.lang.foreign.MemorySegment;
-import java.lang.invoke.MethodHandle;
 
 /**
  * Rows of codes of many widths. A page of them goes into a call as it is: of heads of 128 channels
@@ -19,57 +14,84 @@ final class NativeRowCodes implements RowCodeKernels {
   /** Values that are made floats or turn, some 40 microseconds of them. */
   private static final Work FLOATS = new Work(1 << 17);
 
-  private static final MethodHandle DECODE =
+  private static final Call DECODE =
       Calls.floats(
-          "decode", ADDRESS, JAVA_LONG, ADDRESS, JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT, ADDRESS,
-          ADDRESS, ADDRESS, ADDRESS, ADDRESS, ADDRESS);
-  private static final MethodHandle PRODUCTS =
+          "decode",
+          MemorySegment.class,
+          long.class,
+          int[].class,
+          int.class,
+          int.class,
+          MemorySegment.class,
+          int.class,
+          float[].class,
+          float[].class,
+          float[].class,
+          byte[].class,
+          int[].class,
+          float[].class);
+  private static final Call PRODUCTS =
       Calls.floats(
           "decoded_products",
-          ADDRESS,
-          JAVA_LONG,
-          ADDRESS,
-          JAVA_INT,
-          JAVA_INT,
-          ADDRESS,
-          JAVA_INT,
-          ADDRESS,
-          ADDRESS,
-          ADDRESS,
-          ADDRESS,
-          ADDRESS,
-          ADDRESS,
-          ADDRESS,
-          ADDRESS,
-          JAVA_INT,
-          ADDRESS,
-          ADDRESS,
-          JAVA_INT);
-  private static final MethodHandle SUMS =
+          MemorySegment.class,
+          long.class,
+          int[].class,
+          int.class,
+          int.class,
+          MemorySegment.class,
+          int.class,
+          float[].class,
+          float[].class,
+          float[].class,
+          byte[].class,
+          int[].class,
+          float[].class,
+          float[].class,
+          float[].class,
+          int.class,
+          float[].class,
+          float[].class,
+          int.class);
+  private static final Call SUMS =
       Calls.code(
           "column_sums",
-          ADDRESS,
-          JAVA_LONG,
-          ADDRESS,
-          JAVA_INT,
-          JAVA_INT,
-          ADDRESS,
-          JAVA_INT,
-          ADDRESS,
-          ADDRESS,
-          ADDRESS,
-          ADDRESS,
-          ADDRESS,
-          ADDRESS,
-          JAVA_INT,
-          JAVA_INT,
-          ADDRESS,
-          ADDRESS);
-  private static final MethodHandle GATHER =
+          MemorySegment.class,
+          long.class,
+          int[].class,
+          int.class,
+          int.class,
+          MemorySegment.class,
+          int.class,
+          float[].class,
+          float[].class,
+          float[].class,
+          byte[].class,
+          int[].class,
+          float[].class,
+          int.class,
+          int.class,
+          float[].class,
+          float[].class);
+  private static final Call GATHER =
       Calls.floats(
-          "gather", ADDRESS, JAVA_LONG, JAVA_INT, ADDRESS, JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS);
-  private static final MethodHandle TURN_EACH =
-      Calls.floats("turn_each", ADDRESS, JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS, ADDRESS);
+          "gather",
+          MemorySegment.class,
+          long.class,
+          int.class,
+          int[].class,
+          int.class,
+          int.class,
+          int.class,
+          float[].class);
+  private static final Call TURN_EACH =
+      Calls.floats(
+          "turn_each",
+          float[].class,
+          int.class,
+          int.class,
+          int.class,
+          float[].class,
+          float[].class);
 
   @Override
   public void decode(
@@ -84,20 +106,20 @@ final class NativeRowCodes implements RowCodeKernels {
     check(source, offset, bands, base, lows, tokens, picked);
     Bounds.check(out.length, 0, bands.rows(), bands.width(), bands.width());
     try {
-      DECODE.invokeExact(
+      DECODE.handle.invokeExact(
           source,
           offset,
-          MemorySegment.ofArray(bands.plan()),
+          bands.plan(),
           bands.bands(),
           bands.width(),
           base.data(),
           base.stride(),
-          MemorySegment.ofArray(lows),
-          MemorySegment.ofArray(base.steps()),
-          MemorySegment.ofArray(RowCodes.scales()),
-          MemorySegment.ofArray(tokens),
-          MemorySegment.ofArray(picked),
-          MemorySegment.ofArray(out));
+          lows,
+          base.steps(),
+          RowCodes.scales(),
+          tokens,
+          picked,
+          out);
     } catch (Throwable e) {
       throw Calls.unexpected(e);
     }
@@ -127,25 +149,25 @@ final class NativeRowCodes implements RowCodeKernels {
     Bounds.check(c.length, 0, aRows, rows, rows);
     checkRoom(bands, aRows, room);
     try {
-      PRODUCTS.invokeExact(
+      PRODUCTS.handle.invokeExact(
           source,
           offset,
-          MemorySegment.ofArray(bands.plan()),
+          bands.plan(),
           bands.bands(),
           width,
           base.data(),
           base.stride(),
-          MemorySegment.ofArray(lows),
-          MemorySegment.ofArray(base.steps()),
-          MemorySegment.ofArray(RowCodes.scales()),
-          MemorySegment.ofArray(tokens),
-          MemorySegment.ofArray(picked),
-          MemorySegment.ofArray(cosines),
-          MemorySegment.ofArray(sines),
-          MemorySegment.ofArray(a),
+          lows,
+          base.steps(),
+          RowCodes.scales(),
+          tokens,
+          picked,
+          cosines,
+          sines,
+          a,
           aRows,
-          MemorySegment.ofArray(room),
-          MemorySegment.ofArray(c),
+          room,
+          c,
           rows);
     } catch (Throwable e) {
       throw Calls.unexpected(e);
@@ -173,24 +195,24 @@ final class NativeRowCodes implements RowCodeKernels {
     Bounds.check(out.length, 0, wRows, width, width);
     checkRoom(bands, wRows, room);
     try {
-      SUMS.invokeExact(
+      SUMS.handle.invokeExact(
           source,
           offset,
-          MemorySegment.ofArray(bands.columns()),
+          bands.columns(),
           bands.bands(),
           width,
           base.data(),
           base.stride(),
-          MemorySegment.ofArray(lows),
-          MemorySegment.ofArray(base.steps()),
-          MemorySegment.ofArray(RowCodes.scales()),
-          MemorySegment.ofArray(tokens),
-          MemorySegment.ofArray(picked),
-          MemorySegment.ofArray(w),
+          lows,
+          base.steps(),
+          RowCodes.scales(),
+          tokens,
+          picked,
+          w,
           wRows,
           rows,
-          MemorySegment.ofArray(room),
-          MemorySegment.ofArray(out));
+          room,
+          out);
     } catch (Throwable e) {
       throw Calls.unexpected(e);
     }
@@ -260,15 +282,7 @@ final class NativeRowCodes implements RowCodeKernels {
     for (int token = 0; token < count; token += together) {
       int end = Math.min(count, token + together);
       try {
-        GATHER.invokeExact(
-            source,
-            offset,
-            stride,
-            MemorySegment.ofArray(picked),
-            token,
-            end,
-            width,
-            MemorySegment.ofArray(out));
+        GATHER.handle.invokeExact(source, offset, stride, picked, token, end, width, out);
       } catch (Throwable e) {
         throw Calls.unexpected(e);
       }
@@ -296,13 +310,7 @@ final class NativeRowCodes implements RowCodeKernels {
     for (int row = 0; row < count; row += together) {
       int end = Math.min(count, row + together);
       try {
-        TURN_EACH.invokeExact(
-            MemorySegment.ofArray(rows),
-            row,
-            end,
-            pairs,
-            MemorySegment.ofArray(cosines),
-            MemorySegment.ofArray(sines));
+        TURN_EACH.handle.invokeExact(rows, row, end, pairs, cosines, sines);
       } catch (Throwable e) {
         throw Calls.unexpected(e);
       }

@@ -1,44 +1,46 @@
 package dev.kvasir.natives;
 
-import static java.lang.foreign.ValueLayout.ADDRESS;
-import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
-import static java.lang.foreign.ValueLayout.JAVA_INT;
-
 import dev.kvasir.kernel.RowKernels;
-import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.MemorySegment;
-import java.lang.invoke.MethodHandle;
 
 /** What is done to rows. */
 final class NativeRows implements RowKernels {
-  private static final MethodHandle MAXIMUM =
-      Calls.function(
-          "maximum",
-          Calls.forFloats(),
-          FunctionDescriptor.of(JAVA_FLOAT, ADDRESS, JAVA_INT, JAVA_INT));
-  private static final MethodHandle EXPONENTIATE =
-      Calls.function(
-          "exponentiate",
-          Calls.forFloats(),
-          FunctionDescriptor.of(JAVA_FLOAT, ADDRESS, JAVA_INT, JAVA_INT, JAVA_FLOAT));
-  private static final MethodHandle RMS_NORM =
-      Calls.floats("rms_norm", ADDRESS, JAVA_INT, ADDRESS, JAVA_FLOAT, ADDRESS, JAVA_INT, JAVA_INT);
-  private static final MethodHandle GATED_SILU =
-      Calls.floats("gated_silu", ADDRESS, ADDRESS, JAVA_INT, JAVA_INT);
-  private static final MethodHandle GATED_GELU =
-      Calls.floats("gated_gelu", ADDRESS, ADDRESS, JAVA_INT, JAVA_INT);
-  private static final MethodHandle ADD =
-      Calls.floats("add", ADDRESS, JAVA_INT, ADDRESS, JAVA_INT, JAVA_INT);
-  private static final MethodHandle MULTIPLY =
-      Calls.floats("multiply", ADDRESS, JAVA_INT, ADDRESS, JAVA_INT, ADDRESS, JAVA_INT, JAVA_INT);
-  private static final MethodHandle SCALE =
-      Calls.floats("scale", ADDRESS, JAVA_INT, JAVA_INT, JAVA_FLOAT);
+  private static final Call MAXIMUM = Calls.floatOf("maximum", float[].class, int.class, int.class);
+  private static final Call EXPONENTIATE =
+      Calls.floatOf("exponentiate", float[].class, int.class, int.class, float.class);
+  private static final Call RMS_NORM =
+      Calls.floats(
+          "rms_norm",
+          float[].class,
+          int.class,
+          float[].class,
+          float.class,
+          float[].class,
+          int.class,
+          int.class);
+  private static final Call GATED_SILU =
+      Calls.floats("gated_silu", float[].class, float[].class, int.class, int.class);
+  private static final Call GATED_GELU =
+      Calls.floats("gated_gelu", float[].class, float[].class, int.class, int.class);
+  private static final Call ADD =
+      Calls.floats("add", float[].class, int.class, float[].class, int.class, int.class);
+  private static final Call MULTIPLY =
+      Calls.floats(
+          "multiply",
+          float[].class,
+          int.class,
+          float[].class,
+          int.class,
+          float[].class,
+          int.class,
+          int.class);
+  private static final Call SCALE =
+      Calls.floats("scale", float[].class, int.class, int.class, float.class);
 
   @Override
   public float maximum(float[] x, int at, int count) {
     Bounds.check(x.length, at, count);
     try {
-      return (float) MAXIMUM.invokeExact(MemorySegment.ofArray(x), at, count);
+      return (float) MAXIMUM.handle.invokeExact(x, at, count);
     } catch (Throwable e) {
       throw Calls.unexpected(e);
     }
@@ -48,7 +50,7 @@ final class NativeRows implements RowKernels {
   public float exponentiate(float[] x, int at, int count, float shift) {
     Bounds.check(x.length, at, count);
     try {
-      return (float) EXPONENTIATE.invokeExact(MemorySegment.ofArray(x), at, count, shift);
+      return (float) EXPONENTIATE.handle.invokeExact(x, at, count, shift);
     } catch (Throwable e) {
       throw Calls.unexpected(e);
     }
@@ -61,14 +63,7 @@ final class NativeRows implements RowKernels {
     Bounds.check(weight.length, 0, count);
     Bounds.check(out.length, outAt, count);
     try {
-      RMS_NORM.invokeExact(
-          MemorySegment.ofArray(x),
-          at,
-          MemorySegment.ofArray(weight),
-          epsilon,
-          MemorySegment.ofArray(out),
-          outAt,
-          count);
+      RMS_NORM.handle.invokeExact(x, at, weight, epsilon, out, outAt, count);
     } catch (Throwable e) {
       throw Calls.unexpected(e);
     }
@@ -79,7 +74,7 @@ final class NativeRows implements RowKernels {
     Bounds.check(gate.length, at, count);
     Bounds.check(up.length, at, count);
     try {
-      GATED_SILU.invokeExact(MemorySegment.ofArray(gate), MemorySegment.ofArray(up), at, count);
+      GATED_SILU.handle.invokeExact(gate, up, at, count);
     } catch (Throwable e) {
       throw Calls.unexpected(e);
     }
@@ -90,7 +85,7 @@ final class NativeRows implements RowKernels {
     Bounds.check(gate.length, at, count);
     Bounds.check(up.length, at, count);
     try {
-      GATED_GELU.invokeExact(MemorySegment.ofArray(gate), MemorySegment.ofArray(up), at, count);
+      GATED_GELU.handle.invokeExact(gate, up, at, count);
     } catch (Throwable e) {
       throw Calls.unexpected(e);
     }
@@ -101,7 +96,7 @@ final class NativeRows implements RowKernels {
     Bounds.check(x.length, at, count);
     Bounds.check(y.length, yAt, count);
     try {
-      ADD.invokeExact(MemorySegment.ofArray(x), at, MemorySegment.ofArray(y), yAt, count);
+      ADD.handle.invokeExact(x, at, y, yAt, count);
     } catch (Throwable e) {
       throw Calls.unexpected(e);
     }
@@ -113,14 +108,7 @@ final class NativeRows implements RowKernels {
     Bounds.check(y.length, yAt, count);
     Bounds.check(out.length, outAt, count);
     try {
-      MULTIPLY.invokeExact(
-          MemorySegment.ofArray(x),
-          at,
-          MemorySegment.ofArray(y),
-          yAt,
-          MemorySegment.ofArray(out),
-          outAt,
-          count);
+      MULTIPLY.handle.invokeExact(x, at, y, yAt, out, outAt, count);
     } catch (Throwable e) {
       throw Calls.unexpected(e);
     }
@@ -130,7 +118,7 @@ final class NativeRows implements RowKernels {
   public void scale(float[] x, int at, int count, float factor) {
     Bounds.check(x.length, at, count);
     try {
-      SCALE.invokeExact(MemorySegment.ofArray(x), at, count, factor);
+      SCALE.handle.invokeExact(x, at, count, factor);
     } catch (Throwable e) {
       throw Calls.unexpected(e);
     }

@@ -1,13 +1,9 @@
 package dev.kvasir.natives;
 
-import static java.lang.foreign.ValueLayout.ADDRESS;
-import static java.lang.foreign.ValueLayout.JAVA_INT;
-
 import dev.kvasir.kernel.CodedMatrix;
 import dev.kvasir.kernel.CodedRows;
 import dev.kvasir.kernel.TileRoom;
 import java.lang.foreign.MemorySegment;
-import java.lang.invoke.MethodHandle;
 
 /** Products with coded weights by AMX, sixteen rows of activations at a time. */
 final class NativeTiles {
@@ -17,28 +13,28 @@ final class NativeTiles {
   /** Products of bytes in a call at the most, some 40 microseconds of them. */
   private static final long MOST_PRODUCTS = 8 << 20;
 
-  private static final MethodHandle PRODUCTS =
+  private static final Call PRODUCTS =
       Calls.tiles(
           "coded_products",
-          ADDRESS,
-          ADDRESS,
-          ADDRESS,
-          JAVA_INT,
-          JAVA_INT,
-          JAVA_INT,
-          JAVA_INT,
-          JAVA_INT,
-          JAVA_INT,
-          JAVA_INT,
-          ADDRESS,
-          ADDRESS,
-          ADDRESS,
-          ADDRESS,
-          JAVA_INT,
-          JAVA_INT,
-          ADDRESS,
-          ADDRESS,
-          JAVA_INT);
+          MemorySegment.class,
+          MemorySegment.class,
+          MemorySegment.class,
+          int.class,
+          int.class,
+          int.class,
+          int.class,
+          int.class,
+          int.class,
+          int.class,
+          MemorySegment.class,
+          MemorySegment.class,
+          MemorySegment.class,
+          MemorySegment.class,
+          int.class,
+          int.class,
+          float[].class,
+          MemorySegment.class,
+          int.class);
 
   private NativeTiles() {}
 
@@ -94,7 +90,7 @@ final class NativeTiles {
     boolean hasMinimums = matrix.hasMinimums();
     MemorySegment minimums = hasMinimums ? matrix.minimums() : MemorySegment.NULL;
     try {
-      PRODUCTS.invokeExact(
+      PRODUCTS.handle.invokeExact(
           matrix.codes(),
           matrix.scales(),
           minimums,
@@ -111,7 +107,7 @@ final class NativeTiles {
           views.sums(),
           row,
           count,
-          MemorySegment.ofArray(out),
+          out,
           bytes,
           expanded ? 1 : 0);
     } catch (Throwable e) {

@@ -59,9 +59,9 @@ class NativeCodebooksTest {
     float[] foundProducts = products.clone();
     scalar
         .patterns()
-        .pickedProducts(turned, 9, found, picked, 0, picked.length, width, products, 0, 90);
+        .pickedProducts(turned, 9, found, picked, 0, picked.length, pairs, products, 0, 90);
     patterns.pickedProducts(
-        turned, 9, found, picked, 0, picked.length, width, foundProducts, 0, 90);
+        turned, 9, found, picked, 0, picked.length, pairs, foundProducts, 0, 90);
     assertThat(foundProducts).isEqualTo(products);
   }
 
@@ -82,8 +82,8 @@ class NativeCodebooksTest {
 
   @Test
   void aRowThatIsNotThereIsRefused() {
-    float[] a = new float[16];
-    float[] b = new float[3 * 16];
+    float[] a = new float[32];
+    float[] b = new float[3 * 32];
     for (int row : new int[] {3, -1, Integer.MAX_VALUE}) {
       assertThatThrownBy(
               () -> patterns.pickedProducts(a, 1, b, new int[] {0, row}, 0, 2, 16, a, 0, 2))

@@ -22,11 +22,12 @@ final class PickedProducts {
       int[] picked,
       int pickedAt,
       int count,
-      int depth,
+      int pairs,
       float[] c,
       int cAt,
       int cStride) {
     float[] sums = LaneSums.scratch();
+    int depth = 2 * pairs;
     int wholeRows = aRows - aRows % 4;
     int whole = count - count % 4;
     for (int i = 0; i < wholeRows; i += 4) {
@@ -39,10 +40,25 @@ final class PickedProducts {
     }
     for (int i = 0; i < aRows; i++) {
       for (int j = i < wholeRows ? whole : 0; j < count; j++) {
-        c[cAt + i * cStride + j] +=
-            FloatProducts.dot(a, i * depth, b, picked[pickedAt + j] * depth, depth, sums);
+        c[cAt + i * cStride + j] += dot(a, i * depth, b, picked[pickedAt + j] * depth, pairs, sums);
       }
     }
+  }
+
+  private static float dot(float[] a, int aAt, float[] b, int bAt, int pairs, float[] sums) {
+    FloatVector sum = FloatVector.zero(SPECIES);
+    for (int step = 0; step < 2 * pairs / LANES; step++) {
+      int k = place(step, pairs);
+      FloatVector row = FloatVector.fromArray(SPECIES, a, aAt + k);
+      sum = row.lanewise(FMA, FloatVector.fromArray(SPECIES, b, bAt + k), sum);
+    }
+    sum.intoArray(sums, 0);
+    return LaneSums.sum(sums, 0);
+  }
+
+  /** Where the vector of a step lies in a row: x and y of some pairs come after each other. */
+  private static int place(int step, int pairs) {
+    return (step & 1) * pairs + (step >> 1) * LANES;
   }
 
   private static void addFour(float[] sums, int firstVector, float[] c, int at) {
@@ -75,7 +91,8 @@ final class PickedProducts {
     FloatVector s31 = s00;
     FloatVector s32 = s00;
     FloatVector s33 = s00;
-    for (int k = 0; k < depth; k += LANES) {
+    for (int step = 0; step < depth / LANES; step++) {
+      int k = place(step, depth / 2);
       FloatVector a0 = FloatVector.fromArray(SPECIES, a, aAt + k);
       FloatVector a1 = FloatVector.fromArray(SPECIES, a, aAt + depth + k);
       FloatVector a2 = FloatVector.fromArray(SPECIES, a, aAt + 2 * depth + k);

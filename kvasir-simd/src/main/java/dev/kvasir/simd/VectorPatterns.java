@@ -12,11 +12,11 @@ final class VectorPatterns implements PatternKernels {
       int[] picked,
       int pickedAt,
       int count,
-      int depth,
+      int pairs,
       float[] c,
       int cAt,
       int cStride) {
-    PickedProducts.products(a, aRows, b, picked, pickedAt, count, depth, c, cAt, cStride);
+    PickedProducts.products(a, aRows, b, picked, pickedAt, count, pairs, c, cAt, cStride);
   }
 
   @Override

@@ -220,7 +220,7 @@ final class WarmUp implements AutoCloseable {
     int[] picked = new int[7];
     float[] still = new float[HEAD];
     return kernels -> {
-      kernels.patterns().pickedProducts(x, 5, y, picked, 0, picked.length, HEAD, z, 0, TOKENS);
+      kernels.patterns().pickedProducts(x, 5, y, picked, 0, picked.length, HEAD / 2, z, 0, TOKENS);
       kernels.patterns().turn(z, 0, 2, HEAD, y, still, 0);
       kernels.patterns().spans(x, 0, y, 0, 5, HEAD, still, still);
       kernels.rows().scale(z, 0, 5 * TOKENS, 0); // or they would grow without bound

@@ -34,6 +34,7 @@ final class CommvqReader implements PageReader {
   private final float[] weights = new float[PAGE * PageReader.MOST_ROWS]; // (PAGE, lanes)
   private final float[] totals = new float[PageReader.MOST_ROWS]; // weights of all tokens
   private final float[] held = new float[PageReader.MOST_ROWS];
+  private final float[] back = new float[PageReader.MOST_ROWS]; // what makes up for it
   private float[] bins = {}; // (sets, ROWS, lanes)
   private float[] turnedBins = {}; // (rows, sets, ROWS), lowered
   private final float[] lowered; // (rows, valueDim)
@@ -44,7 +45,7 @@ final class CommvqReader implements PageReader {
   private CommvqReader(PageReaders readers) {
     this.kernels = readers.kernels();
     this.valueDim = readers.valueDim();
-    this.summed = new SummedKeys(kernels, readers.keyDim());
+    this.summed = new SummedKeys(kernels);
     this.looked = new QueryTables(kernels);
     this.lowered = new float[PageReader.MOST_ROWS * valueDim];
   }
@@ -71,59 +72,11 @@ final class CommvqReader implements PageReader {
     }
     coded.readValues(kernels, kvHead, indices);
     coded.readValueScales(kernels, scales);
-    for (int row = 0; row < rows; row += 4) {
-      weigh(probabilities, row, Math.min(4, rows - row));
+    for (int row = 0; row < rows; row++) {
+      back[row] = 1 / held[row];
     }
+    kernels.codebooks().weighTokens(probabilities, rows, back, scales, lanes, totals, weights);
     kernels.codebooks().collect(indices, coded.rows().valueSets(), PAGE, weights, lanes, bins);
-  }
-
-  /** Sums of four rows go on at once, where each must wait for the last of its own. */
-  private void weigh(float[] probabilities, int row, int count) {
-    if (count < 4) {
-      for (int i = row; i < row + count; i++) {
-        weigh(probabilities, i);
-      }
-      return;
-    }
-    float back0 = 1 / held[row];
-    float back1 = 1 / held[row + 1];
-    float back2 = 1 / held[row + 2];
-    float back3 = 1 / held[row + 3];
-    float total0 = 0;
-    float total1 = 0;
-    float total2 = 0;
-    float total3 = 0;
-    for (int token = 0; token < PAGE; token++) {
-      int from = row * PAGE + token;
-      int to = token * lanes + row;
-      float probability0 = probabilities[from] * back0;
-      float probability1 = probabilities[from + PAGE] * back1;
-      float probability2 = probabilities[from + 2 * PAGE] * back2;
-      float probability3 = probabilities[from + 3 * PAGE] * back3;
-      total0 += probability0;
-      total1 += probability1;
-      total2 += probability2;
-      total3 += probability3;
-      weights[to] = probability0 * scales[token];
-      weights[to + 1] = probability1 * scales[token];
-      weights[to + 2] = probability2 * scales[token];
-      weights[to + 3] = probability3 * scales[token];
-    }
-    totals[row] += total0;
-    totals[row + 1] += total1;
-    totals[row + 2] += total2;
-    totals[row + 3] += total3;
-  }
-
-  private void weigh(float[] probabilities, int row) {
-    float back = 1 / held[row];
-    float total = 0;
-    for (int token = 0; token < PAGE; token++) {
-      float probability = probabilities[row * PAGE + token] * back;
-      total += probability;
-      weights[token * lanes + row] = probability * scales[token];
-    }
-    totals[row] += total;
   }
 
   private void beginMixing(LayerRows layerRows, int kvHead, int rows) {

@@ -2,8 +2,10 @@ package dev.kvasir.codec.commvq;
 
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.PageReader;
+import dev.kvasir.kernel.CodebookKernels;
 import dev.kvasir.kernel.FixedRows;
 import dev.kvasir.kernel.Kernels;
+import dev.kvasir.kernel.PositionTurn;
 import dev.kvasir.kernel.TurnTable;
 
 /**
@@ -13,56 +15,39 @@ import dev.kvasir.kernel.TurnTable;
 final class SummedKeys implements KeyScores {
   private static final int PAGE = Page.TOKENS;
 
-  /** Tokens whose keys are made at a time, for little room; 16 to 128 take about as long. */
-  private static final int SOME = 32;
-
   private final Kernels kernels;
-  private final int keyDim;
-  private final float[] turnedQueries; // (rows, keyDim)
   private final float[] scales = new float[PAGE];
   private byte[] indices = {}; // (sets, PAGE)
   private float[] arrangedQueries = {}; // (rows, width)
-  private short[] sums = {}; // (SOME, width)
-  private float[] keys = {}; // (SOME, width)
+  private short[] sums = {};
+  private float[] keys = {};
+  private PositionTurn turn; // null until there is a table
 
-  SummedKeys(Kernels kernels, int keyDim) {
+  SummedKeys(Kernels kernels) {
     this.kernels = kernels;
-    this.keyDim = keyDim;
-    this.turnedQueries = new float[PageReader.MOST_ROWS * keyDim];
   }
 
   @Override
   public void score(CommvqPage page, int kvHead, float[] queries, int rows, float[] scores) {
     TurnTable table = page.rows().table();
     FixedRows fixed = page.rows().keys().get(kvHead);
-    int width = table.width();
-    makeRoom(fixed.sets(), width);
-    turnBack(page, queries, rows);
+    makeRoom(table, fixed.sets());
+    table.arrange(queries, 0, rows, arrangedQueries, 0);
+    turn.turn(kernels, arrangedQueries, rows, page.rotation(), -page.position());
     page.readKeys(kernels, kvHead, indices);
     page.readKeyScales(kernels, scales);
-    for (int from = 0; from < PAGE; from += SOME) {
-      table.turnAlong(kernels, fixed, indices, from, from + SOME, scales, sums, keys);
-      kernels
-          .floats()
-          .products(
-              arrangedQueries, 0, width, rows, keys, 0, width, SOME, width, scores, from, PAGE);
-    }
+    table.scoreAlong(kernels, fixed, indices, scales, arrangedQueries, rows, sums, keys, scores);
   }
 
-  private void turnBack(CommvqPage page, float[] queries, int rows) {
-    System.arraycopy(queries, 0, turnedQueries, 0, rows * keyDim);
-    page.rotation().turn(turnedQueries, 0, keyDim, rows, -page.position());
-    page.rows().table().arrange(turnedQueries, 0, rows, arrangedQueries, 0);
-  }
-
-  private void makeRoom(int sets, int width) {
+  private void makeRoom(TurnTable table, int sets) {
     if (indices.length < sets * PAGE) {
       indices = new byte[sets * PAGE];
     }
-    if (keys.length < SOME * width) {
-      arrangedQueries = new float[PageReader.MOST_ROWS * width];
-      sums = new short[SOME * width];
-      keys = new float[SOME * width];
+    if (turn == null || turn.table() != table) {
+      turn = new PositionTurn(table);
+      arrangedQueries = new float[PageReader.MOST_ROWS * table.width()];
+      sums = new short[CodebookKernels.scoringRoom(table.width())];
+      keys = new float[CodebookKernels.scoringRoom(table.width())];
     }
   }
 }

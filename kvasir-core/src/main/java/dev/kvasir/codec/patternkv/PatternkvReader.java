@@ -5,6 +5,7 @@ import dev.kvasir.codec.PageReader;
 import dev.kvasir.codec.PageReaders;
 import dev.kvasir.codec.uniform.UniformReader;
 import dev.kvasir.kernel.Kernels;
+import dev.kvasir.kernel.PositionTurn;
 import dev.kvasir.kernel.Rotation;
 import dev.kvasir.kernel.TurnTable;
 import java.util.Arrays;
@@ -38,7 +39,7 @@ final class PatternkvReader implements PageReader {
   private int multipliedRows;
   private int multipliedCount; // patterns
 
-  private final float[] turnedQueries; // (rows, keyDim)
+  private PositionTurn turn; // null until patterns turn
   private float[] arrangedQueries = {}; // (rows, table.width())
   private float[] turningRoom = {};
   private final int[] picked = new int[PAGE]; // rows of patterns
@@ -57,7 +58,6 @@ final class PatternkvReader implements PageReader {
     this.keyBank = new ExpandedBank(keyDim);
     this.valueBank = new ExpandedBank(valueDim);
     this.multiplied = new float[PageReader.MOST_ROWS * keyDim];
-    this.turnedQueries = new float[PageReader.MOST_ROWS * keyDim];
   }
 
   @Override
@@ -106,14 +106,13 @@ final class PatternkvReader implements PageReader {
   private void addTurnedProducts(
       Rotation rotation, int position, float[] queries, int rows, float[] scores) {
     TurnTable table = rotation.table(keyDim);
-    int width = table.width();
-    if (arrangedQueries.length != PageReader.MOST_ROWS * width) {
-      arrangedQueries = new float[PageReader.MOST_ROWS * width];
+    if (turn == null || turn.table() != table) {
+      turn = new PositionTurn(table);
+      arrangedQueries = new float[PageReader.MOST_ROWS * table.width()];
       turningRoom = new float[table.productRoom()];
     }
-    System.arraycopy(queries, 0, turnedQueries, 0, rows * keyDim);
-    rotation.turn(turnedQueries, 0, keyDim, rows, -position);
-    table.arrange(turnedQueries, 0, rows, arrangedQueries, 0);
+    table.arrange(queries, 0, rows, arrangedQueries, 0);
+    turn.turn(kernels, arrangedQueries, rows, rotation, -position);
     keyBank.arrange(table);
     for (int token = 0; token < PAGE; token++) {
       picked[token] = ExpandedBank.row(indices[token]);

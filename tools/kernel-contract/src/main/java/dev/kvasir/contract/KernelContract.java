@@ -3,6 +3,7 @@ package dev.kvasir.contract;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
+import dev.kvasir.kernel.CodebookKernels;
 import dev.kvasir.kernel.DenseMatrix;
 import dev.kvasir.kernel.DenseMatrix.Precision;
 import dev.kvasir.kernel.Exponential;
@@ -201,7 +202,8 @@ public abstract class KernelContract {
 
   @ParameterizedTest
   @ValueSource(ints = {16, 32, 48, 64, 128})
-  void productsWithPickedRows(int depth) {
+  void productsWithPickedRows(int pairs) {
+    int depth = 2 * pairs;
     float[] b = randomFloats(9 * depth);
     int[] picked = {8, 0, 3, 3, 7, 1, 0, 5, 2, 8};
     for (int rows = 1; rows <= 9; rows++) {
@@ -209,8 +211,8 @@ public abstract class KernelContract {
       for (int count = 0; count <= 9; count++) {
         float[] expected = randomFloats(rows * 10 + 1);
         float[] actual = expected.clone();
-        scalar.patterns().pickedProducts(a, rows, b, picked, 1, count, depth, expected, 1, 10);
-        tested.patterns().pickedProducts(a, rows, b, picked, 1, count, depth, actual, 1, 10);
+        scalar.patterns().pickedProducts(a, rows, b, picked, 1, count, pairs, expected, 1, 10);
+        tested.patterns().pickedProducts(a, rows, b, picked, 1, count, pairs, actual, 1, 10);
         assertThat(actual).containsExactly(expected);
       }
     }
@@ -238,7 +240,7 @@ public abstract class KernelContract {
   @ParameterizedTest
   @ValueSource(ints = {16, 32, 64, 512})
   void productsBetweenTurns(int pairs) {
-    int fan = 8;
+    int fan = 10;
     float[] cosines = randomFloats((fan + 1) * pairs);
     float[] sines = randomFloats((fan + 1) * pairs);
     float[] back = randomFloats((fan + 1) * pairs);
@@ -367,6 +369,74 @@ public abstract class KernelContract {
       tested.codebooks().rowProducts(turned, floats, tokens, Math.min(width, 64), foundDots);
       assertThat(foundDots).containsExactly(dots);
     }
+  }
+
+  @ParameterizedTest
+  @CsvSource({"1, 16", "5, 32", "10, 32", "11, 32", "22, 32", "10, 48", "23, 64", "13, 128"})
+  void scoresOfPickedRows(int sets, int pairs) {
+    int width = 2 * pairs;
+    byte[] numbers = new byte[sets * FixedRows.ROWS * width];
+    random.nextBytes(numbers);
+    byte[] indices = new byte[sets * PageSize.TOKENS];
+    for (int i = 0; i < indices.length; i++) {
+      indices[i] = (byte) random.nextInt(FixedRows.ROWS);
+    }
+    FixedRows rows = new FixedRows(sets, pairs, numbers, randomFloats(pairs), randomFloats(width));
+    float[] angles = randomFloats(PageSize.TOKENS * pairs);
+    float[] scales = randomFloats(PageSize.TOKENS);
+    short[] sums = new short[CodebookKernels.scoringRoom(width)];
+    float[] keys = new float[sums.length];
+    for (int count : new int[] {1, 3, 4, 8}) {
+      float[] queries = randomFloats(count * width);
+      float[] expected = new float[count * PageSize.TOKENS];
+      float[] actual = expected.clone();
+      score(scalar, rows, indices, scales, angles, queries, count, sums, keys, expected);
+      score(tested, rows, indices, scales, angles, queries, count, sums, keys, actual);
+      assertThat(actual).containsExactly(expected);
+    }
+  }
+
+  private static void score(
+      Kernels kernels,
+      FixedRows rows,
+      byte[] indices,
+      float[] scales,
+      float[] angles,
+      float[] queries,
+      int count,
+      short[] sums,
+      float[] keys,
+      float[] scores) {
+    kernels
+        .codebooks()
+        .turnedScores(
+            kernels.floats(),
+            rows,
+            indices,
+            scales,
+            angles,
+            angles,
+            queries,
+            count,
+            sums,
+            keys,
+            scores);
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {1, 3, 4, 5, 8})
+  void weightsOfTokensByRow(int rows) {
+    float[] probabilities = randomFloats(rows * PageSize.TOKENS);
+    float[] back = randomFloats(rows);
+    float[] scales = randomFloats(PageSize.TOKENS);
+    float[] totals = randomFloats(rows);
+    float[] foundTotals = totals.clone();
+    float[] weights = randomFloats(PageSize.TOKENS * 8);
+    float[] found = weights.clone();
+    scalar.codebooks().weighTokens(probabilities, rows, back, scales, 8, totals, weights);
+    tested.codebooks().weighTokens(probabilities, rows, back, scales, 8, foundTotals, found);
+    assertThat(found).containsExactly(weights);
+    assertThat(foundTotals).containsExactly(totals);
   }
 
   /** With what is no number here and there, and at last nowhere else. */
