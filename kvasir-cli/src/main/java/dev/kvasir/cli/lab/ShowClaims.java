@@ -88,7 +88,7 @@ public final class ShowClaims implements Callable<Integer> {
     streams
         .out()
         .println(
-            "%2d  %-9s %s, %s"
+            "%2d  %-21s %s, %s"
                 .formatted(
                     entry.number(),
                     entry.finding().verdict().words(),

@@ -37,8 +37,9 @@ public record Streams(
 
   public static Streams ofThisProcess() {
     List<String> terminals = terminals();
-    PrintStream out = utf8(new FileOutputStream(FileDescriptor.out));
-    PrintStream err = utf8(standardError());
+    PrintStream out = utf8(new FileOutputStream(FileDescriptor.out), false);
+    // Progress is for who waits, also for who reads it in a log.
+    PrintStream err = utf8(standardError(), true);
     System.setOut(out);
     System.setErr(err);
     return new Streams(
@@ -80,8 +81,9 @@ public record Streams(
     }
   }
 
-  private static PrintStream utf8(OutputStream stream) {
-    return new PrintStream(new BufferedOutputStream(stream, 8192), false, StandardCharsets.UTF_8);
+  private static PrintStream utf8(OutputStream stream, boolean lineByLine) {
+    return new PrintStream(
+        new BufferedOutputStream(stream, 8192), lineByLine, StandardCharsets.UTF_8);
   }
 
   public PrintWriter outWriter() {
