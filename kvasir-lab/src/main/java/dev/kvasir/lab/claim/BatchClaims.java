@@ -6,8 +6,8 @@ final class BatchClaims {
   static final Trial TRIAL = Trial.json("batch", "bench", "batch");
 
   static final String WHY =
-      "On a processor a larger batch does not hide the time that attention takes: tokens of all"
-          + " sequences together grow with the speed of one, not with how many fit.";
+      "So few weights leave little for sequences to share: tokens of all of them grow with the speed"
+          + " of attention alone. With the sizes of an 8B model more is gained (results.md, Batches).";
 
   private BatchClaims() {}
 }
