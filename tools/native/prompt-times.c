@@ -73,17 +73,18 @@ static void time_halves(void) {
   double units = ROWS * TOKENS;
   kv_arrange_queries_dotprod(q, ROWS, CHANNELS, arranged);
   TIME("scores, 16-bit floats, 8 rows", units, for (int i = 0; i < ROWS; i += 8) {
-    kv_half_products_dotprod(q + i * CHANNELS, arranged + i * CHANNELS, 8, kv, page * page_bytes, TOKENS, CHANNELS,
-                             scores, i * TOKENS, TOKENS, 0);
+    kv_half_products_dotprod(scores, i * TOKENS, TOKENS, q + i * CHANNELS, arranged + i * CHANNELS, 8, kv,
+                             page * page_bytes, TOKENS, CHANNELS, 0);
   })
   TIME("scores, 16-bit floats, 64 rows", units,
-       kv_many_products_dotprod(q, arranged, 0, ROWS, kv, page * page_bytes, TOKENS, CHANNELS, more, 0, TOKENS, 0, room))
+       kv_many_products_dotprod(more, 0, TOKENS, q, arranged, 0, ROWS, kv, page * page_bytes, TOKENS, CHANNELS, 0,
+                                room))
   same("scores", scores, more, ROWS * TOKENS);
   TIME("sums of values, 16-bit floats, 8 rows", units, for (int i = 0; i < ROWS; i += 8) {
-    kv_half_sums_dotprod(q, i, 1, 8, kv, page * page_bytes, TOKENS, CHANNELS, out, i * CHANNELS, CHANNELS, 0);
+    kv_half_sums_dotprod(q, i, 1, out, i * CHANNELS, CHANNELS, 8, kv, page * page_bytes, TOKENS, CHANNELS, 0);
   })
   TIME("sums of values, 16-bit floats, 64 rows", units,
-       kv_many_sums_dotprod(q, 0, 1, ROWS, kv, page * page_bytes, TOKENS, CHANNELS, outs, 0, CHANNELS, 0, room))
+       kv_many_sums_dotprod(q, 0, 1, outs, 0, CHANNELS, ROWS, kv, page * page_bytes, TOKENS, CHANNELS, 0, room))
   same("sums", out, outs, ROWS * CHANNELS);
   TIME("largest score", units, for (int i = 0; i < ROWS; i++) {
     out[i] = kv_maximum_dotprod(scores, i * TOKENS, TOKENS);
@@ -106,21 +107,21 @@ static void time_codes(void) {
        kv_weigh_dotprod(x, 0, TOKENS, HEADS, CHANNELS, steps, 0, 2 * CHANNELS, 1, 1, 1, scales, products, digits,
                         surveys, totals))
   TIME("scores, 2 bits, few heads", rows,
-       kv_add_dots_dotprod(kv, page * page_bytes, CHANNELS / 4, 2, 0, TOKENS / 16, digits, HEADS, 1, units, constants,
-                           out, 0, TOKENS))
+       kv_add_dots_dotprod(out, 0, TOKENS, kv, page * page_bytes, CHANNELS / 4, 2, 0, TOKENS / 16, digits, HEADS, 1,
+                           units, constants))
   TIME("scores, 2 bits, many heads", rows,
-       kv_many_dots_dotprod(kv, page * page_bytes, CHANNELS / 4, 2, 0, TOKENS / 16, digits, HEADS, 1, units, constants,
-                            outs, 0, TOKENS, room))
+       kv_many_dots_dotprod(outs, 0, TOKENS, kv, page * page_bytes, CHANNELS / 4, 2, 0, TOKENS / 16, digits, HEADS, 1,
+                            units, constants, room))
   same("scores of codes", out, outs, HEADS * TOKENS);
   TIME("weights to integers, a page", rows,
        kv_weigh_dotprod(x, 0, TOKENS, HEADS, TOKENS, steps, 0, 2 * TOKENS, 1, 1, 1, scales, products, digits, surveys,
                         totals))
   TIME("sums of values, 2 bits, few heads", rows,
-       kv_add_dots_dotprod(kv, page * page_bytes, TOKENS / 4, 2, 0, CHANNELS / 16, digits, HEADS, 1, units, constants,
-                           out, 0, TOKENS))
+       kv_add_dots_dotprod(out, 0, TOKENS, kv, page * page_bytes, TOKENS / 4, 2, 0, CHANNELS / 16, digits, HEADS, 1,
+                           units, constants))
   TIME("sums of values, 2 bits, many heads", rows,
-       kv_many_dots_dotprod(kv, page * page_bytes, TOKENS / 4, 2, 0, CHANNELS / 16, digits, HEADS, 1, units, constants,
-                            outs, 0, TOKENS, room))
+       kv_many_dots_dotprod(outs, 0, TOKENS, kv, page * page_bytes, TOKENS / 4, 2, 0, CHANNELS / 16, digits, HEADS, 1,
+                            units, constants, room))
   same("sums of codes", out, outs, HEADS * TOKENS);
 }
 
@@ -134,8 +135,8 @@ static void time_products(i32 bits, i32 group) {
   char name[64];
   snprintf(name, sizeof name, "weights of %d bits, a scale for %d columns", bits, group);
   TIME(name, TILE * values / 1000.0,
-       kv_coded_products_dotprod(codes, scales, 0, 0, bits, group, COLUMNS_OF_ALL, MATRIX_ROWS, page % 32, page % 32 + 1,
-                                 x, x_scales, code_sums, sums, 0, ACTIVATIONS, out))
+       kv_coded_products_dotprod(out, codes, scales, 0, 0, bits, group, COLUMNS_OF_ALL, MATRIX_ROWS, page % 32,
+                                 page % 32 + 1, x, x_scales, code_sums, sums, 0, ACTIVATIONS))
 }
 
 int main(void) {

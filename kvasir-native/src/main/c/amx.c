@@ -128,10 +128,10 @@ INLINE void expand_nibbles(const i8 *from, i32 columns, i8 *to) {
 
 // As coded_products of the other files, but for a multiple of sixteen rows. Nibbles are expanded into a room of
 // 16 * columns bytes, which holds the last tile's afterwards; those of the first are there already if the caller says so.
-EXPORT void KERNEL(coded_products)(const i8 *codes, const float *scales, const float *minimums, i32 has_minimums,
-                                   i32 bits, i32 group, i32 columns, i32 matrix_rows, i32 first_tile, i32 end_tile,
-                                   const i8 *x_codes, const float *x_scales, const i32 *x_code_sums,
-                                   const float *x_sums, i32 first_row, i32 rows, float *out, i8 *room, i32 expanded) {
+EXPORT void KERNEL(coded_products)(float *out, const i8 *codes, const float *scales, const float *minimums,
+                                   i32 has_minimums, i32 bits, i32 group, i32 columns, i32 matrix_rows, i32 first_tile,
+                                   i32 end_tile, const i8 *x_codes, const float *x_scales, const i32 *x_code_sums,
+                                   const float *x_sums, i32 first_row, i32 rows, i8 *room, i32 expanded) {
   Activations all = {x_codes, x_scales, x_code_sums, x_sums, columns};
   i64 tile_codes = (i64)TILE * columns * bits / 8, tile_scales = (i64)TILE * (columns / group);
   begin_tiles(group);

@@ -25,7 +25,7 @@ INLINE void unpack_stage(const uint8_t *restrict low, const uint8_t *restrict hi
 
 // indices (stages, first and second, page tokens). What lies behind the codes is wanted next: a head's values lie behind
 // its keys, and the next head behind those.
-EXPORT void KERNEL(unpack_stages)(const uint8_t *source, i64 offset, i32 stages, uint8_t *indices) {
+EXPORT void KERNEL(unpack_stages)(uint8_t *indices, const uint8_t *source, i64 offset, i32 stages) {
   const uint8_t *next = source + offset + (i64)stages * STAGE_BYTES;
   for (i32 byte = 0; byte < stages * STAGE_BYTES; byte += 64) __builtin_prefetch(next + byte);
   for (i32 stage = 0; stage < stages; stage++) {

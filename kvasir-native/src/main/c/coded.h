@@ -62,10 +62,10 @@ INLINE void multiply_tile(const Weights *w, const Activations *x, i32 rows, cons
 
 // Rows first_tile * 16 to end_tile * 16 of a matrix, but no further than matrix_rows, times rows of activations:
 // out (rows, matrix_rows).
-EXPORT void KERNEL(coded_products)(const i8 *codes, const float *scales, const float *minimums, i32 has_minimums,
-                                   i32 bits, i32 group, i32 columns, i32 matrix_rows, i32 first_tile, i32 end_tile,
-                                   const i8 *x_codes, const float *x_scales, const i32 *x_code_sums,
-                                   const float *x_sums, i32 first_row, i32 rows, float *out) {
+EXPORT void KERNEL(coded_products)(float *out, const i8 *codes, const float *scales, const float *minimums,
+                                   i32 has_minimums, i32 bits, i32 group, i32 columns, i32 matrix_rows, i32 first_tile,
+                                   i32 end_tile, const i8 *x_codes, const float *x_scales, const i32 *x_code_sums,
+                                   const float *x_sums, i32 first_row, i32 rows) {
   Activations all = {x_codes, x_scales, x_code_sums, x_sums, columns};
   Activations x = from_row(&all, first_row);
   i64 tile_codes = (i64)TILE * columns * bits / 8, tile_scales = (i64)TILE * (columns / group);

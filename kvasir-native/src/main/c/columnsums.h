@@ -445,10 +445,10 @@ INLINE void add_coded_columns(const Columns *from, const Rounded *rounded, float
 // w (w_rows, rows of all bands), by token; out (w_rows, width); rows of a band are a multiple of 16. What is laid out on
 // the way takes more of a stack than Windows gives without being asked, so there is room for it: four rows of channels,
 // then nine floats for each row of codes.
-EXPORT void KERNEL(column_sums)(const uint8_t *source, i64 offset, const i32 *bands, i32 band_count, i32 width,
-                                const uint8_t *table, i32 table_stride, const float *lows, const float *steps,
+EXPORT void KERNEL(column_sums)(const i32 *bands, i32 band_count, const float *lows, const float *steps,
                                 const float *scales, const uint8_t *tokens, const i32 *picked, const float *w,
-                                i32 w_rows, i32 rows, float *room, float *out) {
+                                i32 w_rows, float *room, float *out, const uint8_t *source, i64 offset, i32 width,
+                                const uint8_t *table, i32 table_stride, i32 rows) {
   const Columns from = {source + offset, bands, band_count, width, table, table_stride, lows, steps, picked, rows};
   float *by_row = room + TOGETHER * (i64)width, *weights = by_row + rows, *by_token = weights + TOGETHER * (i64)rows;
   if (rows == 0) return;

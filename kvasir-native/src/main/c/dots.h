@@ -233,9 +233,9 @@ INLINE void add_columns(const uint8_t *at, i64 quads, i32 bits, const i8 *digits
 }
 
 // out[h][lane - 16 first_tile] += unit[h] * sum + constant[h], for the lanes of some tiles
-EXPORT void KERNEL(add_dots)(const uint8_t *codes, i64 offset, i32 quads, i32 bits, i32 first_tile, i32 end_tile,
-                             const i8 *digits, i32 heads, i32 exact, const float *units, const float *constants,
-                             float *out, i32 out_at, i32 out_stride) {
+EXPORT void KERNEL(add_dots)(float *out, i32 out_at, i32 out_stride, const uint8_t *codes, i64 offset, i32 quads,
+                             i32 bits, i32 first_tile, i32 end_tile, const i8 *digits, i32 heads, i32 exact,
+                             const float *units, const float *constants) {
   i64 lane_bytes = (i64)quads * (bits / 2) + (bits % 2 ? (quads + 1) / 2 : 0), tile_bytes = DOT_TILE * lane_bytes;
   const uint8_t *at = codes + offset + first_tile * tile_bytes;
   float *to = out + out_at;

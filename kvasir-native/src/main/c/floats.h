@@ -303,7 +303,7 @@ INLINE void expand(const uint16_t *from, float *to, i64 count, const int brains)
   for (; i < count; i++) to[i] = load_one(from + i, brains);
 }
 
-EXPORT void KERNEL(expand)(const uint8_t *source, i64 offset, float *out, i32 out_at, i32 count, i32 brains) {
+EXPORT void KERNEL(expand)(float *out, i32 out_at, const uint8_t *source, i64 offset, i32 count, i32 brains) {
   const uint16_t *from = (const uint16_t *)(source + offset);
   if (brains) {
     expand(from, out + out_at, count, 1);
@@ -370,8 +370,8 @@ INLINE void dense_products(const float *a, i32 a_rows, const uint8_t *b, i32 b_r
 }
 
 // c[i][j] = a[i] . b[j]; a (a_rows, columns), b (b_rows, columns)
-EXPORT void KERNEL(dense_products)(const float *a, i32 a_rows, const uint8_t *b, i64 offset, i32 b_rows, i32 columns,
-                                   float *c, i32 c_at, i32 c_stride, i32 kind) {
+EXPORT void KERNEL(dense_products)(const float *a, i32 a_rows, float *c, i32 c_at, i32 c_stride, const uint8_t *b,
+                                   i64 offset, i32 b_rows, i32 columns, i32 kind) {
   switch (kind) {
     case 0: dense_products(a, a_rows, b + offset, b_rows, columns, c + c_at, c_stride, 0); break;
     case 1: dense_products(a, a_rows, b + offset, b_rows, columns, c + c_at, c_stride, 1); break;
@@ -456,8 +456,8 @@ INLINE void half_products(const Queries *q, i32 rows, const uint16_t *b, i32 b_r
 }
 
 // c[i][j] = query i . row j
-EXPORT void KERNEL(half_products)(const float *q_rows, const float *q_arranged, i32 rows, const uint8_t *b, i64 b_offset,
-                                  i32 b_rows, i32 columns, float *c, i32 c_at, i32 c_stride, i32 brains) {
+EXPORT void KERNEL(half_products)(float *c, i32 c_at, i32 c_stride, const float *q_rows, const float *q_arranged,
+                                  i32 rows, const uint8_t *b, i64 b_offset, i32 b_rows, i32 columns, i32 brains) {
   const uint16_t *from = (const uint16_t *)(b + b_offset);
   Queries queries = {q_rows, q_arranged, columns};
   if (brains) {
@@ -521,8 +521,8 @@ INLINE void half_sums(const float *w, i64 w_stride, i32 rows, const uint16_t *v,
   }
 }
 
-EXPORT void KERNEL(half_sums)(const float *w, i32 w_at, i32 w_stride, i32 rows, const uint8_t *v, i64 v_offset,
-                              i32 tokens, i32 columns, float *out, i32 out_at, i32 out_stride, i32 brains) {
+EXPORT void KERNEL(half_sums)(const float *w, i32 w_at, i32 w_stride, float *out, i32 out_at, i32 out_stride, i32 rows,
+                              const uint8_t *v, i64 v_offset, i32 tokens, i32 columns, i32 brains) {
   const uint16_t *from = (const uint16_t *)(v + v_offset);
   if (brains) {
     half_sums(w + w_at, w_stride, rows, from, tokens, columns, out + out_at, out_stride, 1);

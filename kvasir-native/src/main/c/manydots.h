@@ -114,9 +114,9 @@ INLINE void add_tile(const uint8_t *room, i64 quads, const i8 *digits, i32 all_h
 }
 
 // As add_dots, for codes of up to 7 bits; room for 16 bytes of every entry.
-EXPORT void KERNEL(many_dots)(const uint8_t *codes, i64 offset, i32 quads, i32 bits, i32 first_tile, i32 end_tile,
-                              const i8 *digits, i32 heads, i32 exact, const float *units, const float *constants,
-                              float *out, i32 out_at, i32 out_stride, uint8_t *room) {
+EXPORT void KERNEL(many_dots)(float *out, i32 out_at, i32 out_stride, const uint8_t *codes, i64 offset, i32 quads,
+                              i32 bits, i32 first_tile, i32 end_tile, const i8 *digits, i32 heads, i32 exact,
+                              const float *units, const float *constants, uint8_t *room) {
   i64 lane_bytes = (i64)quads * (bits / 2) + (bits % 2 ? (quads + 1) / 2 : 0), tile_bytes = DOT_TILE * lane_bytes;
   for (i32 tile = first_tile; tile < end_tile; tile++) {
     float *to = out + out_at + (tile - first_tile) * DOT_TILE;

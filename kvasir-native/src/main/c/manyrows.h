@@ -87,9 +87,9 @@ INLINE void many_products(const Queries *q, i32 rows, const uint16_t *b, i32 b_r
 }
 
 // c[i][j] = query i . row j; columns up to ROOM_FLOATS
-EXPORT void KERNEL(many_products)(const float *q_rows, const float *q_arranged, i32 first, i32 rows, const uint8_t *b,
-                                  i64 b_offset, i32 b_rows, i32 columns, float *c, i32 c_at, i32 c_stride, i32 brains,
-                                  float *room) {
+EXPORT void KERNEL(many_products)(float *c, i32 c_at, i32 c_stride, const float *q_rows, const float *q_arranged,
+                                  i32 first, i32 rows, const uint8_t *b, i64 b_offset, i32 b_rows, i32 columns,
+                                  i32 brains, float *room) {
   const uint16_t *from = (const uint16_t *)(b + b_offset);
   Queries queries = {q_rows + (i64)first * columns, q_arranged + (i64)first * columns, columns};
   if (brains) {
@@ -180,9 +180,8 @@ INLINE void many_sums(const float *w, i64 w_stride, i32 rows, const uint16_t *v,
 }
 
 // As half_sums; tokens up to ROOM_FLOATS / MANY_CHANNELS.
-EXPORT void KERNEL(many_sums)(const float *w, i32 w_at, i32 w_stride, i32 rows, const uint8_t *v, i64 v_offset,
-                              i32 tokens, i32 columns, float *out, i32 out_at, i32 out_stride, i32 brains,
-                              float *room) {
+EXPORT void KERNEL(many_sums)(const float *w, i32 w_at, i32 w_stride, float *out, i32 out_at, i32 out_stride, i32 rows,
+                              const uint8_t *v, i64 v_offset, i32 tokens, i32 columns, i32 brains, float *room) {
   const uint16_t *from = (const uint16_t *)(v + v_offset);
   if (brains) {
     many_sums(w + w_at, w_stride, rows, from, tokens, columns, out + out_at, out_stride, room, 1);

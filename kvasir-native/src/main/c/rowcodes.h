@@ -342,9 +342,9 @@ INLINE void decode_some(const Coded *from, const i32 *band, const Row *rows, i32
 }
 
 // tokens (rows of all bands), picked by row, out (rows, width), by tokens; width is a multiple of 32
-EXPORT void KERNEL(decode)(const uint8_t *source, i64 offset, const i32 *bands, i32 band_count, i32 width,
-                           const uint8_t *table, i32 table_stride, const float *lows, const float *steps,
-                           const float *scales, const uint8_t *tokens, const i32 *picked, float *out) {
+EXPORT void KERNEL(decode)(const i32 *bands, i32 band_count, const float *lows, const float *steps, const float *scales,
+                           const uint8_t *tokens, const i32 *picked, float *out, const uint8_t *source, i64 offset,
+                           i32 width, const uint8_t *table, i32 table_stride) {
   const Coded from = {source + offset, width, table, table_stride, lows, steps, scales, picked};
   const uint8_t *codes = from.codes;
   Row rows[ROWS_TOGETHER];
@@ -413,11 +413,11 @@ INLINE void score_rows(const float *a, i32 a_rows, const float *b, i32 count, i6
 }
 
 // a (a_rows, width), cosines and sines (tokens, width / 2), c (a_rows, rows of all bands), room for 16 rows
-EXPORT void KERNEL(decoded_products)(const uint8_t *source, i64 offset, const i32 *bands, i32 band_count, i32 width,
-                                     const uint8_t *table, i32 table_stride, const float *lows, const float *steps,
+EXPORT void KERNEL(decoded_products)(const i32 *bands, i32 band_count, const float *lows, const float *steps,
                                      const float *scales, const uint8_t *tokens, const i32 *picked,
-                                     const float *cosines, const float *sines, const float *a, i32 a_rows,
-                                     float *room, float *c, i32 c_stride) {
+                                     const float *cosines, const float *sines, const float *a, i32 a_rows, float *room,
+                                     float *c, i32 c_stride, const uint8_t *source, i64 offset, i32 width,
+                                     const uint8_t *table, i32 table_stride) {
   const Coded from = {source + offset, width, table, table_stride, lows, steps, scales, picked};
   const uint8_t *codes = from.codes;
   float *vectors = aligned(room);
@@ -446,8 +446,8 @@ EXPORT void KERNEL(decoded_products)(const uint8_t *source, i64 offset, const i3
 #define GATHERED_AHEAD 8
 
 // source (rows, stride) of halves, out (end, width)
-EXPORT void KERNEL(gather)(const uint8_t *source, i64 offset, i32 stride, const i32 *picked, i32 first, i32 end,
-                           i32 width, float *out) {
+EXPORT void KERNEL(gather)(const i32 *picked, float *out, const uint8_t *source, i64 offset, i32 stride, i32 first,
+                           i32 end, i32 width) {
   for (i32 token = first; token < end; token++) {
     const uint8_t *row = source + offset + (i64)sizeof(uint16_t) * stride * picked[token];
     if (token + GATHERED_AHEAD < end) {

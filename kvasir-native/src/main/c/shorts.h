@@ -31,8 +31,8 @@ INLINE void short_sums_of_rows(const float *w, i64 w_stride, const int rows, con
   }
 }
 
-EXPORT void KERNEL(short_sums)(const float *weights, i32 at, i32 stride, i32 rows, const uint8_t *codes, i64 offset,
-                               i32 codes_stride, i32 entries, i32 lanes, float *out, i32 out_at, i32 out_stride) {
+EXPORT void KERNEL(short_sums)(const float *weights, i32 at, i32 stride, float *out, i32 out_at, i32 out_stride,
+                               i32 rows, const uint8_t *codes, i64 offset, i32 codes_stride, i32 entries, i32 lanes) {
   const int16_t *from = (const int16_t *)(codes + offset);
   const float *w = weights + at;
   float *to = out + out_at;

@@ -122,6 +122,7 @@ final class Calls {
   }
 
   private static Call link(String symbol, Class<?> result, Class<?>... arguments) {
+    requireArraysFirst(symbol, arguments);
     MemoryLayout[] layouts = new MemoryLayout[arguments.length];
     MethodHandle[] filters = new MethodHandle[arguments.length]; // null where nothing is to be made
     for (int i = 0; i < arguments.length; i++) {
@@ -134,6 +135,22 @@ final class Calls {
             : FunctionDescriptor.of(layout(result), layouts);
     MethodHandle function = Found.ONCE.library().function(symbol, type);
     return new Call(MethodHandles.filterArguments(function, 0, filters));
+  }
+
+  /**
+   * Java holds on to its arguments one after another, and lets go of them in a handler when one is
+   * refused. Once segments of several classes have come, in memory and in mapped files, compilers
+   * keep the way to that handler. An array behind such a segment is held on one way to it and not
+   * on the other, and what stands for it becomes an object of 24 bytes in every call.
+   */
+  private static void requireArraysFirst(String symbol, Class<?>... arguments) {
+    boolean afterSegment = false;
+    for (Class<?> argument : arguments) {
+      if (afterSegment && argument.isArray()) {
+        throw new IllegalArgumentException("%s takes an array after a segment".formatted(symbol));
+      }
+      afterSegment |= argument == MemorySegment.class;
+    }
   }
 
   private static MemoryLayout layout(Class<?> type) {

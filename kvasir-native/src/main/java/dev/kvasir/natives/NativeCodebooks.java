@@ -19,7 +19,7 @@ final class NativeCodebooks implements CodebookKernels {
   private static final Work WEIGHTS = new Work(1 << 17);
 
   private static final Call UNPACK_STAGES =
-      Calls.floats("unpack_stages", MemorySegment.class, long.class, int.class, byte[].class);
+      Calls.floats("unpack_stages", byte[].class, MemorySegment.class, long.class, int.class);
   private static final Call TURNED_SUMS =
       Calls.floats(
           "turned_sums",
@@ -103,7 +103,7 @@ final class NativeCodebooks implements CodebookKernels {
     Bounds.check(source.byteSize(), offset, (long) stages * StageCodes.STAGE_BYTES);
     Bounds.check(indices.length, 0, stages, 2 * PageSize.TOKENS, 2 * PageSize.TOKENS);
     try {
-      UNPACK_STAGES.handle.invokeExact(source, offset, stages, indices);
+      UNPACK_STAGES.handle.invokeExact(indices, source, offset, stages);
     } catch (Throwable e) {
       throw Calls.unexpected(e);
     }

@@ -36,6 +36,7 @@ final class NativeCoded implements CodedKernels {
   private static final Call PRODUCTS =
       Calls.code(
           "coded_products",
+          float[].class,
           MemorySegment.class,
           MemorySegment.class,
           MemorySegment.class,
@@ -51,8 +52,7 @@ final class NativeCoded implements CodedKernels {
           MemorySegment.class,
           MemorySegment.class,
           int.class,
-          int.class,
-          float[].class);
+          int.class);
 
   private final CodedKernels scalar;
 
@@ -149,6 +149,7 @@ final class NativeCoded implements CodedKernels {
     MemorySegment minimums = hasMinimums ? matrix.minimums() : MemorySegment.NULL;
     try {
       PRODUCTS.handle.invokeExact(
+          out,
           matrix.codes(),
           matrix.scales(),
           minimums,
@@ -164,8 +165,7 @@ final class NativeCoded implements CodedKernels {
           views.codeSums(),
           views.sums(),
           row,
-          count,
-          out);
+          count);
     } catch (Throwable e) {
       throw Calls.unexpected(e);
     }

@@ -29,6 +29,9 @@ final class NativeDots implements DotKernels {
   private static final Call ADD_DOTS =
       Calls.code(
           "add_dots",
+          float[].class,
+          int.class,
+          int.class,
           MemorySegment.class,
           long.class,
           int.class,
@@ -39,10 +42,7 @@ final class NativeDots implements DotKernels {
           int.class,
           int.class,
           MemorySegment.class,
-          MemorySegment.class,
-          float[].class,
-          int.class,
-          int.class);
+          MemorySegment.class);
 
   /** For many heads; null where {@link #ADD_DOTS} serves all. */
   private static final Call MANY_DOTS =
@@ -50,6 +50,9 @@ final class NativeDots implements DotKernels {
           ? null
           : Calls.code(
               "many_dots",
+              float[].class,
+              int.class,
+              int.class,
               MemorySegment.class,
               long.class,
               int.class,
@@ -61,9 +64,6 @@ final class NativeDots implements DotKernels {
               int.class,
               MemorySegment.class,
               MemorySegment.class,
-              float[].class,
-              int.class,
-              int.class,
               MemorySegment.class);
 
   private static final Call SHORT_SUMS =
@@ -72,13 +72,13 @@ final class NativeDots implements DotKernels {
           float[].class,
           int.class,
           int.class,
+          float[].class,
+          int.class,
+          int.class,
           int.class,
           MemorySegment.class,
           long.class,
           int.class,
-          int.class,
-          int.class,
-          float[].class,
           int.class,
           int.class);
 
@@ -184,6 +184,9 @@ final class NativeDots implements DotKernels {
     }
     try {
       ADD_DOTS.handle.invokeExact(
+          out,
+          outAt,
+          outStride,
           codes,
           offset,
           layout.quads(),
@@ -194,10 +197,7 @@ final class NativeDots implements DotKernels {
           weights.heads(),
           weights.exact() ? 1 : 0,
           views.units(),
-          views.constants(),
-          out,
-          outAt,
-          outStride);
+          views.constants());
     } catch (Throwable e) {
       throw Calls.unexpected(e);
     }
@@ -223,6 +223,9 @@ final class NativeDots implements DotKernels {
     CodeWeights.Views views = weights.views();
     try {
       MANY_DOTS.handle.invokeExact(
+          out,
+          outAt,
+          outStride,
           codes,
           offset,
           layout.quads(),
@@ -234,9 +237,6 @@ final class NativeDots implements DotKernels {
           weights.exact() ? 1 : 0,
           views.units(),
           views.constants(),
-          out,
-          outAt,
-          outStride,
           CallRoom.ofThisThread());
     } catch (Throwable e) {
       throw Calls.unexpected(e);
@@ -266,15 +266,15 @@ final class NativeDots implements DotKernels {
           weights,
           weightsAt,
           weightsStride,
+          out,
+          outAt,
+          outStride,
           rows,
           codes,
           offset,
           codesStride,
           entries,
-          lanes,
-          out,
-          outAt,
-          outStride);
+          lanes);
     } catch (Throwable e) {
       throw Calls.unexpected(e);
     }

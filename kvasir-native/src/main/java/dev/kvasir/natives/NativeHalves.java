@@ -13,10 +13,10 @@ final class NativeHalves implements HalfKernels {
   private static final Call EXPAND =
       Calls.floats(
           "expand",
-          MemorySegment.class,
-          long.class,
           float[].class,
           int.class,
+          MemorySegment.class,
+          long.class,
           int.class,
           int.class);
   private static final Call ARRANGE =
@@ -25,14 +25,14 @@ final class NativeHalves implements HalfKernels {
   private static final Call PRODUCTS =
       Calls.floats(
           "half_products",
+          float[].class,
+          int.class,
+          int.class,
           MemorySegment.class,
           MemorySegment.class,
           int.class,
           MemorySegment.class,
           long.class,
-          int.class,
-          int.class,
-          float[].class,
           int.class,
           int.class,
           int.class);
@@ -42,27 +42,27 @@ final class NativeHalves implements HalfKernels {
           float[].class,
           int.class,
           int.class,
+          float[].class,
+          int.class,
+          int.class,
           int.class,
           MemorySegment.class,
           long.class,
-          int.class,
-          int.class,
-          float[].class,
           int.class,
           int.class,
           int.class);
   private static final Call MANY_PRODUCTS =
       Calls.floats(
           "many_products",
+          float[].class,
+          int.class,
+          int.class,
           MemorySegment.class,
           MemorySegment.class,
           int.class,
           int.class,
           MemorySegment.class,
           long.class,
-          int.class,
-          int.class,
-          float[].class,
           int.class,
           int.class,
           int.class,
@@ -73,12 +73,12 @@ final class NativeHalves implements HalfKernels {
           float[].class,
           int.class,
           int.class,
+          float[].class,
+          int.class,
+          int.class,
           int.class,
           MemorySegment.class,
           long.class,
-          int.class,
-          int.class,
-          float[].class,
           int.class,
           int.class,
           int.class,
@@ -89,11 +89,11 @@ final class NativeHalves implements HalfKernels {
           "dense_products",
           float[].class,
           int.class,
+          float[].class,
+          int.class,
+          int.class,
           MemorySegment.class,
           long.class,
-          int.class,
-          int.class,
-          float[].class,
           int.class,
           int.class,
           int.class);
@@ -142,7 +142,7 @@ final class NativeHalves implements HalfKernels {
     Bounds.check(source.byteSize(), offset, 2L * count);
     Bounds.check(out.length, outAt, count);
     try {
-      EXPAND.handle.invokeExact(source, offset, out, outAt, count, brains);
+      EXPAND.handle.invokeExact(out, outAt, source, offset, count, brains);
     } catch (Throwable e) {
       throw Calls.unexpected(e);
     }
@@ -176,7 +176,7 @@ final class NativeHalves implements HalfKernels {
       long offset = b.offset(firstRow + row);
       try {
         DENSE_PRODUCTS.handle.invokeExact(
-            a, aRows, b.data(), offset, some, columns, c, cAt + row, cStride, kind(b.precision()));
+            a, aRows, c, cAt + row, cStride, b.data(), offset, some, columns, kind(b.precision()));
       } catch (Throwable e) {
         throw Calls.unexpected(e);
       }
@@ -222,6 +222,9 @@ final class NativeHalves implements HalfKernels {
     }
     try {
       PRODUCTS.handle.invokeExact(
+          c,
+          cAt,
+          cStride,
           queries.rowsView(),
           queries.arrangedView(),
           queries.count(),
@@ -229,9 +232,6 @@ final class NativeHalves implements HalfKernels {
           offset,
           bRows,
           b.columns(),
-          c,
-          cAt,
-          cStride,
           isBrain(b));
     } catch (Throwable e) {
       throw Calls.unexpected(e);
@@ -245,6 +245,9 @@ final class NativeHalves implements HalfKernels {
     for (int row = 0; row < count; row += together) {
       try {
         MANY_PRODUCTS.handle.invokeExact(
+            c,
+            cAt + row * cStride,
+            cStride,
             queries.rowsView(),
             queries.arrangedView(),
             row,
@@ -253,9 +256,6 @@ final class NativeHalves implements HalfKernels {
             offset,
             bRows,
             b.columns(),
-            c,
-            cAt + row * cStride,
-            cStride,
             isBrain(b),
             CallRoom.ofThisThread());
       } catch (Throwable e) {
@@ -299,14 +299,14 @@ final class NativeHalves implements HalfKernels {
           weights,
           weightsAt,
           weightsStride,
+          out,
+          outAt,
+          outStride,
           rows,
           v.data(),
           offset,
           tokens,
           v.columns(),
-          out,
-          outAt,
-          outStride,
           isBrain(v));
     } catch (Throwable e) {
       throw Calls.unexpected(e);
@@ -331,14 +331,14 @@ final class NativeHalves implements HalfKernels {
             weights,
             weightsAt + row * weightsStride,
             weightsStride,
+            out,
+            outAt + row * outStride,
+            outStride,
             Math.min(together, rows - row),
             v.data(),
             offset,
             tokens,
             v.columns(),
-            out,
-            outAt + row * outStride,
-            outStride,
             isBrain(v),
             CallRoom.ofThisThread());
       } catch (Throwable e) {

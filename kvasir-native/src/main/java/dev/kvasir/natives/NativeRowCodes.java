@@ -17,28 +17,23 @@ final class NativeRowCodes implements RowCodeKernels {
   private static final Call DECODE =
       Calls.floats(
           "decode",
-          MemorySegment.class,
-          long.class,
           int[].class,
-          int.class,
-          int.class,
-          MemorySegment.class,
           int.class,
           float[].class,
           float[].class,
           float[].class,
           byte[].class,
           int[].class,
-          float[].class);
+          float[].class,
+          MemorySegment.class,
+          long.class,
+          int.class,
+          MemorySegment.class,
+          int.class);
   private static final Call PRODUCTS =
       Calls.floats(
           "decoded_products",
-          MemorySegment.class,
-          long.class,
           int[].class,
-          int.class,
-          int.class,
-          MemorySegment.class,
           int.class,
           float[].class,
           float[].class,
@@ -51,16 +46,16 @@ final class NativeRowCodes implements RowCodeKernels {
           int.class,
           float[].class,
           float[].class,
+          int.class,
+          MemorySegment.class,
+          long.class,
+          int.class,
+          MemorySegment.class,
           int.class);
   private static final Call SUMS =
       Calls.code(
           "column_sums",
-          MemorySegment.class,
-          long.class,
           int[].class,
-          int.class,
-          int.class,
-          MemorySegment.class,
           int.class,
           float[].class,
           float[].class,
@@ -69,20 +64,25 @@ final class NativeRowCodes implements RowCodeKernels {
           int[].class,
           float[].class,
           int.class,
-          int.class,
           float[].class,
-          float[].class);
-  private static final Call GATHER =
-      Calls.floats(
-          "gather",
+          float[].class,
           MemorySegment.class,
           long.class,
           int.class,
+          MemorySegment.class,
+          int.class,
+          int.class);
+  private static final Call GATHER =
+      Calls.floats(
+          "gather",
           int[].class,
+          float[].class,
+          MemorySegment.class,
+          long.class,
           int.class,
           int.class,
           int.class,
-          float[].class);
+          int.class);
   private static final Call TURN_EACH =
       Calls.floats(
           "turn_each",
@@ -107,19 +107,19 @@ final class NativeRowCodes implements RowCodeKernels {
     Bounds.check(out.length, 0, bands.rows(), bands.width(), bands.width());
     try {
       DECODE.handle.invokeExact(
-          source,
-          offset,
           bands.plan(),
           bands.bands(),
-          bands.width(),
-          base.data(),
-          base.stride(),
           lows,
           base.steps(),
           RowCodes.scales(),
           tokens,
           picked,
-          out);
+          out,
+          source,
+          offset,
+          bands.width(),
+          base.data(),
+          base.stride());
     } catch (Throwable e) {
       throw Calls.unexpected(e);
     }
@@ -150,13 +150,8 @@ final class NativeRowCodes implements RowCodeKernels {
     checkRoom(bands, aRows, room);
     try {
       PRODUCTS.handle.invokeExact(
-          source,
-          offset,
           bands.plan(),
           bands.bands(),
-          width,
-          base.data(),
-          base.stride(),
           lows,
           base.steps(),
           RowCodes.scales(),
@@ -168,7 +163,12 @@ final class NativeRowCodes implements RowCodeKernels {
           aRows,
           room,
           c,
-          rows);
+          rows,
+          source,
+          offset,
+          width,
+          base.data(),
+          base.stride());
     } catch (Throwable e) {
       throw Calls.unexpected(e);
     }
@@ -196,13 +196,8 @@ final class NativeRowCodes implements RowCodeKernels {
     checkRoom(bands, wRows, room);
     try {
       SUMS.handle.invokeExact(
-          source,
-          offset,
           bands.columns(),
           bands.bands(),
-          width,
-          base.data(),
-          base.stride(),
           lows,
           base.steps(),
           RowCodes.scales(),
@@ -210,9 +205,14 @@ final class NativeRowCodes implements RowCodeKernels {
           picked,
           w,
           wRows,
-          rows,
           room,
-          out);
+          out,
+          source,
+          offset,
+          width,
+          base.data(),
+          base.stride(),
+          rows);
     } catch (Throwable e) {
       throw Calls.unexpected(e);
     }
@@ -282,7 +282,7 @@ final class NativeRowCodes implements RowCodeKernels {
     for (int token = 0; token < count; token += together) {
       int end = Math.min(count, token + together);
       try {
-        GATHER.handle.invokeExact(source, offset, stride, picked, token, end, width, out);
+        GATHER.handle.invokeExact(picked, out, source, offset, stride, token, end, width);
       } catch (Throwable e) {
         throw Calls.unexpected(e);
       }

@@ -16,23 +16,23 @@ final class NativeTiles {
   private static final Call PRODUCTS =
       Calls.tiles(
           "coded_products",
-          MemorySegment.class,
-          MemorySegment.class,
-          MemorySegment.class,
-          int.class,
-          int.class,
-          int.class,
-          int.class,
-          int.class,
-          int.class,
-          int.class,
-          MemorySegment.class,
-          MemorySegment.class,
-          MemorySegment.class,
-          MemorySegment.class,
-          int.class,
-          int.class,
           float[].class,
+          MemorySegment.class,
+          MemorySegment.class,
+          MemorySegment.class,
+          int.class,
+          int.class,
+          int.class,
+          int.class,
+          int.class,
+          int.class,
+          int.class,
+          MemorySegment.class,
+          MemorySegment.class,
+          MemorySegment.class,
+          MemorySegment.class,
+          int.class,
+          int.class,
           MemorySegment.class,
           int.class);
 
@@ -91,6 +91,7 @@ final class NativeTiles {
     MemorySegment minimums = hasMinimums ? matrix.minimums() : MemorySegment.NULL;
     try {
       PRODUCTS.handle.invokeExact(
+          out,
           matrix.codes(),
           matrix.scales(),
           minimums,
@@ -107,7 +108,6 @@ final class NativeTiles {
           views.sums(),
           row,
           count,
-          out,
           bytes,
           expanded ? 1 : 0);
     } catch (Throwable e) {

@@ -486,8 +486,7 @@ class SessionTest {
     GenerateOptions options = GREEDY.withMaxTokens(220).withSampling(sampling);
     long perToken = Long.MAX_VALUE;
     // What is not compiled yet allocates: boxes that a compiler takes away. Tokens are soon made,
-    // and
-    // compilers take seconds.
+    // and compilers take seconds.
     for (int round = 0; round < 60 && perToken > bound; round++) {
       try (Session session = model.newSession(sessionOptions)) {
         HeapMeter meter = new HeapMeter();
