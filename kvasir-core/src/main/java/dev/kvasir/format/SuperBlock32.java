@@ -7,14 +7,7 @@ import java.lang.foreign.MemorySegment;
 
 /**
  * Super-blocks of 256 values in 8 groups of 32, {@code value = d * scale * code - dmin * minimum}
- * with 6-bit scales and minimums that share 12 bytes:
- *
- * <pre>
- *   byte g, g &lt; 4        bits 5..0 = scale g                 bits 7..6 = scale g + 4, high two
- *   byte 4 + g, g &lt; 4    bits 5..0 = minimum g               bits 7..6 = minimum g + 4, high two
- *   byte 8 + g, g &lt; 4    bits 3..0 = scale g + 4, low four   bits 7..4 = minimum g + 4, low four
- *   bytes = 8 * (6 + 6) / 8 = 12
- * </pre>
+ * with scales and minimums of 6 bits ({@link SixBitScales}).
  *
  * <p>Nibbles come in pairs of groups: byte {@code 32 * (group / 2) + l} of qs holds value l of an
  * even group in bits 3..0 and value l of the odd group after it in bits 7..4.
@@ -105,21 +98,15 @@ enum SuperBlock32 implements BlockLayout {
 
   private static void unpackScales(MemorySegment source, long offset, float[] scales, int at) {
     float d = half(source, offset);
-    for (int g = 0; g < GROUPS / 2; g++) {
-      int first = unsignedByte(source, offset + 4 + g);
-      int lows = unsignedByte(source, offset + 12 + g);
-      scales[at + g] = d * (first & 63);
-      scales[at + g + 4] = d * ((lows & 15) | (first >>> 6) << 4);
+    for (int g = 0; g < GROUPS; g++) {
+      scales[at + g] = d * SixBitScales.scale(source, offset + 4, g);
     }
   }
 
   private static void unpackMinimums(MemorySegment source, long offset, float[] minimums, int at) {
     float dmin = half(source, offset + 2);
-    for (int g = 0; g < GROUPS / 2; g++) {
-      int first = unsignedByte(source, offset + 8 + g);
-      int lows = unsignedByte(source, offset + 12 + g);
-      minimums[at + g] = -(dmin * (first & 63));
-      minimums[at + g + 4] = -(dmin * ((lows >>> 4) | (first >>> 6) << 4));
+    for (int g = 0; g < GROUPS; g++) {
+      minimums[at + g] = -(dmin * SixBitScales.minimum(source, offset + 4, g));
     }
   }
 }

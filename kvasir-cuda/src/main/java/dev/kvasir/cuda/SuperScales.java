@@ -3,6 +3,7 @@ package dev.kvasir.cuda;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT_UNALIGNED;
 
+import dev.kvasir.format.SixBitScales;
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -44,32 +45,14 @@ final class SuperScales {
     copyHalf(source, block, target, to + row * 4);
     copyHalf(source, block + 2, target, to + row * 4 + 2);
     for (int group = 0; group < GROUPS; group++) {
-      int pair = pairOf(source, block + 4, group);
-      int fields = pair << 12 * (row / 8);
+      int scale = SixBitScales.scale(source, block + 4, group);
+      int minimum = SixBitScales.minimum(source, block + 4, group);
+      int fields = (scale | minimum << 6) << 12 * (row / 8);
       long at = to + PAIR_HALVES + group * PAIR_CHUNK;
       addBits(target, at + row % 8 * 2, fields);
       addBits(target, at + row % 8 * 2 + 1, fields >>> 8);
       addBits(target, at + 16 + row % 8, fields >>> 16);
     }
-  }
-
-  /**
-   * A group's scale, and its minimum above it, of the 12 bytes that a file has for eight.
-   *
-   * <pre>
-   *   byte g, g &lt; 4        bits 5..0 = scale g                 bits 7..6 = scale g + 4, high two
-   *   byte 4 + g, g &lt; 4    bits 5..0 = minimum g               bits 7..6 = minimum g + 4, high two
-   *   byte 8 + g, g &lt; 4    bits 3..0 = scale g + 4, low four   bits 7..4 = minimum g + 4, low four
-   * </pre>
-   */
-  private static int pairOf(MemorySegment source, long at, int group) {
-    int scale = source.get(JAVA_BYTE, at + group % 4) & 0xFF;
-    int minimum = source.get(JAVA_BYTE, at + 4 + group % 4) & 0xFF;
-    if (group < 4) {
-      return scale & 63 | (minimum & 63) << 6;
-    }
-    int lows = source.get(JAVA_BYTE, at + 4 + group) & 0xFF;
-    return lows & 15 | scale >>> 6 << 4 | (lows >>> 4 | minimum >>> 6 << 4) << 6;
   }
 
   /** Those of a block of Q6_K. */
