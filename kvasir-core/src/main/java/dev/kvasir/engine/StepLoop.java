@@ -34,6 +34,7 @@ public final class StepLoop {
   private final Engine engine;
   private final Batch batch = new Batch();
   private final PromptPace pace = new PromptPace();
+  private final Rehearsal rehearsal = new Rehearsal();
   private final List<Sequence> stepping = new ArrayList<>(); // of the step at hand
 
   private final ReentrantLock lock = new ReentrantLock();
@@ -324,15 +325,21 @@ public final class StepLoop {
       }
     }
     decodingRows = batch.rows();
+    rehearsal.generated(decodingRows);
     planPrompts();
     for (int i = 0; i < stepping.size(); i++) {
       Sequence one = stepping.get(i);
       if (one.readsPrompt()) {
         int past = one.cache().length();
-        pace.add(one.addTo(batch, pace.rowsAfter(past)), past);
+        pace.add(one.addTo(batch, rowsOfPrompt(one, past)), past);
       }
     }
     putBackWhoHasNoRows();
+  }
+
+  private int rowsOfPrompt(Sequence one, int past) {
+    boolean isAlone = stepping.size() == 1 && decoding == 0;
+    return isAlone && rehearsal.takesOne(past, one.length() - past) ? 1 : pace.rowsAfter(past);
   }
 
   private void planPrompts() {
