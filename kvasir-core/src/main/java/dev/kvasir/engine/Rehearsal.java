@@ -5,30 +5,52 @@ package dev.kvasir.engine;
  * still something to read: what steps of many rows run is other code, and without this the first
  * tokens of an answer are interpreted.
  *
- * <p>Bits do not depend on it, since a prompt's step gives the same in however many parts.
+ * <p>Bits do not depend on it, since a prompt's step gives the same in however many parts. Time
+ * does: a row alone takes longer than one of many, for large models hundreds of milliseconds. So
+ * there is a bound on that, which small models never meet and large ones do after a few rows.
  */
 final class Rehearsal {
-  /** Rows that are a rehearsal, or as many tokens that were generated. */
+  /** Rows that are a rehearsal, or as many steps that generated. */
   private static final int ROWS = 256;
 
-  /** Of each step of a prompt, its first rows. */
+  /** Of each step of a prompt, its first rows at the most. */
   private static final int ROWS_OF_STEP = 32;
 
   /** Tokens that must be left to read: compilers take their time. */
   private static final int LEAST_UNREAD = 1024;
 
-  private int done;
+  /** The part of the time of reading that single rows may take. */
+  private static final double MOST_PART = 1.0 / 8;
 
-  /** Says that a step had rows that waited for a token. */
-  void generated(int rows) {
+  private static final long MOST_NANOS = 1_000_000_000;
+
+  private int done;
+  private boolean isSingle; // the step at hand
+  private long readNanos; // of prompts
+  private long singleNanos; // of that, of single rows
+
+  /** Says that a step has so many rows that wait for a token. */
+  void generates(int rows) {
+    isSingle = false;
     done = Math.min(ROWS, done + Math.min(1, rows));
   }
 
-  /** Whether a prompt that is read alone has a single row now, which is taken for done. */
+  /** Whether a prompt that is read alone has a single row now. */
   boolean takesOne(int past, int unread) {
-    boolean takes =
-        done < ROWS && unread >= LEAST_UNREAD && past % Sequence.PROMPT_STEP < ROWS_OF_STEP;
-    done += takes ? 1 : 0;
-    return takes;
+    isSingle =
+        done < ROWS
+            && unread >= LEAST_UNREAD
+            && past % Sequence.PROMPT_STEP < ROWS_OF_STEP
+            && singleNanos < Math.min(MOST_NANOS, readNanos * MOST_PART);
+    done += isSingle ? 1 : 0;
+    return isSingle;
+  }
+
+  /** Says what the step took. */
+  void took(long nanos) {
+    if (done < ROWS) {
+      readNanos += nanos;
+      singleNanos += isSingle ? nanos : 0;
+    }
   }
 }

@@ -226,6 +226,7 @@ public final class StepLoop {
         engine.step(batch);
         stepNanos = System.nanoTime() - begin;
         pace.took(stepNanos);
+        rehearsal.took(stepNanos);
         watch.stepped(begin, begin + stepNanos, batch, decodingRows);
       }
       for (int i = 0; i < stepping.size(); i++) {
@@ -325,7 +326,7 @@ public final class StepLoop {
       }
     }
     decodingRows = batch.rows();
-    rehearsal.generated(decodingRows);
+    rehearsal.generates(decodingRows);
     planPrompts();
     for (int i = 0; i < stepping.size(); i++) {
       Sequence one = stepping.get(i);
