@@ -17,6 +17,12 @@ class AttentionBenchTest {
   }
 
   @Test
+  void aKindThatLacksWhatItLearnsIsRefusedBeforeAnyWork() {
+    Refusal.of(AttentionBench::new, "--tokens", "128", "--kv", "fp16;mixkvq")
+        .says("the cache 'mixkvq' has no thresholds", "high=A,mid=B");
+  }
+
+  @Test
   void numbersThatLeaveNothingToMeasureAreRefused() {
     Refusal.of(AttentionBench::new, "--tokens", "0").says("--tokens is 0; expected at least 1");
     Refusal.of(AttentionBench::new, "--query-heads", "9")

@@ -74,10 +74,13 @@ final class SparkRunner implements Runner {
 
   @Override
   public void close() {
-    spark.close();
-    shipment.close();
-    if (workforce.isLocal()) {
-      ExecutorSites.takeBack(task.materials());
+    try {
+      spark.close();
+    } finally {
+      shipment.close();
+      if (workforce.isLocal()) {
+        ExecutorSites.takeBack(task.materials());
+      }
     }
   }
 }
