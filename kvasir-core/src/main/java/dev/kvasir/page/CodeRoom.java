@@ -10,6 +10,7 @@ public final class CodeRoom {
   private byte[] codes = {};
   private byte[] packed = {};
   private short[] wideCodes = {};
+  private int[] words = {};
 
   /** For the numbers of a grid: (entries, lanes). */
   public float[] grid(int count) {
@@ -33,6 +34,14 @@ public final class CodeRoom {
       packed = new byte[count];
     }
     return packed;
+  }
+
+  /** For a number of every lane. */
+  int[] words(int lanes) {
+    if (words.length < lanes) {
+      words = new int[lanes];
+    }
+    return words;
   }
 
   /** For codes of 16 bits: (rows, columns). */

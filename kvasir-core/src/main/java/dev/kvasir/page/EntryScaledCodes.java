@@ -132,16 +132,19 @@ public final class EntryScaledCodes implements CodeGrid {
   @Override
   public void pack(CodeRoom room, float[] x, MemorySegment target, long offset) {
     byte[] codes = room.codes(layout.entries() * layout.lanes());
+    int[] words = room.words(layout.lanes());
     Arrays.fill(codes, 0, layout.entries() * layout.lanes(), (byte) 0);
     for (int g = 0; g < groups(); g++) {
       int first = g * group;
       int count = Math.min(group, lanes - first);
+      long scales = offset + scalesOffset(g);
+      long zeros = offset + zerosOffset(g);
       for (int entry = 0; entry < entries; entry++) {
         int at = entry * lanes + first;
         UniformGroup coded = UniformGroup.of(x, at, 1, count, bits(), span);
-        coded.code(x, at, 1, count, codes, entry * layout.lanes() + first, 1);
-        target.set(HALF, offset + scalesOffset(g) + 2L * entry, coded.scaleBits());
-        target.set(HALF, offset + zerosOffset(g) + 2L * entry, coded.zeroBits());
+        coded.code(x, at, count, words, codes, entry * layout.lanes() + first);
+        target.set(HALF, scales + 2L * entry, coded.scaleBits());
+        target.set(HALF, zeros + 2L * entry, coded.zeroBits());
       }
     }
     layout.pack(room, codes, target, offset);

@@ -1,5 +1,7 @@
 package dev.kvasir.page;
 
+import java.util.Arrays;
+
 /**
  * Uniform asymmetric codes of some numbers, {@code value = step * code + zero}, with scale and zero
  * as halves. The zero is rounded down and the scale up to the next half, so that every number lies
@@ -41,6 +43,28 @@ record UniformGroup(short scaleBits, short zeroBits, float unit, int highest) {
     float zero = zero();
     for (int i = 0; i < count; i++) {
       codes[to + i * codeStride] = (byte) code(x[at + i * stride], step, zero);
+    }
+  }
+
+  /**
+   * Codes numbers that lie together.
+   *
+   * @param room as many: compilers make vectors of a loop from floats to ints and of one from ints
+   *     to bytes, and of none that does both
+   */
+  void code(float[] x, int at, int count, int[] room, byte[] codes, int to) {
+    float step = step();
+    float zero = zero();
+    if (step == 0) {
+      Arrays.fill(codes, to, to + count, (byte) 0);
+      return;
+    }
+    int most = highest;
+    for (int i = 0; i < count; i++) {
+      room[i] = Math.min(Math.round((x[at + i] - zero) / step), most);
+    }
+    for (int i = 0; i < count; i++) {
+      codes[to + i] = (byte) room[i];
     }
   }
 

@@ -119,43 +119,59 @@ public record WordLayout(int lanes, int entries, int bits) {
   public void pack(CodeRoom room, byte[] codes, MemorySegment target, long offset) {
     byte[] packed = room.packed(bytes());
     Arrays.fill(packed, 0, bytes(), (byte) 0);
-    for (int tile = 0; tile < tiles(); tile++) {
-      int at = tile * tileBytes();
-      for (int width = WIDEST; width > 0; width /= 2) {
-        if (hasPart(width)) {
-          packPart(width, codes, tile * TILE, packed, at);
-          at += TILE * partBytes(width);
+    int at = 0; // in a tile
+    for (int width = WIDEST; width > 0; width /= 2) {
+      if (hasPart(width)) {
+        for (int word = 0; word < words(width); word++) {
+          packWord(width, word, codes, room.words(lanes), packed, at + word * ROW_BYTES);
         }
+        for (int tile = 0; tile < tiles(); tile++) {
+          packRest(width, codes, tile * TILE, packed, at + tile * tileBytes());
+        }
+        at += TILE * partBytes(width);
       }
     }
     MemorySegment.copy(packed, 0, target, ValueLayout.JAVA_BYTE, offset, bytes());
   }
 
-  private void packPart(int width, byte[] codes, int firstLane, byte[] packed, int at) {
-    int words = words(width);
+  /** One word of every lane: loops over all lanes are long enough for vectors. */
+  private void packWord(
+      int width, int word, byte[] codes, int[] words, byte[] packed, int atOfTile) {
     int perByte = 8 / width;
-    for (int word = 0; word < words; word++) {
-      for (int i = 0; i < 4 * perByte; i++) {
-        int from = (4 * perByte * word + i) * lanes + firstLane;
-        int to = at + word * ROW_BYTES + i % 4;
-        packEntry(width, codes, from, packed, to, 4, i / 4 * width);
+    int mask = (1 << width) - 1;
+    int shift = shift(width);
+    Arrays.fill(words, 0, lanes, 0);
+    for (int i = 0; i < 4 * perByte; i++) {
+      int from = (4 * perByte * word + i) * lanes;
+      int place = 8 * (i % 4) + i / 4 * width;
+      for (int lane = 0; lane < lanes; lane++) {
+        words[lane] |= (codes[from + lane] >> shift & mask) << place;
       }
     }
+    int tileBytes = tileBytes();
+    for (int lane = 0; lane < lanes; lane++) {
+      INT.set(packed, atOfTile + lane / TILE * tileBytes + 4 * (lane % TILE), words[lane]);
+    }
+  }
+
+  /** What fills no word, of a tile. */
+  private void packRest(int width, byte[] codes, int firstLane, byte[] packed, int at) {
+    int words = words(width);
+    int perByte = 8 / width;
     for (int i = 0; i < 4 * restQuads(width); i++) {
       int from = (4 * perByte * words + i) * lanes + firstLane;
       int to = at + words * ROW_BYTES + i / perByte * TILE;
-      packEntry(width, codes, from, packed, to, 1, i % perByte * width);
+      packEntry(width, codes, from, packed, to, i % perByte * width);
     }
   }
 
   /** Adds an entry's part to the bytes of a tile's lanes. */
-  private void packEntry(
-      int width, byte[] codes, int from, byte[] packed, int to, int step, int place) {
+  private void packEntry(int width, byte[] codes, int from, byte[] packed, int to, int place) {
     int mask = (1 << width) - 1;
     int shift = shift(width);
     for (int lane = 0; lane < TILE; lane++) {
       int part = codes[from + lane] >> shift & mask;
-      packed[to + lane * step] |= (byte) (part << place);
+      packed[to + lane] |= (byte) (part << place);
     }
   }
 
