@@ -145,7 +145,7 @@ final class AttentionBench implements Callable<Integer> {
     check();
     try (ModelTables tables = new ModelTables()) {
       for (int count : tokens) {
-        specs.forEach(spec -> checkRoom(spec, count, tables));
+        specs.forEach(spec -> checkOpens(spec, count, tables));
       }
     }
     out.printf(
@@ -193,8 +193,8 @@ final class AttentionBench implements Callable<Integer> {
     }
   }
 
-  /** Opens every kind before any is measured: one may lack what it must have learned. */
-  private void checkRoom(CacheSpec spec, int count, ModelTables tables) {
+  /** Opened before any kind is measured: one may lack what it must have learned, or room. */
+  private void checkOpens(CacheSpec spec, int count, ModelTables tables) {
     CacheShape shape = cacheShape();
     try (KvCache empty = spec.newCache(shape, host(shape, count, tables))) {
       if (empty.capacity() < count) {

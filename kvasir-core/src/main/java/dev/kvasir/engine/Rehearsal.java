@@ -6,8 +6,8 @@ package dev.kvasir.engine;
  * tokens of an answer are interpreted.
  *
  * <p>Bits do not depend on it, since a prompt's step gives the same in however many parts. Time
- * does: a row alone takes longer than one of many, for large models hundreds of milliseconds. So
- * there is a bound on that, which small models never meet and large ones do after a few rows.
+ * does: a row alone takes longer than one of many, for large models hundreds of milliseconds. Of a
+ * small model the rows are spread over some steps by that, and a large one has a few of them.
  */
 final class Rehearsal {
   /** Rows that are a rehearsal, or as many steps that generated. */
@@ -19,15 +19,15 @@ final class Rehearsal {
   /** Tokens that must be left to read: compilers take their time. */
   private static final int LEAST_UNREAD = 1024;
 
-  /** The part of the time of reading that single rows may take. */
+  /** The part of all steps' time that single rows may take. */
   private static final double MOST_PART = 1.0 / 8;
 
   private static final long MOST_NANOS = 1_000_000_000;
 
   private int done;
   private boolean isSingle; // the step at hand
-  private long readNanos; // of prompts
-  private long singleNanos; // of that, of single rows
+  private long stepNanos; // of all steps so far
+  private long singleNanos; // of those with a single row of a prompt
 
   /** Says that a step has so many rows that wait for a token. */
   void generates(int rows) {
@@ -41,7 +41,7 @@ final class Rehearsal {
         done < ROWS
             && unread >= LEAST_UNREAD
             && past % Sequence.PROMPT_STEP < ROWS_OF_STEP
-            && singleNanos < Math.min(MOST_NANOS, readNanos * MOST_PART);
+            && singleNanos < Math.min(MOST_NANOS, stepNanos * MOST_PART);
     done += isSingle ? 1 : 0;
     return isSingle;
   }
@@ -49,7 +49,7 @@ final class Rehearsal {
   /** Says what the step took. */
   void took(long nanos) {
     if (done < ROWS) {
-      readNanos += nanos;
+      stepNanos += nanos;
       singleNanos += isSingle ? nanos : 0;
     }
   }
