@@ -721,17 +721,16 @@ DEVICE float2 turnedBy(float2 x, float2 turn) {
   return float2{fmaf(x.x, turn.x, -x.y * turn.y), fmaf(x.y, turn.x, x.x * turn.y)};
 }
 
-// grid (pages, KV heads, layers), 256 threads: packed pages to halves again. Packings lead the other way, as in unpackPage.
-template <int D, int STAGES>
-DEVICE void expandPage(const Packing* packings, u64 halfStride, u64 packedStride, const Codebooks& books) {
+// 256 threads: packed pages to halves again.
+template <int D, int STAGES> DEVICE void expandPage(const Unpacking& unpacking, const Codebooks& books) {
   using Places = CommvqPlaces<D, STAGES>;
   using Page = CommvqPage<STAGES>;
   letNextBegin();
   awaitPrevious();
-  const Packing packing = packings[blockIdx.x];
-  u8* halves = reinterpret_cast<u8*>(packing.from) + blockIdx.z * halfStride + (size_t)blockIdx.y * HalfPage<D>::BYTES;
-  const u8* page = reinterpret_cast<const u8*>(packing.to) + blockIdx.z * packedStride + (size_t)blockIdx.y * Page::BYTES;
-  const size_t head = (size_t)blockIdx.z * gridDim.y + blockIdx.y;
+  if (unpacking.none()) return;
+  u8* halves = unpacking.halves<D>();
+  const u8* page = unpacking.packed(Page::BYTES);
+  const size_t head = (size_t)unpacking.layer() * gridDim.y + blockIdx.y;
   const u8* keys = books.keys + head * KeyTable<D, STAGES>::BYTES;
   const u8* values = books.values + head * ValueTable<D, STAGES>::BYTES;
   const u32 position = *reinterpret_cast<const u32*>(page + Page::POSITION_AT);

@@ -22,8 +22,8 @@
     packPage<StepSpan<BITS>, D>(packings, halfStride, packedStride, keyGroup, valueGroup);                             \
   }                                                                                                                    \
   extern "C" __global__ void __launch_bounds__(256) unpack_kivi##BITS##_d##D(                                           \
-      const Packing* packings, u64 halfStride, u64 packedStride) {                                                     \
-    unpackPage<BITS, D>(packings, halfStride, packedStride);                                                           \
+      const __grid_constant__ Unpacking unpacking) {                                                                   \
+    unpackPage<BITS, D>(unpacking);                                                                                    \
   }
 
 // THREADS bounds registers: 512 leave 128 to a thread.
@@ -62,8 +62,8 @@ ATTEND(4, 64, 2, 256) ATTEND(4, 96, 2, 256) ATTEND(4, 128, 2, 256)
     packResiduals<BITS, D>(packings, banks, halfStride, packedStride, bankStride, keyGroup, valueGroup);               \
   }                                                                                                                    \
   extern "C" __global__ void __launch_bounds__(256) unpack_patterns##BITS##_d##D(                                       \
-      const Packing* packings, const BlockBank* banks, u64 halfStride, u64 packedStride, u64 bankStride) {             \
-    addToResiduals<BITS, D>(packings, banks, halfStride, packedStride, bankStride);                                    \
+      const __grid_constant__ Unpacking unpacking, const BlockBank* banks, u64 bankStride) {                           \
+    addToResiduals<BITS, D>(unpacking, banks, bankStride);                                                             \
   }
 
 #define PATTERN_TABLES(D)                                                                                              \
@@ -88,8 +88,8 @@ PATTERN_TABLES(64) PATTERN_TABLES(128)
     packPage<ThirdSpan<BITS, true>, D>(packings, halfStride, packedStride, keyGroup, valueGroup);                      \
   }                                                                                                                    \
   extern "C" __global__ void __launch_bounds__(256) unpack_width##BITS##_d##D(                                          \
-      const Packing* packings, u64 halfStride, u64 packedStride) {                                                     \
-    unpackPage<BITS, D>(packings, halfStride, packedStride, thirdUnit<BITS>());                                        \
+      const __grid_constant__ Unpacking unpacking) {                                                                   \
+    unpackPage<BITS, D>(unpacking, thirdUnit<BITS>());                                                                 \
   }
 
 #define NARROW(FROM, TO, D)                                                                                            \
@@ -113,6 +113,9 @@ WIDTHS(64) WIDTHS(128)
   extern "C" __global__ void __launch_bounds__(D) see_queries_d##D(const __grid_constant__ SeenQueries seen) {          \
     seeQueries<D>(seen);                                                                                               \
   }                                                                                                                    \
+  extern "C" __global__ void __launch_bounds__(D) see_runs_d##D(const __grid_constant__ SeenQueries seen) {             \
+    seeRuns<D>(seen);                                                                                                  \
+  }                                                                                                                    \
   extern "C" __global__ void __launch_bounds__(D) judge_mixed_d##D(                                                     \
       const Packing* packings, u64 halfStride, u32 pagesTogether, u64 sums, u64 sumStride, u32 which, u32 count,       \
       float* saliences) {                                                                                              \
@@ -124,8 +127,8 @@ WIDTHS(64) WIDTHS(128)
     packMixed<D>(packings, plans, halfStride, packedStride, keyGroup, valueGroup);                                     \
   }                                                                                                                    \
   extern "C" __global__ void __launch_bounds__(256) unpack_mixed_d##D(                                                  \
-      const Packing* packings, u64 halfStride, u64 packedStride) {                                                     \
-    unpackMixed<D>(packings, halfStride, packedStride);                                                                \
+      const __grid_constant__ Unpacking unpacking) {                                                                   \
+    unpackMixed<D>(unpacking);                                                                                         \
   }                                                                                                                    \
   extern "C" __global__ void __launch_bounds__(32) pretend_mixed_d##D(                                                  \
       u8* pages, u64 wider, u64 widerBytes, u32 mid, u32 kept) {                                                       \
@@ -201,8 +204,8 @@ extern "C" __global__ void __launch_bounds__(ROW_THREADS) likeliest(const float*
     attendCommvq<D, STAGES>(a, Mixing{(const u8*)a.collected, (const u8*)a.tables});                                   \
   }                                                                                                                    \
   extern "C" __global__ void __launch_bounds__(256) unpack_commvq##BITS##_d##D(                                         \
-      const Packing* packings, u64 halfStride, u64 packedStride, const __grid_constant__ Codebooks books) {            \
-    expandPage<D, STAGES>(packings, halfStride, packedStride, books);                                                  \
+      const __grid_constant__ Unpacking unpacking, const __grid_constant__ Codebooks books) {                          \
+    expandPage<D, STAGES>(unpacking, books);                                                                           \
   }                                                                                                                    \
   extern "C" __global__ void prepare_commvq##BITS##_d##D(const __grid_constant__ Encoding e) {                         \
     prepareVectors<D, STAGES>(e);                                                                                      \

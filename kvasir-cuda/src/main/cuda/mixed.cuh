@@ -3,6 +3,7 @@
 // many of them as it needs. Their scores are added to those of the page, with queries put into the order of the tiers.
 #pragma once
 #include "attend.cuh"
+#include "prompt.cuh"
 #include "store.cuh"
 
 // Of so many channels of four bits.
@@ -120,12 +121,15 @@ template <int D> struct QuerySums {
 
 // dev.kvasir.cuda.QueryAid fills it in.
 struct SeenQueries {
-  const Sequence* sequences;
+  const Sequence* sequences;   // each has one row
+  const PromptRun* runs;       // whose rows may lie anywhere
   const PageEntry* table;
-  const u16* queries;    // (sequences, query heads, D)
-  u64 offset;            // of this layer's sums
+  const u16* queries;          // (rows, query heads, D)
+  u64 offset;                  // of this layer's sums
   u32 sharing;
 };
+
+DEVICE u64 unitsOf(u16 query) { return __float2ull_rn(fabsf(toFloat(query)) * 1048576.f); }
 
 // grid (sequences, KV heads), D threads. Sequences may be rows of the same one.
 template <int D> DEVICE void seeQueries(const SeenQueries& seen) {
@@ -136,7 +140,28 @@ template <int D> DEVICE void seeQueries(const SeenQueries& seen) {
   const PageEntry entry = seen.table[sequence.firstEntry + sequence.packedPages + sequence.halfPages];
   const u16* query = seen.queries + ((size_t)blockIdx.x * gridDim.y + blockIdx.y) * seen.sharing * D + threadIdx.x;
   u64 sum = 0;
-  for (int head = 0; head < seen.sharing; head++) sum += __float2ull_rn(fabsf(toFloat(query[head * D])) * 1048576.f);
+  for (int head = 0; head < seen.sharing; head++) sum += unitsOf(query[head * D]);
+  atomicAdd(QuerySums<D>::of(entry & ~63ull, seen.offset, entry & 63) + threadIdx.x, sum);
+}
+
+constexpr int SEEN_ROWS = 32;   // of a block
+
+// The same of parts of prompts: grid (rows of the longest run / 32, KV heads, runs), D threads.
+template <int D> DEVICE void seeRuns(const SeenQueries& seen) {
+  letNextBegin();
+  awaitPrevious();
+  const PromptRun run = seen.runs[blockIdx.z];
+  const int first = blockIdx.x * SEEN_ROWS, end = min(first + SEEN_ROWS, (int)run.rows);
+  if (first >= end) return;
+  const u16* query = seen.queries + (size_t)blockIdx.y * seen.sharing * D + threadIdx.x;
+  const size_t rowStride = (size_t)gridDim.y * seen.sharing * D;
+  u64 sum = 0;
+  for (int row = first; row < end; row++) {
+    for (int head = 0; head < seen.sharing; head++) {
+      sum += unitsOf(query[(run.firstRow + row) * rowStride + head * D]);
+    }
+  }
+  const PageEntry entry = seen.table[run.firstTable];
   atomicAdd(QuerySums<D>::of(entry & ~63ull, seen.offset, entry & 63) + threadIdx.x, sum);
 }
 
@@ -309,14 +334,15 @@ struct WiderNumbers {
   }
 };
 
-// Halves of packed pages again: grid (pages, KV heads, layers), 256 threads.
-template <int D> DEVICE void unpackMixed(const Packing* packings, u64 halfStride, u64 packedStride) {
+// Halves of packed pages again: 256 threads.
+template <int D> DEVICE void unpackMixed(const Unpacking& unpacking) {
   using Page = MixedPage<D>;
   using Places = PackedPlaces<2, D>;
   letNextBegin();
   awaitPrevious();
-  u8* halves = reinterpret_cast<u8*>(packings[blockIdx.x].from) + blockIdx.z * halfStride + (size_t)blockIdx.y * HalfPage<D>::BYTES;
-  const u8* page = reinterpret_cast<const u8*>(packings[blockIdx.x].to) + blockIdx.z * packedStride + (size_t)blockIdx.y * Page::BYTES;
+  if (unpacking.none()) return;
+  u8* halves = unpacking.halves<D>();
+  const u8* page = unpacking.packed(Page::BYTES);
   const u8* header = page + Page::Codes::KEY_BYTES;
   const u8* wider = *reinterpret_cast<const u8* const*>(header);
   const int mid = reinterpret_cast<const u32*>(header)[2], kept = reinterpret_cast<const u32*>(header)[3], steps = stepsOf(mid);

@@ -292,9 +292,9 @@ template <int D> struct LabelledPatterns {
   const u8* labels;
   DEVICE float operator()(int token, int channel) const {
     const int pattern = labels[token];
-    return pattern == NO_PATTERN
-               ? 0.f
-               : toFloat(reinterpret_cast<const u16*>(bank.pattern<D>(pattern, offset, side))[channel]);
+    return pattern < (int)bank.count   // which NO_PATTERN never is
+               ? toFloat(reinterpret_cast<const u16*>(bank.pattern<D>(pattern, offset, side))[channel])
+               : 0.f;
   }
 };
 
@@ -336,16 +336,16 @@ DEVICE void packResiduals(const Packing* packings, const BlockBank* banks, u64 h
       reinterpret_cast<u32*>(to + Page::KEY_BYTES), valueGroup);
 }
 
-// Halves of packed pages again: grid (pages, KV heads, layers), 256 threads.
-template <int BITS, int D>
-DEVICE void addToResiduals(const Packing* packings, const BlockBank* banks, u64 halfStride, u64 packedStride, u64 bankStride) {
+// Halves of packed pages again: 256 threads.
+template <int BITS, int D> DEVICE void addToResiduals(const Unpacking& unpacking, const BlockBank* banks, u64 bankStride) {
   using Places = PatternPlaces<BITS, D>;
   letNextBegin();
   awaitPrevious();
-  const Places places(blockIdx.z, halfStride, packedStride, bankStride);
+  if (unpacking.none()) return;
+  const Places places(unpacking.layer(), unpacking.halfStride, unpacking.packedStride, bankStride);
   const BlockBank& bank = banks[blockIdx.x / 2];
-  u8* halves = reinterpret_cast<u8*>(packings[blockIdx.x].from) + places.halves;
-  u8* page = reinterpret_cast<u8*>(packings[blockIdx.x].to) + places.packed;
+  u8* halves = unpacking.halves<D>();
+  u8* page = unpacking.packed(PatternPage<BITS, D>::BYTES);
   const LabelledPatterns<D> keys{bank, places.banks, 0, Places::keyPatterns(page)};
   const LabelledPatterns<D> values{bank, places.banks, 1, Places::valuePatterns(page)};
   for (int i = threadIdx.x; i < PAGE_TOKENS * D; i += blockDim.x) {

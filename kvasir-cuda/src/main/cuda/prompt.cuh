@@ -13,11 +13,13 @@ struct PromptRun {
   u32 firstPosition;
   u32 firstEntry, packedPages;   // pages of halves follow the packed ones
   u32 sinks;                     // the first tokens, in the first pages of halves
-  u32 unused[2];
+  u32 firstTable;                // the entry of what its sequence has beside pages
+  u32 unused;
 
   DEVICE int sinkPages() const { return (sinks + PAGE_TOKENS - 1) / PAGE_TOKENS; }
 
-  // The position of the first token of a page of halves, and the pages that hold tokens up to a position.
+  // The position of the first token of a page of halves, below 0 for those that were packed, which come before; and the pages
+  // that hold tokens up to a position.
   DEVICE int positionOf(int halfPage) const {
     const int behind = halfPage - sinkPages();
     return PAGE_TOKENS * (behind < 0 ? halfPage : (int)packedPages + behind) + (behind < 0 ? 0 : sinks);
@@ -237,7 +239,8 @@ template <int BITS, int D> DEVICE void readPacked(Reader<D>& reader, const u8* p
   }
 }
 
-// grid (queries / 128, KV heads, runs), 256 threads, two pages of halves of dynamic shared memory. BITS 16: nothing is packed.
+// grid (queries / 128, KV heads, runs), 256 threads, two pages of halves of dynamic shared memory. BITS 16: what was packed is
+// halves by now, elsewhere.
 template <int BITS, int D> DEVICE void readPrompt(const Prompt& p) {
   extern __shared__ __align__(128) u8 dynamicMemory[];
   letNextBegin();
@@ -254,7 +257,8 @@ template <int BITS, int D> DEVICE void readPrompt(const Prompt& p) {
     if (page < pages) {
       const bool packed = BITS < 16 && page < run.packedPages;
       const int bytes = packed ? PackedPage<BITS < 16 ? BITS : 2, D>::BYTES : HalfPage<D>::BYTES;
-      const u8* from = addressOf(entries[page]) + (packed ? p.packedOffset : p.halfOffset) + (size_t)blockIdx.y * bytes;
+      const u64 offset = page < run.packedPages ? p.packedOffset : p.halfOffset;
+      const u8* from = addressOf(entries[page]) + offset + (size_t)blockIdx.y * bytes;
       const u32 to = sharedAddress(dynamicMemory) + page % 2 * HalfPage<D>::BYTES;
       for (int at = 16 * threadIdx.x; at < bytes; at += 16 * 32 * PROMPT_WARPS) copyAhead(to + at, from + at);
     }

@@ -322,15 +322,30 @@ template <int BITS, int D> struct PackedPlaces {
   }
 };
 
-// grid (pages, KV heads, layers), 256 threads: packed pages to halves again, as attention takes them. Packings lead the other
-// way: from is the page of halves.
-template <int BITS, int D>
-DEVICE void unpackPage(const Packing* packings, u64 halfStride, u64 packedStride, float unit = 1.f) {
+// Which pages become halves again, of which layers: grid (pages, KV heads, layers). dev.kvasir.cuda.PagePacker.Unpacking fills it
+// in.
+struct Unpacking {
+  const Packing* packings;        // they lead the other way: from is the page of halves, 0 where a list has ended
+  u64 halfStride, packedStride;   // from a layer's page to the next layer's
+  u32 firstLayer;
+
+  DEVICE bool none() const { return packings[blockIdx.x].from == 0; }
+  DEVICE u32 layer() const { return firstLayer + blockIdx.z; }
+  template <int D> DEVICE u8* halves() const {
+    return reinterpret_cast<u8*>(packings[blockIdx.x].from) + layer() * halfStride + (size_t)blockIdx.y * HalfPage<D>::BYTES;
+  }
+  DEVICE u8* packed(int bytes) const {   // of a page of one KV head
+    return reinterpret_cast<u8*>(packings[blockIdx.x].to) + layer() * packedStride + (size_t)blockIdx.y * bytes;
+  }
+};
+
+// 256 threads: packed pages to halves again, as attention takes them.
+template <int BITS, int D> DEVICE void unpackPage(const Unpacking& unpacking, float unit = 1.f) {
   letNextBegin();
   awaitPrevious();
-  const Packing packing = packings[blockIdx.x];
-  u8* halves = reinterpret_cast<u8*>(packing.from) + blockIdx.z * halfStride + (size_t)blockIdx.y * HalfPage<D>::BYTES;
-  const u8* page = reinterpret_cast<const u8*>(packing.to) + blockIdx.z * packedStride + (size_t)blockIdx.y * PackedPage<BITS, D>::BYTES;
+  if (unpacking.none()) return;
+  u8* halves = unpacking.halves<D>();
+  const u8* page = unpacking.packed(PackedPage<BITS, D>::BYTES);
   for (int i = threadIdx.x; i < PAGE_TOKENS * D; i += blockDim.x) {
     const int token = i / D, channel = i % D;
     *reinterpret_cast<u16*>(halves + HalfPage<D>::keyOffset(token, channel)) =

@@ -40,6 +40,9 @@ interface AttentionAid extends AutoCloseable {
 
   default void before(Stream stream, Call call) {}
 
+  /** Rows of prompts are about to attend, at once and without what is planned here. */
+  default void see(Stream stream, PromptRuns runs, Call call) {}
+
   default void after(Stream stream, Call call) {}
 
   @Override

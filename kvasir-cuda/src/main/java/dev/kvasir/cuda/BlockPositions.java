@@ -31,12 +31,12 @@ final class BlockPositions implements SequenceTables {
   /** Packed pages know their positions. */
   @Override
   public long[] toUnpack(int blocks) {
-    return new long[blocks];
+    return SequencePages.NONE;
   }
 
   @Override
   public long[] entries() {
-    return new long[0];
+    return SequencePages.NONE;
   }
 
   @Override

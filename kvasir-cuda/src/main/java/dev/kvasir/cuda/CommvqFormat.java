@@ -69,12 +69,6 @@ public record CommvqFormat(int bits, CommvqModel model) implements PageFormat {
     return HeadBlocks.SET;
   }
 
-  /** Rows of prompts are attended to one by one. */
-  @Override
-  public boolean readsPrompts(int headDim) {
-    return false;
-  }
-
   @Override
   public boolean isPackedByPosition() {
     return false;

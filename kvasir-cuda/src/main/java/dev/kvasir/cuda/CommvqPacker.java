@@ -39,7 +39,7 @@ final class CommvqPacker implements PagePacker {
   private final Launch prepare;
   private final Launch search;
   private final Launch write;
-  private final Launch unpack;
+  private final Unpacking unpack;
   private DeviceMemory vectors; // null until there is something to pack
   private DeviceMemory lengths;
   private DeviceMemory fits;
@@ -61,14 +61,7 @@ final class CommvqPacker implements PagePacker {
     searching.allowSharedBytes(searchedBytes());
     this.search = new Launch(searching, ARGUMENT_BYTES).block(THREADS).shared(searchedBytes());
     this.write = new Launch(module.kernel("write_" + names), ARGUMENT_BYTES).block(THREADS);
-    this.unpack =
-        new Launch(
-                module.kernel("unpack_" + names),
-                Long.BYTES,
-                Long.BYTES,
-                Long.BYTES,
-                UNPACKING_BYTES)
-            .block(THREADS);
+    this.unpack = new Unpacking(module.kernel("unpack_" + names), kvHeads, UNPACKING_BYTES);
   }
 
   /** As SearchMemory in encode.cuh. */
@@ -148,8 +141,9 @@ final class CommvqPacker implements PagePacker {
   @Override
   public void unpack(Stream into, int pages, long pairs, long beside, Layers all) {
     DeviceCodebooks books = codebooks();
-    int at = unpack.offset(3);
-    MemorySegment arguments = unpack.arguments();
+    Launch launch = unpack.of(pages, pairs, all);
+    int at = launch.offset(1);
+    MemorySegment arguments = launch.arguments();
     arguments.set(JAVA_LONG, at, books.keysAt(0));
     arguments.set(JAVA_LONG, at + 8, books.valuesAt(0));
     arguments.set(JAVA_LONG, at + 16, books.placesAt());
@@ -157,12 +151,7 @@ final class CommvqPacker implements PagePacker {
     arguments.set(JAVA_LONG, at + 32, books.orderAt());
     arguments.set(JAVA_INT, at + 40, books.firstPosition());
     arguments.set(JAVA_INT, at + 44, books.turnPages());
-    unpack
-        .grid(pages, kvHeads, all.count())
-        .argument(0, pairs)
-        .argument(1, all.halfStride())
-        .argument(2, all.packedStride())
-        .on(into);
+    launch.on(into);
   }
 
   @Override

@@ -39,6 +39,7 @@ final class DeviceDecoder implements AutoCloseable {
   private final DecoderLaunches launches;
   private final PageTable table;
   private final PromptRuns runs;
+  private final ExpandedPages expanded;
   private final StepGraphs graphs;
 
   private final DeviceMemory x; // (rows, hidden), the residual stream
@@ -84,6 +85,7 @@ final class DeviceDecoder implements AutoCloseable {
     this.launches = new DecoderLaunches(module, stream, config);
     this.table = keep(new PageTable(context, mostRows, MOST_ENTRIES));
     this.runs = keep(new PromptRuns(context, mostRows));
+    this.expanded = keep(new ExpandedPages(context, config));
     this.graphs = keep(new StepGraphs(stream));
     int heads = config.queryHeads() * config.headDim();
     int kvHeads = config.kvHeads() * config.headDim();
@@ -131,6 +133,7 @@ final class DeviceDecoder implements AutoCloseable {
     pages = kind;
     table.clear();
     runs.clear();
+    expanded.clear();
     rows = 0;
     outRows = 0;
   }
@@ -138,6 +141,21 @@ final class DeviceDecoder implements AutoCloseable {
   /** Whether a row of a sequence of so many pages still fits. */
   boolean hasRoom(int itsPages) {
     return rows < mostRows && table.entries() + itsPages <= MOST_ENTRIES;
+  }
+
+  /** Makes room to unpack as many pages as a run of a step has, where there is memory for it. */
+  void expectRun(SequencePages sequence) {
+    expanded.grow(sequence.codedPages());
+  }
+
+  /** Whether a sequence's rows can be a run, in a part of a step at the least. */
+  boolean canRun(SequencePages sequence) {
+    return !pages.expandsPrompts() || sequence.codedPages() <= expanded.room();
+  }
+
+  /** Whether they can in this part. */
+  boolean canRunHere(SequencePages sequence) {
+    return !pages.expandsPrompts() || sequence.codedPages() <= expanded.left();
   }
 
   int rowsLeft() {
@@ -156,8 +174,11 @@ final class DeviceDecoder implements AutoCloseable {
 
   /** Begins a run of so many rows, which are added to it next. */
   void beginRun(SequencePages sequence, int position, int count) {
-    runs.add(rows, count, position, table.entries(), sequence.packedPages(), pages.kind().sinks());
-    sequence.list(table, position + count);
+    int firstEntry = table.entries();
+    int firstTable =
+        sequence.list(table, position, position + count, pages.expandsPrompts() ? expanded : null);
+    int sinks = pages.kind().sinks();
+    runs.add(rows, count, position, firstEntry, sequence.codedPages(), sinks, firstTable);
   }
 
   /** Adds a row to the run that was begun last. */
@@ -196,6 +217,7 @@ final class DeviceDecoder implements AutoCloseable {
     deviceInputs.upload(stream, 0, inputs, inputs.byteSize());
     table.upload(stream);
     runs.upload(stream);
+    expanded.upload(stream);
     if (table.sequences() > 0) {
       pages.attention().plan(table);
     }
@@ -218,7 +240,7 @@ final class DeviceDecoder implements AutoCloseable {
     int singles = table.sequences();
     PagedAttention.Cut cut = singles > 0 ? pages.attention().cut() : null;
     return new StepGraphs.Shape(
-        pages.kind(), rows, outRows, singles, cut, runs.count(), runBlocks());
+        pages.kind(), rows, outRows, singles, cut, runs.count(), runBlocks(), expanded.grids());
   }
 
   /** Of the longest run, for each KV head. */
@@ -232,6 +254,13 @@ final class DeviceDecoder implements AutoCloseable {
       pages.attention().attend(stream, queries.address(), mixed.address(), false);
     }
     if (runs.count() > 0) {
+      pages
+          .attention()
+          .see(
+              stream,
+              runs,
+              new AttentionAid.Call(table, offsets, queries.address(), mixed.address()));
+      pages.expand(stream, expanded, offsets.layer());
       pages.prompts().orElseThrow().read(stream, runs, runBlocks(), table, offsets, queries, mixed);
     }
   }

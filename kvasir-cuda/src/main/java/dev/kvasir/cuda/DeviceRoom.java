@@ -85,11 +85,12 @@ final class DeviceRoom implements AutoCloseable {
    * @param mostBytes that they may take
    */
   void holdPages(ModelConfig model, long mostBytes, int rows) {
-    long free = context.freeBytes() - LEFT_FREE;
+    long leftFree = LEFT_FREE + ExpandedPages.mostBytes(model);
+    long free = context.freeBytes() - leftFree;
     if (free < 1) {
       throw new DeviceRefusal(
           "%s has %,d bytes free beside the weights; expected more than %,d"
-              .formatted(device().name(), context.freeBytes(), LEFT_FREE));
+              .formatted(device().name(), context.freeBytes(), leftFree));
     }
     config = model;
     mostRows = rows;

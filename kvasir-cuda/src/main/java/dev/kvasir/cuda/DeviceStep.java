@@ -45,6 +45,7 @@ final class DeviceStep {
   /** Rows that are attended to one by one come before runs. */
   private void run(KindPages kind) {
     begin(kind);
+    expectRuns(kind);
     for (int i = 0; i < batch.sequences(); i++) {
       if (isOf(kind, i) && !isRun(kind, i)) {
         addRows(kind, i);
@@ -58,13 +59,26 @@ final class DeviceStep {
     finish();
   }
 
+  private void expectRuns(KindPages kind) {
+    for (int i = 0; kind.expandsPrompts() && i < batch.sequences(); i++) {
+      if (isOf(kind, i) && hasRowsOfARun(i)) {
+        decoder.expectRun(cache(i).pages());
+      }
+    }
+  }
+
   private boolean isOf(KindPages kind, int sequence) {
     return !batch.hasFailed(sequence) && cache(sequence).home() == kind;
   }
 
   private boolean isRun(KindPages kind, int sequence) {
-    int rows = batch.endRow(sequence) - batch.firstRow(sequence);
-    return kind.prompts().isPresent() && rows >= PromptAttention.LEAST_ROWS;
+    return kind.prompts().isPresent()
+        && hasRowsOfARun(sequence)
+        && decoder.canRun(cache(sequence).pages());
+  }
+
+  private boolean hasRowsOfARun(int sequence) {
+    return batch.endRow(sequence) - batch.firstRow(sequence) >= PromptAttention.LEAST_ROWS;
   }
 
   private void begin(KindPages kind) {
@@ -85,6 +99,10 @@ final class DeviceStep {
     int end = batch.endRow(sequence);
     for (int first = batch.firstRow(sequence), count; first < end; first += count) {
       makeRoom(kind, pages);
+      if (!decoder.canRunHere(pages)) {
+        finish();
+        begin(kind);
+      }
       count = Math.min(end - first, decoder.rowsLeft());
       decoder.beginRun(pages, batch.position(first), count);
       for (int row = first; row < first + count; row++) {

@@ -40,11 +40,6 @@ record HalfFormat() implements PageFormat {
   }
 
   @Override
-  public boolean readsPrompts(int headDim) {
-    return headDim < HeadBlocks.WIDE;
-  }
-
-  @Override
   public PagePacker packer(
       KernelModule module, Stream stream, PageKind kind, AttentionShape shape) {
     return null;

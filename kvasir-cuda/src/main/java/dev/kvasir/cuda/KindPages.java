@@ -60,6 +60,36 @@ record KindPages(
         widths == null ? 0 : widths.offset(3, layer));
   }
 
+  /** Whether rows of prompts read packed pages as halves, which they are made before. */
+  boolean expandsPrompts() {
+    return prompts.isPresent() && prompts.get().expands();
+  }
+
+  /** Makes halves of the pages of one layer that are listed. */
+  void expand(Stream stream, ExpandedPages listed, int layer) {
+    if (widths == null) {
+      expand(
+          listed,
+          0,
+          (pages, pairs) -> moves.expand(stream, pages, pairs, listed.besideAt(), layer));
+      return;
+    }
+    for (int level = 1; level < WidthFormat.BITS.length; level++) {
+      int its = level;
+      expand(listed, level - 1, (pages, pairs) -> widths.expand(stream, pages, pairs, its, layer));
+    }
+  }
+
+  private interface Expansion {
+    void launch(int pages, long pairs);
+  }
+
+  private static void expand(ExpandedPages listed, int width, Expansion expansion) {
+    if (listed.grid(width) > 0) {
+      expansion.launch(listed.grid(width), listed.pairsAt(width));
+    }
+  }
+
   /** Does something to pages, in the order of the stream. */
   void move(Runnable work) {
     lock.lock();

@@ -47,11 +47,6 @@ public record MixedFormat(
     return HeadBlocks.SET;
   }
 
-  @Override
-  public boolean readsPrompts(int headDim) {
-    return false;
-  }
-
   /** A block's tiers come of the queries since the last one was packed: it must be the host's. */
   @Override
   public boolean isPackedByPosition() {

@@ -11,7 +11,7 @@ final class MixedPacker implements PagePacker {
 
   private final AttentionShape shape;
   private final Launch pack;
-  private final Launch unpack;
+  private final Unpacking unpack;
 
   MixedPacker(
       KernelModule module, MixedFormat format, AttentionShape shape, int keyGroup, int valueGroup) {
@@ -28,7 +28,7 @@ final class MixedPacker implements PagePacker {
             .shared(sharedBytes)
             .argument(4, keyGroup)
             .argument(5, valueGroup);
-    this.unpack = new Launch(module.kernel("unpack_" + names), 8, 8, 8).block(THREADS);
+    this.unpack = new Unpacking(module.kernel("unpack_" + names), shape.kvHeads());
   }
 
   /** Of one layer. */
@@ -54,11 +54,6 @@ final class MixedPacker implements PagePacker {
 
   @Override
   public void unpack(Stream stream, int pages, long pairs, long beside, Layers layers) {
-    unpack
-        .grid(pages, shape.kvHeads(), layers.count())
-        .argument(0, pairs)
-        .argument(1, layers.halfStride())
-        .argument(2, layers.packedStride())
-        .on(stream);
+    unpack.of(pages, pairs, layers).on(stream);
   }
 }

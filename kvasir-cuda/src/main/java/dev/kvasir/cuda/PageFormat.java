@@ -60,8 +60,10 @@ public sealed interface PageFormat
   /** Query heads that a block takes at the most. */
   int mostHeads(int headDim);
 
-  /** Whether there is a kernel that reads many rows of a prompt at once. */
-  boolean readsPrompts(int headDim);
+  /** Whether many rows of a prompt read packed pages as they are; else those are unpacked first. */
+  default boolean readsPackedPrompts() {
+    return false;
+  }
 
   /** Whether such a cache is packed by position alone, at multiples of 256 tokens. */
   default boolean isPackedByPosition() {

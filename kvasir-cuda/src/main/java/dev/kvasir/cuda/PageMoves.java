@@ -87,6 +87,11 @@ final class PageMoves implements AutoCloseable {
     inParts(halves, packed, beside, packer::unpack);
   }
 
+  /** Unpacks pages of one layer that are listed on the device. */
+  void expand(Stream into, int pages, long pairs, long beside, int layer) {
+    packer.unpack(into, pages, pairs, beside, layers.alone(layer));
+  }
+
   private void inParts(long[] halves, long[] packed, long[] beside, Work work) {
     int longs = beside.length == 0 ? 0 : besideLongs;
     for (int from = 0; from < halves.length; from += MOST) {

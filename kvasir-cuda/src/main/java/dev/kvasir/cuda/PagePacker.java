@@ -11,12 +11,24 @@ public interface PagePacker extends AutoCloseable {
   /**
    * How pages of layers lie: those of the next one so many bytes further.
    *
+   * @param first of those that are meant
+   * @param count of them
    * @param halfStride of pages of halves
    * @param packedStride of packed ones
    * @param tableStride of tables that a sequence has beside its pages
    */
-  record Layers(int count, long halfStride, long packedStride, long tableStride) {
+  record Layers(int first, int count, long halfStride, long packedStride, long tableStride) {
     public static final Layers ONE = new Layers(1, 0, 0, 0);
+
+    /** All of them. */
+    public Layers(int count, long halfStride, long packedStride, long tableStride) {
+      this(0, count, halfStride, packedStride, tableStride);
+    }
+
+    /** One of them, whose halves lie where those of any other would. */
+    Layers alone(int layer) {
+      return new Layers(layer, 1, 0, packedStride, tableStride);
+    }
   }
 
   /** Longs that a block takes beside its pairs: where tables of its sequence lie. */
@@ -39,6 +51,10 @@ public interface PagePacker extends AutoCloseable {
   @Override
   default void close() {}
 
-  /** As attention takes packed pages; halves are written. */
+  /**
+   * As attention takes packed pages; halves are written, but for pairs of zeros.
+   *
+   * @param beside on the device, where unpacking takes anything
+   */
   void unpack(Stream stream, int pages, long pairs, long beside, Layers layers);
 }

@@ -110,6 +110,16 @@ public final class PageTable implements AutoCloseable {
     entries[entryCount - 1] = full[count - 1] & -HalfPage.TOKENS | lastTokens - 1;
   }
 
+  /** Adds what those pages have beside them; the number of the first entry. */
+  int addTables(long[] tables) {
+    if (entryCount + tables.length > mostEntries) {
+      throw new IllegalStateException("the table is full: %d pages".formatted(mostEntries));
+    }
+    System.arraycopy(tables, 0, entries, entryCount, tables.length);
+    entryCount += tables.length;
+    return entryCount - tables.length;
+  }
+
   /** Begins another sequence, which pages are then added to. */
   public void addSequence() {
     if (sequenceCount == mostSequences) {

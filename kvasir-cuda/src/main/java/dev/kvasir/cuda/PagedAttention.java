@@ -178,6 +178,11 @@ public final class PagedAttention implements AutoCloseable {
     aid.after(stream, call);
   }
 
+  /** Lets what attention has beside pages see rows of prompts, which are read elsewhere. */
+  void see(Stream stream, PromptRuns runs, AttentionAid.Call call) {
+    aid.see(stream, runs, call);
+  }
+
   /**
    * How a batch is shared out to blocks and warps.
    *

@@ -63,7 +63,7 @@ final class PatternBanks implements SequenceTables {
       minedAt = position;
       covered = position + BLOCK * blocks;
     }
-    long[] beside = new long[blocks * (PatternPage.MOST_BANKS + 1)];
+    long[] beside = new long[blocks * PatternPacker.BESIDE_LONGS];
     for (int block = 0; block < blocks; block++) {
       int fresh = cover(position + BLOCK * block);
       describe(beside, block, count(), fresh);
@@ -96,14 +96,14 @@ final class PatternBanks implements SequenceTables {
   }
 
   private void describe(long[] beside, int block, int count, int fresh) {
-    int at = block * (PatternPage.MOST_BANKS + 1);
+    int at = block * PatternPacker.BESIDE_LONGS;
     System.arraycopy(banks, 0, beside, at, banks.length);
     beside[at + PatternPage.MOST_BANKS] = count | (long) fresh << Integer.SIZE;
   }
 
   @Override
   public long[] toUnpack(int blocks) {
-    long[] beside = new long[blocks * (PatternPage.MOST_BANKS + 1)];
+    long[] beside = new long[blocks * PatternPacker.BESIDE_LONGS];
     for (int block = 0; block < blocks; block++) {
       describe(beside, block, count(), PatternPage.MOST_PATTERNS);
     }

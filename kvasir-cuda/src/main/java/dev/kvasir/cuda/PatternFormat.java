@@ -40,8 +40,11 @@ record PatternFormat(int bits, int patterns, boolean grows, double alpha) implem
     return HeadBlocks.SET;
   }
 
+  /**
+   * A block brings a pattern that those after it have too: it must be packed when the host's is.
+   */
   @Override
-  public boolean readsPrompts(int headDim) {
+  public boolean isPackedByPosition() {
     return false;
   }
 

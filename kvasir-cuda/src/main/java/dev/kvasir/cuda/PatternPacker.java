@@ -13,13 +13,16 @@ import dev.kvasir.attention.AttentionShape;
  * </pre>
  */
 final class PatternPacker implements PagePacker {
+  /** Of a block. */
+  static final int BESIDE_LONGS = PatternPage.MOST_BANKS + 1;
+
   private static final int THREADS = 256;
 
   private final int kvHeads;
   private final Launch grow;
   private final Launch label;
   private final Launch pack;
-  private final Launch unpack;
+  private final Unpacking unpack;
 
   PatternPacker(
       KernelModule module,
@@ -31,7 +34,7 @@ final class PatternPacker implements PagePacker {
     UniformPacker.check(keyGroup, valueGroup);
     this.kvHeads = shape.kvHeads();
     String names = "%s_d%d".formatted(format.kernelName(), shape.headDim());
-    this.grow = launch(module.kernel("grow_" + names), shape.headDim());
+    this.grow = new Launch(module.kernel("grow_" + names), 8, 8, 8, 8, 8).block(shape.headDim());
     this.label =
         new Launch(module.kernel("label_" + names), 8, 8, 8, 8, 8, Double.BYTES)
             .block(THREADS)
@@ -45,16 +48,12 @@ final class PatternPacker implements PagePacker {
             .shared(sharedBytes)
             .argument(5, keyGroup)
             .argument(6, valueGroup);
-    this.unpack = launch(module.kernel("unpack_" + names), THREADS);
-  }
-
-  private static Launch launch(Kernel kernel, int threads) {
-    return new Launch(kernel, 8, 8, 8, 8, 8).block(threads);
+    this.unpack = new Unpacking(module.kernel("unpack_" + names), kvHeads, 8, 8);
   }
 
   @Override
   public int besideLongs() {
-    return PatternPage.MOST_BANKS + 1;
+    return BESIDE_LONGS;
   }
 
   @Override
@@ -71,7 +70,11 @@ final class PatternPacker implements PagePacker {
 
   @Override
   public void unpack(Stream stream, int pages, long pairs, long beside, Layers layers) {
-    launch(unpack, stream, pages, layers.count(), pairs, beside, layers);
+    unpack
+        .of(pages, pairs, layers)
+        .argument(1, beside)
+        .argument(2, layers.tableStride())
+        .on(stream);
   }
 
   private void launch(

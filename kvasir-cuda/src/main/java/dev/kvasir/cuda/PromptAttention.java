@@ -9,7 +9,8 @@ import java.util.Optional;
 
 /**
  * Attention of parts of prompts, in one layer: many rows of a sequence at once, each to all tokens
- * up to itself. Pages are read once for 128 queries, and packed ones become halves on the way.
+ * up to itself. Pages are read once for 128 queries. Packed ones become halves on the way, or have
+ * become halves before ({@link ExpandedPages}).
  *
  * <p>Its argument, with the offsets of prompt.cuh:
  *
@@ -27,11 +28,14 @@ final class PromptAttention {
   private static final int BLOCK_QUERIES = 128;
 
   private final AttentionShape shape;
+  private final boolean expands;
   private final Launch launch;
 
   private PromptAttention(KernelModule module, PageFormat format, AttentionShape shape) {
     this.shape = shape;
-    Kernel kernel = module.kernel("read_%s_d%d".formatted(format.kernelName(), shape.headDim()));
+    this.expands = format.isPacked() && !format.readsPackedPrompts();
+    PageFormat read = expands ? PageFormat.FP16 : format;
+    Kernel kernel = module.kernel("read_%s_d%d".formatted(read.kernelName(), shape.headDim()));
     int sharedBytes = 2 * new HalfPage(shape.headDim()).bytes();
     kernel.allowSharedBytes(sharedBytes);
     this.launch = new Launch(kernel, ARGUMENT_BYTES).block(THREADS).shared(sharedBytes);
@@ -41,12 +45,17 @@ final class PromptAttention {
     launch.arguments().set(JAVA_INT, 56, shape.queryHeads());
   }
 
-  /** Empty for formats and heads that there are no kernels for. */
+  /** Empty for heads that there are no kernels for. */
   static Optional<PromptAttention> of(
       KernelModule module, PageFormat format, AttentionShape shape) {
-    return format.readsPrompts(shape.headDim())
+    return shape.headDim() < HeadBlocks.WIDE
         ? Optional.of(new PromptAttention(module, format, shape))
         : Optional.empty();
+  }
+
+  /** Whether packed pages are to be unpacked before. */
+  boolean expands() {
+    return expands;
   }
 
   /** Blocks that so many rows of a run take for each KV head. */
@@ -70,7 +79,7 @@ final class PromptAttention {
     launch.arguments().set(JAVA_LONG, 8, table.entriesAddress());
     launch.arguments().set(JAVA_LONG, 16, queries.address());
     launch.arguments().set(JAVA_LONG, 24, outputs.address());
-    launch.arguments().set(JAVA_LONG, 32, offsets.packed());
+    launch.arguments().set(JAVA_LONG, 32, expands ? 0 : offsets.packed());
     launch.arguments().set(JAVA_LONG, 40, offsets.halves());
     launch.grid(blocks, shape.kvHeads(), runs.count()).on(stream);
   }

@@ -10,7 +10,8 @@ import java.lang.foreign.MemorySegment;
  *
  * <pre>
  * run  u32 first row; u32 rows; u32 position of the first; u32 first entry of the table;
- *      u32 packed pages, which those of halves follow; u32 sinks, which the first of those have; u32 -, -
+ *      u32 packed pages, which those of halves follow; u32 sinks, which the first of those have;
+ *      u32 first entry of its tables; u32 -
  * </pre>
  */
 final class PromptRuns implements AutoCloseable {
@@ -32,7 +33,14 @@ final class PromptRuns implements AutoCloseable {
     mostRows = 0;
   }
 
-  void add(int firstRow, int rows, int position, int firstEntry, int packedPages, int sinks) {
+  void add(
+      int firstRow,
+      int rows,
+      int position,
+      int firstEntry,
+      int packedPages,
+      int sinks,
+      int firstTable) {
     long at = (long) RUN_BYTES * count++;
     runs.set(JAVA_INT, at, firstRow);
     runs.set(JAVA_INT, at + 4, rows);
@@ -40,6 +48,7 @@ final class PromptRuns implements AutoCloseable {
     runs.set(JAVA_INT, at + 12, firstEntry);
     runs.set(JAVA_INT, at + 16, packedPages);
     runs.set(JAVA_INT, at + 20, sinks);
+    runs.set(JAVA_INT, at + 24, firstTable);
     mostRows = Math.max(mostRows, rows);
   }
 

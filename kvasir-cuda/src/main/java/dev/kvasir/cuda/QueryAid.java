@@ -13,32 +13,50 @@ import java.lang.foreign.MemorySegment;
  * <p>Its argument, with the offsets of mixed.cuh:
  *
  * <pre>
- *  0 u64 sequences   16 u64 queries   32 u32 sharing
- *  8 u64 entries     24 u64 offset
+ *  0 u64 sequences   16 u64 entries   32 u64 offset
+ *  8 u64 runs        24 u64 queries   40 u32 sharing
  * </pre>
  */
 final class QueryAid implements AttentionAid {
-  private static final int ARGUMENT_BYTES = 40;
+  private static final int ARGUMENT_BYTES = 48;
+  private static final int BLOCK_ROWS = 32;
 
   private final int kvHeads;
   private final Launch see;
+  private final Launch seeRuns;
 
   QueryAid(KernelModule module, AttentionShape shape) {
     this.kvHeads = shape.kvHeads();
-    this.see =
-        new Launch(module.kernel("see_queries_d" + shape.headDim()), ARGUMENT_BYTES)
-            .block(shape.headDim());
-    see.arguments().set(JAVA_INT, 32, shape.queriesPerKvHead());
+    this.see = launch(module, "see_queries", shape);
+    this.seeRuns = launch(module, "see_runs", shape);
+  }
+
+  private static Launch launch(KernelModule module, String name, AttentionShape shape) {
+    Kernel kernel = module.kernel("%s_d%d".formatted(name, shape.headDim()));
+    Launch launch = new Launch(kernel, ARGUMENT_BYTES).block(shape.headDim());
+    launch.arguments().set(JAVA_INT, 40, shape.queriesPerKvHead());
+    return launch;
   }
 
   @Override
   public void before(Stream stream, Call call) {
-    MemorySegment argument = see.arguments();
-    argument.set(JAVA_LONG, 0, call.table().sequencesAddress());
-    argument.set(JAVA_LONG, 8, call.table().entriesAddress());
-    argument.set(JAVA_LONG, 16, call.queries());
-    argument.set(JAVA_LONG, 24, call.offsets().tables());
+    set(see, call);
+    see.arguments().set(JAVA_LONG, 0, call.table().sequencesAddress());
     see.grid(call.table().sequences(), kvHeads, 1).on(stream);
+  }
+
+  @Override
+  public void see(Stream stream, PromptRuns runs, Call call) {
+    set(seeRuns, call);
+    seeRuns.arguments().set(JAVA_LONG, 8, runs.address());
+    seeRuns.grid(Math.ceilDiv(runs.mostRows(), BLOCK_ROWS), kvHeads, runs.count()).on(stream);
+  }
+
+  private static void set(Launch launch, Call call) {
+    MemorySegment argument = launch.arguments();
+    argument.set(JAVA_LONG, 16, call.table().entriesAddress());
+    argument.set(JAVA_LONG, 24, call.queries());
+    argument.set(JAVA_LONG, 32, call.offsets().tables());
   }
 
   @Override

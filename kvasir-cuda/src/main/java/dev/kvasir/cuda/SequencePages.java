@@ -57,6 +57,11 @@ sealed class SequencePages permits ShrinkingPages {
     return packed.length;
   }
 
+  /** Those of them that are codes. */
+  int codedPages() {
+    return packed.length;
+  }
+
   /** Where one of them lies. */
   long packedPage(int page) {
     return packed[page];
@@ -114,9 +119,31 @@ sealed class SequencePages permits ShrinkingPages {
         full(), packed.length, pages - packed.length, lastTokens(tokens), tables.entries());
   }
 
-  /** Adds all pages that hold any of so many tokens, to those of no sequence of the table. */
-  void list(PageTable table, int tokens) {
-    table.addEntries(full(), pagesOf(tokens), lastTokens(tokens));
+  /**
+   * Adds all pages that rows of a prompt attend to, to those of no sequence of the table: codes
+   * come first, then sinks, then other halves.
+   *
+   * @param from the position of the first row
+   * @param to that behind the last one
+   * @param expanded where codes become halves; null where they are read as they are
+   * @return the entry of what it has beside pages
+   */
+  int list(PageTable table, int from, int to, ExpandedPages expanded) {
+    for (int position = from; position < to; position++) {
+      tables.see(position);
+    }
+    long[] all = expanded == null ? full() : inHalves(expanded);
+    table.addEntries(all, pagesOf(to), lastTokens(to));
+    return table.addTables(tables.entries());
+  }
+
+  long[] inHalves(ExpandedPages expanded) {
+    long[] all = full().clone();
+    for (int page = 0; page < packed.length; page++) {
+      all[page] = expanded.add(0, packed[page]) | TOKENS - 1;
+    }
+    expanded.addBeside(tables.toUnpack(packed.length / BLOCK_PAGES));
+    return all;
   }
 
   /** That hold any of so many tokens, of which those behind packed ones are some. */

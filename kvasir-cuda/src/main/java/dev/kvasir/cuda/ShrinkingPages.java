@@ -113,6 +113,11 @@ final class ShrinkingPages extends SequencePages {
     return levels[page / BLOCK_PAGES];
   }
 
+  @Override
+  int codedPages() {
+    return packed.length - count(0);
+  }
+
   private int count(int level) {
     int count = 0;
     for (int each : levels) {
@@ -139,6 +144,24 @@ final class ShrinkingPages extends SequencePages {
     add(narrow, add(narrow, 0, 2), 3);
     table.addSequence(
         all, count(1), used - count(1), lastTokens(tokens), narrow, count(2), count(3));
+  }
+
+  /** Blocks of halves are older than other halves, and are seen whole as codes are. */
+  @Override
+  long[] inHalves(ExpandedPages expanded) {
+    long[] all = new long[pages()];
+    int at = 0;
+    for (int page = 0; page < packed.length; page++) {
+      if (level(page) > 0) {
+        all[at++] = expanded.add(level(page) - 1, packed[page]) | TOKENS - 1;
+      }
+    }
+    System.arraycopy(sinkEntries(), 0, all, at, sinks.length);
+    at = add(all, at + sinks.length, 0);
+    for (long page : halves) {
+      all[at++] = page | TOKENS - 1;
+    }
+    return all;
   }
 
   /** Behind the sinks may be packed ones of halves, which are full. */

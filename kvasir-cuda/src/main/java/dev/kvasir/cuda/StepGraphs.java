@@ -22,6 +22,7 @@ final class StepGraphs implements AutoCloseable {
    * @param cut how attention of single rows is shared out; null where there are none
    * @param runs parts of prompts
    * @param runBlocks of the longest one
+   * @param expanded how many packed pages become halves for them, by width
    */
   record Shape(
       PageKind kind,
@@ -30,7 +31,8 @@ final class StepGraphs implements AutoCloseable {
       int singles,
       PagedAttention.Cut cut,
       int runs,
-      int runBlocks) {}
+      int runBlocks,
+      List<Integer> expanded) {}
 
   private final Stream stream;
   private final Map<Shape, Graph> graphs = new LinkedHashMap<>(MOST, 0.75f, true);

@@ -26,8 +26,8 @@ record UniformFormat(int bits) implements PageFormat {
   }
 
   @Override
-  public boolean readsPrompts(int headDim) {
-    return headDim < HeadBlocks.WIDE;
+  public boolean readsPackedPrompts() {
+    return true;
   }
 
   @Override

@@ -12,7 +12,7 @@ public final class UniformPacker implements PagePacker {
   private final int kvHeads;
   private final int keyGroup;
   private final Launch pack;
-  private final Launch unpack;
+  private final Unpacking unpack;
 
   /**
    * @param keyGroup tokens that share a channel's scale: 32, 64, or 128, which are the two pages of
@@ -35,9 +35,7 @@ public final class UniformPacker implements PagePacker {
             .shared(sharedBytes)
             .argument(3, keyGroup)
             .argument(4, valueGroup);
-    this.unpack =
-        new Launch(module.kernel("unpack_" + names), Long.BYTES, Long.BYTES, Long.BYTES)
-            .block(THREADS);
+    this.unpack = new Unpacking(module.kernel("unpack_" + names), kvHeads);
   }
 
   /** Rows of halves, and a scale and a zero for 32 of them. */
@@ -64,20 +62,15 @@ public final class UniformPacker implements PagePacker {
       throw new IllegalArgumentException(
           "pages is %d; expected pairs of them, which share scales".formatted(pages));
     }
-    launch(pack, stream, pages, pairs, layers);
-  }
-
-  @Override
-  public void unpack(Stream stream, int pages, long pairs, long beside, Layers layers) {
-    launch(unpack, stream, pages, pairs, layers);
-  }
-
-  private void launch(Launch launch, Stream stream, int pages, long pairs, Layers layers) {
-    launch
-        .grid(pages, kvHeads, layers.count())
+    pack.grid(pages, kvHeads, layers.count())
         .argument(0, pairs)
         .argument(1, layers.halfStride())
         .argument(2, layers.packedStride())
         .on(stream);
+  }
+
+  @Override
+  public void unpack(Stream stream, int pages, long pairs, long beside, Layers layers) {
+    unpack.of(pages, pairs, layers).on(stream);
   }
 }

@@ -46,11 +46,6 @@ record WidthFormat() implements PageFormat {
   }
 
   @Override
-  public boolean readsPrompts(int headDim) {
-    return false;
-  }
-
-  @Override
   public int mostWarps() {
     return MOST_WARPS;
   }

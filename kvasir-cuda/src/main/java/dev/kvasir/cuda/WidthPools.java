@@ -19,6 +19,7 @@ final class WidthPools {
   private final int layers;
   private final AttentionShape shape;
   private final Map<String, Launch> launches = new HashMap<>();
+  private final Map<Integer, Unpacking> unpackings = new HashMap<>(); // by level
   private final KernelModule module;
 
   /**
@@ -91,8 +92,26 @@ final class WidthPools {
 
   /** Makes halves of packed pages again, as attention takes them. */
   void unpack(PageMoves moves, long[] to, long[] from, int level) {
-    String name = "unpack_width%d".formatted(WidthFormat.BITS[level]);
-    moves.move(to, from, (stream, pages, pairs) -> put(name, stream, pages, pairs, 0, level));
+    PagePacker.Layers all = strides(level);
+    moves.move(to, from, (stream, pages, pairs) -> unpack(stream, pages, pairs, level, all));
+  }
+
+  /** The same of one layer, to pages of halves that no other one has. */
+  void expand(Stream stream, int pages, long pairs, int level, int layer) {
+    unpack(stream, pages, pairs, level, strides(level).alone(layer));
+  }
+
+  private PagePacker.Layers strides(int level) {
+    return new PagePacker.Layers(layers, halves.layerStride(), at(level).layerStride(), 0);
+  }
+
+  private void unpack(Stream stream, int pages, long pairs, int level, PagePacker.Layers which) {
+    unpackings.computeIfAbsent(level, this::newUnpacking).of(pages, pairs, which).on(stream);
+  }
+
+  private Unpacking newUnpacking(int level) {
+    String name = "unpack_width%d_d%d".formatted(WidthFormat.BITS[level], shape.headDim());
+    return new Unpacking(module.kernel(name), shape.kvHeads());
   }
 
   private void put(String name, Stream stream, int pages, long pairs, int from, int to) {
@@ -110,7 +129,7 @@ final class WidthPools {
 
   private Launch newLaunch(String name) {
     Kernel kernel = module.kernel("%s_d%d".formatted(name, shape.headDim()));
-    if (name.startsWith("narrow") || name.startsWith("unpack")) {
+    if (name.startsWith("narrow")) {
       return new Launch(kernel, 8, 8, 8).block(THREADS);
     }
     int sharedBytes = UniformPacker.sharedBytes(shape.headDim());

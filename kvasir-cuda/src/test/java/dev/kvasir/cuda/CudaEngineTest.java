@@ -94,8 +94,12 @@ class CudaEngineTest {
         "kivi:2",
         "kivi:2,group=32",
         "kivi:2,sinks=16",
+        "patternkv:4,rope=static,sinks=16",
         "patternkv:2,rope=static,sinks=16",
-        "mixkvq,high=4.208,mid=2.238"
+        "pmkvq:2,budget=3MiB,widths=same",
+        "pmkvq:2,budget=2560KiB,widths=same,sinks=16",
+        "mixkvq,high=4.208,mid=2.238",
+        "mixkvq,high=4.208,mid=2.238,sinks=16"
       })
   void aTextGoesOnAfterAPromptAsOnTheHost(String spec) throws IOException {
     int[] prose = BundledRuns.prose();

@@ -61,6 +61,8 @@ class PageKindTest {
         "fp16",
         "kivi:2",
         "kivi:4,group=32,sinks=16",
+        "patternkv:2,rope=static",
+        "patternkv:4,rope=static,sinks=16",
         "mixkvq,high=3,mid=2",
         "mixkvq,high=3,mid=2,queries=sequence,residual=256",
         "mixkvq,high=3,mid=2,salience=error"

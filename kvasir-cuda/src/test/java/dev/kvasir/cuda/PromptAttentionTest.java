@@ -69,7 +69,7 @@ class PromptAttentionTest extends OnDevice {
     }
     PromptRuns runs = device.keep(new PromptRuns(device.context, 1));
     int packedPages = tokens.packed() / HalfPage.TOKENS;
-    runs.add(0, rows, tokens.count() - rows, 0, packedPages, tokens.sinks());
+    runs.add(0, rows, tokens.count() - rows, 0, packedPages, tokens.sinks(), 0);
     runs.upload(device.stream);
     DeviceMemory out = device.memory(2L * queries.length);
     PromptAttention attention = PromptAttention.of(device.module, format, shape).orElseThrow();
