@@ -152,7 +152,8 @@ extern "C" __global__ void __launch_bounds__(PART_THREADS) code_halves(const u16
 }
 
 #define READ(NAME, BITS, D)                                                                                            \
-  extern "C" __global__ void __launch_bounds__(256, 1) read_##NAME##_d##D(const __grid_constant__ Prompt p) {           \
+  extern "C" __global__ void __launch_bounds__(32 * PROMPT_WARPS, 2)                                                   \
+      read_##NAME##_d##D(const __grid_constant__ Prompt p) {                                                           \
     readPrompt<BITS, D>(p);                                                                                            \
   }
 READ(fp16, 16, 64) READ(fp16, 16, 96) READ(fp16, 16, 128)

@@ -346,13 +346,10 @@ template <int D> DEVICE void unpackMixed(const Unpacking& unpacking) {
   const u8* header = page + Page::Codes::KEY_BYTES;
   const u8* wider = *reinterpret_cast<const u8* const*>(header);
   const int mid = reinterpret_cast<const u32*>(header)[2], kept = reinterpret_cast<const u32*>(header)[3], steps = stepsOf(mid);
-  for (int i = threadIdx.x; i < PAGE_TOKENS * D; i += blockDim.x) {
-    const int token = i / D, channel = i % D;
-    *reinterpret_cast<u16*>(halves + HalfPage<D>::keyOffset(token, channel)) = toHalf(Places::key(page, token, channel));
-    // Values lie behind the header.
-    *reinterpret_cast<u16*>(halves + HalfPage<D>::valueOffset(token, channel)) =
-        toHalf(Places::value(page + Page::HEADER_BYTES, token, channel));
-  }
+  const u8* behindHeader = page + Page::HEADER_BYTES;   // where values lie
+  writeHalves<D>(
+      halves, [&](int token, int channel) { return Places::key(page, token, channel); },
+      [&](int token, int channel) { return Places::value(behindHeader, token, channel); });
   __syncthreads();
   auto put = [&](int channel, int token, float x) {
     *reinterpret_cast<u16*>(halves + HalfPage<D>::keyOffset(token, channel)) = toHalf(x);

@@ -348,12 +348,11 @@ template <int BITS, int D> DEVICE void addToResiduals(const Unpacking& unpacking
   u8* page = unpacking.packed(PatternPage<BITS, D>::BYTES);
   const LabelledPatterns<D> keys{bank, places.banks, 0, Places::keyPatterns(page)};
   const LabelledPatterns<D> values{bank, places.banks, 1, Places::valuePatterns(page)};
-  for (int i = threadIdx.x; i < PAGE_TOKENS * D; i += blockDim.x) {
-    const int token = i / D, channel = i % D;
-    *reinterpret_cast<u16*>(halves + HalfPage<D>::keyOffset(token, channel)) =
-        toHalf(PackedPlaces<BITS, D>::key(page, token, channel) + keys(token, channel));
-    // Values lie behind the labels of keys, 64 bytes further than in a page without.
-    *reinterpret_cast<u16*>(halves + HalfPage<D>::valueOffset(token, channel)) =
-        toHalf(PackedPlaces<BITS, D>::value(page + PAGE_TOKENS, token, channel) + values(token, channel));
-  }
+  const u8* behindLabels = page + PAGE_TOKENS;   // values lie so much further than in a page without labels of keys
+  writeHalves<D>(
+      halves,
+      [&](int token, int channel) { return PackedPlaces<BITS, D>::key(page, token, channel) + keys(token, channel); },
+      [&](int token, int channel) {
+        return PackedPlaces<BITS, D>::value(behindLabels, token, channel) + values(token, channel);
+      });
 }

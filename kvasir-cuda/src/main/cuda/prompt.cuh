@@ -4,7 +4,7 @@
 #pragma once
 #include "pages.cuh"
 
-constexpr int PROMPT_WARPS = 8;
+constexpr int PROMPT_WARPS = 4;
 constexpr int PROMPT_QUERIES = 16 * PROMPT_WARPS;   // of a block
 
 // Rows of one sequence that follow each other, as are their positions. dev.kvasir.cuda.PromptAttention fills it in.
@@ -239,7 +239,7 @@ template <int BITS, int D> DEVICE void readPacked(Reader<D>& reader, const u8* p
   }
 }
 
-// grid (queries / 128, KV heads, runs), 256 threads, two pages of halves of dynamic shared memory. BITS 16: what was packed is
+// grid (queries / 64, KV heads, runs), 128 threads, two pages of halves of dynamic shared memory. BITS 16: what was packed is
 // halves by now, elsewhere.
 template <int BITS, int D> DEVICE void readPrompt(const Prompt& p) {
   extern __shared__ __align__(128) u8 dynamicMemory[];

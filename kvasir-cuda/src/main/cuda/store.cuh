@@ -339,6 +339,25 @@ struct Unpacking {
   }
 };
 
+// A page of halves by all threads of a block, 16 bytes at a time as lanes read them.
+// keys, values: the number of a token's channel
+template <int D, class KEYS, class VALUES> DEVICE void writeHalves(u8* halves, const KEYS& keys, const VALUES& values) {
+  constexpr int CHUNKS = D / 16;
+  auto keyPair = [&](int token, int channel) { return toHalves(keys(token, channel), keys(token, channel + 1)); };
+  auto valuePair = [&](int token, int channel) { return toHalves(values(token, channel), values(token + 1, channel)); };
+#pragma unroll 1
+  for (int i = threadIdx.x; i < PAGE_TILES * CHUNKS * 32; i += blockDim.x) {
+    const int lane = i % 32, chunk = i / 32 % CHUNKS, tile = i / 32 / CHUNKS, r = lane >> 2, q = lane & 3;
+    u8* to = halves + tile * HalfPage<D>::TILE_BYTES + 512 * chunk + 16 * lane;
+    const int token = TILE_TOKENS * tile + r, channel = 16 * chunk + 2 * q;
+    *reinterpret_cast<uint4*>(to) = uint4{keyPair(token, channel), keyPair(token + 8, channel), keyPair(token, channel + 8),
+                                          keyPair(token + 8, channel + 8)};
+    const int first = TILE_TOKENS * tile + 2 * q, lower = 8 * chunk + r, upper = D / 2 + lower;
+    *reinterpret_cast<uint4*>(to + HalfPage<D>::KEY_BYTES) =
+        uint4{valuePair(first, lower), valuePair(first, upper), valuePair(first + 8, lower), valuePair(first + 8, upper)};
+  }
+}
+
 // 256 threads: packed pages to halves again, as attention takes them.
 template <int BITS, int D> DEVICE void unpackPage(const Unpacking& unpacking, float unit = 1.f) {
   letNextBegin();
@@ -346,11 +365,7 @@ template <int BITS, int D> DEVICE void unpackPage(const Unpacking& unpacking, fl
   if (unpacking.none()) return;
   u8* halves = unpacking.halves<D>();
   const u8* page = unpacking.packed(PackedPage<BITS, D>::BYTES);
-  for (int i = threadIdx.x; i < PAGE_TOKENS * D; i += blockDim.x) {
-    const int token = i / D, channel = i % D;
-    *reinterpret_cast<u16*>(halves + HalfPage<D>::keyOffset(token, channel)) =
-        toHalf(PackedPlaces<BITS, D>::key(page, token, channel, unit));
-    *reinterpret_cast<u16*>(halves + HalfPage<D>::valueOffset(token, channel)) =
-        toHalf(PackedPlaces<BITS, D>::value(page, token, channel, unit));
-  }
+  writeHalves<D>(
+      halves, [&](int token, int channel) { return PackedPlaces<BITS, D>::key(page, token, channel, unit); },
+      [&](int token, int channel) { return PackedPlaces<BITS, D>::value(page, token, channel, unit); });
 }

@@ -9,7 +9,7 @@ import java.util.Optional;
 
 /**
  * Attention of parts of prompts, in one layer: many rows of a sequence at once, each to all tokens
- * up to itself. Pages are read once for 128 queries. Packed ones become halves on the way, or have
+ * up to itself. Pages are read once for 64 queries. Packed ones become halves on the way, or have
  * become halves before ({@link ExpandedPages}).
  *
  * <p>Its argument, with the offsets of prompt.cuh:
@@ -24,8 +24,8 @@ final class PromptAttention {
   static final int LEAST_ROWS = 16;
 
   private static final int ARGUMENT_BYTES = 64;
-  private static final int THREADS = 256;
-  private static final int BLOCK_QUERIES = 128;
+  private static final int THREADS = 128;
+  private static final int BLOCK_QUERIES = 64;
 
   private final AttentionShape shape;
   private final boolean expands;
