@@ -10,6 +10,11 @@
 #define LARGEST_COLUMN_WEIGHT 32767
 #define LEAST_COLUMN_WEIGHT 1e-30f
 #define COLUMN_SCALES 7              // of a row's first byte
+#define BAND_HEADER 4                // integers of a band before its channels
+
+// Added to a float below 2^22, it leaves the nearest integer in the low bits.
+#define ROUNDER 12582912.0f
+#define ROUNDER_BITS 0x4B400000
 
 typedef float Sixteen __attribute__((vector_size(64)));
 typedef i32 SixteenInts __attribute__((vector_size(64)));
@@ -91,21 +96,30 @@ INLINE float largest_weight(const float *weights, i32 rows) {
     load_sixteen_floats(weights + row, &x);
     most = (Sixteen)(((SixteenInts)x & (x > most)) | ((SixteenInts)most & ~(x > most)));
   }
+#if LANES == 16
+  return _mm512_reduce_max_ps((__m512)most);
+#else
   float largest = 0;
   UNROLL for (int i = 0; i < COLUMN; i++) largest = most[i] > largest ? most[i] : largest;
   return largest;
+#endif
+}
+
+// What weights are multiplied by to become integers, and the unit of those.
+INLINE float factor_of(float largest, float *unit) {
+  int some = largest >= LEAST_COLUMN_WEIGHT;
+  *unit = some ? largest / LARGEST_COLUMN_WEIGHT : 0;
+  return some ? LARGEST_COLUMN_WEIGHT / largest : 0;
 }
 
 // Integers of weights, ties to even, and their unit.
-INLINE void round_weights(const float *weights, i32 rows, float largest, int r, Rounded *to) {
-  int some = largest >= LEAST_COLUMN_WEIGHT;
-  float factor = some ? LARGEST_COLUMN_WEIGHT / largest : 0;
-  to->unit[r] = some ? largest / LARGEST_COLUMN_WEIGHT : 0;
+INLINE void round_weights(const float *weights, i32 rows, int r, Rounded *to) {
+  float factor = factor_of(largest_weight(weights, rows), &to->unit[r]);
   for (i32 row = 0; row < rows; row += COLUMN) {
     Sixteen x;
     load_sixteen_floats(weights + row, &x);
-    SixteenInts lifted = (SixteenInts)(x * factor + 12582912.0f);
-    SixteenShorts whole = __builtin_convertvector(lifted - 0x4B400000, SixteenShorts);
+    SixteenInts lifted = (SixteenInts)(x * factor + ROUNDER);
+    SixteenShorts whole = __builtin_convertvector(lifted - ROUNDER_BITS, SixteenShorts);
 #if defined(__ARM_FEATURE_DOTPROD)
     ColumnBytes low = __builtin_convertvector(whole, ColumnBytes);
     ColumnBytes high = __builtin_convertvector(whole >> 8, ColumnBytes);
@@ -193,6 +207,9 @@ INLINE FourInts totals_of_weights(const Rounded *weights, i32 first, i32 end) {
   return totals_of_codes(&sums);
 }
 
+#if LANES == 16
+#include "columncodes_avx512.h"
+#else
 // Codes of one channel in the rows of a band, which have so many bytes; the first bit of a code may be any.
 INLINE FourInts sum_codes(const uint8_t *columns, i32 row_bytes, i32 bit, i32 bits, const Rounded *weights, i32 first,
                           i32 end) {
@@ -213,6 +230,29 @@ INLINE FourInts sum_codes(const uint8_t *columns, i32 row_bytes, i32 bit, i32 bi
   }
   return totals_of_codes(&sums);
 }
+
+typedef Rounded Digits;
+
+// weights (TOGETHER, rows)
+INLINE void round_to_digits(const float *weights, i32 rows, Digits *to) {
+  for (int r = 0; r < TOGETHER; r++) round_weights(weights + r * (i64)rows, rows, r, to);
+}
+
+// The part of a band's codes; sums (width, TOGETHER)
+INLINE void add_band(const uint8_t *codes, const i32 *band, i32 width, const Digits *digits, i32 first, i32 end,
+                     float *sums) {
+  FourInts of_weights = totals_of_weights(digits, first, end);
+  const i32 *entries = band + BAND_HEADER;
+  const float *halves = (const float *)(entries + 2 * (i64)width);
+  Four units = load_four(digits->unit);
+  for (i32 j = 0; j < band[2]; j++) {
+    i32 bit = entries[2 * j], bits = entries[2 * j + 1] & 15, channel = entries[2 * j + 1] >> 4;
+    FourInts sum = sum_codes(codes, band[1], bit, bits, digits, first, end) * 2 + of_weights * (1 - (1 << bits));
+    Four product = __builtin_convertvector(sum, Four), before = load_four(sums + TOGETHER * (i64)channel);
+    store_four(sums + TOGETHER * (i64)channel, fused_four(product, units * halves[j], before));
+  }
+}
+#endif
 
 // ---- rows of a table, whose bytes hold two channels each
 
@@ -331,6 +371,34 @@ INLINE Pairs add_products(Pairs sum, Pairs x, Pairs w) {
 }
 #endif
 
+#if LANES == 16
+#define WIDE_BYTES 32
+// Thirty-two bytes, so that weights are laid out once for all of a row of 64 channels; out (TOGETHER, width)
+INLINE void sum_wide_nibbles(const uint8_t *table, i64 stride, const i32 *picked, i32 rows, const Rounded *weights,
+                             i64 width, i32 *out) {
+  Pairs sums[TOGETHER][4];
+  UNROLL for (int r = 0; r < TOGETHER; r++) UNROLL for (int v = 0; v < 4; v++) sums[r][v] = (Pairs){0};
+  for (i32 row = 0; row < rows; row += 2) {
+    __m256i a = _mm256_loadu_si256((const __m256i *)(table + picked[row] * stride));
+    __m256i b = _mm256_loadu_si256((const __m256i *)(table + picked[row + 1] * stride));
+    // Bytes 0-7 and 16-23, then 8-15 and 24-31.
+    Pairs low = _mm512_cvtepu8_epi16(_mm256_unpacklo_epi8(a, b)), high = _mm512_cvtepu8_epi16(_mm256_unpackhi_epi8(a, b));
+    Pairs x[4] = {lower_of(low), lower_of(high), upper_of(low), upper_of(high)};
+    UNROLL for (int r = 0; r < TOGETHER; r++) {
+      u32 pair;
+      __builtin_memcpy(&pair, weights->whole[r] + row, 4);
+      UNROLL for (int v = 0; v < 4; v++) sums[r][v] = add_products(sums[r][v], x[v], all_pairs(pair));
+    }
+  }
+  UNROLL for (int r = 0; r < TOGETHER; r++) UNROLL for (int half = 0; half < 2; half++) {
+    Pairs low = sums[r][2 * half], high = sums[r][2 * half + 1];
+    i32 *to = out + r * width + half * (width / 2);
+    _mm512_storeu_si512(to, _mm512_inserti64x4(low, _mm512_castsi512_si256(high), 1));
+    _mm512_storeu_si512(to + 16, _mm512_inserti64x4(high, _mm512_extracti64x4_epi64(low, 1), 0));
+  }
+}
+#endif
+
 // As many bytes as make a vector; out (TOGETHER, width)
 INLINE void sum_nibbles(const uint8_t *table, i64 stride, const i32 *picked, i32 rows, const Rounded *weights, i64 width,
                         i32 *out) {
@@ -354,7 +422,13 @@ INLINE void sum_nibbles(const uint8_t *table, i64 stride, const i32 *picked, i32
 
 INLINE void sum_table(const uint8_t *table, i64 stride, const i32 *picked, i32 rows, i32 width, const Rounded *weights,
                       i32 *out) {
-  for (i32 at = 0; at < width / 2; at += PAIR_BYTES) {
+  i32 at = 0;
+#if LANES == 16
+  for (; at + WIDE_BYTES <= width / 2; at += WIDE_BYTES) {
+    sum_wide_nibbles(table + at, stride, picked, rows, weights, width, out + at);
+  }
+#endif
+  for (; at < width / 2; at += PAIR_BYTES) {
     sum_nibbles(table + at, stride, picked, rows, weights, width, out + at);
   }
 }
@@ -362,8 +436,9 @@ INLINE void sum_table(const uint8_t *table, i64 stride, const i32 *picked, i32 r
 
 // ---- a page
 
-// What all rows of weights have in common. Of a band, as ColumnPlan has it: rows, bytes of a row, how many channels have
-// codes; of those the first bit, the width and which one; half a step of each channel.
+// What all rows of weights have in common. Of a band, as CodeBands has it: rows, bytes of a row, how many channels have
+// codes and how many of them within one byte, which come first; of each the first bit, and its width and which it is; half
+// a step of each.
 typedef struct {
   const uint8_t *codes;
   const i32 *bands;
@@ -375,7 +450,18 @@ typedef struct {
   i32 rows;
 } Columns;
 
-INLINE i64 column_ints(i32 width) { return 3 + 3 * (i64)width; }
+INLINE i64 column_ints(i32 width) { return BAND_HEADER + 3 * (i64)width; }
+
+// Scales of sixteen rows, by their first bytes.
+INLINE void scales_of_column(const uint8_t *column, const float *scales, float *to) {
+#if LANES == 16
+  __m512i indices = _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)column));
+  __m512 known = _mm512_castps256_ps512(_mm256_loadu_ps(scales));
+  store(to, _mm512_permutexvar_ps(_mm512_and_si512(indices, _mm512_set1_epi32(COLUMN_SCALES)), known));
+#else
+  for (i32 i = 0; i < COLUMN; i++) to[i] = scales[column[i] & COLUMN_SCALES];
+#endif
+}
 
 // Scales of all rows, zero where a row has no codes.
 INLINE void read_scales(const Columns *from, const float *scales, float *by_row) {
@@ -383,10 +469,52 @@ INLINE void read_scales(const Columns *from, const float *scales, float *by_row)
   const i32 *band = from->bands;
   for (i32 b = 0, row = 0; b < from->band_count; b++, band += column_ints(from->width)) {
     for (i32 end = row + band[0]; row < end; row += COLUMN, codes += COLUMN * (i64)band[1]) {
-      for (i32 i = 0; i < COLUMN; i++) by_row[row + i] = band[1] ? scales[codes[i] & COLUMN_SCALES] : 0;
+      if (band[1]) {
+        scales_of_column(codes, scales, by_row + row);
+      } else {
+        for (i32 i = 0; i < COLUMN; i++) by_row[row + i] = 0;
+      }
     }
   }
 }
+
+#if LANES == 16
+// The floats at some of 128 places.
+INLINE __m512 picked_floats(const __m512 *from, __m512i places) {
+  __mmask16 second = _mm512_test_epi32_mask(places, _mm512_set1_epi32(32));
+  __mmask16 upper = _mm512_test_epi32_mask(places, _mm512_set1_epi32(64));
+  __m512 a = _mm512_permutex2var_ps(from[0], places, from[1]), b = _mm512_permutex2var_ps(from[2], places, from[3]);
+  __m512 c = _mm512_permutex2var_ps(from[4], places, from[5]), d = _mm512_permutex2var_ps(from[6], places, from[7]);
+  return _mm512_mask_blend_ps(upper, _mm512_mask_blend_ps(second, a, b), _mm512_mask_blend_ps(second, c, d));
+}
+
+// Weights by row of codes, from those by token, of which registers hold all; those that are missing are zero.
+// to (TOGETHER, rows)
+INLINE void take_weights(const float *w, i32 rows, int count, const uint8_t *tokens, float *room, float *to) {
+  (void)room;
+  for (int r = 0; r < TOGETHER; r++) {
+    __m512 from[MOST_COLUMN_ROWS / COLUMN];
+    UNROLL for (int i = 0; i < MOST_COLUMN_ROWS / COLUMN; i++) {
+      from[i] = r < count && COLUMN * i < rows ? load(w + r * (i64)rows + COLUMN * i) : all(0);
+    }
+    for (i32 row = 0; row < rows; row += COLUMN) {
+      __m512i places = _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)(tokens + row)));
+      store(to + r * (i64)rows + row, picked_floats(from, places));
+    }
+  }
+}
+#else
+// Weights by row of codes, from those by token; those that are missing are zero. room (rows, TOGETHER), to (TOGETHER, rows)
+INLINE void take_weights(const float *w, i32 rows, int count, const uint8_t *tokens, float *room, float *to) {
+  lay_side_by_side(w, rows, count, rows, room);
+  for (i32 row = 0; row < rows; row += 4) {
+    Four x[4];
+    UNROLL for (int j = 0; j < 4; j++) x[j] = load_four(room + 4 * tokens[row + j]);
+    turn_four(x);
+    UNROLL for (int r = 0; r < TOGETHER; r++) store_four(to + r * (i64)rows + row, x[r]);
+  }
+}
+#endif
 
 // The table's part of up to four sums, to where it belongs; weights (TOGETHER, rows), out (count, width), room (TOGETHER, width)
 INLINE void add_table(const Columns *from, const float *weights, int count, i32 *room, float *out) {
@@ -400,7 +528,7 @@ INLINE void add_table(const Columns *from, const float *weights, int count, i32 
       sum += x;
     }
     sums[r] = total_of_sixteen(&sum);
-    round_weights(w, from->rows, largest_weight(w, from->rows), r, &rounded);
+    round_weights(w, from->rows, r, &rounded);
   }
   FourInts of_weights = totals_of_weights(&rounded, 0, from->rows);
   sum_table(from->table, from->stride, from->picked, from->rows, from->width, &rounded, room);
@@ -420,23 +548,12 @@ INLINE void add_table(const Columns *from, const float *weights, int count, i32 
 }
 
 // The codes' part; sums (width, TOGETHER)
-INLINE void add_coded_columns(const Columns *from, const Rounded *rounded, float *sums) {
+INLINE void add_coded_columns(const Columns *from, const Digits *digits, float *sums) {
   const uint8_t *codes = from->codes;
   const i32 *band = from->bands;
-  Four units = load_four(rounded->unit);
   for (i32 b = 0, row = 0; b < from->band_count; b++, band += column_ints(from->width)) {
     i32 end = row + band[0];
-    if (band[1] && end > row) {
-      FourInts of_weights = totals_of_weights(rounded, row, end);
-      const float *halves = (const float *)(band + 3 + 2 * (i64)from->width);
-      for (i32 j = 0; j < band[2]; j++) {
-        i32 bit = band[3 + 2 * j], bits = band[4 + 2 * j] & 15, channel = band[4 + 2 * j] >> 4;
-        FourInts sum = sum_codes(codes, band[1], bit, bits, rounded, row, end) * 2 + of_weights * (1 - (1 << bits));
-        Four steps = units * halves[channel], before = load_four(sums + TOGETHER * (i64)channel);
-        Four product = __builtin_convertvector(sum, Four);
-        store_four(sums + TOGETHER * (i64)channel, fused_four(product, steps, before));
-      }
-    }
+    if (band[1] && end > row) add_band(codes, band, from->width, digits, row, end, sums);
     codes += band[0] * (i64)band[1];
     row = end;
   }
@@ -456,22 +573,23 @@ EXPORT void KERNEL(column_sums)(const i32 *bands, i32 band_count, const float *l
   for (i32 first = 0; first < w_rows; first += TOGETHER) {
     int count = w_rows - first < TOGETHER ? w_rows - first : TOGETHER;
     float *to = out + first * (i64)width;
-    lay_side_by_side(w + first * (i64)rows, rows, count, rows, by_token);
-    for (i32 row = 0; row < rows; row += 4) {
-      Four x[4];
-      UNROLL for (int j = 0; j < 4; j++) x[j] = load_four(by_token + 4 * tokens[row + j]);
-      turn_four(x);
-      UNROLL for (int r = 0; r < TOGETHER; r++) store_four(weights + r * (i64)rows + row, x[r]);
-    }
+    take_weights(w + first * (i64)rows, rows, count, tokens, by_token, weights);
     add_table(&from, weights, count, (i32 *)room, to);
-    Rounded rounded;
     for (int r = 0; r < TOGETHER; r++) {
-      float *scaled = weights + r * (i64)rows;
-      for (i32 row = 0; row < rows; row++) scaled[row] *= by_row[row];
-      round_weights(scaled, rows, largest_weight(scaled, rows), r, &rounded);
+      for (i32 row = 0; row < rows; row++) weights[r * (i64)rows + row] *= by_row[row];
     }
-    lay_side_by_side(to, width, count, width, room);
-    add_coded_columns(&from, &rounded, room);
-    lay_apart(room, width, to, width, count);
+    Digits digits;
+    round_to_digits(weights, rows, &digits);
+    if (count == TOGETHER) {
+      lay_side_by_side(to, width, TOGETHER, width, room);
+    } else {
+      lay_side_by_side(to, width, count, width, room);
+    }
+    add_coded_columns(&from, &digits, room);
+    if (count == TOGETHER) {
+      lay_apart(room, width, to, width, TOGETHER);
+    } else {
+      lay_apart(room, width, to, width, count);
+    }
   }
 }

@@ -17,7 +17,10 @@ INLINE Floats codes_of(Ints bytes, Ints places, Ints masks) {
   return _mm512_cvtepi32_ps(_mm512_and_si512(_mm512_shuffle_epi8(bytes, places), masks));
 }
 INLINE Ints load_nibbles(const uint8_t *at) { return _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)at)); }
-INLINE Floats lower_nibbles(Ints x) { return _mm512_cvtepi32_ps(_mm512_and_si512(x, _mm512_set1_epi32(NIBBLE))); }
+// A permutation heeds the lower four bits alone, and picks the float that they say.
+INLINE Floats lower_nibbles(Ints x) {
+  return _mm512_permutexvar_ps(x, _mm512_setr_ps(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15));
+}
 INLINE Floats upper_nibbles(Ints x) { return _mm512_cvtepi32_ps(_mm512_srli_epi32(x, 4)); }
 #elif LANES == 8
 typedef __m256i Ints;
@@ -412,6 +415,10 @@ INLINE void score_rows(const float *a, i32 a_rows, const float *b, i32 count, i6
   }
 }
 
+#if LANES == 16
+#include "keyrows_avx512.h"
+#endif
+
 // a (a_rows, width), cosines and sines (tokens, width / 2), c (a_rows, rows of all bands), room for 16 rows
 EXPORT void KERNEL(decoded_products)(const i32 *bands, i32 band_count, const float *lows, const float *steps,
                                      const float *scales, const uint8_t *tokens, const i32 *picked,
@@ -419,6 +426,13 @@ EXPORT void KERNEL(decoded_products)(const i32 *bands, i32 band_count, const flo
                                      float *c, i32 c_stride, const uint8_t *source, i64 offset, i32 width,
                                      const uint8_t *table, i32 table_stride) {
   const Coded from = {source + offset, width, table, table_stride, lows, steps, scales, picked};
+#if LANES == 16
+  if (are_whole_rounds(bands, band_count, width, a_rows)) {
+    const KeyProducts to = {tokens, cosines, sines, c_stride, bytes_of_bands(bands, band_count)};
+    multiply_bands(&from, bands, band_count, &to, a, c);
+    return;
+  }
+#endif
   const uint8_t *codes = from.codes;
   float *vectors = aligned(room);
   Row rows[ROWS_TOGETHER];

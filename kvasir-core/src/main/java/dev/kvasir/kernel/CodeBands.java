@@ -14,14 +14,16 @@ import java.util.List;
  *
  * @param columns the same for kernels that read rows in {@link ByteColumns} // (bands, ints)
  *     <pre>
- * rows, bytes of a row, n channels with codes
- * of those: first bit, (channel << 4 | bits)   // (width, 2), the first n are used
- * half a step of each channel                  // (width)
+ * rows, bytes of a row, n channels with codes, m of them whose codes lie within one byte
+ * of those m, then of the others: first bit, (channel << 4 | bits)   // (width, 2), n are used
+ * half a step of each, in the same order                             // (width), n are used
  * </pre>
  */
 public record CodeBands(List<RowCodes> layouts, int[] counts, int[] plan, int[] columns) {
   /** Rows at the most: a token's place fits a byte. */
   public static final int MOST_ROWS = 128;
+
+  private static final int COLUMN_HEADER = 4;
 
   /**
    * @param counts rows of each band, {@link #MOST_ROWS} in all at the most
@@ -69,25 +71,37 @@ public record CodeBands(List<RowCodes> layouts, int[] counts, int[] plan, int[] 
 
   private static int[] columns(List<RowCodes> layouts, int[] counts) {
     int width = layouts.getFirst().width();
-    int ints = 3 + 3 * width;
+    int ints = COLUMN_HEADER + 3 * width;
     int[] columns = new int[layouts.size() * ints];
     for (int band = 0; band < counts.length; band++) {
       RowCodes codes = layouts.get(band);
       int at = band * ints;
-      int coded = 0;
-      for (int i = 0; i < width; i++) {
-        if (codes.bits(i) > 0) {
-          columns[at + 3 + 2 * coded] = codes.offset(i);
-          columns[at + 4 + 2 * coded] = i << 4 | codes.bits(i);
-          coded++;
-        }
-        columns[at + 3 + 2 * width + i] = Float.floatToRawIntBits(codes.half(i));
-      }
+      int whole = putChannels(codes, false, columns, at, 0);
       columns[at] = counts[band];
       columns[at + 1] = codes.rowBytes();
-      columns[at + 2] = coded;
+      columns[at + 2] = putChannels(codes, true, columns, at, whole);
+      columns[at + 3] = whole;
     }
     return columns;
+  }
+
+  /**
+   * Adds channels whose codes are split between two bytes, or those whose codes are not; answers
+   * how many there are then.
+   */
+  private static int putChannels(RowCodes codes, boolean split, int[] columns, int band, int from) {
+    int entries = band + COLUMN_HEADER;
+    int halves = entries + 2 * codes.width();
+    int next = from;
+    for (int i = 0; i < codes.width(); i++) {
+      if (codes.bits(i) > 0 && codes.isSplit(i) == split) {
+        columns[entries + 2 * next] = codes.offset(i);
+        columns[entries + 2 * next + 1] = i << 4 | codes.bits(i);
+        columns[halves + next] = Float.floatToRawIntBits(codes.half(i));
+        next++;
+      }
+    }
+    return next;
   }
 
   /** Refuses bands that do not fill {@link ByteColumns}. */

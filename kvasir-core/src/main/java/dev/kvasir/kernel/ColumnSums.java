@@ -165,7 +165,7 @@ final class ColumnSums {
       int first) {
     int bit = codes.offset(channel);
     int mask = (1 << codes.bits(channel)) - 1;
-    boolean isSplit = (bit & 7) + codes.bits(channel) > Byte.SIZE;
+    boolean isSplit = codes.isSplit(channel);
     long column = at + (long) ByteColumns.ROWS * (bit >> 3);
     int sum = 0;
     for (int row = 0; row < count; row++) {

@@ -120,6 +120,11 @@ public final class RowCodes {
     return offsets[channel];
   }
 
+  /** Whether a channel's code lies in two bytes. */
+  boolean isSplit(int channel) {
+    return offsets[channel] % Byte.SIZE + bits[channel] > Byte.SIZE;
+  }
+
   /** Zero where no channel has any bits: there is no scale either. */
   public int rowBytes() {
     return rowBytes;

@@ -5,6 +5,9 @@ import dev.kvasir.kernel.NibbleRows;
 import dev.kvasir.kernel.RowCodeKernels;
 import dev.kvasir.kernel.RowCodes;
 import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteOrder;
 
 /**
  * Rows of codes of many widths. A page of them goes into a call as it is: of heads of 128 channels
@@ -13,6 +16,12 @@ import java.lang.foreign.MemorySegment;
 final class NativeRowCodes implements RowCodeKernels {
   /** Values that are made floats or turn, some 40 microseconds of them. */
   private static final Work FLOATS = new Work(1 << 17);
+
+  /** Bytes eight at a time; their order does not matter. */
+  private static final VarHandle EIGHT =
+      MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.nativeOrder());
+
+  private static final long SIGNS = 0x8080808080808080L;
 
   private static final Call DECODE =
       Calls.floats(
@@ -242,17 +251,28 @@ final class NativeRowCodes implements RowCodeKernels {
     int rows = bands.rows();
     Bounds.check(tokens.length, rows);
     Bounds.check(picked.length, rows);
-    int last = 0;
-    int negative = 0;
-    for (int row = 0; row < rows; row++) {
-      last = Math.max(last, tokens[row]);
-      negative |= tokens[row];
-    }
-    if (negative < 0 || last >= Math.max(1, rows)) {
+    if (!areTokens(tokens, rows)) {
       throw new IndexOutOfBoundsException("a token beside the %d rows".formatted(rows));
     }
     int most = highest(picked, rows);
     Bounds.check(base.data().byteSize(), (long) most * base.stride(), base.rowBytes());
+  }
+
+  /** Of as many rows as there can be, a byte that is not negative is one. */
+  private static boolean areTokens(byte[] tokens, int rows) {
+    if (rows == CodeBands.MOST_ROWS) {
+      long all = 0;
+      for (int row = 0; row < CodeBands.MOST_ROWS; row += Long.BYTES) {
+        all |= (long) EIGHT.get(tokens, row);
+      }
+      return (all & SIGNS) == 0;
+    }
+    for (int row = 0; row < rows; row++) {
+      if (tokens[row] < 0 || tokens[row] >= rows) {
+        return false;
+      }
+    }
+    return true;
   }
 
   private static void checkFirst(int least) {

@@ -67,6 +67,22 @@ class NativeRowCodesTest extends RowCodesContract {
     assertRefused(size, 0, order, new float[2 * Byte.MAX_VALUE * WIDTH]);
   }
 
+  /** As many rows as there can be are looked at otherwise than few. */
+  @ParameterizedTest
+  @ValueSource(ints = {0, 7, 8, 127})
+  void aNegativeTokenOfAWholePageIsRefused(int row) {
+    CodeBands page = CodeBands.of(List.of(codes()), CodeBands.MOST_ROWS);
+    MemorySegment rows =
+        MemorySegment.ofArray(new byte[(int) page.bytes() + RowCodes.BYTES_BEHIND]);
+    int[] picks = new int[CodeBands.MOST_ROWS];
+    float[] to = new float[2 * CodeBands.MOST_ROWS * WIDTH];
+    byte[] tokens = new byte[CodeBands.MOST_ROWS];
+    kernels.decode(rows, 0, page, table, table.lows(), tokens, picks, to);
+    tokens[row] = -1;
+    assertThatThrownBy(() -> kernels.decode(rows, 0, page, table, table.lows(), tokens, picks, to))
+        .isInstanceOf(IndexOutOfBoundsException.class);
+  }
+
   @ParameterizedTest
   @ValueSource(ints = {4, -1, Integer.MIN_VALUE, Integer.MAX_VALUE})
   void aRowOfTheTableThatIsNotThereIsRefused(int row) {

@@ -40,11 +40,16 @@ final class MeanErrors {
    * @param out (valueWidth), set
    */
   static void read(HeadTables head, MeadSizes sizes, MemorySegment in, long at, float[] out) {
-    Arrays.fill(out, 0, sizes.valueWidth(), 0);
-    for (int i = 0; i < sizes.valueDim(); i++) {
+    float[] units = head.meanUnits();
+    int even = sizes.valueDim() / 2 * 2;
+    for (int i = 0; i < even; i += 2) {
       int both = in.get(ValueLayout.JAVA_BYTE, at + i / 2);
-      int code = i % 2 == 0 ? both << 28 >> 28 : both >> 4;
-      out[i] = code * head.meanUnits()[i];
+      out[i] = (both << 28 >> 28) * units[i];
+      out[i + 1] = (both >> 4) * units[i + 1];
+    }
+    Arrays.fill(out, even, sizes.valueWidth(), 0);
+    if (even < sizes.valueDim()) {
+      out[even] = (in.get(ValueLayout.JAVA_BYTE, at + even / 2) << 28 >> 28) * units[even];
     }
   }
 }

@@ -1,0 +1,151 @@
+// Products of four queries with rows of 64 channels, for rowcodes.h: a row is made, turned and multiplied without leaving
+// registers.
+#define KEY_WIDTH 64
+#define KEY_HALF (KEY_WIDTH / 2)
+#define KEY_PARTS (KEY_WIDTH / LANES)
+#define HALF_PARTS (KEY_PARTS / 2)
+#define KEYS_TOGETHER 4
+#define QUERIES 4
+
+// Rows of the table, and bytes of codes, that are asked for before they are needed.
+#define ROWS_AHEAD 16
+#define BYTES_AHEAD 512
+
+// What is known of a band's channels, part by part.
+typedef struct {
+  Part parts[KEY_PARTS];
+  Floats lows[KEY_PARTS], steps[KEY_PARTS];
+} KeyBand;
+
+// Answers whether any of its parts lies in more than sixteen bytes.
+INLINE int lay_key_band(const Coded *from, const i32 *band, KeyBand *to) {
+  i32 further = 0;
+  UNROLL for (int p = 0; p < KEY_PARTS; p++) {
+    to->parts[p] = part_of(band, KEY_WIDTH, LANES * p);
+    to->lows[p] = load(from->lows + LANES * p);
+    to->steps[p] = load(from->steps + LANES * p);
+    further |= to->parts[p].further;
+  }
+  return further != 0;
+}
+
+INLINE void make_key(const KeyBand *band, const Row *row, const float *cosines, const float *sines, Floats *key,
+                     const int coded, const int far) {
+  Floats x[KEY_PARTS];
+  UNROLL for (int p = 0; p < HALF_PARTS; p++) {
+    Ints both = load_nibbles(row->nibbles + LANES * p);
+    x[p] = fused(lower_nibbles(both), band->steps[p], band->lows[p]);
+    x[p + HALF_PARTS] = fused(upper_nibbles(both), band->steps[p + HALF_PARTS], band->lows[p + HALF_PARTS]);
+  }
+  UNROLL for (int p = 0; p < KEY_PARTS; p++) {
+    x[p] = coded ? decoded(row->codes, &band->parts[p], row->scale, x[p], far) : add(x[p], all(0));
+  }
+  UNROLL for (int p = 0; p < HALF_PARTS; p++) {
+    Floats cos = load(cosines + LANES * p), sin = load(sines + LANES * p);
+    key[p] = turned_x(x[p], x[p + HALF_PARTS], cos, sin);
+    key[p + HALF_PARTS] = turned_y(x[p], x[p + HALF_PARTS], cos, sin);
+  }
+}
+
+// Products with four queries, as far as they are sums within lanes of 128 bits, whose numbers are the queries'.
+INLINE Floats products_in_lanes(const Floats *key, const float *queries) {
+  Floats p[QUERIES];
+  UNROLL for (int q = 0; q < QUERIES; q++) {
+    p[q] = all(0);
+    UNROLL for (int i = 0; i < KEY_PARTS; i++) p[q] = fused(load(queries + q * KEY_WIDTH + LANES * i), key[i], p[q]);
+  }
+  Floats ab = add(_mm512_shuffle_ps(p[0], p[1], 0x88), _mm512_shuffle_ps(p[0], p[1], 0xDD));
+  Floats cd = add(_mm512_shuffle_ps(p[2], p[3], 0x88), _mm512_shuffle_ps(p[2], p[3], 0xDD));
+  return add(_mm512_shuffle_ps(ab, cd, 0x88), _mm512_shuffle_ps(ab, cd, 0xDD));
+}
+
+// The lanes of four keys added up: (keys, queries)
+INLINE Floats totals_of_keys(const Floats *x) {
+  Floats low = add(_mm512_shuffle_f32x4(x[0], x[1], 0x88), _mm512_shuffle_f32x4(x[0], x[1], 0xDD));
+  Floats high = add(_mm512_shuffle_f32x4(x[2], x[3], 0x88), _mm512_shuffle_f32x4(x[2], x[3], 0xDD));
+  return add(_mm512_shuffle_f32x4(low, high, 0x88), _mm512_shuffle_f32x4(low, high, 0xDD));
+}
+
+// What the rows of all bands have in common.
+typedef struct {
+  const uint8_t *tokens;
+  const float *cosines, *sines;
+  i32 rows;
+  i64 code_bytes;
+} KeyProducts;
+
+// products (keys, queries), to the places of their tokens
+INLINE void leave_products(Floats products, const uint8_t *tokens, i64 stride, float *c) {
+  float all_products[LANES];
+  store(all_products, products);
+  UNROLL for (int i = 0; i < LANES; i++) c[i % QUERIES * stride + tokens[i / QUERIES]] = all_products[i];
+}
+
+// What lies behind the codes is wanted next: a head's values lie behind its keys.
+INLINE void expect_codes(const uint8_t *codes, i64 bytes, i64 behind) {
+  for (i64 byte = 0; byte < bytes; byte += 64) {
+    __builtin_prefetch(codes + BYTES_AHEAD + byte);
+    __builtin_prefetch(codes + behind + byte);
+  }
+}
+
+// Compilers would load what all keys of a round are made of before they make the first, which is more than registers hold,
+// and would hold queries in the registers that are wanted for what is known of channels.
+INLINE void one_key_after_another(const float **queries) { __asm__ volatile("" : "+r"(*queries) : : "memory"); }
+
+// Rows of a band, from the row-th of all on; queries (QUERIES, KEY_WIDTH), c (QUERIES, rows)
+INLINE void multiply_keys(const Coded *from, const KeyBand *band, const uint8_t *codes, i32 row_bytes, i32 row, i32 end,
+                          const KeyProducts *to, const float *queries, float *c, const int coded, const int far) {
+  for (; row < end; row += KEYS_TOGETHER) {
+    Floats lanes[KEYS_TOGETHER];
+    expect_codes(codes, KEYS_TOGETHER * (i64)row_bytes, to->code_bytes);
+    UNROLL for (int j = 0; j < KEYS_TOGETHER; j++, codes += row_bytes) {
+      if (row + j + ROWS_AHEAD < to->rows) expect_rows(from, row + j + ROWS_AHEAD, row + j + ROWS_AHEAD + 1);
+      Row source;
+      Floats key[KEY_PARTS];
+      i64 angles = (i64)to->tokens[row + j] * KEY_HALF;
+      take_rows(from, codes, row_bytes, row + j, 1, &source);
+      make_key(band, &source, to->cosines + angles, to->sines + angles, key, coded, far);
+      lanes[j] = products_in_lanes(key, queries);
+      one_key_after_another(&queries);
+    }
+    leave_products(totals_of_keys(lanes), to->tokens + row, to->rows, c);
+  }
+}
+
+// Whether queries and rows go by in whole rounds.
+INLINE int are_whole_rounds(const i32 *bands, i32 band_count, i32 width, i32 a_rows) {
+  i32 rest = 0;
+  for (i32 band = 0; band < band_count; band++) rest |= bands[band * band_ints(width)] % KEYS_TOGETHER;
+  return width == KEY_WIDTH && a_rows == QUERIES && rest == 0;
+}
+
+INLINE i64 bytes_of_bands(const i32 *bands, i32 band_count) {
+  i64 bytes = 0;
+  for (i32 band = 0; band < band_count; band++, bands += band_ints(KEY_WIDTH)) bytes += (i64)bands[0] * bands[1];
+  return bytes;
+}
+
+INLINE void multiply_bands(const Coded *from, const i32 *bands, i32 band_count, const KeyProducts *to,
+                           const float *a, float *c) {
+  // At lines of the cache.
+  float queries[QUERIES * KEY_WIDTH] __attribute__((aligned(64)));
+  for (i32 i = 0; i < QUERIES * KEY_WIDTH; i += LANES) store(queries + i, load(a + i));
+  const uint8_t *codes = from->codes;
+  for (i32 byte = 0; byte < BYTES_AHEAD; byte += 64) __builtin_prefetch(codes + byte);
+  KeyBand known;
+  for (i32 band = 0, row = 0; band < band_count; band++, bands += band_ints(KEY_WIDTH)) {
+    i32 end = row + bands[0];
+#define MULTIPLY(coded, far) multiply_keys(from, &known, codes, bands[1], row, end, to, queries, c, coded, far)
+    if (lay_key_band(from, bands, &known)) {
+      MULTIPLY(1, 1);
+    } else if (bands[1]) {
+      MULTIPLY(1, 0);
+    } else {
+      MULTIPLY(0, 0);
+    }
+#undef MULTIPLY
+    codes += (i64)bands[0] * bands[1];
+    row = end;
+  }
+}
