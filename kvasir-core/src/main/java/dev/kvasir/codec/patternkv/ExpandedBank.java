@@ -10,12 +10,12 @@ import java.util.Arrays;
  * alike and part somewhere, so which version of a bank each pattern belongs to is kept beside it.
  */
 final class ExpandedBank {
-  /** Places that room for rows grows by, since most banks stay far from what they may hold. */
-  private static final int GROWTH = 64;
+  /** One for each value of a byte: patterns, and zeros for {@link Patterns#NONE}. */
+  private static final int INDICES = Patterns.MOST + 1;
 
   private final int headDim;
-  private float[] patterns = {}; // (count, headDim)
-  private float[] rows = {}; // (1 + count, table.width()), where patterns turn
+  private float[] patterns = {}; // (INDICES, headDim)
+  private float[] rows = {}; // (INDICES, table.width()), where its order is not the model's
   private final Patterns[] versions = new Patterns[Patterns.MOST]; // that added each pattern
   private int count;
   private int rowCount;
@@ -32,19 +32,9 @@ final class ExpandedBank {
     return count;
   }
 
-  /** (count, headDim). */
+  /** A row for each index, zeros for none: (256, headDim). */
   float[] patterns() {
     return patterns;
-  }
-
-  /** Zeros, then each pattern in the order of {@link #arrange}'s table: (1 + count, width). */
-  float[] rows() {
-    return rows;
-  }
-
-  /** The row of {@link #rows} that a token has, by its pattern's index. */
-  static int row(byte index) {
-    return index + 1 & 0xFF;
   }
 
   /** Makes the patterns of a bank ready; those of a longer one that grew from it may stay. */
@@ -58,7 +48,7 @@ final class ExpandedBank {
       return;
     }
     if (patterns.length == 0) {
-      patterns = new float[Patterns.MOST * headDim];
+      patterns = new float[INDICES * headDim];
     }
     forgetFrom(heldOf(bank));
     for (Patterns added = bank; added != null && added.count() > count; added = added.before()) {
@@ -95,25 +85,21 @@ final class ExpandedBank {
     return changes;
   }
 
-  /** Brings what has not been arranged yet into the order of a table. */
-  void arrange(TurnTable table) {
+  /** A row for each index in the order of a table, zeros for none: (256, width). */
+  float[] rows(TurnTable table) {
+    if (table.keepsOrder()) {
+      return patterns;
+    }
     if (order != table) {
       order = table;
-      rows = new float[0];
+      rows = new float[INDICES * table.width()];
       rowCount = 0;
     }
-    growRows(table.width());
     if (rowCount < count) {
-      int to = (1 + rowCount) * table.width();
-      table.arrange(patterns, rowCount * headDim, count - rowCount, rows, to);
+      int from = rowCount * headDim;
+      table.arrange(patterns, from, count - rowCount, rows, rowCount * table.width());
       rowCount = count;
     }
-  }
-
-  private void growRows(int width) {
-    int places = Math.min(Math.ceilDiv(1 + count, GROWTH) * GROWTH, 1 + Patterns.MOST);
-    if (rows.length < places * width) {
-      rows = Arrays.copyOf(rows, places * width);
-    }
+    return rows;
   }
 }

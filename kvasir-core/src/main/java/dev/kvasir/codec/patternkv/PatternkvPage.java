@@ -38,6 +38,7 @@ public final class PatternkvPage implements Page {
   private final int layer;
   private final int position;
   private final Optional<Rotation> rotation;
+  private final Optional<PageTurn> turn;
   private final Optional<Labels> keys;
   private final Optional<Labels> values;
   private final boolean valuesAreKeys;
@@ -62,6 +63,8 @@ public final class PatternkvPage implements Page {
     this.layer = layer;
     this.position = position;
     this.rotation = rotation;
+    int keyDim = residuals.shape(0).keyDim();
+    this.turn = rotation.map(turning -> PageTurn.of(turning, keyDim, position));
     this.keys = keys.map(labels -> own(labels, memory));
     this.values = values.map(labels -> own(labels, memory));
     this.valuesAreKeys = residuals.shape(0).hasValuesInKeys();
@@ -122,6 +125,11 @@ public final class PatternkvPage implements Page {
   /** What turns a key's pattern to its token's position; empty where patterns are used as is. */
   public Optional<Rotation> rotation() {
     return rotation;
+  }
+
+  /** How queries meet patterns of keys that turn; empty where patterns are used as is. */
+  Optional<PageTurn> turn() {
+    return turn;
   }
 
   /** Empty where keys have no patterns. */
