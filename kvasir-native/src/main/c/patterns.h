@@ -49,9 +49,9 @@ INLINE void turn_pairs(Floats x, Floats y, Floats cos, Floats sin, float *x_out,
   store(y_out, turned_y(x, y, cos, sin));
 }
 
-// c[i][j] += a[i] . b[j], turned by the j-th of the angles where it turns
-INLINE void picked_tile(const float *a, const float *const b[4], i64 pairs, const int turns, const float *cosines,
-                        const float *sines, const int rows, const int vectors, float *c, i64 c_stride) {
+// c[i][j] += a[i] . b[j], turned by the j-th of the angles where it turns; angles (vectors, cosines and sines, pairs)
+INLINE void picked_tile(const float *a, const float *const b[4], i64 pairs, const int turns, const float *angles,
+                        const int rows, const int vectors, float *c, i64 c_stride) {
   PairTile tile;
   begin_tile(&tile, rows, vectors);
   for (i32 i = 0; i < pairs; i += LANES) {
@@ -60,7 +60,8 @@ INLINE void picked_tile(const float *a, const float *const b[4], i64 pairs, cons
       x[j] = load(b[j] + i);
       y[j] = load(b[j] + pairs + i);
       if (turns) {
-        Floats cos = load(cosines + j * pairs + i), sin = load(sines + j * pairs + i), still = x[j];
+        const float *by = angles + 2 * j * pairs + i;
+        Floats cos = load(by), sin = load(by + pairs), still = x[j];
         x[j] = turned_x(still, y[j], cos, sin);
         y[j] = turned_y(still, y[j], cos, sin);
       }
@@ -71,13 +72,13 @@ INLINE void picked_tile(const float *a, const float *const b[4], i64 pairs, cons
 }
 
 INLINE void picked_tiles(const float *a, i32 rows, const float *const b[4], i64 pairs, const int turns,
-                         const float *cosines, const float *sines, const int vectors, float *c, i64 c_stride) {
+                         const float *angles, const int vectors, float *c, i64 c_stride) {
   i32 i = 0;
   for (; i + PRODUCT_ROWS <= rows; i += PRODUCT_ROWS) {
-    picked_tile(a + 2 * i * pairs, b, pairs, turns, cosines, sines, PRODUCT_ROWS, vectors, c + i * c_stride, c_stride);
+    picked_tile(a + 2 * i * pairs, b, pairs, turns, angles, PRODUCT_ROWS, vectors, c + i * c_stride, c_stride);
   }
   for (; i < rows; i++) {
-    picked_tile(a + 2 * i * pairs, b, pairs, turns, cosines, sines, 1, vectors, c + i * c_stride, c_stride);
+    picked_tile(a + 2 * i * pairs, b, pairs, turns, angles, 1, vectors, c + i * c_stride, c_stride);
   }
 }
 
@@ -89,11 +90,11 @@ EXPORT void KERNEL(picked_products)(const float *a, i32 rows, const float *b, co
   i32 j = 0;
   for (; j + 4 <= count; j += 4) {
     const float *const four[4] = {b + at[j] * width, b + at[j + 1] * width, b + at[j + 2] * width, b + at[j + 3] * width};
-    picked_tiles(a, rows, four, pairs, 0, b, b, 4, c + c_at + j, c_stride);
+    picked_tiles(a, rows, four, pairs, 0, b, 4, c + c_at + j, c_stride);
   }
   for (; j < count; j++) {
     const float *const one[4] = {b + at[j] * width};
-    picked_tiles(a, rows, one, pairs, 0, b, b, 1, c + c_at + j, c_stride);
+    picked_tiles(a, rows, one, pairs, 0, b, 1, c + c_at + j, c_stride);
   }
 }
 
@@ -179,10 +180,14 @@ INLINE void exchange(const Four *rows, Four *columns) {
   columns[3] = __builtin_shufflevector(high01, high23, 2, 3, 6, 7);
 }
 
-// weights (rows, page tokens), bins (256, stride)
+#define NONE 255
+
+// weights (rows, page tokens), bins (256, stride). Tokens that have picked none would wait for each other at one bin: what
+// they add goes to four places that nobody reads.
 EXPORT void KERNEL(collect_rows)(const float *weights, i32 rows, float *bins, i32 stride, const uint8_t *indices,
                                  i64 at) {
   const uint8_t *picked = indices + at;
+  float unread[4][4] = {{0}};
   i32 row = 0;
   for (; row + 4 <= rows; row += 4) {
     for (i32 token = 0; token < PAGE; token += 4) {
@@ -190,13 +195,17 @@ EXPORT void KERNEL(collect_rows)(const float *weights, i32 rows, float *bins, i3
       UNROLL for (int i = 0; i < 4; i++) of_rows[i] = load_four(weights + (i64)(row + i) * PAGE + token);
       exchange(of_rows, of_tokens);
       UNROLL for (int i = 0; i < 4; i++) {
-        float *bin = bins + (i64)picked[token + i] * stride + row;
+        i64 index = picked[token + i];
+        float *bin = index == NONE ? unread[i] : bins + index * stride + row;
         store_four(bin, load_four(bin) + of_tokens[i]);
       }
     }
   }
   for (; row < rows; row++) {
-    for (i32 token = 0; token < PAGE; token++) bins[(i64)picked[token] * stride + row] += weights[(i64)row * PAGE + token];
+    for (i32 token = 0; token < PAGE; token++) {
+      float *bin = picked[token] == NONE ? unread[0] : bins + (i64)picked[token] * stride + row;
+      *bin += weights[(i64)row * PAGE + token];
+    }
   }
 }
 
@@ -220,35 +229,51 @@ EXPORT void KERNEL(turn)(float *vectors, i32 at, i32 count, i32 pairs, const flo
   turn_rows(rows, rows, count, pairs, cosines + angles_at, sines + angles_at);
 }
 
+// (x, y) becomes (x cos + y sin, y cos - x sin)
+INLINE void turn_rows_back(float *vectors, i32 count, const i64 pairs, const float *cosines, const float *sines) {
+  for (i32 row = 0; row < count; row++) {
+    float *at = vectors + row * 2 * pairs;
+    for (i32 i = 0; i < pairs; i += LANES) {
+      Floats x = load(at + i), y = load(at + pairs + i), cos = load(cosines + i), sin = load(sines + i);
+      store(at + i, fused(y, sin, multiply(x, cos)));
+      store(at + pairs + i, fused_off(x, sin, multiply(y, cos)));
+    }
+  }
+}
+
 // Tokens that meet queries as they have been turned back; each is turned by what is missing to its place.
 #define FAN 32
 
-INLINE void turning_products_of(float *a, i32 rows, const float *b, const i64 pairs, const float *cosines,
-                                const float *sines, const float *back_sines, float *scores, const uint8_t *picked) {
+// fan (FAN + 1, cosines and sines, pairs)
+INLINE void turning_products_of(float *a, i32 rows, const i64 pairs, const float *fan, float *scores, const float *b,
+                                const uint8_t *picked) {
+  const i64 width = 2 * pairs;
   for (i32 first = 0; first < PAGE; first += FAN) {
     for (i32 j = 0; j < FAN; j += 4) {
       const uint8_t *at = picked + first + j;
-      const i64 width = 2 * pairs;
       const float *const four[4] = {b + at[0] * width, b + at[1] * width, b + at[2] * width, b + at[3] * width};
-      picked_tiles(a, rows, four, pairs, 1, cosines + j * pairs, sines + j * pairs, 4, scores + first + j, PAGE);
+      picked_tiles(a, rows, four, pairs, 1, fan + j * width, 4, scores + first + j, PAGE);
     }
-    turn_rows(a, a, rows, pairs, cosines + FAN * pairs, back_sines + FAN * pairs);
+    turn_rows_back(a, rows, pairs, fan + FAN * width, fan + FAN * width + pairs);
   }
 }
+
+// Where a line of the cache begins.
+INLINE float *begin_line(float *at) { return (float *)(((uintptr_t)at + 63) & ~(uintptr_t)63); }
 
 // scores[i][j] += queries[i] . b[picked[j]], turned by j % FAN, for the tokens of a page. Queries are turned by the page's
 // angles first, and back by FAN after as many products. Heads of 64 and 128 channels have loops of their own, whose
 // ends are known.
-EXPORT void KERNEL(turning_products)(const float *queries, i32 rows, const float *b, const float *page_cosines,
-                                     const float *page_sines, i32 pairs, const float *cosines, const float *sines,
-                                     const float *back_sines, float *room, float *scores, const uint8_t *indices,
-                                     i64 at) {
+EXPORT void KERNEL(turning_products)(const float *queries, i32 rows, const float *page_cosines, const float *page_sines,
+                                     i32 pairs, float *room, float *scores, const float *fan, const float *b,
+                                     const uint8_t *indices, i64 at) {
   const uint8_t *picked = indices + at;
-  turn_rows(queries, room, rows, pairs, page_cosines, page_sines);
+  float *a = begin_line(room);
+  turn_rows(queries, a, rows, pairs, page_cosines, page_sines);
   switch (pairs) {
-    case 32: turning_products_of(room, rows, b, 32, cosines, sines, back_sines, scores, picked); break;
-    case 64: turning_products_of(room, rows, b, 64, cosines, sines, back_sines, scores, picked); break;
-    default: turning_products_of(room, rows, b, pairs, cosines, sines, back_sines, scores, picked);
+    case 32: turning_products_of(a, rows, 32, fan, scores, b, picked); break;
+    case 64: turning_products_of(a, rows, 64, fan, scores, b, picked); break;
+    default: turning_products_of(a, rows, pairs, fan, scores, b, picked);
   }
 }
 

@@ -48,7 +48,8 @@ public interface PatternKernels {
       float[] x, int at, float[] b, int bAt, int count, int depth, float[] least, float[] most);
 
   /**
-   * Adds the weights of a page's tokens to the bins that they have picked.
+   * Adds the weights of a page's tokens to the bins that they have picked; those with {@link #NONE}
+   * have picked none.
    *
    * @param weights // (rows, page tokens)
    * @param bins // (256, stride), of which the first {@code rows} columns are added to
@@ -57,9 +58,9 @@ public interface PatternKernels {
   default void collect(
       float[] weights, int rows, float[] bins, int stride, MemorySegment indices, long indicesAt) {
     for (int token = 0; token < PageSize.TOKENS; token++) {
-      int bin = index(indices, indicesAt + token) * stride;
-      for (int row = 0; row < rows; row++) {
-        bins[bin + row] += weights[row * PageSize.TOKENS + token];
+      int picked = index(indices, indicesAt + token);
+      for (int row = 0; row < rows && picked != NONE; row++) {
+        bins[picked * stride + row] += weights[row * PageSize.TOKENS + token];
       }
     }
   }
@@ -76,25 +77,22 @@ public interface PatternKernels {
    *
    * @param a // (aRows, 2 * pairs)
    * @param aRows up to {@link #MOST_TURNING}
-   * @param b // (256, 2 * pairs)
    * @param page (pairs) cosines and as many sines
    * @param pairs a multiple of 16
-   * @param cosines // (FAN + 1, pairs), as the sines and what turns back
    * @param room {@link #turningRoom} floats
    * @param scores // (aRows, page tokens), added to
+   * @param b // (256, 2 * pairs) floats, which vectors read fastest where rows begin with lines
    * @param indices // (page tokens), bytes from {@code indicesAt} on
    */
   default void turningProducts(
       float[] a,
       int aRows,
-      float[] b,
       Angles page,
       int pairs,
-      float[] cosines,
-      float[] sines,
-      float[] backSines,
+      FanAngles fan,
       float[] room,
       float[] scores,
+      MemorySegment b,
       MemorySegment indices,
       long indicesAt) {
     int width = 2 * pairs;
@@ -103,14 +101,18 @@ public interface PatternKernels {
     for (int j = 0; j < PageSize.TOKENS; j += FAN) {
       for (int i = 0; i < FAN; i++) {
         int to = (aRows + i) * width;
-        System.arraycopy(b, index(indices, indicesAt + j + i) * width, room, to, width);
-        turn(room, to, 1, pairs, cosines, sines, i * pairs);
+        long from = (long) Float.BYTES * width * index(indices, indicesAt + j + i);
+        MemorySegment.copy(b, ValueLayout.JAVA_FLOAT, from, room, to, width);
+        turn(room, to, 1, pairs, fan.cosines(), fan.sines(), i * pairs);
       }
       pickedProducts(
           room, aRows, room, InOrder.ROWS, aRows, FAN, pairs, scores, j, PageSize.TOKENS);
-      turn(room, 0, aRows, pairs, cosines, backSines, FAN * pairs);
+      turn(room, 0, aRows, pairs, fan.cosines(), fan.backSines(), FAN * pairs);
     }
   }
+
+  /** The index of a token that has picked nothing. */
+  int NONE = 255;
 
   /** Rows that are picked between two turns of the queries; a page has several times as many. */
   int FAN = 32;

@@ -22,6 +22,7 @@ public final class TurnTable {
   private final float[] sines;
   private final float[] negatedSines; // to turn back
   private final PageAngles pages = new PageAngles();
+  private volatile FanAngles fan; // null until it is asked for
 
   /**
    * @param order channels of a head: the first of each pair, then the second
@@ -119,37 +120,35 @@ public final class TurnTable {
    * Products of queries with what a page's tokens pick, the i-th pick turned by i.
    *
    * @param queries (count, width), up to {@link PatternKernels#MOST_TURNING}
-   * @param rows (256, width)
    * @param back turns queries back by the page's position
    * @param room ({@link #productRoom})
    * @param products (count, page tokens), added to
+   * @param rows (256, width) floats
    * @param indices (page tokens), bytes from {@code indicesAt} on
    */
   public void addProducts(
       Kernels kernels,
       float[] queries,
       int count,
-      float[] rows,
       Angles back,
       float[] room,
       float[] products,
+      MemorySegment rows,
       MemorySegment indices,
       long indicesAt) {
     kernels
         .patterns()
         .turningProducts(
-            queries,
-            count,
-            rows,
-            back,
-            pairs,
-            cosines,
-            sines,
-            negatedSines,
-            room,
-            products,
-            indices,
-            indicesAt);
+            queries, count, back, pairs, fan(), room, products, rows, indices, indicesAt);
+  }
+
+  private FanAngles fan() {
+    FanAngles found = fan;
+    if (found == null) {
+      found = FanAngles.of(cosines, sines, pairs);
+      fan = found;
+    }
+    return found;
   }
 
   /** Floats of room for {@link #addProducts}. */

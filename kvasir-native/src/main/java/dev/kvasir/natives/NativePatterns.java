@@ -1,6 +1,7 @@
 package dev.kvasir.natives;
 
 import dev.kvasir.kernel.Angles;
+import dev.kvasir.kernel.FanAngles;
 import dev.kvasir.kernel.PatternKernels;
 import dev.kvasir.page.PageSize;
 import java.lang.foreign.MemorySegment;
@@ -49,13 +50,11 @@ final class NativePatterns implements PatternKernels {
           int.class,
           float[].class,
           float[].class,
-          float[].class,
           int.class,
           float[].class,
           float[].class,
-          float[].class,
-          float[].class,
-          float[].class,
+          MemorySegment.class,
+          MemorySegment.class,
           MemorySegment.class,
           long.class);
 
@@ -147,46 +146,40 @@ final class NativePatterns implements PatternKernels {
   public void turningProducts(
       float[] a,
       int aRows,
-      float[] b,
       Angles page,
       int pairs,
-      float[] cosines,
-      float[] sines,
-      float[] backSines,
+      FanAngles fan,
       float[] room,
       float[] scores,
+      MemorySegment b,
       MemorySegment indices,
       long indicesAt) {
     int depth = 2 * pairs;
     if (PRODUCTS.together(PAGE, (long) aRows * depth) < PAGE) {
       PatternKernels.super.turningProducts(
-          a, aRows, b, page, pairs, cosines, sines, backSines, room, scores, indices, indicesAt);
+          a, aRows, page, pairs, fan, room, scores, b, indices, indicesAt);
       return;
     }
     Bounds.checkMultiple("pairs", pairs, 16);
     Bounds.check(a.length, aRows * depth);
-    Bounds.check(b.length, BINS * depth);
     Bounds.check(page.cosines().length, pairs);
     Bounds.check(page.sines().length, pairs);
-    Bounds.check(cosines.length, (FAN + 1) * pairs);
-    Bounds.check(sines.length, (FAN + 1) * pairs);
-    Bounds.check(backSines.length, (FAN + 1) * pairs);
-    Bounds.check(room.length, aRows * depth);
+    Bounds.check(fan.lines().byteSize(), 0, (FAN + 1L) * depth * Float.BYTES);
+    Bounds.check(room.length, aRows * depth + FanAngles.LINE / Float.BYTES);
     Bounds.check(scores.length, aRows * PAGE);
+    Bounds.check(b.byteSize(), 0, (long) BINS * depth * Float.BYTES);
     Bounds.check(indices.byteSize(), indicesAt, PAGE);
     try {
       TURNING_PRODUCTS.handle.invokeExact(
           a,
           aRows,
-          b,
           page.cosines(),
           page.sines(),
           pairs,
-          cosines,
-          sines,
-          backSines,
           room,
           scores,
+          fan.lines(),
+          b,
           indices,
           indicesAt);
     } catch (Throwable e) {

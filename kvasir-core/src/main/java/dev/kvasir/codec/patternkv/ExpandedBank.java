@@ -1,7 +1,11 @@
 package dev.kvasir.codec.patternkv;
 
+import dev.kvasir.kernel.FanAngles;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.TurnTable;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 
 /**
@@ -15,7 +19,8 @@ final class ExpandedBank {
 
   private final int headDim;
   private float[] patterns = {}; // (INDICES, headDim)
-  private float[] rows = {}; // (INDICES, table.width()), where its order is not the model's
+  private MemorySegment rows; // (INDICES, order.width()) floats; null until patterns turn
+  private float[] arranged = {}; // (patterns, order.width()) on their way there
   private final Patterns[] versions = new Patterns[Patterns.MOST]; // that added each pattern
   private int count;
   private int rowCount;
@@ -85,19 +90,23 @@ final class ExpandedBank {
     return changes;
   }
 
-  /** A row for each index in the order of a table, zeros for none: (256, width). */
-  float[] rows(TurnTable table) {
-    if (table.keepsOrder()) {
-      return patterns;
-    }
+  /**
+   * A row for each index in the order of a table, zeros for none: (256, width) floats. Outside the
+   * heap, where rows begin with lines of the cache, as long as their width allows it.
+   */
+  MemorySegment rows(TurnTable table) {
     if (order != table) {
       order = table;
-      rows = new float[INDICES * table.width()];
+      long bytes = (long) Float.BYTES * INDICES * table.width();
+      rows = Arena.ofAuto().allocate(bytes, FanAngles.LINE);
+      arranged = new float[Patterns.MOST * table.width()];
       rowCount = 0;
     }
     if (rowCount < count) {
-      int from = rowCount * headDim;
-      table.arrange(patterns, from, count - rowCount, rows, rowCount * table.width());
+      int added = count - rowCount;
+      table.arrange(patterns, rowCount * headDim, added, arranged, 0);
+      long to = (long) Float.BYTES * rowCount * table.width();
+      MemorySegment.copy(arranged, 0, rows, ValueLayout.JAVA_FLOAT, to, added * table.width());
       rowCount = count;
     }
     return rows;

@@ -113,10 +113,10 @@ final class PatternkvReader implements PageReader {
         kernels,
         arranged,
         rows,
-        keyBank.rows(table),
         turn.back(),
         turningRoom,
         scores,
+        keyBank.rows(table),
         labels.indices(),
         labels.offset(kvHead));
   }

@@ -8,6 +8,7 @@ import dev.kvasir.kernel.CodebookKernels;
 import dev.kvasir.kernel.DenseMatrix;
 import dev.kvasir.kernel.DenseMatrix.Precision;
 import dev.kvasir.kernel.Exponential;
+import dev.kvasir.kernel.FanAngles;
 import dev.kvasir.kernel.FixedRows;
 import dev.kvasir.kernel.Gelu;
 import dev.kvasir.kernel.HalfQueries;
@@ -242,11 +243,9 @@ public abstract class KernelContract {
   @ValueSource(ints = {16, 32, 64, 512})
   void productsBetweenTurns(int pairs) {
     int turns = PatternKernels.FAN + 1;
-    float[] cosines = randomFloats(turns * pairs);
-    float[] sines = randomFloats(turns * pairs);
-    float[] back = randomFloats(turns * pairs);
+    FanAngles fan = FanAngles.of(randomFloats(turns * pairs), randomFloats(turns * pairs), pairs);
     Angles page = new Angles(randomFloats(pairs), randomFloats(pairs));
-    float[] b = randomFloats(256 * 2 * pairs);
+    MemorySegment b = MemorySegment.ofArray(randomFloats(256 * 2 * pairs));
     float[] room = new float[PatternKernels.turningRoom(pairs)];
     for (int rows = 1; rows <= PatternKernels.MOST_TURNING; rows++) {
       for (int most : new int[] {3, 256}) { // the same ones again and again, and all
@@ -255,14 +254,8 @@ public abstract class KernelContract {
         float[] before = a.clone();
         float[] expected = randomFloats(rows * PageSize.TOKENS);
         float[] actual = expected.clone();
-        scalar
-            .patterns()
-            .turningProducts(
-                a, rows, b, page, pairs, cosines, sines, back, room, expected, indices, 3);
-        tested
-            .patterns()
-            .turningProducts(
-                a, rows, b, page, pairs, cosines, sines, back, room, actual, indices, 3);
+        scalar.patterns().turningProducts(a, rows, page, pairs, fan, room, expected, b, indices, 3);
+        tested.patterns().turningProducts(a, rows, page, pairs, fan, room, actual, b, indices, 3);
         assertThat(actual).containsExactly(expected);
         assertThat(a).containsExactly(before);
       }
