@@ -62,17 +62,27 @@ final class PatternkvReader implements PageReader {
     mixedPatterns = null;
   }
 
+  /** Pages bring a pattern each, and the bank of the last one has those of all before it. */
+  @Override
+  public void foresee(Page page, int kvHead) {
+    PatternkvPage last = (PatternkvPage) page;
+    if (last.keyLabels() != null) {
+      keyBank.show(kernels, last.keyLabels().patterns(), last.layer(), kvHead);
+    }
+  }
+
   @Override
   public void score(Page page, int kvHead, float[] queries, int rows, float[] scores) {
     PatternkvPage labelled = (PatternkvPage) page;
     residuals.score(labelled.residuals(), kvHead, queries, rows, scores);
-    if (labelled.keys().isEmpty()) {
+    Labels labels = labelled.keyLabels();
+    if (labels == null) {
       return;
     }
-    Labels labels = labelled.keys().get();
     keyBank.show(kernels, labels.patterns(), labelled.layer(), kvHead);
-    if (labelled.turn().isPresent()) {
-      addTurnedProducts(labelled.turn().get(), labels, kvHead, queries, rows, scores);
+    PageTurn turn = labelled.turn();
+    if (turn != null) {
+      addTurnedProducts(turn, labels, kvHead, queries, rows, scores);
     } else {
       labels.read(kvHead, indices);
       multiply(queries, rows);
@@ -133,13 +143,13 @@ final class PatternkvReader implements PageReader {
   public void mix(Page page, int kvHead, float[] probabilities, int rows, float[] mixed) {
     PatternkvPage labelled = (PatternkvPage) page;
     residuals.mix(labelled.residuals(), kvHead, probabilities, rows, mixed);
-    if (labelled.values().isEmpty()) {
+    Labels labels = labelled.valueLabels();
+    if (labels == null) {
       return;
     }
     if (mixedPatterns == null) {
       weights.clear();
     }
-    Labels labels = labelled.values().get();
     mixedPatterns = labels.patterns();
     mixedLayer = labelled.layer();
     mixedHead = kvHead;
