@@ -232,11 +232,15 @@ INLINE void add_columns(const uint8_t *at, i64 quads, i32 bits, const i8 *digits
   }
 }
 
+INLINE i64 bytes_of_tile(i64 quads, i32 bits) {
+  return DOT_TILE * (quads * (bits / 2) + (bits % 2 ? (quads + 1) / 2 : 0));
+}
+
 // out[h][lane - 16 first_tile] += unit[h] * sum + constant[h], for the lanes of some tiles
-EXPORT void KERNEL(add_dots)(float *out, i32 out_at, i32 out_stride, const uint8_t *codes, i64 offset, i32 quads,
-                             i32 bits, i32 first_tile, i32 end_tile, const i8 *digits, i32 heads, i32 exact,
-                             const float *units, const float *constants) {
-  i64 lane_bytes = (i64)quads * (bits / 2) + (bits % 2 ? (quads + 1) / 2 : 0), tile_bytes = DOT_TILE * lane_bytes;
+SHARED void add_dots(float *out, i32 out_at, i32 out_stride, const uint8_t *codes, i64 offset, i32 quads, i32 bits,
+                     i32 first_tile, i32 end_tile, const i8 *digits, i32 heads, i32 exact, const float *units,
+                     const float *constants) {
+  i64 tile_bytes = bytes_of_tile(quads, bits);
   const uint8_t *at = codes + offset + first_tile * tile_bytes;
   float *to = out + out_at;
   i32 tile = first_tile;
@@ -256,4 +260,11 @@ EXPORT void KERNEL(add_dots)(float *out, i32 out_at, i32 out_stride, const uint8
     }
   }
 #endif
+}
+
+EXPORT void KERNEL(add_dots)(float *out, i32 out_at, i32 out_stride, const uint8_t *codes, i64 offset, i32 quads,
+                             i32 bits, i32 first_tile, i32 end_tile, const i8 *digits, i32 heads, i32 exact,
+                             const float *units, const float *constants) {
+  add_dots(out, out_at, out_stride, codes, offset, quads, bits, first_tile, end_tile, digits, heads, exact, units,
+           constants);
 }

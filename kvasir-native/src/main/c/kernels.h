@@ -12,6 +12,8 @@
 
 // Kernels of several row counts are one body each: counts are constants once it is inlined.
 #define INLINE static inline __attribute__((always_inline))
+// Bodies that several functions of a library call.
+#define SHARED static __attribute__((noinline))
 #define UNROLL _Pragma("clang loop unroll(full)")
 
 // Every symbol ends in its instruction set: kv_products_avx2, kv_products_avx512 ...

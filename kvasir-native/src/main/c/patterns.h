@@ -49,18 +49,9 @@ INLINE void turn_pairs(Floats x, Floats y, Floats cos, Floats sin, float *x_out,
   store(y_out, turned_y(x, y, cos, sin));
 }
 
-// What tokens have picked of b, and the angles of the first of them.
-typedef struct {
-  const float *b;
-  const i32 *picked;
-  const float *cosines, *sines;
-} Picked;
-
-// c[i][j] += a[i] . b[picked[j]], turned by j where it turns
-INLINE void picked_tile(const float *a, const Picked *from, i64 pairs, const int turns, const int rows,
-                        const int vectors, float *c, i64 c_stride) {
-  const float *b[4];
-  UNROLL for (int j = 0; j < vectors; j++) b[j] = from->b + from->picked[j] * 2 * pairs;
+// c[i][j] += a[i] . b[j], turned by the j-th of the angles where it turns; angles (vectors, cosines and sines, pairs)
+INLINE void picked_tile(const float *a, const float *const b[4], i64 pairs, const int turns, const float *angles,
+                        const int rows, const int vectors, float *c, i64 c_stride) {
   PairTile tile;
   begin_tile(&tile, rows, vectors);
   for (i32 i = 0; i < pairs; i += LANES) {
@@ -69,7 +60,8 @@ INLINE void picked_tile(const float *a, const Picked *from, i64 pairs, const int
       x[j] = load(b[j] + i);
       y[j] = load(b[j] + pairs + i);
       if (turns) {
-        Floats cos = load(from->cosines + j * pairs + i), sin = load(from->sines + j * pairs + i), still = x[j];
+        const float *by = angles + 2 * j * pairs + i;
+        Floats cos = load(by), sin = load(by + pairs), still = x[j];
         x[j] = turned_x(still, y[j], cos, sin);
         y[j] = turned_y(still, y[j], cos, sin);
       }
@@ -79,39 +71,31 @@ INLINE void picked_tile(const float *a, const Picked *from, i64 pairs, const int
   end_tile(&tile, rows, vectors, c, c_stride);
 }
 
-INLINE void picked_tiles(const float *a, i32 rows, const Picked *from, i64 pairs, const int turns, const int vectors,
-                         float *c, i64 c_stride) {
+INLINE void picked_tiles(const float *a, i32 rows, const float *const b[4], i64 pairs, const int turns,
+                         const float *angles, const int vectors, float *c, i64 c_stride) {
   i32 i = 0;
   for (; i + PRODUCT_ROWS <= rows; i += PRODUCT_ROWS) {
-    picked_tile(a + 2 * i * pairs, from, pairs, turns, PRODUCT_ROWS, vectors, c + i * c_stride, c_stride);
+    picked_tile(a + 2 * i * pairs, b, pairs, turns, angles, PRODUCT_ROWS, vectors, c + i * c_stride, c_stride);
   }
-  for (; i < rows; i++) picked_tile(a + 2 * i * pairs, from, pairs, turns, 1, vectors, c + i * c_stride, c_stride);
-}
-
-// c (rows, count)
-INLINE void picked_rows(const float *a, i32 rows, const Picked *from, i32 count, i64 pairs, const int turns, float *c,
-                        i64 c_stride) {
-  Picked some = *from;
-  i32 j = 0;
-  for (; j + 4 <= count; j += 4) {
-    picked_tiles(a, rows, &some, pairs, turns, 4, c + j, c_stride);
-    some.picked += 4;
-    some.cosines += 4 * pairs;
-    some.sines += 4 * pairs;
-  }
-  for (; j < count; j++) {
-    picked_tiles(a, rows, &some, pairs, turns, 1, c + j, c_stride);
-    some.picked++;
-    some.cosines += pairs;
-    some.sines += pairs;
+  for (; i < rows; i++) {
+    picked_tile(a + 2 * i * pairs, b, pairs, turns, angles, 1, vectors, c + i * c_stride, c_stride);
   }
 }
 
 // c[i][j] += a[i] . b[picked[j]]; a (rows, x and y, pairs), c (rows, count)
 EXPORT void KERNEL(picked_products)(const float *a, i32 rows, const float *b, const i32 *picked, i32 picked_at,
                                     i32 count, i32 pairs, float *c, i32 c_at, i32 c_stride) {
-  const Picked from = {b, picked + picked_at, b, b};
-  picked_rows(a, rows, &from, count, pairs, 0, c + c_at, c_stride);
+  const i32 *at = picked + picked_at;
+  const i64 width = 2 * pairs;
+  i32 j = 0;
+  for (; j + 4 <= count; j += 4) {
+    const float *const four[4] = {b + at[j] * width, b + at[j + 1] * width, b + at[j + 2] * width, b + at[j + 3] * width};
+    picked_tiles(a, rows, four, pairs, 0, b, 4, c + c_at + j, c_stride);
+  }
+  for (; j < count; j++) {
+    const float *const one[4] = {b + at[j] * width};
+    picked_tiles(a, rows, one, pairs, 0, b, 1, c + c_at + j, c_stride);
+  }
 }
 
 // ---- the least and the most
@@ -184,30 +168,56 @@ EXPORT void KERNEL(spans)(const float *x, i32 at, const float *b, i32 b_at, i32 
 
 #define PAGE 128
 
-// weights (rows, page tokens), bins (256, stride)
-EXPORT void KERNEL(collect_rows)(const uint8_t *indices, const float *weights, i32 rows, float *bins, i32 stride) {
+// Four rows of four become four columns.
+INLINE void exchange(const Four *rows, Four *columns) {
+  Four low01 = __builtin_shufflevector(rows[0], rows[1], 0, 4, 1, 5);
+  Four low23 = __builtin_shufflevector(rows[2], rows[3], 0, 4, 1, 5);
+  Four high01 = __builtin_shufflevector(rows[0], rows[1], 2, 6, 3, 7);
+  Four high23 = __builtin_shufflevector(rows[2], rows[3], 2, 6, 3, 7);
+  columns[0] = __builtin_shufflevector(low01, low23, 0, 1, 4, 5);
+  columns[1] = __builtin_shufflevector(low01, low23, 2, 3, 6, 7);
+  columns[2] = __builtin_shufflevector(high01, high23, 0, 1, 4, 5);
+  columns[3] = __builtin_shufflevector(high01, high23, 2, 3, 6, 7);
+}
+
+#define NONE 255
+
+// weights (rows, page tokens), bins (256, stride). Tokens that have picked none would wait for each other at one bin: what
+// they add goes to four places that nobody reads.
+EXPORT void KERNEL(collect_rows)(const float *weights, i32 rows, float *bins, i32 stride, const uint8_t *indices,
+                                 i64 at) {
+  const uint8_t *picked = indices + at;
+  float unread[4][4] = {{0}};
   i32 row = 0;
   for (; row + 4 <= rows; row += 4) {
-    const float *from = weights + (i64)row * PAGE;
-    for (i32 token = 0; token < PAGE; token++) {
-      float *bin = bins + (i64)indices[token] * stride + row;
-      Four weight = {from[token], from[PAGE + token], from[2 * PAGE + token], from[3 * PAGE + token]};
-      store_four(bin, load_four(bin) + weight);
+    for (i32 token = 0; token < PAGE; token += 4) {
+      Four of_rows[4], of_tokens[4];
+      UNROLL for (int i = 0; i < 4; i++) of_rows[i] = load_four(weights + (i64)(row + i) * PAGE + token);
+      exchange(of_rows, of_tokens);
+      UNROLL for (int i = 0; i < 4; i++) {
+        i64 index = picked[token + i];
+        float *bin = index == NONE ? unread[i] : bins + index * stride + row;
+        store_four(bin, load_four(bin) + of_tokens[i]);
+      }
     }
   }
   for (; row < rows; row++) {
-    for (i32 token = 0; token < PAGE; token++) bins[(i64)indices[token] * stride + row] += weights[(i64)row * PAGE + token];
+    for (i32 token = 0; token < PAGE; token++) {
+      float *bin = picked[token] == NONE ? unread[0] : bins + (i64)picked[token] * stride + row;
+      *bin += weights[(i64)row * PAGE + token];
+    }
   }
 }
 
 // ---- rows that turn
 
-INLINE void turn_rows(float *restrict vectors, i32 count, const i64 pairs, const float *restrict cosines,
-                      const float *restrict sines) {
+INLINE void turn_rows(const float *from, float *to, i32 count, const i64 pairs, const float *cosines,
+                      const float *sines) {
   for (i32 row = 0; row < count; row++) {
-    float *x = vectors + row * 2 * pairs, *y = x + pairs;
+    const float *x = from + row * 2 * pairs, *y = x + pairs;
+    float *x_to = to + row * 2 * pairs, *y_to = x_to + pairs;
     for (i32 i = 0; i < pairs; i += LANES) {
-      turn_pairs(load(x + i), load(y + i), load(cosines + i), load(sines + i), x + i, y + i);
+      turn_pairs(load(x + i), load(y + i), load(cosines + i), load(sines + i), x_to + i, y_to + i);
     }
   }
 }
@@ -215,28 +225,55 @@ INLINE void turn_rows(float *restrict vectors, i32 count, const i64 pairs, const
 // vectors (count, x and y, pairs), with pairs a multiple of 16; one row of angles for all
 EXPORT void KERNEL(turn)(float *vectors, i32 at, i32 count, i32 pairs, const float *cosines, const float *sines,
                          i32 angles_at) {
-  turn_rows(vectors + at, count, pairs, cosines + angles_at, sines + angles_at);
+  float *rows = vectors + at;
+  turn_rows(rows, rows, count, pairs, cosines + angles_at, sines + angles_at);
 }
 
-INLINE void turning_products_of(float *a, i32 rows, const Picked *from, i32 count, i32 fan, const i64 pairs,
-                                const float *back_sines, float *c, i64 c_stride) {
-  for (i32 j = 0; j < count; j += fan) {
-    const Picked some = {from->b, from->picked + j, from->cosines, from->sines};
-    picked_rows(a, rows, &some, count - j < fan ? count - j : fan, pairs, 1, c + j, c_stride);
-    turn_rows(a, rows, pairs, from->cosines + fan * pairs, back_sines + fan * pairs);
+// (x, y) becomes (x cos + y sin, y cos - x sin)
+INLINE void turn_rows_back(float *vectors, i32 count, const i64 pairs, const float *cosines, const float *sines) {
+  for (i32 row = 0; row < count; row++) {
+    float *at = vectors + row * 2 * pairs;
+    for (i32 i = 0; i < pairs; i += LANES) {
+      Floats x = load(at + i), y = load(at + pairs + i), cos = load(cosines + i), sin = load(sines + i);
+      store(at + i, fused(y, sin, multiply(x, cos)));
+      store(at + pairs + i, fused_off(x, sin, multiply(y, cos)));
+    }
   }
 }
 
-// c[i][j] += a[i] . b[picked[j]], turned by j % fan; a is turned back by fan after as many products. Heads of 64 and 128
-// channels have loops of their own, whose ends are known.
-EXPORT void KERNEL(turning_products)(float *a, i32 rows, const float *b, const i32 *picked, i32 count, i32 fan,
-                                     i32 pairs, const float *cosines, const float *sines, const float *back_sines,
-                                     float *c, i32 c_stride) {
-  const Picked from = {b, picked, cosines, sines};
+// Tokens that meet queries as they have been turned back; each is turned by what is missing to its place.
+#define FAN 32
+
+// fan (FAN + 1, cosines and sines, pairs)
+INLINE void turning_products_of(float *a, i32 rows, const i64 pairs, const float *fan, float *scores, const float *b,
+                                const uint8_t *picked) {
+  const i64 width = 2 * pairs;
+  for (i32 first = 0; first < PAGE; first += FAN) {
+    for (i32 j = 0; j < FAN; j += 4) {
+      const uint8_t *at = picked + first + j;
+      const float *const four[4] = {b + at[0] * width, b + at[1] * width, b + at[2] * width, b + at[3] * width};
+      picked_tiles(a, rows, four, pairs, 1, fan + j * width, 4, scores + first + j, PAGE);
+    }
+    turn_rows_back(a, rows, pairs, fan + FAN * width, fan + FAN * width + pairs);
+  }
+}
+
+// Where a line of the cache begins.
+INLINE float *begin_line(float *at) { return (float *)(((uintptr_t)at + 63) & ~(uintptr_t)63); }
+
+// scores[i][j] += queries[i] . b[picked[j]], turned by j % FAN, for the tokens of a page. Queries are turned by the page's
+// angles first, and back by FAN after as many products. Heads of 64 and 128 channels have loops of their own, whose
+// ends are known.
+EXPORT void KERNEL(turning_products)(const float *queries, i32 rows, const float *page_cosines, const float *page_sines,
+                                     i32 pairs, float *room, float *scores, const float *fan, const float *b,
+                                     const uint8_t *indices, i64 at) {
+  const uint8_t *picked = indices + at;
+  float *a = begin_line(room);
+  turn_rows(queries, a, rows, pairs, page_cosines, page_sines);
   switch (pairs) {
-    case 32: turning_products_of(a, rows, &from, count, fan, 32, back_sines, c, c_stride); break;
-    case 64: turning_products_of(a, rows, &from, count, fan, 64, back_sines, c, c_stride); break;
-    default: turning_products_of(a, rows, &from, count, fan, pairs, back_sines, c, c_stride);
+    case 32: turning_products_of(a, rows, 32, fan, scores, b, picked); break;
+    case 64: turning_products_of(a, rows, 64, fan, scores, b, picked); break;
+    default: turning_products_of(a, rows, pairs, fan, scores, b, picked);
   }
 }
 

@@ -188,9 +188,9 @@ INLINE void round_all(const float *products, i32 padded, const float *scales, i3
 }
 
 // Leaves digits, and for each head the largest weight, the sum of weights, that of x * zero, and that of the integers.
-EXPORT void KERNEL(weigh)(const float *x, i32 at, i32 stride, i32 heads, i32 entries, const uint8_t *bytes,
-                          i64 scales_at, i64 zeros_at, float unit, i32 scaled, i32 exact, float *room, float *products,
-                          i8 *digits, float *surveys, i32 *totals) {
+SHARED void weigh(const float *x, i32 at, i32 stride, i32 heads, i32 entries, const uint8_t *bytes, i64 scales_at,
+                  i64 zeros_at, float unit, i32 scaled, i32 exact, float *room, float *products, i8 *digits,
+                  float *surveys, i32 *totals) {
   i32 padded = (entries + WEIGHT_PARTS - 1) / WEIGHT_PARTS * WEIGHT_PARTS;
   float *scales = room, *zeros = room + padded, units[MOST_WEIGHT_HEADS], sums[2 * MOST_WEIGHT_HEADS];
   float limit = exact ? LARGEST_DIGIT << LOW_BITS : LARGEST_DIGIT;
@@ -222,4 +222,11 @@ EXPORT void KERNEL(weigh)(const float *x, i32 at, i32 stride, i32 heads, i32 ent
   } else {
     round_all(products, padded, units, heads, digits, totals, 0);
   }
+}
+
+EXPORT void KERNEL(weigh)(const float *x, i32 at, i32 stride, i32 heads, i32 entries, const uint8_t *bytes,
+                          i64 scales_at, i64 zeros_at, float unit, i32 scaled, i32 exact, float *room, float *products,
+                          i8 *digits, float *surveys, i32 *totals) {
+  weigh(x, at, stride, heads, entries, bytes, scales_at, zeros_at, unit, scaled, exact, room, products, digits, surveys,
+        totals);
 }

@@ -295,6 +295,7 @@ public final class Attention {
       first = Math.max(first, from);
       last = Math.min(last, from + SPAN_PAGES - 1);
     }
+    pages.foresee(cache, layer, kvHead, first, last);
     for (int page = first; page <= last; page++) {
       int tokens = Math.min(cache.firstPosition(page + 1), end) - cache.firstPosition(page);
       pages.visit(cache, layer, kvHead, page, position, tokens, window);

@@ -67,6 +67,17 @@ final class PageWalk {
     kernels.rows().scale(queries, to, length, (float) (1 / Math.sqrt(shape.keyDim())));
   }
 
+  /** Tells the last page among blocks that are going to be visited. */
+  void foresee(KvCache cache, int layer, int kvHead, int first, int last) {
+    for (int block = last; stored && block >= first; block--) {
+      Page page = cache.page(layer, block);
+      if (page != null) {
+        page.reader(readers).foresee(page, kvHead);
+        return;
+      }
+    }
+  }
+
   /**
    * Visits a block.
    *

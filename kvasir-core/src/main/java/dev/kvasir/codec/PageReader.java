@@ -20,6 +20,14 @@ public interface PageReader {
   default void begin() {}
 
   /**
+   * Tells the last page of the walk that has begun, for readers that keep what pages share: what
+   * grows from page to page can be made ready at once.
+   *
+   * @param page of the kind that this reader is for
+   */
+  default void foresee(Page page, int kvHead) {}
+
+  /**
    * Scores of all tokens of a page.
    *
    * @param page of the kind that this reader is for

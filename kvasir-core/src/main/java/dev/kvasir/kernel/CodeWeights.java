@@ -79,6 +79,7 @@ public final class CodeWeights {
   private final float[] added;
   private final Views views;
   private final TileSums tileSums = new TileSums();
+  private float[] callRoom = {};
   private int heads;
   private int entries;
   private boolean exact;
@@ -198,6 +199,17 @@ public final class CodeWeights {
    */
   public float[] scales() {
     return scales;
+  }
+
+  /**
+   * Room for kernels that weigh and add up in one call: scales and zeros, products, digits. // (2 +
+   * heads, entries) floats, then the bytes of {@link #digits}, entries filled up
+   */
+  public float[] callRoom() {
+    if (callRoom.length == 0) {
+      callRoom = new float[(2 + mostHeads) * padded(mostEntries) + digits.length / Float.BYTES];
+    }
+    return callRoom;
   }
 
   /** Room for the one who adds up plainly. */

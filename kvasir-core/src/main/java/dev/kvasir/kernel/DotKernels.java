@@ -1,5 +1,6 @@
 package dev.kvasir.kernel;
 
+import dev.kvasir.page.EntryScaledCodes;
 import dev.kvasir.page.WordLayout;
 import java.lang.foreign.MemorySegment;
 
@@ -56,6 +57,43 @@ public interface DotKernels {
       float[] out,
       int outAt,
       int outStride);
+
+  /**
+   * {@code out[outAt + h * outStride + lane] += sum over entries e of x[h][e] * number(e, lane)},
+   * for all lanes of a grid: {@link #weighScaled} and {@link #addDots} for each group of lanes.
+   *
+   * @param x // (heads, entries), rows {@code stride} apart
+   * @param codes lanes are whole tiles, and so are its groups
+   * @param bytes the grid, from {@code offset} on
+   * @param room for weights; it is not said what is left there
+   */
+  default void addScaledDots(
+      float[] x,
+      int at,
+      int stride,
+      int heads,
+      boolean exact,
+      EntryScaledCodes codes,
+      MemorySegment bytes,
+      long offset,
+      CodeWeights room,
+      float[] out,
+      int outAt,
+      int outStride) {
+    for (int group = 0; group < codes.groups(); group++) {
+      long scalesAt = offset + codes.scalesOffset(group);
+      long zerosAt = offset + codes.zerosOffset(group);
+      int entries = codes.entries();
+      weighScaled(
+          x, at, stride, heads, entries, bytes, scalesAt, zerosAt, codes.unit(), exact, room);
+      int first = group * codes.group();
+      int end = Math.min(first + codes.group(), codes.lanes());
+      int firstTile = first / WordLayout.TILE;
+      int endTile = end / WordLayout.TILE;
+      WordLayout layout = codes.layout();
+      addDots(layout, bytes, offset, firstTile, endTile, room, out, outAt + first, outStride);
+    }
+  }
 
   /**
    * {@code out[i][lane] += sum over e of weights[i][e] * code(e, lane)}, for a few rows of weights

@@ -1,6 +1,8 @@
 package dev.kvasir.kernel;
 
 import dev.kvasir.page.PageSize;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.util.stream.IntStream;
 
 /** Rows that are picked by number, and vectors that turn. */
@@ -46,70 +48,86 @@ public interface PatternKernels {
       float[] x, int at, float[] b, int bAt, int count, int depth, float[] least, float[] most);
 
   /**
-   * Adds the weights of a page's tokens to the bins that they have picked.
+   * Adds the weights of a page's tokens to the bins that they have picked; those with {@link #NONE}
+   * have picked none.
    *
-   * @param indices bins // (page tokens)
    * @param weights // (rows, page tokens)
    * @param bins // (256, stride), of which the first {@code rows} columns are added to
+   * @param indices // (page tokens), bytes from {@code indicesAt} on
    */
-  default void collect(byte[] indices, float[] weights, int rows, float[] bins, int stride) {
-    for (int row = 0; row < rows; row++) {
-      for (int token = 0; token < PageSize.TOKENS; token++) {
-        int bin = (indices[token] & 0xFF) * stride + row;
-        bins[bin] += weights[row * PageSize.TOKENS + token];
+  default void collect(
+      float[] weights, int rows, float[] bins, int stride, MemorySegment indices, long indicesAt) {
+    for (int token = 0; token < PageSize.TOKENS; token++) {
+      int picked = index(indices, indicesAt + token);
+      for (int row = 0; row < rows && picked != NONE; row++) {
+        bins[picked * stride + row] += weights[row * PageSize.TOKENS + token];
       }
     }
   }
 
+  private static int index(MemorySegment indices, long at) {
+    return indices.get(ValueLayout.JAVA_BYTE, at) & 0xFF;
+  }
+
   /**
-   * Products of queries with picked rows that turn with their places: {@code c[i][j] += a[i] .
-   * b[picked[j]]}, where the j-th row is turned by {@code j % fan} and a is turned back by {@code
-   * fan} after as many products, in place.
+   * Products of queries with the rows that a page's tokens have picked, which turn with their
+   * places: {@code scores[i][j] += a[i] . b[indices[j]]}, where the j-th row is turned by {@code j
+   * % FAN}. Queries are turned by the page's angles first, and back by {@code FAN} after as many
+   * products.
    *
    * @param a // (aRows, 2 * pairs)
-   * @param b // (..., 2 * pairs)
-   * @param fan up to {@link #MOST_FAN}
-   * @param cosines // (fan + 1, pairs), as the sines and what turns back
+   * @param aRows up to {@link #MOST_TURNING}
+   * @param page (pairs) cosines and as many sines
+   * @param pairs a multiple of 16
    * @param room {@link #turningRoom} floats
-   * @param c // (aRows, count), rows {@code cStride} apart
+   * @param scores // (aRows, page tokens), added to
+   * @param b // (256, 2 * pairs) floats, which vectors read fastest where rows begin with lines
+   * @param indices // (page tokens), bytes from {@code indicesAt} on
    */
   default void turningProducts(
       float[] a,
       int aRows,
-      float[] b,
-      int[] picked,
-      int count,
-      int fan,
+      Angles page,
       int pairs,
-      float[] cosines,
-      float[] sines,
-      float[] backSines,
+      FanAngles fan,
       float[] room,
-      float[] c,
-      int cStride) {
+      float[] scores,
+      MemorySegment b,
+      MemorySegment indices,
+      long indicesAt) {
     int width = 2 * pairs;
-    for (int j = 0; j < count; j += fan) {
-      int some = Math.min(fan, count - j);
-      for (int i = 0; i < some; i++) {
-        System.arraycopy(b, picked[j + i] * width, room, i * width, width);
-        turn(room, i * width, 1, pairs, cosines, sines, i * pairs);
+    System.arraycopy(a, 0, room, 0, aRows * width);
+    turn(room, 0, aRows, pairs, page.cosines(), page.sines(), 0);
+    for (int j = 0; j < PageSize.TOKENS; j += FAN) {
+      for (int i = 0; i < FAN; i++) {
+        int to = (aRows + i) * width;
+        long from = (long) Float.BYTES * width * index(indices, indicesAt + j + i);
+        MemorySegment.copy(b, ValueLayout.JAVA_FLOAT, from, room, to, width);
+        turn(room, to, 1, pairs, fan.cosines(), fan.sines(), i * pairs);
       }
-      pickedProducts(a, aRows, room, InOrder.ROWS, 0, some, pairs, c, j, cStride);
-      turn(a, 0, aRows, pairs, cosines, backSines, fan * pairs);
+      pickedProducts(
+          room, aRows, room, InOrder.ROWS, aRows, FAN, pairs, scores, j, PageSize.TOKENS);
+      turn(room, 0, aRows, pairs, fan.cosines(), fan.backSines(), FAN * pairs);
     }
   }
 
-  /** Rows that are turned before they are multiplied, at the most. */
-  int MOST_FAN = 32;
+  /** The index of a token that has picked nothing. */
+  int NONE = 255;
 
-  /** Floats of room for {@link #turningProducts}, where rows are turned before they are met. */
-  static int turningRoom(int fan, int pairs) {
-    return 2 * fan * pairs;
+  /** Rows that are picked between two turns of the queries; a page has several times as many. */
+  int FAN = 32;
+
+  /** Queries that turn, at the most. */
+  int MOST_TURNING = 8;
+
+  /** Floats of room for {@link #turningProducts}: queries, and rows before they are met. */
+  static int turningRoom(int pairs) {
+    return 2 * (MOST_TURNING + FAN) * pairs;
   }
 
   /** Picks rows as they lie. */
   final class InOrder {
-    private static final int[] ROWS = IntStream.range(0, MOST_FAN).toArray();
+    private static final int[] ROWS = IntStream.range(0, MOST_TURNING + FAN).toArray();
 
     private InOrder() {}
   }

@@ -27,13 +27,24 @@ public final class PositionTurn {
    * @param rotation whose table this is for
    */
   public void turn(Kernels kernels, float[] rows, int count, Rotation rotation, int position) {
+    turnOne(rotation, position);
+    System.arraycopy(one, table.pairs(), sines, 0, table.pairs());
+    kernels.patterns().turn(rows, 0, count, table.pairs(), one, sines, 0);
+  }
+
+  private void turnOne(Rotation rotation, int position) {
     int pairs = table.pairs();
     Arrays.fill(one, 0, pairs, 1);
     Arrays.fill(one, pairs, 2 * pairs, 0);
     table.restore(one, 1, inModel);
     rotation.turn(inModel, 0, inModel.length, 1, position);
     table.arrange(inModel, 0, 1, one, 0);
-    System.arraycopy(one, pairs, sines, 0, pairs);
-    kernels.patterns().turn(rows, 0, count, pairs, one, sines, 0);
+  }
+
+  /** The angles that {@link #turn} turns rows by. */
+  Angles angles(Rotation rotation, int position) {
+    turnOne(rotation, position);
+    int pairs = table.pairs();
+    return new Angles(Arrays.copyOf(one, pairs), Arrays.copyOfRange(one, pairs, 2 * pairs));
   }
 }

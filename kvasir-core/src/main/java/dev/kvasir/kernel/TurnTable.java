@@ -1,5 +1,6 @@
 package dev.kvasir.kernel;
 
+import java.lang.foreign.MemorySegment;
 import java.util.stream.IntStream;
 
 /**
@@ -14,18 +15,14 @@ public final class TurnTable {
   /** Rows are gone through in whole vectors of at most so many floats. */
   private static final int PADDING = 16;
 
-  /**
-   * Turning a row costs less than turning the queries that it meets, of which there are several:
-   * the more rows between their turns, the better, as long as angles stay in the first cache.
-   */
-  private static final int FAN = PatternKernels.MOST_FAN;
-
   private final int[] order;
   private final int pairs;
   private final boolean isModelsOrder; // a row is a vector as the model has it
   private final float[] cosines;
   private final float[] sines;
   private final float[] negatedSines; // to turn back
+  private final PageAngles pages = new PageAngles();
+  private volatile FanAngles fan; // null until it is asked for
 
   /**
    * @param order channels of a head: the first of each pair, then the second
@@ -105,45 +102,58 @@ public final class TurnTable {
     kernels.patterns().turn(rows, at, count, pairs, cosines, negatedSines, tokens * pairs);
   }
 
+  /** Whether {@link #arrange} would change nothing: rows are vectors as the model has them. */
+  public boolean keepsOrder() {
+    return isModelsOrder;
+  }
+
   /**
-   * Products of queries with what consecutive tokens pick, the i-th pick turned by i. Queries are
-   * turned back by {@link #FAN} tokens after as many products, in place, and picks by the rest.
+   * How far pairs turn to a position.
    *
-   * @param queries (count, width)
-   * @param rows (..., width)
+   * @param rotation whose table this is
+   */
+  public Angles angles(Rotation rotation, int position) {
+    return pages.of(position, wanted -> new PositionTurn(this).angles(rotation, wanted));
+  }
+
+  /**
+   * Products of queries with what a page's tokens pick, the i-th pick turned by i.
+   *
+   * @param queries (count, width), up to {@link PatternKernels#MOST_TURNING}
+   * @param back turns queries back by the page's position
    * @param room ({@link #productRoom})
-   * @param products (count, tokens), added to
+   * @param products (count, page tokens), added to
+   * @param rows (256, width) floats
+   * @param indices (page tokens), bytes from {@code indicesAt} on
    */
   public void addProducts(
       Kernels kernels,
       float[] queries,
       int count,
-      float[] rows,
-      int[] picked,
-      int tokens,
+      Angles back,
       float[] room,
-      float[] products) {
+      float[] products,
+      MemorySegment rows,
+      MemorySegment indices,
+      long indicesAt) {
     kernels
         .patterns()
         .turningProducts(
-            queries,
-            count,
-            rows,
-            picked,
-            tokens,
-            FAN,
-            pairs,
-            cosines,
-            sines,
-            negatedSines,
-            room,
-            products,
-            tokens);
+            queries, count, back, pairs, fan(), room, products, rows, indices, indicesAt);
+  }
+
+  private FanAngles fan() {
+    FanAngles found = fan;
+    if (found == null) {
+      found = FanAngles.of(cosines, sines, pairs);
+      fan = found;
+    }
+    return found;
   }
 
   /** Floats of room for {@link #addProducts}. */
   public int productRoom() {
-    return PatternKernels.turningRoom(FAN, pairs);
+    return PatternKernels.turningRoom(pairs);
   }
 
   /**

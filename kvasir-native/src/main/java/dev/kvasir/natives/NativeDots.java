@@ -2,6 +2,7 @@ package dev.kvasir.natives;
 
 import dev.kvasir.kernel.CodeWeights;
 import dev.kvasir.kernel.DotKernels;
+import dev.kvasir.page.EntryScaledCodes;
 import dev.kvasir.page.WordLayout;
 import java.lang.foreign.MemorySegment;
 
@@ -65,6 +66,26 @@ final class NativeDots implements DotKernels {
               MemorySegment.class,
               MemorySegment.class,
               MemorySegment.class);
+
+  private static final Call SCALED_DOTS =
+      Calls.code(
+          "scaled_dots",
+          float[].class,
+          int.class,
+          int.class,
+          float[].class,
+          int.class,
+          int.class,
+          float[].class,
+          int.class,
+          int.class,
+          int.class,
+          int.class,
+          int.class,
+          float.class,
+          int.class,
+          MemorySegment.class,
+          long.class);
 
   private static final Call SHORT_SUMS =
       Calls.floats(
@@ -178,7 +199,7 @@ final class NativeDots implements DotKernels {
     Bounds.check(out.length, outAt, weights.heads(), outStride, lanes);
     CodeWeights.Views views = weights.views();
     weights.fillConstants(layout.bits());
-    if (takesMany(layout, weights)) {
+    if (takesMany(layout, weights.heads())) {
       addManyDots(layout, codes, offset, firstTile, endTile, weights, out, outAt, outStride);
       return;
     }
@@ -203,9 +224,56 @@ final class NativeDots implements DotKernels {
     }
   }
 
-  private static boolean takesMany(WordLayout layout, CodeWeights weights) {
+  @Override
+  public void addScaledDots(
+      float[] x,
+      int at,
+      int stride,
+      int heads,
+      boolean exact,
+      EntryScaledCodes codes,
+      MemorySegment bytes,
+      long offset,
+      CodeWeights room,
+      float[] out,
+      int outAt,
+      int outStride) {
+    if (takesMany(codes.layout(), heads)) {
+      DotKernels.super.addScaledDots(
+          x, at, stride, heads, exact, codes, bytes, offset, room, out, outAt, outStride);
+      return;
+    }
+    room.begin(heads, codes.entries(), exact);
+    Bounds.checkMultiple("lanes", codes.lanes(), WordLayout.TILE);
+    Bounds.check(x.length, at, heads, stride, codes.entries());
+    Bounds.check(bytes.byteSize(), offset, codes.bytes());
+    Bounds.check(out.length, outAt, heads, outStride, codes.lanes());
+    try {
+      SCALED_DOTS.handle.invokeExact(
+          out,
+          outAt,
+          outStride,
+          x,
+          at,
+          stride,
+          room.callRoom(),
+          heads,
+          codes.entries(),
+          codes.bits(),
+          codes.lanes(),
+          codes.group(),
+          codes.unit(),
+          exact ? 1 : 0,
+          bytes,
+          offset);
+    } catch (Throwable e) {
+      throw Calls.unexpected(e);
+    }
+  }
+
+  private static boolean takesMany(WordLayout layout, int heads) {
     return MANY_DOTS != null
-        && weights.heads() >= MANY
+        && heads >= MANY
         && layout.bits() <= MOST_BITS_OF_MANY
         && layout.entries() * WordLayout.TILE <= CallRoom.BYTES;
   }

@@ -1,7 +1,10 @@
 package dev.kvasir.natives;
 
+import dev.kvasir.kernel.Angles;
+import dev.kvasir.kernel.FanAngles;
 import dev.kvasir.kernel.PatternKernels;
 import dev.kvasir.page.PageSize;
+import java.lang.foreign.MemorySegment;
 
 /** Rows that are picked, and vectors that turn. */
 final class NativePatterns implements PatternKernels {
@@ -13,6 +16,8 @@ final class NativePatterns implements PatternKernels {
 
   /** One for each value of a byte. */
   private static final int BINS = 256;
+
+  private static final int PAGE = PageSize.TOKENS;
 
   private static final Call PICKED_PRODUCTS =
       Calls.floats(
@@ -44,15 +49,14 @@ final class NativePatterns implements PatternKernels {
           float[].class,
           int.class,
           float[].class,
-          int[].class,
-          int.class,
-          int.class,
+          float[].class,
           int.class,
           float[].class,
           float[].class,
-          float[].class,
-          float[].class,
-          int.class);
+          MemorySegment.class,
+          MemorySegment.class,
+          MemorySegment.class,
+          long.class);
 
   private static final Call SPANS =
       Calls.floats(
@@ -67,7 +71,13 @@ final class NativePatterns implements PatternKernels {
           float[].class);
   private static final Call COLLECT =
       Calls.floats(
-          "collect_rows", byte[].class, float[].class, int.class, float[].class, int.class);
+          "collect_rows",
+          float[].class,
+          int.class,
+          float[].class,
+          int.class,
+          MemorySegment.class,
+          long.class);
 
   @Override
   public void pickedProducts(
@@ -136,34 +146,42 @@ final class NativePatterns implements PatternKernels {
   public void turningProducts(
       float[] a,
       int aRows,
-      float[] b,
-      int[] picked,
-      int count,
-      int fan,
+      Angles page,
       int pairs,
-      float[] cosines,
-      float[] sines,
-      float[] backSines,
+      FanAngles fan,
       float[] room,
-      float[] c,
-      int cStride) {
+      float[] scores,
+      MemorySegment b,
+      MemorySegment indices,
+      long indicesAt) {
     int depth = 2 * pairs;
-    if (PRODUCTS.together(count, (long) aRows * depth) < count) {
+    if (PRODUCTS.together(PAGE, (long) aRows * depth) < PAGE) {
       PatternKernels.super.turningProducts(
-          a, aRows, b, picked, count, fan, pairs, cosines, sines, backSines, room, c, cStride);
+          a, aRows, page, pairs, fan, room, scores, b, indices, indicesAt);
       return;
     }
     Bounds.checkMultiple("pairs", pairs, 16);
-    Bounds.check(a.length, 0, aRows, depth, depth);
-    Bounds.check(picked.length, 0, count);
-    Bounds.check(cosines.length, 0, (fan + 1) * pairs);
-    Bounds.check(sines.length, 0, (fan + 1) * pairs);
-    Bounds.check(backSines.length, 0, (fan + 1) * pairs);
-    Bounds.check(c.length, 0, aRows, cStride, count);
-    checkRows(b.length / depth, picked, 0, count);
+    Bounds.check(a.length, aRows * depth);
+    Bounds.check(page.cosines().length, pairs);
+    Bounds.check(page.sines().length, pairs);
+    Bounds.check(fan.lines().byteSize(), 0, (FAN + 1L) * depth * Float.BYTES);
+    Bounds.check(room.length, aRows * depth + FanAngles.LINE / Float.BYTES);
+    Bounds.check(scores.length, aRows * PAGE);
+    Bounds.check(b.byteSize(), 0, (long) BINS * depth * Float.BYTES);
+    Bounds.check(indices.byteSize(), indicesAt, PAGE);
     try {
       TURNING_PRODUCTS.handle.invokeExact(
-          a, aRows, b, picked, count, fan, pairs, cosines, sines, backSines, c, cStride);
+          a,
+          aRows,
+          page.cosines(),
+          page.sines(),
+          pairs,
+          room,
+          scores,
+          fan.lines(),
+          b,
+          indices,
+          indicesAt);
     } catch (Throwable e) {
       throw Calls.unexpected(e);
     }
@@ -184,12 +202,13 @@ final class NativePatterns implements PatternKernels {
   }
 
   @Override
-  public void collect(byte[] indices, float[] weights, int rows, float[] bins, int stride) {
-    Bounds.check(indices.length, 0, PageSize.TOKENS);
-    Bounds.check(weights.length, 0, rows, PageSize.TOKENS, PageSize.TOKENS);
+  public void collect(
+      float[] weights, int rows, float[] bins, int stride, MemorySegment indices, long indicesAt) {
+    Bounds.check(weights.length, 0, rows, PAGE, PAGE);
     Bounds.check(bins.length, 0, BINS, stride, rows);
+    Bounds.check(indices.byteSize(), indicesAt, PAGE);
     try {
-      COLLECT.handle.invokeExact(indices, weights, rows, bins, stride);
+      COLLECT.handle.invokeExact(weights, rows, bins, stride, indices, indicesAt);
     } catch (Throwable e) {
       throw Calls.unexpected(e);
     }

@@ -1,7 +1,11 @@
 package dev.kvasir.codec.patternkv;
 
+import dev.kvasir.kernel.FanAngles;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.TurnTable;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 
 /**
@@ -10,12 +14,13 @@ import java.util.Arrays;
  * alike and part somewhere, so which version of a bank each pattern belongs to is kept beside it.
  */
 final class ExpandedBank {
-  /** Places that room for rows grows by, since most banks stay far from what they may hold. */
-  private static final int GROWTH = 64;
+  /** One for each value of a byte: patterns, and zeros for {@link Patterns#NONE}. */
+  private static final int INDICES = Patterns.MOST + 1;
 
   private final int headDim;
-  private float[] patterns = {}; // (count, headDim)
-  private float[] rows = {}; // (1 + count, table.width()), where patterns turn
+  private float[] patterns = {}; // (INDICES, headDim)
+  private MemorySegment rows; // (INDICES, order.width()) floats; null until patterns turn
+  private float[] arranged = {}; // (patterns, order.width()) on their way there
   private final Patterns[] versions = new Patterns[Patterns.MOST]; // that added each pattern
   private int count;
   private int rowCount;
@@ -32,19 +37,9 @@ final class ExpandedBank {
     return count;
   }
 
-  /** (count, headDim). */
+  /** A row for each index, zeros for none: (256, headDim). */
   float[] patterns() {
     return patterns;
-  }
-
-  /** Zeros, then each pattern in the order of {@link #arrange}'s table: (1 + count, width). */
-  float[] rows() {
-    return rows;
-  }
-
-  /** The row of {@link #rows} that a token has, by its pattern's index. */
-  static int row(byte index) {
-    return index + 1 & 0xFF;
   }
 
   /** Makes the patterns of a bank ready; those of a longer one that grew from it may stay. */
@@ -58,7 +53,7 @@ final class ExpandedBank {
       return;
     }
     if (patterns.length == 0) {
-      patterns = new float[Patterns.MOST * headDim];
+      patterns = new float[INDICES * headDim];
     }
     forgetFrom(heldOf(bank));
     for (Patterns added = bank; added != null && added.count() > count; added = added.before()) {
@@ -95,25 +90,25 @@ final class ExpandedBank {
     return changes;
   }
 
-  /** Brings what has not been arranged yet into the order of a table. */
-  void arrange(TurnTable table) {
+  /**
+   * A row for each index in the order of a table, zeros for none: (256, width) floats. Outside the
+   * heap, where rows begin with lines of the cache, as long as their width allows it.
+   */
+  MemorySegment rows(TurnTable table) {
     if (order != table) {
       order = table;
-      rows = new float[0];
+      long bytes = (long) Float.BYTES * INDICES * table.width();
+      rows = Arena.ofAuto().allocate(bytes, FanAngles.LINE);
+      arranged = new float[Patterns.MOST * table.width()];
       rowCount = 0;
     }
-    growRows(table.width());
     if (rowCount < count) {
-      int to = (1 + rowCount) * table.width();
-      table.arrange(patterns, rowCount * headDim, count - rowCount, rows, to);
+      int added = count - rowCount;
+      table.arrange(patterns, rowCount * headDim, added, arranged, 0);
+      long to = (long) Float.BYTES * rowCount * table.width();
+      MemorySegment.copy(arranged, 0, rows, ValueLayout.JAVA_FLOAT, to, added * table.width());
       rowCount = count;
     }
-  }
-
-  private void growRows(int width) {
-    int places = Math.min(Math.ceilDiv(1 + count, GROWTH) * GROWTH, 1 + Patterns.MOST);
-    if (rows.length < places * width) {
-      rows = Arrays.copyOf(rows, places * width);
-    }
+    return rows;
   }
 }

@@ -13,8 +13,12 @@ import java.util.Arrays;
 public record Labels(Patterns patterns, MemorySegment indices) {
   /** The patterns of a head's tokens: (tokens). */
   public void read(int kvHead, byte[] out) {
-    long from = (long) kvHead * Page.TOKENS;
-    MemorySegment.copy(indices, ValueLayout.JAVA_BYTE, from, out, 0, Page.TOKENS);
+    MemorySegment.copy(indices, ValueLayout.JAVA_BYTE, offset(kvHead), out, 0, Page.TOKENS);
+  }
+
+  /** Where the indices of a head's tokens begin. */
+  long offset(int kvHead) {
+    return (long) kvHead * Page.TOKENS;
   }
 
   /**

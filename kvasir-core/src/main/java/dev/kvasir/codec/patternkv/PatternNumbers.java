@@ -79,10 +79,11 @@ final class PatternNumbers {
    * Adds each token's weight to that of its pattern.
    *
    * @param probabilities (rows, PAGE)
-   * @param indices (PAGE)
    */
-  void collect(Kernels kernels, float[] probabilities, byte[] indices, int rows) {
-    kernels.patterns().collect(indices, probabilities, rows, numbers, ROWS);
+  void collect(Kernels kernels, float[] probabilities, Labels labels, int kvHead, int rows) {
+    kernels
+        .patterns()
+        .collect(probabilities, rows, numbers, ROWS, labels.indices(), labels.offset(kvHead));
   }
 
   /** Scales a row of the first {@code count} patterns. */

@@ -38,6 +38,9 @@ public final class PatternkvPage implements Page {
   private final int layer;
   private final int position;
   private final Optional<Rotation> rotation;
+  private final PageTurn turn; // null where patterns of keys stand still
+  private final Labels keyLabels; // null where keys have no patterns; so are those of values
+  private final Labels valueLabels;
   private final Optional<Labels> keys;
   private final Optional<Labels> values;
   private final boolean valuesAreKeys;
@@ -62,9 +65,13 @@ public final class PatternkvPage implements Page {
     this.layer = layer;
     this.position = position;
     this.rotation = rotation;
+    int keyDim = residuals.shape(0).keyDim();
+    this.turn = rotation.map(turning -> PageTurn.of(turning, keyDim, position)).orElse(null);
     this.keys = keys.map(labels -> own(labels, memory));
     this.values = values.map(labels -> own(labels, memory));
     this.valuesAreKeys = residuals.shape(0).hasValuesInKeys();
+    this.keyLabels = this.keys.orElse(null);
+    this.valueLabels = values().orElse(null);
     this.indexBytes = indexBytes(this.keys) + indexBytes(this.values);
     this.memory = memory.retain();
     this.keys.ifPresent(labels -> labels.patterns().retain());
@@ -122,6 +129,21 @@ public final class PatternkvPage implements Page {
   /** What turns a key's pattern to its token's position; empty where patterns are used as is. */
   public Optional<Rotation> rotation() {
     return rotation;
+  }
+
+  /** How queries meet patterns of keys that turn; null where patterns are used as is. */
+  PageTurn turn() {
+    return turn;
+  }
+
+  /** Those of {@link #keys} or null: readers come by for every page, and fetch an object less. */
+  Labels keyLabels() {
+    return keyLabels;
+  }
+
+  /** As {@link #keyLabels}, of {@link #values}. */
+  Labels valueLabels() {
+    return valueLabels;
   }
 
   /** Empty where keys have no patterns. */

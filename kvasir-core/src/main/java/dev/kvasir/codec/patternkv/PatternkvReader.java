@@ -5,8 +5,6 @@ import dev.kvasir.codec.PageReader;
 import dev.kvasir.codec.PageReaders;
 import dev.kvasir.codec.uniform.UniformReader;
 import dev.kvasir.kernel.Kernels;
-import dev.kvasir.kernel.PositionTurn;
-import dev.kvasir.kernel.Rotation;
 import dev.kvasir.kernel.TurnTable;
 import java.util.Arrays;
 
@@ -39,10 +37,9 @@ final class PatternkvReader implements PageReader {
   private int multipliedRows;
   private int multipliedCount; // patterns
 
-  private PositionTurn turn; // null until patterns turn
-  private float[] arrangedQueries = {}; // (rows, table.width())
+  private TurnTable turning; // null until patterns turn
+  private float[] arrangedQueries = {}; // (rows, turning.width())
   private float[] turningRoom = {};
-  private final int[] picked = new int[PAGE]; // rows of patterns
 
   private final ExpandedBank valueBank;
   private final PatternNumbers weights = new PatternNumbers(); // of patterns of values
@@ -65,19 +62,29 @@ final class PatternkvReader implements PageReader {
     mixedPatterns = null;
   }
 
+  /** Pages bring a pattern each, and the bank of the last one has those of all before it. */
+  @Override
+  public void foresee(Page page, int kvHead) {
+    PatternkvPage last = (PatternkvPage) page;
+    if (last.keyLabels() != null) {
+      keyBank.show(kernels, last.keyLabels().patterns(), last.layer(), kvHead);
+    }
+  }
+
   @Override
   public void score(Page page, int kvHead, float[] queries, int rows, float[] scores) {
     PatternkvPage labelled = (PatternkvPage) page;
     residuals.score(labelled.residuals(), kvHead, queries, rows, scores);
-    if (labelled.keys().isEmpty()) {
+    Labels labels = labelled.keyLabels();
+    if (labels == null) {
       return;
     }
-    Labels labels = labelled.keys().get();
-    labels.read(kvHead, indices);
     keyBank.show(kernels, labels.patterns(), labelled.layer(), kvHead);
-    if (labelled.rotation().isPresent()) {
-      addTurnedProducts(labelled.rotation().get(), labelled.position(), queries, rows, scores);
+    PageTurn turn = labelled.turn();
+    if (turn != null) {
+      addTurnedProducts(turn, labels, kvHead, queries, rows, scores);
     } else {
+      labels.read(kvHead, indices);
       multiply(queries, rows);
       products.addTo(scores, indices, rows);
     }
@@ -104,39 +111,49 @@ final class PatternkvReader implements PageReader {
   }
 
   private void addTurnedProducts(
-      Rotation rotation, int position, float[] queries, int rows, float[] scores) {
-    TurnTable table = rotation.table(keyDim);
-    if (turn == null || turn.table() != table) {
-      turn = new PositionTurn(table);
+      PageTurn turn, Labels labels, int kvHead, float[] queries, int rows, float[] scores) {
+    TurnTable table = turn.table();
+    makeRoom(table);
+    float[] arranged = queries;
+    if (!table.keepsOrder()) {
+      table.arrange(queries, 0, rows, arrangedQueries, 0);
+      arranged = arrangedQueries;
+    }
+    table.addProducts(
+        kernels,
+        arranged,
+        rows,
+        turn.back(),
+        turningRoom,
+        scores,
+        keyBank.rows(table),
+        labels.indices(),
+        labels.offset(kvHead));
+  }
+
+  private void makeRoom(TurnTable table) {
+    if (turning != table) {
+      turning = table;
       arrangedQueries = new float[PageReader.MOST_ROWS * table.width()];
       turningRoom = new float[table.productRoom()];
     }
-    table.arrange(queries, 0, rows, arrangedQueries, 0);
-    turn.turn(kernels, arrangedQueries, rows, rotation, -position);
-    keyBank.arrange(table);
-    for (int token = 0; token < PAGE; token++) {
-      picked[token] = ExpandedBank.row(indices[token]);
-    }
-    table.addProducts(
-        kernels, arrangedQueries, rows, keyBank.rows(), picked, PAGE, turningRoom, scores);
   }
 
   @Override
   public void mix(Page page, int kvHead, float[] probabilities, int rows, float[] mixed) {
     PatternkvPage labelled = (PatternkvPage) page;
     residuals.mix(labelled.residuals(), kvHead, probabilities, rows, mixed);
-    if (labelled.values().isEmpty()) {
+    Labels labels = labelled.valueLabels();
+    if (labels == null) {
       return;
     }
     if (mixedPatterns == null) {
       weights.clear();
     }
-    Labels labels = labelled.values().get();
     mixedPatterns = labels.patterns();
     mixedLayer = labelled.layer();
     mixedHead = kvHead;
-    labels.read(kvHead, indices);
-    weights.collect(kernels, probabilities, indices, rows);
+    weights.collect(kernels, probabilities, labels, kvHead, rows);
   }
 
   @Override

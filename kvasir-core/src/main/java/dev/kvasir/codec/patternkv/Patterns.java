@@ -1,6 +1,7 @@
 package dev.kvasir.codec.patternkv;
 
 import dev.kvasir.kernel.Kernels;
+import dev.kvasir.kernel.PatternKernels;
 import dev.kvasir.memory.MemoryPool;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -14,7 +15,7 @@ public final class Patterns {
   /** Indices are bytes, and one of them says that a vector has no pattern. */
   public static final int MOST = 255;
 
-  public static final int NONE = 255;
+  public static final int NONE = PatternKernels.NONE;
 
   /** Places of a slab that later patterns share. */
   private static final int SLAB_PLACES = 16;

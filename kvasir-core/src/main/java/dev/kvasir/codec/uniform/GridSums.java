@@ -248,6 +248,13 @@ public final class GridSums {
       float[] out,
       int outAt,
       int outStride) {
+    if (codes.lanes() % WordLayout.TILE == 0) {
+      kernels
+          .dots()
+          .addScaledDots(
+              x, xAt, xStride, rows, exact, codes, bytes, offset, rounded, out, outAt, outStride);
+      return;
+    }
     int entries = codes.entries();
     WordLayout layout = codes.layout();
     for (int group = 0; group < codes.groups(); group++) {

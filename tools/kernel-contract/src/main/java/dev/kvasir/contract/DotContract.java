@@ -6,6 +6,8 @@ import dev.kvasir.kernel.CodeWeights;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.ScalarKernels;
 import dev.kvasir.page.CodeRoom;
+import dev.kvasir.page.EntryScaledCodes;
+import dev.kvasir.page.ScaleSpan;
 import dev.kvasir.page.WordLayout;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -161,6 +163,55 @@ public abstract class DotContract {
           .as("seed %d, %s, %d heads, exact %b", SEED, layout, heads, exact)
           .isEqualTo(expected);
     }
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {1, 2, 3, 4, 6, 8})
+  void sumsOfGridsWithScales(int bits) {
+    for (int entries : new int[] {1, 6, 20, 64, 80, 128, 576}) {
+      for (int lanes : new int[] {16, 64, 80, 128}) {
+        for (int group : new int[] {32, 64, 512}) {
+          EntryScaledCodes grid = new EntryScaledCodes(entries, lanes, bits, group);
+          assertSumsAgree(grid, randomGrid(grid), 1 + random.nextInt(HEADS));
+        }
+      }
+    }
+    EntryScaledCodes grid = new EntryScaledCodes(64, 128, bits, 128, ScaleSpan.THIRD);
+    for (int heads = 1; heads <= HEADS; heads++) {
+      assertSumsAgree(grid, randomGrid(grid), heads);
+    }
+  }
+
+  private void assertSumsAgree(EntryScaledCodes grid, MemorySegment bytes, int heads) {
+    int stride = grid.entries() + 2;
+    int outStride = grid.lanes() + 3;
+    for (boolean exact : new boolean[] {false, true}) {
+      float[] x = randomWeights(heads * stride + 1);
+      Arrays.fill(x, 1, 1 + grid.entries(), random.nextBoolean() ? 0 : 1e-38f); // vanish
+      CodeWeights room = new CodeWeights(heads, grid.entries());
+      float[] expected = randomWeights(heads * outStride + 1);
+      float[] found = expected.clone();
+      scalar
+          .dots()
+          .addScaledDots(x, 1, stride, heads, exact, grid, bytes, 5, room, expected, 1, outStride);
+      tested
+          .dots()
+          .addScaledDots(x, 1, stride, heads, exact, grid, bytes, 5, room, found, 1, outStride);
+      assertThat(found)
+          .as("seed %d, %s, %d heads, exact %b", SEED, grid.header(), heads, exact)
+          .isEqualTo(expected);
+    }
+  }
+
+  /** From byte 5 on, up to the end: codes, scales and zeros. */
+  private MemorySegment randomGrid(EntryScaledCodes grid) {
+    byte[] bytes = new byte[5 + grid.bytes()];
+    random.nextBytes(bytes);
+    MemorySegment segment = MemorySegment.ofArray(bytes);
+    for (long at = 5 + grid.scalesOffset(0); at < bytes.length; at += 2) {
+      segment.set(HALF, at, Float.floatToFloat16((float) random.nextGaussian()));
+    }
+    return segment;
   }
 
   /** From byte 5 on, up to the end. */

@@ -3,10 +3,12 @@ package dev.kvasir.contract;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
+import dev.kvasir.kernel.Angles;
 import dev.kvasir.kernel.CodebookKernels;
 import dev.kvasir.kernel.DenseMatrix;
 import dev.kvasir.kernel.DenseMatrix.Precision;
 import dev.kvasir.kernel.Exponential;
+import dev.kvasir.kernel.FanAngles;
 import dev.kvasir.kernel.FixedRows;
 import dev.kvasir.kernel.Gelu;
 import dev.kvasir.kernel.HalfQueries;
@@ -240,32 +242,33 @@ public abstract class KernelContract {
   @ParameterizedTest
   @ValueSource(ints = {16, 32, 64, 512})
   void productsBetweenTurns(int pairs) {
-    int fan = 10;
-    float[] cosines = randomFloats((fan + 1) * pairs);
-    float[] sines = randomFloats((fan + 1) * pairs);
-    float[] back = randomFloats((fan + 1) * pairs);
-    float[] b = randomFloats(11 * 2 * pairs);
-    float[] room = new float[PatternKernels.turningRoom(fan, pairs)];
-    int[] picked = random.ints(128, 0, 11).toArray();
-    for (int rows = 1; rows <= 8; rows++) {
-      for (int count : new int[] {0, 5, 8, 19, 128}) {
+    int turns = PatternKernels.FAN + 1;
+    FanAngles fan = FanAngles.of(randomFloats(turns * pairs), randomFloats(turns * pairs), pairs);
+    Angles page = new Angles(randomFloats(pairs), randomFloats(pairs));
+    MemorySegment b = MemorySegment.ofArray(randomFloats(256 * 2 * pairs));
+    float[] room = new float[PatternKernels.turningRoom(pairs)];
+    for (int rows = 1; rows <= PatternKernels.MOST_TURNING; rows++) {
+      for (int most : new int[] {3, 256}) { // the same ones again and again, and all
+        MemorySegment indices = pickedBytes(3, most);
         float[] a = randomFloats(rows * 2 * pairs);
-        float[] turned = a.clone();
-        float[] expected = randomFloats(rows * 130);
+        float[] before = a.clone();
+        float[] expected = randomFloats(rows * PageSize.TOKENS);
         float[] actual = expected.clone();
-        scalar
-            .patterns()
-            .turningProducts(
-                a, rows, b, picked, count, fan, pairs, cosines, sines, back, room, expected, 130);
-        tested
-            .patterns()
-            .turningProducts(
-                turned, rows, b, picked, count, fan, pairs, cosines, sines, back, room, actual,
-                130);
+        scalar.patterns().turningProducts(a, rows, page, pairs, fan, room, expected, b, indices, 3);
+        tested.patterns().turningProducts(a, rows, page, pairs, fan, room, actual, b, indices, 3);
         assertThat(actual).containsExactly(expected);
-        assertThat(turned).containsExactly(a);
+        assertThat(a).containsExactly(before);
       }
     }
+  }
+
+  /** What a page's tokens pick, behind a few bytes that are no part of it. */
+  private MemorySegment pickedBytes(int before, int most) {
+    MemorySegment indices = Arena.ofAuto().allocate(before + PageSize.TOKENS);
+    for (int i = 0; i < indices.byteSize(); i++) {
+      indices.set(ValueLayout.JAVA_BYTE, i, (byte) (255 - random.nextInt(most)));
+    }
+    return indices;
   }
 
   @ParameterizedTest
@@ -291,16 +294,13 @@ public abstract class KernelContract {
   @ParameterizedTest
   @ValueSource(ints = {1, 3, 4, 5, 8})
   void weightsGoToWhatTokensPicked(int rows) {
-    byte[] indices = new byte[PageSize.TOKENS];
     float[] weights = randomFloats(rows * PageSize.TOKENS);
     for (int most : new int[] {3, 256}) { // the same ones again and again, and all
-      for (int token = 0; token < indices.length; token++) {
-        indices[token] = (byte) (255 - random.nextInt(most));
-      }
+      MemorySegment indices = pickedBytes(5, most);
       float[] expected = randomFloats(256 * 8);
       float[] actual = expected.clone();
-      scalar.patterns().collect(indices, weights, rows, expected, 8);
-      tested.patterns().collect(indices, weights, rows, actual, 8);
+      scalar.patterns().collect(weights, rows, expected, 8, indices, 5);
+      tested.patterns().collect(weights, rows, actual, 8, indices, 5);
       assertThat(actual).containsExactly(expected);
     }
   }
