@@ -129,13 +129,7 @@ final class ShrinkingPages extends SequencePages {
   @Override
   void describe(PageTable table, int tokens) {
     long[] all = new long[pages()];
-    int at = 0;
-    at = add(all, at, 1);
-    System.arraycopy(sinkEntries(), 0, all, at, sinks.length);
-    at = add(all, at + sinks.length, 0);
-    for (long page : halves) {
-      all[at++] = page | TOKENS - 1;
-    }
+    int at = addHalves(all, add(all, 0, 1));
     int used =
         tokens <= sinkTokens
             ? Math.ceilDiv(tokens, TOKENS)
@@ -156,12 +150,18 @@ final class ShrinkingPages extends SequencePages {
         all[at++] = expanded.add(level(page) - 1, packed[page]) | TOKENS - 1;
       }
     }
-    System.arraycopy(sinkEntries(), 0, all, at, sinks.length);
-    at = add(all, at + sinks.length, 0);
-    for (long page : halves) {
-      all[at++] = page | TOKENS - 1;
-    }
+    addHalves(all, at);
     return all;
+  }
+
+  /** Sinks, blocks of 16 bits, then other halves; the entry behind them. */
+  private int addHalves(long[] entries, int at) {
+    System.arraycopy(sinkEntries(), 0, entries, at, sinks.length);
+    int next = add(entries, at + sinks.length, 0);
+    for (long page : halves) {
+      entries[next++] = page | TOKENS - 1;
+    }
+    return next;
   }
 
   /** Behind the sinks may be packed ones of halves, which are full. */
