@@ -150,7 +150,7 @@ final class ExpandedPages implements AutoCloseable {
    * By width: what a graph of a step depends on; all else is in lists, which stay where they are.
    */
   List<Integer> grids() {
-    return Arrays.stream(counts).map(this::filledUp).boxed().toList();
+    return used == 0 ? List.of() : Arrays.stream(counts).map(this::filledUp).boxed().toList();
   }
 
   void upload(Stream stream) {

@@ -39,10 +39,8 @@ public final class PatternkvPage implements Page {
   private final int position;
   private final Optional<Rotation> rotation;
   private final PageTurn turn; // null where patterns of keys stand still
-  private final Labels keyLabels; // null where keys have no patterns; so are those of values
-  private final Labels valueLabels;
-  private final Optional<Labels> keys;
-  private final Optional<Labels> values;
+  private final Labels keys; // null where keys have no patterns; so are those of values
+  private final Labels values;
   private final boolean valuesAreKeys;
   private final long indexBytes;
 
@@ -67,15 +65,13 @@ public final class PatternkvPage implements Page {
     this.rotation = rotation;
     int keyDim = residuals.shape(0).keyDim();
     this.turn = rotation.map(turning -> PageTurn.of(turning, keyDim, position)).orElse(null);
-    this.keys = keys.map(labels -> own(labels, memory));
-    this.values = values.map(labels -> own(labels, memory));
+    this.keys = keys.map(labels -> own(labels, memory)).orElse(null);
+    this.values = values.map(labels -> own(labels, memory)).orElse(null);
     this.valuesAreKeys = residuals.shape(0).hasValuesInKeys();
-    this.keyLabels = this.keys.orElse(null);
-    this.valueLabels = values().orElse(null);
-    this.indexBytes = indexBytes(this.keys) + indexBytes(this.values);
+    this.indexBytes = indexBytes(keys) + indexBytes(values);
     this.memory = memory.retain();
-    this.keys.ifPresent(labels -> labels.patterns().retain());
-    this.values.ifPresent(labels -> labels.patterns().retain());
+    keys.ifPresent(labels -> labels.patterns().retain());
+    values.ifPresent(labels -> labels.patterns().retain());
   }
 
   private static long indexBytes(Optional<Labels> labels) {
@@ -89,8 +85,8 @@ public final class PatternkvPage implements Page {
 
   @Override
   public byte[] form() {
-    Optional<StoredLabels> ofKeys = keys.map(this::stored);
-    Optional<StoredLabels> ofValues = values.map(this::stored);
+    Optional<StoredLabels> ofKeys = keys().map(this::stored);
+    Optional<StoredLabels> ofValues = Optional.ofNullable(values).map(this::stored);
     int labelBytes = StoredLabels.bytes(ofKeys) + StoredLabels.bytes(ofValues);
     return Envelope.PAGE.seal(
         KIND,
@@ -138,30 +134,30 @@ public final class PatternkvPage implements Page {
 
   /** Those of {@link #keys} or null: readers come by for every page, and fetch an object less. */
   Labels keyLabels() {
-    return keyLabels;
+    return keys;
   }
 
   /** As {@link #keyLabels}, of {@link #values}. */
   Labels valueLabels() {
-    return valueLabels;
+    return valuesAreKeys ? keys : values;
   }
 
   /** Empty where keys have no patterns. */
   public Optional<Labels> keys() {
-    return keys;
+    return Optional.ofNullable(keys);
   }
 
   /** Empty where values have no patterns; those of keys where values are the keys. */
   public Optional<Labels> values() {
-    return valuesAreKeys ? keys : values;
+    return Optional.ofNullable(valueLabels());
   }
 
   @Override
   public void expandKeys(PageRoom room, int kvHead, int tokens, float[] out) {
     residuals.expandKeys(room, kvHead, tokens, out);
-    if (keys.isPresent()) {
+    if (keys != null) {
       int width = residuals.shape(kvHead).keyDim();
-      addPatterns(room, keys.get(), width, rotation, kvHead, tokens, out);
+      addPatterns(room, keys, width, rotation, kvHead, tokens, out);
     }
   }
 
@@ -223,7 +219,7 @@ public final class PatternkvPage implements Page {
   public void close() {
     residuals.close();
     memory.release();
-    keys.ifPresent(labels -> labels.patterns().release());
-    values.ifPresent(labels -> labels.patterns().release());
+    keys().ifPresent(labels -> labels.patterns().release());
+    Optional.ofNullable(values).ifPresent(labels -> labels.patterns().release());
   }
 }
