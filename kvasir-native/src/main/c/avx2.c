@@ -1,6 +1,7 @@
 #define ISA avx2
 #define CODED_BLOCK "coded_avx2.h"
 #include "coded.h"
+#include "blocks.h"
 #include "floats.h"
 #include "manyrows.h"
 #include "scaleddots.h"

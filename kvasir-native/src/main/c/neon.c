@@ -1,6 +1,7 @@
 #define ISA neon
 #define CODED_BLOCK "coded_neon.h"
 #include "coded.h"
+#include "blocks.h"
 #include "floats.h"
 #include "manyrows.h"
 #include "scaleddots.h"

@@ -1,5 +1,7 @@
 package dev.kvasir.kernel;
 
+import java.lang.foreign.MemorySegment;
+
 /**
  * Products with weights that are integer codes of one width. What one of these has prepared, the
  * same one multiplies.
@@ -12,6 +14,18 @@ package dev.kvasir.kernel;
 public interface CodedKernels {
   /** How these want the codes of a matrix to lie; they can multiply no other. */
   CodedLayout layout();
+
+  /**
+   * Lays down tiles {@code firstTile} to {@code endTile} of a matrix in {@link #layout}; different
+   * tiles may be laid by different threads.
+   *
+   * @param blocks of all rows, one row after another // (rows, columns / 32)
+   * @return the greatest magnitude of a scale, infinite where one is not finite
+   */
+  default float lay(
+      StoredBlocks kind, MemorySegment blocks, CodedMatrix matrix, int firstTile, int endTile) {
+    return kind.lay(blocks, matrix, firstTile, endTile);
+  }
 
   /** Makes room for rows of activations; each is to be prepared. */
   void begin(CodedRows rows, int count, int columns);

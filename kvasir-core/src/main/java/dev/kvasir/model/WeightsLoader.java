@@ -5,11 +5,13 @@ import dev.kvasir.format.BlockLayout;
 import dev.kvasir.format.GgmlType;
 import dev.kvasir.format.Tensor;
 import dev.kvasir.format.TensorSource;
+import dev.kvasir.kernel.CodedKernels;
 import dev.kvasir.kernel.CodedMatrix;
 import dev.kvasir.kernel.DenseMatrix;
 import dev.kvasir.kernel.DenseMatrix.Precision;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.Matrix;
+import dev.kvasir.kernel.StoredBlocks;
 import dev.kvasir.memory.CountedArena;
 import dev.kvasir.model.TensorNames.Part;
 import java.lang.foreign.MemorySegment;
@@ -25,6 +27,9 @@ import java.util.stream.IntStream;
  */
 final class WeightsLoader {
   private static final float[] NO_MINIMUMS = {};
+
+  /** Tiles that a thread lays down at a time. */
+  private static final int TILES_TOGETHER = 64;
 
   private final ModelConfig config;
   private final TensorSource file;
@@ -198,8 +203,39 @@ final class WeightsLoader {
             layout.codeBits(),
             layout.groupLength(),
             layout.hasMinimums());
-    IntStream.range(0, matrix.tiles()).parallel().forEach(tile -> setTile(matrix, tile, tensor));
+    Optional<StoredBlocks> stored = stored(type);
+    if (stored.isPresent()) {
+      lay(matrix, stored.get(), tensor);
+    } else {
+      IntStream.range(0, matrix.tiles()).parallel().forEach(tile -> setTile(matrix, tile, tensor));
+    }
     return matrix;
+  }
+
+  /** Formats whose blocks kernels know. */
+  private static Optional<StoredBlocks> stored(GgmlType type) {
+    return switch (type) {
+      case Q8_0 -> Optional.of(StoredBlocks.BYTES);
+      case Q4_0 -> Optional.of(StoredBlocks.NIBBLES);
+      default -> Optional.empty();
+    };
+  }
+
+  private void lay(CodedMatrix matrix, StoredBlocks stored, Tensor tensor) {
+    CodedKernels coded = kernels.coded(matrix.codeBits());
+    int parts = Math.ceilDiv(matrix.tiles(), TILES_TOGETHER);
+    IntStream.range(0, parts)
+        .parallel()
+        .forEach(
+            part -> {
+              int first = part * TILES_TOGETHER;
+              int end = Math.min(first + TILES_TOGETHER, matrix.tiles());
+              float largest = coded.lay(stored, tensor.data(), matrix, first, end);
+              if (!Float.isFinite(largest)) {
+                // These say which scale it is.
+                IntStream.range(first, end).forEach(tile -> setTile(matrix, tile, tensor));
+              }
+            });
   }
 
   private void setTile(CodedMatrix matrix, int tile, Tensor tensor) {

@@ -4,6 +4,7 @@ import dev.kvasir.kernel.CodedKernels;
 import dev.kvasir.kernel.CodedLayout;
 import dev.kvasir.kernel.CodedMatrix;
 import dev.kvasir.kernel.CodedRows;
+import dev.kvasir.kernel.StoredBlocks;
 import dev.kvasir.kernel.TileRoom;
 import java.lang.foreign.MemorySegment;
 
@@ -21,6 +22,13 @@ final class NativeCoded implements CodedKernels {
    */
   private static final long MOST_BYTES = 512 << 10;
 
+  /**
+   * Bytes that a call lays down at the most: some of their pages are touched for the first time.
+   */
+  private static final long MOST_LAID = 128 << 10;
+
+  private static final int TILE_ROWS = CodedMatrix.TILE_ROWS;
+
   private static final Call CODE_ROWS =
       Calls.code(
           "code_rows",
@@ -32,6 +40,9 @@ final class NativeCoded implements CodedKernels {
           int.class,
           int.class,
           int.class);
+
+  private static final Call LAY_BYTES = laying("lay_bytes");
+  private static final Call LAY_NIBBLES = laying("lay_nibbles");
 
   private static final Call PRODUCTS =
       Calls.code(
@@ -63,6 +74,69 @@ final class NativeCoded implements CodedKernels {
   @Override
   public CodedLayout layout() {
     return CodedLayout.DOTS;
+  }
+
+  /** The type is that of {@link #CODE_ROWS}: a start has one less to link. */
+  private static Call laying(String name) {
+    return Calls.floats(
+        name,
+        float[].class,
+        MemorySegment.class,
+        MemorySegment.class,
+        MemorySegment.class,
+        MemorySegment.class,
+        int.class,
+        int.class,
+        int.class);
+  }
+
+  @Override
+  public float lay(
+      StoredBlocks kind, MemorySegment blocks, CodedMatrix matrix, int firstTile, int endTile) {
+    requireLayout(matrix, matrix.columns());
+    kind.requireFit(blocks, matrix);
+    Bounds.check(matrix.tiles(), firstTile, endTile - firstTile);
+    int together = Math.clamp(MOST_LAID / matrix.codesOffset(1), 1, endTile + 1);
+    float[] largest = new float[1];
+    float ofAll = 0;
+    for (int tile = firstTile; tile < endTile; tile += together) {
+      int end = Math.min(Math.min(tile + together, endTile) * TILE_ROWS, matrix.rows());
+      layRows(kind, blocks, matrix, tile * TILE_ROWS, end, largest);
+      ofAll = Math.max(ofAll, largest[0]);
+    }
+    return ofAll;
+  }
+
+  private static void layRows(
+      StoredBlocks kind,
+      MemorySegment blocks,
+      CodedMatrix matrix,
+      int firstRow,
+      int endRow,
+      float[] largest) {
+    MemorySegment minimums = matrix.hasMinimums() ? matrix.minimums() : MemorySegment.NULL;
+    Call call = kind == StoredBlocks.BYTES ? LAY_BYTES : LAY_NIBBLES;
+    try {
+      call.handle.invokeExact(
+          largest,
+          blocks,
+          matrix.codes(),
+          matrix.scales(),
+          minimums,
+          matrix.columns(),
+          firstRow,
+          endRow);
+    } catch (Throwable e) {
+      throw Calls.unexpected(e);
+    }
+  }
+
+  private static void requireLayout(CodedMatrix matrix, int columns) {
+    if (matrix.layout() != CodedLayout.DOTS || matrix.columns() != columns) {
+      throw new IllegalArgumentException(
+          "a matrix of %d columns in layout %s; expected %d in layout DOTS"
+              .formatted(matrix.columns(), matrix.layout(), columns));
+    }
   }
 
   @Override
@@ -99,11 +173,7 @@ final class NativeCoded implements CodedKernels {
       int endRow,
       float[] out,
       TileRoom room) {
-    if (matrix.layout() != CodedLayout.DOTS || matrix.columns() != rows.columns()) {
-      throw new IllegalArgumentException(
-          "a matrix of %d columns in layout %s; expected %d in layout DOTS"
-              .formatted(matrix.columns(), matrix.layout(), rows.columns()));
-    }
+    requireLayout(matrix, rows.columns());
     Bounds.check(rows.rows(), firstRow, endRow - firstRow);
     Bounds.check(out.length, endRow * matrix.rows());
     Bounds.check(matrix.tiles(), endTile);

@@ -1,0 +1,96 @@
+// Blocks of weights as files hold them, laid down as tiles (CodedLayout.DOTS); the twin is StoredBlocks.
+#include "kernels.h"
+
+#define BLOCK 32            // columns
+#define INFINITE_HALF 0x7C00
+
+// Two to four bytes, wherever they lie.
+INLINE u32 load_half_bits(const uint8_t *at) {
+  uint16_t half;
+  __builtin_memcpy(&half, at, sizeof half);
+  return half;
+}
+
+INLINE u32 load_word(const uint8_t *at) {
+  u32 word;
+  __builtin_memcpy(&word, at, sizeof word);
+  return word;
+}
+
+INLINE void store_word(uint8_t *at, u32 word) { __builtin_memcpy(at, &word, sizeof word); }
+
+// Of a finite half: its exponent and fraction where a float has them are short of its value by 2^112.
+INLINE float float_of_half(u32 half) {
+  u32 bits = (half & 0x7FFF) << 13;
+  float magnitude;
+  __builtin_memcpy(&magnitude, &bits, sizeof magnitude);
+  magnitude *= 0x1p112f;
+  return half & 0x8000 ? -magnitude : magnitude;
+}
+
+// Where a tile goes, and what is known of the blocks on the way.
+typedef struct {
+  uint8_t *codes;
+  float *scales, *minimums; // minimums may be none
+  u32 largest;              // magnitude of a scale, as bits of a half: what is not finite comes last
+} Laid;
+
+// Words of a row, (columns of a word, 16 rows, 4 bytes), from its first on. A block of nibbles has columns 0 to 15 in the
+// lower ones and 16 to 31 in the upper ones; a word has four columns in its lower nibbles and four in its upper ones.
+INLINE void lay_words(const uint8_t *from, uint8_t *to, const int bits) {
+  if (bits == 8) {
+    UNROLL for (int word = 0; word < BLOCK / 4; word++) store_word(to + 4 * TILE * word, load_word(from + 4 * word));
+    return;
+  }
+  const u32 lower = 0x0F0F0F0F;
+  UNROLL for (int half = 0; half < 2; half++) {
+    u32 first = load_word(from + 8 * half), second = load_word(from + 8 * half + 4);
+    store_word(to + 4 * TILE * half, (first & lower) | (second & lower) << 4);
+    store_word(to + 4 * TILE * (half + 2), (first >> 4 & lower) | (second & ~lower));
+  }
+}
+
+// The same columns of up to sixteen rows, which lie a stride apart. What belongs to rows that are missing is zero.
+INLINE void lay_group(const uint8_t *blocks, i64 stride, i32 rows, Laid *to, const int bits) {
+  u32 halves[TILE] = {0};
+  for (i32 row = 0; row < rows; row++, blocks += stride) {
+    halves[row] = load_half_bits(blocks);
+    lay_words(blocks + 2, to->codes + 4 * row, bits);
+  }
+  UNROLL for (int row = 0; row < TILE; row++) {
+    u32 magnitude = halves[row] & 0x7FFF;
+    to->largest = magnitude > to->largest ? magnitude : to->largest;
+    to->scales[row] = float_of_half(halves[row]);
+  }
+  for (i32 row = 0; to->minimums && row < rows; row++) to->minimums[row] = -8 * to->scales[row];
+}
+
+// Rows from the first-th on, which begins a tile. largest is the greatest magnitude of a scale, infinite where one is not
+// finite.
+INLINE void lay_rows(float *largest, const uint8_t *blocks, uint8_t *codes, float *scales, float *minimums, i32 columns,
+                     i32 first, i32 end, const int bits) {
+  const i64 groups = columns / BLOCK, block_bytes = 2 + BLOCK * bits / 8, row_bytes = groups * block_bytes;
+  Laid to = {codes + (i64)first * columns * bits / 8, scales + first * groups, minimums ? minimums + first * groups : 0, 0};
+  for (i32 row = first; row < end; row += TILE) {
+    i32 rows = end - row < TILE ? end - row : TILE;
+    for (i64 group = 0; group < groups; group++) {
+      lay_group(blocks + row * row_bytes + group * block_bytes, row_bytes, rows, &to, bits);
+      to.codes += TILE * BLOCK * bits / 8;
+      to.scales += TILE;
+      if (to.minimums) to.minimums += TILE;
+    }
+  }
+  *largest = to.largest < INFINITE_HALF ? float_of_half(to.largest) : __builtin_inff();
+}
+
+// blocks (rows, columns / 32) of a half and 32 bytes
+EXPORT void KERNEL(lay_bytes)(float *largest, const uint8_t *blocks, uint8_t *codes, float *scales, float *minimums,
+                              i32 columns, i32 first, i32 end) {
+  lay_rows(largest, blocks, codes, scales, minimums, columns, first, end, 8);
+}
+
+// blocks (rows, columns / 32) of a half and 16 bytes
+EXPORT void KERNEL(lay_nibbles)(float *largest, const uint8_t *blocks, uint8_t *codes, float *scales, float *minimums,
+                                i32 columns, i32 first, i32 end) {
+  lay_rows(largest, blocks, codes, scales, minimums, columns, first, end, 4);
+}
