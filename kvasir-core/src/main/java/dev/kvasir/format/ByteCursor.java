@@ -3,7 +3,6 @@ package dev.kvasir.format;
 import dev.kvasir.error.InvalidInputException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 
 /**
@@ -11,17 +10,15 @@ import java.nio.charset.StandardCharsets;
  * that a lying length is answered with a sentence and never with an allocation of that length.
  */
 final class ByteCursor {
-  private static final ValueLayout.OfShort SHORT =
-      ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-  private static final ValueLayout.OfInt INT =
-      ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-  private static final ValueLayout.OfLong LONG =
-      ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+  /** Bytes that are copied at a time. */
+  private static final int WINDOW = 1 << 16;
 
   private final String fileName;
   private final MemorySegment bytes;
   private final long end;
   private long position;
+  private byte[] window = {}; // what lies from windowAt on
+  private long windowAt;
 
   /** Reads from the start of {@code bytes}, and refuses to go on after {@code mostBytes}. */
   ByteCursor(String fileName, MemorySegment bytes, long mostBytes) {
@@ -39,19 +36,28 @@ final class ByteCursor {
   }
 
   byte int8(String what) {
-    return bytes.get(ValueLayout.JAVA_BYTE, advance(1, what));
+    return (byte) integer(Byte.BYTES, what);
   }
 
   short int16(String what) {
-    return bytes.get(SHORT, advance(2, what));
+    return (short) integer(Short.BYTES, what);
   }
 
   int int32(String what) {
-    return bytes.get(INT, advance(4, what));
+    return (int) integer(Integer.BYTES, what);
   }
 
   long int64(String what) {
-    return bytes.get(LONG, advance(8, what));
+    return integer(Long.BYTES, what);
+  }
+
+  private long integer(int length, String what) {
+    int first = next(length, what);
+    long value = 0;
+    for (int i = first + length - 1; i >= first; i--) {
+      value = value << Byte.SIZE | window[i] & 0xFF;
+    }
+    return value;
   }
 
   /**
@@ -63,18 +69,30 @@ final class ByteCursor {
     long count = int64(what);
     long most = Math.min(remaining() / leastBytesEach, Integer.MAX_VALUE);
     if (count < 0 || count > most) {
-      throw new InvalidInputException(
-          "%s: %s at byte %d is %s; there is room for at most %d"
-              .formatted(fileName, what, at, Long.toUnsignedString(count), most));
+      throw tooMany(what, at, count, most);
     }
     return (int) count;
   }
 
+  private InvalidInputException tooMany(String what, long at, long count, long most) {
+    return new InvalidInputException(
+        "%s: %s at byte %d is %s; there is room for at most %d"
+            .formatted(fileName, what, at, Long.toUnsignedString(count), most));
+  }
+
   /** A string preceded by its 64-bit length; bytes that are not UTF-8 become U+FFFD. */
   String string(String what) {
-    int length = count("the length of " + what, 1);
-    byte[] utf8 = bytes.asSlice(advance(length, what), length).toArray(ValueLayout.JAVA_BYTE);
-    return new String(utf8, StandardCharsets.UTF_8);
+    if (remaining() < Long.BYTES) {
+      throw missing(Long.BYTES, "the length of " + what);
+    }
+    long at = position;
+    long length = int64(what);
+    long most = Math.min(remaining(), Integer.MAX_VALUE);
+    if (length < 0 || length > most) {
+      throw tooMany("the length of " + what, at, length, most);
+    }
+    int first = next((int) length, what);
+    return new String(window, first, (int) length, StandardCharsets.UTF_8);
   }
 
   /** A place inside the file, as messages begin. */
@@ -86,16 +104,29 @@ final class ByteCursor {
     return new InvalidInputException(at(what));
   }
 
-  private long advance(long length, String what) {
+  /**
+   * Where the next bytes lie in the window, which are passed. Vocabularies are read before anything
+   * is compiled, and until then a segment is slower by an order of magnitude than an array.
+   */
+  private int next(int length, String what) {
     if (length > remaining()) {
-      String found = "%s at byte %d needs %d bytes".formatted(what, position, length);
-      throw malformed(
-          end == bytes.byteSize()
-              ? "truncated: %s, and the file ends at byte %d".formatted(found, end)
-              : "%s, and the head of a file may take at most %d".formatted(found, end));
+      throw missing(length, what);
     }
-    long at = position;
+    if (position + length > windowAt + window.length) {
+      long held = Math.min(Math.max(length, WINDOW), remaining());
+      window = bytes.asSlice(position, held).toArray(ValueLayout.JAVA_BYTE);
+      windowAt = position;
+    }
+    int at = (int) (position - windowAt);
     position += length;
     return at;
+  }
+
+  private InvalidInputException missing(int length, String what) {
+    String found = "%s at byte %d needs %d bytes".formatted(what, position, length);
+    return malformed(
+        end == bytes.byteSize()
+            ? "truncated: %s, and the file ends at byte %d".formatted(found, end)
+            : "%s, and the head of a file may take at most %d".formatted(found, end));
   }
 }
