@@ -97,6 +97,7 @@ public final class Model implements AutoCloseable {
   }
 
   public static Model bundled(LoadOptions options) {
+    Tokenizer.expectByteLevel();
     Optional<Profile> own = options.profile().isPresent() ? Optional.empty() : bundledProfile();
     return loadGguf(
         openBundled(), Model::bundledHash, own.map(options::withProfile).orElse(options));

@@ -37,7 +37,7 @@ public final class Fingerprint {
     List<Tensor> ordered =
         file.tensors().stream().sorted(Comparator.comparing(Tensor::name)).toList();
     for (Tensor tensor : ordered) {
-      add(digest, "%s %s %s".formatted(tensor.name(), tensor.type(), tensor.shapeText()));
+      add(digest, tensor.name() + " " + tensor.type() + " " + tensor.shapeText());
       addSamples(digest, tensor.data());
     }
     file.pairedBytes()

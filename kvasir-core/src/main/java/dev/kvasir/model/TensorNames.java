@@ -2,13 +2,13 @@ package dev.kvasir.model;
 
 /** What a file format calls the tensors of a decoder. */
 enum TensorNames {
-  GGUF("token_embd", "output_norm", "output", "blk.%d.%s") {
+  GGUF("token_embd", "output_norm", "output", "blk.") {
     @Override
     String stem(Part part) {
       return part.gguf;
     }
   },
-  HUGGING_FACE("model.embed_tokens", "model.norm", "lm_head", "model.layers.%d.%s") {
+  HUGGING_FACE("model.embed_tokens", "model.norm", "lm_head", "model.layers.") {
     @Override
     String stem(Part part) {
       return part.huggingFace;
@@ -67,13 +67,13 @@ enum TensorNames {
   private final String embedding;
   private final String outputNorm;
   private final String output;
-  private final String layerPattern;
+  private final String layers;
 
-  TensorNames(String embedding, String outputNorm, String output, String layerPattern) {
+  TensorNames(String embedding, String outputNorm, String output, String layers) {
     this.embedding = embedding;
     this.outputNorm = outputNorm;
     this.output = output;
-    this.layerPattern = layerPattern;
+    this.layers = layers;
   }
 
   abstract String stem(Part part);
@@ -102,14 +102,14 @@ enum TensorNames {
 
   /** A tensor of a layer, by its name within it. */
   String named(int layer, String inLayer) {
-    return layerPattern.formatted(layer, inLayer);
+    return layers + layer + "." + inLayer;
   }
 
   String weight(int layer, Part part) {
-    return layerPattern.formatted(layer, stem(part)) + ".weight";
+    return named(layer, stem(part)) + ".weight";
   }
 
   String bias(int layer, Part part) {
-    return layerPattern.formatted(layer, stem(part)) + ".bias";
+    return named(layer, stem(part)) + ".bias";
   }
 }

@@ -33,6 +33,14 @@ public final class Tokenizer implements AutoCloseable {
     this.chatTemplate = chatTemplate;
   }
 
+  /**
+   * Begins to load what byte-level vocabularies need, 0.1 to 0.2 s of another thread, for who knows
+   * that one will be read and has something else to do first.
+   */
+  public static void expectByteLevel() {
+    NativeTokenizers.prepare();
+  }
+
   /** Reads tokenizer.json and, where present, the configuration files around it. */
   public static Tokenizer ofFolder(Path huggingFaceFolder) {
     return HuggingFaceTokenizer.read(huggingFaceFolder);
