@@ -1,6 +1,7 @@
 // Speeds of llama.cpp on one model: reading 512 tokens and generating 128, after a past of so many tokens.
 //     speed MODEL THREADS [TURNS [PAST [f16|q8_0|q4_0 [flash]]]]
-// Token ids are random, which costs what a text costs. Prints "PROMPT GENERATION", tokens a second, medians of the turns.
+// Token ids are random, which costs what a text costs. Prints "PROMPT GENERATION", tokens a second, medians of the turns,
+// and behind them how fast the past was read, where there is one.
 #include "llama.h"
 
 #include <algorithm>
@@ -89,7 +90,9 @@ int main(int count, char **arguments) {
   }
   read(context, tokens.data(), BEFORE_GENERATION); // once, for what is made at the first step
   llama_memory_clear(memory, true);
+  double start = seconds();
   read(context, tokens.data(), past);
+  double whole = past / (seconds() - start);
   std::vector<double> prompts;
   std::vector<double> generations;
   for (int turn = 0; turn < turns; turn++) {
@@ -107,7 +110,11 @@ int main(int count, char **arguments) {
     generations.push_back(GENERATED / (seconds() - begin));
     llama_memory_seq_rm(memory, 0, past, -1);
   }
-  std::printf("%.1f %.1f\n", median(prompts), median(generations));
+  std::printf("%.1f %.1f", median(prompts), median(generations));
+  if (past > 0) {
+    std::printf(" %.1f", whole);
+  }
+  std::printf("\n");
   llama_free(context);
   llama_model_free(model);
 }
