@@ -155,11 +155,11 @@ typedef struct {
   i64 lane, words, bytes;
 } Apart;
 
-// Adds the sums of a part of the codes, times 2^shift, to totals: (rows, lanes of the columns)
-INLINE void dot_part(const uint8_t *at, i64 quads, int shift, const i8 *digits, i64 all_rows, Apart apart, i32 *totals,
+// The sums of a part of the codes, set.
+INLINE void dot_sums(const uint8_t *at, i64 quads, const i8 *digits, i64 all_rows, Apart apart, Words sums[][COLUMNS],
                      const int width, const int rows, const int columns) {
   const int together = 8 / width;
-  Words sums[MOST_DOT_ROWS][COLUMNS], codes[COLUMNS], words[COLUMNS];
+  Words codes[COLUMNS], words[COLUMNS];
   i64 count = quads / together, digit_step = 4 * all_rows;
   UNROLL for (int r = 0; r < rows; r++) UNROLL for (int c = 0; c < columns; c++) sums[r][c] = (Words){0};
   for (i64 word = 0; word < count; word++) {
@@ -173,6 +173,13 @@ INLINE void dot_part(const uint8_t *at, i64 quads, int shift, const i8 *digits, 
     const uint8_t *rest = at + count * WORD_ROW + apart.lane;
     dot_rest(sums, rest, quads % together, digits, digit_step, apart.bytes, width, rows, columns);
   }
+}
+
+// Adds the sums of a part of the codes, times 2^shift, to totals: (rows, lanes of the columns)
+INLINE void dot_part(const uint8_t *at, i64 quads, int shift, const i8 *digits, i64 all_rows, Apart apart, i32 *totals,
+                     const int width, const int rows, const int columns) {
+  Words sums[MOST_DOT_ROWS][COLUMNS];
+  dot_sums(at, quads, digits, all_rows, apart, sums, width, rows, columns);
   UNROLL for (int r = 0; r < rows; r++) {
     UNROLL for (int c = 0; c < columns; c++) {
       i32 *to = totals + (r * columns + c) * LANES;
@@ -207,9 +214,46 @@ INLINE void add_floats(const i32 *high, const i32 *low, i32 lanes, float unit, f
   }
 }
 
+#if MOST_DOT_ROWS == 8
+#define FOUR_HEADS 4
+
+INLINE Floats floats_of(Words integers) {
+  typedef i32 Integers __attribute__((vector_size(4 * LANES)));
+  typedef float Numbers __attribute__((vector_size(4 * LANES)));
+  return (Floats)__builtin_convertvector((Integers)integers, Numbers);
+}
+
+// Both digits of four heads, where codes are one part: their sums never leave registers. 128 times the high one and the low
+// one fit 32 bits, 1024 * (128 * 127 + 64) * 15 < 2^31, and become the float that fma(128, high, low) is, since each of
+// the two is below 2^24 and so a float by itself.
+INLINE void add_four_heads(const uint8_t *at, i64 quads, const i8 *digits, Apart apart, const float *units,
+                           const float *constants, float *out, i64 out_stride, const int width, const int columns) {
+  Words sums[MOST_DOT_ROWS][COLUMNS];
+  dot_sums(at, quads, digits, MOST_DOT_ROWS, apart, sums, width, MOST_DOT_ROWS, columns);
+  UNROLL for (int head = 0; head < FOUR_HEADS; head++) {
+    UNROLL for (int c = 0; c < columns; c++) {
+      Words both = (sums[head][c] << 7) + sums[FOUR_HEADS + head][c];
+      float *to = out + head * out_stride + c * LANES;
+      store(to, add(load(to), fused(floats_of(both), all(units[head]), all(constants[head]))));
+    }
+  }
+}
+#endif
+
 // The lanes of some columns, for all rows of digits.
 INLINE void add_columns(const uint8_t *at, i64 quads, i32 bits, const i8 *digits, i32 heads, i32 exact, Apart apart,
                         const float *units, const float *constants, float *out, i64 out_stride, const int columns) {
+#if MOST_DOT_ROWS == 8
+  if (exact && heads == FOUR_HEADS) {
+#define ADD(width) add_four_heads(at, quads, digits, apart, units, constants, out, out_stride, width, columns)
+    switch (bits) {
+      case 1: ADD(1); return;
+      case 2: ADD(2); return;
+      case 4: ADD(4); return;
+    }
+#undef ADD
+  }
+#endif
   i32 totals[16 * COLUMNS * LANES], rows = exact ? 2 * heads : heads, lanes = columns * LANES, row = 0;
   for (i32 i = 0; i < rows * lanes; i++) totals[i] = 0;
 #if MOST_DOT_ROWS > 4

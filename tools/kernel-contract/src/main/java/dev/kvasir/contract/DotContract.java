@@ -143,8 +143,10 @@ public abstract class DotContract {
     float[] weights = new float[7 * entries];
     for (float weight : new float[] {0.1f, -0.1f, 3e35f, 0}) {
       Arrays.fill(weights, weight);
-      assertSumsAgree(layout, pack(layout, highest), weights, 7, 0, 3);
-      assertSumsAgree(layout, pack(layout, new byte[48 * entries]), weights, 7, 0, 3);
+      for (int heads : new int[] {4, 7}) {
+        assertSumsAgree(layout, pack(layout, highest), weights, heads, 0, 3);
+        assertSumsAgree(layout, pack(layout, new byte[48 * entries]), weights, heads, 0, 3);
+      }
     }
   }
 
