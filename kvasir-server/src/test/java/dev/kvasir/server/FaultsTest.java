@@ -215,8 +215,11 @@ class FaultsTest {
     List<CacheSpec> kinds = List.of(CacheSpec.parse("pmkvq:2,budget=2MiB"));
     try (TestServer server = TestServer.start(64 << 20, options -> options.withKinds(kinds))) {
       long before = server.bytesWhenQuiet();
-      JsonObject answer =
-          server.ask("/v1/completions", "{\"prompt\": \"Long\", \"max_tokens\": 16000}");
+      // Said again and again, and not drawn by lot: no answer ends by itself.
+      String body =
+          "{\"prompt\": \"%s\", \"max_tokens\": 16000, \"temperature\": 0}"
+              .formatted("One, two, ".repeat(5));
+      JsonObject answer = server.ask("/v1/completions", body);
       JsonObject choice = answer.getAsJsonArray("choices").get(0).getAsJsonObject();
       assertThat(choice.get("finish_reason").getAsString()).isEqualTo("length");
       assertThat(answer.getAsJsonObject("usage").get("completion_tokens").getAsInt())
