@@ -22,9 +22,7 @@ final class NativeCoded implements CodedKernels {
    */
   private static final long MOST_BYTES = 512 << 10;
 
-  /**
-   * Bytes that a call lays down at the most: some of their pages are touched for the first time.
-   */
+  /** Bytes that a call lays down at the most: they may have to be read from a disk first. */
   private static final long MOST_LAID = 128 << 10;
 
   private static final int TILE_ROWS = CodedMatrix.TILE_ROWS;
