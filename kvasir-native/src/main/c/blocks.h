@@ -1,5 +1,5 @@
-// Blocks of weights as files hold them, laid down as tiles (CodedLayout.DOTS); the twin is StoredBlocks.
-#include "kernels.h"
+// Blocks of weights as files hold them, laid down as tiles (CodedLayout.DOTS); the twins are the unpackAll of their formats
+// and CodedMatrix.setTile. To be included behind coded_rows.h.
 
 #define BLOCK 32            // columns
 #define INFINITE_HALF 0x7C00
@@ -21,10 +21,7 @@ INLINE void store_word(uint8_t *at, u32 word) { __builtin_memcpy(at, &word, size
 
 // Of a finite half: its exponent and fraction where a float has them are short of its value by 2^112.
 INLINE float float_of_half(u32 half) {
-  u32 bits = (half & 0x7FFF) << 13;
-  float magnitude;
-  __builtin_memcpy(&magnitude, &bits, sizeof magnitude);
-  magnitude *= 0x1p112f;
+  float magnitude = float_of((i32)((half & 0x7FFF) << 13)) * 0x1p112f;
   return half & 0x8000 ? -magnitude : magnitude;
 }
 

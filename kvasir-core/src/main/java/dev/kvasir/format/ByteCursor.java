@@ -65,34 +65,32 @@ final class ByteCursor {
    * rest cannot hold that many.
    */
   int count(String what, long leastBytesEach) {
+    return count("", what, leastBytesEach);
+  }
+
+  /**
+   * What is counted is put together for messages only: every token of a vocabulary has a length.
+   */
+  private int count(String prefix, String what, long leastBytesEach) {
+    if (remaining() < Long.BYTES) {
+      throw missing(Long.BYTES, prefix + what);
+    }
     long at = position;
     long count = int64(what);
     long most = Math.min(remaining() / leastBytesEach, Integer.MAX_VALUE);
     if (count < 0 || count > most) {
-      throw tooMany(what, at, count, most);
+      throw new InvalidInputException(
+          "%s: %s%s at byte %d is %s; there is room for at most %d"
+              .formatted(fileName, prefix, what, at, Long.toUnsignedString(count), most));
     }
     return (int) count;
   }
 
-  private InvalidInputException tooMany(String what, long at, long count, long most) {
-    return new InvalidInputException(
-        "%s: %s at byte %d is %s; there is room for at most %d"
-            .formatted(fileName, what, at, Long.toUnsignedString(count), most));
-  }
-
   /** A string preceded by its 64-bit length; bytes that are not UTF-8 become U+FFFD. */
   String string(String what) {
-    if (remaining() < Long.BYTES) {
-      throw missing(Long.BYTES, "the length of " + what);
-    }
-    long at = position;
-    long length = int64(what);
-    long most = Math.min(remaining(), Integer.MAX_VALUE);
-    if (length < 0 || length > most) {
-      throw tooMany("the length of " + what, at, length, most);
-    }
-    int first = next((int) length, what);
-    return new String(window, first, (int) length, StandardCharsets.UTF_8);
+    int length = count("the length of ", what, 1);
+    int first = next(length, what);
+    return new String(window, first, length, StandardCharsets.UTF_8);
   }
 
   /** A place inside the file, as messages begin. */

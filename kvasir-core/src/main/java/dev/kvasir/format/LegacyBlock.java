@@ -141,6 +141,18 @@ enum LegacyBlock implements BlockLayout {
       scales[scalesAt] = half(source, offset);
       MemorySegment.copy(source, ValueLayout.JAVA_BYTE, offset + 2, codes, codesAt, LENGTH);
     }
+
+    /**
+     * As above, without a segment: where Java lays down weights, it does so before it is compiled.
+     */
+    @Override
+    public void unpackAll(byte[] blocks, byte[] codes, float[] scales, float[] minimums) {
+      for (int block = 0, at = 0; block < codes.length / LENGTH; block++, at += blockBytes()) {
+        short half = (short) (blocks[at] & 0xFF | blocks[at + 1] << 8);
+        scales[block] = Float.float16ToFloat(half);
+        System.arraycopy(blocks, at + 2, codes, block * LENGTH, LENGTH);
+      }
+    }
   };
 
   private static final int LENGTH = 32;

@@ -16,15 +16,17 @@ public interface CodedKernels {
   CodedLayout layout();
 
   /**
-   * Lays down tiles {@code firstTile} to {@code endTile} of a matrix in {@link #layout}; different
-   * tiles may be laid by different threads.
+   * Lays down tiles {@code firstTile} to {@code endTile} of a matrix, as {@link
+   * CodedMatrix#setTile} does with what blocks unpack to; different tiles may be laid by different
+   * threads.
    *
    * @param blocks of all rows, one row after another // (rows, columns / 32)
-   * @return the greatest magnitude of a scale, infinite where one is not finite
+   * @return whether they lie there; not so where a scale is not finite, or where these kernels
+   *     leave it to others
    */
-  default float lay(
+  default boolean lay(
       StoredBlocks kind, MemorySegment blocks, CodedMatrix matrix, int firstTile, int endTile) {
-    return kind.lay(blocks, matrix, firstTile, endTile);
+    return false;
   }
 
   /** Makes room for rows of activations; each is to be prepared. */

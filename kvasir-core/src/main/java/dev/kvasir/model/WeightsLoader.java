@@ -28,8 +28,8 @@ import java.util.stream.IntStream;
 final class WeightsLoader {
   private static final float[] NO_MINIMUMS = {};
 
-  /** Tiles that a thread lays down at a time. */
-  private static final int TILES_TOGETHER = 64;
+  /** Tiles that kernels are asked for at a time: few, so that many threads have some of each. */
+  private static final int TILES_TOGETHER = 16;
 
   private final ModelConfig config;
   private final TensorSource file;
@@ -194,48 +194,38 @@ final class WeightsLoader {
   private Matrix coded(Tensor tensor, int rows, int columns) {
     GgmlType type = tensor.type();
     BlockLayout layout = type.layout();
+    CodedKernels coded = kernels.coded(layout.codeBits());
     CodedMatrix matrix =
         new CodedMatrix(
             arena,
-            kernels.coded(layout.codeBits()).layout(),
+            coded.layout(),
             rows,
             columns,
             layout.codeBits(),
             layout.groupLength(),
             layout.hasMinimums());
     Optional<StoredBlocks> stored = stored(type);
-    if (stored.isPresent()) {
-      lay(matrix, stored.get(), tensor);
-    } else {
-      IntStream.range(0, matrix.tiles()).parallel().forEach(tile -> setTile(matrix, tile, tensor));
-    }
+    int together = stored.isPresent() ? TILES_TOGETHER : 1;
+    IntStream.range(0, Math.ceilDiv(matrix.tiles(), together))
+        .parallel()
+        .forEach(
+            part -> {
+              int first = part * together;
+              int end = Math.min(first + together, matrix.tiles());
+              if (stored.isEmpty() || !coded.lay(stored.get(), tensor.data(), matrix, first, end)) {
+                IntStream.range(first, end).forEach(tile -> setTile(matrix, tile, tensor));
+              }
+            });
     return matrix;
   }
 
-  /** Formats whose blocks kernels know. */
+  /** Formats whose blocks kernels may know. */
   private static Optional<StoredBlocks> stored(GgmlType type) {
     return switch (type) {
       case Q8_0 -> Optional.of(StoredBlocks.BYTES);
       case Q4_0 -> Optional.of(StoredBlocks.NIBBLES);
       default -> Optional.empty();
     };
-  }
-
-  private void lay(CodedMatrix matrix, StoredBlocks stored, Tensor tensor) {
-    CodedKernels coded = kernels.coded(matrix.codeBits());
-    int parts = Math.ceilDiv(matrix.tiles(), TILES_TOGETHER);
-    IntStream.range(0, parts)
-        .parallel()
-        .forEach(
-            part -> {
-              int first = part * TILES_TOGETHER;
-              int end = Math.min(first + TILES_TOGETHER, matrix.tiles());
-              float largest = coded.lay(stored, tensor.data(), matrix, first, end);
-              if (!Float.isFinite(largest)) {
-                // These say which scale it is.
-                IntStream.range(first, end).forEach(tile -> setTile(matrix, tile, tensor));
-              }
-            });
   }
 
   private void setTile(CodedMatrix matrix, int tile, Tensor tensor) {

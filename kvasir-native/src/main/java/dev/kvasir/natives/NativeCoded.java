@@ -27,20 +27,21 @@ final class NativeCoded implements CodedKernels {
 
   private static final int TILE_ROWS = CodedMatrix.TILE_ROWS;
 
-  private static final Call CODE_ROWS =
-      Calls.code(
-          "code_rows",
-          float[].class,
-          MemorySegment.class,
-          MemorySegment.class,
-          MemorySegment.class,
-          MemorySegment.class,
-          int.class,
-          int.class,
-          int.class);
+  /** Of three functions, so that a start has less to link. */
+  private static final Class<?>[] ROWS_TO_SEGMENTS = {
+    float[].class,
+    MemorySegment.class,
+    MemorySegment.class,
+    MemorySegment.class,
+    MemorySegment.class,
+    int.class,
+    int.class,
+    int.class
+  };
 
-  private static final Call LAY_BYTES = laying("lay_bytes");
-  private static final Call LAY_NIBBLES = laying("lay_nibbles");
+  private static final Call CODE_ROWS = Calls.code("code_rows", ROWS_TO_SEGMENTS);
+  private static final Call LAY_BYTES = Calls.floats("lay_bytes", ROWS_TO_SEGMENTS);
+  private static final Call LAY_NIBBLES = Calls.floats("lay_nibbles", ROWS_TO_SEGMENTS);
 
   private static final Call PRODUCTS =
       Calls.code(
@@ -74,35 +75,21 @@ final class NativeCoded implements CodedKernels {
     return CodedLayout.DOTS;
   }
 
-  /** The type is that of {@link #CODE_ROWS}: a start has one less to link. */
-  private static Call laying(String name) {
-    return Calls.floats(
-        name,
-        float[].class,
-        MemorySegment.class,
-        MemorySegment.class,
-        MemorySegment.class,
-        MemorySegment.class,
-        int.class,
-        int.class,
-        int.class);
-  }
-
   @Override
-  public float lay(
+  public boolean lay(
       StoredBlocks kind, MemorySegment blocks, CodedMatrix matrix, int firstTile, int endTile) {
-    requireLayout(matrix, matrix.columns());
+    if (matrix.layout() != CodedLayout.DOTS) {
+      return false;
+    }
     kind.requireFit(blocks, matrix);
     Bounds.check(matrix.tiles(), firstTile, endTile - firstTile);
     int together = Math.clamp(MOST_LAID / matrix.codesOffset(1), 1, endTile + 1);
     float[] largest = new float[1];
-    float ofAll = 0;
-    for (int tile = firstTile; tile < endTile; tile += together) {
+    for (int tile = firstTile; tile < endTile && Float.isFinite(largest[0]); tile += together) {
       int end = Math.min(Math.min(tile + together, endTile) * TILE_ROWS, matrix.rows());
       layRows(kind, blocks, matrix, tile * TILE_ROWS, end, largest);
-      ofAll = Math.max(ofAll, largest[0]);
     }
-    return ofAll;
+    return Float.isFinite(largest[0]);
   }
 
   private static void layRows(
@@ -126,14 +113,6 @@ final class NativeCoded implements CodedKernels {
           endRow);
     } catch (Throwable e) {
       throw Calls.unexpected(e);
-    }
-  }
-
-  private static void requireLayout(CodedMatrix matrix, int columns) {
-    if (matrix.layout() != CodedLayout.DOTS || matrix.columns() != columns) {
-      throw new IllegalArgumentException(
-          "a matrix of %d columns in layout %s; expected %d in layout DOTS"
-              .formatted(matrix.columns(), matrix.layout(), columns));
     }
   }
 
@@ -171,7 +150,11 @@ final class NativeCoded implements CodedKernels {
       int endRow,
       float[] out,
       TileRoom room) {
-    requireLayout(matrix, rows.columns());
+    if (matrix.layout() != CodedLayout.DOTS || matrix.columns() != rows.columns()) {
+      throw new IllegalArgumentException(
+          "a matrix of %d columns in layout %s; expected %d in layout DOTS"
+              .formatted(matrix.columns(), matrix.layout(), rows.columns()));
+    }
     Bounds.check(rows.rows(), firstRow, endRow - firstRow);
     Bounds.check(out.length, endRow * matrix.rows());
     Bounds.check(matrix.tiles(), endTile);

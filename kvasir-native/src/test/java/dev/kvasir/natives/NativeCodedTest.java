@@ -1,9 +1,134 @@
 package dev.kvasir.natives;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import dev.kvasir.contract.CodedContract;
+import dev.kvasir.format.BlockLayout;
+import dev.kvasir.format.GgmlType;
+import dev.kvasir.kernel.CodedKernels;
+import dev.kvasir.kernel.CodedLayout;
+import dev.kvasir.kernel.CodedMatrix;
+import dev.kvasir.kernel.StoredBlocks;
+import dev.kvasir.memory.CountedArena;
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+import java.util.Map;
+import java.util.Random;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class NativeCodedTest extends CodedContract {
+  private static final int TILE_ROWS = CodedMatrix.TILE_ROWS;
+  private static final Map<StoredBlocks, GgmlType> TYPES =
+      Map.of(StoredBlocks.BYTES, GgmlType.Q8_0, StoredBlocks.NIBBLES, GgmlType.Q4_0);
+
+  private final Random random = new Random(7);
+  private final NativeKernels kernels = new NativeKernels();
+
   NativeCodedTest() {
     super(new NativeKernelProvider().lanes(), new NativeKernels());
+  }
+
+  /** As Java lays them down, all at once and in two parts. */
+  @ParameterizedTest
+  @CsvSource({"1, 32", "15, 64", "16, 96", "33, 512", "200, 1536"})
+  void laysStoredBlocks(int rows, int columns) {
+    TYPES.forEach(
+        (kind, type) -> {
+          try (CountedArena arena = new CountedArena()) {
+            byte[] bytes = randomBlocks(type, rows * columns);
+            MemorySegment blocks = segment(arena, bytes);
+            CodedMatrix expected = laidByJava(arena, type, rows, columns, bytes);
+            CodedMatrix whole = matrix(arena, type, rows, columns);
+            CodedMatrix parts = matrix(arena, type, rows, columns);
+            int tiles = expected.tiles();
+            CodedKernels laying = kernels.coded(type.layout().codeBits());
+            assertThat(laying.lay(kind, blocks, whole, 0, tiles)).isTrue();
+            assertThat(laying.lay(kind, blocks, parts, tiles / 2, tiles)).isTrue();
+            assertThat(laying.lay(kind, blocks, parts, 0, tiles / 2)).isTrue();
+            assertSame(whole, expected);
+            assertSame(parts, expected);
+          }
+        });
+  }
+
+  /** The smallest half, what is infinite and what is not a number, in the last row. */
+  @ParameterizedTest
+  @ValueSource(ints = {0x0001, 0x8001, 0x7BFF, 0x7C00, 0xFC00, 0x7E00, 0xFFFF})
+  void tellsWhetherScalesAreFinite(int half) {
+    int rows = 19;
+    int columns = 96;
+    TYPES.forEach(
+        (kind, type) -> {
+          byte[] bytes = new byte[(int) type.bytesFor((long) rows * columns)];
+          setScale(bytes, bytes.length - type.layout().blockBytes(), (short) half);
+          try (CountedArena arena = new CountedArena()) {
+            CodedMatrix matrix = matrix(arena, type, rows, columns);
+            float scale = Float.float16ToFloat((short) half);
+            CodedKernels laying = kernels.coded(type.layout().codeBits());
+            assertThat(laying.lay(kind, segment(arena, bytes), matrix, 0, 2))
+                .isEqualTo(Float.isFinite(scale));
+            if (Float.isFinite(scale)) {
+              assertThat(matrix.scale(rows - 1, 2)).isEqualTo(scale);
+            }
+          }
+        });
+  }
+
+  private static void assertSame(CodedMatrix laid, CodedMatrix expected) {
+    assertThat(laid.codes().mismatch(expected.codes())).isEqualTo(-1);
+    assertThat(laid.scales().mismatch(expected.scales())).isEqualTo(-1);
+    if (laid.hasMinimums()) {
+      assertThat(laid.minimums().mismatch(expected.minimums())).isEqualTo(-1);
+    }
+  }
+
+  private static CodedMatrix laidByJava(
+      CountedArena arena, GgmlType type, int rows, int columns, byte[] bytes) {
+    CodedMatrix matrix = matrix(arena, type, rows, columns);
+    for (int tile = 0; tile < matrix.tiles(); tile++) {
+      int first = tile * TILE_ROWS;
+      int count = Math.min(TILE_ROWS, rows - first);
+      byte[] codes = new byte[count * columns];
+      float[] scales = new float[count * matrix.groups()];
+      float[] minimums = new float[count * matrix.groups()];
+      int from = (int) type.bytesFor((long) first * columns);
+      int to = (int) type.bytesFor((long) (first + count) * columns);
+      type.layout().unpackAll(Arrays.copyOfRange(bytes, from, to), codes, scales, minimums);
+      matrix.setTile(tile, count, codes, scales, minimums);
+    }
+    return matrix;
+  }
+
+  private static CodedMatrix matrix(CountedArena arena, GgmlType type, int rows, int columns) {
+    BlockLayout layout = type.layout();
+    return new CodedMatrix(
+        arena,
+        CodedLayout.DOTS,
+        rows,
+        columns,
+        layout.codeBits(),
+        layout.groupLength(),
+        layout.hasMinimums());
+  }
+
+  private static MemorySegment segment(CountedArena arena, byte[] bytes) {
+    return arena.allocate(bytes.length).copyFrom(MemorySegment.ofArray(bytes));
+  }
+
+  /** With finite scales of either sign. */
+  private byte[] randomBlocks(GgmlType type, int values) {
+    byte[] bytes = new byte[(int) type.bytesFor(values)];
+    random.nextBytes(bytes);
+    for (int at = 0; at < bytes.length; at += type.layout().blockBytes()) {
+      setScale(bytes, at, Float.floatToFloat16((float) random.nextGaussian()));
+    }
+    return bytes;
+  }
+
+  private static void setScale(byte[] bytes, int at, short half) {
+    bytes[at] = (byte) half;
+    bytes[at + 1] = (byte) (half >> 8);
   }
 }

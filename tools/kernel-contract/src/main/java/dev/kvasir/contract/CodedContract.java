@@ -8,10 +8,8 @@ import dev.kvasir.kernel.CodedMatrix;
 import dev.kvasir.kernel.CodedRows;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.ScalarKernels;
-import dev.kvasir.kernel.StoredBlocks;
 import dev.kvasir.kernel.TileRoom;
 import dev.kvasir.memory.CountedArena;
-import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.Random;
 import java.util.stream.Stream;
@@ -75,94 +73,6 @@ public abstract class CodedContract {
         }
       }
     }
-  }
-
-  static Stream<Arguments> storedShapes() {
-    return Stream.of(StoredBlocks.values())
-        .flatMap(
-            kind ->
-                Stream.of(
-                    Arguments.of(kind, 1, 32),
-                    Arguments.of(kind, 15, 64),
-                    Arguments.of(kind, 16, 96),
-                    Arguments.of(kind, 33, 512),
-                    Arguments.of(kind, 200, 1536)));
-  }
-
-  /** All of them at once, and in two parts. */
-  @ParameterizedTest
-  @MethodSource("storedShapes")
-  void laysStoredBlocks(StoredBlocks kind, int rows, int columns) {
-    byte[] bytes = randomBlocks(kind, rows * columns / StoredBlocks.COLUMNS);
-    try (CountedArena arena = new CountedArena()) {
-      MemorySegment blocks = arena.allocate(bytes.length).copyFrom(MemorySegment.ofArray(bytes));
-      CodedMatrix expected = storedMatrix(arena, kind, rows, columns);
-      CodedMatrix whole = storedMatrix(arena, kind, rows, columns);
-      CodedMatrix parts = storedMatrix(arena, kind, rows, columns);
-      int tiles = expected.tiles();
-      float largest = scalar.coded(kind.codeBits()).lay(kind, blocks, expected, 0, tiles);
-      CodedKernels laying = tested.coded(kind.codeBits());
-      assertThat(laying.lay(kind, blocks, whole, 0, tiles)).isEqualTo(largest);
-      laying.lay(kind, blocks, parts, tiles / 2, tiles);
-      laying.lay(kind, blocks, parts, 0, tiles / 2);
-      for (CodedMatrix laid : new CodedMatrix[] {whole, parts}) {
-        assertThat(laid.codes().mismatch(expected.codes())).isEqualTo(-1);
-        assertThat(laid.scales().mismatch(expected.scales())).isEqualTo(-1);
-        if (laid.hasMinimums()) {
-          assertThat(laid.minimums().mismatch(expected.minimums())).isEqualTo(-1);
-        }
-      }
-    }
-  }
-
-  /** The smallest half, what is infinite and what is not a number, in the last row. */
-  @ParameterizedTest
-  @ValueSource(ints = {0x0001, 0x8001, 0x7BFF, 0x7C00, 0xFC00, 0x7E00, 0xFFFF})
-  void tellsWhetherScalesAreFinite(int half) {
-    int rows = 19;
-    int columns = 96;
-    for (StoredBlocks kind : StoredBlocks.values()) {
-      byte[] bytes = new byte[(int) kind.bytes(rows * columns / StoredBlocks.COLUMNS)];
-      int last = (int) (bytes.length - kind.bytes(1));
-      bytes[last] = (byte) half;
-      bytes[last + 1] = (byte) (half >> 8);
-      try (CountedArena arena = new CountedArena()) {
-        MemorySegment blocks = arena.allocate(bytes.length).copyFrom(MemorySegment.ofArray(bytes));
-        CodedMatrix matrix = storedMatrix(arena, kind, rows, columns);
-        float largest = tested.coded(kind.codeBits()).lay(kind, blocks, matrix, 0, 2);
-        float scale = Float.float16ToFloat((short) half);
-        if (Float.isFinite(scale)) {
-          assertThat(largest).isEqualTo(Math.abs(scale));
-          assertThat(matrix.scale(rows - 1, 2)).isEqualTo(scale);
-        } else {
-          assertThat(largest).isInfinite();
-        }
-      }
-    }
-  }
-
-  private CodedMatrix storedMatrix(CountedArena arena, StoredBlocks kind, int rows, int columns) {
-    return new CodedMatrix(
-        arena,
-        tested.coded(kind.codeBits()).layout(),
-        rows,
-        columns,
-        kind.codeBits(),
-        StoredBlocks.COLUMNS,
-        kind == StoredBlocks.NIBBLES);
-  }
-
-  /** With finite scales of either sign. */
-  private byte[] randomBlocks(StoredBlocks kind, int count) {
-    byte[] bytes = new byte[(int) kind.bytes(count)];
-    random.nextBytes(bytes);
-    for (int block = 0; block < count; block++) {
-      short half = Float.floatToFloat16((float) random.nextGaussian());
-      int at = (int) kind.bytes(block);
-      bytes[at] = (byte) half;
-      bytes[at + 1] = (byte) (half >> 8);
-    }
-    return bytes;
   }
 
   /** Rows so long and so many that implementations take them in several goes. */
