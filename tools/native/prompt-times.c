@@ -65,20 +65,18 @@ static void same(const char *what, const float *a, const float *b, i64 count) {
 }
 
 static void time_halves(void) {
-  float *q = floats(ROWS * CHANNELS), *arranged = floats(ROWS * CHANNELS), *room = floats(ROOM_FLOATS);
+  float *q = floats(ROWS * CHANNELS), *room = floats(ROOM_FLOATS);
   float *scores = floats(ROWS * TOKENS), *more = floats(ROWS * TOKENS);
   float *out = calloc(ROWS * CHANNELS, 4), *outs = calloc(ROWS * CHANNELS, 4);
   uint8_t *kv = halves((i64)PAGES * TOKENS * CHANNELS);
   i64 page_bytes = 2 * TOKENS * CHANNELS;
   double units = ROWS * TOKENS;
-  kv_arrange_queries_dotprod(q, ROWS, CHANNELS, arranged);
   TIME("scores, 16-bit floats, 8 rows", units, for (int i = 0; i < ROWS; i += 8) {
-    kv_half_products_dotprod(scores, i * TOKENS, TOKENS, q + i * CHANNELS, arranged + i * CHANNELS, 8, kv,
-                             page * page_bytes, TOKENS, CHANNELS, 0);
+    kv_dense_products_dotprod(q + i * CHANNELS, 8, scores, i * TOKENS, TOKENS, kv, page * page_bytes, TOKENS,
+                              CHANNELS, 0);
   })
   TIME("scores, 16-bit floats, 64 rows", units,
-       kv_many_products_dotprod(more, 0, TOKENS, q, arranged, 0, ROWS, kv, page * page_bytes, TOKENS, CHANNELS, 0,
-                                room))
+       kv_many_products_dotprod(q, 0, more, 0, TOKENS, ROWS, kv, page * page_bytes, TOKENS, CHANNELS, 0, room))
   same("scores", scores, more, ROWS * TOKENS);
   TIME("sums of values, 16-bit floats, 8 rows", units, for (int i = 0; i < ROWS; i += 8) {
     kv_half_sums_dotprod(q, i, 1, out, i * CHANNELS, CHANNELS, 8, kv, page * page_bytes, TOKENS, CHANNELS, 0);

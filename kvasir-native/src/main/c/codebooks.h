@@ -286,16 +286,18 @@ EXPORT void KERNEL(row_products)(const float *a, const float *b, i32 first, i32 
   i32 i = first;
   for (; i + 4 <= end; i += 4) {
     const float *x = a + (i64)i * width, *y = b + (i64)i * width;
-    Floats partial[4];
-    UNROLL for (int row = 0; row < 4; row++) partial[row] = all(0);
+    Partial partial[4];
+    UNROLL for (int row = 0; row < 4; row++) partial[row] = no_sum();
     i32 k = 0;
-    for (; k + LANES <= width; k += LANES) {
+    for (; k + PARTS <= width; k += PARTS) {
       UNROLL for (int row = 0; row < 4; row++) {
-        i64 at = (i64)row * width + k;
-        partial[row] = fused(load(x + at), load(y + at), partial[row]);
+        UNROLL for (int v = 0; v < PART_VECTORS; v++) {
+          i64 at = (i64)row * width + k + v * LANES;
+          partial[row].v[v] = fused(load(x + at), load(y + at), partial[row].v[v]);
+        }
       }
     }
-    totals(partial[0], partial[1], partial[2], partial[3], out + i);
+    totals_of(partial, 4, out + i);
     for (; k < width; k++) {
       UNROLL for (int row = 0; row < 4; row++) {
         i64 at = (i64)row * width + k;

@@ -1,5 +1,5 @@
 // Products, sums and what is done to rows of floats. Each function's twin has the same name in
-// ScalarFloats, ScalarRows and ScalarHalves; long sums are kept in as many parts as a vector has lanes.
+// ScalarFloats, ScalarRows and ScalarHalves.
 #ifndef KVASIR_FLOATS_H
 #define KVASIR_FLOATS_H
 
@@ -8,64 +8,80 @@
 // ---- products of rows: c[i][j] = a[i] . b[j]
 
 INLINE float dot(const float *a, const float *b, i32 depth) {
-  Floats partial = all(0);
+  Partial partial = no_sum();
   i32 k = 0;
-  for (; k + LANES <= depth; k += LANES) partial = fused(load(a + k), load(b + k), partial);
-  float sum = total(partial);
+  for (; k + PARTS <= depth; k += PARTS) {
+    UNROLL for (int v = 0; v < PART_VECTORS; v++) {
+      i32 at = k + v * LANES;
+      partial.v[v] = fused(load(a + at), load(b + at), partial.v[v]);
+    }
+  }
+  float sum = total(&partial);
   for (; k < depth; k++) sum = fused1(a[k], b[k], sum);
   return sum;
 }
 
-// A register tile: rows of a by four rows of b, wherever they lie.
-INLINE void dots_by_four(const float *a, i64 a_stride, const int rows, const float *const b[4], i32 depth, float *c,
-                         i64 c_stride) {
-  Floats partial[4][4];
-  UNROLL for (int i = 0; i < rows; i++) {
-    UNROLL for (int j = 0; j < 4; j++) partial[i][j] = all(0);
-  }
-  i32 k = 0;
-  for (; k + LANES <= depth; k += LANES) {
-    Floats b0 = load(b[0] + k), b1 = load(b[1] + k), b2 = load(b[2] + k), b3 = load(b[3] + k);
-    UNROLL for (int i = 0; i < rows; i++) {
-      Floats x = load(a + i * a_stride + k);
-      partial[i][0] = fused(x, b0, partial[i][0]);
-      partial[i][1] = fused(x, b1, partial[i][1]);
-      partial[i][2] = fused(x, b2, partial[i][2]);
-      partial[i][3] = fused(x, b3, partial[i][3]);
+// Rows of a by rows of b, whose sums are in registers: of 32 registers, or of AVX2's sixteen.
+#if LANES == 16
+#define TILE_ROWS 4
+#define TILE_COLUMNS 4
+#else
+#define TILE_ROWS 2
+#define TILE_COLUMNS 3
+#endif
+
+// A register tile: c[i][j] = a[i] . b[j]
+INLINE void dot_tile(const float *a, i64 a_stride, const int rows, const float *b, i64 b_stride, const int columns,
+                     i64 depth, float *c, i64 c_stride) {
+  Partial partial[16];
+  UNROLL for (int i = 0; i < rows * columns; i++) partial[i] = no_sum();
+  i64 k = 0;
+  for (; k + PARTS <= depth; k += PARTS) {
+    UNROLL for (int v = 0; v < PART_VECTORS; v++) {
+      i64 at = k + v * LANES;
+      Floats x[TILE_COLUMNS];
+      UNROLL for (int j = 0; j < columns; j++) x[j] = load(b + j * b_stride + at);
+      UNROLL for (int i = 0; i < rows; i++) {
+        Floats y = load(a + i * a_stride + at);
+        UNROLL for (int j = 0; j < columns; j++) {
+          partial[i * columns + j].v[v] = fused(y, x[j], partial[i * columns + j].v[v]);
+        }
+      }
     }
   }
+  float sums[16];
+  totals_of(partial, rows * columns, sums);
   UNROLL for (int i = 0; i < rows; i++) {
-    float *to = c + i * c_stride;
-    totals(partial[i][0], partial[i][1], partial[i][2], partial[i][3], to);
-    for (i32 rest = k; rest < depth; rest++) {
-      UNROLL for (int j = 0; j < 4; j++) to[j] = fused1(a[i * a_stride + rest], b[j][rest], to[j]);
+    UNROLL for (int j = 0; j < columns; j++) {
+      float sum = sums[i * columns + j];
+      for (i64 rest = k; rest < depth; rest++) sum = fused1(a[i * a_stride + rest], b[j * b_stride + rest], sum);
+      c[i * c_stride + j] = sum;
     }
   }
 }
 
-// AVX2 has sixteen registers: two rows by four leave room for what they multiply.
-#if LANES == 8
-#define PRODUCT_ROWS 2
-#else
-#define PRODUCT_ROWS 4
-#endif
-
-INLINE void products(const float *a, i64 a_stride, i32 a_rows, const float *b, i64 b_stride, i32 b_rows, i32 depth,
+INLINE void products(const float *a, i64 a_stride, i32 a_rows, const float *b, i64 b_stride, i32 b_rows, i64 depth,
                      float *c, i64 c_stride) {
   i32 j = 0;
-  for (; j + 4 <= b_rows; j += 4) {
-    const float *first = b + j * b_stride;
-    const float *const from[4] = {first, first + b_stride, first + 2 * b_stride, first + 3 * b_stride};
+  for (; j + TILE_COLUMNS <= b_rows; j += TILE_COLUMNS) {
+    const float *from = b + j * b_stride;
     i32 i = 0;
-    for (; i + PRODUCT_ROWS <= a_rows; i += PRODUCT_ROWS) {
-      dots_by_four(a + i * a_stride, a_stride, PRODUCT_ROWS, from, depth, c + i * c_stride + j, c_stride);
+    for (; i + TILE_ROWS <= a_rows; i += TILE_ROWS) {
+      dot_tile(a + i * a_stride, a_stride, TILE_ROWS, from, b_stride, TILE_COLUMNS, depth, c + i * c_stride + j,
+               c_stride);
     }
     for (; i < a_rows; i++) {
-      dots_by_four(a + i * a_stride, a_stride, 1, from, depth, c + i * c_stride + j, c_stride);
+      dot_tile(a + i * a_stride, a_stride, 1, from, b_stride, TILE_COLUMNS, depth, c + i * c_stride + j, c_stride);
     }
   }
   for (; j < b_rows; j++) {
-    for (i32 i = 0; i < a_rows; i++) c[i * c_stride + j] = dot(a + i * a_stride, b + j * b_stride, depth);
+    i32 i = 0;
+    for (; i + 4 <= a_rows; i += 4) {
+      dot_tile(a + i * a_stride, a_stride, 4, b + j * b_stride, b_stride, 1, depth, c + i * c_stride + j, c_stride);
+    }
+    for (; i < a_rows; i++) {
+      dot_tile(a + i * a_stride, a_stride, 1, b + j * b_stride, b_stride, 1, depth, c + i * c_stride + j, c_stride);
+    }
   }
 }
 
@@ -199,7 +215,8 @@ INLINE void store_some(float *at, Floats x, i32 count) {
 
 EXPORT float KERNEL(exponentiate)(float *x, i32 at, i32 count, float shift) {
   float *to = x + at;
-  Floats partial = all(0), shifts = all(shift);
+  Partial partial = no_sum();
+  Floats shifts = all(shift);
   i32 i = 0;
   // An exponential waits for itself most of the time: several at once wait together.
   for (; i + EXPONENTIALS * LANES <= count; i += EXPONENTIALS * LANES) {
@@ -208,19 +225,22 @@ EXPORT float KERNEL(exponentiate)(float *x, i32 at, i32 count, float shift) {
     exponentials(powers);
     UNROLL for (int j = 0; j < EXPONENTIALS; j++) {
       store(to + i + j * LANES, powers[j]);
-      partial = add(partial, powers[j]);
+      partial.v[j % PART_VECTORS] = add(partial.v[j % PART_VECTORS], powers[j]);
     }
   }
-  for (; i + LANES <= count; i += LANES) {
-    Floats powers = exponential(subtract(load(to + i), shifts));
-    store(to + i, powers);
-    partial = add(partial, powers);
+  for (; i + PARTS <= count; i += PARTS) {
+    UNROLL for (int v = 0; v < PART_VECTORS; v++) {
+      Floats powers = exponential(subtract(load(to + i + v * LANES), shifts));
+      store(to + i + v * LANES, powers);
+      partial.v[v] = add(partial.v[v], powers);
+    }
   }
-  float sum = total(partial);
-  if (i < count) {
-    store_some(to + i, exponential(subtract(load_some(to + i, count - i), shifts)), count - i);
-    for (; i < count; i++) sum += to[i];
+  float sum = total(&partial);
+  for (i32 first = i; first < count; first += LANES) {
+    i32 some = count - first < LANES ? count - first : LANES;
+    store_some(to + first, exponential(subtract(load_some(to + first, some), shifts)), some);
   }
+  for (; i < count; i++) sum += to[i];
   return sum;
 }
 
@@ -322,30 +342,42 @@ INLINE float load_weight(const uint8_t *row, i64 k, const int kind) {
   return kind == 2 ? ((const float *)row)[k] : load_one((const uint16_t *)row + k, kind);
 }
 
-// Rows of a by four rows of weights, or by one; sums are those of dot.
+// Rows that meet rows of weights while these are in registers, and how many of those at a time.
+#define DENSE_ROWS 4
+#if LANES == 16
+#define DENSE_COLUMNS 4
+#else
+#define DENSE_COLUMNS 1
+#endif
+
+// Rows of a by a few rows of weights; sums are those of dot.
 INLINE void dense_dots(const float *a, i64 columns, const int rows, const uint8_t *b, const int b_rows, float *c,
                        i64 c_stride, const int kind) {
   i64 row_bytes = columns * (kind == 2 ? 4 : 2), k = 0;
-  Floats partial[4][4];
-  UNROLL for (int i = 0; i < rows; i++) {
-    UNROLL for (int j = 0; j < 4; j++) partial[i][j] = all(0);
-  }
-  for (; k + LANES <= columns; k += LANES) {
-    Floats weights[4];
-    UNROLL for (int j = 0; j < b_rows; j++) weights[j] = load_weights(b + j * row_bytes, k, kind);
-    UNROLL for (int i = 0; i < rows; i++) {
-      Floats x = load(a + i * columns + k);
-      UNROLL for (int j = 0; j < b_rows; j++) partial[i][j] = fused(x, weights[j], partial[i][j]);
+  Partial partial[16];
+  UNROLL for (int i = 0; i < rows * b_rows; i++) partial[i] = no_sum();
+  for (; k + PARTS <= columns; k += PARTS) {
+    UNROLL for (int v = 0; v < PART_VECTORS; v++) {
+      i64 at = k + v * LANES;
+      Floats weights[DENSE_COLUMNS];
+      UNROLL for (int j = 0; j < b_rows; j++) weights[j] = load_weights(b + j * row_bytes, at, kind);
+      UNROLL for (int i = 0; i < rows; i++) {
+        Floats x = load(a + i * columns + at);
+        UNROLL for (int j = 0; j < b_rows; j++) {
+          partial[i * b_rows + j].v[v] = fused(x, weights[j], partial[i * b_rows + j].v[v]);
+        }
+      }
     }
   }
+  float sums[16];
+  totals_of(partial, rows * b_rows, sums);
   UNROLL for (int i = 0; i < rows; i++) {
-    float sums[4];
-    totals(partial[i][0], partial[i][1], partial[i][2], partial[i][3], sums);
-    for (int j = 0; j < b_rows; j++) {
+    UNROLL for (int j = 0; j < b_rows; j++) {
+      float sum = sums[i * b_rows + j];
       for (i64 rest = k; rest < columns; rest++) {
-        sums[j] = fused1(a[i * columns + rest], load_weight(b + j * row_bytes, rest, kind), sums[j]);
+        sum = fused1(a[i * columns + rest], load_weight(b + j * row_bytes, rest, kind), sum);
       }
-      c[i * c_stride + j] = sums[j];
+      c[i * c_stride + j] = sum;
     }
   }
 }
@@ -354,13 +386,15 @@ INLINE void dense_products(const float *a, i32 a_rows, const uint8_t *b, i32 b_r
                            i64 c_stride, const int kind) {
   i64 row_bytes = columns * (kind == 2 ? 4 : 2);
   i32 j = 0;
-  for (; j + 4 <= b_rows; j += 4) {
+  for (; j + DENSE_COLUMNS <= b_rows; j += DENSE_COLUMNS) {
     const uint8_t *from = b + j * row_bytes;
     i32 i = 0;
-    for (; i + PRODUCT_ROWS <= a_rows; i += PRODUCT_ROWS) {
-      dense_dots(a + i * columns, columns, PRODUCT_ROWS, from, 4, c + i * c_stride + j, c_stride, kind);
+    for (; i + DENSE_ROWS <= a_rows; i += DENSE_ROWS) {
+      dense_dots(a + i * columns, columns, DENSE_ROWS, from, DENSE_COLUMNS, c + i * c_stride + j, c_stride, kind);
     }
-    for (; i < a_rows; i++) dense_dots(a + i * columns, columns, 1, from, 4, c + i * c_stride + j, c_stride, kind);
+    for (; i < a_rows; i++) {
+      dense_dots(a + i * columns, columns, 1, from, DENSE_COLUMNS, c + i * c_stride + j, c_stride, kind);
+    }
   }
   for (; j < b_rows; j++) {
     for (i32 i = 0; i < a_rows; i++) {
@@ -376,94 +410,6 @@ EXPORT void KERNEL(dense_products)(const float *a, i32 a_rows, float *c, i32 c_a
     case 0: dense_products(a, a_rows, b + offset, b_rows, columns, c + c_at, c_stride, 0); break;
     case 1: dense_products(a, a_rows, b + offset, b_rows, columns, c + c_at, c_stride, 1); break;
     default: dense_products(a, a_rows, b + offset, b_rows, columns, c + c_at, c_stride, 2);
-  }
-}
-
-// A part of a sum takes two neighbouring channels in turn, as PartialSums.pairedDot says. So even channels and odd
-// ones are taken apart: of rows of halves in registers, of queries once, here.
-// arranged: (rows, columns), where 2 LANES channels are LANES even ones and then the odd ones
-EXPORT void KERNEL(arrange_queries)(const float *rows, i32 count, i32 columns, float *arranged) {
-  for (i64 row = 0; row < count; row++) {
-    const float *from = rows + row * columns;
-    float *to = arranged + row * columns;
-    for (i32 k = 0; k + 2 * LANES <= columns; k += 2 * LANES) {
-      Floats low = load(from + k), high = load(from + k + LANES);
-      store(to + k, evens(low, high));
-      store(to + k + LANES, odds(low, high));
-    }
-  }
-}
-
-typedef struct {
-  const float *rows;     // (count, columns)
-  const float *arranged; // (count, columns)
-  i64 columns;
-} Queries;
-
-INLINE void paired_dots(const Queries *q, i64 first, const int rows, const uint16_t *b, const int tokens, float *c,
-                        i64 c_stride, const int brains) {
-  Floats partial[4][4];
-  UNROLL for (int i = 0; i < rows; i++) {
-    UNROLL for (int j = 0; j < 4; j++) partial[i][j] = all(0);
-  }
-  i64 columns = q->columns, k = 0;
-  const float *queries = q->arranged + first * columns;
-  for (; k + 2 * LANES <= columns; k += 2 * LANES) {
-    Floats even[4], odd[4];
-    UNROLL for (int j = 0; j < tokens; j++) {
-      Floats low = load_16(b + j * columns + k, brains), high = load_16(b + j * columns + k + LANES, brains);
-      even[j] = evens(low, high);
-      odd[j] = odds(low, high);
-    }
-    UNROLL for (int i = 0; i < rows; i++) {
-      Floats q_even = load(queries + i * columns + k), q_odd = load(queries + i * columns + k + LANES);
-      UNROLL for (int j = 0; j < tokens; j++) partial[i][j] = fused(q_even, even[j], partial[i][j]);
-      UNROLL for (int j = 0; j < tokens; j++) partial[i][j] = fused(q_odd, odd[j], partial[i][j]);
-    }
-  }
-  UNROLL for (int i = 0; i < rows; i++) {
-    float sums[4];
-    totals(partial[i][0], partial[i][1], partial[i][2], partial[i][3], sums);
-    for (int j = 0; j < tokens; j++) {
-      for (i64 rest = k; rest < columns; rest++) {
-        sums[j] = fused1(q->rows[(first + i) * columns + rest], load_one(b + j * columns + rest, brains), sums[j]);
-      }
-      c[i * c_stride + j] = sums[j];
-    }
-  }
-}
-
-#if LANES == 8
-#define HALF_TOKENS 2
-#else
-#define HALF_TOKENS 4
-#endif
-
-INLINE void half_products(const Queries *q, i32 rows, const uint16_t *b, i32 b_rows, float *c, i64 c_stride,
-                          const int brains) {
-  i32 j = 0;
-  for (; j + HALF_TOKENS <= b_rows; j += HALF_TOKENS) {
-    const uint16_t *from = b + j * q->columns;
-    i32 i = 0;
-    for (; i + 4 <= rows; i += 4) paired_dots(q, i, 4, from, HALF_TOKENS, c + i * c_stride + j, c_stride, brains);
-    for (; i < rows; i++) paired_dots(q, i, 1, from, HALF_TOKENS, c + i * c_stride + j, c_stride, brains);
-  }
-  for (; j < b_rows; j++) {
-    for (i32 i = 0; i < rows; i++) {
-      paired_dots(q, i, 1, b + j * q->columns, 1, c + i * c_stride + j, c_stride, brains);
-    }
-  }
-}
-
-// c[i][j] = query i . row j
-EXPORT void KERNEL(half_products)(float *c, i32 c_at, i32 c_stride, const float *q_rows, const float *q_arranged,
-                                  i32 rows, const uint8_t *b, i64 b_offset, i32 b_rows, i32 columns, i32 brains) {
-  const uint16_t *from = (const uint16_t *)(b + b_offset);
-  Queries queries = {q_rows, q_arranged, columns};
-  if (brains) {
-    half_products(&queries, rows, from, b_rows, c + c_at, c_stride, 1);
-  } else {
-    half_products(&queries, rows, from, b_rows, c + c_at, c_stride, 0);
   }
 }
 

@@ -6,36 +6,36 @@
 
 // Sums of a tile: rows of a by a few vectors that they meet. Every sum takes x and y of a pair in turn, so that a vector
 // may be multiplied as it turns, and is never stored.
+#define PAIR_ROWS 4
+#if LANES == 16
+#define PAIR_VECTORS 4
+#else
+#define PAIR_VECTORS 1
+#endif
 typedef struct {
-  Floats sums[PRODUCT_ROWS][4];
+  Partial sums[PAIR_ROWS * PAIR_VECTORS]; // (rows, vectors)
 } PairTile;
 
 INLINE void begin_tile(PairTile *tile, const int rows, const int vectors) {
-  UNROLL for (int i = 0; i < rows; i++) {
-    UNROLL for (int j = 0; j < vectors; j++) tile->sums[i][j] = all(0);
-  }
+  UNROLL for (int i = 0; i < rows * vectors; i++) tile->sums[i] = no_sum();
 }
 
-// As many pairs of each vector as there are lanes; a (rows, x and y, pairs).
-INLINE void add_pairs(PairTile *tile, const float *a, i64 pairs, const int rows, const Floats *x, const Floats *y,
-                      const int vectors) {
+// As many pairs of each vector as there are lanes, for part v of the sums; a (rows, x and y, pairs).
+INLINE void add_pairs(PairTile *tile, const int v, const float *a, i64 pairs, const int rows, const Floats *x,
+                      const Floats *y, const int vectors) {
   UNROLL for (int i = 0; i < rows; i++) {
     Floats ax = load(a + 2 * i * pairs), ay = load(a + (2 * i + 1) * pairs);
-    UNROLL for (int j = 0; j < vectors; j++) tile->sums[i][j] = fused(ax, x[j], tile->sums[i][j]);
-    UNROLL for (int j = 0; j < vectors; j++) tile->sums[i][j] = fused(ay, y[j], tile->sums[i][j]);
+    Partial *sums = tile->sums + i * vectors;
+    UNROLL for (int j = 0; j < vectors; j++) sums[j].v[v] = fused(ax, x[j], sums[j].v[v]);
+    UNROLL for (int j = 0; j < vectors; j++) sums[j].v[v] = fused(ay, y[j], sums[j].v[v]);
   }
 }
 
 INLINE void end_tile(const PairTile *tile, const int rows, const int vectors, float *c, i64 c_stride) {
+  float sums[PAIR_ROWS * PAIR_VECTORS];
+  totals_of(tile->sums, rows * vectors, sums);
   UNROLL for (int i = 0; i < rows; i++) {
-    float *to = c + i * c_stride;
-    if (vectors == 4) {
-      float sums[4];
-      totals(tile->sums[i][0], tile->sums[i][1], tile->sums[i][2], tile->sums[i][3], sums);
-      store_four(to, load_four(to) + load_four(sums));
-    } else {
-      to[0] += total(tile->sums[i][0]);
-    }
+    UNROLL for (int j = 0; j < vectors; j++) c[i * c_stride + j] += sums[i * vectors + j];
   }
 }
 
@@ -50,32 +50,35 @@ INLINE void turn_pairs(Floats x, Floats y, Floats cos, Floats sin, float *x_out,
 }
 
 // c[i][j] += a[i] . b[j], turned by the j-th of the angles where it turns; angles (vectors, cosines and sines, pairs)
-INLINE void picked_tile(const float *a, const float *const b[4], i64 pairs, const int turns, const float *angles,
+INLINE void picked_tile(const float *a, const float *const *b, i64 pairs, const int turns, const float *angles,
                         const int rows, const int vectors, float *c, i64 c_stride) {
   PairTile tile;
   begin_tile(&tile, rows, vectors);
-  for (i32 i = 0; i < pairs; i += LANES) {
-    Floats x[4], y[4];
-    UNROLL for (int j = 0; j < vectors; j++) {
-      x[j] = load(b[j] + i);
-      y[j] = load(b[j] + pairs + i);
-      if (turns) {
-        const float *by = angles + 2 * j * pairs + i;
-        Floats cos = load(by), sin = load(by + pairs), still = x[j];
-        x[j] = turned_x(still, y[j], cos, sin);
-        y[j] = turned_y(still, y[j], cos, sin);
+  for (i32 first = 0; first < pairs; first += PARTS) {
+    UNROLL for (int v = 0; v < PART_VECTORS; v++) {
+      i32 i = first + v * LANES;
+      Floats x[PAIR_VECTORS], y[PAIR_VECTORS];
+      UNROLL for (int j = 0; j < vectors; j++) {
+        x[j] = load(b[j] + i);
+        y[j] = load(b[j] + pairs + i);
+        if (turns) {
+          const float *by = angles + 2 * j * pairs + i;
+          Floats cos = load(by), sin = load(by + pairs), still = x[j];
+          x[j] = turned_x(still, y[j], cos, sin);
+          y[j] = turned_y(still, y[j], cos, sin);
+        }
       }
+      add_pairs(&tile, v, a + i, pairs, rows, x, y, vectors);
     }
-    add_pairs(&tile, a + i, pairs, rows, x, y, vectors);
   }
   end_tile(&tile, rows, vectors, c, c_stride);
 }
 
-INLINE void picked_tiles(const float *a, i32 rows, const float *const b[4], i64 pairs, const int turns,
+INLINE void picked_tiles(const float *a, i32 rows, const float *const *b, i64 pairs, const int turns,
                          const float *angles, const int vectors, float *c, i64 c_stride) {
   i32 i = 0;
-  for (; i + PRODUCT_ROWS <= rows; i += PRODUCT_ROWS) {
-    picked_tile(a + 2 * i * pairs, b, pairs, turns, angles, PRODUCT_ROWS, vectors, c + i * c_stride, c_stride);
+  for (; i + PAIR_ROWS <= rows; i += PAIR_ROWS) {
+    picked_tile(a + 2 * i * pairs, b, pairs, turns, angles, PAIR_ROWS, vectors, c + i * c_stride, c_stride);
   }
   for (; i < rows; i++) {
     picked_tile(a + 2 * i * pairs, b, pairs, turns, angles, 1, vectors, c + i * c_stride, c_stride);
@@ -88,13 +91,14 @@ EXPORT void KERNEL(picked_products)(const float *a, i32 rows, const float *b, co
   const i32 *at = picked + picked_at;
   const i64 width = 2 * pairs;
   i32 j = 0;
-  for (; j + 4 <= count; j += 4) {
-    const float *const four[4] = {b + at[j] * width, b + at[j + 1] * width, b + at[j + 2] * width, b + at[j + 3] * width};
-    picked_tiles(a, rows, four, pairs, 0, b, 4, c + c_at + j, c_stride);
+  for (; j + PAIR_VECTORS <= count; j += PAIR_VECTORS) {
+    const float *some[PAIR_VECTORS];
+    UNROLL for (int i = 0; i < PAIR_VECTORS; i++) some[i] = b + at[j + i] * width;
+    picked_tiles(a, rows, some, pairs, 0, b, PAIR_VECTORS, c + c_at + j, c_stride);
   }
   for (; j < count; j++) {
-    const float *const one[4] = {b + at[j] * width};
-    picked_tiles(a, rows, one, pairs, 0, b, 1, c + c_at + j, c_stride);
+    const float *one = b + at[j] * width;
+    picked_tiles(a, rows, &one, pairs, 0, b, 1, c + c_at + j, c_stride);
   }
 }
 
@@ -249,10 +253,10 @@ INLINE void turning_products_of(float *a, i32 rows, const i64 pairs, const float
                                 const uint8_t *picked) {
   const i64 width = 2 * pairs;
   for (i32 first = 0; first < PAGE; first += FAN) {
-    for (i32 j = 0; j < FAN; j += 4) {
-      const uint8_t *at = picked + first + j;
-      const float *const four[4] = {b + at[0] * width, b + at[1] * width, b + at[2] * width, b + at[3] * width};
-      picked_tiles(a, rows, four, pairs, 1, fan + j * width, 4, scores + first + j, PAGE);
+    for (i32 j = 0; j < FAN; j += PAIR_VECTORS) {
+      const float *some[PAIR_VECTORS];
+      UNROLL for (int i = 0; i < PAIR_VECTORS; i++) some[i] = b + picked[first + j + i] * width;
+      picked_tiles(a, rows, some, pairs, 1, fan + j * width, PAIR_VECTORS, scores + first + j, PAGE);
     }
     turn_rows_back(a, rows, pairs, fan + FAN * width, fan + FAN * width + pairs);
   }

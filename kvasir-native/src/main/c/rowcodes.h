@@ -174,6 +174,7 @@ INLINE void decode_row(const Row *row, i32 at, const Parts *parts, const int x_c
 
 // So few that their vectors stay in the first cache while their parts come, of wide heads too.
 #define ROWS_TOGETHER 16
+#define SCORED_ROWS 8
 
 // Rows of a band to the places of their tokens, or one after another and turned by their tokens.
 INLINE void decode_parts(const Row *rows, i32 count, i32 at, i32 half, const Parts *parts, const uint8_t *tokens,
@@ -361,57 +362,16 @@ EXPORT void KERNEL(decode)(const i32 *bands, i32 band_count, const float *lows, 
   }
 }
 
-// out[i][j] = a[i] . b[j], for a few rows of both; out (rows, 4)
-INLINE void dots_of_four(const float *a, i64 width, const int rows, const float *b, float *out) {
-#if LANES == 16
-  if (rows == 4) {
-    // As totals has them, for four rows at once.
-    Floats partial[4][4], four[4];
-    UNROLL for (int i = 0; i < 4; i++) UNROLL for (int j = 0; j < 4; j++) partial[i][j] = all(0);
-    for (i64 k = 0; k < width; k += LANES) {
-      Floats b0 = load(b + k), b1 = load(b + width + k), b2 = load(b + 2 * width + k), b3 = load(b + 3 * width + k);
-      UNROLL for (int i = 0; i < 4; i++) {
-        Floats x = load(a + i * width + k);
-        partial[i][0] = fused(x, b0, partial[i][0]);
-        partial[i][1] = fused(x, b1, partial[i][1]);
-        partial[i][2] = fused(x, b2, partial[i][2]);
-        partial[i][3] = fused(x, b3, partial[i][3]);
-      }
-    }
-    UNROLL for (int i = 0; i < 4; i++) {
-      Floats *p = partial[i];
-      Floats ab = add(_mm512_shuffle_ps(p[0], p[1], 0x88), _mm512_shuffle_ps(p[0], p[1], 0xDD));
-      Floats cd = add(_mm512_shuffle_ps(p[2], p[3], 0x88), _mm512_shuffle_ps(p[2], p[3], 0xDD));
-      four[i] = add(_mm512_shuffle_ps(ab, cd, 0x88), _mm512_shuffle_ps(ab, cd, 0xDD));
-    }
-    Floats low = add(_mm512_shuffle_f32x4(four[0], four[1], 0x88), _mm512_shuffle_f32x4(four[0], four[1], 0xDD));
-    Floats high = add(_mm512_shuffle_f32x4(four[2], four[3], 0x88), _mm512_shuffle_f32x4(four[2], four[3], 0xDD));
-    store(out, add(_mm512_shuffle_f32x4(low, high, 0x88), _mm512_shuffle_f32x4(low, high, 0xDD)));
-    return;
-  }
-#endif
-  const float *const from[4] = {b, b + width, b + 2 * width, b + 3 * width};
-  dots_by_four(a, width, rows, from, (i32)width, out, 4);
-}
-
 // c[i][tokens[j]] = a[i] . b[j], for a few rows b; c (rows, page tokens)
 INLINE void score_rows(const float *a, i32 a_rows, const float *b, i32 count, i64 width, const uint8_t *tokens,
-                          float *c, i64 c_stride) {
-  float sums[4 * PRODUCT_ROWS];
-  i32 j = 0;
-  for (; j + 4 <= count; j += 4) {
-    i32 i = 0;
-    for (; i + PRODUCT_ROWS <= a_rows; i += PRODUCT_ROWS) {
-      dots_of_four(a + i * width, width, PRODUCT_ROWS, b + j * width, sums);
-      UNROLL for (int k = 0; k < 4 * PRODUCT_ROWS; k++) c[(i + k / 4) * c_stride + tokens[j + k % 4]] = sums[k];
+                       float *c, i64 c_stride) {
+  float sums[SCORED_ROWS * ROWS_TOGETHER];
+  for (i32 i = 0; i < a_rows; i += SCORED_ROWS) {
+    i32 rows = a_rows - i < SCORED_ROWS ? a_rows - i : SCORED_ROWS;
+    products(a + i * width, width, rows, b, width, count, width, sums, ROWS_TOGETHER);
+    for (i32 k = 0; k < rows; k++) {
+      for (i32 j = 0; j < count; j++) c[(i + k) * c_stride + tokens[j]] = sums[k * ROWS_TOGETHER + j];
     }
-    for (; i < a_rows; i++) {
-      dots_of_four(a + i * width, width, 1, b + j * width, sums);
-      UNROLL for (int k = 0; k < 4; k++) c[i * c_stride + tokens[j + k]] = sums[k];
-    }
-  }
-  for (; j < count; j++) {
-    for (i32 i = 0; i < a_rows; i++) c[i * c_stride + tokens[j]] = dot(a + i * width, b + j * width, (i32)width);
   }
 }
 

@@ -24,7 +24,7 @@ INLINE void complete(const float *surveys, const i32 *totals, i32 heads, i32 bit
 EXPORT void KERNEL(scaled_dots)(float *out, i32 out_at, i32 out_stride, const float *x, i32 at, i32 stride, float *room,
                                 i32 heads, i32 entries, i32 bits, i32 lanes, i32 group, float unit, i32 exact,
                                 const uint8_t *bytes, i64 offset) {
-  const i32 padded = (entries + WEIGHT_PARTS - 1) / WEIGHT_PARTS * WEIGHT_PARTS, quads = (entries + 3) / 4;
+  const i32 padded = (entries + PARTS - 1) / PARTS * PARTS, quads = (entries + 3) / 4;
   const i32 groups = (lanes + group - 1) / group;
   const i64 scales_at = offset + lanes / DOT_TILE * bytes_of_tile(quads, bits), step = 2 * entries;
   float *products = room + 2 * padded, surveys[3 * MOST_WEIGHT_HEADS];

@@ -30,15 +30,6 @@ INLINE Floats load_brains(const uint16_t *at) {
 INLINE Floats load_integers(const int16_t *at) {
   return _mm512_cvtepi32_ps(_mm512_cvtepi16_epi32(_mm256_loadu_si256((const __m256i *)at)));
 }
-// Those of a and then those of b: every second one, from the first on or from the second on.
-INLINE Floats evens(Floats a, Floats b) {
-  const __m512i places = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
-  return _mm512_permutex2var_ps(a, places, b);
-}
-INLINE Floats odds(Floats a, Floats b) {
-  const __m512i places = _mm512_setr_epi32(1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
-  return _mm512_permutex2var_ps(a, places, b);
-}
 // The larger; either where they are equal. Where one is not a number, the second, or on ARM none.
 #define LARGER_STAYS_UNORDERED 0
 INLINE Floats larger(Floats a, Floats b) { return _mm512_max_ps(a, b); }
@@ -71,11 +62,6 @@ INLINE Floats load_brains(const uint16_t *at) {
 INLINE Floats load_integers(const int16_t *at) {
   return _mm256_cvtepi32_ps(_mm256_cvtepi16_epi32(_mm_loadu_si128((const __m128i *)at)));
 }
-INLINE Floats in_order(Floats mixed) {
-  return _mm256_castpd_ps(_mm256_permute4x64_pd(_mm256_castps_pd(mixed), 0xD8));
-}
-INLINE Floats evens(Floats a, Floats b) { return in_order(_mm256_shuffle_ps(a, b, 0x88)); }
-INLINE Floats odds(Floats a, Floats b) { return in_order(_mm256_shuffle_ps(a, b, 0xDD)); }
 #define LARGER_STAYS_UNORDERED 0
 INLINE Floats larger(Floats a, Floats b) { return _mm256_max_ps(a, b); }
 INLINE Floats smaller(Floats a, Floats b) { return _mm256_min_ps(a, b); }
@@ -101,8 +87,6 @@ INLINE Floats fused_off(Floats a, Floats b, Floats c) { return vfmsq_f32(c, a, b
 INLINE Floats load_halves(const uint16_t *at) { return vcvt_f32_f16(vreinterpret_f16_u16(vld1_u16(at))); }
 INLINE Floats load_brains(const uint16_t *at) { return vreinterpretq_f32_u32(vshll_n_u16(vld1_u16(at), 16)); }
 INLINE Floats load_integers(const int16_t *at) { return vcvtq_f32_s32(vmovl_s16(vld1_s16(at))); }
-INLINE Floats evens(Floats a, Floats b) { return vuzp1q_f32(a, b); }
-INLINE Floats odds(Floats a, Floats b) { return vuzp2q_f32(a, b); }
 #define LARGER_STAYS_UNORDERED 1
 INLINE Floats larger(Floats a, Floats b) { return vmaxq_f32(a, b); }
 INLINE Floats smaller(Floats a, Floats b) { return vminq_f32(a, b); }
@@ -135,31 +119,69 @@ INLINE void store_four(float *at, Four x) { __builtin_memcpy(at, &x, sizeof x); 
 
 INLINE float fused1(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 
-// Neighbours are added until one is left: (0 + 1) + (2 + 3) ... The twin is PartialSums.total.
-INLINE float total(Floats partial) {
-  float sums[LANES];
-  store(sums, partial);
-  UNROLL for (int count = LANES / 2; count > 0; count /= 2) {
-    UNROLL for (int i = 0; i < count; i++) sums[i] = sums[2 * i] + sums[2 * i + 1];
-  }
-  return sums[0];
+// ---- long sums
+
+// A long sum is kept in sixteen parts on every processor, in one to four vectors; PartialSums has the order.
+#define PARTS 16
+#define PART_VECTORS (PARTS / LANES)
+typedef struct {
+  Floats v[PART_VECTORS];
+} Partial;
+
+INLINE Partial no_sum(void) {
+  Partial sum;
+  UNROLL for (int v = 0; v < PART_VECTORS; v++) sum.v[v] = all(0);
+  return sum;
 }
 
-// The totals of four.
-INLINE void totals(Floats a, Floats b, Floats c, Floats d, float *out) {
+// Neighbours are added until one is left: (0 + 1) + (2 + 3) ...
+INLINE float total(const Partial *sum) {
+  float parts[PARTS];
+  UNROLL for (int v = 0; v < PART_VECTORS; v++) store(parts + v * LANES, sum->v[v]);
+  UNROLL for (int count = PARTS / 2; count > 0; count /= 2) {
+    UNROLL for (int i = 0; i < count; i++) parts[i] = parts[2 * i] + parts[2 * i + 1];
+  }
+  return parts[0];
+}
+
+// The totals of four. Shuffles are scarce on x86, so two vectors are blended both ways and one blend is shuffled: sums of
+// two do not depend on their order.
+INLINE void totals(const Partial *a, const Partial *b, const Partial *c, const Partial *d, float *out) {
 #if LANES == 16
-  __m512 ab = _mm512_add_ps(_mm512_shuffle_ps(a, b, 0x88), _mm512_shuffle_ps(a, b, 0xDD));
-  __m512 cd = _mm512_add_ps(_mm512_shuffle_ps(c, d, 0x88), _mm512_shuffle_ps(c, d, 0xDD));
-  __m512 abcd = _mm512_add_ps(_mm512_shuffle_ps(ab, cd, 0x88), _mm512_shuffle_ps(ab, cd, 0xDD));
-  __m128 low = _mm_add_ps(_mm512_castps512_ps128(abcd), _mm512_extractf32x4_ps(abcd, 1));
-  __m128 high = _mm_add_ps(_mm512_extractf32x4_ps(abcd, 2), _mm512_extractf32x4_ps(abcd, 3));
+#define NEIGHBOURS(x, y) add(_mm512_mask_blend_ps(0xAAAA, x, y), _mm512_permute_ps(_mm512_mask_blend_ps(0x5555, x, y), 0xB1))
+#define SECONDS(x, y) add(_mm512_mask_blend_ps(0xCCCC, x, y), _mm512_permute_ps(_mm512_mask_blend_ps(0x3333, x, y), 0x4E))
+  __m512 four = SECONDS(NEIGHBOURS(a->v[0], b->v[0]), NEIGHBOURS(c->v[0], d->v[0]));
+  __m128 low = _mm_add_ps(_mm512_castps512_ps128(four), _mm512_extractf32x4_ps(four, 1));
+  __m128 high = _mm_add_ps(_mm512_extractf32x4_ps(four, 2), _mm512_extractf32x4_ps(four, 3));
   _mm_storeu_ps(out, _mm_add_ps(low, high));
 #elif LANES == 8
-  __m256 abcd = _mm256_hadd_ps(_mm256_hadd_ps(a, b), _mm256_hadd_ps(c, d));
-  _mm_storeu_ps(out, _mm_add_ps(_mm256_castps256_ps128(abcd), _mm256_extractf128_ps(abcd, 1)));
+#define NEIGHBOURS(x, y) add(_mm256_blend_ps(x, y, 0xAA), _mm256_permute_ps(_mm256_blend_ps(x, y, 0x55), 0xB1))
+#define SECONDS(x, y) add(_mm256_blend_ps(x, y, 0xCC), _mm256_permute_ps(_mm256_blend_ps(x, y, 0x33), 0x4E))
+  __m128 halves[2];
+  UNROLL for (int v = 0; v < 2; v++) {
+    __m256 four = SECONDS(NEIGHBOURS(a->v[v], b->v[v]), NEIGHBOURS(c->v[v], d->v[v]));
+    halves[v] = _mm_add_ps(_mm256_castps256_ps128(four), _mm256_extractf128_ps(four, 1));
+  }
+  _mm_storeu_ps(out, _mm_add_ps(halves[0], halves[1]));
 #else
-  vst1q_f32(out, vpaddq_f32(vpaddq_f32(a, b), vpaddq_f32(c, d)));
+  float32x4_t quarters[4];
+  UNROLL for (int v = 0; v < 4; v++) {
+    quarters[v] = vpaddq_f32(vpaddq_f32(a->v[v], b->v[v]), vpaddq_f32(c->v[v], d->v[v]));
+  }
+  vst1q_f32(out, vaddq_f32(vaddq_f32(quarters[0], quarters[1]), vaddq_f32(quarters[2], quarters[3])));
 #endif
+}
+
+// The totals of some, four at a time.
+INLINE void totals_of(const Partial *sums, const int count, float *out) {
+  UNROLL for (int i = 0; i + 4 <= count; i += 4) totals(sums + i, sums + i + 1, sums + i + 2, sums + i + 3, out + i);
+  const int left = count % 4;
+  if (left) {
+    const Partial *last = sums + count - left;
+    float some[4];
+    totals(last, last + (left > 1), last + (left > 2 ? 2 : 0), last, some);
+    UNROLL for (int i = 0; i < left; i++) out[count - left + i] = some[i];
+  }
 }
 
 #endif

@@ -1,8 +1,6 @@
 // Weights of sums over packed codes, rounded to integers. The twin is ScalarDots; CodeWeights says what lies where.
 #include "vectors.h"
 
-#define WEIGHT_PARTS 16   // partial sums of weights, on every machine; entries are filled up to a multiple of them
-#define PART_VECTORS (WEIGHT_PARTS / LANES)
 #define MOST_WEIGHT_HEADS 8
 #define LEAST_LARGEST 1e-30f
 #define LARGEST_DIGIT 127
@@ -57,7 +55,8 @@ INLINE void expand_halves(const uint16_t *halves, i32 entries, i32 padded, float
 
 // Partial sums of a head's weights and of its x * zero, and the largest magnitudes.
 typedef struct {
-  Floats sums[PART_VECTORS], offsets[PART_VECTORS], largest[PART_VECTORS];
+  Partial sums, offsets;
+  Floats largest[PART_VECTORS];
 } Survey;
 
 INLINE void survey_vector(Survey *survey, const int v, Floats x, i64 e, const float *scales, const float *zeros,
@@ -65,18 +64,19 @@ INLINE void survey_vector(Survey *survey, const int v, Floats x, i64 e, const fl
   Floats product = x;
   if (scales) {
     product = multiply(x, load(scales + e));
-    survey->offsets[v] = fused(x, load(zeros + e), survey->offsets[v]);
+    survey->offsets.v[v] = fused(x, load(zeros + e), survey->offsets.v[v]);
   }
   store(products + e, product);
-  survey->sums[v] = add(survey->sums[v], product);
+  survey->sums.v[v] = add(survey->sums.v[v], product);
   survey->largest[v] = larger(survey->largest[v], larger(product, subtract(all(0), product)));
 }
 
 INLINE void survey_head(Survey *survey, const float *x, i32 entries, const float *scales, const float *zeros,
                         float *products) {
-  UNROLL for (int v = 0; v < PART_VECTORS; v++) survey->sums[v] = survey->offsets[v] = survey->largest[v] = all(0);
+  survey->sums = survey->offsets = no_sum();
+  UNROLL for (int v = 0; v < PART_VECTORS; v++) survey->largest[v] = all(0);
   i32 e = 0;
-  for (; e + WEIGHT_PARTS <= entries; e += WEIGHT_PARTS) {
+  for (; e + PARTS <= entries; e += PARTS) {
     UNROLL for (int v = 0; v < PART_VECTORS; v++) {
       survey_vector(survey, v, load(x + e + v * LANES), e + v * LANES, scales, zeros, products);
     }
@@ -91,16 +91,7 @@ INLINE void survey_head(Survey *survey, const float *x, i32 entries, const float
 
 // The totals of two heads: sum and offset of the first, and of the second.
 INLINE void totals_of_two(const Survey *first, const Survey *second, float *out) {
-  float parts[PART_VECTORS][4];
-  UNROLL for (int v = 0; v < PART_VECTORS; v++) {
-    totals(first->sums[v], first->offsets[v], second->sums[v], second->offsets[v], parts[v]);
-  }
-  UNROLL for (int count = PART_VECTORS / 2; count > 0; count /= 2) {
-    UNROLL for (int v = 0; v < count; v++) {
-      UNROLL for (int i = 0; i < 4; i++) parts[v][i] = parts[2 * v][i] + parts[2 * v + 1][i];
-    }
-  }
-  UNROLL for (int i = 0; i < 4; i++) out[i] = parts[0][i];
+  totals(&first->sums, &first->offsets, &second->sums, &second->offsets, out);
 }
 
 // Floats that are not negative are in the order of their bits.
@@ -152,7 +143,7 @@ INLINE void round_heads(const float *products, i32 padded, const float *scales, 
   Ints16 sums[4];
   i64 rows = exact ? 2 * heads : heads;
   UNROLL for (int h = 0; h < count; h++) sums[h] = (Ints16){0};
-  for (i32 e = 0; e < padded; e += WEIGHT_PARTS, digits += 16 * rows) {
+  for (i32 e = 0; e < padded; e += PARTS, digits += 16 * rows) {
     Ints4 high[4], low[4];
     UNROLL for (int h = 0; h < count; h++) {
       Ints16 rounded;
@@ -191,7 +182,7 @@ INLINE void round_all(const float *products, i32 padded, const float *scales, i3
 SHARED void weigh(const float *x, i32 at, i32 stride, i32 heads, i32 entries, const uint8_t *bytes, i64 scales_at,
                   i64 zeros_at, float unit, i32 scaled, i32 exact, float *room, float *products, i8 *digits,
                   float *surveys, i32 *totals) {
-  i32 padded = (entries + WEIGHT_PARTS - 1) / WEIGHT_PARTS * WEIGHT_PARTS;
+  i32 padded = (entries + PARTS - 1) / PARTS * PARTS;
   float *scales = room, *zeros = room + padded, units[MOST_WEIGHT_HEADS], sums[2 * MOST_WEIGHT_HEADS];
   float limit = exact ? LARGEST_DIGIT << LOW_BITS : LARGEST_DIGIT;
   Survey found[MOST_WEIGHT_HEADS];

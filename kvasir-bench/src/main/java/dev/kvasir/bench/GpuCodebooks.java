@@ -5,7 +5,6 @@ import dev.kvasir.codec.commvq.ModelCodebooks;
 import dev.kvasir.cuda.CommvqFormat;
 import dev.kvasir.cuda.CommvqModel;
 import dev.kvasir.cuda.PageKind;
-import dev.kvasir.kernel.KernelChoice;
 import dev.kvasir.kernel.Rotation;
 import dev.kvasir.model.ModelConfig;
 import dev.kvasir.model.Rope;
@@ -42,9 +41,7 @@ final class GpuCodebooks {
       return kind;
     }
     ModelCodebooks books = RandomCodebooks.model(heads, layers, commvq.bits(), rotation);
-    CommvqModel model =
-        new CommvqModel(
-            books, kind.sinks(), positions, BEAM, KernelChoice.ofThisProcess().kernels());
+    CommvqModel model = new CommvqModel(books, kind.sinks(), positions, BEAM);
     return new PageKind(
         new CommvqFormat(commvq.bits(), model), kind.group(), kind.window(), kind.sinks());
   }

@@ -130,7 +130,7 @@ class LauncherTest {
     Path good = fakeJdk("25.0.3");
     Path better = fakeJdk("26-ea");
     Run run = launch(builtCopy(), old.toString(), old + ":" + good + ":" + better);
-    assertThat(run.out()).startsWith("25.0.3 --add-modules jdk.incubator.vector");
+    assertThat(run.out()).startsWith("25.0.3 --enable-native-access");
     assertThat(run.out()).contains("dev.kvasir.cli.Main --version");
     assertThat(run.exitCode()).isZero();
   }
@@ -152,43 +152,19 @@ class LauncherTest {
     return home.toString();
   }
 
-  private static void assumeNativeKernels() {
-    String processor = System.getProperty("os.arch");
-    assumeTrue(
-        System.getProperty("os.name").equals("Linux")
-            && (processor.equals("aarch64") || processor.equals("amd64")),
-        "there are no native kernels for this platform");
-  }
-
   @Test
-  void whereNativeKernelsServeTheVectorApiIsLeftOutUnlessItIsAskedFor() throws Exception {
-    assumeNativeKernels();
+  void aCacheOfClassesIsMadeOnceAndUsedAfterwards() throws Exception {
     Path script = builtCopy();
     String jdk = trainableJdk("the text goes on");
-    String module = "jdk.incubator.vector";
-    assertThat(launch(script, jdk, "").out()).contains("-XX:AOTCache=").doesNotContain(module);
-    assertThat(launch(script, jdk, "", Map.of(), "inspect", "--kernels").out()).contains(module);
-    for (String[] variable :
-        new String[][] {
-          {"KVASIR_KERNELS", "vector"},
-          {"KVASIR_JAVA_OPTS", "-Dkvasir.kernels=vector"},
-          {"KVASIR_JAVA_OPTS", "-XX:UseAVX=2"}
-        }) {
-      Map<String, String> environment = Map.of(variable[0], variable[1]);
-      assertThat(launch(script, jdk, "", environment, "generate").out())
-          .as("%s=%s", variable[0], variable[1])
-          .contains(module, "-vectors.aot");
+    for (int i = 0; i < 2; i++) {
+      assertThat(launch(script, jdk, "").out()).contains("-XX:AOTCache=");
     }
   }
 
   @Test
-  void whereNativeKernelsRefusedInTrainingTheVectorApiServes() throws Exception {
-    assumeNativeKernels();
-    Path script = builtCopy();
-    String jdk = trainableJdk("WARNING: scalar kernels serve, which are slow: native refused");
-    for (int i = 0; i < 2; i++) {
-      assertThat(launch(script, jdk, "").out()).contains("jdk.incubator.vector", "-vectors.aot");
-    }
+  void javaGetsNoFlagButTheOneForNativeAccess() throws Exception {
+    Run run = launch(builtCopy(), fakeJdk("25.0.3").toString(), "");
+    assertThat(run.out()).contains("--enable-native-access=ALL-UNNAMED").doesNotContain("--add-");
   }
 
   @Test

@@ -3,9 +3,8 @@ package dev.kvasir.attention;
 import dev.kvasir.cache.DenseRows;
 import dev.kvasir.codec.PageReader;
 import dev.kvasir.kernel.DenseMatrix.Precision;
-import dev.kvasir.kernel.HalfKernels;
-import dev.kvasir.kernel.HalfQueries;
 import dev.kvasir.kernel.Kernels;
+import dev.kvasir.kernel.TileRoom;
 import java.util.Arrays;
 
 /**
@@ -19,23 +18,15 @@ final class DenseReader {
   private final Kernels kernels;
   private final int keyDim;
   private final int valueDim;
-  private final HalfQueries prepared;
+  private final TileRoom tiles = new TileRoom();
   private final float[] vectors; // (PAGE, keyDim) or (PAGE, valueDim)
   private float[] wide = {}; // (PROMPT_ROWS, keyDim), where values are the first channels of keys
-  private HalfKernels preparing; // null until there were queries to prepare
-  private boolean isPrepared;
 
   DenseReader(Kernels kernels, AttentionShape shape) {
     this.kernels = kernels;
     this.keyDim = shape.keyDim();
     this.valueDim = shape.valueDim();
-    this.prepared = new HalfQueries(PageReader.PROMPT_ROWS, keyDim);
     this.vectors = new float[PAGE * Math.max(keyDim, valueDim)];
-  }
-
-  /** A walk begins: queries are other ones. */
-  void begin() {
-    isPrepared = false;
   }
 
   private static boolean isComputedOn(DenseRows dense, boolean stored) {
@@ -94,12 +85,7 @@ final class DenseReader {
           .products(queries, 0, keyDim, rows, vectors, 0, keyDim, tokens, keyDim, scores, 0, PAGE);
       return;
     }
-    if (!isPrepared) {
-      preparing = kernels.halves();
-      preparing.prepare(prepared, queries, 0, rows, keyDim, dense.keys().precision());
-      isPrepared = true;
-    }
-    preparing.products(prepared, dense.keys(), first, tokens, scores, 0, PAGE);
+    kernels.halves().products(queries, rows, dense.keys(), first, tokens, scores, 0, PAGE, tiles);
   }
 
   /**

@@ -53,7 +53,6 @@ final class PageWalk {
     rows = tokens * headsOfToken;
     stored = onWhatIsStored;
     readers.begin();
-    dense.begin();
     Arrays.fill(mixed, 0, rows * shape.valueDim(), 0);
     Arrays.fill(maxima, 0, rows, Float.NEGATIVE_INFINITY);
     Arrays.fill(sums, 0, rows, 0);

@@ -141,7 +141,6 @@ final class UnpackedWeights {
   }
 
   private void weighBlocks() {
-    dense.begin();
     int end = position + tokens;
     int last = cache.blockOf(end - 1);
     for (int block = cache.blockOf(firstUnpacked); block <= last; block++) {

@@ -3,8 +3,7 @@ package dev.kvasir.kernel;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Products with weights that are integer codes of one width. What one of these has prepared, the
- * same one multiplies.
+ * Products with weights that are integer codes.
  *
  * <p>With a code w, an activation's code a, and the scales and minimums of their groups, a product
  * is {@code fma(sum of w * a in a group, weight scale * activation scale, ...)} over the groups in
@@ -12,9 +11,6 @@ import java.lang.foreign.MemorySegment;
  * groups again. Sums within a group are integers, so that their order does not matter.
  */
 public interface CodedKernels {
-  /** How these want the codes of a matrix to lie; they can multiply no other. */
-  CodedLayout layout();
-
   /**
    * Lays down tiles {@code firstTile} to {@code endTile} of a matrix, as {@link
    * CodedMatrix#setTile} does with what blocks unpack to; different tiles may be laid by different
@@ -28,9 +24,6 @@ public interface CodedKernels {
       StoredBlocks kind, MemorySegment blocks, CodedMatrix matrix, int firstTile, int endTile) {
     return false;
   }
-
-  /** Makes room for rows of activations; each is to be prepared. */
-  void begin(CodedRows rows, int count, int columns);
 
   /** Codes rows {@code first} to {@code end}; different rows may be prepared by several threads. */
   void prepare(CodedRows rows, float[] x, int first, int end); // x: (rows, columns)

@@ -10,11 +10,13 @@ import java.nio.ByteOrder;
  * columns: {@code value = scale * code + minimum}. Every block format of GGUF unpacks to this
  * without loss, so one product serves all of them.
  *
- * <p>Sixteen rows make a tile; {@link CodedLayout} says how its codes lie.
+ * <p>Sixteen rows make a tile. A 32-bit lane of it belongs to one row, as instructions want that
+ * multiply four bytes at once (SDOT, VPDPBUSD).
  *
  * <pre>
- * codes: tile | as the layout says
- * scales, minimums (f32): tile | group | row 0..15, in the layout's order
+ * codes, 8 bits: tile | four columns | row 0..15 | 4 signed bytes
+ * codes, 4 bits: tile | eight columns | row 0..15 | 4 bytes: columns 0..3 in the low nibbles, 4..7 in the high
+ * scales, minimums (f32): tile | group | row 0..15
  *
  * bytes = 16 * ceil(rows / 16) * (columns * bits / 8 + columns / group * 4 * (1 or 2))
  * </pre>
@@ -25,7 +27,6 @@ public final class CodedMatrix implements Matrix {
   private static final ValueLayout.OfFloat FLOAT =
       ValueLayout.JAVA_FLOAT.withOrder(ByteOrder.LITTLE_ENDIAN);
 
-  private final CodedLayout layout;
   private final int rows;
   private final int columns;
   private final int codeBits;
@@ -36,7 +37,6 @@ public final class CodedMatrix implements Matrix {
 
   public CodedMatrix(
       SegmentAllocator allocator,
-      CodedLayout layout,
       int rows,
       int columns,
       int codeBits,
@@ -55,7 +55,6 @@ public final class CodedMatrix implements Matrix {
           "a matrix of %d x %d; columns must be a multiple of %d"
               .formatted(rows, columns, CodedRows.GROUP));
     }
-    this.layout = layout;
     this.rows = rows;
     this.columns = columns;
     this.codeBits = codeBits;
@@ -86,7 +85,7 @@ public final class CodedMatrix implements Matrix {
       int tile, int count, byte[] tileCodes, float[] tileScales, float[] tileMinimums) {
     byte[] laid = new byte[(int) codesOffset(1)];
     for (int row = 0; row < count; row++) {
-      layout.lay(tileCodes, row * columns, columns, codeBits, row, laid);
+      layRow(tileCodes, row * columns, row, laid);
     }
     MemorySegment.copy(laid, 0, codes, ValueLayout.JAVA_BYTE, codesOffset(tile), laid.length);
     setTileFloats(scales, tile, count, tileScales);
@@ -95,13 +94,39 @@ public final class CodedMatrix implements Matrix {
     }
   }
 
+  /** Places a row's codes among those of its tile, whose nibbles are zeros before. */
+  private void layRow(byte[] source, int at, int row, byte[] tile) {
+    if (codeBits == 4) {
+      for (int column = 0; column < columns; column++) {
+        tile[byteOf(row, column)] |= (byte) (source[at + column] << nibbleShift(column));
+      }
+      return;
+    }
+    // A fresh process does this to all weights before anything is compiled: few instructions a
+    // code.
+    for (int from = at, to = 4 * row; from < at + columns; from += 4, to += 4 * TILE_ROWS) {
+      tile[to] = source[from];
+      tile[to + 1] = source[from + 1];
+      tile[to + 2] = source[from + 2];
+      tile[to + 3] = source[from + 3];
+    }
+  }
+
+  /** Which byte of a tile holds a code. */
+  private int byteOf(int row, int column) {
+    return 4 * (column / (codeBits == 8 ? 4 : 8) * TILE_ROWS + row) + column % 4;
+  }
+
+  private static int nibbleShift(int column) {
+    return column & 4;
+  }
+
   private void setTileFloats(MemorySegment target, int tile, int count, float[] values) {
     float[] placed = new float[groups() * TILE_ROWS];
     int groups = groups();
     for (int row = 0; row < count; row++) {
-      int place = layout.scalePlace(row);
       for (int group = 0; group < groups; group++) {
-        placed[group * TILE_ROWS + place] = values[row * groups + group];
+        placed[group * TILE_ROWS + row] = values[row * groups + group];
       }
     }
     MemorySegment.copy(placed, 0, target, FLOAT, scalesOffset(tile), placed.length);
@@ -109,11 +134,9 @@ public final class CodedMatrix implements Matrix {
 
   /** The integer code at a place, as it was set. */
   public int code(int row, int column) {
-    int inTile = layout.byteOf(row % TILE_ROWS, column, codeBits);
+    int inTile = byteOf(row % TILE_ROWS, column);
     byte bits = codes.get(ValueLayout.JAVA_BYTE, codesOffset(row / TILE_ROWS) + inTile);
-    return codeBits == 8
-        ? (byte) (bits ^ layout.lifted(column))
-        : bits >> 4 * layout.nibbleOf(column) & 15;
+    return codeBits == 8 ? bits : bits >> nibbleShift(column) & 15;
   }
 
   /** A row's values as floats. */
@@ -137,7 +160,7 @@ public final class CodedMatrix implements Matrix {
   }
 
   private long scaleOffset(int row, int group) {
-    long at = (long) group * TILE_ROWS + layout.scalePlace(row % TILE_ROWS);
+    long at = (long) group * TILE_ROWS + row % TILE_ROWS;
     return scalesOffset(row / TILE_ROWS) + at * Float.BYTES;
   }
 
@@ -159,10 +182,6 @@ public final class CodedMatrix implements Matrix {
   @Override
   public int columns() {
     return columns;
-  }
-
-  public CodedLayout layout() {
-    return layout;
   }
 
   public int codeBits() {

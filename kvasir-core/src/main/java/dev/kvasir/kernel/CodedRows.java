@@ -6,8 +6,7 @@ import java.util.Arrays;
 /**
  * Rows of activations as signed bytes, each group of 32 with its own scale, so that products with
  * coded weights are integer products. A row's codes do not depend on the rows beside it, so a
- * prompt read in one step is multiplied as its tokens would be one by one. Room is kept for the
- * forms that vector kernels want.
+ * prompt read in one step is multiplied as its tokens would be one by one.
  */
 public final class CodedRows {
   /** Columns that share a scale. */
@@ -19,9 +18,6 @@ public final class CodedRows {
   /** Below this, 127 divided by a number is near the largest float or infinite. */
   private static final float SMALLEST_CODED = 1e-36f;
 
-  /** 16-bit multipliers a column at the most, for lanes of 256 bits and 8-bit codes. */
-  private static final int MOST_SPREAD = 24;
-
   private int rows;
   private int columns;
   private byte[] codes = {}; // (rows, columns)
@@ -29,9 +25,6 @@ public final class CodedRows {
   private int[] codeSums = {}; // (rows, columns / SUM_GROUP)
   private float[] sums = {}; // (rows, columns / SUM_GROUP)
   private Views views = new Views(codes, scales, codeSums, sums);
-  private float[] floats = {}; // (rows, columns)
-  private short[] spreadForBytes = {};
-  private short[] spreadForNibbles = {};
 
   /** Makes room for other rows; each of them is to be coded. */
   public void begin(int newRows, int newColumns) {
@@ -113,38 +106,6 @@ public final class CodedRows {
   /** Where a row's sums begin, of both kinds. */
   public int sumsAt(int row) {
     return row * columns / SUM_GROUP;
-  }
-
-  /** Room for the codes as floats. // (rows, columns) */
-  public float[] floats() {
-    return floats;
-  }
-
-  /** Makes that room; not while rows are being coded. */
-  public void makeFloats() {
-    if (floats.length < rows * columns) {
-      floats = new float[rows * columns];
-    }
-  }
-
-  /** Room for multipliers that are spread over lanes already. // (rows, spread of a row) */
-  public short[] spread(int codeBits) {
-    return codeBits == 8 ? spreadForBytes : spreadForNibbles;
-  }
-
-  /** Makes that room; not while rows are being coded. */
-  public void makeSpread(int codeBits) {
-    int size = rows * columns * MOST_SPREAD;
-    if (codeBits == 8 && spreadForBytes.length < size) {
-      spreadForBytes = new short[size];
-    } else if (codeBits == 4 && spreadForNibbles.length < size) {
-      spreadForNibbles = new short[size];
-    }
-  }
-
-  /** Where a row's multipliers begin. */
-  public int spreadAt(int row) {
-    return row * columns * MOST_SPREAD;
   }
 
   /**

@@ -26,8 +26,6 @@ final class ColumnSums {
   /** Added to a float below 2^22, it leaves the nearest integer in the low bits. */
   private static final float ROUNDER = 12582912;
 
-  private static final PartialSums PARTS = new PartialSums(ByteColumns.ROWS);
-
   private ColumnSums() {}
 
   /** As {@link RowCodeKernels#weightedSums}; the room holds integers, by row of weights. */
@@ -48,7 +46,7 @@ final class ColumnSums {
     for (int r = 0; r < wRows; r++) {
       int to = r * bands.width();
       takeWeights(w, r * rows, tokens, rows, room);
-      addMiddle(base, lows, PARTS.sum(room, 0, rows), out, to);
+      addMiddle(base, lows, PartialSums.sum(room, 0, rows), out, to);
       addTable(base, picked, rows, round(room, rows), room, out, to);
       takeWeights(w, r * rows, tokens, rows, room);
       scale(source, offset, bands, room);

@@ -27,10 +27,6 @@ public final class GroupedProducts {
   private final CodedRows codedRows = new CodedRows();
   private final TileRoom[] rooms; // a worker each
 
-  // Taken once a run: what one has prepared, the same one multiplies.
-  private CodedKernels bytes;
-  private CodedKernels nibbles;
-
   private float[] x; // (rows, columns)
   private int rows;
   private int columns;
@@ -64,8 +60,6 @@ public final class GroupedProducts {
     rows = newRows;
     columns = newColumns;
     count = 0;
-    bytes = null;
-    nibbles = null;
   }
 
   /**
@@ -110,38 +104,23 @@ public final class GroupedProducts {
   /** Computes what was added. */
   public void run() {
     long largest = 1;
+    boolean anyCoded = false;
     for (int product = 0; product < count; product++) {
       largest = Math.max(largest, workOfTile(product));
-      if (matrices[product] instanceof CodedMatrix coded) {
-        takeKernels(coded.codeBits());
-      }
+      anyCoded |= matrices[product] instanceof CodedMatrix;
     }
-    if (bytes != null || nibbles != null) {
+    if (anyCoded) {
+      codedRows.begin(rows, columns);
       crew.run(prepare, Math.ceilDiv(rows, ROWS_PER_PART));
     }
     workPerPart = Math.max(largest, begins[count] / (crew.size() * PARTS_PER_WORKER));
     crew.run(multiply, (int) Math.ceilDiv(begins[count], workPerPart));
   }
 
-  private void takeKernels(int codeBits) {
-    if (codeBits == 8 && bytes == null) {
-      bytes = kernels.coded(8);
-      bytes.begin(codedRows, rows, columns);
-    } else if (codeBits == 4 && nibbles == null) {
-      nibbles = kernels.coded(4);
-      nibbles.begin(codedRows, rows, columns);
-    }
-  }
-
   private void prepare(int part, int worker) {
     int first = part * ROWS_PER_PART;
     int end = Math.min(first + ROWS_PER_PART, rows);
-    if (bytes != null) {
-      bytes.prepare(codedRows, x, first, end);
-    }
-    if (nibbles != null) {
-      nibbles.prepare(codedRows, x, first, end);
-    }
+    kernels.coded().prepare(codedRows, x, first, end);
   }
 
   /**
@@ -170,7 +149,8 @@ public final class GroupedProducts {
   private void multiplyTiles(int product, int from, int to, TileRoom room) {
     switch (matrices[product]) {
       case CodedMatrix codes ->
-          (codes.codeBits() == 8 ? bytes : nibbles)
+          kernels
+              .coded()
               .products(
                   codes,
                   from,

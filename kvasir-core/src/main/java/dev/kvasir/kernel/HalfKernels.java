@@ -1,12 +1,8 @@
 package dev.kvasir.kernel;
 
-import dev.kvasir.kernel.DenseMatrix.Precision;
 import java.lang.foreign.MemorySegment;
 
-/**
- * Rows of 16-bit floats, and weights of 16 and 32 bits: to floats, or computed on as they are. What
- * one of these has prepared, the same one multiplies.
- */
+/** Rows of 16-bit floats, and weights of 16 and 32 bits: to floats, or computed on as they are. */
 public interface HalfKernels {
   /** Rows {@code firstRow} to {@code firstRow + count} of a matrix of any precision as floats. */
   void expand(DenseMatrix matrix, int firstRow, int count, float[] out, int outAt);
@@ -32,29 +28,6 @@ public interface HalfKernels {
       int cAt,
       int cStride,
       TileRoom room);
-
-  /**
-   * Makes queries ready for products with rows of that precision.
-   *
-   * @param a (rows, columns), below 2^15 in magnitude where the precision is F16
-   * @param precision F16 or BF16
-   */
-  void prepare(HalfQueries queries, float[] a, int at, int rows, int columns, Precision precision);
-
-  /**
-   * {@code c[i][j] = query i . row (firstRow + j)}, for rows of 16-bit floats, which are not
-   * expanded to memory first.
-   *
-   * @param queries prepared for the precision of the rows
-   */
-  void products(
-      HalfQueries queries,
-      DenseMatrix b,
-      int firstRow,
-      int bRows,
-      float[] c,
-      int cAt,
-      int cStride); // (queries, bRows)
 
   /**
    * {@code out[i] += sum over t of weights[i][t] * row (firstRow + t)}, for a few rows of weights.

@@ -95,8 +95,8 @@ public final class HeadProducts {
   }
 
   private void multiplyCoded(CodedMatrix matrix, int count, Room room) {
-    CodedKernels coded = kernels.coded(matrix.codeBits());
-    coded.begin(room.coded, count, matrix.columns());
+    CodedKernels coded = kernels.coded();
+    room.coded.begin(count, matrix.columns());
     coded.prepare(room.coded, room.inputs, 0, count);
     coded.products(matrix, 0, matrix.tiles(), room.coded, room.outputs, room.tiles);
   }

@@ -3,12 +3,10 @@ package dev.kvasir.kernel;
 import dev.kvasir.error.InvalidInputException;
 import java.lang.System.Logger.Level;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.ServiceLoader;
 import java.util.ServiceLoader.Provider;
-import java.util.function.Supplier;
 
 /**
  * The one place that chooses an implementation, once for the process.
@@ -31,7 +29,7 @@ public record KernelChoice(Kernels kernels, String reason) {
   /**
    * What was asked for, and how.
    *
-   * @param how such as {@code -Dkvasir.kernels=vector}
+   * @param how such as {@code -Dkvasir.kernels=java}
    */
   record Wanted(String name, String how) {
     static Optional<Wanted> ofThisProcess() {
@@ -74,10 +72,12 @@ public record KernelChoice(Kernels kernels, String reason) {
     if (chosen == null) {
       Optional<Wanted> wanted = Wanted.ofThisProcess();
       KernelChoice choice = choose(wanted);
-      // Whoever did not ask for it should know that all is many times slower, and what to do.
+      System.Logger log = System.getLogger("dev.kvasir.kernel");
       if (choice.kernels() instanceof ScalarKernels && wanted.isEmpty()) {
-        System.getLogger("dev.kvasir.kernel")
-            .log(Level.WARNING, "scalar kernels serve, which are slow: {0}", choice.reason());
+        log.log(Level.WARNING, "running on Java kernels, which are slow: {0}", choice.reason());
+      } else {
+        log.log(
+            Level.DEBUG, "running on {0} kernels: {1}", choice.kernels().name(), choice.reason());
       }
       chosen = choice;
     }
@@ -86,19 +86,33 @@ public record KernelChoice(Kernels kernels, String reason) {
   static KernelChoice choose(Optional<Wanted> wanted) {
     List<KernelProvider> known = providers();
     wanted.ifPresent(asked -> requireKnown(asked, known));
-    List<KernelProvider> able = new ArrayList<>();
+    if (wanted.isPresent() && wanted.get().name().equals(PLAIN)) {
+      return new KernelChoice(new ScalarKernels(), asked(wanted.get()));
+    }
     List<String> refusals = new ArrayList<>();
     for (KernelProvider provider : known) {
+      if (wanted.isPresent() && !wanted.get().name().equals(provider.name())) {
+        continue;
+      }
       Optional<String> refusal = provider.refusal();
       if (refusal.isEmpty()) {
-        able.add(provider);
-      } else {
-        String sentence = "%s refused: %s".formatted(provider.name(), refusal.get());
-        requireOther(wanted, provider, sentence);
-        refusals.add(sentence);
+        String why = wanted.map(KernelChoice::asked).orElse("the fastest that can run here");
+        return new KernelChoice(provider.create(), why);
       }
+      String sentence = "%s refused: %s".formatted(provider.name(), refusal.get());
+      if (wanted.isPresent()) {
+        throw new InvalidInputException(
+            "%s cannot be had: %s".formatted(wanted.get().how(), sentence));
+      }
+      refusals.add(sentence);
     }
-    return new KernelChoice(stack(wanted, able), reason(wanted, known, able, refusals));
+    String why =
+        refusals.isEmpty() ? "kvasir-native is not on the class path" : String.join("; ", refusals);
+    return new KernelChoice(new ScalarKernels(), why);
+  }
+
+  private static String asked(Wanted wanted) {
+    return "chosen because %s was given".formatted(wanted.how());
   }
 
   private static void requireKnown(Wanted wanted, List<KernelProvider> providers) {
@@ -110,56 +124,7 @@ public record KernelChoice(Kernels kernels, String reason) {
     }
   }
 
-  private static void requireOther(
-      Optional<Wanted> wanted, KernelProvider provider, String sentence) {
-    if (wanted.isPresent() && wanted.get().name().equals(provider.name())) {
-      throw new InvalidInputException(
-          "%s cannot be had: %s".formatted(wanted.get().how(), sentence));
-    }
-  }
-
-  /** Each on top of those beneath it, up to the one that is wanted. */
-  private static Kernels stack(Optional<Wanted> wanted, List<KernelProvider> able) {
-    int lanes = able.isEmpty() ? PartialSums.LEAST_LANES : able.getFirst().lanes();
-    Supplier<Kernels> kernels = () -> new ScalarKernels(lanes);
-    String last = wanted.map(Wanted::name).orElse("");
-    if (last.equals(PLAIN)) {
-      return kernels.get();
-    }
-    for (KernelProvider provider : able) {
-      Supplier<Kernels> beneath = kernels;
-      kernels = () -> provider.create(beneath, lanes);
-      if (provider.name().equals(last)) {
-        break;
-      }
-    }
-    return kernels.get();
-  }
-
-  private static String reason(
-      Optional<Wanted> wanted,
-      List<KernelProvider> known,
-      List<KernelProvider> able,
-      List<String> refusals) {
-    if (wanted.isPresent()) {
-      return "chosen because %s was given".formatted(wanted.get().how());
-    }
-    if (known.isEmpty()) {
-      return "neither kvasir-simd nor kvasir-native is on the class path";
-    }
-    String refused = String.join("; ", refusals);
-    if (able.isEmpty()) {
-      return refused;
-    }
-    String fastest = "the fastest that can run here";
-    return refused.isEmpty() ? fastest : "%s; %s".formatted(fastest, refused);
-  }
-
-  /** From the lowest rank on. */
   private static List<KernelProvider> providers() {
-    return ServiceLoader.load(KernelProvider.class).stream()
-        .map(Provider::get)
-        .sorted(Comparator.comparingInt(KernelProvider::rank))
-        .toList();
+    return ServiceLoader.load(KernelProvider.class).stream().map(Provider::get).toList();
   }
 }

@@ -4,20 +4,15 @@ package dev.kvasir.kernel;
  * The arithmetic of the engine, in families. Every method of a family works on plain arrays and
  * segments, allocates nothing, and may be called from any number of threads on different outputs.
  * {@link ScalarKernels} says what each one means, to the last bit; others only do it faster.
- *
- * <p>Ask for a family where it is used: which one serves may change while a process warms up.
  */
 public interface Kernels {
   /** A short name for people: what it runs on and how wide. */
   String name();
 
-  /** For people: what serves a family, and why. May take seconds where that has to be found out. */
+  /** For people: what serves a family. */
   String serving(Family family);
 
-  /**
-   * @param codeBits 4 or 8
-   */
-  CodedKernels coded(int codeBits);
+  CodedKernels coded();
 
   FloatKernels floats();
 
@@ -37,7 +32,7 @@ public interface Kernels {
   default void expand(Matrix matrix, int firstRow, int count, float[] out, int outAt) {
     switch (matrix) {
       case DenseMatrix dense -> halves().expand(dense, firstRow, count, out, outAt);
-      case CodedMatrix codes -> coded(codes.codeBits()).expand(codes, firstRow, count, out, outAt);
+      case CodedMatrix codes -> coded().expand(codes, firstRow, count, out, outAt);
     }
   }
 }

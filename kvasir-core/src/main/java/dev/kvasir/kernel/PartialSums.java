@@ -1,118 +1,108 @@
 package dev.kvasir.kernel;
 
 /**
- * Long sums of floats in a stated order, which is part of their definition. {@code lanes} partial
- * sums are kept, as a vector of that many lanes keeps them; neighbours are added until one is left,
- * (0 + 1) + (2 + 3) and so on, as vectors are added in halves; and then comes what is left over.
+ * Long sums of floats in a stated order, which is part of their definition and the same on every
+ * machine. Number k goes to partial sum k % {@value #COUNT}; at the end neighbours are added until
+ * one is left, (0 + 1) + (2 + 3) and so on; numbers behind the last whole sixteen follow one by
+ * one.
  *
- * @param lanes a power of two, at least four
+ * <p>Sixteen fill one vector of AVX-512, two of AVX2 and four of NEON.
  */
-record PartialSums(int lanes) {
-  /** What a machine with vectors of 128 bits has. */
-  static final int LEAST_LANES = 4;
+public final class PartialSums {
+  /** Partial sums of a long sum. */
+  public static final int COUNT = 16;
 
-  PartialSums {
-    if (lanes < LEAST_LANES || Integer.bitCount(lanes) != 1) {
-      throw new IllegalArgumentException(
-          "lanes is %d; expected a power of two from %d on".formatted(lanes, LEAST_LANES));
+  private PartialSums() {}
+
+  static float dot(float[] a, int aAt, float[] b, int bAt, int depth) {
+    int whole = depth & -COUNT;
+    float s0 = 0;
+    float s1 = 0;
+    float s2 = 0;
+    float s3 = 0;
+    float s4 = 0;
+    float s5 = 0;
+    float s6 = 0;
+    float s7 = 0;
+    float s8 = 0;
+    float s9 = 0;
+    float s10 = 0;
+    float s11 = 0;
+    float s12 = 0;
+    float s13 = 0;
+    float s14 = 0;
+    float s15 = 0;
+    for (int k = 0; k < whole; k += COUNT) {
+      int i = aAt + k;
+      int j = bAt + k;
+      s0 = Math.fma(a[i], b[j], s0);
+      s1 = Math.fma(a[i + 1], b[j + 1], s1);
+      s2 = Math.fma(a[i + 2], b[j + 2], s2);
+      s3 = Math.fma(a[i + 3], b[j + 3], s3);
+      s4 = Math.fma(a[i + 4], b[j + 4], s4);
+      s5 = Math.fma(a[i + 5], b[j + 5], s5);
+      s6 = Math.fma(a[i + 6], b[j + 6], s6);
+      s7 = Math.fma(a[i + 7], b[j + 7], s7);
+      s8 = Math.fma(a[i + 8], b[j + 8], s8);
+      s9 = Math.fma(a[i + 9], b[j + 9], s9);
+      s10 = Math.fma(a[i + 10], b[j + 10], s10);
+      s11 = Math.fma(a[i + 11], b[j + 11], s11);
+      s12 = Math.fma(a[i + 12], b[j + 12], s12);
+      s13 = Math.fma(a[i + 13], b[j + 13], s13);
+      s14 = Math.fma(a[i + 14], b[j + 14], s14);
+      s15 = Math.fma(a[i + 15], b[j + 15], s15);
     }
-  }
-
-  float dot(float[] a, int aAt, float[] b, int bAt, int depth) {
-    int whole = depth - depth % lanes;
-    float sum = dots(a, aAt, b, bAt, whole, 0, lanes);
+    float low = ((s0 + s1) + (s2 + s3)) + ((s4 + s5) + (s6 + s7));
+    float high = ((s8 + s9) + (s10 + s11)) + ((s12 + s13) + (s14 + s15));
+    float sum = low + high;
     for (int k = whole; k < depth; k++) {
       sum = Math.fma(a[aAt + k], b[bAt + k], sum);
     }
     return sum;
   }
 
-  /** The total of {@code count} partial sums; four at a time, which hides some of their latency. */
-  private float dots(float[] a, int aAt, float[] b, int bAt, int whole, int lane, int count) {
-    if (count > LEAST_LANES) {
-      int half = count / 2;
-      return dots(a, aAt, b, bAt, whole, lane, half)
-          + dots(a, aAt, b, bAt, whole, lane + half, half);
-    }
-    float s0 = 0;
-    float s1 = 0;
-    float s2 = 0;
-    float s3 = 0;
-    for (int k = lane; k < whole; k += lanes) {
-      s0 = Math.fma(a[aAt + k], b[bAt + k], s0);
-      s1 = Math.fma(a[aAt + k + 1], b[bAt + k + 1], s1);
-      s2 = Math.fma(a[aAt + k + 2], b[bAt + k + 2], s2);
-      s3 = Math.fma(a[aAt + k + 3], b[bAt + k + 3], s3);
-    }
-    return (s0 + s1) + (s2 + s3);
-  }
-
   /**
-   * The product of vectors that turn: a partial sum takes x and y of a pair in turn, so that what
-   * turns can be multiplied at once.
+   * The product of vectors of pairs: a partial sum takes x and then y of a pair, so that a vector
+   * can be multiplied while it is rotated.
    *
    * @param a // (x and y, pairs) from {@code aAt} on, as b
-   * @param pairs a multiple of {@link #lanes}
+   * @param pairs a multiple of {@link #COUNT}
    */
-  float dotOfPairs(float[] a, int aAt, float[] b, int bAt, int pairs) {
-    return dotsOfPairs(a, aAt, b, bAt, pairs, 0, lanes);
+  static float dotOfPairs(float[] a, int aAt, float[] b, int bAt, int pairs) {
+    return dotsOfPairs(a, aAt, b, bAt, pairs, 0, COUNT);
   }
 
-  private float dotsOfPairs(
-      float[] a, int aAt, float[] b, int bAt, int pairs, int lane, int count) {
+  private static float dotsOfPairs(
+      float[] a, int aAt, float[] b, int bAt, int pairs, int first, int count) {
     if (count > 1) {
       int half = count / 2;
-      return dotsOfPairs(a, aAt, b, bAt, pairs, lane, half)
-          + dotsOfPairs(a, aAt, b, bAt, pairs, lane + half, half);
+      return dotsOfPairs(a, aAt, b, bAt, pairs, first, half)
+          + dotsOfPairs(a, aAt, b, bAt, pairs, first + half, half);
     }
     float partial = 0;
-    for (int i = lane; i < pairs; i += lanes) {
+    for (int i = first; i < pairs; i += COUNT) {
       partial = Math.fma(a[aAt + i], b[bAt + i], partial);
       partial = Math.fma(a[aAt + pairs + i], b[bAt + pairs + i], partial);
     }
     return partial;
   }
 
-  /** A partial sum takes two neighbouring channels in turn, as two halves share a 32-bit lane. */
-  float pairedDot(float[] a, int aAt, float[] b, int depth) {
-    int whole = depth - depth % (2 * lanes);
-    float sum = pairedDots(a, aAt, b, whole, 0, lanes);
-    for (int k = whole; k < depth; k++) {
-      sum = Math.fma(a[aAt + k], b[k], sum);
-    }
-    return sum;
-  }
-
-  private float pairedDots(float[] a, int aAt, float[] b, int whole, int lane, int count) {
-    if (count > 1) {
-      int half = count / 2;
-      return pairedDots(a, aAt, b, whole, lane, half)
-          + pairedDots(a, aAt, b, whole, lane + half, half);
-    }
-    float partial = 0;
-    for (int k = 2 * lane; k < whole; k += 2 * lanes) {
-      partial = Math.fma(a[aAt + k], b[k], partial);
-      partial = Math.fma(a[aAt + k + 1], b[k + 1], partial);
-    }
-    return partial;
-  }
-
-  float sum(float[] x, int at, int count) {
-    int whole = count - count % lanes;
-    float sum = sums(x, at, whole, 0, lanes);
+  static float sum(float[] x, int at, int count) {
+    int whole = count & -COUNT;
+    float sum = sums(x, at, whole, 0, COUNT);
     for (int i = whole; i < count; i++) {
       sum += x[at + i];
     }
     return sum;
   }
 
-  private float sums(float[] x, int at, int whole, int lane, int count) {
+  private static float sums(float[] x, int at, int whole, int first, int count) {
     if (count > 1) {
       int half = count / 2;
-      return sums(x, at, whole, lane, half) + sums(x, at, whole, lane + half, half);
+      return sums(x, at, whole, first, half) + sums(x, at, whole, first + half, half);
     }
     float partial = 0;
-    for (int i = lane; i < whole; i += lanes) {
+    for (int i = first; i < whole; i += COUNT) {
       partial += x[at + i];
     }
     return partial;

@@ -7,12 +7,6 @@ import java.util.Arrays;
 
 /** Sums of picked rows in plain Java: the definition, to the last bit. */
 final class ScalarCodebooks implements CodebookKernels {
-  private final PartialSums partial;
-
-  ScalarCodebooks(PartialSums partial) {
-    this.partial = partial;
-  }
-
   @Override
   public void unpackStages(MemorySegment source, long offset, int stages, byte[] indices) {
     StageCodes.unpack(source, offset, stages, indices);
@@ -75,7 +69,7 @@ final class ScalarCodebooks implements CodebookKernels {
   @Override
   public void rowProducts(float[] a, float[] b, int count, int width, float[] out) {
     for (int i = 0; i < count; i++) {
-      out[i] = partial.dot(a, i * width, b, i * width, width);
+      out[i] = PartialSums.dot(a, i * width, b, i * width, width);
     }
   }
 

@@ -11,9 +11,6 @@ final class ScalarDots implements DotKernels {
   private static final ValueLayout.OfShort SHORT =
       ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
-  /** As many on every machine: sums then do not depend on the width of vectors. */
-  private static final PartialSums PARTS = new PartialSums(CodeWeights.PARTS);
-
   private static final int ROUNDER_BITS = Float.floatToRawIntBits(CodeWeights.ROUNDER);
 
   @Override
@@ -59,7 +56,7 @@ final class ScalarDots implements DotKernels {
       for (int e = 0; e < padded; e++) {
         products[to + e] = scales[own + e] * scales[e];
       }
-      weights.offset(head, PARTS.dot(scales, own, scales, padded, padded));
+      weights.offset(head, PartialSums.dot(scales, own, scales, padded, padded));
       round(head, to, padded, weights);
     }
   }
@@ -79,7 +76,7 @@ final class ScalarDots implements DotKernels {
       total += rounded;
       put(head, e, rounded, weights);
     }
-    weights.complete(head, PARTS.sum(products, at, padded), total);
+    weights.complete(head, PartialSums.sum(products, at, padded), total);
   }
 
   private static void put(int head, int entry, int rounded, CodeWeights weights) {

@@ -2,12 +2,6 @@ package dev.kvasir.kernel;
 
 /** Products and sums of floats in plain Java: the definition, to the last bit. */
 final class ScalarFloats implements FloatKernels {
-  private final PartialSums sums;
-
-  ScalarFloats(PartialSums sums) {
-    this.sums = sums;
-  }
-
   @Override
   public void products(
       float[] a,
@@ -24,7 +18,8 @@ final class ScalarFloats implements FloatKernels {
       int cStride) {
     for (int i = 0; i < aRows; i++) {
       for (int j = 0; j < bRows; j++) {
-        c[cAt + i * cStride + j] = sums.dot(a, aAt + i * aStride, b, bAt + j * bStride, depth);
+        c[cAt + i * cStride + j] =
+            PartialSums.dot(a, aAt + i * aStride, b, bAt + j * bStride, depth);
       }
     }
   }

@@ -1,6 +1,5 @@
 package dev.kvasir.kernel;
 
-import dev.kvasir.kernel.DenseMatrix.Precision;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
@@ -12,12 +11,6 @@ final class ScalarHalves implements HalfKernels {
       ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
   private static final ValueLayout.OfFloat FLOAT =
       ValueLayout.JAVA_FLOAT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-
-  private final PartialSums sums;
-
-  ScalarHalves(PartialSums sums) {
-    this.sums = sums;
-  }
 
   @Override
   public void expand(DenseMatrix matrix, int firstRow, int count, float[] out, int outAt) {
@@ -60,33 +53,7 @@ final class ScalarHalves implements HalfKernels {
     for (int j = 0; j < bRows; j++) {
       expand(b, firstRow + j, 1, row, 0);
       for (int i = 0; i < aRows; i++) {
-        c[cAt + i * cStride + j] = sums.dot(a, i * columns, row, 0, columns);
-      }
-    }
-  }
-
-  @Override
-  public void prepare(
-      HalfQueries queries, float[] a, int at, int rows, int columns, Precision precision) {
-    queries.take(a, at, rows, columns);
-  }
-
-  @Override
-  public void products(
-      HalfQueries queries,
-      DenseMatrix b,
-      int firstRow,
-      int bRows,
-      float[] c,
-      int cAt,
-      int cStride) {
-    queries.requireColumns(b);
-    int columns = b.columns();
-    float[] row = RowScratch.of(columns);
-    for (int j = 0; j < bRows; j++) {
-      expand(b, firstRow + j, 1, row, 0);
-      for (int i = 0; i < queries.count(); i++) {
-        c[cAt + i * cStride + j] = sums.pairedDot(queries.rows(), i * columns, row, columns);
+        c[cAt + i * cStride + j] = PartialSums.dot(a, i * columns, row, 0, columns);
       }
     }
   }

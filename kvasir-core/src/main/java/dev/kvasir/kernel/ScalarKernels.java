@@ -1,41 +1,23 @@
 package dev.kvasir.kernel;
 
 /**
- * The arithmetic in plain Java: what runs without the Vector API, and what defines the results, to
- * the last bit. Floating-point sums depend on their order, so the order is part of the definition:
+ * The kernels in plain Java. They define the results, to the last bit, and run where no other
+ * kernels can. Floating-point sums depend on their order, so the order is part of the definition:
  * {@link PartialSums}.
  */
 public final class ScalarKernels implements Kernels {
   private final CodedKernels coded = new ScalarCoded();
-  private final FloatKernels floats;
-  private final RowKernels rows;
-  private final HalfKernels halves;
-  private final DotKernels dots;
-  private final PatternKernels patterns;
-  private final CodebookKernels codebooks;
-  private final RowCodeKernels rowCodes;
-
-  public ScalarKernels() {
-    this(PartialSums.LEAST_LANES);
-  }
-
-  /**
-   * @param lanes partial sums of a long sum, a power of two: those of the vectors to agree with
-   */
-  public ScalarKernels(int lanes) {
-    PartialSums sums = new PartialSums(lanes);
-    floats = new ScalarFloats(sums);
-    rows = new ScalarRows(sums);
-    halves = new ScalarHalves(sums);
-    dots = new ScalarDots();
-    patterns = new ScalarPatterns(sums);
-    codebooks = new ScalarCodebooks(sums);
-    rowCodes = new ScalarRowCodes(floats);
-  }
+  private final FloatKernels floats = new ScalarFloats();
+  private final RowKernels rows = new ScalarRows();
+  private final HalfKernels halves = new ScalarHalves();
+  private final DotKernels dots = new ScalarDots();
+  private final PatternKernels patterns = new ScalarPatterns();
+  private final CodebookKernels codebooks = new ScalarCodebooks();
+  private final RowCodeKernels rowCodes = new ScalarRowCodes(floats);
 
   @Override
   public String name() {
-    return "scalar Java";
+    return "Java";
   }
 
   @Override
@@ -44,7 +26,7 @@ public final class ScalarKernels implements Kernels {
   }
 
   @Override
-  public CodedKernels coded(int codeBits) {
+  public CodedKernels coded() {
     return coded;
   }
 

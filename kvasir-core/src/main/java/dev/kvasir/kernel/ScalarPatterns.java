@@ -2,12 +2,6 @@ package dev.kvasir.kernel;
 
 /** Rows that are picked, in plain Java: the definition, to the last bit. */
 final class ScalarPatterns implements PatternKernels {
-  private final PartialSums sums;
-
-  ScalarPatterns(PartialSums sums) {
-    this.sums = sums;
-  }
-
   @Override
   public void pickedProducts(
       float[] a,
@@ -23,7 +17,7 @@ final class ScalarPatterns implements PatternKernels {
     for (int i = 0; i < aRows; i++) {
       for (int j = 0; j < count; j++) {
         int row = picked[pickedAt + j] * 2 * pairs;
-        c[cAt + i * cStride + j] += sums.dotOfPairs(a, i * 2 * pairs, b, row, pairs);
+        c[cAt + i * cStride + j] += PartialSums.dotOfPairs(a, i * 2 * pairs, b, row, pairs);
       }
     }
   }

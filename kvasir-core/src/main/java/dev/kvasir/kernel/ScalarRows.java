@@ -2,12 +2,6 @@ package dev.kvasir.kernel;
 
 /** What is done to rows, in plain Java: the definition, to the last bit. */
 final class ScalarRows implements RowKernels {
-  private final PartialSums sums;
-
-  ScalarRows(PartialSums sums) {
-    this.sums = sums;
-  }
-
   @Override
   public float maximum(float[] x, int at, int count) {
     float largest = Float.NEGATIVE_INFINITY;
@@ -22,13 +16,13 @@ final class ScalarRows implements RowKernels {
     for (int i = at; i < at + count; i++) {
       x[i] = Exponential.of(x[i] - shift);
     }
-    return sums.sum(x, at, count);
+    return PartialSums.sum(x, at, count);
   }
 
   @Override
   public void rmsNorm(
       float[] x, int at, float[] weight, float epsilon, float[] out, int outAt, int count) {
-    float squares = sums.dot(x, at, x, at, count);
+    float squares = PartialSums.dot(x, at, x, at, count);
     float inverse = (float) (1 / Math.sqrt(squares / count + epsilon));
     for (int i = 0; i < count; i++) {
       out[outAt + i] = x[at + i] * inverse * weight[i];

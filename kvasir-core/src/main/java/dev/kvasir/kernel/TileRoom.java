@@ -3,11 +3,9 @@ package dev.kvasir.kernel;
 /** A worker's room for the tile of weights that it multiplies; what it holds is nobody's. */
 public final class TileRoom {
   private byte[] bytes = {};
-  private byte[] codes = {};
   private float[] weights = {};
-  private float[] sums = {};
-  private short[] spread = {};
   private float[] activations = {};
+  private ScalarCoded.WeightPanel panel; // null until it is asked for
 
   /** The tile as it lies in memory. */
   public byte[] bytes(int count) {
@@ -17,12 +15,12 @@ public final class TileRoom {
     return bytes;
   }
 
-  /** The codes of one of its rows. */
-  byte[] codes(int columns) {
-    if (codes.length < columns) {
-      codes = new byte[columns];
+  /** Some tiles as the Java kernels multiply them. */
+  ScalarCoded.WeightPanel panel() {
+    if (panel == null) {
+      panel = new ScalarCoded.WeightPanel();
     }
-    return codes;
+    return panel;
   }
 
   /** Its codes or its weights as floats. */
@@ -31,22 +29,6 @@ public final class TileRoom {
       weights = new float[count];
     }
     return weights;
-  }
-
-  /** Sums of rows of activations with the tile. */
-  public float[] sums(int count) {
-    if (sums.length < count) {
-      sums = new float[count];
-    }
-    return sums;
-  }
-
-  /** Multipliers of rows of activations, spread over lanes as the tile's products read them. */
-  public short[] spread(int count) {
-    if (spread.length < count) {
-      spread = new short[count];
-    }
-    return spread;
   }
 
   /** Rows of activations that lie elsewhere among others. */

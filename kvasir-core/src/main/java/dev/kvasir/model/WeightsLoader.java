@@ -194,16 +194,10 @@ final class WeightsLoader {
   private Matrix coded(Tensor tensor, int rows, int columns) {
     GgmlType type = tensor.type();
     BlockLayout layout = type.layout();
-    CodedKernels coded = kernels.coded(layout.codeBits());
+    CodedKernels coded = kernels.coded();
     CodedMatrix matrix =
         new CodedMatrix(
-            arena,
-            coded.layout(),
-            rows,
-            columns,
-            layout.codeBits(),
-            layout.groupLength(),
-            layout.hasMinimums());
+            arena, rows, columns, layout.codeBits(), layout.groupLength(), layout.hasMinimums());
     Optional<StoredBlocks> stored = stored(type);
     int together = stored.isPresent() ? TILES_TOGETHER : 1;
     IntStream.range(0, Math.ceilDiv(matrix.tiles(), together))

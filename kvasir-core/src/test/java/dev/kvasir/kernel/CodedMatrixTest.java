@@ -10,7 +10,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.EnumSource;
 
 class CodedMatrixTest {
   private static final long SEED = 11;
@@ -23,13 +22,10 @@ class CodedMatrixTest {
   }
 
   @ParameterizedTest
-  @CsvSource({
-    "LANES, 4, 16, true", "LANES, 4, 32, false", "LANES, 8, 16, true", "LANES, 8, 32, false",
-    "DOTS, 4, 16, true", "DOTS, 4, 32, false", "DOTS, 8, 16, true", "DOTS, 8, 32, false"
-  })
-  void whatIsSetIsReadBack(CodedLayout layout, int bits, int group, boolean hasMinimums) {
+  @CsvSource({"4, 16, true", "4, 32, false", "8, 16, true", "8, 32, false"})
+  void whatIsSetIsReadBack(int bits, int group, boolean hasMinimums) {
     for (int rows : new int[] {1, 15, 16, 17, 33}) {
-      CodedMatrix matrix = new CodedMatrix(arena, layout, rows, 96, bits, group, hasMinimums);
+      CodedMatrix matrix = new CodedMatrix(arena, rows, 96, bits, group, hasMinimums);
       LaidRows expected = LaidRows.random(matrix, new Random(SEED));
       for (int row = 0; row < rows; row++) {
         for (int column = 0; column < 96; column++) {
@@ -46,20 +42,19 @@ class CodedMatrixTest {
     }
   }
 
-  @ParameterizedTest
-  @EnumSource(CodedLayout.class)
-  void theCodesAtTheEndsOfTheRangeLeaveTheirNeighboursAlone(CodedLayout layout) {
+  @Test
+  void theCodesAtTheEndsOfTheRangeLeaveTheirNeighboursAlone() {
     for (int bits : new int[] {4, 8}) {
       for (int extreme : bits == 4 ? new int[] {0, 15} : new int[] {-128, 127}) {
         for (int place = 0; place < 32; place++) {
-          assertNeighboursAreLeftAlone(layout, bits, (byte) extreme, place);
+          assertNeighboursAreLeftAlone(bits, (byte) extreme, place);
         }
       }
     }
   }
 
-  private void assertNeighboursAreLeftAlone(CodedLayout layout, int bits, byte extreme, int place) {
-    CodedMatrix matrix = new CodedMatrix(arena, layout, 2, 32, bits, 32, false);
+  private void assertNeighboursAreLeftAlone(int bits, byte extreme, int place) {
+    CodedMatrix matrix = new CodedMatrix(arena, 2, 32, bits, 32, false);
     byte[] codes = new byte[2 * 32];
     Arrays.fill(codes, (byte) 3);
     codes[32 + place] = extreme;
@@ -76,8 +71,7 @@ class CodedMatrixTest {
         for (int group : new int[] {16, 32}) {
           for (int floats : new int[] {1, 2}) {
             long before = arena.bytes();
-            CodedMatrix matrix =
-                new CodedMatrix(arena, CodedLayout.DOTS, rows, 256, bits, group, floats == 2);
+            CodedMatrix matrix = new CodedMatrix(arena, rows, 256, bits, group, floats == 2);
             long formula =
                 16L * Math.ceilDiv(rows, 16) * (256 * bits / 8 + 256 / group * 4 * floats);
             assertThat(matrix.bytes()).isEqualTo(formula).isEqualTo(arena.bytes() - before);
@@ -101,8 +95,7 @@ class CodedMatrixTest {
       })
   void sizesThatItCannotHaveAreRefused(
       int rows, int columns, int bits, int group, String sentence) {
-    assertThatThrownBy(
-            () -> new CodedMatrix(arena, CodedLayout.LANES, rows, columns, bits, group, false))
+    assertThatThrownBy(() -> new CodedMatrix(arena, rows, columns, bits, group, false))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessage(sentence);
     assertThat(arena.bytes()).isZero();

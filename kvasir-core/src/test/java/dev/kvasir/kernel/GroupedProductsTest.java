@@ -97,7 +97,7 @@ class GroupedProductsTest {
   }
 
   private Matrix coded(int rows, int bits) {
-    CodedMatrix matrix = new CodedMatrix(arena, CodedLayout.LANES, rows, COLUMNS, bits, 32, true);
+    CodedMatrix matrix = new CodedMatrix(arena, rows, COLUMNS, bits, 32, true);
     LaidRows.random(matrix, random);
     return matrix;
   }

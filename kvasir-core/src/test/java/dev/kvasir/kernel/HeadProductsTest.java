@@ -69,8 +69,7 @@ class HeadProductsTest {
   }
 
   private CodedMatrix coded(int bits, int rows, int columns) {
-    CodedMatrix matrix =
-        new CodedMatrix(arena, kernels.coded(bits).layout(), rows, columns, bits, 32, false);
+    CodedMatrix matrix = new CodedMatrix(arena, rows, columns, bits, 32, false);
     for (int tile = 0; tile < matrix.tiles(); tile++) {
       int count = Math.min(CodedMatrix.TILE_ROWS, rows - tile * CodedMatrix.TILE_ROWS);
       byte[] codes = new byte[count * columns];

@@ -12,7 +12,6 @@ import java.net.URLClassLoader;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
-import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -43,46 +42,8 @@ class KernelChoiceTest {
     }
 
     @Override
-    public int rank() {
-      return 2;
-    }
-
-    @Override
-    public int lanes() {
-      return 8;
-    }
-
-    @Override
-    public Kernels create(Supplier<Kernels> beneath, int lanes) {
-      return named("willing, %d lanes, on %s".formatted(lanes, beneath.get().name()));
-    }
-  }
-
-  /** Offers kernels of a lower rank. */
-  public static final class Lowly implements KernelProvider {
-    @Override
-    public String name() {
-      return "lowly";
-    }
-
-    @Override
-    public int rank() {
-      return 1;
-    }
-
-    @Override
-    public Optional<String> refusal() {
-      return Optional.empty();
-    }
-
-    @Override
-    public int lanes() {
-      return 4;
-    }
-
-    @Override
-    public Kernels create(Supplier<Kernels> beneath, int lanes) {
-      return named("lowly, %d lanes, on %s".formatted(lanes, beneath.get().name()));
+    public Kernels create() {
+      return named("willing");
     }
   }
 
@@ -99,17 +60,7 @@ class KernelChoiceTest {
     }
 
     @Override
-    public int rank() {
-      return 3;
-    }
-
-    @Override
-    public int lanes() {
-      throw new AssertionError("a provider that refuses is not asked");
-    }
-
-    @Override
-    public Kernels create(Supplier<Kernels> beneath, int lanes) {
+    public Kernels create() {
       throw new AssertionError("a provider that refuses is not asked");
     }
   }
@@ -118,8 +69,7 @@ class KernelChoiceTest {
   void withoutProvidersItIsScalarAndSaysWhy() {
     KernelChoice choice = KernelChoice.choose(Optional.empty());
     assertThat(choice.kernels()).isInstanceOf(ScalarKernels.class);
-    assertThat(choice.reason())
-        .isEqualTo("neither kvasir-simd nor kvasir-native is on the class path");
+    assertThat(choice.reason()).isEqualTo("kvasir-native is not on the class path");
   }
 
   @Test
@@ -135,20 +85,17 @@ class KernelChoiceTest {
   }
 
   @Test
-  void theHighestThatCanRunIsTakenOnTopOfTheOthers() throws Exception {
-    KernelChoice choice = choose(null, Refusing.class, Willing.class, Lowly.class);
-    assertThat(choice.kernels().name())
-        .isEqualTo("willing, 4 lanes, on lowly, 4 lanes, on scalar Java");
-    assertThat(choice.reason())
-        .isEqualTo(
-            "the fastest that can run here; refusing refused: a flag is missing; add --flag");
+  void theFirstThatCanRunIsTaken() throws Exception {
+    KernelChoice choice = choose(null, Refusing.class, Willing.class);
+    assertThat(choice.kernels().name()).isEqualTo("willing");
+    assertThat(choice.reason()).isEqualTo("the fastest that can run here");
   }
 
   @Test
-  void oneThatIsAskedForServesThoughAHigherOneCouldRun() throws Exception {
-    KernelChoice choice = choose("lowly", Willing.class, Lowly.class);
-    assertThat(choice.kernels().name()).isEqualTo("lowly, 4 lanes, on scalar Java");
-    assertThat(choice.reason()).isEqualTo("chosen because -Dkvasir.kernels=lowly was given");
+  void oneThatIsAskedForServes() throws Exception {
+    KernelChoice choice = choose("willing", Refusing.class, Willing.class);
+    assertThat(choice.kernels().name()).isEqualTo("willing");
+    assertThat(choice.reason()).isEqualTo("chosen because -Dkvasir.kernels=willing was given");
   }
 
   @Test

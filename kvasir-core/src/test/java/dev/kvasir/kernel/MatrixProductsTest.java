@@ -120,8 +120,7 @@ class MatrixProductsTest {
   }
 
   private Known coded(int rows, int bits, int group, boolean hasMinimums) {
-    CodedMatrix matrix =
-        new CodedMatrix(arena, CodedLayout.LANES, rows, COLUMNS, bits, group, hasMinimums);
+    CodedMatrix matrix = new CodedMatrix(arena, rows, COLUMNS, bits, group, hasMinimums);
     LaidRows laid = LaidRows.random(matrix, random);
     double[][] values = new double[rows][COLUMNS];
     for (int row = 0; row < rows; row++) {

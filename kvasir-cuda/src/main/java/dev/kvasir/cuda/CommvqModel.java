@@ -1,7 +1,6 @@
 package dev.kvasir.cuda;
 
 import dev.kvasir.codec.commvq.ModelCodebooks;
-import dev.kvasir.kernel.Kernels;
 
 /**
  * What pages of codebook rows mean in a model: its codebooks, and how codes are searched for. Pages
@@ -16,30 +15,22 @@ public final class CommvqModel {
   private final int firstPosition;
   private final int positions;
   private final int beam;
-  private final int lanes;
   private DeviceCodebooks opened; // null until it is asked for, and when it is closed
 
   /**
    * @param firstPosition of packed tokens: as many as there are sinks
    * @param positions that a sequence has at the most
    * @param beam sums that are carried along in the search
-   * @param kernels of the host, in whose order products are added up
    */
-  public CommvqModel(
-      ModelCodebooks codebooks, int firstPosition, int positions, int beam, Kernels kernels) {
+  public CommvqModel(ModelCodebooks codebooks, int firstPosition, int positions, int beam) {
     this.codebooks = codebooks;
     this.firstPosition = firstPosition;
     this.positions = positions;
     this.beam = beam;
-    this.lanes = HostSums.lanes(kernels);
   }
 
   int beam() {
     return beam;
-  }
-
-  int lanes() {
-    return lanes;
   }
 
   synchronized DeviceCodebooks open(Context context, Stream stream) {

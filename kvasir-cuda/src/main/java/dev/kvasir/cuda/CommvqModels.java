@@ -39,11 +39,7 @@ final class CommvqModels implements AutoCloseable {
     CacheSettings settings = spec.plan().settings(config.cacheShape(), host);
     CommvqCodec codec = (CommvqCodec) settings.codec().orElseThrow();
     return new CommvqModel(
-        codec.codebooks().orElseThrow(),
-        settings.sinks(),
-        config.contextLength(),
-        codec.beam(),
-        host.kernels());
+        codec.codebooks().orElseThrow(), settings.sinks(), config.contextLength(), codec.beam());
   }
 
   /** Bytes that codebooks of a format take on a device. */

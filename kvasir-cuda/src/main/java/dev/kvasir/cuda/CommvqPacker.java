@@ -4,6 +4,7 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import dev.kvasir.attention.AttentionShape;
+import dev.kvasir.kernel.PartialSums;
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -115,7 +116,7 @@ final class CommvqPacker implements PagePacker {
     argument.set(JAVA_INT, 100, books.turnPages());
     argument.set(JAVA_INT, 104, kvHeads);
     argument.set(JAVA_INT, 108, format.model().beam());
-    argument.set(JAVA_INT, 112, format.model().lanes());
+    argument.set(JAVA_INT, 112, PartialSums.COUNT);
     launch.grid(x, y, z).on(into);
   }
 

@@ -70,8 +70,7 @@ class CommvqDeviceTest {
       this.sinks = sinks;
       this.books = RandomCodebooks.of(1, shape.kvHeads(), shape.headDim(), bits, ropes);
       this.format =
-          new CommvqFormat(
-              bits, new CommvqModel(books, sinks, 1 << 17, bits == 1 ? 4 : 2, kernels));
+          new CommvqFormat(bits, new CommvqModel(books, sinks, 1 << 17, bits == 1 ? 4 : 2));
       this.layout = format.page(shape.headDim());
       this.table = device.keep(new PageTable(device.context, sequences, 4096));
       this.store = new RowStore(device.module, shape);
@@ -324,8 +323,7 @@ class CommvqDeviceTest {
     int layers = 2;
     AttentionShape shape = new AttentionShape(kvHeads, kvHeads, headDim);
     ModelCodebooks books = RandomCodebooks.of(layers, kvHeads, headDim, bits, RopeLayout.HALVES);
-    CommvqFormat format =
-        new CommvqFormat(bits, new CommvqModel(books, position % 64, 8192, beam, kernels));
+    CommvqFormat format = new CommvqFormat(bits, new CommvqModel(books, position % 64, 8192, beam));
     CodebookPage layout = format.page(headDim);
     HalfPage halfPage = new HalfPage(headDim);
     long halfBytes = (long) kvHeads * halfPage.bytes();

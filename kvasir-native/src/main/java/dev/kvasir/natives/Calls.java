@@ -32,9 +32,6 @@ final class Calls {
           int[].class, segmentOf(int[].class),
           float[].class, segmentOf(float[].class));
 
-  /** Partial sums of long sums, which floats must keep; those of the widest vectors otherwise. */
-  private static volatile int lanes;
-
   private Calls() {}
 
   /** What there is, or why there is none. */
@@ -78,18 +75,10 @@ final class Calls {
 
   /** The best there is for floats. */
   static Instructions forFloats() {
-    int wanted = lanes == 0 ? Integer.MAX_VALUE : lanes;
     return Found.ONCE.instructions().stream()
         .filter(each -> each != Instructions.DOTPROD && each != Instructions.AVXVNNI)
-        .filter(each -> each.lanes() <= wanted)
         .max(Comparator.naturalOrder())
-        .orElseThrow(
-            () -> new NativeRefusal("there is no kernel for sums in %d parts".formatted(lanes)));
-  }
-
-  /** Says how many partial sums floats keep; before any of them is called. */
-  static void useLanes(int count) {
-    lanes = count;
+        .orElseThrow();
   }
 
   /**

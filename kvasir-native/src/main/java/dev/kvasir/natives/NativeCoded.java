@@ -1,7 +1,6 @@
 package dev.kvasir.natives;
 
 import dev.kvasir.kernel.CodedKernels;
-import dev.kvasir.kernel.CodedLayout;
 import dev.kvasir.kernel.CodedMatrix;
 import dev.kvasir.kernel.CodedRows;
 import dev.kvasir.kernel.StoredBlocks;
@@ -71,16 +70,8 @@ final class NativeCoded implements CodedKernels {
   }
 
   @Override
-  public CodedLayout layout() {
-    return CodedLayout.DOTS;
-  }
-
-  @Override
   public boolean lay(
       StoredBlocks kind, MemorySegment blocks, CodedMatrix matrix, int firstTile, int endTile) {
-    if (matrix.layout() != CodedLayout.DOTS) {
-      return false;
-    }
     kind.requireFit(blocks, matrix);
     Bounds.check(matrix.tiles(), firstTile, endTile - firstTile);
     int together = Math.clamp(MOST_LAID / matrix.codesOffset(1), 1, endTile + 1);
@@ -117,11 +108,6 @@ final class NativeCoded implements CodedKernels {
   }
 
   @Override
-  public void begin(CodedRows rows, int count, int columns) {
-    rows.begin(count, columns);
-  }
-
-  @Override
   public void prepare(CodedRows rows, float[] x, int first, int end) {
     Bounds.check(x.length, rows.columns() * end);
     CodedRows.Views views = rows.views();
@@ -150,10 +136,9 @@ final class NativeCoded implements CodedKernels {
       int endRow,
       float[] out,
       TileRoom room) {
-    if (matrix.layout() != CodedLayout.DOTS || matrix.columns() != rows.columns()) {
+    if (matrix.columns() != rows.columns()) {
       throw new IllegalArgumentException(
-          "a matrix of %d columns in layout %s; expected %d in layout DOTS"
-              .formatted(matrix.columns(), matrix.layout(), rows.columns()));
+          "a matrix of %d columns; expected %d".formatted(matrix.columns(), rows.columns()));
     }
     Bounds.check(rows.rows(), firstRow, endRow - firstRow);
     Bounds.check(out.length, endRow * matrix.rows());

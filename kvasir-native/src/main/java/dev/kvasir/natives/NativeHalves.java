@@ -4,7 +4,6 @@ import dev.kvasir.kernel.DenseMatrix;
 import dev.kvasir.kernel.DenseMatrix.Precision;
 import dev.kvasir.kernel.FloatKernels;
 import dev.kvasir.kernel.HalfKernels;
-import dev.kvasir.kernel.HalfQueries;
 import dev.kvasir.kernel.TileRoom;
 import java.lang.foreign.MemorySegment;
 
@@ -17,23 +16,6 @@ final class NativeHalves implements HalfKernels {
           int.class,
           MemorySegment.class,
           long.class,
-          int.class,
-          int.class);
-  private static final Call ARRANGE =
-      Calls.floats(
-          "arrange_queries", MemorySegment.class, int.class, int.class, MemorySegment.class);
-  private static final Call PRODUCTS =
-      Calls.floats(
-          "half_products",
-          float[].class,
-          int.class,
-          int.class,
-          MemorySegment.class,
-          MemorySegment.class,
-          int.class,
-          MemorySegment.class,
-          long.class,
-          int.class,
           int.class,
           int.class);
   private static final Call SUMS =
@@ -56,9 +38,8 @@ final class NativeHalves implements HalfKernels {
           "many_products",
           float[].class,
           int.class,
+          float[].class,
           int.class,
-          MemorySegment.class,
-          MemorySegment.class,
           int.class,
           int.class,
           MemorySegment.class,
@@ -101,13 +82,10 @@ final class NativeHalves implements HalfKernels {
   /** Multiplications, some 40 microseconds of them. */
   private static final Work PRODUCTS_OF_A_CALL = new Work(1 << 19);
 
-  /** Rows of activations from which on weights are made floats once instead of for every four. */
-  private static final int MANY = 5;
+  /** Rows from which on what they meet is made floats once instead of for every four. */
+  private static final int MANY = 12;
 
-  /** Query rows from which on keys and values are made floats once instead of for every four. */
-  private static final int MANY_QUERIES = 12;
-
-  /** Query rows of a call at the least, where there are as many. */
+  /** Rows of a call at the least, where there are as many. */
   private static final int LEAST_OF_A_CALL = 16;
 
   /** Tokens whose values fit into the room of a call. */
@@ -160,7 +138,7 @@ final class NativeHalves implements HalfKernels {
       int cStride,
       TileRoom room) {
     int columns = b.columns();
-    if (aRows >= MANY) {
+    if (aRows >= MANY && b.precision() != Precision.F32 && columns > CallRoom.FLOATS) {
       float[] rows = room.weights(bRows * columns);
       expand(b, firstRow, bRows, rows, 0);
       floats.products(a, 0, columns, aRows, rows, 0, columns, bRows, columns, c, cAt, cStride);
@@ -170,6 +148,10 @@ final class NativeHalves implements HalfKernels {
     Bounds.check(b.data().byteSize(), b.offset(firstRow), bRows * rowBytes);
     Bounds.check(a.length, 0, aRows, columns, columns);
     Bounds.check(c.length, cAt, aRows, cStride, bRows);
+    if (aRows >= MANY && b.precision() != Precision.F32) {
+      manyProducts(a, aRows, b, b.offset(firstRow), bRows, c, cAt, cStride);
+      return;
+    }
     int together = PRODUCTS_OF_A_CALL.together(bRows, (long) aRows * columns);
     for (int row = 0; row < bRows; row += together) {
       int some = Math.min(together, bRows - row);
@@ -192,71 +174,30 @@ final class NativeHalves implements HalfKernels {
     };
   }
 
-  @Override
-  public void prepare(
-      HalfQueries queries, float[] a, int at, int rows, int columns, Precision precision) {
-    scalar.prepare(queries, a, at, rows, columns, precision);
-    try {
-      ARRANGE.handle.invokeExact(queries.rowsView(), rows, columns, queries.arrangedView());
-    } catch (Throwable e) {
-      throw Calls.unexpected(e);
-    }
-  }
-
-  @Override
-  public void products(
-      HalfQueries queries,
+  private static void manyProducts(
+      float[] a,
+      int aRows,
       DenseMatrix b,
-      int firstRow,
+      long offset,
       int bRows,
       float[] c,
       int cAt,
       int cStride) {
-    queries.requireColumns(b);
-    long offset = b.offset(firstRow);
-    Bounds.check(b.data().byteSize(), offset, 2L * bRows * b.columns());
-    Bounds.check(c.length, cAt, queries.count(), cStride, bRows);
-    if (queries.count() >= MANY_QUERIES && b.columns() <= CallRoom.FLOATS) {
-      manyProducts(queries, b, offset, bRows, c, cAt, cStride);
-      return;
-    }
-    try {
-      PRODUCTS.handle.invokeExact(
-          c,
-          cAt,
-          cStride,
-          queries.rowsView(),
-          queries.arrangedView(),
-          queries.count(),
-          b.data(),
-          offset,
-          bRows,
-          b.columns(),
-          isBrain(b));
-    } catch (Throwable e) {
-      throw Calls.unexpected(e);
-    }
-  }
-
-  private static void manyProducts(
-      HalfQueries queries, DenseMatrix b, long offset, int bRows, float[] c, int cAt, int cStride) {
-    int count = queries.count();
-    int together = queriesOfACall(count, (long) bRows * b.columns());
-    for (int row = 0; row < count; row += together) {
+    int together = rowsOfACall(aRows, (long) bRows * b.columns());
+    for (int row = 0; row < aRows; row += together) {
       try {
         MANY_PRODUCTS.handle.invokeExact(
+            a,
+            row,
             c,
             cAt + row * cStride,
             cStride,
-            queries.rowsView(),
-            queries.arrangedView(),
-            row,
-            Math.min(together, count - row),
+            Math.min(together, aRows - row),
             b.data(),
             offset,
             bRows,
             b.columns(),
-            isBrain(b),
+            kind(b.precision()),
             CallRoom.ofThisThread());
       } catch (Throwable e) {
         throw Calls.unexpected(e);
@@ -265,13 +206,9 @@ final class NativeHalves implements HalfKernels {
   }
 
   /** Of wide heads a few more than {@link Work} has it, or making floats would be most of it. */
-  private static int queriesOfACall(int count, long each) {
+  private static int rowsOfACall(int count, long each) {
     int together = PRODUCTS_OF_A_CALL.together(count, each);
     return together >= count ? together : Math.max(LEAST_OF_A_CALL, together - together % 4);
-  }
-
-  private static int isBrain(DenseMatrix matrix) {
-    return matrix.precision() == Precision.BF16 ? 1 : 0;
   }
 
   @Override
@@ -290,7 +227,7 @@ final class NativeHalves implements HalfKernels {
     Bounds.check(v.data().byteSize(), offset, 2L * tokens * v.columns());
     Bounds.check(weights.length, weightsAt, rows, weightsStride, tokens);
     Bounds.check(out.length, outAt, rows, outStride, v.columns());
-    if (rows >= MANY_QUERIES && tokens <= MOST_TOKENS) {
+    if (rows >= MANY && tokens <= MOST_TOKENS) {
       manySums(weights, weightsAt, weightsStride, rows, v, offset, tokens, out, outAt, outStride);
       return;
     }
@@ -307,7 +244,7 @@ final class NativeHalves implements HalfKernels {
           offset,
           tokens,
           v.columns(),
-          isBrain(v));
+          kind(v.precision()));
     } catch (Throwable e) {
       throw Calls.unexpected(e);
     }
@@ -324,7 +261,7 @@ final class NativeHalves implements HalfKernels {
       float[] out,
       int outAt,
       int outStride) {
-    int together = queriesOfACall(rows, (long) tokens * v.columns());
+    int together = rowsOfACall(rows, (long) tokens * v.columns());
     for (int row = 0; row < rows; row += together) {
       try {
         MANY_SUMS.handle.invokeExact(
@@ -339,7 +276,7 @@ final class NativeHalves implements HalfKernels {
             offset,
             tokens,
             v.columns(),
-            isBrain(v),
+            kind(v.precision()),
             CallRoom.ofThisThread());
       } catch (Throwable e) {
         throw Calls.unexpected(e);

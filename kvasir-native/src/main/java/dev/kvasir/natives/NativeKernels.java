@@ -19,7 +19,7 @@ import dev.kvasir.kernel.ScalarKernels;
 final class NativeKernels implements Kernels {
   private static final ScalarKernels SCALAR = new ScalarKernels();
 
-  private final CodedKernels coded = new NativeCoded(SCALAR.coded(8));
+  private final CodedKernels coded = new NativeCoded(SCALAR.coded());
   private final FloatKernels floats = new NativeFloats();
   private final RowKernels rows = new NativeRows();
   private final HalfKernels halves = new NativeHalves(SCALAR.halves(), floats);
@@ -63,7 +63,7 @@ final class NativeKernels implements Kernels {
   }
 
   @Override
-  public CodedKernels coded(int codeBits) {
+  public CodedKernels coded() {
     return coded;
   }
 

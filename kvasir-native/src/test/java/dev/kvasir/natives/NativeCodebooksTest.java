@@ -15,7 +15,7 @@ class NativeCodebooksTest {
   private static final int TOKENS = PageSize.TOKENS;
 
   private final Random random = new Random(5);
-  private final ScalarKernels scalar = new ScalarKernels(new NativeKernelProvider().lanes());
+  private final ScalarKernels scalar = new ScalarKernels();
   private final CodebookKernels codebooks = new NativeCodebooks();
   private final PatternKernels patterns = new NativePatterns();
 

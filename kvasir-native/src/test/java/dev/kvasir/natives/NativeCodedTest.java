@@ -6,7 +6,6 @@ import dev.kvasir.contract.CodedContract;
 import dev.kvasir.format.BlockLayout;
 import dev.kvasir.format.GgmlType;
 import dev.kvasir.kernel.CodedKernels;
-import dev.kvasir.kernel.CodedLayout;
 import dev.kvasir.kernel.CodedMatrix;
 import dev.kvasir.kernel.StoredBlocks;
 import dev.kvasir.memory.CountedArena;
@@ -27,7 +26,7 @@ class NativeCodedTest extends CodedContract {
   private final NativeKernels kernels = new NativeKernels();
 
   NativeCodedTest() {
-    super(new NativeKernelProvider().lanes(), new NativeKernels());
+    super(new NativeKernels());
   }
 
   /** As Java lays them down, all at once and in two parts. */
@@ -43,7 +42,7 @@ class NativeCodedTest extends CodedContract {
             CodedMatrix whole = matrix(arena, type, rows, columns);
             CodedMatrix parts = matrix(arena, type, rows, columns);
             int tiles = expected.tiles();
-            CodedKernels laying = kernels.coded(type.layout().codeBits());
+            CodedKernels laying = kernels.coded();
             assertThat(laying.lay(kind, blocks, whole, 0, tiles)).isTrue();
             assertThat(laying.lay(kind, blocks, parts, tiles / 2, tiles)).isTrue();
             assertThat(laying.lay(kind, blocks, parts, 0, tiles / 2)).isTrue();
@@ -66,7 +65,7 @@ class NativeCodedTest extends CodedContract {
           try (CountedArena arena = new CountedArena()) {
             CodedMatrix matrix = matrix(arena, type, rows, columns);
             float scale = Float.float16ToFloat((short) half);
-            CodedKernels laying = kernels.coded(type.layout().codeBits());
+            CodedKernels laying = kernels.coded();
             assertThat(laying.lay(kind, segment(arena, bytes), matrix, 0, 2))
                 .isEqualTo(Float.isFinite(scale));
             if (Float.isFinite(scale)) {
@@ -104,13 +103,7 @@ class NativeCodedTest extends CodedContract {
   private static CodedMatrix matrix(CountedArena arena, GgmlType type, int rows, int columns) {
     BlockLayout layout = type.layout();
     return new CodedMatrix(
-        arena,
-        CodedLayout.DOTS,
-        rows,
-        columns,
-        layout.codeBits(),
-        layout.groupLength(),
-        layout.hasMinimums());
+        arena, rows, columns, layout.codeBits(), layout.groupLength(), layout.hasMinimums());
   }
 
   private static MemorySegment segment(CountedArena arena, byte[] bytes) {

@@ -4,6 +4,6 @@ import dev.kvasir.contract.DenseContract;
 
 class NativeDenseTest extends DenseContract {
   NativeDenseTest() {
-    super(new NativeKernelProvider().lanes(), new NativeKernels());
+    super(new NativeKernels());
   }
 }

@@ -33,7 +33,7 @@ class NativeKernelProviderTest {
   @Test
   void withoutNativeAccessItSaysWhichFlagIsMissing() throws Exception {
     assertThat(choice(List.of("--illegal-native-access=deny")))
-        .startsWith("scalar Java: ")
+        .startsWith("Java: ")
         .contains("native refused: native access is not enabled; pass " + ENABLED + " to java");
   }
 
@@ -49,7 +49,7 @@ class NativeKernelProviderTest {
   void aFolderThatCannotBeWrittenToIsNamed() throws Exception {
     Path missing = folder.resolve("missing");
     assertThat(choice(List.of(ENABLED, "-Djava.io.tmpdir=" + missing)))
-        .startsWith("scalar Java: ")
+        .startsWith("Java: ")
         .contains("cannot be loaded from " + missing);
   }
 

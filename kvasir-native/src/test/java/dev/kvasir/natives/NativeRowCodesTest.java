@@ -29,7 +29,7 @@ class NativeRowCodesTest extends RowCodesContract {
   private final float[] out = new float[ROWS * WIDTH];
 
   NativeRowCodesTest() {
-    super(new NativeKernelProvider().lanes(), new NativeKernels());
+    super(new NativeKernels());
   }
 
   private static RowCodes codes() {

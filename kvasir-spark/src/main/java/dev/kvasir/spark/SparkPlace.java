@@ -20,8 +20,7 @@ public final class SparkPlace implements RunnerProvider {
   private static final String EXECUTOR_FLAGS = "spark.executor.extraJavaOptions";
   private static final String JARS = "spark.jars";
   private static final String MASTER = "spark.master";
-  private static final String FLAGS =
-      "--add-modules jdk.incubator.vector --enable-native-access=ALL-UNNAMED";
+  private static final String FLAGS = "--enable-native-access=ALL-UNNAMED";
 
   /** Of one piece, such as vectors of a text for a calibration; Spark's own bound is 1g. */
   private static final String LARGEST_RESULT = "4g";

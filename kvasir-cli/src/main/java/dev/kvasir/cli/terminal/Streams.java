@@ -10,8 +10,6 @@ import java.io.OutputStream;
 import java.io.PrintStream;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
-import java.lang.reflect.Constructor;
-import java.lang.reflect.InaccessibleObjectException;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
@@ -32,14 +30,11 @@ public record Streams(
   /** The launcher says here which of in, out and err are terminals; Java cannot tell them apart. */
   private static final String TERMINALS = "kvasir.terminals";
 
-  /** The launcher says here which descriptor is the real standard error. */
-  private static final String ERROR_DESCRIPTOR = "kvasir.stderr";
-
   public static Streams ofThisProcess() {
     List<String> terminals = terminals();
     PrintStream out = utf8(new FileOutputStream(FileDescriptor.out), false);
     // Progress is for who waits, also for who reads it in a log.
-    PrintStream err = utf8(standardError(), true);
+    PrintStream err = utf8(new FileOutputStream(FileDescriptor.err), true);
     System.setOut(out);
     System.setErr(err);
     return new Streams(
@@ -58,27 +53,6 @@ public record Streams(
     }
     boolean interactive = System.console() != null && System.console().isTerminal();
     return interactive ? List.of("in", "out", "err") : List.of();
-  }
-
-  /**
-   * The launcher keeps a JVM warning from the user by giving the JVM another standard error. The
-   * real one must be used through its own descriptor: opened anew by a name such as /dev/fd/3, a
-   * file would have a second position, and the shell's next output would overwrite ours.
-   */
-  private static OutputStream standardError() {
-    Integer number = Integer.getInteger(ERROR_DESCRIPTOR);
-    if (number == null) {
-      return new FileOutputStream(FileDescriptor.err);
-    }
-    try {
-      Constructor<FileDescriptor> constructor =
-          FileDescriptor.class.getDeclaredConstructor(int.class);
-      constructor.setAccessible(true);
-      return new FileOutputStream(constructor.newInstance(number));
-    } catch (ReflectiveOperationException | InaccessibleObjectException e) {
-      // The other one reaches the user too, only later.
-      return new FileOutputStream(FileDescriptor.err);
-    }
   }
 
   private static PrintStream utf8(OutputStream stream, boolean lineByLine) {

@@ -26,11 +26,8 @@ public abstract class CodedContract {
   private final Kernels scalar;
   private final Kernels tested;
 
-  /**
-   * @param lanes partial sums that the tested kernels keep of a long sum
-   */
-  protected CodedContract(int lanes, Kernels tested) {
-    this.scalar = new ScalarKernels(lanes);
+  protected CodedContract(Kernels tested) {
+    this.scalar = new ScalarKernels();
     this.tested = tested;
   }
 
@@ -123,9 +120,9 @@ public abstract class CodedContract {
       for (int count : new int[] {1, 5, 8, 9, 30}) {
         float[] x = randomFloats(count * columns);
         float[] all = products(scalar, matrix, x, count);
-        CodedKernels coded = tested.coded(bits);
+        CodedKernels coded = tested.coded();
         CodedRows coding = new CodedRows();
-        coded.begin(coding, count, columns);
+        coding.begin(count, columns);
         coded.prepare(coding, x, 0, count);
         float[] out = new float[all.length];
         TileRoom room = new TileRoom();
@@ -148,9 +145,9 @@ public abstract class CodedContract {
   }
 
   private static float[] products(Kernels kernels, CodedMatrix matrix, float[] x, int count) {
-    CodedKernels coded = kernels.coded(matrix.codeBits());
+    CodedKernels coded = kernels.coded();
     CodedRows rows = new CodedRows();
-    coded.begin(rows, count, matrix.columns());
+    rows.begin(count, matrix.columns());
     coded.prepare(rows, x, 0, count / 2);
     coded.prepare(rows, x, count / 2, count);
     float[] out = new float[count * matrix.rows() + 1];
@@ -233,9 +230,7 @@ public abstract class CodedContract {
       byte[] codes,
       float[] scales,
       float[] minimums) {
-    CodedMatrix matrix =
-        new CodedMatrix(
-            arena, tested.coded(bits).layout(), rows, columns, bits, group, hasMinimums);
+    CodedMatrix matrix = new CodedMatrix(arena, rows, columns, bits, group, hasMinimums);
     int groups = columns / group;
     for (int tile = 0; tile < matrix.tiles(); tile++) {
       int first = tile * CodedMatrix.TILE_ROWS;

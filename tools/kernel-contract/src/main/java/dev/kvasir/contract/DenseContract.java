@@ -23,11 +23,8 @@ public abstract class DenseContract {
   private final Kernels scalar;
   private final Kernels tested;
 
-  /**
-   * @param lanes partial sums that the tested kernels keep of a long sum
-   */
-  protected DenseContract(int lanes, Kernels tested) {
-    this.scalar = new ScalarKernels(lanes);
+  protected DenseContract(Kernels tested) {
+    this.scalar = new ScalarKernels();
     this.tested = tested;
   }
 

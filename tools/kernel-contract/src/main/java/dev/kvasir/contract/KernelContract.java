@@ -11,10 +11,10 @@ import dev.kvasir.kernel.Exponential;
 import dev.kvasir.kernel.FanAngles;
 import dev.kvasir.kernel.FixedRows;
 import dev.kvasir.kernel.Gelu;
-import dev.kvasir.kernel.HalfQueries;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.PatternKernels;
 import dev.kvasir.kernel.ScalarKernels;
+import dev.kvasir.kernel.TileRoom;
 import dev.kvasir.memory.CountedArena;
 import dev.kvasir.page.PageSize;
 import dev.kvasir.page.StageCodes;
@@ -39,11 +39,8 @@ public abstract class KernelContract {
   private final Kernels scalar;
   private final Kernels tested;
 
-  /**
-   * @param lanes partial sums that the tested kernels keep of a long sum
-   */
-  protected KernelContract(int lanes, Kernels tested) {
-    this.scalar = new ScalarKernels(lanes);
+  protected KernelContract(Kernels tested) {
+    this.scalar = new ScalarKernels();
     this.tested = tested;
   }
 
@@ -84,14 +81,12 @@ public abstract class KernelContract {
 
   private void assertHalvesAgree(DenseMatrix rows, int tokens, int heads) {
     int columns = rows.columns();
-    float[] a = randomFloats(1 + heads * columns);
-    HalfQueries queries = new HalfQueries(heads, columns);
+    float[] a = randomFloats(heads * columns);
     float[] expected = new float[heads * (tokens + 1) + 1];
     float[] found = expected.clone();
-    scalar.halves().prepare(queries, a, 1, heads, columns, rows.precision());
-    scalar.halves().products(queries, rows, 1, tokens, expected, 1, tokens + 1);
-    tested.halves().prepare(queries, a, 1, heads, columns, rows.precision());
-    tested.halves().products(queries, rows, 1, tokens, found, 1, tokens + 1);
+    TileRoom room = new TileRoom();
+    scalar.halves().products(a, heads, rows, 1, tokens, expected, 1, tokens + 1, room);
+    tested.halves().products(a, heads, rows, 1, tokens, found, 1, tokens + 1, room);
     assertThat(found).as("seed %d", SEED).isEqualTo(expected);
 
     float[] weights = randomFloats(1 + heads * (tokens + 2));

@@ -36,11 +36,8 @@ public abstract class RowCodesContract {
   private final Kernels scalar;
   private final Kernels tested;
 
-  /**
-   * @param lanes partial sums that the tested kernels keep of a long sum
-   */
-  protected RowCodesContract(int lanes, Kernels tested) {
-    this.scalar = new ScalarKernels(lanes);
+  protected RowCodesContract(Kernels tested) {
+    this.scalar = new ScalarKernels();
     this.tested = tested;
   }
 
