@@ -14,10 +14,14 @@ import java.lang.invoke.MethodHandle;
  * whoever calls it and whatever else they do.
  */
 final class Call {
+  /** The function's name in the library. */
+  final String symbol;
+
   /** Not final: a constant would be compiled into its callers. */
   MethodHandle handle;
 
-  Call(MethodHandle handle) {
+  Call(String symbol, MethodHandle handle) {
+    this.symbol = symbol;
     this.handle = handle;
   }
 }

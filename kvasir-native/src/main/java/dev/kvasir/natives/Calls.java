@@ -123,7 +123,7 @@ final class Calls {
             ? FunctionDescriptor.ofVoid(layouts)
             : FunctionDescriptor.of(layout(result), layouts);
     MethodHandle function = Found.ONCE.library().function(symbol, type);
-    return new Call(MethodHandles.filterArguments(function, 0, filters));
+    return new Call(symbol, MethodHandles.filterArguments(function, 0, filters));
   }
 
   /**
