@@ -22,8 +22,3 @@ EXPORT i64 kv_ask_for_tiles(void) {
   return answer;
 }
 #endif
-
-#if defined(_WIN32)
-// The linker wants it from whoever computes with floats.
-int _fltused = 0;
-#endif

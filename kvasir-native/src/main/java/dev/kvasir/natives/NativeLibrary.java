@@ -46,9 +46,23 @@ final class NativeLibrary {
       }
     } catch (IOException | IllegalArgumentException e) {
       throw new NativeRefusal(
-          "%s cannot be loaded from %s: %s; another folder can be given by -Djava.io.tmpdir"
+          ("%s cannot be loaded from %s: %s; pass -Djava.io.tmpdir=FOLDER"
+                  + " with a folder that can be written to and is not mounted noexec")
               .formatted(platform.library(), System.getProperty("java.io.tmpdir"), e.getMessage()),
           e);
+    }
+  }
+
+  /**
+   * A library of the operating system, which every process has loaded.
+   *
+   * @throws NativeRefusal if there is none of this name
+   */
+  static NativeLibrary ofSystem(String name) {
+    try {
+      return new NativeLibrary(SymbolLookup.libraryLookup(name, Arena.global()));
+    } catch (IllegalArgumentException e) {
+      throw new NativeRefusal("%s cannot be loaded: %s".formatted(name, e.getMessage()), e);
     }
   }
 

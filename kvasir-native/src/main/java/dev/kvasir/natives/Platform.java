@@ -7,6 +7,8 @@ enum Platform {
   LINUX_AARCH64("linux", "aarch64", "linux-aarch64.so"),
   LINUX_X86_64("linux", "x86_64", "linux-x86_64.so"),
   MACOS_AARCH64("macos", "aarch64", "macos-aarch64.dylib"),
+  MACOS_X86_64("macos", "x86_64", "macos-x86_64.dylib"),
+  WINDOWS_AARCH64("windows", "aarch64", "windows-aarch64.dll"),
   WINDOWS_X86_64("windows", "x86_64", "windows-x86_64.dll");
 
   private final String system;
@@ -41,6 +43,9 @@ enum Platform {
         return platform;
       }
     }
-    throw new NativeRefusal("there is no library for %s on %s".formatted(osName, osArch));
+    throw new NativeRefusal(
+        ("there is no library for %s on %s; tools/native/build makes them"
+                + " for Linux, macOS and Windows on aarch64 and x86_64")
+            .formatted(osName, osArch));
   }
 }

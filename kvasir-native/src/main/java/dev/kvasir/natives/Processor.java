@@ -25,20 +25,34 @@ final class Processor {
    */
   static Set<Instructions> instructions(Platform platform, NativeLibrary library) {
     return switch (platform) {
-      case LINUX_X86_64, WINDOWS_X86_64 -> x86(library);
-      case LINUX_AARCH64 -> linuxArm();
-      case MACOS_AARCH64 -> EnumSet.of(Instructions.NEON, Instructions.DOTPROD);
+      case LINUX_X86_64, MACOS_X86_64, WINDOWS_X86_64 -> x86(platform, library);
+      case LINUX_AARCH64 -> arm(linuxHasDotProducts());
+      case MACOS_AARCH64 -> arm(true); // every Mac with an Apple processor has them
+      case WINDOWS_AARCH64 -> arm(windowsHasDotProducts());
     };
   }
 
-  /** Bits of AT_HWCAP, from the kernel's header for aarch64. */
-  private static Set<Instructions> linuxArm() {
-    long features = auxiliaryValue(16);
-    Set<Instructions> found = EnumSet.of(Instructions.NEON);
-    if ((features >> 20 & 1) == 1) {
-      found.add(Instructions.DOTPROD);
+  private static Set<Instructions> arm(boolean dotProducts) {
+    return dotProducts
+        ? EnumSet.of(Instructions.NEON, Instructions.DOTPROD)
+        : EnumSet.of(Instructions.NEON);
+  }
+
+  /** A bit of AT_HWCAP, from the kernel's header for aarch64. */
+  private static boolean linuxHasDotProducts() {
+    return (auxiliaryValue(16) >> 20 & 1) == 1;
+  }
+
+  /** PF_ARM_V82_DP_INSTRUCTIONS_AVAILABLE; Windows before 11 does not know it and says no. */
+  private static boolean windowsHasDotProducts() {
+    MethodHandle isPresent =
+        NativeLibrary.ofSystem("kernel32")
+            .function("IsProcessorFeaturePresent", FunctionDescriptor.of(JAVA_INT, JAVA_INT));
+    try {
+      return (int) isPresent.invokeExact(43) != 0;
+    } catch (Throwable e) {
+      throw Calls.unexpected(e);
     }
-    return found;
   }
 
   /**
@@ -64,7 +78,11 @@ final class Processor {
     }
   }
 
-  private static Set<Instructions> x86(NativeLibrary library) {
+  /**
+   * Reads cpuid and the registers that the operating system saves. macOS saves those of AVX-512
+   * only for threads that have used it, so AVX2 serves there.
+   */
+  private static Set<Instructions> x86(Platform platform, NativeLibrary library) {
     MethodHandle cpuid = cpuid(library);
     int[] first = registers(cpuid, 1, 0);
     boolean savesAsked = bit(first[2], 27);
@@ -77,7 +95,11 @@ final class Processor {
     boolean halves = bit(first[2], 29);
     boolean fused = bit(first[2], 12);
     if (!(savesAvx && bit(seventh[1], 5) && halves && fused)) {
-      throw new NativeRefusal("this processor has no AVX2, which is the least they need");
+      throw new NativeRefusal(
+          "this processor does not offer AVX2, FMA and F16C, the least they need; "
+              + (platform == Platform.MACOS_X86_64
+                  ? "on a Mac with an Apple processor run a Java for aarch64"
+                  : "in a virtual machine pass the host's processor through"));
     }
     Set<Instructions> found = EnumSet.of(Instructions.AVX2);
     if (bit(more[0], 4)) {
