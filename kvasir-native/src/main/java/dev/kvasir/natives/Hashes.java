@@ -14,6 +14,7 @@ import java.util.stream.Collectors;
  */
 record Hashes(Map<String, String> byName) {
   private static final String RESOURCE = "hashes";
+  private static final String REMEDY = "replace the jar, or run tools/native/build in its sources";
 
   static Hashes read() {
     String text = new String(resource(RESOURCE), StandardCharsets.UTF_8);
@@ -33,7 +34,8 @@ record Hashes(Map<String, String> byName) {
     String found = ContentHash.digits(bytes);
     if (!found.equals(byName.get(library))) {
       throw new NativeRefusal(
-          "%s has the hash %s; expected %s".formatted(library, found, byName.get(library)));
+          "%s has the hash %s; expected %s; %s"
+              .formatted(library, found, byName.get(library), REMEDY));
     }
     return bytes;
   }
@@ -41,7 +43,8 @@ record Hashes(Map<String, String> byName) {
   private static byte[] resource(String name) {
     try (InputStream in = Hashes.class.getResourceAsStream(name)) {
       if (in == null) {
-        throw new NativeRefusal("%s is missing from the jar of kvasir-native".formatted(name));
+        throw new NativeRefusal(
+            "%s is missing from the jar of kvasir-native; %s".formatted(name, REMEDY));
       }
       return in.readAllBytes();
     } catch (IOException e) {

@@ -56,10 +56,13 @@ class LibrariesTest {
     Hashes others = new Hashes(Map.of("linux-x86_64.so", "00"));
     assertThatThrownBy(() -> others.verified("linux-x86_64.so"))
         .isInstanceOf(NativeRefusal.class)
-        .hasMessageMatching("linux-x86_64.so has the hash [0-9a-f]{64}; expected 00");
+        .hasMessageMatching(
+            "linux-x86_64.so has the hash [0-9a-f]{64}; expected 00; "
+                + "replace the jar, or run tools/native/build in its sources");
     assertThatThrownBy(() -> others.verified("plan9.so"))
         .isInstanceOf(NativeRefusal.class)
-        .hasMessage("plan9.so is missing from the jar of kvasir-native");
+        .hasMessageStartingWith(
+            "plan9.so is missing from the jar of kvasir-native; replace the jar");
   }
 
   /** Another version of the compiler gives other bytes, which are as good. */
@@ -77,7 +80,7 @@ class LibrariesTest {
     }
   }
 
-  /** All four take a minute of a processor: this platform's, unless more is asked for. */
+  /** All six take minutes of a processor: this platform's, unless more is asked for. */
   private static List<Platform> rebuilt() {
     return Boolean.getBoolean("kvasir.native.rebuild")
         ? List.of(Platform.values())

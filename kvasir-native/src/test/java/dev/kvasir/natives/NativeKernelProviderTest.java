@@ -50,7 +50,8 @@ class NativeKernelProviderTest {
     Path missing = folder.resolve("missing");
     assertThat(choice(List.of(ENABLED, "-Djava.io.tmpdir=" + missing)))
         .startsWith("Java: ")
-        .contains("cannot be loaded from " + missing);
+        .contains("cannot be loaded from " + missing)
+        .contains("pass -Djava.io.tmpdir=FOLDER");
   }
 
   /** A mistake in Java must not become a write beyond an array. */
