@@ -12,7 +12,7 @@
 // What a thread's workspace holds, as CallRoom has it.
 #define WORKSPACE_BYTES 32768
 
-enum { INTEGER, FLOAT, MEMORY, SAME_MEMORY, NONE };
+enum { INTEGER, FLOAT, MEMORY, SAME_MEMORY, NONE, LONG };
 
 typedef struct {
   u32 kind, of_floats;
@@ -126,24 +126,74 @@ static u8 *lay(const Argument *argument, u32 index) {
   return at;
 }
 
-typedef float (*Kernel)(u64, u64, u64, u64, u64, u64, u64, u64, u64, u64, u64, u64, u64, u64, u64, u64, u64, u64, u64,
-                        u64, u64, u64, u64, u64, float, float, float, float);
+// Arguments as a function gets them: numbers, bits of floats and addresses.
+typedef struct {
+  u32 count;
+  u32 kinds[MOST_ARGUMENTS];
+  u64 values[MOST_ARGUMENTS];
+} Passed;
 
-// Integers and addresses have registers and, beyond those, places on the stack in their order; floats have registers of
-// their own. So one way to call serves every signature, and what a kernel does not take it does not see.
-static float invoke(Kernel kernel, const u64 *i, const float *f) {
-  return kernel(i[0], i[1], i[2], i[3], i[4], i[5], i[6], i[7], i[8], i[9], i[10], i[11], i[12], i[13], i[14], i[15],
-                i[16], i[17], i[18], i[19], i[20], i[21], i[22], i[23], f[0], f[1], f[2], f[3]);
+#define FIVE u64, u64, u64, u64, u64
+#define TWENTY FIVE, FIVE, FIVE, FIVE
+#define FIVE_OF(x, i) x[i], x[i + 1], x[i + 2], x[i + 3], x[i + 4]
+#define TWENTY_OF(x, i) FIVE_OF(x, i), FIVE_OF(x, i + 5), FIVE_OF(x, i + 10), FIVE_OF(x, i + 15)
+
+typedef void *Kernel;
+typedef float (*Unix)(u64, u64, u64, u64, TWENTY, float, float, float, float);
+#if defined(__x86_64__)
+typedef float (*Windows)(u64, u64, u64, u64, TWENTY) __attribute__((ms_abi));
+typedef float (*WindowsWithFourthFloat)(u64, u64, u64, float, TWENTY) __attribute__((ms_abi));
+#endif
+
+static float float_of(u64 bits) {
+  float x;
+  memcpy(&x, &bits, 4);
+  return x;
+}
+
+// One way to call serves every signature, since integers and floats have registers of their own, and what a kernel does
+// not take it does not see. Packed arguments are several in the 8 bytes of one.
+static float call_by_register(Kernel kernel, const Passed *passed, int packed) {
+  const u32 in_registers = 8;
+  u64 i[MOST_ARGUMENTS] = {0}, stack = 8 * in_registers;
+  float f[MOST_FLOATS] = {0};
+  u32 integers = 0, floats = 0;
+  for (u32 n = 0; n < passed->count; n++) {
+    u64 value = passed->values[n];
+    if (passed->kinds[n] == FLOAT) {
+      f[floats++] = float_of(value);
+    } else if (packed && integers++ >= in_registers) {
+      u64 bytes = passed->kinds[n] == INTEGER ? 4 : 8, at = ROUND_UP(stack, bytes);
+      memcpy((u8 *)i + at, &value, bytes);
+      stack = at + bytes;
+    } else {
+      i[packed ? integers - 1 : integers++] = value;
+    }
+  }
+  return ((Unix)kernel)(i[0], i[1], i[2], i[3], TWENTY_OF(i, 4), f[0], f[1], f[2], f[3]);
+}
+
+static float call(Convention convention, Kernel kernel, const Passed *passed) {
+#if defined(__x86_64__)
+  if (convention == BY_POSITION) {
+    const u64 *v = passed->values;
+    for (int n = 0; n < 3; n++) {
+      if (passed->kinds[n] == FLOAT) refuse("a kernel takes a float before its fourth argument", "");
+    }
+    return passed->kinds[3] == FLOAT
+               ? ((WindowsWithFourthFloat)kernel)(v[0], v[1], v[2], float_of(v[3]), TWENTY_OF(v, 4))
+               : ((Windows)kernel)(v[0], v[1], v[2], v[3], TWENTY_OF(v, 4));
+  }
+#endif
+  return call_by_register(kernel, passed, convention == PACKED);
 }
 
 // Keys meet queries in the order that a set of instructions wants them in.
-static void arrange_queries(const Call *call, Kernel arrange, const char *kernel, size_t length, const u64 *integers) {
-  static const float none[MOST_FLOATS];
-  const int few = are_equal(kernel, length, "half_products"), many = are_equal(kernel, length, "many_products");
-  if (!few && !many) return;
-  u64 columns = call->arguments[few ? 9 : 10].value, rows = columns ? call->arguments[3].value / 4 / columns : 0;
-  const u64 arguments[MOST_ARGUMENTS] = {integers[3], rows, columns, integers[4]};
-  invoke(arrange, arguments, none);
+static void arrange_queries(const Call *recorded, Convention convention, Kernel arrange, int many, const u64 *values) {
+  u64 columns = recorded->arguments[many ? 10 : 9].value;
+  u64 rows = columns ? recorded->arguments[3].value / 4 / columns : 0;
+  const Passed passed = {4, {MEMORY, INTEGER, INTEGER, MEMORY}, {values[3], rows, columns, values[4]}};
+  call(convention, arrange, &passed);
 }
 
 static int is_number(u32 bits) { return (bits & 0x7FFFFFFF) <= 0x7F800000; }
@@ -161,7 +211,7 @@ static i64 difference(const u8 *found, const u8 *expected, u64 bytes, int floats
   return -1;
 }
 
-// The kernel under test, the number of its recorded call in the file, and how many of its calls failed.
+// What is reported: the symbol, the number of a recorded call in the file, and how many of the symbol's calls failed.
 typedef struct {
   const char *symbol;
   i64 call, failures;
@@ -234,34 +284,41 @@ static int compare(const Argument *argument, u32 index) {
   return 0;
 }
 
-static void try_call(const Call *call, Kernel kernel, Kernel arrange, const char *name, size_t length) {
-  u64 integers[MOST_ARGUMENTS] = {0};
-  float floats[MOST_FLOATS] = {0};
-  u32 integer = 0, number = 0;
-  u64 arranged[MOST_ARGUMENTS] = {0};
-  for (u32 i = 0; i < call->count; i++) {
-    const Argument *argument = &call->arguments[i];
+// The kernel under test.
+typedef struct {
+  const char *name;
+  size_t length;
+  Convention convention;
+  Kernel at, arrange;
+} Tested;
+
+static void try_call(const Call *recorded, const Tested *tested) {
+  Passed passed = {.count = recorded->count};
+  for (u32 i = 0; i < recorded->count; i++) {
+    const Argument *argument = &recorded->arguments[i];
+    passed.kinds[i] = argument->kind;
     switch (argument->kind) {
-      case FLOAT: memcpy(&floats[number++], &argument->value, 4); break;
-      case MEMORY: integers[integer++] = (u64)lay(argument, i); break;
-      case SAME_MEMORY: integers[integer++] = (u64)(ends[argument->value] - call->arguments[argument->value].value); break;
-      default: integers[integer++] = argument->value;
+      case MEMORY: passed.values[i] = (u64)lay(argument, i); break;
+      case SAME_MEMORY: passed.values[i] = passed.values[argument->value]; break;
+      default: passed.values[i] = argument->value;
     }
-    arranged[i] = integer ? integers[integer - 1] : 0;
   }
-  arrange_queries(call, arrange, name, length, arranged);
-  float result = invoke(kernel, integers, floats);
+  int many = are_equal(tested->name, tested->length, "many_products");
+  if (many || are_equal(tested->name, tested->length, "half_products")) {
+    arrange_queries(recorded, tested->convention, tested->arrange, many, passed.values);
+  }
+  float result = call(tested->convention, tested->at, &passed);
   u32 bits;
   memcpy(&bits, &result, 4);
-  if (call->returns && bits != call->result && (is_number(bits) || is_number(call->result))) {
+  if (recorded->returns && bits != recorded->result && (is_number(bits) || is_number(recorded->result))) {
     if (report_failure()) {
       say(", its result");
-      compare_words(bits, call->result);
+      compare_words(bits, recorded->result);
     }
     return;
   }
-  for (u32 i = 0; i < call->count; i++) {
-    if (call->arguments[i].kind == MEMORY && !compare(&call->arguments[i], i)) return;
+  for (u32 i = 0; i < recorded->count; i++) {
+    if (recorded->arguments[i].kind == MEMORY && !compare(&recorded->arguments[i], i)) return;
   }
 }
 
@@ -270,21 +327,21 @@ typedef struct {
 } Calls;
 
 // Makes all recorded calls of a kernel and returns how many there are.
-static i64 try_kernel(const Library *library, Calls calls, u32 symbol, const Instructions *set) {
-  static Call call;
-  const char *name = name_of(library, symbol) + 3;
-  size_t length = length_of(name) - length_of(set->ending) - 1;
+static i64 try_kernel(const Library *library, Calls calls, u32 function, const Instructions *set) {
+  static Call recorded;
+  const char *symbol = library->functions[function].name;
   char arrange[64] = "kv_arrange_queries_";
   memcpy(arrange + length_of(arrange), set->ending, length_of(set->ending));
-  trial = (Trial){name_of(library, symbol), 0, 0};
+  const Tested tested = {symbol + 3, length_of(symbol) - length_of(set->ending) - 4, library->convention,
+                         library->functions[function].at, find(library, arrange)};
+  trial = (Trial){symbol, 0, 0};
   i64 tried = 0, number = 0;
   for (const u8 *at = calls.at; at < calls.end;) {
-    at = read_call(&call, at);
+    at = read_call(&recorded, at);
     trial.call = ++number;
-    if (!serves(&call, name, length, set->ending)) continue;
-    mark_workspaces(&call, name, length);
-    try_call(&call, (Kernel)(library->base + library->symbols[symbol].value), (Kernel)find(library, arrange), name,
-             length);
+    if (!serves(&recorded, tested.name, tested.length, set->ending)) continue;
+    mark_workspaces(&recorded, tested.name, tested.length);
+    try_call(&recorded, &tested);
     tried++;
   }
   return tried;
@@ -298,8 +355,8 @@ static int ends_in(const char *name, const char *ending) {
 // Whether all kernels of a set give what was recorded.
 static int try_set(const Library *library, Calls calls, const Instructions *set) {
   i64 kernels = 0, tried = 0, bad = 0;
-  for (u32 i = 1; i < library->count; i++) {
-    if (!ends_in(name_of(library, i), set->ending)) continue;
+  for (u32 i = 0; i < library->count; i++) {
+    if (!ends_in(library->functions[i].name, set->ending)) continue;
     i64 some = try_kernel(library, calls, i, set);
     kernels++;
     tried += some;
@@ -367,8 +424,8 @@ static void find_sets(const Library *library, const u64 *auxiliary, Instructions
 // Every symbol is a kernel of a set, or one of those that ask what there is.
 static void require_known(const Library *library, const Instructions *sets) {
   static const char *const others[] = {"kv_cpuid", "kv_xgetbv", "kv_ask_for_tiles"};
-  for (u32 i = 1; i < library->count; i++) {
-    const char *name = name_of(library, i);
+  for (u32 i = 0; i < library->count; i++) {
+    const char *name = library->functions[i].name;
     int known = 0;
     for (int set = 0; sets[set].words; set++) known |= ends_in(name, sets[set].ending);
     for (int other = 0; other < 3; other++) known |= are_equal(name, length_of(name), others[other]);
@@ -406,7 +463,8 @@ __attribute__((used)) _Noreturn void begin(const u64 *stack) {
   const u64 *auxiliary = stack + 1 + stack[0] + 1;
   while (*auxiliary++) {}
   on_fault(faulted);
-  Library library = load(arguments[1]);
+  static Library library;
+  load(&library, arguments[1]);
   Calls calls = read_calls(arguments[2]);
   Instructions sets[5] = {0};
   find_sets(&library, auxiliary, sets);

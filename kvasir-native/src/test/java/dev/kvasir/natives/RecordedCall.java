@@ -22,8 +22,8 @@ import java.util.stream.Stream;
  * call:     i32 bytes of the call, i32 length of the name, i32 arguments,
  *           i32 whether it returns a float, i32 bits of that float, i32 zero, name, arguments
  * argument: i32 kind, i32 kind of element, i64 value
- *           kinds: 0 integer, 1 float (value: its bits), 2 memory (value: bytes),
- *                  3 the memory of an earlier argument (value: which), 4 null
+ *           kinds: 0 int, 1 float (value: its bits), 2 memory (value: bytes),
+ *                  3 the memory of an earlier argument (value: which), 4 null, 5 long
  *           kinds of elements: 0 bytes, 1 floats
  * memory:   bytes before, i64 whether the call changed them, if so bytes afterwards
  * </pre>
@@ -31,11 +31,12 @@ import java.util.stream.Stream;
 final class RecordedCall {
   static final byte[] HEADER = "KVCALLS1".getBytes(StandardCharsets.US_ASCII);
 
-  private static final int INTEGER = 0;
+  private static final int INT = 0;
   private static final int FLOAT = 1;
   private static final int MEMORY = 2;
   private static final int SAME_MEMORY = 3;
   private static final int NULL = 4;
+  private static final int LONG = 5;
 
   private final String name;
   private final Object[] arguments;
@@ -101,8 +102,8 @@ final class RecordedCall {
 
   private void writeArgument(int index, ByteArrayOutputStream to) throws IOException {
     switch (arguments[index]) {
-      case Integer number -> write(to, INTEGER, 0, number);
-      case Long number -> write(to, INTEGER, 0, number);
+      case Integer number -> write(to, INT, 0, number);
+      case Long number -> write(to, LONG, 0, number);
       case Float number -> write(to, FLOAT, 0, Float.floatToRawIntBits(number));
       case Object memory -> writeMemory(index, to);
     }
