@@ -23,7 +23,7 @@ typedef struct {
 typedef struct {
   const char *name;
   size_t name_length;
-  u32 number, count, returns, result;
+  u32 count, returns, result;
   Argument arguments[MOST_ARGUMENTS];
 } Call;
 
@@ -31,7 +31,8 @@ typedef struct {
 static u8 *ends[MOST_ARGUMENTS];
 static u64 gap;
 
-// Memory whose contents after a call are a set of instructions' own business.
+// Memory that is no result: workspaces, and queries in the order that a set of instructions wants. A kernel that takes
+// another one belongs here by the number of its argument.
 static const struct {
   const char *kernel;
   u32 argument;
