@@ -179,7 +179,7 @@ static void load(Library *library, const char *name) {
   make_executable(library->base, library->span);
 }
 
-static void *find(const Library *library, const char *name) {
+static __attribute__((unused)) void *find(const Library *library, const char *name) {
   for (u32 i = 0; i < library->count; i++) {
     if (are_equal(name, length_of(name), library->functions[i].name)) return library->functions[i].at;
   }

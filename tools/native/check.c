@@ -31,15 +31,13 @@ typedef struct {
 static u8 *ends[MOST_ARGUMENTS];
 static u64 gap;
 
-// Memory that is no result: workspaces, and queries in the order that a set of instructions wants. A kernel that takes
-// another one belongs here by the number of its argument.
+// Workspaces: memory that is no result. A kernel that takes another one belongs here by the number of its argument.
 static const struct {
   const char *kernel;
   u32 argument;
 } workspaces[] = {
-    {"arrange_queries", 3}, {"half_products", 4}, {"many_products", 4},     {"many_products", 12},
-    {"many_sums", 12},      {"scaled_dots", 6},   {"decoded_products", 11}, {"column_sums", 9},
-    {"many_dots", 14},      {"turning_products", 5},
+    {"many_products", 11}, {"many_sums", 12},  {"scaled_dots", 6},      {"decoded_products", 11},
+    {"column_sums", 9},    {"many_dots", 14}, {"turning_products", 5},
 };
 
 typedef struct {
@@ -189,14 +187,6 @@ static float call(Convention convention, Kernel kernel, const Passed *passed) {
   return call_by_register(kernel, passed, convention == PACKED);
 }
 
-// Keys meet queries in the order that a set of instructions wants them in.
-static void arrange_queries(const Call *recorded, Convention convention, Kernel arrange, int many, const u64 *values) {
-  u64 columns = recorded->arguments[many ? 10 : 9].value;
-  u64 rows = columns ? recorded->arguments[3].value / 4 / columns : 0;
-  const Passed passed = {4, {MEMORY, INTEGER, INTEGER, MEMORY}, {values[3], rows, columns, values[4]}};
-  call(convention, arrange, &passed);
-}
-
 static int is_number(u32 bits) { return (bits & 0x7FFFFFFF) <= 0x7F800000; }
 
 // Where two differ, in bytes; -1 where nowhere. Which bits a float has that is no number is the processor's choice.
@@ -290,7 +280,7 @@ typedef struct {
   const char *name;
   size_t length;
   Convention convention;
-  Kernel at, arrange;
+  Kernel at;
 } Tested;
 
 static void try_call(const Call *recorded, const Tested *tested) {
@@ -303,10 +293,6 @@ static void try_call(const Call *recorded, const Tested *tested) {
       case SAME_MEMORY: passed.values[i] = passed.values[argument->value]; break;
       default: passed.values[i] = argument->value;
     }
-  }
-  int many = are_equal(tested->name, tested->length, "many_products");
-  if (many || are_equal(tested->name, tested->length, "half_products")) {
-    arrange_queries(recorded, tested->convention, tested->arrange, many, passed.values);
   }
   float result = call(tested->convention, tested->at, &passed);
   u32 bits;
@@ -331,10 +317,8 @@ typedef struct {
 static i64 try_kernel(const Library *library, Calls calls, u32 function, const Instructions *set) {
   static Call recorded;
   const char *symbol = library->functions[function].name;
-  char arrange[64] = "kv_arrange_queries_";
-  memcpy(arrange + length_of(arrange), set->ending, length_of(set->ending));
   const Tested tested = {symbol + 3, length_of(symbol) - length_of(set->ending) - 4, library->convention,
-                         library->functions[function].at, find(library, arrange)};
+                         library->functions[function].at};
   trial = (Trial){symbol, 0, 0};
   i64 tried = 0, number = 0;
   for (const u8 *at = calls.at; at < calls.end;) {
