@@ -8,12 +8,25 @@ import java.util.Arrays;
 /**
  * Products with coded weights in plain Java: the definition, to the last bit.
  *
- * <p>Compilers make vectors of loops that walk arrays in step and are long. So the columns of a
- * group become floats first, an array each over many rows of weights, and all activations meet
- * those. A group's sum stays below 2^24, which floats hold exactly: 32 * 128 * 127 = 520,192.
+ * <p>The compiler makes vectors of loops that are long and walk arrays in step. So the words of a
+ * group of columns are gathered over many rows of weights first, and all activations meet those.
+ *
+ * <p>Codes are multiplied without being taken apart. A word v of four codes is B0 + 256 * (v >> 8)
+ * with B0 the lowest byte, and so on with v >> 8, so that
+ *
+ * <pre>
+ * B0 * a0 + B1 * a1 + B2 * a2 + b3 * a3
+ *     = v * a0 + (v >> 8) * (a1 - 256 * a0) + (v >> 16) * (a2 - 256 * a1) + (v >> 24) * (a3 - 256 * a2)
+ * </pre>
+ *
+ * <p>modulo 2^32, which holds the sum of a group: 32 * 128 * 127 at most. Bytes B are taken from 0
+ * on, as code + 128; what that adds is taken off again. Nibbles are from 0 on and need no lift.
  */
 final class ScalarCoded implements CodedKernels {
   private static final int TILE_ROWS = CodedMatrix.TILE_ROWS;
+
+  /** Lifts the lower three bytes of a word to 0 and above; the highest stays signed. */
+  private static final int LIFT = 0x00808080;
 
   private static final ValueLayout.OfInt INT =
       ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
@@ -67,39 +80,59 @@ final class ScalarCoded implements CodedKernels {
     int column = group * matrix.groupLength();
     int at = rows.codesAt(row) + column;
     float[] sums = panel.sums();
-    for (int c = 0; c < matrix.groupLength(); c += 8) {
-      addEight(panel.columns(), c, rows.codes(), at + c, sums);
+    int count = panel.rows();
+    if (matrix.codeBits() == 8) {
+      for (int c = 0; c < matrix.groupLength(); c += 4) {
+        addBytes(panel.words(c / 4), rows.codes(), at + c, sums, count);
+      }
+    } else {
+      for (int c = 0; c < matrix.groupLength(); c += 8) {
+        addLowerNibbles(panel.words(c / 8), rows.codes(), at + c, sums, count);
+        addUpperNibbles(panel.words(c / 8), rows.codes(), at + c, sums, count);
+      }
     }
     float scale = rows.scales()[rows.scalesAt(row) + column / CodedRows.GROUP];
     float[] scales = panel.scales();
-    for (int r = 0; r < WeightPanel.ROWS; r++) {
+    for (int r = 0; r < count; r++) {
       totals[r] = Math.fma(sums[r], scales[r] * scale, totals[r]);
       sums[r] = 0;
     }
   }
 
-  /** Eight columns at a time: sums are loaded and stored once for all of them. */
-  private static void addEight(float[][] columns, int c, byte[] codes, int at, float[] sums) {
-    float[] w0 = columns[c];
-    float[] w1 = columns[c + 1];
-    float[] w2 = columns[c + 2];
-    float[] w3 = columns[c + 3];
-    float[] w4 = columns[c + 4];
-    float[] w5 = columns[c + 5];
-    float[] w6 = columns[c + 6];
-    float[] w7 = columns[c + 7];
-    float x0 = codes[at];
-    float x1 = codes[at + 1];
-    float x2 = codes[at + 2];
-    float x3 = codes[at + 3];
-    float x4 = codes[at + 4];
-    float x5 = codes[at + 5];
-    float x6 = codes[at + 6];
-    float x7 = codes[at + 7];
-    for (int r = 0; r < WeightPanel.ROWS; r++) {
-      float low = w0[r] * x0 + w1[r] * x1 + w2[r] * x2 + w3[r] * x3;
-      float high = w4[r] * x4 + w5[r] * x5 + w6[r] * x6 + w7[r] * x7;
-      sums[r] += low + high;
+  /** Adds the products of a word's four columns. */
+  private static void addBytes(int[] words, byte[] x, int at, float[] sums, int count) {
+    int a0 = x[at];
+    int a1 = x[at + 1] - 256 * x[at];
+    int a2 = x[at + 2] - 256 * x[at + 1];
+    int a3 = x[at + 3] - 256 * x[at + 2];
+    int lifted = -128 * (x[at] + x[at + 1] + x[at + 2]);
+    for (int r = 0; r < count; r++) {
+      int v = words[r] ^ LIFT;
+      sums[r] += (float) (v * a0 + (v >> 8) * a1 + (v >> 16) * a2 + (v >> 24) * a3 + lifted);
+    }
+  }
+
+  /** Adds the products of columns 0, 4, 1 and 5: the four lowest nibbles of a word. */
+  private static void addLowerNibbles(int[] words, byte[] x, int at, float[] sums, int count) {
+    int a0 = x[at];
+    int a1 = x[at + 4] - 16 * x[at];
+    int a2 = x[at + 1] - 16 * x[at + 4];
+    int a3 = x[at + 5] - 16 * x[at + 1];
+    for (int r = 0; r < count; r++) {
+      int v = words[r] & 0xFFFF;
+      sums[r] += (float) (v * a0 + (v >> 4) * a1 + (v >> 8) * a2 + (v >> 12) * a3);
+    }
+  }
+
+  /** Adds the products of columns 2, 6, 3 and 7: the four highest nibbles of a word. */
+  private static void addUpperNibbles(int[] words, byte[] x, int at, float[] sums, int count) {
+    int a0 = x[at + 2];
+    int a1 = x[at + 6] - 16 * x[at + 2];
+    int a2 = x[at + 3] - 16 * x[at + 6];
+    int a3 = x[at + 7] - 16 * x[at + 3];
+    for (int r = 0; r < count; r++) {
+      int v = words[r] >>> 16;
+      sums[r] += (float) (v * a0 + (v >> 4) * a1 + (v >> 8) * a2 + (v >> 12) * a3);
     }
   }
 
@@ -112,7 +145,8 @@ final class ScalarCoded implements CodedKernels {
             ? sums[at + group]
             : sums[at + 2 * group] + sums[at + 2 * group + 1];
     float[] minimums = panel.scales();
-    for (int r = 0; r < WeightPanel.ROWS; r++) {
+    int count = panel.rows();
+    for (int r = 0; r < count; r++) {
       totals[r] = Math.fma(minimums[r], sum, totals[r]);
     }
   }
@@ -125,22 +159,22 @@ final class ScalarCoded implements CodedKernels {
   }
 
   /**
-   * Some rows of weights, one group of columns at a time: codes as floats by column, scales, and
-   * what rows of activations have added up to. Arrays begin at zero and are walked in step, or
-   * compilers would have to fear that one overlaps another.
+   * Some rows of weights, one group of columns at a time: words of codes, scales, and what rows of
+   * activations have added up to. Arrays begin at zero and are walked in step, or the compiler
+   * would have to assume that one overlaps another.
    */
   static final class WeightPanel {
     static final int TILES = 16;
-    static final int ROWS = TILES * TILE_ROWS;
+    private static final int ROWS = TILES * TILE_ROWS;
 
-    private static final int MOST_COLUMNS = CodedRows.GROUP;
+    private static final int MOST_WORDS = CodedRows.GROUP / Integer.BYTES;
 
-    private final int[] words = new int[MOST_COLUMNS / 4 * TILE_ROWS];
-    private final int[][] quads = new int[MOST_COLUMNS / 4][ROWS];
-    private final float[][] columns = new float[MOST_COLUMNS][ROWS];
+    private final int[] tileWords = new int[MOST_WORDS * TILE_ROWS]; // (words, rows of a tile)
+    private final int[][] words = new int[MOST_WORDS][ROWS];
     private final float[] scales = new float[ROWS];
     private final float[] sums = new float[ROWS];
-    private float[][] totals = {};
+    private float[][] totals = {}; // (activations, ROWS)
+    private int rows;
 
     /** Clears the totals of so many rows of activations. */
     void begin(int activations) {
@@ -152,29 +186,28 @@ final class ScalarCoded implements CodedKernels {
       }
     }
 
-    /** Takes a group of some tiles; what rows of tiles that are not there hold is not said. */
+    /** Rows of the tiles that were taken. */
+    int rows() {
+      return rows;
+    }
+
+    /** Takes a group of some tiles. */
     void take(CodedMatrix matrix, int firstTile, int endTile, int group) {
+      rows = (endTile - firstTile) * TILE_ROWS;
       int wordsOfGroup = matrix.groupLength() * matrix.codeBits() / Integer.SIZE;
       int count = wordsOfGroup * TILE_ROWS;
       for (int tile = firstTile; tile < endTile; tile++) {
         long from = matrix.codesOffset(tile) + (long) group * count * Integer.BYTES;
-        MemorySegment.copy(matrix.codes(), INT, from, words, 0, count);
+        MemorySegment.copy(matrix.codes(), INT, from, tileWords, 0, count);
+        int to = (tile - firstTile) * TILE_ROWS;
         for (int word = 0; word < wordsOfGroup; word++) {
-          int to = (tile - firstTile) * TILE_ROWS;
-          System.arraycopy(words, word * TILE_ROWS, quads[word], to, TILE_ROWS);
-        }
-      }
-      for (int word = 0; word < wordsOfGroup; word++) {
-        if (matrix.codeBits() == 8) {
-          unpackBytes(quads[word], 4 * word);
-        } else {
-          unpackNibbles(quads[word], 8 * word);
+          System.arraycopy(tileWords, word * TILE_ROWS, words[word], to, TILE_ROWS);
         }
       }
       takeFloats(matrix.scales(), matrix, firstTile, endTile, group);
     }
 
-    /** Takes a group's minimums to where scales were. */
+    /** Takes a group's minimums to where its scales were. */
     void takeMinimums(CodedMatrix matrix, int firstTile, int endTile, int group) {
       takeFloats(matrix.minimums(), matrix, firstTile, endTile, group);
     }
@@ -187,34 +220,8 @@ final class ScalarCoded implements CodedKernels {
       }
     }
 
-    private void unpackBytes(int[] quad, int column) {
-      for (int k = 0; k < 4; k++) {
-        unpack(quad, 24 - 8 * k, 24, columns[column + k]);
-      }
-    }
-
-    private void unpackNibbles(int[] quad, int column) {
-      for (int k = 0; k < 8; k++) {
-        // Columns 0 to 3 are lower nibbles.
-        unpackNibble(quad, 8 * (k % 4) + k / 4 * 4, columns[column + k]);
-      }
-    }
-
-    /** Signed codes. */
-    private static void unpack(int[] quad, int left, int right, float[] column) {
-      for (int r = 0; r < ROWS; r++) {
-        column[r] = quad[r] << left >> right;
-      }
-    }
-
-    private static void unpackNibble(int[] quad, int shift, float[] column) {
-      for (int r = 0; r < ROWS; r++) {
-        column[r] = quad[r] >> shift & 15;
-      }
-    }
-
-    float[][] columns() {
-      return columns;
+    int[] words(int word) {
+      return words[word];
     }
 
     float[] scales() {
