@@ -6,11 +6,17 @@ package dev.kvasir.template;
  * below a thousandth of each.
  */
 final class Budget {
-  /** Nested evaluations; at 800 a recursive macro overflowed a stack of 512 KiB. */
+  /** Nested evaluations. */
   static final int MAX_DEPTH = 400;
+
+  /** Nested evaluations on the caller's stack, at up to 1 KiB each; few templates need more. */
+  private static final int SHALLOW = 24;
 
   /** Nesting of one value, for walks that recurse along it. */
   static final int MAX_VALUE_DEPTH = 200;
+
+  /** Nesting of one value that is walked on the caller's stack. */
+  private static final int SHALLOW_VALUE = 12;
 
   static final long MAX_STEPS = 50_000_000;
   static final int MAX_TEXT = 64 << 20;
@@ -27,7 +33,10 @@ final class Budget {
 
   void enter() {
     step(1);
-    if (++depth > MAX_DEPTH) {
+    if (++depth > SHALLOW) {
+      LargeStack.require();
+    }
+    if (depth > MAX_DEPTH) {
       throw new Fault("nested or recursive evaluation deeper than " + MAX_DEPTH);
     }
   }
@@ -82,6 +91,9 @@ final class Budget {
   }
 
   static int nested(int depth) {
+    if (depth > SHALLOW_VALUE) {
+      LargeStack.require();
+    }
     if (depth > MAX_VALUE_DEPTH) {
       throw new Fault("a value nested deeper than " + MAX_VALUE_DEPTH);
     }

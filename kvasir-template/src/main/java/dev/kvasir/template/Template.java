@@ -11,6 +11,8 @@ import java.util.Objects;
  * <p>It behaves as the Python reference does with {@code trim_blocks}, {@code lstrip_blocks} and
  * the loop controls on. Variables are strings, booleans, numbers, {@code null}, lists and maps of
  * these; the order of a map is kept. A template is immutable and may be shared between threads.
+ * However deep a template nests or recurses, it takes little of the caller's stack: beyond a few
+ * levels it runs on a thread with a large stack while the caller waits.
  */
 public final class Template {
   private final String name;
@@ -29,7 +31,8 @@ public final class Template {
    */
   public static Template parse(String source, String name) {
     Objects.requireNonNull(name, "name");
-    return new Template(name, Parser.parse(Objects.requireNonNull(source, "source"), name));
+    Objects.requireNonNull(source, "source");
+    return new Template(name, LargeStack.call(() -> Parser.parse(source, name)));
   }
 
   /** Renders with the system's clock for {@code strftime_now}. */
@@ -43,6 +46,10 @@ public final class Template {
    * @throws TemplateException if the template refuses the variables, or fails on them
    */
   public String render(Map<String, ?> variables, Clock clock) {
+    return LargeStack.call(() -> rendered(variables, clock));
+  }
+
+  private String rendered(Map<String, ?> variables, Clock clock) {
     var budget = new Budget();
     var renderer = new Renderer(budget);
     try {

@@ -5,8 +5,11 @@ import java.util.List;
 
 /** A cursor over tokens, with the checks both parsers share. */
 final class TokenStream {
-  /** Bounds the parsers' own recursion: about 2 KiB of stack for each level of brackets. */
+  /** Bounds the parsers' own recursion. */
   private static final int MAX_NESTING = 100;
+
+  /** Nesting on the caller's stack, at up to 2 KiB for each level of brackets. */
+  private static final int SHALLOW = 10;
 
   private final String name;
   private final List<Token> tokens;
@@ -91,7 +94,10 @@ final class TokenStream {
   }
 
   void enter() {
-    if (++nesting > MAX_NESTING) {
+    if (++nesting > SHALLOW) {
+      LargeStack.require();
+    }
+    if (nesting > MAX_NESTING) {
       throw error("blocks or brackets nested deeper than " + MAX_NESTING);
     }
   }
