@@ -30,6 +30,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Pages of codebook rows on a device: packed as the host packs, and attended to. */
+@NeedsDevice
 class CommvqDeviceTest {
   private static final double MOST_ERROR = 3e-3;
   private static final int TOKENS = HalfPage.TOKENS;
@@ -41,7 +42,7 @@ class CommvqDeviceTest {
 
   @BeforeEach
   void open() {
-    device = OpenDevice.assumed();
+    device = OpenDevice.open();
   }
 
   @AfterEach

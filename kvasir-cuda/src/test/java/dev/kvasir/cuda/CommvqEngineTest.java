@@ -3,7 +3,6 @@ package dev.kvasir.cuda;
 import static dev.kvasir.cuda.BundledRuns.logits;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.kvasir.Model;
 import dev.kvasir.cache.CacheSpec;
@@ -24,6 +23,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The bundled model and its codebooks on a device, against the host. */
+@NeedsDevice
 class CommvqEngineTest {
   private static final Optional<Profile> PROFILE = Model.bundledProfile();
 
@@ -31,7 +31,6 @@ class CommvqEngineTest {
 
   @BeforeEach
   void open() {
-    assumeTrue(Device.refusal().isEmpty(), Device.refusal().orElse(""));
     try (GgufFile file = Model.openBundled()) {
       engine =
           (CudaEngine)

@@ -4,7 +4,6 @@ import static dev.kvasir.cuda.BundledRuns.divergence;
 import static dev.kvasir.cuda.BundledRuns.logits;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.kvasir.Model;
 import dev.kvasir.cache.CacheFullException;
@@ -30,6 +29,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The engine of devices against the host's, and against itself, with the bundled model. */
+@NeedsDevice
 class CudaEngineTest {
   private static final int TOKENS = 2000;
 
@@ -41,7 +41,6 @@ class CudaEngineTest {
   }
 
   private static CudaEngine opened(long cacheBytes) {
-    assumeTrue(Device.refusal().isEmpty(), Device.refusal().orElse(""));
     try (GgufFile file = Model.openBundled()) {
       return (CudaEngine)
           new CudaProvider()

@@ -1,7 +1,6 @@
 package dev.kvasir.cuda;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -9,8 +8,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A device with all that a test needs of it; tests that ask for one are skipped where there is
- * none.
+ * A device with all that a test needs of it; a test that opens one is marked with {@link
+ * NeedsDevice}.
  */
 final class OpenDevice implements AutoCloseable {
   final Context context;
@@ -25,8 +24,7 @@ final class OpenDevice implements AutoCloseable {
     this.stream = Stream.open();
   }
 
-  static OpenDevice assumed() {
-    assumeTrue(Device.refusal().isEmpty(), Device.refusal().orElse(""));
+  static OpenDevice open() {
     return new OpenDevice();
   }
 

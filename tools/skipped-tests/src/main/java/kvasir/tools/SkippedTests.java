@@ -1,8 +1,10 @@
 package kvasir.tools;
 
 import java.util.Optional;
-import java.util.Set;
-import java.util.concurrent.ConcurrentSkipListSet;
+import java.util.SortedMap;
+import java.util.SortedSet;
+import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.function.Consumer;
 import org.junit.platform.engine.TestExecutionResult;
 import org.junit.platform.engine.TestExecutionResult.Status;
@@ -14,8 +16,8 @@ import org.junit.platform.launcher.TestIdentifier;
 import org.junit.platform.launcher.TestPlan;
 
 /**
- * Prints at the end of a module's tests which ones did not run, and why. Whatever was skipped for
- * the same reason in one method or class, which may be many arguments of a test, is one line.
+ * Prints at the end of a module's tests which ones did not run, and why: one line for each reason,
+ * with the classes and methods that it kept from running.
  *
  * <p>Its package is not below {@code dev.kvasir}, all of which the core's architecture is read
  * from.
@@ -23,7 +25,7 @@ import org.junit.platform.launcher.TestPlan;
 public final class SkippedTests implements TestExecutionListener {
   private static final String ASSUMPTION = "Assumption failed: ";
 
-  private final Set<String> lines = new ConcurrentSkipListSet<>();
+  private final SortedMap<String, SortedSet<String>> namesByReason = new TreeMap<>();
   private final Consumer<String> summary;
 
   public SkippedTests() {
@@ -47,8 +49,11 @@ public final class SkippedTests implements TestExecutionListener {
     }
   }
 
-  private void add(TestIdentifier test, Optional<String> reason) {
-    lines.add("%s: %s".formatted(name(test), reason.map(SkippedTests::sentence).orElse("unsaid")));
+  private synchronized void add(TestIdentifier test, Optional<String> reason) {
+    namesByReason
+        .computeIfAbsent(
+            reason.map(SkippedTests::sentence).orElse("no reason given"), _ -> new TreeSet<>())
+        .add(name(test));
   }
 
   private static String name(TestIdentifier test) {
@@ -70,7 +75,10 @@ public final class SkippedTests implements TestExecutionListener {
   }
 
   @Override
-  public void testPlanExecutionFinished(TestPlan plan) {
-    lines.forEach(line -> summary.accept("[WARNING] Skipped: " + line));
+  public synchronized void testPlanExecutionFinished(TestPlan plan) {
+    namesByReason.forEach(
+        (reason, names) ->
+            summary.accept(
+                "[WARNING] Skipped: %s (%s)".formatted(reason, String.join(", ", names))));
   }
 }

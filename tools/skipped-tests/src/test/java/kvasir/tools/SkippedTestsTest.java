@@ -17,18 +17,20 @@ import org.junit.platform.launcher.core.LauncherFactory;
 
 class SkippedTestsTest {
   @Test
-  void everySkippedTestIsNamedOnceWithItsReason() {
+  void everyReasonIsOneLineWithTheTestsItKeptFromRunning() {
     assertThat(summary(Some.class))
         .containsExactly(
-            "[WARNING] Skipped: SkippedTestsTest$Some.assumesInVain: no compiler is installed",
-            "[WARNING] Skipped: SkippedTestsTest$Some.isDisabled: the moon is full",
-            "[WARNING] Skipped: SkippedTestsTest$Some.isGivenManyArguments: too small");
+            "[WARNING] Skipped: no compiler is installed"
+                + " (SkippedTestsTest$Some.alsoNeedsTheCompiler,"
+                + " SkippedTestsTest$Some.assumesInVain)",
+            "[WARNING] Skipped: the moon is full (SkippedTestsTest$Some.isDisabled)",
+            "[WARNING] Skipped: too small (SkippedTestsTest$Some.isGivenManyArguments)");
   }
 
   @Test
   void aClassThatIsSkippedAsAWholeIsOneLine() {
     assertThat(summary(Whole.class))
-        .containsExactly("[WARNING] Skipped: SkippedTestsTest$Whole: no browser is installed");
+        .containsExactly("[WARNING] Skipped: no browser is installed (SkippedTestsTest$Whole)");
   }
 
   /** Without the listener that the services name, which would print what is skipped here. */
@@ -49,6 +51,11 @@ class SkippedTestsTest {
     @Test
     void assumesInVain() {
       assumeTrue(false, "no compiler\n  is installed");
+    }
+
+    @Test
+    void alsoNeedsTheCompiler() {
+      assumeTrue(false, "no compiler is installed");
     }
 
     @Test
