@@ -7,13 +7,14 @@ import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.kernel.Crew;
-import dev.kvasir.kernel.ScalarKernels;
+import dev.kvasir.kernel.KernelChoice;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.function.IntFunction;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -22,6 +23,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Against attention as it is defined, over the keys and values that the cache gives back. */
+@Tag("contract")
 class AttentionTest {
   private static final long SEED = 23;
   private static final int ALL = Integer.MAX_VALUE;
@@ -177,7 +179,7 @@ class AttentionTest {
       Span prompt = new Span(sequence, count);
       float[] queries = gaussian(count * width);
       float[] together = run(shape, window, queries, prompt);
-      Attention attention = new Attention(shape, new ScalarKernels(), crew);
+      Attention attention = new Attention(shape, KernelChoice.ofThisProcess().kernels(), crew);
       for (int token = 0; token < count; token += 5) {
         float[] alone = new float[width];
         attention.begin();
@@ -220,7 +222,7 @@ class AttentionTest {
   @Test
   void anInstanceServesOneStepAfterAnother() {
     AttentionShape shape = new AttentionShape(4, 2, 16);
-    Attention attention = new Attention(shape, new ScalarKernels(), crew);
+    Attention attention = new Attention(shape, KernelChoice.ofThisProcess().kernels(), crew);
     for (int length : new int[] {200, 1, 129}) {
       try (Sequence sequence = sequence(shape, length)) {
         check(attention, shape, ALL, new Span(sequence, length));
@@ -265,7 +267,7 @@ class AttentionTest {
   }
 
   private void assertAttends(AttentionShape shape, int window, Span... spans) {
-    check(new Attention(shape, new ScalarKernels(), crew), shape, window, spans);
+    check(new Attention(shape, KernelChoice.ofThisProcess().kernels(), crew), shape, window, spans);
   }
 
   private void check(Attention attention, AttentionShape shape, int window, Span... spans) {
@@ -305,7 +307,12 @@ class AttentionTest {
   }
 
   private float[] run(AttentionShape shape, int window, float[] queries, Span... spans) {
-    return run(new Attention(shape, new ScalarKernels(), crew), shape, window, queries, spans);
+    return run(
+        new Attention(shape, KernelChoice.ofThisProcess().kernels(), crew),
+        shape,
+        window,
+        queries,
+        spans);
   }
 
   private static float[] run(

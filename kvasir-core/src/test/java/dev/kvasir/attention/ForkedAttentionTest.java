@@ -10,8 +10,8 @@ import dev.kvasir.codec.MadeUpParts;
 import dev.kvasir.codec.ModelTables;
 import dev.kvasir.codec.commvq.MadeUpCodebooks;
 import dev.kvasir.kernel.Crew;
+import dev.kvasir.kernel.KernelChoice;
 import dev.kvasir.kernel.Kernels;
-import dev.kvasir.kernel.ScalarKernels;
 import dev.kvasir.model.Rope;
 import dev.kvasir.model.RopeFrequencies;
 import dev.kvasir.model.RopeLayout;
@@ -19,6 +19,7 @@ import java.util.Arrays;
 import java.util.Optional;
 import java.util.Random;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -26,13 +27,14 @@ import org.junit.jupiter.params.provider.ValueSource;
  * Sequences with a common past that part after it: whoever shares a worker with the other must see
  * the same bits as if it ran alone.
  */
+@Tag("contract")
 class ForkedAttentionTest {
   /** One KV head: the worker then goes from one sequence to the next without another in between. */
   private static final AttentionShape HEADS = new AttentionShape(4, 1, 32);
 
   private static final CacheShape SHAPE = new CacheShape(1, HEADS.kvHeads(), HEADS.headDim());
   private static final int QUERY = HEADS.queryHeads() * HEADS.headDim();
-  private final Kernels kernels = new ScalarKernels();
+  private final Kernels kernels = KernelChoice.ofThisProcess().kernels();
   private final Crew alone = new Crew(1);
   private final Random random = new Random(29);
   private final ModelTables tables = new ModelTables();

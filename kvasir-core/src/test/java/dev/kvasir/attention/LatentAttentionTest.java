@@ -7,21 +7,23 @@ import dev.kvasir.cache.KvCache;
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.ValueOrigin;
 import dev.kvasir.kernel.Crew;
+import dev.kvasir.kernel.KernelChoice;
 import dev.kvasir.kernel.Kernels;
-import dev.kvasir.kernel.ScalarKernels;
 import java.util.Arrays;
 import java.util.Random;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Values that are part of keys give what the same values give where they are stored. */
+@Tag("contract")
 class LatentAttentionTest {
   private static final long SEED = 47;
   private static final int ALL = Integer.MAX_VALUE;
 
   private final Crew crew = new Crew(2);
-  private final Kernels kernels = new ScalarKernels();
+  private final Kernels kernels = KernelChoice.ofThisProcess().kernels();
 
   @AfterEach
   void close() {

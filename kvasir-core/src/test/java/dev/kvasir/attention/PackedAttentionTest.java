@@ -12,8 +12,8 @@ import dev.kvasir.codec.ValueOrigin;
 import dev.kvasir.codec.commvq.MadeUpCodebooks;
 import dev.kvasir.codec.pmkvq.PmkvqPage;
 import dev.kvasir.kernel.Crew;
+import dev.kvasir.kernel.KernelChoice;
 import dev.kvasir.kernel.Kernels;
-import dev.kvasir.kernel.ScalarKernels;
 import dev.kvasir.model.Rope;
 import dev.kvasir.model.RopeFrequencies;
 import dev.kvasir.model.RopeLayout;
@@ -22,17 +22,19 @@ import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Attention on the packed bits is attention over what those bits stand for. */
+@Tag("contract")
 class PackedAttentionTest {
   private static final long SEED = 5;
   private static final int LENGTH = 700;
 
   private final Crew crew = new Crew(2);
-  private final Kernels kernels = new ScalarKernels();
+  private final Kernels kernels = KernelChoice.ofThisProcess().kernels();
   private final SplittableRandom random = new SplittableRandom(SEED);
   private final ModelTables tables = new ModelTables();
 

@@ -9,6 +9,7 @@ import dev.kvasir.codec.CacheSettings;
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.pmkvq.PmkvqPage;
 import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.kernel.KernelChoice;
 import dev.kvasir.memory.CountedArena;
 import dev.kvasir.profile.Profile;
 import java.util.ArrayList;
@@ -17,12 +18,14 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Random;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** A cache with a budget never takes a byte more, whatever is done to it. */
+@Tag("contract")
 class BudgetTest {
   private static final CacheShape SHAPE = new CacheShape(3, 1, 32);
   private static final int VECTOR = SHAPE.kvHeads() * SHAPE.headDim();
@@ -304,7 +307,7 @@ class BudgetTest {
 
   private static float[] keys(KvCache cache) {
     float[] keys = new float[128 * SHAPE.headDim()];
-    cache.expandKeys(new dev.kvasir.kernel.ScalarKernels(), 1, 0, 2, 128, keys);
+    cache.expandKeys(KernelChoice.ofThisProcess().kernels(), 1, 0, 2, 128, keys);
     return keys;
   }
 

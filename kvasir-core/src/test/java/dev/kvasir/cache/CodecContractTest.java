@@ -12,8 +12,8 @@ import dev.kvasir.codec.ModelTables;
 import dev.kvasir.codec.PageCodec;
 import dev.kvasir.codec.ValueOrigin;
 import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.kernel.KernelChoice;
 import dev.kvasir.kernel.Kernels;
-import dev.kvasir.kernel.ScalarKernels;
 import dev.kvasir.memory.CountedArena;
 import dev.kvasir.model.Rope;
 import dev.kvasir.model.RopeFrequencies;
@@ -29,18 +29,20 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** What every kind of cache promises, whatever it does to the bits. */
+@Tag("contract")
 class CodecContractTest {
   private static final long SEED = 23;
   private static final String KINDS = "dev.kvasir.cache.ContractSpecs#";
   private static final int LONGEST = 1200;
   private static final Map<CacheShape, CacheHost> HOSTS = new HashMap<>();
 
-  private final Kernels kernels = new ScalarKernels();
+  private final Kernels kernels = KernelChoice.ofThisProcess().kernels();
   private long bytesBefore;
   private long arenasBefore;
 

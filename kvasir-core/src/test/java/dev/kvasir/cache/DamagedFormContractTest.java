@@ -18,12 +18,14 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Whatever is wrong with a stored page or state of any method, it is refused in one sentence. */
+@Tag("contract")
 class DamagedFormContractTest {
   private static final String KINDS = "dev.kvasir.cache.StoredSequences#kinds";
   private static final long SEED = 29;

@@ -13,7 +13,7 @@ import dev.kvasir.codec.ModelTables;
 import dev.kvasir.codec.PageCodec;
 import dev.kvasir.codec.commvq.MadeUpCodebooks;
 import dev.kvasir.kernel.Crew;
-import dev.kvasir.kernel.ScalarKernels;
+import dev.kvasir.kernel.KernelChoice;
 import dev.kvasir.memory.CountedArena;
 import dev.kvasir.memory.MemoryPool;
 import dev.kvasir.model.Rope;
@@ -26,12 +26,14 @@ import java.util.SplittableRandom;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Layers that hold their windows alone, beside a cache in which all layers hold everything. */
+@Tag("contract")
 class LocalLayersTest {
   private static final AttentionShape HEADS = new AttentionShape(2, 1, 20);
   private static final CacheShape SHAPE =
@@ -46,7 +48,8 @@ class LocalLayersTest {
   private static final int QUERY = HEADS.queryHeads() * HEADS.keyDim();
 
   private final Crew crew = new Crew(1);
-  private final Attention attention = new Attention(HEADS, new ScalarKernels(), crew);
+  private final Attention attention =
+      new Attention(HEADS, KernelChoice.ofThisProcess().kernels(), crew);
   private final ModelTables tables = new ModelTables();
   private final CacheHost host =
       CacheHost.unknown()
@@ -142,7 +145,8 @@ class LocalLayersTest {
       try (KvCache from = CacheSpec.parse("pmkvq:2,budget=pool,window=0").newCache(shape, host);
           KvCache to = spec.newCache(shape, host.withMemory(pool))) {
         append(from, 400 + random.nextInt(500), random);
-        Repacking repacking = new Repacking(from, to, shape, new ScalarKernels());
+        Repacking repacking =
+            new Repacking(from, to, shape, KernelChoice.ofThisProcess().kernels());
         assertThat(repacking.hasAll()).isTrue();
         repacking.fill(new int[from.length()], 256, trial % 2 == 0);
         assertThat(to.length()).isIn(0, from.length());

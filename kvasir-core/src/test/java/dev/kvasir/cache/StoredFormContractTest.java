@@ -12,7 +12,7 @@ import dev.kvasir.codec.PageReaders;
 import dev.kvasir.codec.PageRoom;
 import dev.kvasir.codec.SealedSequence;
 import dev.kvasir.codec.SealedSequence.Stored;
-import dev.kvasir.kernel.ScalarKernels;
+import dev.kvasir.kernel.KernelChoice;
 import dev.kvasir.memory.CountedArena;
 import java.util.HashSet;
 import java.util.Map;
@@ -22,13 +22,15 @@ import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** What every method promises of its pages, and of what it keeps of a sequence, once stored. */
+@Tag("contract")
 class StoredFormContractTest {
-  private static final PageRoom ROOM = new PageRoom(new ScalarKernels());
+  private static final PageRoom ROOM = new PageRoom(KernelChoice.ofThisProcess().kernels());
   private static final String KINDS = "dev.kvasir.cache.StoredSequences#kinds";
   private static final int KIND_AT = 5;
 
@@ -215,7 +217,8 @@ class StoredFormContractTest {
   /** What a few query rows get of a walk over all pages of a head: scores, then what is mixed. */
   private static float[][] attended(CacheShape shape, SealedSequence sequence, int layer) {
     int rows = 3;
-    PageReaders readers = new PageReaders(new ScalarKernels(), shape.keyDim(), shape.valueDim());
+    PageReaders readers =
+        new PageReaders(KernelChoice.ofThisProcess().kernels(), shape.keyDim(), shape.valueDim());
     float[] queries = Forms.wholeNumbers(rows * shape.keyDim());
     float[] mixed = new float[rows * shape.valueDim()];
     int head = shape.kvHeads() - 1;

@@ -11,10 +11,12 @@ import java.nio.ByteOrder;
 import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Products against the same in double precision, within what coding the activations may cost. */
+@Tag("contract")
 class MatrixProductsTest {
   private static final long SEED = 5;
   private static final int COLUMNS = 96;

@@ -17,6 +17,7 @@ import java.nio.file.Path;
 import java.util.Random;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -26,6 +27,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 /**
  * Latent attention against heads whose keys and values are made of the latents, as models train.
  */
+@Tag("contract")
 class LatentModelTest {
   private static final long SEED = 53;
   private static final double CLOSE = 1e-3;

@@ -12,7 +12,7 @@ import dev.kvasir.engine.Batch;
 import dev.kvasir.format.GgmlType;
 import dev.kvasir.format.GgufFile;
 import dev.kvasir.kernel.Crew;
-import dev.kvasir.kernel.ScalarKernels;
+import dev.kvasir.kernel.KernelChoice;
 import dev.kvasir.memory.CountedArena;
 import dev.kvasir.memory.MemoryPool;
 import dev.kvasir.model.TinyModel.Sizes;
@@ -25,6 +25,7 @@ import java.util.Optional;
 import java.util.Random;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -37,6 +38,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * whatever sequences arrive, fork, forget and leave beside it, and in however many parts its
  * prompts are read.
  */
+@Tag("contract")
 class NeighbourTest {
   private static final int CONTEXT = 1200;
   private static final int SEQUENCES = 4;
@@ -200,7 +202,7 @@ class NeighbourTest {
         HostEngine engine =
             HostEngine.load(
                 GgufFile.open(tiny.writeGguf(folder.resolve("tiny-%d.gguf".formatted(seed)))),
-                new ScalarKernels(),
+                KernelChoice.ofThisProcess().kernels(),
                 crew,
                 MemoryPool.unlimited(),
                 (done, inAll) -> {})) {

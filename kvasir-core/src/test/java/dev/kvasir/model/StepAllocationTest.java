@@ -15,6 +15,7 @@ import dev.kvasir.codec.commvq.MadeUpCodebooks;
 import dev.kvasir.engine.Batch;
 import dev.kvasir.format.GgmlType;
 import dev.kvasir.kernel.Crew;
+import dev.kvasir.kernel.ScalarKernels;
 import dev.kvasir.model.TinyModel.Sizes;
 import dev.kvasir.profile.Profile;
 import java.lang.management.ManagementFactory;
@@ -25,13 +26,18 @@ import java.util.Random;
 import java.util.concurrent.CyclicBarrier;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A step that packs nothing takes nothing from the heap, in any of the threads that work on it. */
+/**
+ * A step that packs nothing takes nothing from the heap, in any of the threads that work on it. It
+ * runs on Java kernels: a call of a native function takes something until it is compiled.
+ */
+@Tag("contract")
 class StepAllocationTest {
   private static final Sizes FEW_HEADS = Sizes.of("llama");
   private static final int CONTEXT = 2304;
@@ -231,7 +237,8 @@ class StepAllocationTest {
 
   private void load(TinyModel model) {
     model.say("context_length", CONTEXT);
-    engine = TinyEngine.ofGguf(model.writeGguf(folder.resolve("tiny.gguf")), crew);
+    engine =
+        TinyEngine.ofGguf(model.writeGguf(folder.resolve("tiny.gguf")), new ScalarKernels(), crew);
     nameThreads();
   }
 

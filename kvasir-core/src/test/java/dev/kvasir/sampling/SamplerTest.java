@@ -8,10 +8,12 @@ import java.lang.management.ManagementFactory;
 import java.util.Arrays;
 import java.util.OptionalInt;
 import java.util.Random;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
+@Tag("contract")
 class SamplerTest {
   private static final long SEED = 2024;
   private static final SamplingOptions RANDOM =

@@ -22,10 +22,12 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** One layer with one KV head of four channels: a file of two thousand bytes. */
+@Tag("contract")
 class SessionFileTest {
   private static final CacheShape SHAPE = new CacheShape(1, 1, 4);
   private static final CacheSpec SPEC = CacheSpec.parse("kivi:1,window=0,sinks=1");

@@ -12,17 +12,19 @@ import dev.kvasir.codec.PageCodec.Sizes;
 import dev.kvasir.codec.PageRoom;
 import dev.kvasir.codec.uniform.UniformPage;
 import dev.kvasir.error.InvalidInputException;
-import dev.kvasir.kernel.ScalarKernels;
+import dev.kvasir.kernel.KernelChoice;
 import dev.kvasir.page.CodeGrid;
 import dev.kvasir.profile.Profile;
 import java.util.List;
 import java.util.Optional;
 import java.util.Random;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Tiers of channels by what queries look at. */
+@Tag("contract")
 class MixkvqCacheTest {
-  private static final PageRoom ROOM = new PageRoom(new ScalarKernels());
+  private static final PageRoom ROOM = new PageRoom(KernelChoice.ofThisProcess().kernels());
   private static final long SEED = 41;
   private static final CacheShape SHAPE = new CacheShape(1, 2, 64);
   private static final int QUERY_HEADS = 4;

@@ -6,20 +6,22 @@ import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.codec.CacheHost;
 import dev.kvasir.codec.CacheShape;
+import dev.kvasir.kernel.KernelChoice;
 import dev.kvasir.kernel.Kernels;
-import dev.kvasir.kernel.ScalarKernels;
 import dev.kvasir.memory.CountedArena;
 import dev.kvasir.model.Rope;
 import dev.kvasir.model.RopeFrequencies;
 import dev.kvasir.model.RopeLayout;
 import java.util.Optional;
 import java.util.Random;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What a cache of patterns promises beyond what every cache does. */
+@Tag("contract")
 class PatternkvCacheTest {
   private static final CacheShape SHAPE = new CacheShape(2, 2, 16);
   private static final int VECTOR = SHAPE.kvHeads() * SHAPE.headDim();
@@ -27,7 +29,7 @@ class PatternkvCacheTest {
   /** Bytes of one pattern for every head of keys and values. */
   private static final long PATTERN_BYTES = 2L * 2 * SHAPE.layers() * VECTOR;
 
-  private final Kernels kernels = new ScalarKernels();
+  private final Kernels kernels = KernelChoice.ofThisProcess().kernels();
 
   @Test
   void aBankStopsAtWhatAByteCanTell() {
