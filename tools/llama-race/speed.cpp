@@ -1,4 +1,5 @@
-// Speeds of llama.cpp on one model: reading 512 tokens and generating 128, after a past of so many tokens.
+// Speeds of llama.cpp, or with IK_LLAMA defined of ik_llama.cpp, on one model: reading 512 tokens and generating 128,
+// after a past of so many tokens.
 //     speed MODEL THREADS [TURNS [PAST [f16|q8_0|q4_0 [flash]]]]
 // Token ids are random, which costs what a text costs. Prints "PROMPT GENERATION", tokens a second, medians of the turns,
 // and behind them how fast the past was read, where there is one.
@@ -28,9 +29,31 @@ void fail(const char *what) {
   std::exit(1);
 }
 
-void read(llama_context *context, llama_token *tokens, int count) {
+// What the two call differently.
+#ifdef IK_LLAMA
+llama_batch batch_of(llama_token *tokens, int count, int position) {
+  return llama_batch_get_one(tokens, count, position, 0);
+}
+void forget_from(llama_context *context, int position) { llama_kv_cache_seq_rm(context, 0, position, -1); }
+void set_flash(llama_context_params &settings, bool flash) { settings.flash_attn = flash; }
+void set_fastest(llama_model_params &how) { how.repack_tensors = true; }
+void free_model(llama_model *model) { llama_free_model(model); }
+#else
+llama_batch batch_of(llama_token *tokens, int count, int) { return llama_batch_get_one(tokens, count); }
+void forget_from(llama_context *context, int position) {
+  llama_memory_seq_rm(llama_get_memory(context), 0, position, -1);
+}
+void set_flash(llama_context_params &settings, bool flash) {
+  settings.flash_attn_type = flash ? LLAMA_FLASH_ATTN_TYPE_ENABLED : LLAMA_FLASH_ATTN_TYPE_DISABLED;
+}
+void set_fastest(llama_model_params &) {}
+void free_model(llama_model *model) { llama_model_free(model); }
+#endif
+
+// Reads tokens whose first one stands at a position.
+void read(llama_context *context, llama_token *tokens, int count, int position) {
   for (int at = 0; at < count; at += PROMPT) {
-    if (llama_decode(context, llama_batch_get_one(tokens + at, std::min(PROMPT, count - at)))) {
+    if (llama_decode(context, batch_of(tokens + at, std::min(PROMPT, count - at), position + at))) {
       fail("a step failed");
     }
   }
@@ -58,6 +81,7 @@ int main(int count, char **arguments) {
   llama_backend_init();
   llama_model_params how = llama_model_default_params();
   how.n_gpu_layers = 0;
+  set_fastest(how);
   llama_model *model = llama_model_load_from_file(arguments[1], how);
   if (model == nullptr) {
     fail("the model cannot be loaded");
@@ -73,14 +97,11 @@ int main(int count, char **arguments) {
                                                   : GGML_TYPE_F16;
   settings.type_v = settings.type_k;
   // Values of less than 16 bits are only known to flash attention.
-  settings.flash_attn_type = flash || settings.type_v != GGML_TYPE_F16
-                                 ? LLAMA_FLASH_ATTN_TYPE_ENABLED
-                                 : LLAMA_FLASH_ATTN_TYPE_DISABLED;
+  set_flash(settings, flash || settings.type_v != GGML_TYPE_F16);
   llama_context *context = llama_init_from_model(model, settings);
   if (context == nullptr) {
     fail("a context of that kind cannot be made");
   }
-  llama_memory_t memory = llama_get_memory(context);
 
   std::mt19937 random(1);
   int vocabulary = llama_vocab_n_tokens(llama_model_get_vocab(model));
@@ -88,27 +109,28 @@ int main(int count, char **arguments) {
   for (llama_token &token : tokens) {
     token = random() % vocabulary;
   }
-  read(context, tokens.data(), BEFORE_GENERATION); // once, for what is made at the first step
-  llama_memory_clear(memory, true);
+  read(context, tokens.data(), BEFORE_GENERATION, 0); // once, for what is made at the first step
+  forget_from(context, 0);
   double start = seconds();
-  read(context, tokens.data(), past);
+  read(context, tokens.data(), past, 0);
   double whole = past / (seconds() - start);
   std::vector<double> prompts;
   std::vector<double> generations;
   for (int turn = 0; turn < turns; turn++) {
     double begin = seconds();
-    read(context, tokens.data() + past, PROMPT);
+    read(context, tokens.data() + past, PROMPT, past);
     prompts.push_back(PROMPT / (seconds() - begin));
-    llama_memory_seq_rm(memory, 0, past, -1);
+    forget_from(context, past);
+    int from = past > 0 ? past : BEFORE_GENERATION;
     if (past == 0) {
-      read(context, tokens.data(), BEFORE_GENERATION);
+      read(context, tokens.data(), BEFORE_GENERATION, 0);
     }
     begin = seconds();
     for (int token = 0; token < GENERATED; token++) {
-      read(context, tokens.data() + past + token, 1);
+      read(context, tokens.data() + past + token, 1, from + token);
     }
     generations.push_back(GENERATED / (seconds() - begin));
-    llama_memory_seq_rm(memory, 0, past, -1);
+    forget_from(context, past);
   }
   std::printf("%.1f %.1f", median(prompts), median(generations));
   if (past > 0) {
@@ -116,5 +138,5 @@ int main(int count, char **arguments) {
   }
   std::printf("\n");
   llama_free(context);
-  llama_model_free(model);
+  free_model(model);
 }
