@@ -6,11 +6,8 @@ package dev.kvasir.kernel;
  * {@link ScalarKernels} says what each one means, to the last bit; others only do it faster.
  */
 public interface Kernels {
-  /** A short name for people: what it runs on and how wide. */
+  /** A short name for people: what it runs on. */
   String name();
-
-  /** For people: what serves a family. */
-  String serving(Family family);
 
   CodedKernels coded();
 

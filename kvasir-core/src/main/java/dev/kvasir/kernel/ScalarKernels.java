@@ -21,11 +21,6 @@ public final class ScalarKernels implements Kernels {
   }
 
   @Override
-  public String serving(Family family) {
-    return "plain Java";
-  }
-
-  @Override
   public CodedKernels coded() {
     return coded;
   }

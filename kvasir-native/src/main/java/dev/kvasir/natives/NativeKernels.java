@@ -3,7 +3,6 @@ package dev.kvasir.natives;
 import dev.kvasir.kernel.CodebookKernels;
 import dev.kvasir.kernel.CodedKernels;
 import dev.kvasir.kernel.DotKernels;
-import dev.kvasir.kernel.Family;
 import dev.kvasir.kernel.FloatKernels;
 import dev.kvasir.kernel.HalfKernels;
 import dev.kvasir.kernel.Kernels;
@@ -48,18 +47,6 @@ final class NativeKernels implements Kernels {
   public String name() {
     String vectors = Calls.forCodes().words();
     return "native, %s%s".formatted(vectors, Calls.hasTiles() ? " and AMX" : "");
-  }
-
-  @Override
-  public String serving(Family family) {
-    String codes = "native, %s".formatted(Calls.forCodes().words());
-    return switch (family) {
-      case BYTES, NIBBLES ->
-          Calls.hasTiles() ? "%s, AMX where rows are sixteen or more".formatted(codes) : codes;
-      case DOTS -> codes;
-      case FLOATS, ROWS, HALVES, PATTERNS, CODEBOOKS, ROW_CODES ->
-          "native, %s".formatted(Calls.forFloats().words());
-    };
   }
 
   @Override

@@ -19,7 +19,6 @@ import dev.kvasir.format.GgufFile;
 import dev.kvasir.format.SafetensorsFolder;
 import dev.kvasir.format.TensorSource;
 import dev.kvasir.format.WholeFile;
-import dev.kvasir.kernel.Family;
 import dev.kvasir.kernel.KernelChoice;
 import dev.kvasir.lab.report.BitsPlot;
 import dev.kvasir.lab.report.GrowthPlot;
@@ -273,9 +272,6 @@ public final class Inspect implements Callable<Integer> {
   private static void describeKernels(FactSheet sheet) {
     KernelChoice choice = KernelChoice.ofThisProcess();
     sheet.line("kernels", "%s; %s".formatted(choice.kernels().name(), choice.reason()));
-    for (Family family : Family.values()) {
-      sheet.line("", "%s: %s".formatted(family.words(), choice.kernels().serving(family)));
-    }
     sheet.line(
         "processors",
         "%d, %s, %s"
