@@ -1,5 +1,6 @@
 package dev.kvasir.format;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.googlejavaformat.java.Formatter;
@@ -7,15 +8,21 @@ import com.google.googlejavaformat.java.ImportOrderer;
 import com.google.googlejavaformat.java.JavaFormatterOptions.Style;
 import com.google.googlejavaformat.java.RemoveUnusedImports;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentSkipListSet;
 import org.junit.jupiter.api.Test;
 
 /**
  * Every source file is as google-java-format writes it. With {@code -Dformat.apply} the files are
- * rewritten instead of checked.
+ * rewritten instead of checked. Sources that an earlier run has found formatted are not formatted
+ * again, until {@code mvn clean}.
  *
  * <p>This is a test and not a Maven plugin because the formatter parses with the compiler of the
  * JVM it runs in: Maven may run on an older Java that cannot read these sources, while tests run on
@@ -23,33 +30,59 @@ import org.junit.jupiter.api.Test;
  */
 class SourceFormatTest {
   private static final Path REPOSITORY = Path.of("../..").toAbsolutePath().normalize();
-  private final Formatter formatter = new Formatter();
+
+  /** Hashes of the sources that were found formatted, by a formatter of this version. */
+  private static final Path KNOWN =
+      Path.of("target", "formatted-" + Formatter.class.getPackage().getImplementationVersion());
 
   @Test
-  void everySourceFileIsFormatted() throws Exception {
+  void everySourceFileIsFormatted() throws IOException {
     boolean apply = System.getProperty("format.apply") != null;
-    List<Path> unformatted = new ArrayList<>();
-    for (Path file : sourceFiles()) {
-      String found = Files.readString(file);
-      String wanted = format(file, found);
-      if (found.equals(wanted)) {
-        continue;
-      }
-      if (apply) {
-        Files.writeString(file, wanted);
-      } else {
-        unformatted.add(REPOSITORY.relativize(file));
-      }
-    }
+    Set<String> known = Files.exists(KNOWN) ? Set.copyOf(Files.readAllLines(KNOWN)) : Set.of();
+    Set<String> formatted = new ConcurrentSkipListSet<>();
+    List<Path> unformatted =
+        sourceFiles().parallelStream()
+            .filter(file -> !isFormatted(file, apply, known, formatted))
+            .map(REPOSITORY::relativize)
+            .toList();
+    Files.write(KNOWN, formatted);
     assertThat(unformatted).as("files that ./tools/format would change").isEmpty();
   }
 
-  private String format(Path file, String source) {
+  private static boolean isFormatted(
+      Path file, boolean apply, Set<String> known, Set<String> formatted) {
+    try {
+      String found = Files.readString(file);
+      String hash = hash(found);
+      String wanted = known.contains(hash) ? found : format(file, found);
+      if (!found.equals(wanted) && !apply) {
+        return false;
+      }
+      if (!found.equals(wanted)) {
+        Files.writeString(file, wanted);
+      }
+      formatted.add(hash(wanted));
+      return true;
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static String hash(String source) {
+    try {
+      byte[] digest = MessageDigest.getInstance("SHA-256").digest(source.getBytes(UTF_8));
+      return HexFormat.of().formatHex(digest);
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  private static String format(Path file, String source) {
     try {
       String ordered =
           ImportOrderer.reorderImports(
               RemoveUnusedImports.removeUnusedImports(source), Style.GOOGLE);
-      return formatter.formatSource(ordered);
+      return new Formatter().formatSource(ordered);
     } catch (Exception e) {
       throw new IllegalStateException("cannot format " + REPOSITORY.relativize(file), e);
     }
