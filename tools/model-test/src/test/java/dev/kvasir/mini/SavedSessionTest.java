@@ -8,6 +8,7 @@ import dev.kvasir.LoadOptions;
 import dev.kvasir.Model;
 import dev.kvasir.Session;
 import dev.kvasir.SessionOptions;
+import dev.kvasir.ShallowModel;
 import dev.kvasir.cache.CacheForm;
 import dev.kvasir.cache.CacheFullException;
 import dev.kvasir.cache.CacheSpec;
@@ -28,6 +29,7 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -36,14 +38,25 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** A session that was saved goes on, on another model of the same file, as if it had not been. */
 class SavedSessionTest {
   private static final Model MODEL = Model.bundled();
-  private static final Model OTHER = Model.bundled();
+
+  @TempDir private static Path models;
+  private static Model shallow;
+  private static Model other;
 
   @TempDir private Path folder;
+
+  @BeforeAll
+  static void load() {
+    Path file = ShallowModel.write(models.resolve("shallow.gguf"));
+    shallow = Model.load(file);
+    other = Model.load(file);
+  }
 
   @AfterAll
   static void close() {
     MODEL.close();
-    OTHER.close();
+    shallow.close();
+    other.close();
   }
 
   private static SessionOptions options(String spec) {
@@ -76,8 +89,8 @@ class SavedSessionTest {
         "kivi:2,k=4,v=1,window=40,sinks=16",
         "kvtuner:3",
         "patternkv:2",
-        "mixkvq",
-        "pmkvq:2,budget=3MiB",
+        "mixkvq,high=1.9,mid=1.6",
+        "pmkvq:2,budget=750KiB",
         "pmkvq:4,budget=pool,sinks=16",
         "ott:2,window=0",
         "zipcache:2",
@@ -100,11 +113,13 @@ class SavedSessionTest {
     int[] prompt = random.ints(200 + random.nextInt(200), 300, 4000).toArray();
     int first = 5 + random.nextInt(15);
     Path file = folder.resolve("session");
-    try (Session session = MODEL.newSession(options(spec))) {
+    boolean isShallow = ShallowModel.serves(spec);
+    try (Model bundled = isShallow ? null : Model.bundled();
+        Session session = (isShallow ? shallow : MODEL).newSession(options(spec))) {
       generate(session, prompt, first);
       session.save(file);
       String rest = generate(session, new int[0], 15);
-      try (Session restored = OTHER.restore(file)) {
+      try (Session restored = (isShallow ? other : bundled).restore(file)) {
         assertThat(restored.length()).isEqualTo(prompt.length + first);
         assertThat(generate(restored, new int[0], 15)).isEqualTo(rest);
         assertThat(bits(restored.cache())).isEqualTo(bits(session.cache()));
@@ -115,9 +130,9 @@ class SavedSessionTest {
   @Test
   void aSessionMayBeSavedBeforeItsFirstTokenAndAfterAnEdit() {
     Path file = folder.resolve("session");
-    try (Session session = MODEL.newSession(options("kivi:2"))) {
+    try (Session session = shallow.newSession(options("kivi:2"))) {
       session.save(file);
-      try (Session restored = OTHER.restore(file)) {
+      try (Session restored = other.restore(file)) {
         assertThat(restored.length()).isZero();
         assertThat(generate(restored, new int[] {1, 400}, 3))
             .isEqualTo(generate(session, new int[] {1, 400}, 3));
@@ -128,17 +143,19 @@ class SavedSessionTest {
   @Test
   void memoryIsTakenFromTheModelsOwnAndGivenBack() {
     Path file = folder.resolve("session");
-    try (Session session = MODEL.newSession(options("kivi:2"))) {
+    try (Session session = shallow.newSession(options("kivi:2"))) {
       generate(session, new Random(3).ints(700, 300, 4000).toArray(), 1);
       session.save(file);
     }
-    long before = OTHER.cacheMemory().taken();
-    try (Session restored = OTHER.restore(file)) {
-      assertThat(OTHER.cacheMemory().taken())
+    long before = other.cacheMemory().taken();
+    try (Session restored = other.restore(file)) {
+      assertThat(other.cacheMemory().taken())
           .isGreaterThanOrEqualTo(before + restored.cache().bytes().total());
     }
-    assertThat(OTHER.cacheMemory().taken()).isEqualTo(before);
-    try (Model small = Model.bundled(LoadOptions.defaults().withCacheBytes(500_000))) {
+    assertThat(other.cacheMemory().taken()).isEqualTo(before);
+    try (Model small =
+        Model.load(
+            models.resolve("shallow.gguf"), LoadOptions.defaults().withCacheBytes(125_000))) {
       assertThatThrownBy(() -> small.restore(file))
           .isInstanceOf(CacheFullException.class)
           .hasMessageContaining("a stored sequence of 700 tokens cannot be held");
@@ -168,7 +185,7 @@ class SavedSessionTest {
 
   @Test
   void aFileOfOtherWeightsRopeSpecOrTenantIsRefusedByWhatDiffers() {
-    Identity own = MODEL.identity(options("kivi:2"));
+    Identity own = shallow.identity(options("kivi:2"));
     String other = "ef".repeat(32);
     assertRefused(
         new Identity(other, own.model(), own.spec(), own.profile(), 0, ""),
@@ -184,7 +201,7 @@ class SavedSessionTest {
 
   private void assertRefused(Identity identity, String what) {
     Path file = folder.resolve("session");
-    try (Session session = MODEL.newSession(options("kivi:2"))) {
+    try (Session session = shallow.newSession(options("kivi:2"))) {
       generate(session, new int[] {1, 400}, 1);
       CacheForm form = session.cache().form();
       int[] tokens = {1, 400};
@@ -205,7 +222,7 @@ class SavedSessionTest {
                   names,
                   Form.of(form.rest())));
     }
-    assertThatThrownBy(() -> MODEL.restore(file))
+    assertThatThrownBy(() -> shallow.restore(file))
         .isInstanceOf(InvalidInputException.class)
         .hasMessageStartingWith(file + ": was stored with another " + what);
   }
@@ -243,7 +260,7 @@ class SavedSessionTest {
   @Test
   void aFileSaysWhatItHolds() {
     Path file = folder.resolve("session");
-    try (Session session = MODEL.newSession(options("kivi:2"))) {
+    try (Session session = shallow.newSession(options("kivi:2"))) {
       generate(session, new Random(3).ints(600, 300, 4000).toArray(), 1);
       session.save(file);
     }

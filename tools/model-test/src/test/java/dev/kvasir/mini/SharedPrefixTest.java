@@ -8,16 +8,19 @@ import dev.kvasir.LoadOptions;
 import dev.kvasir.Model;
 import dev.kvasir.Session;
 import dev.kvasir.SessionOptions;
+import dev.kvasir.ShallowModel;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.engine.PrefixCache;
 import dev.kvasir.kernel.ScalarKernels;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -26,7 +29,15 @@ class SharedPrefixTest {
   private static final int STEP = 256;
   private static final GenerateOptions GREEDY = GenerateOptions.greedy().withMaxTokens(8);
 
-  private final Model model = Model.bundled();
+  @TempDir private Path folder;
+  private Model model;
+
+  private void open(String spec) {
+    model =
+        ShallowModel.serves(spec)
+            ? Model.load(ShallowModel.write(folder.resolve("shallow.gguf")))
+            : Model.bundled();
+  }
 
   @AfterEach
   void close() {
@@ -50,7 +61,7 @@ class SharedPrefixTest {
       int tokens = end - cache.firstPosition(block);
       cache.expandKeys(new ScalarKernels(), 0, 0, block, tokens, out);
       hashes.add(Arrays.hashCode(out));
-      cache.expandValues(new ScalarKernels(), 3, 0, block, tokens, out);
+      cache.expandValues(new ScalarKernels(), 1, 0, block, tokens, out);
       hashes.add(Arrays.hashCode(out));
     }
     return hashes;
@@ -90,13 +101,14 @@ class SharedPrefixTest {
         "fp16",
         "kivi:2,k=4,v=1,window=40,sinks=16",
         "patternkv:2,window=0",
-        "mixkvq,window=0",
-        "pmkvq:2,budget=6MiB",
+        "mixkvq,high=1.9,mid=1.6,window=0",
+        "pmkvq:2,budget=1536KiB",
         "zipcache:2",
         "commvq:1,window=0",
         "mead:1.5"
       })
   void anAnswerWithAHitIsTheAnswerWithoutOne(String spec) {
+    open(spec);
     Random random = new Random(spec.hashCode());
     SessionOptions options = options(spec);
     int[] first = text(random, 2 * STEP + 1 + random.nextInt(STEP - 1));
@@ -123,6 +135,7 @@ class SharedPrefixTest {
 
   @Test
   void aTextOfAnotherKindOrOtherTokensIsNoHit() {
+    open("kivi");
     Random random = new Random(7);
     int[] text = text(random, 600);
     shared(options("kivi:2"), text, 0);
@@ -136,6 +149,7 @@ class SharedPrefixTest {
 
   @Test
   void aTextIsReadToItsLastTokenEvenIfAllOfItIsKnown() {
+    open("kivi");
     int[] text = text(new Random(8), 2 * STEP);
     shared(options("kivi:2"), text, 0);
     shared(options("kivi:2"), text, 0); // the state after 512 tokens has no logits
@@ -144,6 +158,7 @@ class SharedPrefixTest {
 
   @Test
   void whatIsKeptCanBeForgottenByOwner() {
+    open("kivi");
     long before = model.cacheMemory().taken();
     shared(options("kivi:2"), text(new Random(9), 700), 0);
     assertThat(model.cacheMemory().taken()).isGreaterThan(before);
@@ -156,8 +171,10 @@ class SharedPrefixTest {
 
   @Test
   void whatIsKeptLeavesByAgeWhenMemoryIsNeeded() {
+    open("fp16");
     Random random = new Random(10);
-    try (Model small = Model.bundled(LoadOptions.defaults().withCacheBytes(12 << 20))) {
+    Path file = folder.resolve("shallow.gguf");
+    try (Model small = Model.load(file, LoadOptions.defaults().withCacheBytes(3 << 20))) {
       int[] oldest = text(random, 600);
       for (int i = 0; i < 6; i++) {
         try (Session session =
@@ -177,9 +194,12 @@ class SharedPrefixTest {
 
   @Test
   void allMemoryComesBack() {
+    open("kivi");
     long before = model.cacheMemory().taken();
     int[] text = text(new Random(11), 900);
-    for (String spec : List.of("kivi:2", "patternkv:2", "mixkvq", "pmkvq:2,budget=6MiB")) {
+    List<String> specs =
+        List.of("kivi:2", "patternkv:2", "mixkvq,high=1.9,mid=1.6", "pmkvq:2,budget=1536KiB");
+    for (String spec : specs) {
       shared(options(spec), text, 0);
       shared(options(spec), text, servesAnywhere(spec) ? 899 : 768);
     }

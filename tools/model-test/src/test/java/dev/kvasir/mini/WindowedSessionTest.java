@@ -7,18 +7,12 @@ import dev.kvasir.Generation;
 import dev.kvasir.Model;
 import dev.kvasir.Session;
 import dev.kvasir.SessionOptions;
+import dev.kvasir.ShallowModel;
 import dev.kvasir.cache.CacheForm;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.text.ChatTemplate;
 import dev.kvasir.text.Message;
-import java.io.IOException;
-import java.io.InputStream;
-import java.io.UncheckedIOException;
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -34,57 +28,19 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Sessions of a model whose layers see their last 150 tokens alone, and hold no more. */
 class WindowedSessionTest {
   private static final int WINDOW = 150;
-  private static final String HOLDS_ALL = "pmkvq:2,budget=2MiB";
-  private static final int HEADER_BYTES = 24;
-  private static final int ALIGNMENT = 32;
-  private static final int UINT32 = 4;
-  private static final int STRING = 8;
+  private static final String HOLDS_ALL = "pmkvq:2,budget=512KiB";
 
   @TempDir private Path folder;
   private Model model;
 
   @BeforeEach
   void load() {
-    model = Model.load(windowed(folder.resolve("windowed.gguf")));
+    model = Model.load(ShallowModel.writeWindowed(folder.resolve("windowed.gguf"), WINDOW));
   }
 
   @AfterEach
   void close() {
     model.close();
-  }
-
-  /** The bundled model with one line of metadata more, filled up so that all that follows fits. */
-  private static Path windowed(Path file) {
-    byte[] window = entry("qwen2.attention.sliding_window", UINT32, ByteBuffer.allocate(4));
-    ByteBuffer.wrap(window).order(ByteOrder.LITTLE_ENDIAN).putInt(window.length - 4, WINDOW);
-    int unfilled = window.length + entry("filling", STRING, ByteBuffer.allocate(8)).length;
-    int missing = Math.floorMod(-unfilled, ALIGNMENT);
-    ByteBuffer text = ByteBuffer.allocate(8 + missing).order(ByteOrder.LITTLE_ENDIAN);
-    byte[] filling = entry("filling", STRING, text.putLong(0, missing));
-    try (InputStream stream =
-        Model.class.getResourceAsStream("/dev/kvasir/mini/kvasir-mini-q8_0.gguf")) {
-      byte[] bundled = stream.readAllBytes();
-      ByteBuffer out =
-          ByteBuffer.allocate(bundled.length + window.length + filling.length)
-              .order(ByteOrder.LITTLE_ENDIAN);
-      out.put(bundled, 0, HEADER_BYTES).put(window).put(filling);
-      out.put(bundled, HEADER_BYTES, bundled.length - HEADER_BYTES);
-      out.putLong(HEADER_BYTES - 8, out.getLong(HEADER_BYTES - 8) + 2); // entries of metadata
-      return Files.write(file, out.array());
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
-  }
-
-  private static byte[] entry(String key, int type, ByteBuffer value) {
-    byte[] name = key.getBytes(StandardCharsets.UTF_8);
-    return ByteBuffer.allocate(8 + name.length + 4 + value.capacity())
-        .order(ByteOrder.LITTLE_ENDIAN)
-        .putLong(name.length)
-        .put(name)
-        .putInt(type)
-        .put(value.array())
-        .array();
   }
 
   private static SessionOptions options(String spec) {
