@@ -50,7 +50,7 @@ class CodecContractTest {
   @BeforeAll
   static void makeTables() {
     ContractSpecs.kinds().forEach(kind -> host(kind.shape()));
-    ContractSpecs.kinds()
+    Stream.concat(ContractSpecs.kinds(), ContractSpecs.kindsThatStayMapped())
         .filter(kind -> kind.spec().startsWith("commvq") || kind.spec().startsWith("mead"))
         .forEach(kind -> open(kind).close());
   }

@@ -3,16 +3,25 @@ package dev.kvasir.cache;
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.LayerWindows;
 import dev.kvasir.codec.MadeUpParts;
+import dev.kvasir.codec.Method;
 import dev.kvasir.codec.ValueOrigin;
 import dev.kvasir.codec.commvq.MadeUpCodebooks;
 import dev.kvasir.profile.Profile;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
-/** The caches that are held to what every kind of cache promises. */
+/**
+ * The caches that are held to what every kind of cache promises. Every list has one spec of each
+ * method, unless {@code -Dkvasir.thorough=true} asks for all of them.
+ */
 final class ContractSpecs {
+  static final boolean THOROUGH = Boolean.getBoolean("kvasir.thorough");
+
   private static final CacheShape SHAPE = new CacheShape(2, 2, 20);
 
   /** Values that are narrower than keys, and wider. */
@@ -45,8 +54,28 @@ final class ContractSpecs {
 
   private ContractSpecs() {}
 
+  /**
+   * One spec of each method, or all of them.
+   *
+   * @param turn which of a method's specs, so that no two lists take the same ones
+   */
+  private static Stream<String> some(int turn, String... specs) {
+    if (THOROUGH) {
+      return Stream.of(specs);
+    }
+    Map<Method, List<String>> byMethod =
+        Stream.of(specs)
+            .collect(
+                Collectors.groupingBy(
+                    spec -> CacheSpec.parse(spec).method(),
+                    LinkedHashMap::new,
+                    Collectors.toList()));
+    return byMethod.values().stream().map(own -> own.get(turn % own.size()));
+  }
+
   static Stream<String> specs() {
-    return Stream.of(
+    return some(
+        3,
         "fp32",
         "fp16",
         "bf16",
@@ -118,9 +147,10 @@ final class ContractSpecs {
         "toy,window=0,sinks=5");
   }
 
-  /** A few of every method, for heads of other shapes. */
+  /** For heads of other shapes. */
   static Stream<String> fewSpecs() {
-    return Stream.of(
+    return some(
+        1,
         "fp32",
         "fp16",
         "bf16",
@@ -132,8 +162,8 @@ final class ContractSpecs {
         "patternkv:1,v-patterns=off",
         "mixkvq,high=2.8,mid=2",
         "mixkvq,high=1.9,mid=1.7,salience=error,residual=256",
-        "pmkvq:2,budget=20bits",
         "pmkvq:2,budget=10bits,keys=token",
+        "pmkvq:2,budget=20bits",
         "pmkvq:2,budget=10bits,shrink=layer,sinks=5",
         "commvq:1,beam=1",
         "commvq:2,beam=1,window=0",
@@ -156,9 +186,10 @@ final class ContractSpecs {
         "toy,sinks=5");
   }
 
-  /** One or two of every method, for heads that take their time. */
+  /** For heads that take their time. */
   static Stream<String> quickSpecs() {
-    return Stream.of(
+    return some(
+        0,
         "fp16",
         "kivi:2",
         "kivi:3,k=4,group=32,window=0,sinks=5",
@@ -185,9 +216,10 @@ final class ContractSpecs {
         "toy");
   }
 
-  /** Some of the methods that read values from keys. */
+  /** For the methods that read values from keys. */
   static Stream<String> latentSpecs() {
-    return Stream.of(
+    return some(
+        2,
         "fp32",
         "fp16",
         "bf16",
@@ -234,8 +266,8 @@ final class ContractSpecs {
   }
 
   /**
-   * One or two of every method but the toy, which copies, and mead, whose values lie otherwise in
-   * memory; windows that hold blocks of them.
+   * Every method but the toy, which copies, and mead, whose values lie otherwise in memory; windows
+   * that hold blocks of them.
    */
   static Stream<ShapedSpec> kindsThatStayMapped() {
     Stream<String> methods =
@@ -266,7 +298,7 @@ final class ContractSpecs {
   private static Stream<ShapedSpec> on(
       List<CacheShape> shapes, Supplier<Stream<String>> someSpecs) {
     List<String> specs = someSpecs.get().toList();
-    if (Boolean.getBoolean("kvasir.thorough")) {
+    if (THOROUGH) {
       return shapes.stream().flatMap(shape -> specs.stream().map(s -> new ShapedSpec(shape, s)));
     }
     return IntStream.range(0, specs.size())
@@ -276,7 +308,7 @@ final class ContractSpecs {
   /** With the codebooks that specs ask for: those of large heads take their time. */
   static Profile profile(CacheShape shape) {
     int[] widths =
-        kinds()
+        Stream.concat(kinds(), kindsThatStayMapped())
             .filter(kind -> kind.shape().equals(shape) && kind.spec().startsWith("commvq:"))
             .mapToInt(kind -> kind.spec().charAt("commvq:".length()) - '0')
             .distinct()

@@ -32,10 +32,12 @@ class DamagedFormContractTest {
   private static final int HEADER_BYTES = 10;
 
   /**
-   * Bits or lengths of a form that are all tried; of more of them, so many at random. All forms
+   * Bits or lengths of a form that are all tried; of more of them, this many at random. All forms
    * have the same envelope around them, of which {@code EnvelopeTest} tries every bit.
    */
-  private static final int MOST_TRIALS = 400;
+  private static final int MOST_TRIALS = ContractSpecs.THOROUGH ? 400 : 100;
+
+  private static final int MUTATIONS = ContractSpecs.THOROUGH ? 1000 : 100;
 
   private long bytesBefore;
   private long arenasBefore;
@@ -98,7 +100,7 @@ class DamagedFormContractTest {
         kind,
         (form, read) -> {
           Random random = new Random(SEED);
-          for (int i = 0; i < 1_000; i++) {
+          for (int i = 0; i < MUTATIONS; i++) {
             byte[] wrong = form.clone();
             int payload = form.length - HEADER_BYTES - 4;
             int described = i % 2 == 0 ? Math.min(payload, 64) : payload;

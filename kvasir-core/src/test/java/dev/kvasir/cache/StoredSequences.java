@@ -64,7 +64,8 @@ final class StoredSequences {
             "kvtuner:3,widths=profile",
             "pmkvq:2,budget=1MiB,keys=token,smoothing=off",
             "pmkvq:2,budget=1MiB,widths=profile",
-            "commvq:2,scores=decoded"));
+            "commvq:2,scores=decoded",
+            "mead:2.5,budget=210KiB"));
   }
 
   /** The same, and some of every method on heads of other shapes. */

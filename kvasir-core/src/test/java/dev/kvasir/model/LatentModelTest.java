@@ -11,6 +11,7 @@ import dev.kvasir.format.GgmlType;
 import dev.kvasir.format.GgufFile;
 import dev.kvasir.format.SafetensorsFolder;
 import dev.kvasir.kernel.Crew;
+import dev.kvasir.kernel.ScalarKernels;
 import dev.kvasir.memory.CountedArena;
 import dev.kvasir.model.TinyModel.Sizes;
 import java.nio.file.Path;
@@ -141,10 +142,12 @@ class LatentModelTest {
   }
 
   private HostEngine gguf(TinyModel model) {
-    return TinyEngine.ofGguf(model.writeGguf(folder.resolve("tiny.gguf")), crew);
+    return TinyEngine.ofGguf(
+        model.writeGguf(folder.resolve("tiny.gguf")), new ScalarKernels(), crew);
   }
 
   private HostEngine huggingFace(TinyModel model) {
-    return TinyEngine.ofFolder(model.writeFolder(folder.resolve("tiny")), crew);
+    return TinyEngine.ofFolder(
+        model.writeFolder(folder.resolve("tiny")), new ScalarKernels(), crew);
   }
 }

@@ -22,11 +22,10 @@ final class TinyEngine {
 
   /** As Hugging Face lays it out. */
   static HostEngine ofFolder(Path folder, Crew crew) {
-    return HostEngine.load(
-        folder,
-        KernelChoice.ofThisProcess().kernels(),
-        crew,
-        MemoryPool.unlimited(),
-        (done, inAll) -> {});
+    return ofFolder(folder, KernelChoice.ofThisProcess().kernels(), crew);
+  }
+
+  static HostEngine ofFolder(Path folder, Kernels kernels, Crew crew) {
+    return HostEngine.load(folder, kernels, crew, MemoryPool.unlimited(), (done, inAll) -> {});
   }
 }
