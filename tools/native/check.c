@@ -82,8 +82,8 @@ static void add(Call *call, u32 kind, u64 value) {
 static int serves(Call *call, const char *kernel, size_t length, const char *set) {
   const Argument *a = call->arguments;
   if (are_equal(call->name, call->name_length, "coded_products") && are_equal(set, length_of(set), "amx")) {
-    if (a[16].value % 16 || !are_equal(kernel, length, "coded_products")) return 0;
-    add(call, MEMORY, 16 * a[7].value);
+    if (a[18].value % 16 || !are_equal(kernel, length, "coded_products")) return 0;
+    add(call, MEMORY, 16 * a[9].value);
     add(call, INTEGER, 0);
     return 1;
   }

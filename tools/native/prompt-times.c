@@ -133,7 +133,7 @@ static void time_products(i32 bits, i32 group) {
   char name[64];
   snprintf(name, sizeof name, "weights of %d bits, a scale for %d columns", bits, group);
   TIME(name, TILE * values / 1000.0,
-       kv_coded_products_dotprod(out, codes, scales, 0, 0, bits, group, COLUMNS_OF_ALL, MATRIX_ROWS, page % 32,
+       kv_coded_products_dotprod(out, codes, (uint8_t *)scales, 0, 0, FLOATS, 0, bits, group, COLUMNS_OF_ALL, MATRIX_ROWS, page % 32,
                                  page % 32 + 1, x, x_scales, code_sums, sums, 0, ACTIVATIONS))
 }
 

@@ -45,16 +45,17 @@ INLINE void begin_tiles(i32 length) {
   _tile_loadd(WEIGHTS + pair, w->codes + (i64)(group) * length * TILE, 4 * TILE);                                    \
   _tile_dpbssd(SUMS + sums, ACTIVATIONS + pair, WEIGHTS + pair)
 
-INLINE void add_scaled(__m512 *totals, const i32 *sums, const Weights *w, const Activations *x, i32 group,
-                       const int length) {
-  __m512 weight_scale = _mm512_loadu_ps(w->scales + group * TILE);
+INLINE void add_scaled(__m512 *totals, const i32 *sums, const Weights *w, const Activations *x, const int form,
+                       i32 group, const int length) {
+  Numbers scales = numbers_at(w->scales, form, group, length);
+  __m512 weight_scale = group_numbers(&scales, form, 0);
   UNROLL for (int r = 0; r < ROWS; r++) {
     __m512 scale = _mm512_mul_ps(weight_scale, _mm512_set1_ps(scale_of(x, r, group * length)));
     totals[r] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(_mm512_load_si512(sums + r * TILE)), scale, totals[r]);
   }
 }
 
-INLINE void add_products(__m512 *totals, const Weights *w, const Activations *x, const int length) {
+INLINE void add_products(__m512 *totals, const Weights *w, const Activations *x, const int form, const int length) {
   i32 sums[4][ROWS * TILE] __attribute__((aligned(64)));
   i32 groups = w->columns / length, group = 0;
   for (; group + 4 <= groups; group += 4) {
@@ -66,17 +67,18 @@ INLINE void add_products(__m512 *totals, const Weights *w, const Activations *x,
     MULTIPLY_GROUP(3, 2, group + 3);
     _tile_stored(SUMS + 2, sums[2], 4 * TILE);
     _tile_stored(SUMS + 3, sums[3], 4 * TILE);
-    UNROLL for (int i = 0; i < 4; i++) add_scaled(totals, sums[i], w, x, group + i, length);
+    UNROLL for (int i = 0; i < 4; i++) add_scaled(totals, sums[i], w, x, form, group + i, length);
   }
   for (; group < groups; group++) {
     MULTIPLY_GROUP(0, 0, group);
     _tile_stored(SUMS, sums[0], 4 * TILE);
-    add_scaled(totals, sums[0], w, x, group, length);
+    add_scaled(totals, sums[0], w, x, form, group, length);
   }
 }
 
 // Sums of groups of 32 are those of two halves: sixteen of them are added at once.
-INLINE void add_minimums(__m512 *totals, const Weights *w, const Activations *x, const int length) {
+INLINE void add_minimums(__m512 *totals, const Weights *w, const Activations *x, const int form, const int length,
+                         const int computed) {
   const __m512i evens = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
   const __m512i odds = _mm512_setr_epi32(1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
   float sums[ROWS][16] __attribute__((aligned(64)));
@@ -96,7 +98,8 @@ INLINE void add_minimums(__m512 *totals, const Weights *w, const Activations *x,
       }
     }
     for (i32 group = 0; group < count; group++) {
-      __m512 minimum = _mm512_loadu_ps(w->minimums + (first + group) * TILE);
+      Numbers minimums = minimums_at(w, form, first + group, length);
+      __m512 minimum = minimums_of(w, &minimums, form, 0, computed);
       UNROLL for (int r = 0; r < ROWS; r++) {
         totals[r] = _mm512_fmadd_ps(minimum, _mm512_set1_ps(sums[r][group]), totals[r]);
       }
@@ -104,13 +107,15 @@ INLINE void add_minimums(__m512 *totals, const Weights *w, const Activations *x,
   }
 }
 
-INLINE void multiply_rows(const Weights *w, const Activations *x, const int length, float *out, i64 stride,
-                          i32 lanes) {
+INLINE void multiply_rows(const Weights *w, const Activations *x, const int form, const int length, float *out,
+                          i64 stride, i32 lanes) {
   __m512 totals[ROWS];
   UNROLL for (int r = 0; r < ROWS; r++) totals[r] = _mm512_setzero_ps();
-  add_products(totals, w, x, length);
+  add_products(totals, w, x, form, length);
   if (w->minimums) {
-    add_minimums(totals, w, x, length);
+    add_minimums(totals, w, x, form, length, 0);
+  } else if (w->minimum_factor) {
+    add_minimums(totals, w, x, form, length, 1);
   }
   __mmask16 mask = (__mmask16)((1u << lanes) - 1);
   UNROLL for (int r = 0; r < ROWS; r++) _mm512_mask_storeu_ps(out + r * stride, mask, totals[r]);
@@ -126,32 +131,42 @@ INLINE void expand_nibbles(const i8 *from, i32 columns, i8 *to) {
   }
 }
 
+INLINE void multiply_form(const Weights *w, const Activations *x, const int form, i32 group, float *out, i64 stride,
+                          i32 lanes) {
+  if (group == 32) {
+    multiply_rows(w, x, form, 32, out, stride, lanes);
+  } else if (form != HALVES) {
+    multiply_rows(w, x, form, 16, out, stride, lanes);
+  }
+}
+
 // As coded_products of the other files, but for a multiple of sixteen rows. Nibbles are expanded into a room of
 // 16 * columns bytes, which holds the last tile's afterwards; those of the first are there already if the caller says so.
-EXPORT void KERNEL(coded_products)(float *out, const i8 *codes, const float *scales, const float *minimums,
-                                   i32 has_minimums, i32 bits, i32 group, i32 columns, i32 matrix_rows, i32 first_tile,
-                                   i32 end_tile, const i8 *x_codes, const float *x_scales, const i32 *x_code_sums,
-                                   const float *x_sums, i32 first_row, i32 rows, i8 *room, i32 expanded) {
+EXPORT void KERNEL(coded_products)(float *out, const i8 *codes, const uint8_t *scales, const uint8_t *minimums,
+                                   i32 has_minimums, i32 form, i32 minimum_factor, i32 bits, i32 group, i32 columns,
+                                   i32 matrix_rows, i32 first_tile, i32 end_tile, const i8 *x_codes,
+                                   const float *x_scales, const i32 *x_code_sums, const float *x_sums, i32 first_row,
+                                   i32 rows, i8 *room, i32 expanded) {
   Activations all = {x_codes, x_scales, x_code_sums, x_sums, columns};
-  i64 tile_codes = (i64)TILE * columns * bits / 8, tile_scales = (i64)TILE * (columns / group);
+  i64 tile_codes = (i64)TILE * columns * bits / 8, tile_scales = number_bytes(form, columns, group);
   begin_tiles(group);
   for (i32 tile = first_tile; tile < end_tile; tile++) {
     const i8 *tile_at = codes + tile * tile_codes;
     if (bits == 4 && !(expanded && tile == first_tile)) {
       expand_nibbles(tile_at, columns, room);
     }
-    Weights w = {bits == 4 ? room : tile_at,
-                 scales + tile * tile_scales,
-                 has_minimums ? minimums + tile * tile_scales : 0,
-                 columns};
+    Weights w = {bits == 4 ? room : tile_at, scales + tile * tile_scales,
+                 has_minimums ? minimums + tile * tile_scales : 0, (float)minimum_factor, columns};
     i32 left = matrix_rows - tile * TILE, lanes = left < TILE ? left : TILE;
     for (i32 row = first_row; row < first_row + rows; row += ROWS) {
       Activations x = from_row(&all, row);
       float *to = out + (i64)row * matrix_rows + tile * TILE;
-      if (group == 32) {
-        multiply_rows(&w, &x, 32, to, matrix_rows, lanes);
+      if (form == FLOATS) {
+        multiply_form(&w, &x, FLOATS, group, to, matrix_rows, lanes);
+      } else if (form == HALVES) {
+        multiply_form(&w, &x, HALVES, group, to, matrix_rows, lanes);
       } else {
-        multiply_rows(&w, &x, 16, to, matrix_rows, lanes);
+        multiply_form(&w, &x, PRODUCTS, group, to, matrix_rows, lanes);
       }
     }
   }

@@ -28,8 +28,8 @@ INLINE float float_of_half(u32 half) {
 // Where a tile goes, and what is known of the blocks on the way.
 typedef struct {
   uint8_t *codes;
-  float *scales, *minimums; // minimums may be none
-  u32 largest;              // magnitude of a scale, as bits of a half: what is not finite comes last
+  uint16_t *scales; // halves
+  u32 largest;      // magnitude of a scale, as bits of a half: what is not finite comes last
 } Laid;
 
 // Words of a row, (columns of a word, 16 rows, 4 bytes), from its first on. A block of nibbles has columns 0 to 15 in the
@@ -57,37 +57,37 @@ INLINE void lay_group(const uint8_t *blocks, i64 stride, i32 rows, Laid *to, con
   UNROLL for (int row = 0; row < TILE; row++) {
     u32 magnitude = halves[row] & 0x7FFF;
     to->largest = magnitude > to->largest ? magnitude : to->largest;
-    to->scales[row] = float_of_half(halves[row]);
+    to->scales[row] = (uint16_t)halves[row];
   }
-  for (i32 row = 0; to->minimums && row < rows; row++) to->minimums[row] = -8 * to->scales[row];
 }
 
 // Rows from the first-th on, which begins a tile. largest is the greatest magnitude of a scale, infinite where one is not
 // finite.
-INLINE void lay_rows(float *largest, const uint8_t *blocks, uint8_t *codes, float *scales, float *minimums, i32 columns,
-                     i32 first, i32 end, const int bits) {
+INLINE void lay_rows(float *largest, const uint8_t *blocks, uint8_t *codes, uint16_t *scales, i32 columns, i32 first,
+                     i32 end, const int bits) {
   const i64 groups = columns / BLOCK, block_bytes = 2 + BLOCK * bits / 8, row_bytes = groups * block_bytes;
-  Laid to = {codes + (i64)first * columns * bits / 8, scales + first * groups, minimums ? minimums + first * groups : 0, 0};
+  Laid to = {codes + (i64)first * columns * bits / 8, scales + first * groups, 0};
   for (i32 row = first; row < end; row += TILE) {
     i32 rows = end - row < TILE ? end - row : TILE;
     for (i64 group = 0; group < groups; group++) {
       lay_group(blocks + row * row_bytes + group * block_bytes, row_bytes, rows, &to, bits);
       to.codes += TILE * BLOCK * bits / 8;
       to.scales += TILE;
-      if (to.minimums) to.minimums += TILE;
     }
   }
   *largest = to.largest < INFINITE_HALF ? float_of_half(to.largest) : __builtin_inff();
 }
 
-// blocks (rows, columns / 32) of a half and 32 bytes
-EXPORT void KERNEL(lay_bytes)(float *largest, const uint8_t *blocks, uint8_t *codes, float *scales, float *minimums,
+// blocks (rows, columns / 32) of a half and 32 bytes. There are no minimums to store: they are multiples of the scales.
+EXPORT void KERNEL(lay_bytes)(float *largest, const uint8_t *blocks, uint8_t *codes, uint16_t *scales, void *minimums,
                               i32 columns, i32 first, i32 end) {
-  lay_rows(largest, blocks, codes, scales, minimums, columns, first, end, 8);
+  (void)minimums;
+  lay_rows(largest, blocks, codes, scales, columns, first, end, 8);
 }
 
 // blocks (rows, columns / 32) of a half and 16 bytes
-EXPORT void KERNEL(lay_nibbles)(float *largest, const uint8_t *blocks, uint8_t *codes, float *scales, float *minimums,
+EXPORT void KERNEL(lay_nibbles)(float *largest, const uint8_t *blocks, uint8_t *codes, uint16_t *scales, void *minimums,
                                 i32 columns, i32 first, i32 end) {
-  lay_rows(largest, blocks, codes, scales, minimums, columns, first, end, 4);
+  (void)minimums;
+  lay_rows(largest, blocks, codes, scales, columns, first, end, 4);
 }

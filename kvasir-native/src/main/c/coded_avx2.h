@@ -29,9 +29,9 @@ INLINE __m256i dot_lifted(__m256i sum, __m256i codes, __m256i x) {
 }
 #endif
 
-INLINE void add_scaled(Block *block, __m256i sums[][2], const float *scales, const Activations *x, const int rows,
-                       i32 column) {
-  __m256 scale0 = _mm256_loadu_ps(scales), scale1 = _mm256_loadu_ps(scales + 8);
+INLINE void add_scaled(Block *block, __m256i sums[][2], const Numbers *scales, const int form, const Activations *x,
+                       const int rows, i32 column) {
+  __m256 scale0 = group_numbers(scales, form, 0), scale1 = group_numbers(scales, form, 1);
   UNROLL for (int r = 0; r < rows; r++) {
     __m256 scale = _mm256_set1_ps(scale_of(x, r, column));
     block->totals[r][0] =
@@ -41,8 +41,8 @@ INLINE void add_scaled(Block *block, __m256i sums[][2], const float *scales, con
   }
 }
 
-INLINE void block_group8(Block *block, const i8 *codes, const float *scales, const Activations *x, const int rows,
-                         i32 group, const int length) {
+INLINE void block_group8(Block *block, const i8 *codes, const Numbers *scales, const int form, const Activations *x,
+                         const int rows, i32 group, const int length) {
   __m256i sums[MOST_ROWS][2];
 #ifdef __AVXVNNI__
   __m256i lift = _mm256_set1_epi8((char)0x80);
@@ -72,11 +72,11 @@ INLINE void block_group8(Block *block, const i8 *codes, const float *scales, con
       }
     }
   }
-  add_scaled(block, sums, scales, x, rows, group * length);
+  add_scaled(block, sums, scales, form, x, rows, group * length);
 }
 
-INLINE void block_group4(Block *block, const i8 *codes, const float *scales, const Activations *x, const int rows,
-                         i32 group, const int length) {
+INLINE void block_group4(Block *block, const i8 *codes, const Numbers *scales, const int form, const Activations *x,
+                         const int rows, i32 group, const int length) {
   __m256i sums[MOST_ROWS][2], low = _mm256_set1_epi8(15);
   UNROLL for (int r = 0; r < rows; r++) sums[r][0] = sums[r][1] = _mm256_setzero_si256();
   UNROLL for (int eight = 0; eight < length / 8; eight++) {
@@ -91,16 +91,15 @@ INLINE void block_group4(Block *block, const i8 *codes, const float *scales, con
       }
     }
   }
-  add_scaled(block, sums, scales, x, rows, group * length);
+  add_scaled(block, sums, scales, form, x, rows, group * length);
 }
 
-INLINE void block_minimum(Block *block, const float *minimums, const Activations *x, const int rows, i32 group,
+INLINE void block_minimum(Block *block, const Floats *minimums, const Activations *x, const int rows, i32 group,
                           const int length) {
-  __m256 minimum0 = _mm256_loadu_ps(minimums), minimum1 = _mm256_loadu_ps(minimums + 8);
   UNROLL for (int r = 0; r < rows; r++) {
     __m256 sum = _mm256_set1_ps(sum_of(x, r, group, length));
-    block->totals[r][0] = _mm256_fmadd_ps(minimum0, sum, block->totals[r][0]);
-    block->totals[r][1] = _mm256_fmadd_ps(minimum1, sum, block->totals[r][1]);
+    block->totals[r][0] = _mm256_fmadd_ps(minimums[0], sum, block->totals[r][0]);
+    block->totals[r][1] = _mm256_fmadd_ps(minimums[1], sum, block->totals[r][1]);
   }
 }
 

@@ -19,17 +19,17 @@ INLINE void block_clear(Block *block, const int rows) {
   UNROLL for (int r = 0; r < rows; r++) block->totals[r] = _mm512_setzero_ps();
 }
 
-INLINE void add_scaled(Block *block, __m512i *sums, const float *scales, const Activations *x, const int rows,
-                       i32 column) {
-  __m512 weight_scale = _mm512_loadu_ps(scales);
+INLINE void add_scaled(Block *block, __m512i *sums, const Numbers *scales, const int form, const Activations *x,
+                       const int rows, i32 column) {
+  __m512 weight_scale = group_numbers(scales, form, 0);
   UNROLL for (int r = 0; r < rows; r++) {
     __m512 scale = _mm512_mul_ps(weight_scale, _mm512_set1_ps(scale_of(x, r, column)));
     block->totals[r] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(sums[r]), scale, block->totals[r]);
   }
 }
 
-INLINE void block_group8(Block *block, const i8 *codes, const float *scales, const Activations *x, const int rows,
-                         i32 group, const int length) {
+INLINE void block_group8(Block *block, const i8 *codes, const Numbers *scales, const int form, const Activations *x,
+                         const int rows, i32 group, const int length) {
   __m512i sums[MOST_ROWS], lift = _mm512_set1_epi8((char)0x80);
   UNROLL for (int r = 0; r < rows; r++) sums[r] = _mm512_set1_epi32(-128 * code_sum(x, r, group, length));
   UNROLL for (int quad = 0; quad < length / 4; quad++) {
@@ -39,11 +39,11 @@ INLINE void block_group8(Block *block, const i8 *codes, const float *scales, con
       sums[r] = _mm512_dpbusd_epi32(sums[r], w, four_columns(at));
     }
   }
-  add_scaled(block, sums, scales, x, rows, group * length);
+  add_scaled(block, sums, scales, form, x, rows, group * length);
 }
 
-INLINE void block_group4(Block *block, const i8 *codes, const float *scales, const Activations *x, const int rows,
-                         i32 group, const int length) {
+INLINE void block_group4(Block *block, const i8 *codes, const Numbers *scales, const int form, const Activations *x,
+                         const int rows, i32 group, const int length) {
   __m512i sums[MOST_ROWS], low = _mm512_set1_epi8(15);
   UNROLL for (int r = 0; r < rows; r++) sums[r] = _mm512_setzero_si512();
   UNROLL for (int eight = 0; eight < length / 8; eight++) {
@@ -56,14 +56,13 @@ INLINE void block_group4(Block *block, const i8 *codes, const float *scales, con
       sums[r] = _mm512_dpbusd_epi32(sums[r], second, four_columns(at + 4));
     }
   }
-  add_scaled(block, sums, scales, x, rows, group * length);
+  add_scaled(block, sums, scales, form, x, rows, group * length);
 }
 
-INLINE void block_minimum(Block *block, const float *minimums, const Activations *x, const int rows, i32 group,
+INLINE void block_minimum(Block *block, const Floats *minimums, const Activations *x, const int rows, i32 group,
                           const int length) {
-  __m512 minimum = _mm512_loadu_ps(minimums);
   UNROLL for (int r = 0; r < rows; r++) {
-    block->totals[r] = _mm512_fmadd_ps(minimum, _mm512_set1_ps(sum_of(x, r, group, length)), block->totals[r]);
+    block->totals[r] = _mm512_fmadd_ps(minimums[0], _mm512_set1_ps(sum_of(x, r, group, length)), block->totals[r]);
   }
 }
 

@@ -38,8 +38,8 @@ INLINE void dot_nibbles(HalfBlock *block, const i8 *codes, const int8x16_t *colu
   DOT_LANE(3, high_nibbles(b0), high_nibbles(b1))
 }
 
-INLINE void half_group(HalfBlock *block, const i8 *codes, const float *scales, const Activations *x, i32 column,
-                       const int bits, const int length) {
+INLINE void half_group(HalfBlock *block, const i8 *codes, const Numbers *scales, const int form, const Activations *x,
+                       i32 column, const int bits, const int length) {
   UNROLL for (int r = 0; r < FOUR; r++) block->sums[r][0] = block->sums[r][1] = vdupq_n_s32(0);
   UNROLL for (int i = 0; i < length; i += 16) {
     int8x16_t columns[FOUR];
@@ -50,7 +50,7 @@ INLINE void half_group(HalfBlock *block, const i8 *codes, const float *scales, c
       dot_nibbles(block, codes + TILE / 2 * i, columns);
     }
   }
-  float32x4_t scale0 = vld1q_f32(scales), scale1 = vld1q_f32(scales + 4);
+  float32x4_t scale0 = group_numbers(scales, form, 0), scale1 = group_numbers(scales, form, 1);
   UNROLL for (int r = 0; r < FOUR; r++) {
     float scale = scale_of(x, r, column);
     float32x4_t sum0 = vcvtq_f32_s32(block->sums[r][0]);
@@ -60,8 +60,8 @@ INLINE void half_group(HalfBlock *block, const i8 *codes, const float *scales, c
   }
 }
 
-INLINE void half_minimum(HalfBlock *block, const float *minimums, const Activations *x, i32 group, const int length) {
-  float32x4_t minimum0 = vld1q_f32(minimums), minimum1 = vld1q_f32(minimums + 4);
+INLINE void half_minimum(HalfBlock *block, Floats minimum0, Floats minimum1, const Activations *x, i32 group,
+                         const int length) {
   UNROLL for (int r = 0; r < FOUR; r++) {
     float sum = sum_of(x, r, group, length);
     block->totals[r][0] = vfmaq_n_f32(block->totals[r][0], minimum0, sum);
@@ -69,20 +69,37 @@ INLINE void half_minimum(HalfBlock *block, const float *minimums, const Activati
   }
 }
 
-INLINE void multiply_four_rows(const Weights *w, const Activations *x, const int bits, const int length, float *out,
-                               i64 stride, i32 lanes) {
+INLINE void half_minimums(HalfBlock *block, const Weights *w, i32 half, const Activations *x, const int form,
+                          const int length, const int computed) {
+  const i32 together = groups_together(form, length);
+  i32 groups = w->columns / length;
+  for (i32 first = 0; first < groups; first += together) {
+    Numbers numbers = numbers_from(minimums_at(w, form, first, length), form, 8 * half);
+    for (i32 i = 0; i < together; i++, numbers.at += TILE) {
+      half_minimum(block, minimums_of(w, &numbers, form, 0, computed), minimums_of(w, &numbers, form, 1, computed), x,
+                   first + i, length);
+    }
+  }
+}
+
+INLINE void multiply_four_rows(const Weights *w, const Activations *x, const int bits, const int form,
+                               const int length, float *out, i64 stride, i32 lanes) {
+  const i32 together = groups_together(form, length);
   i32 groups = w->columns / length;
   for (int half = 0; half < 2; half++) {
     HalfBlock block;
     const i8 *codes = w->codes + 32 * half;
-    const float *scales = w->scales + 8 * half;
     UNROLL for (int r = 0; r < FOUR; r++) block.totals[r][0] = block.totals[r][1] = vdupq_n_f32(0);
-    for (i32 group = 0; group < groups; group++, codes += TILE * length * bits / 8) {
-      half_group(&block, codes, scales + group * TILE, x, group * length, bits, length);
+    for (i32 first = 0; first < groups; first += together) {
+      Numbers scales = numbers_from(numbers_at(w->scales, form, first, length), form, 8 * half);
+      for (i32 i = 0; i < together; i++, codes += TILE * length * bits / 8, scales.at += TILE) {
+        half_group(&block, codes, &scales, form, x, (first + i) * length, bits, length);
+      }
     }
     if (w->minimums) {
-      const float *minimums = w->minimums + 8 * half;
-      for (i32 group = 0; group < groups; group++) half_minimum(&block, minimums + group * TILE, x, group, length);
+      half_minimums(&block, w, half, x, form, length, 0);
+    } else if (w->minimum_factor) {
+      half_minimums(&block, w, half, x, form, length, 1);
     }
     UNROLL for (int r = 0; r < FOUR; r++) {
       float *to = out + r * stride + 8 * half;

@@ -31,9 +31,9 @@ INLINE int32x4_t dot_columns(int32x4_t sum, int8x16_t w, int8x16_t x) {
 #endif
 
 // Half a tile at a time: two vectors of sums for each of four rows, which leaves registers for what they multiply.
-INLINE void add_scaled(Block *block, int32x4_t sums[][2], const int half, const float *scales, const Activations *x,
-                       const int rows, i32 column) {
-  float32x4_t scale0 = vld1q_f32(scales + 8 * half), scale1 = vld1q_f32(scales + 8 * half + 4);
+INLINE void add_scaled(Block *block, int32x4_t sums[][2], const int half, const Numbers *scales, const int form,
+                       const Activations *x, const int rows, i32 column) {
+  float32x4_t scale0 = group_numbers(scales, form, 2 * half), scale1 = group_numbers(scales, form, 2 * half + 1);
   UNROLL for (int r = 0; r < rows; r++) {
     float scale = scale_of(x, r, column);
     float32x4_t *totals = block->totals[r] + 2 * half;
@@ -42,8 +42,8 @@ INLINE void add_scaled(Block *block, int32x4_t sums[][2], const int half, const 
   }
 }
 
-INLINE void block_group8(Block *block, const i8 *codes, const float *scales, const Activations *x, const int rows,
-                         i32 group, const int length) {
+INLINE void block_group8(Block *block, const i8 *codes, const Numbers *scales, const int form, const Activations *x,
+                         const int rows, i32 group, const int length) {
   UNROLL for (int half = 0; half < 2; half++) {
     int32x4_t sums[MOST_ROWS][2];
     UNROLL for (int r = 0; r < rows; r++) sums[r][0] = sums[r][1] = vdupq_n_s32(0);
@@ -55,12 +55,12 @@ INLINE void block_group8(Block *block, const i8 *codes, const float *scales, con
         sums[r][1] = dot_columns(sums[r][1], w1, four);
       }
     }
-    add_scaled(block, sums, half, scales, x, rows, group * length);
+    add_scaled(block, sums, half, scales, form, x, rows, group * length);
   }
 }
 
-INLINE void block_group4(Block *block, const i8 *codes, const float *scales, const Activations *x, const int rows,
-                         i32 group, const int length) {
+INLINE void block_group4(Block *block, const i8 *codes, const Numbers *scales, const int form, const Activations *x,
+                         const int rows, i32 group, const int length) {
   int8x16_t low = vdupq_n_s8(15);
   UNROLL for (int half = 0; half < 2; half++) {
     int32x4_t sums[MOST_ROWS][2];
@@ -77,16 +77,15 @@ INLINE void block_group4(Block *block, const i8 *codes, const float *scales, con
         sums[r][1] = dot_columns(dot_columns(sums[r][1], vandq_s8(both1, low), first), high1, second);
       }
     }
-    add_scaled(block, sums, half, scales, x, rows, group * length);
+    add_scaled(block, sums, half, scales, form, x, rows, group * length);
   }
 }
 
-INLINE void block_minimum(Block *block, const float *minimums, const Activations *x, const int rows, i32 group,
+INLINE void block_minimum(Block *block, const Floats *minimums, const Activations *x, const int rows, i32 group,
                           const int length) {
   UNROLL for (int part = 0; part < 4; part++) {
-    float32x4_t minimum = vld1q_f32(minimums + 4 * part);
     UNROLL for (int r = 0; r < rows; r++) {
-      block->totals[r][part] = vfmaq_n_f32(block->totals[r][part], minimum, sum_of(x, r, group, length));
+      block->totals[r][part] = vfmaq_n_f32(block->totals[r][part], minimums[part], sum_of(x, r, group, length));
     }
   }
 }

@@ -2,12 +2,13 @@
 #ifndef KVASIR_CODED_OPERANDS_H
 #define KVASIR_CODED_OPERANDS_H
 
-#include "kernels.h"
+#include "coded_scales.h"
 
 typedef struct {
-  const i8 *codes;       // of a tile
-  const float *scales;   // (groups, 16)
-  const float *minimums; // (groups, 16), or null
+  const i8 *codes;         // of a tile
+  const uint8_t *scales;   // of its groups, in a form
+  const uint8_t *minimums; // likewise, or null
+  float minimum_factor;    // of minimums that are multiples of the scales, or zero
   i32 columns;
 } Weights;
 
@@ -40,6 +41,17 @@ INLINE float sum_of(const Activations *x, i64 row, i32 group, i32 length) {
 
 INLINE float scale_of(const Activations *x, i64 row, i32 column) {
   return x->scales[row * (x->columns / GROUP) + column / GROUP];
+}
+
+// The minimums of a group as they lie, or the scales that they are multiples of.
+INLINE Numbers minimums_at(const Weights *w, const int form, i32 group, const int length) {
+  return numbers_at(w->minimums ? w->minimums : w->scales, form, group, length);
+}
+
+INLINE Floats minimums_of(const Weights *w, const Numbers *numbers, const int form, const int part,
+                          const int computed) {
+  Floats stored = group_numbers(numbers, form, part);
+  return computed ? multiply(all(w->minimum_factor), stored) : stored;
 }
 
 #endif

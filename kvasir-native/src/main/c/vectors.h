@@ -30,6 +30,10 @@ INLINE Floats load_brains(const uint16_t *at) {
 INLINE Floats load_integers(const int16_t *at) {
   return _mm512_cvtepi32_ps(_mm512_cvtepi16_epi32(_mm256_loadu_si256((const __m256i *)at)));
 }
+// Integers of 8 bits.
+INLINE Floats load_signed(const i8 *at) {
+  return _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_si128((const __m128i *)at)));
+}
 // The larger; either where they are equal. Where one is not a number, the second, or on ARM none.
 #define LARGER_STAYS_UNORDERED 0
 INLINE Floats larger(Floats a, Floats b) { return _mm512_max_ps(a, b); }
@@ -62,6 +66,9 @@ INLINE Floats load_brains(const uint16_t *at) {
 INLINE Floats load_integers(const int16_t *at) {
   return _mm256_cvtepi32_ps(_mm256_cvtepi16_epi32(_mm_loadu_si128((const __m128i *)at)));
 }
+INLINE Floats load_signed(const i8 *at) {
+  return _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_loadl_epi64((const __m128i *)at)));
+}
 #define LARGER_STAYS_UNORDERED 0
 INLINE Floats larger(Floats a, Floats b) { return _mm256_max_ps(a, b); }
 INLINE Floats smaller(Floats a, Floats b) { return _mm256_min_ps(a, b); }
@@ -87,6 +94,12 @@ INLINE Floats fused_off(Floats a, Floats b, Floats c) { return vfmsq_f32(c, a, b
 INLINE Floats load_halves(const uint16_t *at) { return vcvt_f32_f16(vreinterpret_f16_u16(vld1_u16(at))); }
 INLINE Floats load_brains(const uint16_t *at) { return vreinterpretq_f32_u32(vshll_n_u16(vld1_u16(at), 16)); }
 INLINE Floats load_integers(const int16_t *at) { return vcvtq_f32_s32(vmovl_s16(vld1_s16(at))); }
+INLINE Floats load_signed(const i8 *at) {
+  u32 four;
+  __builtin_memcpy(&four, at, 4);
+  int8x8_t bytes = vreinterpret_s8_u32(vdup_n_u32(four));
+  return vcvtq_f32_s32(vmovl_s16(vget_low_s16(vmovl_s8(bytes))));
+}
 #define LARGER_STAYS_UNORDERED 1
 INLINE Floats larger(Floats a, Floats b) { return vmaxq_f32(a, b); }
 INLINE Floats smaller(Floats a, Floats b) { return vminq_f32(a, b); }

@@ -20,14 +20,19 @@ import java.lang.foreign.MemorySegment;
  * scale is a float, rounds its product, and has no sum after it.
  */
 public sealed interface BlockLayout
-    permits GridBlock1,
-        GridBlock2,
-        GridBlock3,
-        LegacyBlock,
-        OneScaleBlock,
-        SuperBlock16,
-        SuperBlock32,
-        TableBlock {
+    permits GridBlock1, GridBlock2, GridBlock3, LegacyBlock, OneScaleBlock, SuperBlock, TableBlock {
+
+  /** What a scale is made of, and likewise a minimum that is no multiple of the scale. */
+  enum Scales {
+    /** Something that takes a float. */
+    FLOATS,
+
+    /** A half, in groups of 32. */
+    HALVES,
+
+    /** A half of 256 values times a signed byte; the layout is a {@link SuperBlock}. */
+    PRODUCTS
+  }
 
   /**
    * The sizes of a layout.
@@ -38,9 +43,22 @@ public sealed interface BlockLayout
    *     signed bytes. This is the width of the unpacked code, so a type of 2 bits has 4
    * @param hasMinimums whether any minimum can differ from zero; when false the minimums are
    *     neither read nor set
+   * @param minimumFactor of minimums that are the same multiple of their scales everywhere; zero
+   *     where they are not
    */
   record Shape(
-      int blockLength, int blockBytes, int groupLength, int codeBits, boolean hasMinimums) {}
+      int blockLength,
+      int blockBytes,
+      int groupLength,
+      int codeBits,
+      boolean hasMinimums,
+      Scales scales,
+      int minimumFactor) {
+    /** Of scales and minimums of whatever value. */
+    Shape(int blockLength, int blockBytes, int groupLength, int codeBits, boolean hasMinimums) {
+      this(blockLength, blockBytes, groupLength, codeBits, hasMinimums, Scales.FLOATS, 0);
+    }
+  }
 
   Shape shape();
 
@@ -62,6 +80,14 @@ public sealed interface BlockLayout
 
   default boolean hasMinimums() {
     return shape().hasMinimums();
+  }
+
+  default Scales scales() {
+    return shape().scales();
+  }
+
+  default int minimumFactor() {
+    return shape().minimumFactor();
   }
 
   default int groupsPerBlock() {

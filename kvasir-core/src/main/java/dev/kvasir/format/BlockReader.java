@@ -22,6 +22,11 @@ final class BlockReader {
     return Float.float16ToFloat(source.get(SHORT, offset));
   }
 
+  /** The bits of a half with the other sign. */
+  static short negatedHalf(MemorySegment source, long offset) {
+    return (short) (source.get(SHORT, offset) ^ 0x8000);
+  }
+
   static int unsignedByte(MemorySegment source, long offset) {
     return source.get(ValueLayout.JAVA_BYTE, offset) & 0xFF;
   }

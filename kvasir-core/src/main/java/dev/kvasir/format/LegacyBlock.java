@@ -25,7 +25,7 @@ enum LegacyBlock implements BlockLayout {
    *        | d  | qs: 16           |          bytes = 2 + 32 * 4 / 8 = 18
    * </pre>
    */
-  Q4_0(2 + 16, 4, true) {
+  Q4_0(2 + 16, 4, true, -8) {
     @Override
     public void unpack(
         MemorySegment source,
@@ -51,7 +51,7 @@ enum LegacyBlock implements BlockLayout {
    *        | d  | m  | qs: 16           |     bytes = 2 + 2 + 32 * 4 / 8 = 20
    * </pre>
    */
-  Q4_1(2 + 2 + 16, 4, true) {
+  Q4_1(2 + 2 + 16, 4, true, 0) {
     @Override
     public void unpack(
         MemorySegment source,
@@ -76,7 +76,7 @@ enum LegacyBlock implements BlockLayout {
    *        | d  | qh: 4| qs: 16           |   bytes = 2 + 32 / 8 + 32 * 4 / 8 = 22
    * </pre>
    */
-  Q5_0(2 + 4 + 16, 8, false) {
+  Q5_0(2 + 4 + 16, 8, false, 0) {
     @Override
     public void unpack(
         MemorySegment source,
@@ -101,7 +101,7 @@ enum LegacyBlock implements BlockLayout {
    *        | d  | m  | qh: 4| qs: 16           |   bytes = 2 + 2 + 32 / 8 + 32 * 4 / 8 = 24
    * </pre>
    */
-  Q5_1(2 + 2 + 4 + 16, 8, true) {
+  Q5_1(2 + 2 + 4 + 16, 8, true, 0) {
     @Override
     public void unpack(
         MemorySegment source,
@@ -127,7 +127,7 @@ enum LegacyBlock implements BlockLayout {
    *        | d  | 32 signed bytes, in value order   |   bytes = 2 + 32 = 34
    * </pre>
    */
-  Q8_0(2 + 32, 8, false) {
+  Q8_0(2 + 32, 8, false, 0) {
     @Override
     public void unpack(
         MemorySegment source,
@@ -159,8 +159,9 @@ enum LegacyBlock implements BlockLayout {
 
   private final Shape shape;
 
-  LegacyBlock(int blockBytes, int codeBits, boolean hasMinimums) {
-    this.shape = new Shape(LENGTH, blockBytes, LENGTH, codeBits, hasMinimums);
+  LegacyBlock(int blockBytes, int codeBits, boolean hasMinimums, int minimumFactor) {
+    this.shape =
+        new Shape(LENGTH, blockBytes, LENGTH, codeBits, hasMinimums, Scales.HALVES, minimumFactor);
   }
 
   @Override

@@ -18,7 +18,7 @@ enum OneScaleBlock implements BlockLayout {
    *   bytes = 2 + 128 / 8 = 18
    * </pre>
    */
-  Q1_0(128, 2 + 16, 4, true) {
+  Q1_0(128, 2 + 16, 4, true, Scales.FLOATS, 0) {
     @Override
     public void unpack(
         MemorySegment source,
@@ -47,7 +47,7 @@ enum OneScaleBlock implements BlockLayout {
    *   bytes = 2 + 64 * 2 / 8 = 18
    * </pre>
    */
-  Q2_0(64, 2 + 16, 4, true) {
+  Q2_0(64, 2 + 16, 4, true, Scales.HALVES, -1) {
     @Override
     public void unpack(
         MemorySegment source,
@@ -79,7 +79,7 @@ enum OneScaleBlock implements BlockLayout {
    *   bytes = 240 / 5 + 16 / 4 + 2 = 54
    * </pre>
    */
-  TQ1_0(256, 48 + 4 + 2, 4, true) {
+  TQ1_0(256, 48 + 4 + 2, 4, true, Scales.HALVES, -1) {
     @Override
     public void unpack(
         MemorySegment source,
@@ -106,7 +106,7 @@ enum OneScaleBlock implements BlockLayout {
    *   bytes = 256 * 2 / 8 + 2 = 66
    * </pre>
    */
-  TQ2_0(256, 64 + 2, 4, true) {
+  TQ2_0(256, 64 + 2, 4, true, Scales.HALVES, -1) {
     @Override
     public void unpack(
         MemorySegment source,
@@ -135,7 +135,7 @@ enum OneScaleBlock implements BlockLayout {
    *   bytes = 4 + 256 + 256 / 16 * 2 = 292
    * </pre>
    */
-  Q8_K(256, 4 + 256 + 32, 8, false) {
+  Q8_K(256, 4 + 256 + 32, 8, false, Scales.FLOATS, 0) {
     @Override
     public void unpack(
         MemorySegment source,
@@ -155,8 +155,16 @@ enum OneScaleBlock implements BlockLayout {
 
   private final Shape shape;
 
-  OneScaleBlock(int blockLength, int blockBytes, int codeBits, boolean hasMinimums) {
-    this.shape = new Shape(blockLength, blockBytes, GROUP_LENGTH, codeBits, hasMinimums);
+  OneScaleBlock(
+      int blockLength,
+      int blockBytes,
+      int codeBits,
+      boolean hasMinimums,
+      Scales scales,
+      int minimumFactor) {
+    this.shape =
+        new Shape(
+            blockLength, blockBytes, GROUP_LENGTH, codeBits, hasMinimums, scales, minimumFactor);
   }
 
   @Override

@@ -1,6 +1,5 @@
 package dev.kvasir.format;
 
-import static dev.kvasir.format.BlockReader.half;
 import static dev.kvasir.format.BlockReader.unsignedByte;
 
 import java.lang.foreign.MemorySegment;
@@ -18,7 +17,7 @@ import java.lang.foreign.ValueLayout;
  *      j = 3 |  2  |  1  |  0
  * </pre>
  */
-enum SuperBlock16 implements BlockLayout {
+enum SuperBlock16 implements SuperBlock {
   /**
    * 2 bits above a minimum, {@code value = d * scale * code - dmin * minimum}; codes are 0..3.
    *
@@ -29,7 +28,7 @@ enum SuperBlock16 implements BlockLayout {
    *   bytes = 256 / 16 + 256 * 2 / 8 + 2 + 2 = 84
    * </pre>
    */
-  Q2_K(16 + 64 + 2 + 2, 4, true) {
+  Q2_K(16 + 64 + 2 + 2, 4, 80, true, 0) {
     @Override
     public void unpack(
         MemorySegment source,
@@ -40,12 +39,10 @@ enum SuperBlock16 implements BlockLayout {
         int scalesAt,
         float[] minimums,
         int minimumsAt) {
-      float d = half(source, offset + 80);
-      float dmin = half(source, offset + 82);
+      unpackScales(source, offset, scales, scalesAt);
+      float dmin = Float.float16ToFloat(minimumHalf(source, offset));
       for (int group = 0; group < GROUPS; group++) {
-        int pair = unsignedByte(source, offset + group);
-        scales[scalesAt + group] = d * (pair & 15);
-        minimums[minimumsAt + group] = -(dmin * (pair >>> 4));
+        minimums[minimumsAt + group] = dmin * minimumFactor(source, offset, group);
       }
       for (int run = 0; run < RUNS; run++) {
         long column = offset + 16 + 32 * (run / 4);
@@ -54,6 +51,21 @@ enum SuperBlock16 implements BlockLayout {
           codes[codesAt + 32 * run + l] = (byte) ((unsignedByte(source, column + l) >>> shift) & 3);
         }
       }
+    }
+
+    @Override
+    public int factor(MemorySegment source, long offset, int group) {
+      return unsignedByte(source, offset + group) & 15;
+    }
+
+    @Override
+    public short minimumHalf(MemorySegment source, long offset) {
+      return BlockReader.negatedHalf(source, offset + 82);
+    }
+
+    @Override
+    public int minimumFactor(MemorySegment source, long offset, int group) {
+      return unsignedByte(source, offset + group) >>> 4;
     }
   },
 
@@ -71,7 +83,7 @@ enum SuperBlock16 implements BlockLayout {
    *   bytes = 256 / 8 + 256 * 2 / 8 + 16 * 6 / 8 + 2 = 110
    * </pre>
    */
-  Q3_K(32 + 64 + 12 + 2, 4, true) {
+  Q3_K(32 + 64 + 12 + 2, 4, 108, true, -4) {
     @Override
     public void unpack(
         MemorySegment source,
@@ -82,13 +94,9 @@ enum SuperBlock16 implements BlockLayout {
         int scalesAt,
         float[] minimums,
         int minimumsAt) {
-      float d = half(source, offset + 108);
+      unpackScales(source, offset, scales, scalesAt);
       for (int group = 0; group < GROUPS; group++) {
-        int low = (unsignedByte(source, offset + 96 + group % 8) >>> 4 * (group / 8)) & 15;
-        int high = (unsignedByte(source, offset + 104 + group % 4) >>> 2 * (group / 4)) & 3;
-        float scale = d * ((low | high << 4) - 32);
-        scales[scalesAt + group] = scale;
-        minimums[minimumsAt + group] = -4 * scale;
+        minimums[minimumsAt + group] = -4 * scales[scalesAt + group];
       }
       for (int run = 0; run < RUNS; run++) {
         long column = offset + 32 + 32 * (run / 4);
@@ -99,6 +107,13 @@ enum SuperBlock16 implements BlockLayout {
           codes[codesAt + 32 * run + l] = (byte) (low | high << 2);
         }
       }
+    }
+
+    @Override
+    public int factor(MemorySegment source, long offset, int group) {
+      int low = (unsignedByte(source, offset + 96 + group % 8) >>> 4 * (group / 8)) & 15;
+      int high = (unsignedByte(source, offset + 104 + group % 4) >>> 2 * (group / 4)) & 3;
+      return (low | high << 4) - 32;
     }
   },
 
@@ -114,7 +129,7 @@ enum SuperBlock16 implements BlockLayout {
    *   bytes = 256 * 4 / 8 + 256 * 2 / 8 + 256 / 16 + 2 = 210
    * </pre>
    */
-  Q6_K(128 + 64 + 16 + 2, 8, false) {
+  Q6_K(128 + 64 + 16 + 2, 8, 208, false, 0) {
     @Override
     public void unpack(
         MemorySegment source,
@@ -125,10 +140,7 @@ enum SuperBlock16 implements BlockLayout {
         int scalesAt,
         float[] minimums,
         int minimumsAt) {
-      float d = half(source, offset + 208);
-      for (int group = 0; group < GROUPS; group++) {
-        scales[scalesAt + group] = d * source.get(ValueLayout.JAVA_BYTE, offset + 192 + group);
-      }
+      unpackScales(source, offset, scales, scalesAt);
       for (int run = 0; run < RUNS; run++) {
         int half = run / 4;
         int j = run % 4;
@@ -141,6 +153,11 @@ enum SuperBlock16 implements BlockLayout {
         }
       }
     }
+
+    @Override
+    public int factor(MemorySegment source, long offset, int group) {
+      return source.get(ValueLayout.JAVA_BYTE, offset + 192 + group);
+    }
   };
 
   private static final int LENGTH = 256;
@@ -149,13 +166,35 @@ enum SuperBlock16 implements BlockLayout {
   private static final int RUNS = LENGTH / 32;
 
   private final Shape shape;
+  private final int halfAt;
 
-  SuperBlock16(int blockBytes, int codeBits, boolean hasMinimums) {
-    this.shape = new Shape(LENGTH, blockBytes, GROUP_LENGTH, codeBits, hasMinimums);
+  SuperBlock16(int blockBytes, int codeBits, int halfAt, boolean hasMinimums, int minimumFactor) {
+    this.shape =
+        new Shape(
+            LENGTH,
+            blockBytes,
+            GROUP_LENGTH,
+            codeBits,
+            hasMinimums,
+            Scales.PRODUCTS,
+            minimumFactor);
+    this.halfAt = halfAt;
   }
 
   @Override
   public Shape shape() {
     return shape;
+  }
+
+  @Override
+  public short half(MemorySegment source, long offset) {
+    return source.get(BlockReader.SHORT, offset + halfAt);
+  }
+
+  void unpackScales(MemorySegment source, long offset, float[] scales, int at) {
+    float d = Float.float16ToFloat(half(source, offset));
+    for (int group = 0; group < GROUPS; group++) {
+      scales[at + group] = d * factor(source, offset, group);
+    }
   }
 }

@@ -1,6 +1,5 @@
 package dev.kvasir.format;
 
-import static dev.kvasir.format.BlockReader.half;
 import static dev.kvasir.format.BlockReader.unsignedByte;
 
 import java.lang.foreign.MemorySegment;
@@ -12,7 +11,7 @@ import java.lang.foreign.MemorySegment;
  * <p>Nibbles come in pairs of groups: byte {@code 32 * (group / 2) + l} of qs holds value l of an
  * even group in bits 3..0 and value l of the odd group after it in bits 7..4.
  */
-enum SuperBlock32 implements BlockLayout {
+enum SuperBlock32 implements SuperBlock {
   /**
    * Codes are 0..15.
    *
@@ -88,7 +87,7 @@ enum SuperBlock32 implements BlockLayout {
   private final Shape shape;
 
   SuperBlock32(int blockBytes, int codeBits) {
-    this.shape = new Shape(LENGTH, blockBytes, GROUP_LENGTH, codeBits, true);
+    this.shape = new Shape(LENGTH, blockBytes, GROUP_LENGTH, codeBits, true, Scales.PRODUCTS, 0);
   }
 
   @Override
@@ -96,17 +95,37 @@ enum SuperBlock32 implements BlockLayout {
     return shape;
   }
 
-  private static void unpackScales(MemorySegment source, long offset, float[] scales, int at) {
-    float d = half(source, offset);
+  @Override
+  public short half(MemorySegment source, long offset) {
+    return source.get(BlockReader.SHORT, offset);
+  }
+
+  @Override
+  public int factor(MemorySegment source, long offset, int group) {
+    return SixBitScales.scale(source, offset + 4, group);
+  }
+
+  @Override
+  public short minimumHalf(MemorySegment source, long offset) {
+    return BlockReader.negatedHalf(source, offset + 2);
+  }
+
+  @Override
+  public int minimumFactor(MemorySegment source, long offset, int group) {
+    return SixBitScales.minimum(source, offset + 4, group);
+  }
+
+  void unpackScales(MemorySegment source, long offset, float[] scales, int at) {
+    float d = Float.float16ToFloat(half(source, offset));
     for (int g = 0; g < GROUPS; g++) {
-      scales[at + g] = d * SixBitScales.scale(source, offset + 4, g);
+      scales[at + g] = d * factor(source, offset, g);
     }
   }
 
-  private static void unpackMinimums(MemorySegment source, long offset, float[] minimums, int at) {
-    float dmin = half(source, offset + 2);
+  void unpackMinimums(MemorySegment source, long offset, float[] minimums, int at) {
+    float d = Float.float16ToFloat(minimumHalf(source, offset));
     for (int g = 0; g < GROUPS; g++) {
-      minimums[at + g] = -(dmin * SixBitScales.minimum(source, offset + 4, g));
+      minimums[at + g] = d * minimumFactor(source, offset, g);
     }
   }
 }

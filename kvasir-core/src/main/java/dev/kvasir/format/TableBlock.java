@@ -23,7 +23,7 @@ enum TableBlock implements BlockLayout {
    *        | d  | qs: 16           |       bytes = 2 + 32 * 4 / 8 = 18
    * </pre>
    */
-  IQ4_NL(32, 2 + 16) {
+  IQ4_NL(32, 2 + 16, Scales.HALVES) {
     @Override
     public void unpack(
         MemorySegment source,
@@ -50,7 +50,7 @@ enum TableBlock implements BlockLayout {
    *   bytes = 2 + 8 * (2 + 4) / 8 + 256 * 4 / 8 = 136
    * </pre>
    */
-  IQ4_XS(256, 2 + 2 + 4 + 128) {
+  IQ4_XS(256, 2 + 2 + 4 + 128, Scales.FLOATS) {
     @Override
     public void unpack(
         MemorySegment source,
@@ -83,7 +83,7 @@ enum TableBlock implements BlockLayout {
    *        | e  | qs: 16           |       bytes = 1 + 32 * 4 / 8 = 17
    * </pre>
    */
-  MXFP4(32, 1 + 16) {
+  MXFP4(32, 1 + 16, Scales.FLOATS) {
     @Override
     public void unpack(
         MemorySegment source,
@@ -112,8 +112,8 @@ enum TableBlock implements BlockLayout {
 
   private final Shape shape;
 
-  TableBlock(int blockLength, int blockBytes) {
-    this.shape = new Shape(blockLength, blockBytes, RUN, 8, false);
+  TableBlock(int blockLength, int blockBytes, Scales scales) {
+    this.shape = new Shape(blockLength, blockBytes, RUN, 8, false, scales, 0);
   }
 
   @Override

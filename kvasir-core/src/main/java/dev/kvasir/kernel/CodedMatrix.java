@@ -16,9 +16,9 @@ import java.nio.ByteOrder;
  * <pre>
  * codes, 8 bits: tile | four columns | row 0..15 | 4 signed bytes
  * codes, 4 bits: tile | eight columns | row 0..15 | 4 bytes: columns 0..3 in the low nibbles, 4..7 in the high
- * scales, minimums (f32): tile | group | row 0..15
+ * scales, minimums: tile | numbers of its groups, see {@link ScaleForm.Numbers}
  *
- * bytes = 16 * ceil(rows / 16) * (columns * bits / 8 + columns / group * 4 * (1 or 2))
+ * bytes = ceil(rows / 16) * (16 * columns * bits / 8 + bytes of a tile's numbers * (1 or 2))
  * </pre>
  */
 public final class CodedMatrix implements Matrix {
@@ -27,14 +27,19 @@ public final class CodedMatrix implements Matrix {
   private static final ValueLayout.OfFloat FLOAT =
       ValueLayout.JAVA_FLOAT.withOrder(ByteOrder.LITTLE_ENDIAN);
 
+  private static final ValueLayout.OfShort SHORT =
+      ValueLayout.JAVA_SHORT.withOrder(ByteOrder.LITTLE_ENDIAN);
+
   private final int rows;
   private final int columns;
   private final int codeBits;
   private final int groupLength;
+  private final ScaleForm form;
   private final MemorySegment codes;
   private final MemorySegment scales;
-  private final MemorySegment minimums; // null where all are zero
+  private final MemorySegment minimums; // null where none are stored
 
+  /** With floats for scales and minimums. */
   public CodedMatrix(
       SegmentAllocator allocator,
       int rows,
@@ -42,6 +47,16 @@ public final class CodedMatrix implements Matrix {
       int codeBits,
       int groupLength,
       boolean hasMinimums) {
+    this(allocator, rows, columns, codeBits, groupLength, ScaleForm.floats(hasMinimums));
+  }
+
+  public CodedMatrix(
+      SegmentAllocator allocator,
+      int rows,
+      int columns,
+      int codeBits,
+      int groupLength,
+      ScaleForm form) {
     if (codeBits != 4 && codeBits != 8) {
       throw new IllegalArgumentException("codeBits is %d; expected 4 or 8".formatted(codeBits));
     }
@@ -55,22 +70,23 @@ public final class CodedMatrix implements Matrix {
           "a matrix of %d x %d; columns must be a multiple of %d"
               .formatted(rows, columns, CodedRows.GROUP));
     }
+    form.requireFit(columns, groupLength);
     this.rows = rows;
     this.columns = columns;
     this.codeBits = codeBits;
     this.groupLength = groupLength;
-    long paddedRows = (long) tiles() * TILE_ROWS;
-    this.codes = allocator.allocate(paddedRows * columns * codeBits / 8);
-    this.scales = allocator.allocate(paddedRows * groups() * Float.BYTES);
-    this.minimums = hasMinimums ? allocator.allocate(paddedRows * groups() * Float.BYTES) : null;
+    this.form = form;
+    this.codes = allocator.allocate(codesOffset(tiles()));
+    this.scales = allocator.allocate(scalesOffset(tiles()), Float.BYTES);
+    this.minimums =
+        form.storesMinimums() ? allocator.allocate(scalesOffset(tiles()), Float.BYTES) : null;
   }
 
   /** Bytes that a matrix of these sizes takes. */
   public static long bytesFor(
-      long rows, long columns, int codeBits, int groupLength, boolean hasMinimums) {
-    long paddedRows = Math.ceilDiv(rows, TILE_ROWS) * TILE_ROWS;
-    long floatsPerRow = columns / groupLength * (hasMinimums ? 2 : 1);
-    return paddedRows * (columns * codeBits / 8 + floatsPerRow * Float.BYTES);
+      long rows, long columns, int codeBits, int groupLength, ScaleForm form) {
+    return Math.ceilDiv(rows, TILE_ROWS)
+        * (TILE_ROWS * columns * codeBits / 8 + form.tileBytes(columns, groupLength));
   }
 
   /**
@@ -79,19 +95,48 @@ public final class CodedMatrix implements Matrix {
    * @param count rows of the tile, fewer than sixteen only in the last one
    * @param tileCodes (count, columns)
    * @param tileScales (count, groups)
-   * @param tileMinimums (count, groups), not read where there are none
+   * @param tileMinimums (count, groups), read only where minimums are stored
+   * @throws IllegalArgumentException if scales are kept as products, or as halves and one is not
+   *     the value of a half
    */
   public void setTile(
       int tile, int count, byte[] tileCodes, float[] tileScales, float[] tileMinimums) {
+    setTileCodes(tile, count, tileCodes);
+    setTileNumbers(scales, tile, count, tileScales);
+    if (minimums != null) {
+      setTileNumbers(minimums, tile, count, tileMinimums);
+    }
+  }
+
+  /**
+   * The same where scales are kept as products.
+   *
+   * @param tileScales of the tile's rows
+   * @param tileMinimums likewise, read only where minimums are stored
+   */
+  public void setTile(
+      int tile, int count, byte[] tileCodes, Products tileScales, Products tileMinimums) {
+    setTileCodes(tile, count, tileCodes);
+    setTileProducts(scales, tile, count, tileScales);
+    if (minimums != null) {
+      setTileProducts(minimums, tile, count, tileMinimums);
+    }
+  }
+
+  /**
+   * Numbers that are a half for 256 columns times a small integer for each group.
+   *
+   * @param halves // (rows, columns / 256)
+   * @param factors // (rows, groups)
+   */
+  public record Products(short[] halves, byte[] factors) {}
+
+  private void setTileCodes(int tile, int count, byte[] tileCodes) {
     byte[] laid = new byte[(int) codesOffset(1)];
     for (int row = 0; row < count; row++) {
       layRow(tileCodes, row * columns, row, laid);
     }
     MemorySegment.copy(laid, 0, codes, ValueLayout.JAVA_BYTE, codesOffset(tile), laid.length);
-    setTileFloats(scales, tile, count, tileScales);
-    if (minimums != null) {
-      setTileFloats(minimums, tile, count, tileMinimums);
-    }
   }
 
   /** Places a row's codes among those of its tile, whose nibbles are zeros before. */
@@ -121,6 +166,14 @@ public final class CodedMatrix implements Matrix {
     return column & 4;
   }
 
+  private void setTileNumbers(MemorySegment target, int tile, int count, float[] values) {
+    switch (form.numbers()) {
+      case FLOATS -> setTileFloats(target, tile, count, values);
+      case HALVES -> setTileHalves(target, tile, count, values);
+      case PRODUCTS -> throw new IllegalArgumentException("scales are kept as products");
+    }
+  }
+
   private void setTileFloats(MemorySegment target, int tile, int count, float[] values) {
     float[] placed = new float[groups() * TILE_ROWS];
     int groups = groups();
@@ -130,6 +183,60 @@ public final class CodedMatrix implements Matrix {
       }
     }
     MemorySegment.copy(placed, 0, target, FLOAT, scalesOffset(tile), placed.length);
+  }
+
+  private void setTileHalves(MemorySegment target, int tile, int count, float[] values) {
+    short[] placed = new short[groups() * TILE_ROWS];
+    int groups = groups();
+    for (int row = 0; row < count; row++) {
+      for (int group = 0; group < groups; group++) {
+        placed[group * TILE_ROWS + row] = half(values[row * groups + group]);
+      }
+    }
+    MemorySegment.copy(placed, 0, target, SHORT, scalesOffset(tile), placed.length);
+  }
+
+  private static short half(float value) {
+    short half = Float.floatToFloat16(value);
+    if (Float.float16ToFloat(half) != value) {
+      throw new IllegalArgumentException("a scale of %s; expected a half's".formatted(value));
+    }
+    return half;
+  }
+
+  private void setTileProducts(MemorySegment target, int tile, int count, Products products) {
+    if (form.numbers() != ScaleForm.Numbers.PRODUCTS) {
+      throw new IllegalArgumentException("scales are not kept as products");
+    }
+    int groups = groups();
+    int blocks = columns / ScaleForm.SUPER_BLOCK;
+    for (int row = 0; row < count; row++) {
+      for (int block = 0; block < blocks; block++) {
+        long at = superBlockOffset(tile, block) + (long) row * Short.BYTES;
+        target.set(SHORT, at, products.halves[row * blocks + block]);
+      }
+      for (int group = 0; group < groups; group++) {
+        long at = factorOffset(tile, group) + row;
+        target.set(ValueLayout.JAVA_BYTE, at, products.factors[row * groups + group]);
+      }
+    }
+  }
+
+  /** The super-block that a group belongs to. */
+  private int superBlock(int group) {
+    return group / (ScaleForm.SUPER_BLOCK / groupLength);
+  }
+
+  /** Where the halves of a super-block's rows begin; bytes of its groups are behind them. */
+  private long superBlockOffset(int tile, int block) {
+    return scalesOffset(tile)
+        + block * form.numbers().tileBytes(ScaleForm.SUPER_BLOCK, groupLength);
+  }
+
+  private long factorOffset(int tile, int group) {
+    int block = superBlock(group);
+    int inBlock = group - block * (ScaleForm.SUPER_BLOCK / groupLength);
+    return superBlockOffset(tile, block) + (Short.BYTES + inBlock) * TILE_ROWS;
   }
 
   /** The integer code at a place, as it was set. */
@@ -152,16 +259,73 @@ public final class CodedMatrix implements Matrix {
   }
 
   public float scale(int row, int group) {
-    return scales.get(FLOAT, scaleOffset(row, group));
+    return number(scales, row / TILE_ROWS, group, row % TILE_ROWS);
   }
 
   public float minimum(int row, int group) {
-    return minimums == null ? 0 : minimums.get(FLOAT, scaleOffset(row, group));
+    if (minimums != null) {
+      return number(minimums, row / TILE_ROWS, group, row % TILE_ROWS);
+    }
+    float factor = form.minimumFactor();
+    return factor == 0 ? 0 : factor * scale(row, group);
   }
 
-  private long scaleOffset(int row, int group) {
-    long at = (long) group * TILE_ROWS + row % TILE_ROWS;
-    return scalesOffset(row / TILE_ROWS) + at * Float.BYTES;
+  private float number(MemorySegment source, int tile, int group, int row) {
+    long index = (long) group * TILE_ROWS + row;
+    long start = scalesOffset(tile);
+    return switch (form.numbers()) {
+      case FLOATS -> source.get(FLOAT, start + index * Float.BYTES);
+      case HALVES -> Float.float16ToFloat(source.get(SHORT, start + index * Short.BYTES));
+      case PRODUCTS -> product(source, tile, group, row);
+    };
+  }
+
+  private float product(MemorySegment source, int tile, int group, int row) {
+    long halves = superBlockOffset(tile, superBlock(group));
+    short half = source.get(SHORT, halves + (long) row * Short.BYTES);
+    byte factor = source.get(ValueLayout.JAVA_BYTE, factorOffset(tile, group) + row);
+    return Float.float16ToFloat(half) * factor;
+  }
+
+  /** Copies the scales of a group of a tile's sixteen rows. */
+  void copyScales(int tile, int group, float[] to, int at) {
+    copyNumbers(scales, tile, group, to, at);
+  }
+
+  /** As {@link #copyScales}, of a matrix with minimums. */
+  void copyMinimums(int tile, int group, float[] to, int at) {
+    if (minimums != null) {
+      copyNumbers(minimums, tile, group, to, at);
+      return;
+    }
+    copyNumbers(scales, tile, group, to, at);
+    float factor = form.minimumFactor();
+    for (int i = at; i < at + TILE_ROWS; i++) {
+      to[i] *= factor;
+    }
+  }
+
+  private void copyNumbers(MemorySegment source, int tile, int group, float[] to, int at) {
+    long index = (long) group * TILE_ROWS;
+    long start = scalesOffset(tile);
+    switch (form.numbers()) {
+      case FLOATS ->
+          MemorySegment.copy(source, FLOAT, start + index * Float.BYTES, to, at, TILE_ROWS);
+      case HALVES -> copyHalves(source, start + index * Short.BYTES, to, at);
+      case PRODUCTS -> {
+        copyHalves(source, superBlockOffset(tile, superBlock(group)), to, at);
+        long factors = factorOffset(tile, group);
+        for (int row = 0; row < TILE_ROWS; row++) {
+          to[at + row] *= source.get(ValueLayout.JAVA_BYTE, factors + row);
+        }
+      }
+    }
+  }
+
+  private static void copyHalves(MemorySegment source, long from, float[] to, int at) {
+    for (int row = 0; row < TILE_ROWS; row++) {
+      to[at + row] = Float.float16ToFloat(source.get(SHORT, from + (long) row * Short.BYTES));
+    }
   }
 
   /** Where a tile's codes begin in {@link #codes()}. */
@@ -171,7 +335,7 @@ public final class CodedMatrix implements Matrix {
 
   /** Where a tile's scales begin in {@link #scales()}, and its minimums in theirs. */
   public long scalesOffset(int tile) {
-    return (long) tile * TILE_ROWS * groups() * Float.BYTES;
+    return tile * form.numbers().tileBytes(columns, groupLength);
   }
 
   @Override
@@ -192,8 +356,13 @@ public final class CodedMatrix implements Matrix {
     return groupLength;
   }
 
+  public ScaleForm scaleForm() {
+    return form;
+  }
+
+  /** Whether groups have minimums, stored or computed. */
   public boolean hasMinimums() {
-    return minimums != null;
+    return form.hasMinimums();
   }
 
   /** Groups of a row. */
@@ -213,6 +382,7 @@ public final class CodedMatrix implements Matrix {
     return scales;
   }
 
+  /** Those that are stored; null where none are. */
   public MemorySegment minimums() {
     return minimums;
   }

@@ -31,9 +31,6 @@ final class ScalarCoded implements CodedKernels {
   private static final ValueLayout.OfInt INT =
       ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
-  private static final ValueLayout.OfFloat FLOAT =
-      ValueLayout.JAVA_FLOAT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-
   @Override
   public void prepare(CodedRows rows, float[] x, int first, int end) {
     for (int row = first; row < end; row++) {
@@ -204,19 +201,15 @@ final class ScalarCoded implements CodedKernels {
           System.arraycopy(tileWords, word * TILE_ROWS, words[word], to, TILE_ROWS);
         }
       }
-      takeFloats(matrix.scales(), matrix, firstTile, endTile, group);
+      for (int tile = firstTile; tile < endTile; tile++) {
+        matrix.copyScales(tile, group, scales, (tile - firstTile) * TILE_ROWS);
+      }
     }
 
     /** Takes a group's minimums to where its scales were. */
     void takeMinimums(CodedMatrix matrix, int firstTile, int endTile, int group) {
-      takeFloats(matrix.minimums(), matrix, firstTile, endTile, group);
-    }
-
-    private void takeFloats(
-        MemorySegment source, CodedMatrix matrix, int firstTile, int endTile, int group) {
       for (int tile = firstTile; tile < endTile; tile++) {
-        long from = matrix.scalesOffset(tile) + (long) group * TILE_ROWS * Float.BYTES;
-        MemorySegment.copy(source, FLOAT, from, scales, (tile - firstTile) * TILE_ROWS, TILE_ROWS);
+        matrix.copyMinimums(tile, group, scales, (tile - firstTile) * TILE_ROWS);
       }
     }
 

@@ -13,16 +13,18 @@ import java.lang.foreign.MemorySegment;
  * </pre>
  */
 public enum StoredBlocks {
-  BYTES(8),
-  NIBBLES(4);
+  BYTES(8, 0),
+  NIBBLES(4, -8);
 
   /** Of a block. */
   private static final int COLUMNS = 32;
 
   private final int codeBits;
+  private final ScaleForm form;
 
-  StoredBlocks(int codeBits) {
+  StoredBlocks(int codeBits, int minimumFactor) {
     this.codeBits = codeBits;
+    this.form = new ScaleForm(ScaleForm.Numbers.HALVES, false, minimumFactor);
   }
 
   /** Refuses a matrix that such blocks do not make, and blocks that are too few for it. */
@@ -31,17 +33,19 @@ public enum StoredBlocks {
     long needed = (long) matrix.rows() * matrix.groups() * blockBytes;
     if (matrix.codeBits() != codeBits
         || matrix.groupLength() != COLUMNS
-        || matrix.hasMinimums() != (this == NIBBLES)
+        || !matrix.scaleForm().equals(form)
         || blocks.byteSize() < needed) {
       throw new IllegalArgumentException(
-          "%d bytes of blocks for codes of %d bits in groups of %d; expected %d, %d and %d"
+          "%d bytes of blocks for codes of %d bits in groups of %d with %s; expected %d, %d, %d and %s"
               .formatted(
                   blocks.byteSize(),
                   matrix.codeBits(),
                   matrix.groupLength(),
+                  matrix.scaleForm(),
                   needed,
                   codeBits,
-                  COLUMNS));
+                  COLUMNS,
+                  form));
     }
   }
 }

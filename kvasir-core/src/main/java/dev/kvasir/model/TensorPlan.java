@@ -11,6 +11,7 @@ import dev.kvasir.format.SafetensorsFolder;
 import dev.kvasir.format.Tensor;
 import dev.kvasir.format.TensorSource;
 import dev.kvasir.kernel.CodedMatrix;
+import dev.kvasir.kernel.ScaleForm;
 import dev.kvasir.model.TensorNames.Part;
 import java.util.Arrays;
 import java.util.HashSet;
@@ -331,6 +332,18 @@ public final class TensorPlan {
 
   private static long codedBytes(BlockLayout layout, long rows, long columns) {
     return CodedMatrix.bytesFor(
-        rows, columns, layout.codeBits(), layout.groupLength(), layout.hasMinimums());
+        rows, columns, layout.codeBits(), layout.groupLength(), scaleForm(layout));
+  }
+
+  /** How a matrix keeps the scales of a layout: in the parts that files hold, where it can. */
+  static ScaleForm scaleForm(BlockLayout layout) {
+    ScaleForm.Numbers numbers =
+        switch (layout.scales()) {
+          case FLOATS -> ScaleForm.Numbers.FLOATS;
+          case HALVES -> ScaleForm.Numbers.HALVES;
+          case PRODUCTS -> ScaleForm.Numbers.PRODUCTS;
+        };
+    int factor = layout.minimumFactor();
+    return new ScaleForm(numbers, layout.hasMinimums() && factor == 0, factor);
   }
 }

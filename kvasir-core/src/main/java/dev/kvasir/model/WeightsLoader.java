@@ -3,6 +3,7 @@ package dev.kvasir.model;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.BlockLayout;
 import dev.kvasir.format.GgmlType;
+import dev.kvasir.format.SuperBlock;
 import dev.kvasir.format.Tensor;
 import dev.kvasir.format.TensorSource;
 import dev.kvasir.kernel.CodedKernels;
@@ -14,7 +15,6 @@ import dev.kvasir.kernel.Matrix;
 import dev.kvasir.kernel.StoredBlocks;
 import dev.kvasir.memory.CountedArena;
 import dev.kvasir.model.TensorNames.Part;
-import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
@@ -197,7 +197,12 @@ final class WeightsLoader {
     CodedKernels coded = kernels.coded();
     CodedMatrix matrix =
         new CodedMatrix(
-            arena, rows, columns, layout.codeBits(), layout.groupLength(), layout.hasMinimums());
+            arena,
+            rows,
+            columns,
+            layout.codeBits(),
+            layout.groupLength(),
+            TensorPlan.scaleForm(layout));
     Optional<StoredBlocks> stored = stored(type);
     int together = stored.isPresent() ? TILES_TOGETHER : 1;
     IntStream.range(0, Math.ceilDiv(matrix.tiles(), together))
@@ -229,19 +234,25 @@ final class WeightsLoader {
     byte[] codes = new byte[count * columns];
     float[] scales = new float[count * matrix.groups()];
     float[] minimums = matrix.hasMinimums() ? new float[count * matrix.groups()] : NO_MINIMUMS;
-    unpack(tensor, (long) firstRow * columns, codes, scales, minimums);
-    matrix.setTile(tile, count, codes, scales, minimums);
-  }
-
-  /** Rows are whole blocks and lie one after another, so they unpack as one run of blocks. */
-  private void unpack(
-      Tensor tensor, long firstValue, byte[] codes, float[] scales, float[] minimums) {
+    // Rows are whole blocks and lie one after another, so they unpack as one run of blocks.
     GgmlType type = tensor.type();
-    MemorySegment blocks =
-        tensor.data().asSlice(type.bytesFor(firstValue), type.bytesFor(codes.length));
-    type.layout().unpackAll(blocks.toArray(ValueLayout.JAVA_BYTE), codes, scales, minimums);
+    long from = type.bytesFor((long) firstRow * columns);
+    byte[] blocks =
+        tensor.data().asSlice(from, type.bytesFor(codes.length)).toArray(ValueLayout.JAVA_BYTE);
+    type.layout().unpackAll(blocks, codes, scales, minimums);
     checkFinite(tensor, "scale", scales);
     checkFinite(tensor, "minimum", minimums);
+    if (type.layout() instanceof SuperBlock layout) {
+      boolean storesMinimums = matrix.scaleForm().storesMinimums();
+      matrix.setTile(
+          tile,
+          count,
+          codes,
+          SuperScales.scales(layout, blocks),
+          storesMinimums ? SuperScales.minimums(layout, blocks) : null);
+    } else {
+      matrix.setTile(tile, count, codes, scales, minimums);
+    }
   }
 
   private void checkFinite(Tensor tensor, String what, float[] numbers) {

@@ -37,6 +37,42 @@ class BlockLayoutPropertyTest {
     }
   }
 
+  /** So a matrix may keep the parts of scales instead of floats. */
+  @Property(seed = "20260105")
+  void scalesAreMadeOfTheirParts(@ForAll("quantized") GgmlType type, @ForAll long contents) {
+    byte[] block = RandomBlocks.of(type, 1, contents);
+    MemorySegment source = MemorySegment.ofArray(block);
+    BlockLayout layout = type.layout();
+    Unpacked unpacked = Unpacked.of(layout, block);
+    boolean stored = layout.hasMinimums() && layout.minimumFactor() == 0;
+    for (int group = 0; group < layout.groupsPerBlock(); group++) {
+      float scale = unpacked.scales[group];
+      if (layout.minimumFactor() != 0) {
+        assertThat(unpacked.minimums[group]).isEqualTo(layout.minimumFactor() * scale);
+      }
+      if (layout.scales() == BlockLayout.Scales.HALVES) {
+        assertThat(layout.groupLength()).isEqualTo(32);
+        assertIsHalf(scale);
+        assertIsHalf(stored ? unpacked.minimums[group] : 0);
+      }
+      assertThat(layout instanceof SuperBlock)
+          .isEqualTo(layout.scales() == BlockLayout.Scales.PRODUCTS);
+      if (layout instanceof SuperBlock parts) {
+        byte factor = (byte) parts.factor(source, 0, group);
+        assertThat(scale).isEqualTo(Float.float16ToFloat(parts.half(source, 0)) * factor);
+      }
+      if (layout instanceof SuperBlock parts && stored) {
+        byte factor = (byte) parts.minimumFactor(source, 0, group);
+        float half = Float.float16ToFloat(parts.minimumHalf(source, 0));
+        assertThat(unpacked.minimums[group]).isEqualTo(half * factor);
+      }
+    }
+  }
+
+  private static void assertIsHalf(float number) {
+    assertThat(Float.float16ToFloat(Float.floatToFloat16(number))).isEqualTo(number);
+  }
+
   @Property(seed = "20260102")
   void codesFitTheirBitsForAnyBytes(@ForAll("quantized") GgmlType type, @ForAll long contents) {
     byte[] block = new byte[type.blockBytes()];

@@ -3,6 +3,8 @@ package dev.kvasir.kernel;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.kvasir.kernel.CodedMatrix.Products;
+import dev.kvasir.kernel.ScaleForm.Numbers;
 import dev.kvasir.memory.CountedArena;
 import java.util.Arrays;
 import java.util.Random;
@@ -81,6 +83,84 @@ class CodedMatrixTest {
         }
       }
     }
+  }
+
+  @Test
+  void compactScalesTakeTheBytesOfTheirForm() {
+    // Of 256 columns of a row: Q8_0, Q4_0, Q4_1, Q4_K, Q6_K and Q3_K.
+    assertRowBytes(8, 32, new ScaleForm(Numbers.HALVES, false, 0), 8 * 34);
+    assertRowBytes(4, 32, new ScaleForm(Numbers.HALVES, false, -8), 8 * 18);
+    assertRowBytes(4, 32, new ScaleForm(Numbers.HALVES, true, 0), 8 * 20);
+    assertRowBytes(4, 32, new ScaleForm(Numbers.PRODUCTS, true, 0), 148);
+    assertRowBytes(8, 16, new ScaleForm(Numbers.PRODUCTS, false, 0), 274);
+    assertRowBytes(4, 16, new ScaleForm(Numbers.PRODUCTS, false, -4), 146);
+  }
+
+  private void assertRowBytes(int bits, int group, ScaleForm form, int rowBytes) {
+    for (int rows : new int[] {1, 17, 32}) {
+      long before = arena.bytes();
+      CodedMatrix matrix = new CodedMatrix(arena, rows, 512, bits, group, form);
+      assertThat(matrix.bytes())
+          .isEqualTo(16L * Math.ceilDiv(rows, 16) * 2 * rowBytes)
+          .isEqualTo(CodedMatrix.bytesFor(rows, 512, bits, group, form))
+          .isEqualTo(arena.bytes() - before);
+      assertThat(matrix.scalesOffset(matrix.tiles())).isEqualTo(matrix.scales().byteSize());
+    }
+  }
+
+  @Test
+  void halvesAreReadBackAndMultiplesOfThemAreMinimums() {
+    float[] scales = {0.5f, -65504, 0x1p-24f, -0f};
+    CodedMatrix matrix = halves(-8);
+    matrix.setTile(0, 2, new byte[2 * 64], scales, null);
+    for (int i = 0; i < scales.length; i++) {
+      assertThat(matrix.scale(i / 2, i % 2)).isEqualTo(scales[i]);
+      assertThat(matrix.minimum(i / 2, i % 2)).isEqualTo(-8 * scales[i]);
+    }
+  }
+
+  @Test
+  void productsAreReadBack() {
+    ScaleForm form = new ScaleForm(Numbers.PRODUCTS, true, 0);
+    CodedMatrix matrix = new CodedMatrix(arena, 18, 512, 4, 32, form);
+    short[] halves = new short[2 * 2];
+    byte[] factors = new byte[2 * 16];
+    new Random(SEED).nextBytes(factors);
+    for (int i = 0; i < halves.length; i++) {
+      halves[i] = Float.floatToFloat16(i - 1.25f);
+    }
+    Products scales = new Products(halves, factors);
+    byte[] others = factors.clone();
+    others[0]++;
+    matrix.setTile(1, 2, new byte[2 * 512], scales, new Products(halves, others));
+    for (int i = 0; i < factors.length; i++) {
+      float half = i / 8 - 1.25f;
+      assertThat(matrix.scale(16 + i / 16, i % 16)).isEqualTo(half * factors[i]);
+      assertThat(matrix.minimum(16 + i / 16, i % 16)).isEqualTo(half * others[i]);
+    }
+  }
+
+  @Test
+  void whatAFormCannotHoldIsRefused() {
+    assertThatThrownBy(() -> halves(0).setTile(0, 1, new byte[64], new float[] {1, 0.1f}, null))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessage("a scale of 0.1; expected a half's");
+    assertThatThrownBy(
+            () -> new CodedMatrix(arena, 1, 96, 4, 32, new ScaleForm(Numbers.PRODUCTS, false, 0)))
+        .hasMessage("columns are 96; expected a multiple of 256 with scales that are products");
+    assertThatThrownBy(
+            () -> new CodedMatrix(arena, 1, 96, 4, 16, new ScaleForm(Numbers.HALVES, false, 0)))
+        .hasMessage("groupLength is 16; expected 32 with a half for each scale");
+    assertThatThrownBy(() -> new ScaleForm(Numbers.HALVES, true, -8))
+        .hasMessage("minimums are either stored or computed, not both");
+    Products products = new Products(new short[1], new byte[2]);
+    assertThatThrownBy(() -> halves(0).setTile(0, 1, new byte[64], products, null))
+        .hasMessage("scales are not kept as products");
+  }
+
+  private CodedMatrix halves(int minimumFactor) {
+    ScaleForm form = new ScaleForm(Numbers.HALVES, false, minimumFactor);
+    return new CodedMatrix(arena, 2, 64, 4, 32, form);
   }
 
   @ParameterizedTest

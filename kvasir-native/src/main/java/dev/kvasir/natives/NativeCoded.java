@@ -3,6 +3,7 @@ package dev.kvasir.natives;
 import dev.kvasir.kernel.CodedKernels;
 import dev.kvasir.kernel.CodedMatrix;
 import dev.kvasir.kernel.CodedRows;
+import dev.kvasir.kernel.ScaleForm;
 import dev.kvasir.kernel.StoredBlocks;
 import dev.kvasir.kernel.TileRoom;
 import java.lang.foreign.MemorySegment;
@@ -56,6 +57,8 @@ final class NativeCoded implements CodedKernels {
           int.class,
           int.class,
           int.class,
+          int.class,
+          int.class,
           MemorySegment.class,
           MemorySegment.class,
           MemorySegment.class,
@@ -90,7 +93,6 @@ final class NativeCoded implements CodedKernels {
       int firstRow,
       int endRow,
       float[] largest) {
-    MemorySegment minimums = matrix.hasMinimums() ? matrix.minimums() : MemorySegment.NULL;
     Call call = kind == StoredBlocks.BYTES ? LAY_BYTES : LAY_NIBBLES;
     try {
       call.handle.invokeExact(
@@ -98,7 +100,7 @@ final class NativeCoded implements CodedKernels {
           blocks,
           matrix.codes(),
           matrix.scales(),
-          minimums,
+          MemorySegment.NULL,
           matrix.columns(),
           firstRow,
           endRow);
@@ -181,15 +183,17 @@ final class NativeCoded implements CodedKernels {
   private static void call(
       CodedMatrix matrix, int tile, int end, CodedRows rows, int row, int count, float[] out) {
     CodedRows.Views views = rows.views();
-    boolean hasMinimums = matrix.hasMinimums();
-    MemorySegment minimums = hasMinimums ? matrix.minimums() : MemorySegment.NULL;
+    ScaleForm form = matrix.scaleForm();
+    MemorySegment minimums = form.storesMinimums() ? matrix.minimums() : MemorySegment.NULL;
     try {
       PRODUCTS.handle.invokeExact(
           out,
           matrix.codes(),
           matrix.scales(),
           minimums,
-          hasMinimums ? 1 : 0,
+          form.storesMinimums() ? 1 : 0,
+          form.numbers().ordinal(),
+          form.minimumFactor(),
           matrix.codeBits(),
           matrix.groupLength(),
           matrix.columns(),

@@ -2,6 +2,7 @@ package dev.kvasir.natives;
 
 import dev.kvasir.kernel.CodedMatrix;
 import dev.kvasir.kernel.CodedRows;
+import dev.kvasir.kernel.ScaleForm;
 import dev.kvasir.kernel.TileRoom;
 import java.lang.foreign.MemorySegment;
 
@@ -20,6 +21,8 @@ final class NativeTiles {
           MemorySegment.class,
           MemorySegment.class,
           MemorySegment.class,
+          int.class,
+          int.class,
           int.class,
           int.class,
           int.class,
@@ -87,15 +90,17 @@ final class NativeTiles {
       MemorySegment bytes,
       boolean expanded) {
     CodedRows.Views views = rows.views();
-    boolean hasMinimums = matrix.hasMinimums();
-    MemorySegment minimums = hasMinimums ? matrix.minimums() : MemorySegment.NULL;
+    ScaleForm form = matrix.scaleForm();
+    MemorySegment minimums = form.storesMinimums() ? matrix.minimums() : MemorySegment.NULL;
     try {
       PRODUCTS.handle.invokeExact(
           out,
           matrix.codes(),
           matrix.scales(),
           minimums,
-          hasMinimums ? 1 : 0,
+          form.storesMinimums() ? 1 : 0,
+          form.numbers().ordinal(),
+          form.minimumFactor(),
           matrix.codeBits(),
           matrix.groupLength(),
           matrix.columns(),

@@ -7,6 +7,7 @@ import dev.kvasir.format.BlockLayout;
 import dev.kvasir.format.GgmlType;
 import dev.kvasir.kernel.CodedKernels;
 import dev.kvasir.kernel.CodedMatrix;
+import dev.kvasir.kernel.ScaleForm;
 import dev.kvasir.kernel.StoredBlocks;
 import dev.kvasir.memory.CountedArena;
 import java.lang.foreign.MemorySegment;
@@ -78,9 +79,6 @@ class NativeCodedTest extends CodedContract {
   private static void assertSame(CodedMatrix laid, CodedMatrix expected) {
     assertThat(laid.codes().mismatch(expected.codes())).isEqualTo(-1);
     assertThat(laid.scales().mismatch(expected.scales())).isEqualTo(-1);
-    if (laid.hasMinimums()) {
-      assertThat(laid.minimums().mismatch(expected.minimums())).isEqualTo(-1);
-    }
   }
 
   private static CodedMatrix laidByJava(
@@ -96,14 +94,18 @@ class NativeCodedTest extends CodedContract {
       int to = (int) type.bytesFor((long) (first + count) * columns);
       type.layout().unpackAll(Arrays.copyOfRange(bytes, from, to), codes, scales, minimums);
       matrix.setTile(tile, count, codes, scales, minimums);
+      for (int i = 0; i < minimums.length; i++) {
+        int row = first + i / matrix.groups();
+        assertThat(matrix.minimum(row, i % matrix.groups())).isEqualTo(minimums[i]);
+      }
     }
     return matrix;
   }
 
   private static CodedMatrix matrix(CountedArena arena, GgmlType type, int rows, int columns) {
     BlockLayout layout = type.layout();
-    return new CodedMatrix(
-        arena, rows, columns, layout.codeBits(), layout.groupLength(), layout.hasMinimums());
+    ScaleForm form = new ScaleForm(ScaleForm.Numbers.HALVES, false, layout.minimumFactor());
+    return new CodedMatrix(arena, rows, columns, layout.codeBits(), layout.groupLength(), form);
   }
 
   private static MemorySegment segment(CountedArena arena, byte[] bytes) {

@@ -5,9 +5,12 @@ import static org.assertj.core.api.Assertions.within;
 
 import dev.kvasir.kernel.CodedKernels;
 import dev.kvasir.kernel.CodedMatrix;
+import dev.kvasir.kernel.CodedMatrix.Products;
 import dev.kvasir.kernel.CodedRows;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.ScalarKernels;
+import dev.kvasir.kernel.ScaleForm;
+import dev.kvasir.kernel.ScaleForm.Numbers;
 import dev.kvasir.kernel.TileRoom;
 import dev.kvasir.memory.CountedArena;
 import java.util.Arrays;
@@ -81,6 +84,114 @@ public abstract class CodedContract {
       CodedMatrix matrix = randomMatrix(arena, bits, 32, true, 17, columns);
       assertProductsAgree(matrix, randomFloats(51 * columns), 51);
     }
+  }
+
+  static Stream<Arguments> compactScales() {
+    return Stream.of(
+            new ScaleForm(Numbers.HALVES, false, 0),
+            new ScaleForm(Numbers.HALVES, false, -8),
+            new ScaleForm(Numbers.HALVES, true, 0),
+            new ScaleForm(Numbers.PRODUCTS, false, 0),
+            new ScaleForm(Numbers.PRODUCTS, false, -4),
+            new ScaleForm(Numbers.PRODUCTS, true, 0))
+        .flatMap(
+            form ->
+                Stream.of(16, 32)
+                    .filter(group -> group == 32 || form.numbers() == Numbers.PRODUCTS)
+                    .flatMap(
+                        group ->
+                            Stream.of(
+                                Arguments.of(form, 4, group, 1, 256),
+                                Arguments.of(form, 4, group, 33, 1536),
+                                Arguments.of(form, 8, group, 16, 512),
+                                Arguments.of(form, 8, group, 23, 768))));
+  }
+
+  /** Scales of fewer bits give the bits that the same scales give as floats. */
+  @ParameterizedTest
+  @MethodSource("compactScales")
+  void compactScalesAreThoseOfFloats(ScaleForm form, int bits, int group, int rows, int columns) {
+    try (CountedArena arena = new CountedArena()) {
+      CodedMatrix compact = compactMatrix(arena, form, bits, group, rows, columns);
+      CodedMatrix floats = withFloats(arena, compact);
+      for (int count : new int[] {1, 2, 4, 5, 8, 16, 21}) {
+        float[] x = randomFloats(count * columns);
+        float[] expected = products(scalar, floats, x, count);
+        assertThat(products(scalar, compact, x, count)).isEqualTo(expected);
+        assertThat(products(tested, compact, x, count))
+            .as("seed %d, %d rows", SEED, count)
+            .isEqualTo(expected);
+      }
+    }
+  }
+
+  private CodedMatrix compactMatrix(
+      CountedArena arena, ScaleForm form, int bits, int group, int rows, int columns) {
+    CodedMatrix matrix = new CodedMatrix(arena, rows, columns, bits, group, form);
+    for (int tile = 0; tile < matrix.tiles(); tile++) {
+      int count = Math.min(CodedMatrix.TILE_ROWS, rows - tile * CodedMatrix.TILE_ROWS);
+      byte[] codes = randomCodes(bits, count * columns);
+      if (form.numbers() == Numbers.PRODUCTS) {
+        int blocks = count * columns / ScaleForm.SUPER_BLOCK;
+        int groups = count * matrix.groups();
+        matrix.setTile(
+            tile, count, codes, randomProducts(blocks, groups), randomProducts(blocks, groups));
+      } else {
+        int groups = count * matrix.groups();
+        matrix.setTile(tile, count, codes, randomHalves(groups), randomHalves(groups));
+      }
+    }
+    return matrix;
+  }
+
+  /** The same codes, scales and minimums. */
+  private static CodedMatrix withFloats(CountedArena arena, CodedMatrix compact) {
+    int columns = compact.columns();
+    int groups = compact.groups();
+    byte[] codes = new byte[compact.rows() * columns];
+    float[] scales = new float[compact.rows() * groups];
+    float[] minimums = new float[scales.length];
+    for (int i = 0; i < codes.length; i++) {
+      codes[i] = (byte) compact.code(i / columns, i % columns);
+    }
+    for (int i = 0; i < scales.length; i++) {
+      scales[i] = compact.scale(i / groups, i % groups);
+      minimums[i] = compact.minimum(i / groups, i % groups);
+    }
+    return matrix(
+        arena,
+        compact.codeBits(),
+        compact.groupLength(),
+        compact.hasMinimums(),
+        compact.rows(),
+        columns,
+        codes,
+        scales,
+        minimums);
+  }
+
+  /** Of either sign and every size, the smallest halves and zeros among them. */
+  private float[] randomHalves(int count) {
+    float[] halves = new float[count];
+    for (int i = 0; i < count; i++) {
+      halves[i] = Float.float16ToFloat(randomHalf());
+    }
+    return halves;
+  }
+
+  private short randomHalf() {
+    int magnitude = random.nextInt(8) == 0 ? random.nextInt(4) : random.nextInt(0x7C00);
+    return (short) (random.nextBoolean() ? magnitude : magnitude | 0x8000);
+  }
+
+  private Products randomProducts(int blocks, int groups) {
+    short[] halves = new short[blocks];
+    for (int i = 0; i < blocks; i++) {
+      halves[i] = randomHalf();
+    }
+    byte[] factors = new byte[groups];
+    random.nextBytes(factors);
+    return new Products(halves, factors);
   }
 
   /** Zeros, what is too small to be coded, and what is not finite and must stay so. */
@@ -196,13 +307,18 @@ public abstract class CodedContract {
 
   private CodedMatrix randomMatrix(
       CountedArena arena, int bits, int group, boolean minimums, int rows, int columns) {
-    byte[] codes = new byte[rows * columns];
-    for (int i = 0; i < codes.length; i++) {
-      codes[i] = (byte) (bits == 4 ? random.nextInt(16) : random.nextInt(256) - 128);
-    }
+    byte[] codes = randomCodes(bits, rows * columns);
     float[] scales = randomFloats(codes.length / group);
     float[] lowest = randomFloats(codes.length / group);
     return matrix(arena, bits, group, minimums, rows, columns, codes, scales, lowest);
+  }
+
+  private byte[] randomCodes(int bits, int count) {
+    byte[] codes = new byte[count];
+    for (int i = 0; i < count; i++) {
+      codes[i] = (byte) (bits == 4 ? random.nextInt(16) : random.nextInt(256) - 128);
+    }
+    return codes;
   }
 
   private CodedMatrix extremeMatrix(
@@ -220,7 +336,7 @@ public abstract class CodedContract {
     return matrix(arena, bits, group, minimums, rows, columns, codes, ones, ones);
   }
 
-  private CodedMatrix matrix(
+  private static CodedMatrix matrix(
       CountedArena arena,
       int bits,
       int group,

@@ -1,0 +1,43 @@
+package dev.kvasir.model;
+
+import dev.kvasir.format.SuperBlock;
+import dev.kvasir.kernel.CodedMatrix.Products;
+import java.lang.foreign.MemorySegment;
+
+/** What the scales and minimums of super-blocks are made of, as a matrix keeps them. */
+final class SuperScales {
+  private SuperScales() {}
+
+  /** Of blocks that lie one after another. */
+  static Products scales(SuperBlock layout, byte[] blocks) {
+    return products(layout, blocks, layout::half, layout::factor);
+  }
+
+  /** As {@link #scales}, of a layout that stores minimums. */
+  static Products minimums(SuperBlock layout, byte[] blocks) {
+    return products(layout, blocks, layout::minimumHalf, layout::minimumFactor);
+  }
+
+  private interface Half {
+    short of(MemorySegment source, long offset);
+  }
+
+  private interface Factor {
+    int of(MemorySegment source, long offset, int group);
+  }
+
+  private static Products products(SuperBlock layout, byte[] blocks, Half half, Factor factor) {
+    MemorySegment source = MemorySegment.ofArray(blocks);
+    int groups = layout.groupsPerBlock();
+    short[] halves = new short[blocks.length / layout.blockBytes()];
+    byte[] factors = new byte[halves.length * groups];
+    for (int block = 0; block < halves.length; block++) {
+      long at = (long) block * layout.blockBytes();
+      halves[block] = half.of(source, at);
+      for (int group = 0; group < groups; group++) {
+        factors[block * groups + group] = (byte) factor.of(source, at, group);
+      }
+    }
+    return new Products(halves, factors);
+  }
+}
