@@ -248,8 +248,8 @@ final class WeightsLoader {
           tile,
           count,
           codes,
-          SuperScales.scales(layout, blocks),
-          storesMinimums ? SuperScales.minimums(layout, blocks) : null);
+          ScaleProducts.scales(layout, blocks),
+          storesMinimums ? ScaleProducts.minimums(layout, blocks) : null);
     } else {
       matrix.setTile(tile, count, codes, scales, minimums);
     }

@@ -5,8 +5,8 @@ import dev.kvasir.kernel.CodedMatrix.Products;
 import java.lang.foreign.MemorySegment;
 
 /** What the scales and minimums of super-blocks are made of, as a matrix keeps them. */
-final class SuperScales {
-  private SuperScales() {}
+final class ScaleProducts {
+  private ScaleProducts() {}
 
   /** Of blocks that lie one after another. */
   static Products scales(SuperBlock layout, byte[] blocks) {
