@@ -208,18 +208,24 @@ public final class CodedMatrix implements Matrix {
     if (form.numbers() != ScaleForm.Numbers.PRODUCTS) {
       throw new IllegalArgumentException("scales are not kept as products");
     }
-    int groups = groups();
+    // As with codes, before anything is compiled.
+    byte[] placed = new byte[(int) scalesOffset(1)];
+    int perBlock = ScaleForm.SUPER_BLOCK / groupLength;
     int blocks = columns / ScaleForm.SUPER_BLOCK;
     for (int row = 0; row < count; row++) {
       for (int block = 0; block < blocks; block++) {
-        long at = superBlockOffset(tile, block) + (long) row * Short.BYTES;
-        target.set(SHORT, at, products.halves[row * blocks + block]);
-      }
-      for (int group = 0; group < groups; group++) {
-        long at = factorOffset(tile, group) + row;
-        target.set(ValueLayout.JAVA_BYTE, at, products.factors[row * groups + group]);
+        int at = (int) superBlockOffset(0, block);
+        short half = products.halves[row * blocks + block];
+        placed[at + Short.BYTES * row] = (byte) half;
+        placed[at + Short.BYTES * row + 1] = (byte) (half >> Byte.SIZE);
+        int from = (row * blocks + block) * perBlock;
+        int to = (int) factorOffset(0, block * perBlock) + row;
+        for (int group = 0; group < perBlock; group++) {
+          placed[to + group * TILE_ROWS] = products.factors[from + group];
+        }
       }
     }
+    MemorySegment.copy(placed, 0, target, ValueLayout.JAVA_BYTE, scalesOffset(tile), placed.length);
   }
 
   /** The super-block that a group belongs to. */
