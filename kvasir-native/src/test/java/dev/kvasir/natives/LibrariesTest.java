@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -65,8 +66,9 @@ class LibrariesTest {
             "plan9.so is missing from the jar of kvasir-native; replace the jar");
   }
 
-  /** Another version of the compiler gives other bytes, which are as good. */
+  /** Another version of the compiler gives other bytes, which are as good. It takes a minute. */
   @Test
+  @Tag("thorough")
   void buildingAgainGivesTheSameBytes() throws Exception {
     String version = Hashes.read().byName().get("clang");
     assumeTrue(
