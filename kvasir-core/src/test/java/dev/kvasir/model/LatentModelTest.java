@@ -1,6 +1,7 @@
 package dev.kvasir.model;
 
 import static dev.kvasir.model.Logits.assertClose;
+import static dev.kvasir.model.Logits.assertCloseOnAverage;
 import static dev.kvasir.model.Logits.ofLoaded;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -78,12 +79,19 @@ class LatentModelTest {
       names = {"F16", "BF16", "Q8_0", "Q4_0", "Q6_K"})
   void everyTypeOfWeightAgrees(GgmlType type) {
     Sizes sizes = TinyLatent.sizes(8).withType(type);
-    double bound = type.isFloat() ? CLOSE : 100 * CLOSE;
-    TinyModel trained = TinyLatent.trained(sizes, TinyLatent.CODED, SEED);
-    assertClose(ofLoaded(gguf(trained), TOKENS), new NaiveDecoder(trained).logits(TOKENS), bound);
+    assertAgrees(type, TinyLatent.trained(sizes, TinyLatent.CODED, SEED));
     if (type != GgmlType.Q6_K) { // heads of 64 channels are no whole block
-      TinyModel split = TinyLatent.split(sizes, TinyLatent.CODED, SEED);
-      assertClose(ofLoaded(gguf(split), TOKENS), new NaiveDecoder(split).logits(TOKENS), bound);
+      assertAgrees(type, TinyLatent.split(sizes, TinyLatent.CODED, SEED));
+    }
+  }
+
+  private void assertAgrees(GgmlType type, TinyModel model) {
+    float[][] found = ofLoaded(gguf(model), TOKENS);
+    double[][] expected = new NaiveDecoder(model).logits(TOKENS);
+    if (type.isFloat()) {
+      assertClose(found, expected, CLOSE);
+    } else {
+      assertCloseOnAverage(found, expected, 50 * CLOSE);
     }
   }
 
