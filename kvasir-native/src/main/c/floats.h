@@ -5,6 +5,29 @@
 
 #include "vectors.h"
 
+// ---- numbers as memory has them: halves; brain halves, which are the upper half of a float; floats
+
+#define FLOATS 2
+
+INLINE Floats load_16(const uint16_t *at, const int brains) { return brains ? load_brains(at) : load_halves(at); }
+
+INLINE float load_one(const uint16_t *at, const int brains) {
+  uint16_t some[LANES] = {0};
+  some[0] = *at;
+  float wide[LANES];
+  store(wide, load_16(some, brains));
+  return wide[0];
+}
+
+// kind: 0 halves, 1 brain halves, 2 floats
+INLINE Floats load_weights(const uint8_t *row, i64 k, const int kind) {
+  return kind == FLOATS ? load((const float *)row + k) : load_16((const uint16_t *)row + k, kind);
+}
+
+INLINE float load_weight(const uint8_t *row, i64 k, const int kind) {
+  return kind == FLOATS ? ((const float *)row)[k] : load_one((const uint16_t *)row + k, kind);
+}
+
 // ---- products of rows: c[i][j] = a[i] . b[j]
 
 INLINE float dot(const float *a, const float *b, i32 depth) {
@@ -30,17 +53,17 @@ INLINE float dot(const float *a, const float *b, i32 depth) {
 #define TILE_COLUMNS 3
 #endif
 
-// A register tile: c[i][j] = a[i] . b[j]
-INLINE void dot_tile(const float *a, i64 a_stride, const int rows, const float *b, i64 b_stride, const int columns,
-                     i64 depth, float *c, i64 c_stride) {
+// A register tile: c[i][j] = a[i] . b[j], whose rows are so many bytes apart. Sums are those of dot.
+INLINE void dot_tile(const float *a, i64 a_stride, const int rows, const uint8_t *b, i64 b_bytes, const int columns,
+                     i64 depth, float *c, i64 c_stride, const int kind) {
   Partial partial[16];
   UNROLL for (int i = 0; i < rows * columns; i++) partial[i] = no_sum();
   i64 k = 0;
   for (; k + PARTS <= depth; k += PARTS) {
     UNROLL for (int v = 0; v < PART_VECTORS; v++) {
       i64 at = k + v * LANES;
-      Floats x[TILE_COLUMNS];
-      UNROLL for (int j = 0; j < columns; j++) x[j] = load(b + j * b_stride + at);
+      Floats x[4];
+      UNROLL for (int j = 0; j < columns; j++) x[j] = load_weights(b + j * b_bytes, at, kind);
       UNROLL for (int i = 0; i < rows; i++) {
         Floats y = load(a + i * a_stride + at);
         UNROLL for (int j = 0; j < columns; j++) {
@@ -54,7 +77,9 @@ INLINE void dot_tile(const float *a, i64 a_stride, const int rows, const float *
   UNROLL for (int i = 0; i < rows; i++) {
     UNROLL for (int j = 0; j < columns; j++) {
       float sum = sums[i * columns + j];
-      for (i64 rest = k; rest < depth; rest++) sum = fused1(a[i * a_stride + rest], b[j * b_stride + rest], sum);
+      for (i64 rest = k; rest < depth; rest++) {
+        sum = fused1(a[i * a_stride + rest], load_weight(b + j * b_bytes, rest, kind), sum);
+      }
       c[i * c_stride + j] = sum;
     }
   }
@@ -63,24 +88,27 @@ INLINE void dot_tile(const float *a, i64 a_stride, const int rows, const float *
 INLINE void products(const float *a, i64 a_stride, i32 a_rows, const float *b, i64 b_stride, i32 b_rows, i64 depth,
                      float *c, i64 c_stride) {
   i32 j = 0;
+  i64 b_bytes = 4 * b_stride;
   for (; j + TILE_COLUMNS <= b_rows; j += TILE_COLUMNS) {
-    const float *from = b + j * b_stride;
+    const uint8_t *from = (const uint8_t *)(b + j * b_stride);
     i32 i = 0;
     for (; i + TILE_ROWS <= a_rows; i += TILE_ROWS) {
-      dot_tile(a + i * a_stride, a_stride, TILE_ROWS, from, b_stride, TILE_COLUMNS, depth, c + i * c_stride + j,
-               c_stride);
+      dot_tile(a + i * a_stride, a_stride, TILE_ROWS, from, b_bytes, TILE_COLUMNS, depth, c + i * c_stride + j,
+               c_stride, FLOATS);
     }
     for (; i < a_rows; i++) {
-      dot_tile(a + i * a_stride, a_stride, 1, from, b_stride, TILE_COLUMNS, depth, c + i * c_stride + j, c_stride);
+      dot_tile(a + i * a_stride, a_stride, 1, from, b_bytes, TILE_COLUMNS, depth, c + i * c_stride + j, c_stride,
+               FLOATS);
     }
   }
   for (; j < b_rows; j++) {
+    const uint8_t *from = (const uint8_t *)(b + j * b_stride);
     i32 i = 0;
     for (; i + 4 <= a_rows; i += 4) {
-      dot_tile(a + i * a_stride, a_stride, 4, b + j * b_stride, b_stride, 1, depth, c + i * c_stride + j, c_stride);
+      dot_tile(a + i * a_stride, a_stride, 4, from, b_bytes, 1, depth, c + i * c_stride + j, c_stride, FLOATS);
     }
     for (; i < a_rows; i++) {
-      dot_tile(a + i * a_stride, a_stride, 1, b + j * b_stride, b_stride, 1, depth, c + i * c_stride + j, c_stride);
+      dot_tile(a + i * a_stride, a_stride, 1, from, b_bytes, 1, depth, c + i * c_stride + j, c_stride, FLOATS);
     }
   }
 }
@@ -305,17 +333,7 @@ EXPORT void KERNEL(scale)(float *x, i32 at, i32 count, float factor) {
   for (; i < count; i++) to[i] *= factor;
 }
 
-// ---- rows of 16-bit floats: halves, or brain halves, which are the upper half of a float
-
-INLINE Floats load_16(const uint16_t *at, const int brains) { return brains ? load_brains(at) : load_halves(at); }
-
-INLINE float load_one(const uint16_t *at, const int brains) {
-  uint16_t some[LANES] = {0};
-  some[0] = *at;
-  float wide[LANES];
-  store(wide, load_16(some, brains));
-  return wide[0];
-}
+// ---- rows of 16-bit floats
 
 INLINE void expand(const uint16_t *from, float *to, i64 count, const int brains) {
   i64 i = 0;
@@ -332,16 +350,6 @@ EXPORT void KERNEL(expand)(float *out, i32 out_at, const uint8_t *source, i64 of
   }
 }
 
-// ---- weights as a file has them: 0 halves, 1 brain halves, 2 floats
-
-INLINE Floats load_weights(const uint8_t *row, i64 k, const int kind) {
-  return kind == 2 ? load((const float *)row + k) : load_16((const uint16_t *)row + k, kind);
-}
-
-INLINE float load_weight(const uint8_t *row, i64 k, const int kind) {
-  return kind == 2 ? ((const float *)row)[k] : load_one((const uint16_t *)row + k, kind);
-}
-
 // Rows that meet rows of weights while these are in registers, and how many of those at a time.
 #define DENSE_ROWS 4
 #if LANES == 16
@@ -350,55 +358,26 @@ INLINE float load_weight(const uint8_t *row, i64 k, const int kind) {
 #define DENSE_COLUMNS 1
 #endif
 
-// Rows of a by a few rows of weights; sums are those of dot.
-INLINE void dense_dots(const float *a, i64 columns, const int rows, const uint8_t *b, const int b_rows, float *c,
-                       i64 c_stride, const int kind) {
-  i64 row_bytes = columns * (kind == 2 ? 4 : 2), k = 0;
-  Partial partial[16];
-  UNROLL for (int i = 0; i < rows * b_rows; i++) partial[i] = no_sum();
-  for (; k + PARTS <= columns; k += PARTS) {
-    UNROLL for (int v = 0; v < PART_VECTORS; v++) {
-      i64 at = k + v * LANES;
-      Floats weights[DENSE_COLUMNS];
-      UNROLL for (int j = 0; j < b_rows; j++) weights[j] = load_weights(b + j * row_bytes, at, kind);
-      UNROLL for (int i = 0; i < rows; i++) {
-        Floats x = load(a + i * columns + at);
-        UNROLL for (int j = 0; j < b_rows; j++) {
-          partial[i * b_rows + j].v[v] = fused(x, weights[j], partial[i * b_rows + j].v[v]);
-        }
-      }
-    }
-  }
-  float sums[16];
-  totals_of(partial, rows * b_rows, sums);
-  UNROLL for (int i = 0; i < rows; i++) {
-    UNROLL for (int j = 0; j < b_rows; j++) {
-      float sum = sums[i * b_rows + j];
-      for (i64 rest = k; rest < columns; rest++) {
-        sum = fused1(a[i * columns + rest], load_weight(b + j * row_bytes, rest, kind), sum);
-      }
-      c[i * c_stride + j] = sum;
-    }
-  }
-}
-
 INLINE void dense_products(const float *a, i32 a_rows, const uint8_t *b, i32 b_rows, i64 columns, float *c,
                            i64 c_stride, const int kind) {
-  i64 row_bytes = columns * (kind == 2 ? 4 : 2);
+  i64 row_bytes = columns * (kind == FLOATS ? 4 : 2);
   i32 j = 0;
   for (; j + DENSE_COLUMNS <= b_rows; j += DENSE_COLUMNS) {
     const uint8_t *from = b + j * row_bytes;
     i32 i = 0;
     for (; i + DENSE_ROWS <= a_rows; i += DENSE_ROWS) {
-      dense_dots(a + i * columns, columns, DENSE_ROWS, from, DENSE_COLUMNS, c + i * c_stride + j, c_stride, kind);
+      dot_tile(a + i * columns, columns, DENSE_ROWS, from, row_bytes, DENSE_COLUMNS, columns, c + i * c_stride + j,
+               c_stride, kind);
     }
     for (; i < a_rows; i++) {
-      dense_dots(a + i * columns, columns, 1, from, DENSE_COLUMNS, c + i * c_stride + j, c_stride, kind);
+      dot_tile(a + i * columns, columns, 1, from, row_bytes, DENSE_COLUMNS, columns, c + i * c_stride + j, c_stride,
+               kind);
     }
   }
   for (; j < b_rows; j++) {
     for (i32 i = 0; i < a_rows; i++) {
-      dense_dots(a + i * columns, columns, 1, b + j * row_bytes, 1, c + i * c_stride + j, c_stride, kind);
+      dot_tile(a + i * columns, columns, 1, b + j * row_bytes, row_bytes, 1, columns, c + i * c_stride + j, c_stride,
+               kind);
     }
   }
 }
@@ -409,7 +388,7 @@ EXPORT void KERNEL(dense_products)(const float *a, i32 a_rows, float *c, i32 c_a
   switch (kind) {
     case 0: dense_products(a, a_rows, b + offset, b_rows, columns, c + c_at, c_stride, 0); break;
     case 1: dense_products(a, a_rows, b + offset, b_rows, columns, c + c_at, c_stride, 1); break;
-    default: dense_products(a, a_rows, b + offset, b_rows, columns, c + c_at, c_stride, 2);
+    default: dense_products(a, a_rows, b + offset, b_rows, columns, c + c_at, c_stride, FLOATS);
   }
 }
 
