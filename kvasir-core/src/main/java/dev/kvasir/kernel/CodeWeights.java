@@ -49,9 +49,6 @@ public final class CodeWeights {
   /** Bits of the low digit. */
   public static final int LOW_BITS = 7;
 
-  /** Entries are filled up to a multiple of this, and the sum of weights has so many parts. */
-  public static final int PARTS = 16;
-
   /** Adding this leaves a float's nearest integer in its low bits. */
   public static final float ROUNDER = 0x1.8p23f;
 
@@ -146,7 +143,7 @@ public final class CodeWeights {
 
   /** So many entries, filled up as the sum of weights wants it. */
   public static int padded(int entries) {
-    return Math.ceilDiv(entries, PARTS) * PARTS;
+    return Math.ceilDiv(entries, PartialSums.COUNT) * PartialSums.COUNT;
   }
 
   /**
