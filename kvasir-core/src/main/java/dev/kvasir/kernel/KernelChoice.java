@@ -72,12 +72,10 @@ public record KernelChoice(Kernels kernels, String reason) {
     if (chosen == null) {
       Optional<Wanted> wanted = Wanted.ofThisProcess();
       KernelChoice choice = choose(wanted);
-      System.Logger log = System.getLogger("dev.kvasir.kernel");
+      // Only here: a logger takes tens of milliseconds of a start.
       if (choice.kernels() instanceof ScalarKernels && wanted.isEmpty()) {
-        log.log(Level.WARNING, "running on Java kernels, which are slow: {0}", choice.reason());
-      } else {
-        log.log(
-            Level.DEBUG, "running on {0} kernels: {1}", choice.kernels().name(), choice.reason());
+        System.getLogger("dev.kvasir.kernel")
+            .log(Level.WARNING, "running on Java kernels, which are slow: {0}", choice.reason());
       }
       chosen = choice;
     }
