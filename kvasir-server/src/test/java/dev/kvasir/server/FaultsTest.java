@@ -104,7 +104,7 @@ class FaultsTest {
               + " \"stop\": [\"x\"], \"tools\": [{\"type\": \"function\", \"function\": {\"name\":"
               + " \"f\"}}], \"stream_options\": {\"include_usage\": true}}";
       Random random = new Random(2);
-      for (int i = 0; i < 300; i++) {
+      for (int i = 0; i < 100; i++) {
         byte[] bytes = good.getBytes(StandardCharsets.UTF_8);
         for (int change = 0; change <= random.nextInt(4); change++) {
           bytes[random.nextInt(bytes.length)] = (byte) random.nextInt(256);
@@ -193,7 +193,7 @@ class FaultsTest {
     try (TestServer server = TestServer.start(12 << 20, options -> options)) {
       List<Future<JsonObject>> answers = new ArrayList<>();
       try (ExecutorService clients = Executors.newVirtualThreadPerTaskExecutor()) {
-        for (int i = 0; i < 12; i++) {
+        for (int i = 0; i < 8; i++) {
           String body =
               "{\"prompt\": \"%d %s\", \"max_tokens\": 150, \"kv\": \"fp16\", \"temperature\": 0}"
                   .formatted(i, PARAGRAPH.repeat(22));

@@ -13,6 +13,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import kvasir.tools.ShallowModel;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -85,21 +86,23 @@ class CalibrateTest {
     Run run = codebooks(file, text);
     run.succeeds();
     assertThat(run.out()).contains("layer  keys: commvq:1  kivi:1  values: commvq:1  kivi:1");
-    assertThat(run.out()).hasLineCount(10);
+    assertThat(run.out()).hasLineCount(4);
     Profile made = Profile.open(file);
     assertThat(made.parts()).containsExactly("commvq:1");
     assertThat(made.note("commvq:1/training"))
         .hasValueSatisfying(note -> assertThat(note).contains("seed 1"));
-    CommvqProfile books = CommvqProfile.of(made, 1, new CacheShape(8, 2, 64));
+    CommvqProfile books = CommvqProfile.of(made, 1, new CacheShape(2, 2, 64));
     assertThat(books.layers().getFirst().stages()).isEqualTo(5);
     assertThat(folder).isDirectoryNotContaining("glob:**.{heads,vectors}");
     assertThat(run.err()).contains("reading", "codebooks", "in all", "memory", "disk");
   }
 
-  private static Run codebooks(Path file, Path text) {
+  private Run codebooks(Path file, Path text) {
     return run(
         file.toString(),
         "commvq:1",
+        "--model",
+        ShallowModel.write(folder.resolve("shallow.gguf")).toString(),
         "--text",
         text.toString(),
         "--length",

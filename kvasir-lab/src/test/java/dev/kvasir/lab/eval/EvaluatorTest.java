@@ -21,6 +21,7 @@ import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
+import kvasir.tools.ShallowModel;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -31,16 +32,24 @@ class EvaluatorTest {
   private static final Set<Task> OWN_TASKS =
       EnumSet.complementOf(EnumSet.of(Task.JSONL, Task.DRIFT));
 
+  @TempDir private static Path models;
+
+  /** Solves the tasks. */
   private static Model model;
+
+  /** Serves where it does not matter how well tasks are solved. */
+  private static Model shallow;
 
   @BeforeAll
   static void load() {
     model = Model.bundled();
+    shallow = Model.load(ShallowModel.write(models.resolve("shallow.gguf")));
   }
 
   @AfterAll
   static void close() {
     model.close();
+    shallow.close();
   }
 
   private static Settings settings(Set<Task> tasks, int context, int samples, String... specs) {
@@ -49,7 +58,7 @@ class EvaluatorTest {
   }
 
   private static Evaluation run(Settings settings) {
-    return new Evaluator(model, settings, Sources.bundled(true)).run((done, inAll) -> {});
+    return new Evaluator(shallow, settings, Sources.bundled(true)).run((done, inAll) -> {});
   }
 
   private record Broken(CacheShape shape) implements Contender {
@@ -116,7 +125,7 @@ class EvaluatorTest {
     Row row = run(settings(EnumSet.of(Task.PPL), 400, 1)).reference();
     assertThat(row.footprint().tokens()).isEqualTo(384);
     assertThat(row.footprint().kvBytes())
-        .isEqualTo(CacheSpec.DEFAULT.bytesFor(model.config().cacheShape(), 384).total());
+        .isEqualTo(CacheSpec.DEFAULT.bytesFor(shallow.config().cacheShape(), 384).total());
     assertThat(row.footprint().bitsPerValue()).isEqualTo(16, within(1e-9));
     assertThat(row.footprint().tokensPerSecond()).isPositive();
   }
@@ -127,7 +136,7 @@ class EvaluatorTest {
     Settings settings =
         settings(EnumSet.of(Task.KLD), 520, 1, "pmkvq:2,budget=10bits" + bare, "pmkvq:2" + bare);
     List<Row> rows = run(settings).rows();
-    CacheShape shape = model.config().cacheShape();
+    CacheShape shape = shallow.config().cacheShape();
     assertThat(rows.get(1).footprint().packedBitsPerValue(shape)).isEqualTo(4.5, within(1e-9));
     assertThat(rows.get(2).footprint().packedBitsPerValue(shape)).isEqualTo(2.5, within(1e-9));
     assertThat(divergence(rows.get(2)).samples())
@@ -160,7 +169,7 @@ class EvaluatorTest {
             return steps[0] > 5; // two blocks of two rows, and a step of the first document
           }
         };
-    Evaluation evaluation = new Evaluator(model, settings, Sources.bundled(true)).run(listener);
+    Evaluation evaluation = new Evaluator(shallow, settings, Sources.bundled(true)).run(listener);
     assertThat(evaluation.complete()).isFalse();
     assertThat(evaluation.rows()).hasSize(2);
     assertThat(evaluation.reference().scores()).containsOnlyKeys(Task.PPL);
@@ -175,13 +184,13 @@ class EvaluatorTest {
     assertThat(begun.complete()).isFalse();
     double[] work = {0, 0};
     Evaluation ended =
-        new Evaluator(model, settings, Sources.bundled(true))
+        new Evaluator(shallow, settings, Sources.bundled(true))
             .run((done, inAll) -> work[0] = inAll, EvaluationJournal.at(file, "a build"));
     assertThat(ended.complete()).isTrue();
     assertThat(ended.rows()).extracting(Row::scores).isEqualTo(scores(whole));
     assertThat(ended.rows()).extracting(Row::comparisons).isEqualTo(comparisons(whole));
     assertThat(ended.reference().footprint()).isEqualTo(begun.reference().footprint());
-    new Evaluator(model, settings, Sources.bundled(true))
+    new Evaluator(shallow, settings, Sources.bundled(true))
         .run((done, inAll) -> work[1] = inAll, EvaluationJournal.at(file, "another build"));
     assertThat(work[0]).as("work that was left").isPositive().isLessThan(work[1]);
   }
@@ -208,7 +217,7 @@ class EvaluatorTest {
             return steps[0] >= most;
           }
         };
-    return new Evaluator(model, settings, Sources.bundled(true)).run(listener, journal);
+    return new Evaluator(shallow, settings, Sources.bundled(true)).run(listener, journal);
   }
 
   @Test
@@ -250,7 +259,7 @@ class EvaluatorTest {
     Sources sources =
         Sources.bundled(true).withProblems(List.of(new WordProblem("Two?", BigDecimal.TWO)));
     Settings settings = settings(EnumSet.of(Task.JSONL), 300, 5);
-    Evaluation evaluation = new Evaluator(model, settings, sources).run((done, inAll) -> {});
+    Evaluation evaluation = new Evaluator(shallow, settings, sources).run((done, inAll) -> {});
     assertThat(evaluation.reference().scores().get(Task.JSONL).samples()).hasSize(1);
   }
 

@@ -7,7 +7,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class CrashTest {
-  private static final int SAVES = 1_000;
+  private static final int SAVES = Boolean.getBoolean("kvasir.thorough") ? 1_000 : 250;
 
   @TempDir private Path folder;
 

@@ -19,6 +19,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -71,18 +72,28 @@ class RepackedSessionTest {
   }
 
   /** Sinks put the blocks of both kinds at different places. */
+  @Tag("thorough")
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '>',
+      value = {
+        "fp16>commvq:1",
+        "pmkvq:4>pmkvq:2",
+        "kivi:4,sinks=5>patternkv:2,sinks=16",
+        "kivi:2>fp16"
+      })
+  void andSoItIsBetweenOtherKinds(String before, String after) {
+    theTextStaysAndBytesAreThoseOfTheOtherKind(before, after);
+  }
+
   @ParameterizedTest
   @CsvSource(
       delimiter = '>',
       value = {
         "kivi:4>kivi:2",
-        "fp16>commvq:1",
-        "pmkvq:4>pmkvq:2",
         "fp16>pmkvq:2,budget=2MiB",
-        "kivi:4,sinks=5>patternkv:2,sinks=16",
         "mixkvq>kivi:2,window=0",
-        "mead:2.5>mead:1.5,window=0",
-        "kivi:2>fp16"
+        "mead:2.5>mead:1.5,window=0"
       })
   void theTextStaysAndBytesAreThoseOfTheOtherKind(String before, String after) {
     Path file = saved(before);

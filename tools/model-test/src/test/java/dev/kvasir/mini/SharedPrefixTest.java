@@ -8,7 +8,6 @@ import dev.kvasir.LoadOptions;
 import dev.kvasir.Model;
 import dev.kvasir.Session;
 import dev.kvasir.SessionOptions;
-import dev.kvasir.ShallowModel;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.engine.PrefixCache;
@@ -18,7 +17,9 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
+import kvasir.tools.ShallowModel;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -95,6 +96,12 @@ class SharedPrefixTest {
     return both;
   }
 
+  @Tag("thorough")
+  @Test
+  void anAnswerWithCodebooksAndAHitIsTheAnswerWithoutOne() {
+    anAnswerWithAHitIsTheAnswerWithoutOne("commvq:1,window=0");
+  }
+
   @ParameterizedTest
   @ValueSource(
       strings = {
@@ -104,7 +111,6 @@ class SharedPrefixTest {
         "mixkvq,high=1.9,mid=1.6,window=0",
         "pmkvq:2,budget=1536KiB",
         "zipcache:2",
-        "commvq:1,window=0",
         "mead:1.5"
       })
   void anAnswerWithAHitIsTheAnswerWithoutOne(String spec) {

@@ -20,6 +20,7 @@ import java.util.concurrent.CyclicBarrier;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -79,16 +80,15 @@ class TogetherTest {
     }
   }
 
+  @Tag("thorough")
   @ParameterizedTest
-  @ValueSource(
-      strings = {
-        "fp16",
-        "kivi:2,window=0",
-        "patternkv:2,window=0",
-        "mixkvq,window=0",
-        "pmkvq:2,budget=2MiB",
-        "commvq:1,window=0"
-      })
+  @ValueSource(strings = {"patternkv:2,window=0", "commvq:1,window=0", "mead:2"})
+  void andSoTheyAreOfOtherCaches(String typed) {
+    textsAreThoseThatEachSessionGivesAlone(typed);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"fp16", "kivi:2,window=0", "mixkvq,window=0", "pmkvq:2,budget=2MiB"})
   void textsAreThoseThatEachSessionGivesAlone(String typed) {
     CacheSpec spec = CacheSpec.parse(typed);
     String paragraph = "The old man looked at the sea, and the sea was calm. ";

@@ -1,4 +1,4 @@
-package dev.kvasir;
+package kvasir.tools;
 
 import java.io.IOException;
 import java.io.InputStream;
@@ -12,7 +12,8 @@ import java.util.Set;
 
 /**
  * The bundled model without its layers but the first two. It says nothing sensible, and serves
- * where the bits of two ways to compute the same are compared, in a quarter of the time.
+ * where the bits of two ways to compute the same are compared, in a quarter of the time. A module
+ * that uses it has kvasir-mini on its class path.
  */
 public final class ShallowModel {
   private static final int LAYERS = 2;
@@ -66,7 +67,7 @@ public final class ShallowModel {
   /** The bundled file, which says that it has fewer layers; the tensors of others are not read. */
   private static byte[] bytes() {
     try (InputStream stream =
-        Model.class.getResourceAsStream("/dev/kvasir/mini/kvasir-mini-q8_0.gguf")) {
+        ClassLoader.getSystemResourceAsStream("dev/kvasir/mini/kvasir-mini-q8_0.gguf")) {
       byte[] model = stream.readAllBytes();
       byte[] key = entry("qwen2.block_count", UINT32, new byte[0]);
       System.arraycopy(uint32(LAYERS), 0, model, indexOf(model, key) + key.length, UINT32);
