@@ -4,6 +4,7 @@ import dev.kvasir.cache.DenseRows;
 import dev.kvasir.codec.PageReader;
 import dev.kvasir.kernel.DenseMatrix.Precision;
 import dev.kvasir.kernel.Kernels;
+import dev.kvasir.kernel.RowBlock;
 import dev.kvasir.kernel.TileRoom;
 import java.util.Arrays;
 
@@ -21,6 +22,9 @@ final class DenseReader {
   private final TileRoom tiles = new TileRoom();
   private final float[] vectors; // (PAGE, keyDim) or (PAGE, valueDim)
   private float[] wide = {}; // (PROMPT_ROWS, keyDim), where values are the first channels of keys
+  private final RowBlock inputRows = new RowBlock();
+  private final RowBlock vectorRows = new RowBlock();
+  private final RowBlock outputRows = new RowBlock();
 
   DenseReader(Kernels kernels, AttentionShape shape) {
     this.kernels = kernels;
@@ -82,10 +86,16 @@ final class DenseReader {
       kernels.expand(dense.keys(), first, tokens, vectors, 0);
       kernels
           .floats()
-          .products(queries, 0, keyDim, rows, vectors, 0, keyDim, tokens, keyDim, scores, 0, PAGE);
+          .products(
+              inputRows.set(queries, rows, keyDim),
+              vectorRows.set(vectors, tokens, keyDim),
+              outputRows.set(scores, 0, PAGE, rows, tokens));
       return;
     }
-    kernels.halves().products(queries, rows, dense.keys(), first, tokens, scores, 0, PAGE, tiles);
+    kernels
+        .halves()
+        .products(
+            queries, dense.keys(), first, outputRows.set(scores, 0, PAGE, rows, tokens), tiles);
   }
 
   /**
@@ -112,14 +122,20 @@ final class DenseReader {
     if (isComputedOn(dense, stored)) {
       kernels
           .halves()
-          .weightedSums(weights, 0, PAGE, rows, dense.values(), first, tokens, mixed, 0, valueDim);
+          .weightedSums(
+              inputRows.set(weights, 0, PAGE, rows, tokens),
+              dense.values(),
+              first,
+              outputRows.set(mixed, rows, valueDim));
       return;
     }
     kernels.expand(dense.values(), first, tokens, vectors, 0);
     kernels
         .floats()
         .weightedSums(
-            weights, 0, PAGE, rows, vectors, 0, columns, tokens, valueDim, mixed, 0, valueDim);
+            inputRows.set(weights, 0, PAGE, rows, tokens),
+            vectorRows.set(vectors, 0, columns, tokens, valueDim),
+            outputRows.set(mixed, rows, valueDim));
   }
 
   /** Channels know nothing of each other: those of a key that are no value are summed and left. */
@@ -134,7 +150,11 @@ final class DenseReader {
     }
     kernels
         .halves()
-        .weightedSums(weights, 0, PAGE, rows, dense.values(), first, tokens, wide, 0, keyDim);
+        .weightedSums(
+            inputRows.set(weights, 0, PAGE, rows, tokens),
+            dense.values(),
+            first,
+            outputRows.set(wide, rows, keyDim));
     for (int row = 0; row < rows; row++) {
       System.arraycopy(wide, row * keyDim, mixed, row * valueDim, valueDim);
     }

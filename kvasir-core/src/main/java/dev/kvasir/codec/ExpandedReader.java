@@ -1,6 +1,7 @@
 package dev.kvasir.codec;
 
 import dev.kvasir.kernel.Kernels;
+import dev.kvasir.kernel.RowBlock;
 
 /** Pages of any kind, expanded to floats before they are multiplied. */
 public final class ExpandedReader implements PageReader {
@@ -14,6 +15,9 @@ public final class ExpandedReader implements PageReader {
   private final int keyDim;
   private final int valueDim;
   private final float[] vectors; // (TOKENS, keyDim) or (TOKENS, valueDim)
+  private final RowBlock inputRows = new RowBlock();
+  private final RowBlock vectorRows = new RowBlock();
+  private final RowBlock outputRows = new RowBlock();
 
   private ExpandedReader(PageReaders readers) {
     this.room = readers.room();
@@ -28,7 +32,10 @@ public final class ExpandedReader implements PageReader {
     page.expandKeys(room, kvHead, TOKENS, vectors);
     kernels
         .floats()
-        .products(queries, 0, keyDim, rows, vectors, 0, keyDim, TOKENS, keyDim, scores, 0, TOKENS);
+        .products(
+            inputRows.set(queries, rows, keyDim),
+            vectorRows.set(vectors, TOKENS, keyDim),
+            outputRows.set(scores, rows, TOKENS));
   }
 
   @Override
@@ -37,6 +44,8 @@ public final class ExpandedReader implements PageReader {
     kernels
         .floats()
         .weightedSums(
-            weights, 0, TOKENS, rows, vectors, 0, valueDim, TOKENS, valueDim, mixed, 0, valueDim);
+            inputRows.set(weights, rows, TOKENS),
+            vectorRows.set(vectors, TOKENS, valueDim),
+            outputRows.set(mixed, rows, valueDim));
   }
 }

@@ -26,6 +26,9 @@ public final class Clusters {
   private final float[] vectorSquares; // (count)
   private final int[] nearest; // (count)
   private final float[] products; // (BATCH, wanted)
+  private final RowBlock inputRows = new RowBlock();
+  private final RowBlock vectorRows = new RowBlock();
+  private final RowBlock outputRows = new RowBlock();
   private final Random random = new Random(SEED);
 
   private Clusters(Kernels kernels, float[] vectors, int count, int depth, int wanted) {
@@ -114,7 +117,9 @@ public final class Clusters {
     kernels
         .floats()
         .products(
-            vectors, vector, depth, batch, centres, row, depth, some, depth, products, 0, some);
+            inputRows.set(vectors, vector, depth, batch, depth),
+            vectorRows.set(centres, row, depth, some, depth),
+            outputRows.set(products, batch, some));
   }
 
   private int draw(double[] distances, double sum) {

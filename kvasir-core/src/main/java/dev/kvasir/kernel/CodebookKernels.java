@@ -67,8 +67,12 @@ public interface CodebookKernels {
     for (int from = 0; from < tokens; from += SCORED_TOGETHER) {
       int end = from + SCORED_TOGETHER;
       turnedSums(rows, indices, from, end, scales, cosines, sines, sums, keys);
-      floats.products(
-          queries, 0, width, count, keys, 0, width, SCORED_TOGETHER, width, scores, from, tokens);
+      for (int query = 0; query < count; query++) {
+        for (int token = from; token < end; token++) {
+          scores[query * tokens + token] =
+              PartialSums.dot(queries, query * width, keys, (token - from) * width, width);
+        }
+      }
     }
   }
 

@@ -1,37 +1,23 @@
 package dev.kvasir.kernel;
 
-/** Products and sums of rows of floats. */
+/** Products and sums of rows of floats. Operands whose shapes do not fit each other are refused. */
 public interface FloatKernels {
   /**
    * {@code c[i][j] = a[i] . b[j]}: both operands row by row, so that a dot product reads memory in
    * order.
+   *
+   * @param a // (a.rows, depth)
+   * @param b // (b.rows, depth)
+   * @param c // (a.rows, b.rows), set
    */
-  void products(
-      float[] a,
-      int aAt,
-      int aStride,
-      int aRows, // (aRows, depth)
-      float[] b,
-      int bAt,
-      int bStride,
-      int bRows, // (bRows, depth)
-      int depth,
-      float[] c,
-      int cAt,
-      int cStride); // (aRows, bRows)
+  void products(RowBlock a, RowBlock b, RowBlock c);
 
-  /** {@code out[i] += sum over t of weights[i][t] * v[t]}. */
-  void weightedSums(
-      float[] weights,
-      int weightsAt,
-      int weightsStride,
-      int rows, // (rows, tokens)
-      float[] v,
-      int vAt,
-      int vStride,
-      int tokens, // (tokens, length)
-      int length,
-      float[] out,
-      int outAt,
-      int outStride); // (rows, length)
+  /**
+   * {@code out[i] += sum over t of weights[i][t] * v[t]}.
+   *
+   * @param weights // (rows, tokens)
+   * @param v // (tokens, length)
+   * @param out // (rows, length), added to
+   */
+  void weightedSums(RowBlock weights, RowBlock v, RowBlock out);
 }

@@ -25,7 +25,7 @@ public final class GroupedProducts {
   private final Kernels kernels;
   private final Crew crew;
   private final CodedRows codedRows = new CodedRows();
-  private final TileRoom[] rooms; // a worker each
+  private final Worker[] workers;
 
   private float[] x; // (rows, columns)
   private int rows;
@@ -43,11 +43,17 @@ public final class GroupedProducts {
   private final Crew.Work prepare = this::prepare;
   private final Crew.Work multiply = this::multiply;
 
+  /** What one worker needs for itself. */
+  private static final class Worker {
+    private final TileRoom room = new TileRoom();
+    private final RowBlock out = new RowBlock();
+  }
+
   public GroupedProducts(Kernels kernels, Crew crew) {
     this.kernels = kernels;
     this.crew = crew;
-    this.rooms = new TileRoom[crew.size()];
-    Arrays.setAll(rooms, worker -> new TileRoom());
+    this.workers = new Worker[crew.size()];
+    Arrays.setAll(workers, worker -> new Worker());
   }
 
   /**
@@ -135,7 +141,7 @@ public final class GroupedProducts {
       long from = Math.ceilDiv(Math.max(first - begins[product], 0), work);
       long to = Math.ceilDiv(Math.min(end, begins[product + 1]) - begins[product], work);
       if (from < to) {
-        multiplyTiles(product, (int) from, (int) to, rooms[worker]);
+        multiplyTiles(product, (int) from, (int) to, workers[worker]);
       }
     }
   }
@@ -146,7 +152,7 @@ public final class GroupedProducts {
     return found >= 0 ? found : -found - 2;
   }
 
-  private void multiplyTiles(int product, int from, int to, TileRoom room) {
+  private void multiplyTiles(int product, int from, int to, Worker worker) {
     switch (matrices[product]) {
       case CodedMatrix codes ->
           kernels
@@ -159,26 +165,25 @@ public final class GroupedProducts {
                   firstRows[product],
                   endRows[product],
                   outputs[product],
-                  room);
-      case DenseMatrix dense -> multiplyDense(dense, product, from, to, room);
+                  worker.room);
+      case DenseMatrix dense -> multiplyDense(dense, product, from, to, worker);
     }
   }
 
-  private void multiplyDense(DenseMatrix matrix, int product, int from, int to, TileRoom room) {
+  private void multiplyDense(DenseMatrix matrix, int product, int from, int to, Worker worker) {
     int firstRow = firstRows[product];
     int some = endRows[product] - firstRow;
     float[] a = x;
     if (firstRow > 0) {
-      a = room.activations(some * columns);
+      a = worker.room.activations(some * columns);
       System.arraycopy(x, firstRow * columns, a, 0, some * columns);
     }
     for (int tile = from; tile < to; tile++) {
       int at = tile * TILE;
       int height = Math.min(TILE, matrix.rows() - at);
       int outAt = firstRow * matrix.rows() + at;
-      kernels
-          .halves()
-          .products(a, some, matrix, at, height, outputs[product], outAt, matrix.rows(), room);
+      worker.out.set(outputs[product], outAt, matrix.rows(), some, height);
+      kernels.halves().products(a, matrix, at, worker.out, worker.room);
     }
   }
 }

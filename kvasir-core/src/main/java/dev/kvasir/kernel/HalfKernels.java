@@ -14,35 +14,18 @@ public interface HalfKernels {
    * {@code c[i][j] = a[i] . row (firstRow + j)}, for rows of any precision; the bits are those of
    * {@link FloatKernels#products} with the rows as floats.
    *
-   * @param a // (aRows, columns)
+   * @param a one row after another // (c.rows, columns)
+   * @param c // (c.rows, rows of b that are taken), set
    * @param room for rows that are made floats first
-   * @param c // (aRows, bRows), rows {@code cStride} apart
    */
-  void products(
-      float[] a,
-      int aRows,
-      DenseMatrix b,
-      int firstRow,
-      int bRows,
-      float[] c,
-      int cAt,
-      int cStride,
-      TileRoom room);
+  void products(float[] a, DenseMatrix b, int firstRow, RowBlock c, TileRoom room);
 
   /**
    * {@code out[i] += sum over t of weights[i][t] * row (firstRow + t)}, for a few rows of weights.
    *
+   * @param weights // (rows, tokens)
    * @param v F16 or BF16
+   * @param out // (rows, columns), added to
    */
-  void weightedSums(
-      float[] weights,
-      int weightsAt,
-      int weightsStride,
-      int rows, // (rows, tokens)
-      DenseMatrix v,
-      int firstRow,
-      int tokens,
-      float[] out,
-      int outAt,
-      int outStride); // (rows, columns)
+  void weightedSums(RowBlock weights, DenseMatrix v, int firstRow, RowBlock out);
 }

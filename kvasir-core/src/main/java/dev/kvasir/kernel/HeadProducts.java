@@ -31,6 +31,7 @@ public final class HeadProducts {
   private static final class Room {
     private final CodedRows coded = new CodedRows();
     private final TileRoom tiles = new TileRoom();
+    private final RowBlock tileOut = new RowBlock();
     private float[] inputs = {}; // (rows, columns of a matrix)
     private float[] outputs = {}; // (rows, rows of a matrix)
 
@@ -105,8 +106,8 @@ public final class HeadProducts {
     HalfKernels halves = kernels.halves();
     for (int row = 0; row < matrix.rows(); row += TILE) {
       int tileRows = Math.min(TILE, matrix.rows() - row);
-      halves.products(
-          room.inputs, count, matrix, row, tileRows, room.outputs, row, matrix.rows(), room.tiles);
+      room.tileOut.set(room.outputs, row, matrix.rows(), count, tileRows);
+      halves.products(room.inputs, matrix, row, room.tileOut, room.tiles);
     }
   }
 }

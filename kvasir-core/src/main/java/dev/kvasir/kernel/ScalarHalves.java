@@ -38,46 +38,29 @@ final class ScalarHalves implements HalfKernels {
   }
 
   @Override
-  public void products(
-      float[] a,
-      int aRows,
-      DenseMatrix b,
-      int firstRow,
-      int bRows,
-      float[] c,
-      int cAt,
-      int cStride,
-      TileRoom room) {
+  public void products(float[] a, DenseMatrix b, int firstRow, RowBlock c, TileRoom room) {
     int columns = b.columns();
     float[] row = room.weights(columns);
-    for (int j = 0; j < bRows; j++) {
+    for (int j = 0; j < c.width(); j++) {
       expand(b, firstRow + j, 1, row, 0);
-      for (int i = 0; i < aRows; i++) {
-        c[cAt + i * cStride + j] = PartialSums.dot(a, i * columns, row, 0, columns);
+      for (int i = 0; i < c.rows(); i++) {
+        c.values()[c.at(i) + j] = PartialSums.dot(a, i * columns, row, 0, columns);
       }
     }
   }
 
   /** The sum of all tokens is made first and added as a whole. */
   @Override
-  public void weightedSums(
-      float[] weights,
-      int weightsAt,
-      int weightsStride,
-      int rows,
-      DenseMatrix v,
-      int firstRow,
-      int tokens,
-      float[] out,
-      int outAt,
-      int outStride) {
+  public void weightedSums(RowBlock weights, DenseMatrix v, int firstRow, RowBlock out) {
     int columns = v.columns();
+    int rows = weights.rows();
+    out.requireShape(rows, columns);
     float[] scratch = RowScratch.of((rows + 1) * columns);
     Arrays.fill(scratch, columns, (rows + 1) * columns, 0);
-    for (int t = 0; t < tokens; t++) {
+    for (int t = 0; t < weights.width(); t++) {
       expand(v, firstRow + t, 1, scratch, 0);
       for (int i = 0; i < rows; i++) {
-        float weight = weights[weightsAt + i * weightsStride + t];
+        float weight = weights.values()[weights.at(i) + t];
         int to = (i + 1) * columns;
         for (int d = 0; d < columns; d++) {
           scratch[to + d] = Math.fma(weight, scratch[d], scratch[to + d]);
@@ -85,7 +68,7 @@ final class ScalarHalves implements HalfKernels {
       }
     }
     for (int i = 0; i < rows; i++) {
-      RowScratch.add(scratch, (i + 1) * columns, out, outAt + i * outStride, columns);
+      RowScratch.add(scratch, (i + 1) * columns, out.values(), out.at(i), columns);
     }
   }
 }

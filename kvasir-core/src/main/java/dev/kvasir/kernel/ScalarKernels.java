@@ -13,7 +13,7 @@ public final class ScalarKernels implements Kernels {
   private final DotKernels dots = new ScalarDots();
   private final PatternKernels patterns = new ScalarPatterns();
   private final CodebookKernels codebooks = new ScalarCodebooks();
-  private final RowCodeKernels rowCodes = new ScalarRowCodes(floats);
+  private final RowCodeKernels rowCodes = new ScalarRowCodes();
 
   @Override
   public String name() {

@@ -5,20 +5,9 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
 /** Rows of codes in plain Java: the definition, to the last bit. */
-final class ScalarRowCodes implements ComposedRowCodes {
+final class ScalarRowCodes implements RowCodeKernels {
   private static final ValueLayout.OfShort SHORT =
       ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-
-  private final FloatKernels floats;
-
-  ScalarRowCodes(FloatKernels floats) {
-    this.floats = floats;
-  }
-
-  @Override
-  public FloatKernels floats() {
-    return floats;
-  }
 
   @Override
   public void decode(
@@ -52,6 +41,48 @@ final class ScalarRowCodes implements ComposedRowCodes {
       float steps = Math.fma(code, codes.slope(i), codes.lift(i));
       out[at + i] = Math.fma(steps, scale, out[at + i]);
     }
+  }
+
+  @Override
+  public void products(
+      MemorySegment source,
+      long offset,
+      CodeBands bands,
+      NibbleRows base,
+      float[] lows,
+      byte[] tokens,
+      int[] picked,
+      float[] cosines,
+      float[] sines,
+      float[] a,
+      int aRows,
+      float[] room,
+      float[] c) {
+    int width = bands.width();
+    int rows = bands.rows();
+    decode(source, offset, bands, base, lows, tokens, picked, room);
+    turnEach(room, rows, width / 2, cosines, sines);
+    for (int i = 0; i < aRows; i++) {
+      for (int token = 0; token < rows; token++) {
+        c[i * rows + token] = PartialSums.dot(a, i * width, room, token * width, width);
+      }
+    }
+  }
+
+  @Override
+  public void weightedSums(
+      MemorySegment source,
+      long offset,
+      CodeBands bands,
+      NibbleRows base,
+      float[] lows,
+      byte[] tokens,
+      int[] picked,
+      float[] w,
+      int wRows,
+      float[] room,
+      float[] out) {
+    ColumnSums.add(source, offset, bands, base, lows, tokens, picked, w, wRows, room, out);
   }
 
   @Override

@@ -5,6 +5,8 @@ public final class TileRoom {
   private byte[] bytes = {};
   private float[] weights = {};
   private float[] activations = {};
+  private final RowBlock activationRows = new RowBlock();
+  private final RowBlock weightRows = new RowBlock();
   private ScalarCoded.WeightPanel panel; // null until it is asked for
 
   /** The tile as it lies in memory. */
@@ -29,6 +31,16 @@ public final class TileRoom {
       weights = new float[count];
     }
     return weights;
+  }
+
+  /** An operand for rows of activations; where it points is up to the caller. */
+  public RowBlock activationRows() {
+    return activationRows;
+  }
+
+  /** An operand for rows of weights; where it points is up to the caller. */
+  public RowBlock weightRows() {
+    return weightRows;
   }
 
   /** Rows of activations that lie elsewhere among others. */

@@ -1,5 +1,7 @@
 package dev.kvasir.natives;
 
+import dev.kvasir.kernel.RowBlock;
+
 /**
  * A native function writes where it is told to. What Java checks at every access is checked here
  * once a call, so that a mistake is an exception and not a damaged heap.
@@ -22,6 +24,11 @@ final class Bounds {
         throw new IndexOutOfBoundsException("%d of %d".formatted(last + length, there));
       }
     }
+  }
+
+  /** All rows of a block. */
+  static void check(RowBlock block) {
+    check(block.values().length, block.at(), block.rows(), block.stride(), block.width());
   }
 
   /** A run of values. */

@@ -1,6 +1,7 @@
 package dev.kvasir.natives;
 
 import dev.kvasir.kernel.FloatKernels;
+import dev.kvasir.kernel.RowBlock;
 
 /** Products and sums of floats; a call takes as many rows as stay within its time. */
 final class NativeFloats implements FloatKernels {
@@ -28,79 +29,41 @@ final class NativeFloats implements FloatKernels {
   }
 
   @Override
-  public void products(
-      float[] a,
-      int aAt,
-      int aStride,
-      int aRows,
-      float[] b,
-      int bAt,
-      int bStride,
-      int bRows,
-      int depth,
-      float[] c,
-      int cAt,
-      int cStride) {
-    Bounds.check(a.length, aAt, aRows, aStride, depth);
-    Bounds.check(b.length, bAt, bRows, bStride, depth);
-    Bounds.check(c.length, cAt, aRows, cStride, bRows);
-    int together = PRODUCTS_OF_A_CALL.together(aRows, (long) bRows * depth);
-    for (int row = 0; row < aRows; row += together) {
-      int count = Math.min(together, aRows - row);
-      try {
-        PRODUCTS.handle.invokeExact(
-            a,
-            aAt + row * aStride,
-            aStride,
-            count,
-            b,
-            bAt,
-            bStride,
-            bRows,
-            depth,
-            c,
-            cAt + row * cStride,
-            cStride);
-      } catch (Throwable e) {
-        throw Calls.unexpected(e);
-      }
-    }
+  public void products(RowBlock a, RowBlock b, RowBlock c) {
+    b.requireShape(b.rows(), a.width());
+    c.requireShape(a.rows(), b.rows());
+    call(PRODUCTS, a, b, c);
   }
 
   @Override
-  public void weightedSums(
-      float[] weights,
-      int weightsAt,
-      int weightsStride,
-      int rows,
-      float[] v,
-      int vAt,
-      int vStride,
-      int tokens,
-      int length,
-      float[] out,
-      int outAt,
-      int outStride) {
-    Bounds.check(weights.length, weightsAt, rows, weightsStride, tokens);
-    Bounds.check(v.length, vAt, tokens, vStride, length);
-    Bounds.check(out.length, outAt, rows, outStride, length);
-    int together = PRODUCTS_OF_A_CALL.together(rows, (long) tokens * length);
+  public void weightedSums(RowBlock weights, RowBlock v, RowBlock out) {
+    v.requireShape(weights.width(), v.width());
+    out.requireShape(weights.rows(), v.width());
+    call(WEIGHTED_SUMS, weights, v, out);
+  }
+
+  /** Both functions take their operands alike, some rows of the first and the last in a call. */
+  private static void call(Call function, RowBlock a, RowBlock b, RowBlock c) {
+    Bounds.check(a);
+    Bounds.check(b);
+    Bounds.check(c);
+    int rows = a.rows();
+    int together = PRODUCTS_OF_A_CALL.together(rows, (long) b.rows() * b.width());
     for (int row = 0; row < rows; row += together) {
-      int count = Math.min(together, rows - row);
       try {
-        WEIGHTED_SUMS.handle.invokeExact(
-            weights,
-            weightsAt + row * weightsStride,
-            weightsStride,
-            count,
-            v,
-            vAt,
-            vStride,
-            tokens,
-            length,
-            out,
-            outAt + row * outStride,
-            outStride);
+        function.handle.invokeExact(
+            a.values(),
+            a.at(row),
+            a.stride(),
+            Math.min(together, rows - row),
+            b.values(),
+            b.at(),
+            b.stride(),
+            b.rows(),
+            b.width(),
+            c.values(),
+            c.at(row),
+            c.stride());
       } catch (Throwable e) {
         throw Calls.unexpected(e);
       }

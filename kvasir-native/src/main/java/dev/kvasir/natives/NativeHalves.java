@@ -4,6 +4,7 @@ import dev.kvasir.kernel.DenseMatrix;
 import dev.kvasir.kernel.DenseMatrix.Precision;
 import dev.kvasir.kernel.FloatKernels;
 import dev.kvasir.kernel.HalfKernels;
+import dev.kvasir.kernel.RowBlock;
 import dev.kvasir.kernel.TileRoom;
 import java.lang.foreign.MemorySegment;
 
@@ -127,38 +128,51 @@ final class NativeHalves implements HalfKernels {
   }
 
   @Override
-  public void products(
-      float[] a,
-      int aRows,
-      DenseMatrix b,
-      int firstRow,
-      int bRows,
-      float[] c,
-      int cAt,
-      int cStride,
-      TileRoom room) {
+  public void products(float[] a, DenseMatrix b, int firstRow, RowBlock c, TileRoom room) {
     int columns = b.columns();
-    if (aRows >= MANY && b.precision() != Precision.F32 && columns > CallRoom.FLOATS) {
-      float[] rows = room.weights(bRows * columns);
-      expand(b, firstRow, bRows, rows, 0);
-      floats.products(a, 0, columns, aRows, rows, 0, columns, bRows, columns, c, cAt, cStride);
+    boolean many = c.rows() >= MANY && b.precision() != Precision.F32;
+    if (many && columns > CallRoom.FLOATS) {
+      expandAndMultiply(a, b, firstRow, c, room);
       return;
     }
     long rowBytes = (long) columns * b.precision().bytes();
-    Bounds.check(b.data().byteSize(), b.offset(firstRow), bRows * rowBytes);
-    Bounds.check(a.length, 0, aRows, columns, columns);
-    Bounds.check(c.length, cAt, aRows, cStride, bRows);
-    if (aRows >= MANY && b.precision() != Precision.F32) {
-      manyProducts(a, aRows, b, b.offset(firstRow), bRows, c, cAt, cStride);
-      return;
+    Bounds.check(b.data().byteSize(), b.offset(firstRow), c.width() * rowBytes);
+    Bounds.check(a.length, 0, c.rows(), columns, columns);
+    Bounds.check(c);
+    if (many) {
+      manyProducts(a, b, b.offset(firstRow), c);
+    } else {
+      fewProducts(a, b, firstRow, c);
     }
-    int together = PRODUCTS_OF_A_CALL.together(bRows, (long) aRows * columns);
-    for (int row = 0; row < bRows; row += together) {
-      int some = Math.min(together, bRows - row);
-      long offset = b.offset(firstRow + row);
+  }
+
+  private void expandAndMultiply(
+      float[] a, DenseMatrix b, int firstRow, RowBlock c, TileRoom room) {
+    int columns = b.columns();
+    float[] rows = room.weights(c.width() * columns);
+    expand(b, firstRow, c.width(), rows, 0);
+    floats.products(
+        room.activationRows().set(a, c.rows(), columns),
+        room.weightRows().set(rows, c.width(), columns),
+        c);
+  }
+
+  private static void fewProducts(float[] a, DenseMatrix b, int firstRow, RowBlock c) {
+    int columns = b.columns();
+    int together = PRODUCTS_OF_A_CALL.together(c.width(), (long) c.rows() * columns);
+    for (int row = 0; row < c.width(); row += together) {
       try {
         DENSE_PRODUCTS.handle.invokeExact(
-            a, aRows, c, cAt + row, cStride, b.data(), offset, some, columns, kind(b.precision()));
+            a,
+            c.rows(),
+            c.values(),
+            c.at() + row,
+            c.stride(),
+            b.data(),
+            b.offset(firstRow + row),
+            Math.min(together, c.width() - row),
+            columns,
+            kind(b.precision()));
       } catch (Throwable e) {
         throw Calls.unexpected(e);
       }
@@ -174,28 +188,21 @@ final class NativeHalves implements HalfKernels {
     };
   }
 
-  private static void manyProducts(
-      float[] a,
-      int aRows,
-      DenseMatrix b,
-      long offset,
-      int bRows,
-      float[] c,
-      int cAt,
-      int cStride) {
-    int together = rowsOfACall(aRows, (long) bRows * b.columns());
-    for (int row = 0; row < aRows; row += together) {
+  private static void manyProducts(float[] a, DenseMatrix b, long offset, RowBlock c) {
+    int rows = c.rows();
+    int together = rowsOfACall(rows, (long) c.width() * b.columns());
+    for (int row = 0; row < rows; row += together) {
       try {
         MANY_PRODUCTS.handle.invokeExact(
             a,
             row,
-            c,
-            cAt + row * cStride,
-            cStride,
-            Math.min(together, aRows - row),
+            c.values(),
+            c.at(row),
+            c.stride(),
+            Math.min(together, rows - row),
             b.data(),
             offset,
-            bRows,
+            c.width(),
             b.columns(),
             kind(b.precision()),
             CallRoom.ofThisThread());
@@ -212,34 +219,26 @@ final class NativeHalves implements HalfKernels {
   }
 
   @Override
-  public void weightedSums(
-      float[] weights,
-      int weightsAt,
-      int weightsStride,
-      int rows,
-      DenseMatrix v,
-      int firstRow,
-      int tokens,
-      float[] out,
-      int outAt,
-      int outStride) {
+  public void weightedSums(RowBlock weights, DenseMatrix v, int firstRow, RowBlock out) {
+    out.requireShape(weights.rows(), v.columns());
     long offset = v.offset(firstRow);
+    int tokens = weights.width();
     Bounds.check(v.data().byteSize(), offset, 2L * tokens * v.columns());
-    Bounds.check(weights.length, weightsAt, rows, weightsStride, tokens);
-    Bounds.check(out.length, outAt, rows, outStride, v.columns());
-    if (rows >= MANY && tokens <= MOST_TOKENS) {
-      manySums(weights, weightsAt, weightsStride, rows, v, offset, tokens, out, outAt, outStride);
+    Bounds.check(weights);
+    Bounds.check(out);
+    if (weights.rows() >= MANY && tokens <= MOST_TOKENS) {
+      manySums(weights, v, offset, out);
       return;
     }
     try {
       SUMS.handle.invokeExact(
-          weights,
-          weightsAt,
-          weightsStride,
-          out,
-          outAt,
-          outStride,
-          rows,
+          weights.values(),
+          weights.at(),
+          weights.stride(),
+          out.values(),
+          out.at(),
+          out.stride(),
+          weights.rows(),
           v.data(),
           offset,
           tokens,
@@ -250,31 +249,22 @@ final class NativeHalves implements HalfKernels {
     }
   }
 
-  private static void manySums(
-      float[] weights,
-      int weightsAt,
-      int weightsStride,
-      int rows,
-      DenseMatrix v,
-      long offset,
-      int tokens,
-      float[] out,
-      int outAt,
-      int outStride) {
-    int together = rowsOfACall(rows, (long) tokens * v.columns());
+  private static void manySums(RowBlock weights, DenseMatrix v, long offset, RowBlock out) {
+    int rows = weights.rows();
+    int together = rowsOfACall(rows, (long) weights.width() * v.columns());
     for (int row = 0; row < rows; row += together) {
       try {
         MANY_SUMS.handle.invokeExact(
-            weights,
-            weightsAt + row * weightsStride,
-            weightsStride,
-            out,
-            outAt + row * outStride,
-            outStride,
+            weights.values(),
+            weights.at(row),
+            weights.stride(),
+            out.values(),
+            out.at(row),
+            out.stride(),
             Math.min(together, rows - row),
             v.data(),
             offset,
-            tokens,
+            weights.width(),
             v.columns(),
             kind(v.precision()),
             CallRoom.ofThisThread());

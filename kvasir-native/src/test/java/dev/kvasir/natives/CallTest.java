@@ -3,6 +3,7 @@ package dev.kvasir.natives;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.management.ThreadMXBean;
+import dev.kvasir.kernel.RowBlock;
 import java.lang.management.ManagementFactory;
 import org.junit.jupiter.api.Test;
 
@@ -16,6 +17,9 @@ class CallTest {
   private final float[] x = new float[LENGTH];
   private final float[] y = new float[LENGTH];
   private final float[] z = new float[LENGTH];
+  private final RowBlock xRow = new RowBlock();
+  private final RowBlock yRow = new RowBlock();
+  private final RowBlock zRow = new RowBlock();
 
   /** Compiled into one method, as many would have more nodes than HotSpot inlines calls for. */
   @Test
@@ -40,8 +44,8 @@ class CallTest {
     rows.gatedSilu(x, y, 0, LENGTH);
     rows.gatedGelu(x, y, 0, LENGTH);
     rows.exponentiate(x, 0, LENGTH, rows.maximum(x, 0, LENGTH));
-    floats.products(x, 0, LENGTH, 1, y, 0, LENGTH, 1, LENGTH, z, 0, 1);
-    floats.weightedSums(x, 0, 1, 1, y, 0, LENGTH, 1, LENGTH, z, 0, LENGTH);
+    floats.products(xRow.set(x, 1, LENGTH), yRow.set(y, 1, LENGTH), zRow.set(z, 1, 1));
+    floats.weightedSums(xRow.set(x, 1, 1), yRow.set(y, 1, LENGTH), zRow.set(z, 1, LENGTH));
     rows.scale(x, 0, LENGTH, 0); // or they would grow without bound
   }
 }

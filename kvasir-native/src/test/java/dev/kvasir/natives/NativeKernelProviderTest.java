@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.kvasir.kernel.KernelChoice;
 import dev.kvasir.kernel.Kernels;
+import dev.kvasir.kernel.RowBlock;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -58,7 +59,12 @@ class NativeKernelProviderTest {
         .isInstanceOf(IndexOutOfBoundsException.class);
     assertThatThrownBy(() -> kernels.rows().add(ten, -1, ten, 0, 3))
         .isInstanceOf(IndexOutOfBoundsException.class);
-    assertThatThrownBy(() -> kernels.floats().products(ten, 0, 5, 2, ten, 0, 5, 3, 5, ten, 0, 3))
+    assertThatThrownBy(
+            () ->
+                kernels
+                    .floats()
+                    .products(
+                        RowBlock.of(ten, 2, 5), RowBlock.of(ten, 3, 5), RowBlock.of(ten, 2, 3)))
         .isInstanceOf(IndexOutOfBoundsException.class);
   }
 

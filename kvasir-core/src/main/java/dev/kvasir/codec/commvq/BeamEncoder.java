@@ -1,6 +1,7 @@
 package dev.kvasir.codec.commvq;
 
 import dev.kvasir.kernel.Kernels;
+import dev.kvasir.kernel.RowBlock;
 import java.util.Arrays;
 
 /**
@@ -17,6 +18,9 @@ public final class BeamEncoder {
   private final Kernels kernels;
   private final int width;
   private final StageSearch search;
+  private final RowBlock inputRows = new RowBlock();
+  private final RowBlock vectorRows = new RowBlock();
+  private final RowBlock outputRows = new RowBlock();
   private float[] products = {}; // (BATCH, width, 2, ROWS)
   private Beams beams = new Beams();
   private Beams next = new Beams();
@@ -113,18 +117,9 @@ public final class BeamEncoder {
     kernels
         .floats()
         .products(
-            beams.residuals,
-            0,
-            stride * length,
-            batch * before,
-            stages.rows(),
-            stages.firstAt(stage, 0),
-            length,
-            2 * ROWS,
-            length,
-            products,
-            0,
-            stride * 2 * ROWS);
+            inputRows.set(beams.residuals, 0, stride * length, batch * before, length),
+            vectorRows.set(stages.rows(), stages.firstAt(stage, 0), length, 2 * ROWS, length),
+            outputRows.set(products, 0, stride * 2 * ROWS, batch * before, 2 * ROWS));
   }
 
   /** Makes a sum of the next stage from what the search has found. */

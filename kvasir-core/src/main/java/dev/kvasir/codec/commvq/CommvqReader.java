@@ -6,6 +6,7 @@ import dev.kvasir.codec.PageReaders;
 import dev.kvasir.kernel.DenseMatrix;
 import dev.kvasir.kernel.FixedRows;
 import dev.kvasir.kernel.Kernels;
+import dev.kvasir.kernel.RowBlock;
 import java.util.Arrays;
 
 /**
@@ -38,6 +39,8 @@ final class CommvqReader implements PageReader {
   private float[] bins = {}; // (sets, ROWS, lanes)
   private float[] turnedBins = {}; // (rows, sets, ROWS), lowered
   private final float[] lowered; // (rows, valueDim)
+  private final RowBlock inputRows = new RowBlock();
+  private final RowBlock outputRows = new RowBlock();
   private LayerRows mixedRows; // null until the walk meets any
   private int mixedHead;
   private int lanes;
@@ -145,6 +148,10 @@ final class CommvqReader implements PageReader {
     DenseMatrix halves = mixedRows.values().get(mixedHead);
     kernels
         .halves()
-        .weightedSums(turnedBins, 0, count, rows, halves, 0, count, lowered, 0, valueDim);
+        .weightedSums(
+            inputRows.set(turnedBins, rows, count),
+            halves,
+            0,
+            outputRows.set(lowered, rows, valueDim));
   }
 }

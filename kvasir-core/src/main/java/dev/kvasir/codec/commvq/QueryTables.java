@@ -5,6 +5,7 @@ import dev.kvasir.codec.PageReader;
 import dev.kvasir.kernel.FixedRows;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.PositionTurn;
+import dev.kvasir.kernel.RowBlock;
 import dev.kvasir.kernel.TurnTable;
 import java.util.Arrays;
 
@@ -32,6 +33,9 @@ final class QueryTables implements KeyScores {
   private float[] arranged = {}; // (rows, width), queries
   private float[] fixedRow = {}; // (width)
   private PositionTurn turn; // null until there is a table
+  private final RowBlock inputRows = new RowBlock();
+  private final RowBlock vectorRows = new RowBlock();
+  private final RowBlock outputRows = new RowBlock();
   private boolean isMade;
 
   QueryTables(Kernels kernels) {
@@ -56,7 +60,10 @@ final class QueryTables implements KeyScores {
     page.readKeyScales(kernels, scales);
     kernels
         .floats()
-        .products(means, 0, width, rows, angles, 0, width, PAGE, width, scores, 0, PAGE);
+        .products(
+            inputRows.set(means, rows, width),
+            vectorRows.set(angles, PAGE, width),
+            outputRows.set(scores, rows, PAGE));
     for (int row = 0; row < rows; row++) {
       int at = row * fixed.sets() * FixedRows.ROWS * width;
       kernels.codebooks().pickedSums(tables, at, indices, fixed.sets(), PAGE, width, sums);

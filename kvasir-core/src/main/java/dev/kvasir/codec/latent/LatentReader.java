@@ -4,6 +4,7 @@ import dev.kvasir.codec.Page;
 import dev.kvasir.codec.PageReader;
 import dev.kvasir.codec.PageReaders;
 import dev.kvasir.codec.uniform.GridSums;
+import dev.kvasir.kernel.RowBlock;
 
 /**
  * Attention on pages of latents: the method's own reader meets the first channels of queries, and
@@ -19,6 +20,8 @@ final class LatentReader implements PageReader {
   private final PageReaders ofLatents;
   private final GridSums sums;
   private final float[] latentQueries; // (rows, latent)
+  private final RowBlock rotaryRows = new RowBlock(); // channels of queries
+  private final RowBlock scoreRows = new RowBlock();
   private boolean isCut; // the queries of this walk
 
   private LatentReader(PageReaders readers) {
@@ -47,18 +50,9 @@ final class LatentReader implements PageReader {
     PageReader method = coded.latents().reader(ofLatents);
     method.score(coded.latents(), kvHead, latentQueries, rows, scores);
     long offset = rotary.offset(kvHead);
-    sums.add(
-        rotary.grid(),
-        coded.turned(),
-        offset,
-        queries,
-        latent,
-        keyDim,
-        rows,
-        true,
-        scores,
-        0,
-        TOKENS);
+    rotaryRows.set(queries, latent, keyDim, rows, keyDim - latent);
+    scoreRows.set(scores, rows, TOKENS);
+    sums.add(rotary.grid(), coded.turned(), offset, rotaryRows, true, scoreRows);
   }
 
   @Override

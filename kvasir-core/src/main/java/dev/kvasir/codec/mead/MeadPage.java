@@ -283,18 +283,9 @@ final class MeadPage implements TurningPage {
     kernels
         .floats()
         .products(
-            room.vectors,
-            0,
-            width,
-            count,
-            head(kvHead).valueFrom(),
-            0,
-            width,
-            sizes.valueDim(),
-            width,
-            out,
-            0,
-            sizes.valueDim());
+            room.inputRows.set(room.vectors, count, width),
+            room.vectorRows.set(head(kvHead).valueFrom(), sizes.valueDim(), width),
+            room.outputRows.set(out, count, sizes.valueDim()));
     for (LateSink sink : sinks) {
       if (sink.token() < count) {
         sink.rows().readValue(kernels, kvHead, out, sink.token() * sizes.valueDim());

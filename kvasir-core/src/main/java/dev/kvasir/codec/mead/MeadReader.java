@@ -5,6 +5,7 @@ import dev.kvasir.codec.PageReader;
 import dev.kvasir.codec.PageReaders;
 import dev.kvasir.codec.PageRoom;
 import dev.kvasir.kernel.Kernels;
+import dev.kvasir.kernel.RowBlock;
 import java.util.Arrays;
 
 /**
@@ -26,6 +27,9 @@ final class MeadReader implements PageReader {
   private float[] components = {}; // (rows, valueWidth), held until the end
   private final float[] values; // (rows, valueDim)
   private float[] sinkWeights = {}; // (sinks, rows)
+  private final RowBlock inputRows = new RowBlock();
+  private final RowBlock vectorRows = new RowBlock();
+  private final RowBlock outputRows = new RowBlock();
   private HeadTables mixedHead; // of what is held, null where nothing is
   private int mixedWidth;
 
@@ -60,7 +64,9 @@ final class MeadReader implements PageReader {
         kernels
             .floats()
             .products(
-                arranged, 0, width, rows, room.vectors, 0, width, PAGE, width, scores, 0, PAGE);
+                inputRows.set(arranged, rows, width),
+                vectorRows.set(room.vectors, PAGE, width),
+                outputRows.set(scores, rows, PAGE));
       }
     }
   }
@@ -73,18 +79,9 @@ final class MeadReader implements PageReader {
       kernels
           .floats()
           .products(
-              queries,
-              0,
-              keyDim,
-              rows,
-              room.exact,
-              0,
-              keyDim,
-              1,
-              keyDim,
-              scores,
-              sink.token(),
-              PAGE);
+              inputRows.set(queries, rows, keyDim),
+              vectorRows.set(room.exact, 1, keyDim),
+              outputRows.set(scores, sink.token(), PAGE, rows, 1));
     }
   }
 
@@ -112,18 +109,9 @@ final class MeadReader implements PageReader {
         kernels
             .floats()
             .weightedSums(
-                weights,
-                0,
-                PAGE,
-                rows,
-                room.vectors,
-                0,
-                valueDim,
-                PAGE,
-                valueDim,
-                mixed,
-                0,
-                valueDim);
+                inputRows.set(weights, rows, PAGE),
+                vectorRows.set(room.vectors, PAGE, valueDim),
+                outputRows.set(mixed, rows, valueDim));
       }
     }
   }
@@ -162,18 +150,9 @@ final class MeadReader implements PageReader {
       kernels
           .floats()
           .weightedSums(
-              weights,
-              sink.token(),
-              PAGE,
-              rows,
-              room.exact,
-              0,
-              valueDim,
-              1,
-              valueDim,
-              mixed,
-              0,
-              valueDim);
+              inputRows.set(weights, sink.token(), PAGE, rows, 1),
+              vectorRows.set(room.exact, 1, valueDim),
+              outputRows.set(mixed, rows, valueDim));
     }
   }
 
@@ -204,18 +183,9 @@ final class MeadReader implements PageReader {
     kernels
         .floats()
         .products(
-            components,
-            0,
-            mixedWidth,
-            rows,
-            mixedHead.valueFrom(),
-            0,
-            mixedWidth,
-            valueDim,
-            mixedWidth,
-            values,
-            0,
-            valueDim);
+            inputRows.set(components, rows, mixedWidth),
+            vectorRows.set(mixedHead.valueFrom(), valueDim, mixedWidth),
+            outputRows.set(values, rows, valueDim));
     kernels.rows().add(mixed, 0, values, 0, rows * valueDim);
     mixedHead = null;
   }

@@ -3,6 +3,7 @@ package dev.kvasir.codec.mead;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.PageRoom;
 import dev.kvasir.kernel.PositionTurn;
+import dev.kvasir.kernel.RowBlock;
 import dev.kvasir.kernel.RowCodeKernels;
 import dev.kvasir.kernel.RowCodes;
 import dev.kvasir.kernel.TurnTable;
@@ -17,6 +18,9 @@ final class MeadRoom {
   float[] means = {}; // (valueWidth)
   float[] lows = {}; // (valueWidth) of table rows, with the means
   float[] exact = {}; // (keyDim or valueDim)
+  final RowBlock inputRows = new RowBlock();
+  final RowBlock vectorRows = new RowBlock();
+  final RowBlock outputRows = new RowBlock();
   private MemorySegment rows = MemorySegment.NULL; // of values, one after another
   private PositionTurn turn; // null until there is a table
   private MeadPage ordered; // whose order and picks are here, null until there are any

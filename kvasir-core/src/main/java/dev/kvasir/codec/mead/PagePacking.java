@@ -3,6 +3,7 @@ package dev.kvasir.codec.mead;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.UnpackedTokens;
 import dev.kvasir.kernel.Rotation;
+import dev.kvasir.kernel.RowBlock;
 import dev.kvasir.memory.SharedArena;
 import java.util.Arrays;
 import java.util.List;
@@ -19,6 +20,9 @@ final class PagePacking {
   private final HeadTokens tokens;
   private final int[] received = new int[TOKENS];
   private final boolean[] isExact = new boolean[TOKENS];
+  private final RowBlock inputRows = new RowBlock();
+  private final RowBlock vectorRows = new RowBlock();
+  private final RowBlock outputRows = new RowBlock();
 
   PagePacking(MeadCodec codec, UnpackedTokens unpacked, LateSinks lateSinks) {
     this.codec = codec;
@@ -92,22 +96,11 @@ final class PagePacking {
   }
 
   private void change(HeadTables head, float[] values, int kvHead) {
-    codec
-        .kernels()
-        .floats()
-        .products(
-            values,
-            kvHead * TOKENS * sizes.valueDim(),
-            sizes.valueDim(),
-            TOKENS,
-            head.valueTo(),
-            0,
-            sizes.valueDim(),
-            sizes.valueWidth(),
-            sizes.valueDim(),
-            tokens.components,
-            0,
-            sizes.valueWidth());
+    int valueDim = sizes.valueDim();
+    inputRows.set(values, kvHead * TOKENS * valueDim, valueDim, TOKENS, valueDim);
+    vectorRows.set(head.valueTo(), sizes.valueWidth(), valueDim);
+    outputRows.set(tokens.components, TOKENS, sizes.valueWidth());
+    codec.kernels().floats().products(inputRows, vectorRows, outputRows);
   }
 
   private void pick(HeadTables head, BlockTokens ids) {

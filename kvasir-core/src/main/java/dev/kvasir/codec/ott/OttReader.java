@@ -5,6 +5,7 @@ import dev.kvasir.codec.PageReader;
 import dev.kvasir.codec.PageReaders;
 import dev.kvasir.codec.uniform.UniformReader;
 import dev.kvasir.kernel.Kernels;
+import dev.kvasir.kernel.RowBlock;
 
 /**
  * Attention on codes and kept tokens, for a few query rows that share a KV head. Codes are summed
@@ -22,6 +23,9 @@ final class OttReader implements PageReader {
   private final UniformReader codes;
   private final float[] products; // (rows, outliers), or weights of them
   private float[] vectors = {}; // (outliers, keyDim or valueDim)
+  private final RowBlock inputRows = new RowBlock();
+  private final RowBlock vectorRows = new RowBlock();
+  private final RowBlock outputRows = new RowBlock();
 
   private OttReader(PageReaders readers) {
     this.kernels = readers.kernels();
@@ -40,7 +44,10 @@ final class OttReader implements PageReader {
     expand(kept, kept.shape().keysOffset(kvHead), count * keyDim);
     kernels
         .floats()
-        .products(queries, 0, keyDim, rows, vectors, 0, keyDim, count, keyDim, products, 0, count);
+        .products(
+            inputRows.set(queries, rows, keyDim),
+            vectorRows.set(vectors, count, keyDim),
+            outputRows.set(products, rows, count));
     for (int i = 0; i < count; i++) {
       int place = kept.place(kvHead, i);
       for (int row = 0; row < rows; row++) {
@@ -65,7 +72,9 @@ final class OttReader implements PageReader {
     kernels
         .floats()
         .weightedSums(
-            products, 0, count, rows, vectors, 0, valueDim, count, valueDim, mixed, 0, valueDim);
+            inputRows.set(products, rows, count),
+            vectorRows.set(vectors, count, valueDim),
+            outputRows.set(mixed, rows, valueDim));
   }
 
   private void expand(KeptTokens kept, long offset, int count) {

@@ -3,6 +3,7 @@ package dev.kvasir.codec.patternkv;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.PageReader;
 import dev.kvasir.kernel.Kernels;
+import dev.kvasir.kernel.RowBlock;
 import java.util.Arrays;
 
 /**
@@ -20,6 +21,10 @@ final class PatternNumbers {
 
   private final float[] numbers = new float[INDICES * ROWS]; // (indices, ROWS)
   private final float[] turned = new float[INDICES * ROWS]; // (ROWS, indices)
+  private final RowBlock patternRows = new RowBlock();
+  private final RowBlock queryRows = new RowBlock();
+  private final RowBlock numberRows = new RowBlock();
+  private final RowBlock mixedRows = new RowBlock();
 
   void clear() {
     Arrays.fill(numbers, 0);
@@ -28,21 +33,10 @@ final class PatternNumbers {
   /** Sets the products of queries with the patterns from {@code first} to {@code end}. */
   void multiply(
       Kernels kernels, float[] queries, int rows, float[] patterns, int first, int end, int depth) {
-    kernels
-        .floats()
-        .products(
-            patterns,
-            first * depth,
-            depth,
-            end - first,
-            queries,
-            0,
-            depth,
-            rows,
-            depth,
-            numbers,
-            first * ROWS,
-            ROWS);
+    patternRows.set(patterns, first * depth, depth, end - first, depth);
+    queryRows.set(queries, rows, depth);
+    numberRows.set(numbers, first * ROWS, ROWS, end - first, rows);
+    kernels.floats().products(patternRows, queryRows, numberRows);
     Arrays.fill(numbers, Patterns.NONE * ROWS, (Patterns.NONE + 1) * ROWS, 0);
   }
 
@@ -100,8 +94,8 @@ final class PatternNumbers {
         turned[row * INDICES + i] = numbers[i * ROWS + row];
       }
     }
-    kernels
-        .floats()
-        .weightedSums(turned, 0, INDICES, rows, patterns, 0, depth, count, depth, mixed, 0, depth);
+    numberRows.set(turned, 0, INDICES, rows, count);
+    patternRows.set(patterns, count, depth);
+    kernels.floats().weightedSums(numberRows, patternRows, mixedRows.set(mixed, rows, depth));
   }
 }

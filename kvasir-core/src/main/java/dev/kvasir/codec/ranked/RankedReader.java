@@ -5,6 +5,7 @@ import dev.kvasir.codec.PageReader;
 import dev.kvasir.codec.PageReaders;
 import dev.kvasir.codec.uniform.GridSums;
 import dev.kvasir.kernel.Kernels;
+import dev.kvasir.kernel.RowBlock;
 import java.util.Arrays;
 
 /**
@@ -25,6 +26,8 @@ final class RankedReader implements PageReader {
   private final float[] multiplied; // (rows, keyDim)
   private final float[] tier; // (rows, tokens of a tier): scores, or weights
   private final float[] outputs; // (rows, valueDim)
+  private final RowBlock inputRows = new RowBlock();
+  private final RowBlock outputRows = new RowBlock();
 
   private RankedReader(PageReaders readers) {
     this.kernels = readers.kernels();
@@ -58,18 +61,11 @@ final class RankedReader implements PageReader {
     for (int i = 0; i < RankedShape.TIERS; i++) {
       int tokens = shape.tokens(i);
       Arrays.fill(tier, 0, rows * tokens, 0);
+      inputRows.set(x, rows, keyDim);
+      outputRows.set(tier, rows, tokens);
+      long keysAt = offset + shape.keysOffset(i);
       sums.add(
-          shape.keys().get(i),
-          ranked.bytes(),
-          offset + shape.keysOffset(i),
-          x,
-          0,
-          keyDim,
-          rows,
-          ranked.isExact(),
-          tier,
-          0,
-          tokens);
+          shape.keys().get(i), ranked.bytes(), keysAt, inputRows, ranked.isExact(), outputRows);
       scatter(first, tokens, rows, scores);
       first += tokens;
     }
@@ -97,18 +93,11 @@ final class RankedReader implements PageReader {
     for (int i = 0; i < RankedShape.TIERS; i++) {
       int tokens = shape.tokens(i);
       gather(first, tokens, rows, weights);
+      inputRows.set(tier, rows, tokens);
+      outputRows.set(out, rows, valueDim);
+      long valuesAt = offset + shape.valuesOffset(i);
       sums.add(
-          shape.values().get(i),
-          ranked.bytes(),
-          offset + shape.valuesOffset(i),
-          tier,
-          0,
-          tokens,
-          rows,
-          ranked.isExact(),
-          out,
-          0,
-          valueDim);
+          shape.values().get(i), ranked.bytes(), valuesAt, inputRows, ranked.isExact(), outputRows);
       first += tokens;
     }
     if (shape.dividesValues()) {

@@ -2,6 +2,7 @@ package dev.kvasir.codec.ranked;
 
 import dev.kvasir.codec.Page;
 import dev.kvasir.kernel.FloatKernels;
+import dev.kvasir.kernel.RowBlock;
 import java.util.Arrays;
 
 /**
@@ -20,6 +21,9 @@ final class ReceivedAttention {
   private final Rank rank;
   private final float[] queries; // (queriesPerKvHead, keyDim)
   private final float[] scores; // (queriesPerKvHead, TOKENS)
+  private final RowBlock inputRows = new RowBlock();
+  private final RowBlock vectorRows = new RowBlock();
+  private final RowBlock outputRows = new RowBlock();
   private final double[] received = new double[TOKENS];
   private final int[] seen = new int[TOKENS];
 
@@ -47,7 +51,9 @@ final class ReceivedAttention {
         int count = shared * keyDim;
         recent.read(place, kvHead * count, count, queries, 0);
         kernels.products(
-            queries, 0, keyDim, shared, keys, at, keyDim, visible, keyDim, scores, 0, TOKENS);
+            inputRows.set(queries, shared, keyDim),
+            vectorRows.set(keys, at, keyDim, visible, keyDim),
+            outputRows.set(scores, 0, TOKENS, shared, visible));
         for (int row = 0; row < shared; row++) {
           add(row * TOKENS, visible, 1 / Math.sqrt(keyDim));
         }

@@ -6,6 +6,7 @@ import dev.kvasir.kernel.CodeWeights;
 import dev.kvasir.kernel.DenseMatrix;
 import dev.kvasir.kernel.DenseMatrix.Precision;
 import dev.kvasir.kernel.Kernels;
+import dev.kvasir.kernel.RowBlock;
 import dev.kvasir.page.CodeGrid;
 import dev.kvasir.page.CodeRoom;
 import dev.kvasir.page.EntryScaledCodes;
@@ -44,6 +45,12 @@ public final class GridSums {
   private final float[] beside; // (rows, lanes)
   private float[] expanded = {}; // (lanes, entries) of codes of 16 bits by lane, or of levels
   private DenseMatrix halves; // (entries, lanes), once there are any
+  private final RowBlock groupRows = new RowBlock(); // columns of an output
+  private final RowBlock weightRows = new RowBlock();
+  private final RowBlock vectorRows = new RowBlock();
+  private final RowBlock constantRows = new RowBlock();
+  private final RowBlock sumRows = new RowBlock();
+  private final RowBlock besideRows = new RowBlock();
 
   /**
    * @param mostChannels of a key, or of a value
@@ -71,50 +78,28 @@ public final class GridSums {
   /**
    * Adds the sums of a grid.
    *
-   * @param x (rows, entries of the grid), {@code xStride} apart, from {@code xAt} on
-   * @param out (rows, lanes of the grid), {@code outStride} apart, from {@code outAt} on
+   * @param x (rows, entries of the grid)
+   * @param out (rows, lanes of the grid), added to
    */
   public void add(
-      CodeGrid grid,
-      MemorySegment bytes,
-      long offset,
-      float[] x,
-      int xAt,
-      int xStride,
-      int rows,
-      boolean exact,
-      float[] out,
-      int outAt,
-      int outStride) {
+      CodeGrid grid, MemorySegment bytes, long offset, RowBlock x, boolean exact, RowBlock out) {
+    x.requireShape(x.rows(), grid.entries());
+    out.requireShape(x.rows(), grid.lanes());
     switch (grid) {
-      case EntryScaledCodes codes ->
-          addEntryScaled(codes, bytes, offset, x, xAt, xStride, rows, exact, out, outAt, outStride);
-      case LaneScaledCodes codes ->
-          addLaneScaled(codes, bytes, offset, x, xAt, xStride, rows, exact, out, outAt, outStride);
-      case HalfCodes codes ->
-          addHalves(codes, bytes, offset, x, xAt, xStride, rows, out, outAt, outStride);
-      case WideCodes codes ->
-          addWide(codes, bytes, offset, x, xAt, xStride, rows, out, outAt, outStride);
-      case LevelCodes codes ->
-          addLevels(codes, bytes, offset, x, xAt, xStride, rows, out, outAt, outStride);
+      case EntryScaledCodes codes -> addEntryScaled(codes, bytes, offset, x, exact, out);
+      case LaneScaledCodes codes -> addLaneScaled(codes, bytes, offset, x, exact, out);
+      case HalfCodes codes -> addHalves(codes, bytes, offset, x, out);
+      case WideCodes codes -> addWide(codes, bytes, offset, x, out);
+      case LevelCodes codes -> addLevels(codes, bytes, offset, x, out);
       case KeyChannels codes ->
           throw new IllegalArgumentException("%s has no codes of its own".formatted(codes));
     }
   }
 
   private void addWide(
-      WideCodes codes,
-      MemorySegment bytes,
-      long offset,
-      float[] x,
-      int xAt,
-      int xStride,
-      int rows,
-      float[] out,
-      int outAt,
-      int outStride) {
+      WideCodes codes, MemorySegment bytes, long offset, RowBlock x, RowBlock out) {
     if (codes.byLane()) {
-      addWideByLane(codes, bytes, offset, x, xAt, xStride, rows, out, outAt, outStride);
+      addWideByLane(codes, bytes, offset, x, out);
       return;
     }
     int entries = codes.entries();
@@ -125,81 +110,61 @@ public final class GridSums {
       for (int entry = 0; entry < entries; entry++) {
         zeros[entry] += WideCodes.MIDDLE * scales[entry];
       }
-      weigh(x, xAt, xStride, rows, entries);
+      weigh(x);
       int first = group * codes.group();
       int count = Math.min(codes.group(), codes.lanes() - first);
-      addConstants(rows, count, out, outAt + first, outStride);
+      groupRows.setColumns(out, first, count);
+      addConstants(groupRows);
       long at = offset + 2L * first;
-      int stride = codes.lanes();
       kernels
           .dots()
           .shortSums(
               weights,
               0,
               entries,
-              rows,
+              x.rows(),
               bytes,
               at,
-              stride,
+              codes.lanes(),
               entries,
               count,
-              out,
-              outAt + first,
-              outStride);
+              groupRows.values(),
+              groupRows.at(),
+              groupRows.stride());
     }
   }
 
-  private void addConstants(int rows, int lanes, float[] out, int outAt, int outStride) {
-    for (int row = 0; row < rows; row++) {
-      int at = outAt + row * outStride;
-      for (int lane = at; lane < at + lanes; lane++) {
-        out[lane] += constants[row];
+  private void addConstants(RowBlock out) {
+    for (int row = 0; row < out.rows(); row++) {
+      int at = out.at(row);
+      for (int lane = at; lane < at + out.width(); lane++) {
+        out.values()[lane] += constants[row];
       }
     }
   }
 
   private void addWideByLane(
-      WideCodes codes,
-      MemorySegment bytes,
-      long offset,
-      float[] x,
-      int xAt,
-      int xStride,
-      int rows,
-      float[] out,
-      int outAt,
-      int outStride) {
-    int entries = codes.entries();
+      WideCodes codes, MemorySegment bytes, long offset, RowBlock x, RowBlock out) {
     int lanes = codes.lanes();
-    makeRoom(entries * lanes);
+    makeRoom(codes.entries() * lanes);
     codes.expandRows(room, bytes, offset, expanded);
-    kernels
-        .floats()
-        .products(x, xAt, xStride, rows, expanded, 0, entries, lanes, entries, sums, 0, lanes);
-    for (int row = 0; row < rows; row++) {
-      kernels.rows().add(out, outAt + row * outStride, sums, row * lanes, lanes);
+    vectorRows.set(expanded, lanes, codes.entries());
+    kernels.floats().products(x, vectorRows, sumRows.set(sums, x.rows(), lanes));
+    addSums(out);
+  }
+
+  private void addSums(RowBlock out) {
+    for (int row = 0; row < out.rows(); row++) {
+      kernels.rows().add(out.values(), out.at(row), sums, row * out.width(), out.width());
     }
   }
 
   private void addLevels(
-      LevelCodes codes,
-      MemorySegment bytes,
-      long offset,
-      float[] x,
-      int xAt,
-      int xStride,
-      int rows,
-      float[] out,
-      int outAt,
-      int outStride) {
-    int entries = codes.entries();
-    int lanes = codes.lanes();
-    makeRoom(entries * lanes);
+      LevelCodes codes, MemorySegment bytes, long offset, RowBlock x, RowBlock out) {
+    makeRoom(codes.entries() * codes.lanes());
     codes.expand(room, bytes, offset, expanded);
-    kernels
-        .floats()
-        .weightedSums(
-            x, xAt, xStride, rows, expanded, 0, lanes, entries, lanes, out, outAt, outStride);
+    vectorRows.set(expanded, codes.entries(), codes.lanes());
+    kernels.floats().weightedSums(x, vectorRows, out);
   }
 
   private void makeRoom(int count) {
@@ -210,23 +175,12 @@ public final class GridSums {
 
   /** The few bytes are copied to where a matrix lies ready: a new one each time is garbage. */
   private void addHalves(
-      HalfCodes codes,
-      MemorySegment bytes,
-      long offset,
-      float[] x,
-      int xAt,
-      int xStride,
-      int rows,
-      float[] out,
-      int outAt,
-      int outStride) {
+      HalfCodes codes, MemorySegment bytes, long offset, RowBlock x, RowBlock out) {
     if (halves == null || halves.rows() < codes.entries() || halves.columns() != codes.lanes()) {
       halves = roomForHalves(codes);
     }
     MemorySegment.copy(bytes, offset, halves.data(), 0, codes.bytes());
-    kernels
-        .halves()
-        .weightedSums(x, xAt, xStride, rows, halves, 0, codes.entries(), out, outAt, outStride);
+    kernels.halves().weightedSums(x, halves, 0, out);
   }
 
   /** Outside the heap, as grids are, so that kernels meet one kind of memory. */
@@ -240,22 +194,27 @@ public final class GridSums {
       EntryScaledCodes codes,
       MemorySegment bytes,
       long offset,
-      float[] x,
-      int xAt,
-      int xStride,
-      int rows,
+      RowBlock x,
       boolean exact,
-      float[] out,
-      int outAt,
-      int outStride) {
+      RowBlock out) {
     if (codes.lanes() % WordLayout.TILE == 0) {
       kernels
           .dots()
           .addScaledDots(
-              x, xAt, xStride, rows, exact, codes, bytes, offset, rounded, out, outAt, outStride);
+              x.values(),
+              x.at(),
+              x.stride(),
+              x.rows(),
+              exact,
+              codes,
+              bytes,
+              offset,
+              rounded,
+              out.values(),
+              out.at(),
+              out.stride());
       return;
     }
-    int entries = codes.entries();
     WordLayout layout = codes.layout();
     for (int group = 0; group < codes.groups(); group++) {
       long scalesAt = offset + codes.scalesOffset(group);
@@ -263,11 +222,11 @@ public final class GridSums {
       kernels
           .dots()
           .weighScaled(
-              x,
-              xAt,
-              xStride,
-              rows,
-              entries,
+              x.values(),
+              x.at(),
+              x.stride(),
+              x.rows(),
+              x.width(),
               bytes,
               scalesAt,
               zerosAt,
@@ -275,8 +234,9 @@ public final class GridSums {
               exact,
               rounded);
       int first = group * codes.group();
-      int end = Math.min(first + codes.group(), codes.lanes());
-      addDots(layout, bytes, offset, first, end, rows, rounded, out, outAt + first, outStride);
+      int count = Math.min(codes.group(), codes.lanes() - first);
+      groupRows.setColumns(out, first, count);
+      addDots(layout, bytes, offset, first, rounded, groupRows);
     }
   }
 
@@ -284,29 +244,23 @@ public final class GridSums {
       LaneScaledCodes codes,
       MemorySegment bytes,
       long offset,
-      float[] x,
-      int xAt,
-      int xStride,
-      int rows,
+      RowBlock x,
       boolean exact,
-      float[] out,
-      int outAt,
-      int outStride) {
-    int entries = codes.entries();
+      RowBlock out) {
+    int rows = x.rows();
     int lanes = codes.lanes();
-    WordLayout layout = codes.layout();
-    KeptWeights.Kept known = kept.of(x, xAt, xStride, rows, entries, exact);
+    KeptWeights.Kept known = kept.of(x, exact);
     Arrays.fill(sums, 0, rows * lanes, 0);
-    addDots(layout, bytes, offset, 0, lanes, rows, known.weights(), sums, 0, lanes);
+    sumRows.set(sums, rows, lanes);
+    addDots(codes.layout(), bytes, offset, 0, known.weights(), sumRows);
     long scalesAt = offset + codes.scalesOffset();
     readScales(bytes, scalesAt, offset + codes.zerosOffset(), codes.span(), codes.bits(), lanes);
     for (int row = 0; row < rows; row++) {
       kernels.rows().multiply(sums, row * lanes, scales, 0, sums, row * lanes, lanes);
-      kernels.rows().add(out, outAt + row * outStride, sums, row * lanes, lanes);
     }
-    kernels
-        .floats()
-        .weightedSums(known.sums(), 0, 1, rows, zeros, 0, lanes, 1, lanes, out, outAt, outStride);
+    addSums(out);
+    weightRows.set(known.sums(), rows, 1);
+    kernels.floats().weightedSums(weightRows, vectorRows.set(zeros, 1, lanes), out);
   }
 
   /** Scales as steps from a code to the next, and zeros. */
@@ -320,42 +274,43 @@ public final class GridSums {
   }
 
   /** What codes are multiplied by where a scale belongs to an entry, and what their zeros add. */
-  private void weigh(float[] x, int xAt, int xStride, int rows, int entries) {
-    for (int row = 0; row < rows; row++) {
-      int from = xAt + row * xStride;
-      kernels.rows().multiply(x, from, scales, 0, weights, row * entries, entries);
+  private void weigh(RowBlock x) {
+    int entries = x.width();
+    for (int row = 0; row < x.rows(); row++) {
+      kernels.rows().multiply(x.values(), x.at(row), scales, 0, weights, row * entries, entries);
     }
-    kernels
-        .floats()
-        .products(x, xAt, xStride, rows, zeros, 0, entries, 1, entries, constants, 0, 1);
+    vectorRows.set(zeros, 1, entries);
+    kernels.floats().products(x, vectorRows, constantRows.set(constants, x.rows(), 1));
   }
 
   /**
-   * Sums of lanes {@code first} to {@code end}. Tiles that go beyond the grid's last lane are
-   * summed beside, since what lies behind them belongs to the next row.
+   * Sums of the lanes from {@code first} on. Tiles that go beyond the grid's last lane are summed
+   * beside, since what lies behind them belongs to the next row.
+   *
+   * @param out (rows, lanes), added to
    */
   private void addDots(
       WordLayout layout,
       MemorySegment bytes,
       long offset,
       int first,
-      int end,
-      int rows,
       CodeWeights by,
-      float[] out,
-      int outAt,
-      int outStride) {
+      RowBlock out) {
     int firstTile = first / WordLayout.TILE;
-    int endTile = Math.ceilDiv(end, WordLayout.TILE);
-    if (end % WordLayout.TILE == 0) {
-      kernels.dots().addDots(layout, bytes, offset, firstTile, endTile, by, out, outAt, outStride);
+    int endTile = Math.ceilDiv(first + out.width(), WordLayout.TILE);
+    int lanes = (endTile - firstTile) * WordLayout.TILE;
+    if (lanes == out.width()) {
+      kernels
+          .dots()
+          .addDots(
+              layout, bytes, offset, firstTile, endTile, by, out.values(), out.at(), out.stride());
       return;
     }
-    int lanes = (endTile - firstTile) * WordLayout.TILE;
-    Arrays.fill(beside, 0, rows * lanes, 0);
+    Arrays.fill(beside, 0, out.rows() * lanes, 0);
+    besideRows.set(beside, out.rows(), lanes);
     kernels.dots().addDots(layout, bytes, offset, firstTile, endTile, by, beside, 0, lanes);
-    for (int row = 0; row < rows; row++) {
-      kernels.rows().add(out, outAt + row * outStride, beside, row * lanes, end - first);
+    for (int row = 0; row < out.rows(); row++) {
+      kernels.rows().add(out.values(), out.at(row), beside, row * lanes, out.width());
     }
   }
 }

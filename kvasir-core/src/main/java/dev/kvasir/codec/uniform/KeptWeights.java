@@ -2,6 +2,7 @@ package dev.kvasir.codec.uniform;
 
 import dev.kvasir.kernel.CodeWeights;
 import dev.kvasir.kernel.Kernels;
+import dev.kvasir.kernel.RowBlock;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -37,6 +38,8 @@ final class KeptWeights {
   private final int mostRows;
   private final int mostEntries;
   private final float[] ones;
+  private final RowBlock onesRow = new RowBlock();
+  private final RowBlock sumRows = new RowBlock();
   private final List<Kept> kept = new ArrayList<>();
 
   KeptWeights(Kernels kernels, int mostRows, int mostEntries) {
@@ -55,20 +58,22 @@ final class KeptWeights {
   }
 
   /**
-   * @param x (rows, entries), {@code xStride} apart, from {@code xAt} on
+   * @param x (rows, entries); where they begin tells the grids of a walk apart
    */
-  Kept of(float[] x, int xAt, int xStride, int rows, int entries, boolean exact) {
+  Kept of(RowBlock x, boolean exact) {
     for (int i = 0; i < kept.size(); i++) {
       Kept known = kept.get(i);
-      if (known.at == xAt && known.entries == entries && known.exact == exact) {
+      if (known.at == x.at() && known.entries == x.width() && known.exact == exact) {
         return known;
       }
     }
     Kept free = free();
-    kernels.dots().weigh(x, xAt, xStride, rows, entries, exact, free.weights);
-    kernels.floats().products(x, xAt, xStride, rows, ones, 0, entries, 1, entries, free.sums, 0, 1);
-    free.at = xAt;
-    free.entries = entries;
+    kernels.dots().weigh(x.values(), x.at(), x.stride(), x.rows(), x.width(), exact, free.weights);
+    kernels
+        .floats()
+        .products(x, onesRow.set(ones, 1, x.width()), sumRows.set(free.sums, x.rows(), 1));
+    free.at = x.at();
+    free.entries = x.width();
     free.exact = exact;
     return free;
   }

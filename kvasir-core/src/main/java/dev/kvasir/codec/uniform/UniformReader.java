@@ -4,6 +4,7 @@ import dev.kvasir.codec.Page;
 import dev.kvasir.codec.PageReader;
 import dev.kvasir.codec.PageReaders;
 import dev.kvasir.codec.PageRoom;
+import dev.kvasir.kernel.RowBlock;
 import dev.kvasir.page.CodeGrid;
 import dev.kvasir.page.HeadShape;
 import java.util.Arrays;
@@ -29,6 +30,9 @@ public final class UniformReader implements PageReader {
   private float[] mixed = {}; // (GROUP, channels of a grid), where values are part of keys
   private final float[] ordered; // (GROUP, keyDim)
   private final int[] channels; // (keyDim), as they are ordered
+  private final RowBlock inputRows = new RowBlock();
+  private final RowBlock vectorRows = new RowBlock();
+  private final RowBlock outputRows = new RowBlock();
 
   private UniformReader(PageReaders readers) {
     this.keyDim = readers.keyDim();
@@ -77,21 +81,12 @@ public final class UniformReader implements PageReader {
       x = ordered;
       at = 0;
     }
+    outputRows.set(scores, first * TOKENS, TOKENS, rows, TOKENS);
     long offset = page.keysOffset(kvHead);
     for (int i = 0; i < shape.keys().size(); i++) {
       CodeGrid codes = shape.keys().get(i);
-      grids.add(
-          codes,
-          page.bytes(),
-          offset,
-          x,
-          at,
-          keyDim,
-          rows,
-          page.isExact(),
-          scores,
-          first * TOKENS,
-          TOKENS);
+      inputRows.set(x, at, keyDim, rows, codes.entries());
+      grids.add(codes, page.bytes(), offset, inputRows, page.isExact(), outputRows);
       at += codes.entries();
       offset += codes.bytes();
     }
@@ -122,19 +117,11 @@ public final class UniformReader implements PageReader {
 
   private void mixValues(
       UniformPage page, int kvHead, float[] probabilities, int first, int rows, float[] out) {
-    sums(first)
-        .add(
-            page.shape(kvHead).values(),
-            page.bytes(),
-            page.valuesOffset(kvHead),
-            probabilities,
-            first * TOKENS,
-            TOKENS,
-            rows,
-            page.isExact(),
-            out,
-            first * valueDim,
-            valueDim);
+    CodeGrid codes = page.shape(kvHead).values();
+    inputRows.set(probabilities, first * TOKENS, TOKENS, rows, TOKENS);
+    outputRows.set(out, first * valueDim, valueDim, rows, valueDim);
+    long offset = page.valuesOffset(kvHead);
+    sums(first).add(codes, page.bytes(), offset, inputRows, page.isExact(), outputRows);
   }
 
   /**
@@ -160,18 +147,9 @@ public final class UniformReader implements PageReader {
       room.kernels()
           .floats()
           .products(
-              weights,
-              first * TOKENS,
-              TOKENS,
-              rows,
-              numbers,
-              0,
-              TOKENS,
-              entries,
-              TOKENS,
-              mixed,
-              0,
-              entries);
+              inputRows.set(weights, first * TOKENS, TOKENS, rows, TOKENS),
+              vectorRows.set(numbers, entries, TOKENS),
+              outputRows.set(mixed, rows, entries));
       for (int row = 0; row < rows; row++) {
         addChannels(shape.ordered(), place, row * entries, entries, out, (first + row) * valueDim);
       }

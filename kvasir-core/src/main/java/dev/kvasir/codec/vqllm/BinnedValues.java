@@ -3,6 +3,7 @@ package dev.kvasir.codec.vqllm;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.PageReader;
 import dev.kvasir.kernel.Kernels;
+import dev.kvasir.kernel.RowBlock;
 import java.util.Arrays;
 
 /**
@@ -23,6 +24,9 @@ final class BinnedValues {
   private final float[] scales = new float[PAGE];
   private byte[] codes = {}; // (PAGE, groups, stages)
   private float[] bins = {}; // (rows, groups, stages, ROWS)
+  private final RowBlock inputRows = new RowBlock();
+  private final RowBlock vectorRows = new RowBlock();
+  private final RowBlock outputRows = new RowBlock();
   private ResidualBooks books; // null until the walk meets any
   private int groups;
   private int stages;
@@ -109,21 +113,13 @@ final class BinnedValues {
     int groupBins = stages * ResidualBooks.ROWS;
     for (int group = 0; group < groups; group++) {
       int at = group * CHANNELS;
+      int width = Math.min(CHANNELS, valueDim - at);
       kernels
           .floats()
           .weightedSums(
-              bins,
-              group * groupBins,
-              rowBins(),
-              rows,
-              books.rows(),
-              0,
-              CHANNELS,
-              groupBins,
-              Math.min(CHANNELS, valueDim - at),
-              mixed,
-              at,
-              valueDim);
+              inputRows.set(bins, group * groupBins, rowBins(), rows, groupBins),
+              vectorRows.set(books.rows(), 0, CHANNELS, groupBins, width),
+              outputRows.set(mixed, at, valueDim, rows, width));
     }
   }
 }

@@ -3,6 +3,7 @@ package dev.kvasir.codec.vqllm;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.PageReader;
 import dev.kvasir.kernel.Kernels;
+import dev.kvasir.kernel.RowBlock;
 
 /**
  * Keys are added up from their rows once for all query heads and stay in the order of groups, which
@@ -19,6 +20,9 @@ final class PickedKeys {
   private final float[] keys; // (PAGE, keyDim)
   private final float[] scales = new float[PAGE];
   private byte[] codes = {}; // (PAGE, groups, stages)
+  private final RowBlock inputRows = new RowBlock();
+  private final RowBlock vectorRows = new RowBlock();
+  private final RowBlock outputRows = new RowBlock();
 
   PickedKeys(Kernels kernels, int keyDim) {
     this.kernels = kernels;
@@ -41,7 +45,10 @@ final class PickedKeys {
     page.groupTurns().turnEach(kernels, keys, PAGE);
     kernels
         .floats()
-        .products(groupedQueries, 0, keyDim, rows, keys, 0, keyDim, PAGE, keyDim, scores, 0, PAGE);
+        .products(
+            inputRows.set(groupedQueries, rows, keyDim),
+            vectorRows.set(keys, PAGE, keyDim),
+            outputRows.set(scores, rows, PAGE));
     page.readScales(kernels, shape.keys(), scales);
     for (int row = 0; row < rows; row++) {
       for (int token = 0; token < PAGE; token++) {

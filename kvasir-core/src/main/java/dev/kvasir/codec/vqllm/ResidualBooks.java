@@ -1,6 +1,7 @@
 package dev.kvasir.codec.vqllm;
 
 import dev.kvasir.kernel.Kernels;
+import dev.kvasir.kernel.RowBlock;
 import java.util.Arrays;
 
 /**
@@ -31,25 +32,15 @@ public record ResidualBooks(float[] rows) {
   public void encode(Kernels kernels, float[] x, int count, int stages, byte[] codes) {
     float[] products = new float[count * ROWS];
     float[] halves = new float[ROWS];
+    RowBlock vectorRows = RowBlock.of(x, count, CHANNELS);
+    RowBlock stageRows = new RowBlock();
+    RowBlock productRows = RowBlock.of(products, count, ROWS);
     for (int stage = 0; stage < stages; stage++) {
       for (int row = 0; row < ROWS; row++) {
         halves[row] = halfSquare(at(stage, row));
       }
-      kernels
-          .floats()
-          .products(
-              x,
-              0,
-              CHANNELS,
-              count,
-              rows,
-              at(stage, 0),
-              CHANNELS,
-              ROWS,
-              CHANNELS,
-              products,
-              0,
-              ROWS);
+      stageRows.set(rows, at(stage, 0), CHANNELS, ROWS, CHANNELS);
+      kernels.floats().products(vectorRows, stageRows, productRows);
       for (int i = 0; i < count; i++) {
         int best = best(products, i * ROWS, halves);
         codes[i * stages + stage] = (byte) best;

@@ -3,6 +3,7 @@ package dev.kvasir.lab.codebook;
 import dev.kvasir.Model;
 import dev.kvasir.kernel.Crew;
 import dev.kvasir.kernel.Kernels;
+import dev.kvasir.kernel.RowBlock;
 import dev.kvasir.lab.WorkListener;
 import dev.kvasir.lab.gradient.LayerVectors;
 import dev.kvasir.lab.gradient.SeenWeights;
@@ -114,18 +115,14 @@ final class AttendedValues {
     kernels
         .floats()
         .products(
-            vectors.queries(),
-            (position * queryHeads + head) * dim,
-            dim,
-            1,
-            vectors.keys(),
-            head / (queryHeads / kvHeads) * dim,
-            kvHeads * dim,
-            position + 1,
-            dim,
-            scores,
-            0,
-            position + 1);
+            RowBlock.of(vectors.queries(), (position * queryHeads + head) * dim, dim, 1, dim),
+            RowBlock.of(
+                vectors.keys(),
+                head / (queryHeads / kvHeads) * dim,
+                kvHeads * dim,
+                position + 1,
+                dim),
+            RowBlock.of(scores, 1, position + 1));
     SeenWeights.compute(
         kernels, scores, 0, (float) (1 / Math.sqrt(dim)), 0, 0, position + 1, position + 1);
     return scores;

@@ -4,6 +4,7 @@ import dev.kvasir.codec.commvq.AdditiveStages;
 import dev.kvasir.codec.commvq.StageSearch;
 import dev.kvasir.kernel.KernelChoice;
 import dev.kvasir.kernel.Kernels;
+import dev.kvasir.kernel.RowBlock;
 import java.util.SplittableRandom;
 
 /**
@@ -106,18 +107,9 @@ final class StageTrainer {
     KERNELS
         .floats()
         .products(
-            set.x(),
-            from * length,
-            length,
-            batch,
-            rows,
-            0,
-            length,
-            2 * ROWS,
-            length,
-            products,
-            0,
-            2 * ROWS);
+            RowBlock.of(set.x(), from * length, length, batch, length),
+            RowBlock.of(rows, 2 * ROWS, length),
+            RowBlock.of(products, batch, 2 * ROWS));
   }
 
   private void add(Moments moments, int i, StageSearch search, double temperature) {

@@ -1,6 +1,7 @@
 package dev.kvasir.lab.gradient;
 
 import dev.kvasir.kernel.Kernels;
+import dev.kvasir.kernel.RowBlock;
 import java.util.Arrays;
 
 /**
@@ -86,36 +87,18 @@ final class AttentionTile {
     kernels
         .floats()
         .products(
-            byQuery,
-            queryAt,
-            queryStride,
-            queries,
-            byKey,
-            keyAt,
-            keyStride,
-            keys,
-            headDim,
-            out,
-            0,
-            SIZE);
+            RowBlock.of(byQuery, queryAt, queryStride, queries, headDim),
+            RowBlock.of(byKey, keyAt, keyStride, keys, headDim),
+            RowBlock.of(out, 0, SIZE, queries, keys));
   }
 
   void addQueryGradients(int headDim, float[] dQueries) {
     kernels
         .floats()
         .weightedSums(
-            gradients,
-            0,
-            SIZE,
-            queries,
-            vectors.keys(),
-            keyAt,
-            keyStride,
-            keys,
-            headDim,
-            dQueries,
-            queryAt,
-            queryStride);
+            RowBlock.of(gradients, 0, SIZE, queries, keys),
+            RowBlock.of(vectors.keys(), keyAt, keyStride, keys, headDim),
+            RowBlock.of(dQueries, queryAt, queryStride, queries, headDim));
   }
 
   /**
@@ -148,18 +131,9 @@ final class AttentionTile {
     kernels
         .floats()
         .weightedSums(
-            turned,
-            0,
-            SIZE,
-            keys,
-            byQuery,
-            queryAt,
-            queryStride,
-            queries,
-            headDim,
-            out,
-            outAt,
-            queryStride);
+            RowBlock.of(turned, 0, SIZE, keys, queries),
+            RowBlock.of(byQuery, queryAt, queryStride, queries, headDim),
+            RowBlock.of(out, outAt, queryStride, keys, headDim));
   }
 
   private void turn(float[] tile) {

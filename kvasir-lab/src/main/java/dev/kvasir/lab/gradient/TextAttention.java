@@ -3,6 +3,7 @@ package dev.kvasir.lab.gradient;
 import dev.kvasir.attention.AttentionShape;
 import dev.kvasir.kernel.Crew;
 import dev.kvasir.kernel.Kernels;
+import dev.kvasir.kernel.RowBlock;
 import java.util.Arrays;
 import java.util.List;
 
@@ -57,21 +58,13 @@ final class TextAttention {
     int end = first + rows;
     int query = first * queryStride + head * shape.headDim();
     for (int key = begin; key < end; key += TILE) {
+      int keys = Math.min(TILE, end - key);
       kernels
           .floats()
           .products(
-              vectors.queries(),
-              query,
-              queryStride,
-              rows,
-              vectors.keys(),
-              kvAt(head, key),
-              kvStride,
-              Math.min(TILE, end - key),
-              shape.headDim(),
-              weights,
-              key,
-              tokens);
+              RowBlock.of(vectors.queries(), query, queryStride, rows, shape.headDim()),
+              RowBlock.of(vectors.keys(), kvAt(head, key), kvStride, keys, shape.headDim()),
+              RowBlock.of(weights, key, tokens, rows, keys));
     }
     for (int row = 0; row < rows; row++) {
       int position = first + row;
@@ -81,21 +74,13 @@ final class TextAttention {
               kernels, weights, row * tokens, scale, begin, firstSeen, position + 1, end);
     }
     for (int key = begin; key < end; key += TILE) {
+      int keys = Math.min(TILE, end - key);
       kernels
           .floats()
           .weightedSums(
-              weights,
-              key,
-              tokens,
-              rows,
-              vectors.values(),
-              kvAt(head, key),
-              kvStride,
-              Math.min(TILE, end - key),
-              shape.headDim(),
-              out,
-              query,
-              queryStride);
+              RowBlock.of(weights, key, tokens, rows, keys),
+              RowBlock.of(vectors.values(), kvAt(head, key), kvStride, keys, shape.headDim()),
+              RowBlock.of(out, query, queryStride, rows, shape.headDim()));
     }
   }
 

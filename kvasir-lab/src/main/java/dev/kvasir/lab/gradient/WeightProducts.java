@@ -3,6 +3,7 @@ package dev.kvasir.lab.gradient;
 import dev.kvasir.kernel.Crew;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.Matrix;
+import dev.kvasir.kernel.RowBlock;
 import java.util.stream.IntStream;
 
 /**
@@ -46,18 +47,9 @@ final class WeightProducts {
           kernels
               .floats()
               .products(
-                  x,
-                  0,
-                  columns,
-                  rows,
-                  weights,
-                  0,
-                  columns,
-                  count,
-                  columns,
-                  out,
-                  first,
-                  matrix.rows());
+                  RowBlock.of(x, rows, columns),
+                  RowBlock.of(weights, count, columns),
+                  RowBlock.of(out, first, matrix.rows(), rows, count));
         },
         Math.ceilDiv(matrix.rows(), FORWARD_ROWS));
   }
@@ -83,21 +75,13 @@ final class WeightProducts {
       float[] dy, int first, int count, Matrix matrix, int row, int depth, float[] w, float[] dx) {
     int columns = matrix.columns();
     for (int column = 0; column < columns; column += BACKWARD_COLUMNS) {
+      int width = Math.min(BACKWARD_COLUMNS, columns - column);
       kernels
           .floats()
           .weightedSums(
-              dy,
-              first * matrix.rows() + row,
-              matrix.rows(),
-              count,
-              w,
-              column,
-              columns,
-              depth,
-              Math.min(BACKWARD_COLUMNS, columns - column),
-              dx,
-              first * columns + column,
-              columns);
+              RowBlock.of(dy, first * matrix.rows() + row, matrix.rows(), count, depth),
+              RowBlock.of(w, column, columns, depth, width),
+              RowBlock.of(dx, first * columns + column, columns, count, width));
     }
   }
 }

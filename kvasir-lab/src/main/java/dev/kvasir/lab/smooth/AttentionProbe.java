@@ -3,6 +3,7 @@ package dev.kvasir.lab.smooth;
 import dev.kvasir.attention.AttentionShape;
 import dev.kvasir.kernel.Crew;
 import dev.kvasir.kernel.Kernels;
+import dev.kvasir.kernel.RowBlock;
 import dev.kvasir.lab.gradient.LayerVectors;
 import dev.kvasir.lab.gradient.SeenWeights;
 import java.util.Arrays;
@@ -139,21 +140,14 @@ final class AttentionProbe {
     int head = part / blocks;
     int queryAt = firstPosition(part) * queryStride + head * shape.headDim();
     for (int key = begin; key < end; key += KEYS) {
+      int count = Math.min(KEYS, end - key);
       kernels
           .floats()
           .products(
-              vectors.queries(),
-              queryAt,
-              step * queryStride,
-              rows(part),
-              keys,
-              kvAt(head, key),
-              kvStride,
-              Math.min(KEYS, end - key),
-              shape.headDim(),
-              out,
-              key,
-              tokens);
+              RowBlock.of(
+                  vectors.queries(), queryAt, step * queryStride, rows(part), shape.headDim()),
+              RowBlock.of(keys, kvAt(head, key), kvStride, count, shape.headDim()),
+              RowBlock.of(out, key, tokens, rows(part), count));
     }
   }
 
@@ -171,21 +165,14 @@ final class AttentionProbe {
     }
     Arrays.fill(out, 0);
     for (int key = begin; key < end; key += KEYS) {
+      int count = Math.min(KEYS, end - key);
       kernels
           .floats()
           .weightedSums(
-              weights,
-              key,
-              tokens,
-              rows(part),
-              vectors.values(),
-              kvAt(part / blocks, key),
-              kvStride,
-              Math.min(KEYS, end - key),
-              shape.headDim(),
-              out,
-              0,
-              shape.headDim());
+              RowBlock.of(weights, key, tokens, rows(part), count),
+              RowBlock.of(
+                  vectors.values(), kvAt(part / blocks, key), kvStride, count, shape.headDim()),
+              RowBlock.of(out, rows(part), shape.headDim()));
     }
   }
 }

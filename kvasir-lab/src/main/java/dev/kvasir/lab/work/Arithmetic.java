@@ -2,6 +2,7 @@ package dev.kvasir.lab.work;
 
 import dev.kvasir.kernel.KernelChoice;
 import dev.kvasir.kernel.Kernels;
+import dev.kvasir.kernel.RowBlock;
 import java.util.Arrays;
 
 /**
@@ -27,7 +28,10 @@ public final class Arithmetic {
     float[] products = new float[ROWS * ROWS];
     kernels
         .floats()
-        .products(thirds, 0, DEPTH, ROWS, thirds, 0, DEPTH, ROWS, DEPTH, products, 0, ROWS);
+        .products(
+            RowBlock.of(thirds, ROWS, DEPTH),
+            RowBlock.of(thirds, ROWS, DEPTH),
+            RowBlock.of(products, ROWS, ROWS));
     return Arrays.hashCode(products);
   }
 }

@@ -8,6 +8,7 @@ import dev.kvasir.kernel.CodedMatrix;
 import dev.kvasir.kernel.CodedMatrix.Products;
 import dev.kvasir.kernel.CodedRows;
 import dev.kvasir.kernel.Kernels;
+import dev.kvasir.kernel.RowBlock;
 import dev.kvasir.kernel.ScalarKernels;
 import dev.kvasir.kernel.ScaleForm;
 import dev.kvasir.kernel.ScaleForm.Numbers;
@@ -281,7 +282,10 @@ public abstract class CodedContract {
       float[] expected = new float[rows];
       scalar
           .floats()
-          .products(x, 0, columns, 1, weights, 0, columns, rows, columns, expected, 0, rows);
+          .products(
+              RowBlock.of(x, 1, columns),
+              RowBlock.of(weights, rows, columns),
+              RowBlock.of(expected, 1, rows));
       float[] found = products(tested, matrix, x, 1);
       for (int r = 0; r < rows; r++) {
         float bound = roundingBound(weights, r * columns, x);

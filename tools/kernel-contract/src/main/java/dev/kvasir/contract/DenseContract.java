@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.kvasir.kernel.DenseMatrix;
 import dev.kvasir.kernel.DenseMatrix.Precision;
 import dev.kvasir.kernel.Kernels;
+import dev.kvasir.kernel.RowBlock;
 import dev.kvasir.kernel.ScalarKernels;
 import dev.kvasir.kernel.TileRoom;
 import java.lang.foreign.Arena;
@@ -92,7 +93,10 @@ public abstract class DenseContract {
   private static float[] products(
       Kernels kernels, DenseMatrix matrix, float[] x, int count, int firstRow, int bRows) {
     float[] out = new float[1 + count * (bRows + 1)];
-    kernels.halves().products(x, count, matrix, firstRow, bRows, out, 0, bRows + 1, new TileRoom());
+    kernels
+        .halves()
+        .products(
+            x, matrix, firstRow, RowBlock.of(out, 0, bRows + 1, count, bRows), new TileRoom());
     return out;
   }
 

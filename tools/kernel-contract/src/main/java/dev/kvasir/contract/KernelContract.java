@@ -13,6 +13,7 @@ import dev.kvasir.kernel.FixedRows;
 import dev.kvasir.kernel.Gelu;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.PatternKernels;
+import dev.kvasir.kernel.RowBlock;
 import dev.kvasir.kernel.ScalarKernels;
 import dev.kvasir.kernel.TileRoom;
 import dev.kvasir.memory.CountedArena;
@@ -85,8 +86,8 @@ public abstract class KernelContract {
     float[] expected = new float[heads * (tokens + 1) + 1];
     float[] found = expected.clone();
     TileRoom room = new TileRoom();
-    scalar.halves().products(a, heads, rows, 1, tokens, expected, 1, tokens + 1, room);
-    tested.halves().products(a, heads, rows, 1, tokens, found, 1, tokens + 1, room);
+    scalar.halves().products(a, rows, 1, RowBlock.of(expected, 1, tokens + 1, heads, tokens), room);
+    tested.halves().products(a, rows, 1, RowBlock.of(found, 1, tokens + 1, heads, tokens), room);
     assertThat(found).as("seed %d", SEED).isEqualTo(expected);
 
     float[] weights = randomFloats(1 + heads * (tokens + 2));
@@ -94,10 +95,18 @@ public abstract class KernelContract {
     float[] foundSums = expectedSums.clone();
     scalar
         .halves()
-        .weightedSums(weights, 1, tokens + 2, heads, rows, 1, tokens, expectedSums, 1, columns + 1);
+        .weightedSums(
+            RowBlock.of(weights, 1, tokens + 2, heads, tokens),
+            rows,
+            1,
+            RowBlock.of(expectedSums, 1, columns + 1, heads, columns));
     tested
         .halves()
-        .weightedSums(weights, 1, tokens + 2, heads, rows, 1, tokens, foundSums, 1, columns + 1);
+        .weightedSums(
+            RowBlock.of(weights, 1, tokens + 2, heads, tokens),
+            rows,
+            1,
+            RowBlock.of(foundSums, 1, columns + 1, heads, columns));
     assertThat(foundSums).as("seed %d", SEED).isEqualTo(expectedSums);
   }
 
@@ -155,10 +164,15 @@ public abstract class KernelContract {
         scalar
             .floats()
             .products(
-                a, 3, depth + 1, aRows, b, 1, depth + 2, bRows, depth, expected, 2, bRows + 1);
+                RowBlock.of(a, 3, depth + 1, aRows, depth),
+                RowBlock.of(b, 1, depth + 2, bRows, depth),
+                RowBlock.of(expected, 2, bRows + 1, aRows, bRows));
         tested
             .floats()
-            .products(a, 3, depth + 1, aRows, b, 1, depth + 2, bRows, depth, found, 2, bRows + 1);
+            .products(
+                RowBlock.of(a, 3, depth + 1, aRows, depth),
+                RowBlock.of(b, 1, depth + 2, bRows, depth),
+                RowBlock.of(found, 2, bRows + 1, aRows, bRows));
         assertThat(found).as("seed %d", SEED).isEqualTo(expected);
       }
     }
@@ -176,22 +190,15 @@ public abstract class KernelContract {
         scalar
             .floats()
             .weightedSums(
-                weights,
-                1,
-                130,
-                rows,
-                values,
-                2,
-                length + 1,
-                tokens,
-                length,
-                expected,
-                1,
-                length + 3);
+                RowBlock.of(weights, 1, 130, rows, tokens),
+                RowBlock.of(values, 2, length + 1, tokens, length),
+                RowBlock.of(expected, 1, length + 3, rows, length));
         tested
             .floats()
             .weightedSums(
-                weights, 1, 130, rows, values, 2, length + 1, tokens, length, found, 1, length + 3);
+                RowBlock.of(weights, 1, 130, rows, tokens),
+                RowBlock.of(values, 2, length + 1, tokens, length),
+                RowBlock.of(found, 1, length + 3, rows, length));
         assertThat(found).as("seed %d", SEED).isEqualTo(expected);
       }
     }
