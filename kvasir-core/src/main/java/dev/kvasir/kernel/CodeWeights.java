@@ -76,6 +76,7 @@ public final class CodeWeights {
   private final float[] added;
   private final Views views;
   private final TileSums tileSums = new TileSums();
+  private final RowBlock groupRows = new RowBlock();
   private float[] callRoom = {};
   private int heads;
   private int entries;
@@ -209,6 +210,11 @@ public final class CodeWeights {
     return callRoom;
   }
 
+  /** An operand for the one who adds up group by group: columns of an output. */
+  RowBlock groupRows() {
+    return groupRows;
+  }
+
   /** Room for the one who adds up plainly. */
   TileSums tileSums() {
     return tileSums;
@@ -278,6 +284,12 @@ public final class CodeWeights {
   /** A number of the caller's that is to be added to every lane of a head too, such as zeros. */
   public void offset(int head, float offset) {
     offsets[head] = offset;
+  }
+
+  /** Refuses codes and sums that the weights were not made for. */
+  public void requireFit(WordLayout layout, int tiles, RowBlock out) {
+    requireEntries(layout.entries());
+    out.requireShape(heads, tiles * WordLayout.TILE);
   }
 
   /** Refuses a grid of codes that the weights were not made for. */

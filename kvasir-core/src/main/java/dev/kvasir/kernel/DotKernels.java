@@ -9,29 +9,25 @@ public interface DotKernels {
   /**
    * Rounds the weights of all heads.
    *
-   * @param x // (heads, entries), rows {@code stride} apart
+   * @param x // (heads, entries)
    * @param exact two digits a weight instead of one: 128 times the precision for less than twice
    *     the work
    */
-  void weigh(
-      float[] x, int at, int stride, int heads, int entries, boolean exact, CodeWeights weights);
+  void weigh(RowBlock x, boolean exact, CodeWeights weights);
 
   /**
    * The same where every entry has a scale and a zero point: rounds {@code x * (scale * unit)}, and
    * leaves the sum of {@code x * zero} as a head's offset: that of sixteen partial sums on every
    * machine, {@link PartialSums#dot}, entries filled up with zeros.
    *
+   * @param x // (heads, entries)
    * @param bytes halves, little-endian
    * @param scalesAt where those of all entries begin
    * @param zerosAt where those of all entries begin
    * @param unit what scales are multiplied by, rounding once
    */
   void weighScaled(
-      float[] x,
-      int at,
-      int stride,
-      int heads,
-      int entries,
+      RowBlock x,
       MemorySegment bytes,
       long scalesAt,
       long zerosAt,
@@ -40,12 +36,13 @@ public interface DotKernels {
       CodeWeights weights);
 
   /**
-   * {@code out[outAt + h * outStride + lane - firstTile * 16] += sum over entries e of weight[h][e]
-   * * code(e, lane) + offset[h]}, for the lanes of tiles {@code firstTile} to {@code endTile}. It
-   * adds, so that a page with codes of several widths is the sum of its grids. {@link CodeWeights}
-   * has the sum to the bit.
+   * {@code out[h][lane - firstTile * 16] += sum over entries e of weight[h][e] * code(e, lane) +
+   * offset[h]}, for the lanes of tiles {@code firstTile} to {@code endTile}. It adds, so that a
+   * page with codes of several widths is the sum of its grids. {@link CodeWeights} has the sum to
+   * the bit.
    *
    * @param codes packed as the layout says, from {@code offset} on
+   * @param out // (heads, lanes of those tiles), added to
    */
   void addDots(
       WordLayout layout,
@@ -54,44 +51,38 @@ public interface DotKernels {
       int firstTile,
       int endTile,
       CodeWeights weights,
-      float[] out,
-      int outAt,
-      int outStride);
+      RowBlock out);
 
   /**
-   * {@code out[outAt + h * outStride + lane] += sum over entries e of x[h][e] * number(e, lane)},
-   * for all lanes of a grid: {@link #weighScaled} and {@link #addDots} for each group of lanes.
+   * {@code out[h][lane] += sum over entries e of x[h][e] * number(e, lane)}, for all lanes of a
+   * grid: {@link #weighScaled} and {@link #addDots} for each group of lanes.
    *
-   * @param x // (heads, entries), rows {@code stride} apart
+   * @param x // (heads, entries)
    * @param codes lanes are whole tiles, and so are its groups
    * @param bytes the grid, from {@code offset} on
    * @param room for weights; it is not said what is left there
+   * @param out // (heads, lanes), added to
    */
   default void addScaledDots(
-      float[] x,
-      int at,
-      int stride,
-      int heads,
+      RowBlock x,
       boolean exact,
       EntryScaledCodes codes,
       MemorySegment bytes,
       long offset,
       CodeWeights room,
-      float[] out,
-      int outAt,
-      int outStride) {
+      RowBlock out) {
+    x.requireShape(x.rows(), codes.entries());
+    out.requireShape(x.rows(), codes.lanes());
     for (int group = 0; group < codes.groups(); group++) {
       long scalesAt = offset + codes.scalesOffset(group);
       long zerosAt = offset + codes.zerosOffset(group);
-      int entries = codes.entries();
-      weighScaled(
-          x, at, stride, heads, entries, bytes, scalesAt, zerosAt, codes.unit(), exact, room);
+      weighScaled(x, bytes, scalesAt, zerosAt, codes.unit(), exact, room);
       int first = group * codes.group();
       int end = Math.min(first + codes.group(), codes.lanes());
       int firstTile = first / WordLayout.TILE;
       int endTile = end / WordLayout.TILE;
-      WordLayout layout = codes.layout();
-      addDots(layout, bytes, offset, firstTile, endTile, room, out, outAt + first, outStride);
+      RowBlock lanes = room.groupRows().setColumns(out, first, end - first);
+      addDots(codes.layout(), bytes, offset, firstTile, endTile, room, lanes);
     }
   }
 
@@ -99,20 +90,10 @@ public interface DotKernels {
    * {@code out[i][lane] += sum over e of weights[i][e] * code(e, lane)}, for a few rows of weights
    * and signed codes of 16 bits.
    *
+   * @param weights // (rows, entries)
    * @param offset of the first lane's code of the first entry, in bytes
    * @param codesStride from an entry to the next, in codes
+   * @param out // (rows, lanes), added to
    */
-  void shortSums(
-      float[] weights,
-      int weightsAt,
-      int weightsStride,
-      int rows, // (rows, entries)
-      MemorySegment codes,
-      long offset,
-      int codesStride,
-      int entries,
-      int lanes,
-      float[] out,
-      int outAt,
-      int outStride); // (rows, lanes)
+  void shortSums(RowBlock weights, MemorySegment codes, long offset, int codesStride, RowBlock out);
 }

@@ -14,14 +14,14 @@ final class ScalarDots implements DotKernels {
   private static final int ROUNDER_BITS = Float.floatToRawIntBits(CodeWeights.ROUNDER);
 
   @Override
-  public void weigh(
-      float[] x, int at, int stride, int heads, int entries, boolean exact, CodeWeights weights) {
-    weights.begin(heads, entries, exact);
+  public void weigh(RowBlock x, boolean exact, CodeWeights weights) {
+    weights.begin(x.rows(), x.width(), exact);
+    int entries = x.width();
     int padded = CodeWeights.padded(entries);
     float[] products = weights.products();
-    for (int head = 0; head < heads; head++) {
+    for (int head = 0; head < x.rows(); head++) {
       int to = head * padded;
-      System.arraycopy(x, at + head * stride, products, to, entries);
+      System.arraycopy(x.values(), x.at(head), products, to, entries);
       Arrays.fill(products, to + entries, to + padded, 0);
       round(head, to, padded, weights);
     }
@@ -29,18 +29,15 @@ final class ScalarDots implements DotKernels {
 
   @Override
   public void weighScaled(
-      float[] x,
-      int at,
-      int stride,
-      int heads,
-      int entries,
+      RowBlock x,
       MemorySegment bytes,
       long scalesAt,
       long zerosAt,
       float unit,
       boolean exact,
       CodeWeights weights) {
-    weights.begin(heads, entries, exact);
+    weights.begin(x.rows(), x.width(), exact);
+    int entries = x.width();
     int padded = CodeWeights.padded(entries);
     int own = 2 * padded;
     float[] scales = weights.scales();
@@ -50,8 +47,8 @@ final class ScalarDots implements DotKernels {
       scales[padded + e] = Float.float16ToFloat(bytes.get(SHORT, zerosAt + 2L * e));
     }
     float[] products = weights.products();
-    for (int head = 0; head < heads; head++) {
-      System.arraycopy(x, at + head * stride, scales, own, entries);
+    for (int head = 0; head < x.rows(); head++) {
+      System.arraycopy(x.values(), x.at(head), scales, own, entries);
       int to = head * padded;
       for (int e = 0; e < padded; e++) {
         products[to + e] = scales[own + e] * scales[e];
@@ -100,10 +97,8 @@ final class ScalarDots implements DotKernels {
       int firstTile,
       int endTile,
       CodeWeights weights,
-      float[] out,
-      int outAt,
-      int outStride) {
-    weights.requireEntries(layout.entries());
+      RowBlock out) {
+    weights.requireFit(layout, endTile - firstTile, out);
     CodeWeights.TileSums tileSums = weights.tileSums();
     tileSums.require(layout);
     int bytes = layout.tileBytes();
@@ -112,8 +107,8 @@ final class ScalarDots implements DotKernels {
       MemorySegment.copy(codes, ValueLayout.JAVA_BYTE, from, tileSums.packed, 0, bytes);
       layout.unpackTile(tileSums.packed, 0, tileSums.codes, 0, WordLayout.TILE);
       for (int head = 0; head < weights.heads(); head++) {
-        int to = outAt + head * outStride + (tile - firstTile) * WordLayout.TILE;
-        addTile(head, weights, layout.bits(), tileSums, out, to);
+        int to = out.at(head) + (tile - firstTile) * WordLayout.TILE;
+        addTile(head, weights, layout.bits(), tileSums, out.values(), to);
       }
     }
   }
@@ -153,27 +148,19 @@ final class ScalarDots implements DotKernels {
   /** The sum of all entries is made first and added as a whole. */
   @Override
   public void shortSums(
-      float[] weights,
-      int weightsAt,
-      int weightsStride,
-      int rows,
-      MemorySegment codes,
-      long offset,
-      int codesStride,
-      int entries,
-      int lanes,
-      float[] out,
-      int outAt,
-      int outStride) {
+      RowBlock weights, MemorySegment codes, long offset, int codesStride, RowBlock out) {
+    int rows = weights.rows();
+    int lanes = out.width();
+    out.requireShape(rows, lanes);
     float[] scratch = RowScratch.of((rows + 1) * lanes);
     Arrays.fill(scratch, lanes, (rows + 1) * lanes, 0);
-    for (int e = 0; e < entries; e++) {
+    for (int e = 0; e < weights.width(); e++) {
       long at = offset + 2L * e * codesStride;
       for (int lane = 0; lane < lanes; lane++) {
         scratch[lane] = codes.get(SHORT, at + 2L * lane);
       }
       for (int i = 0; i < rows; i++) {
-        float weight = weights[weightsAt + i * weightsStride + e];
+        float weight = weights.values()[weights.at(i) + e];
         int sums = (i + 1) * lanes;
         for (int lane = 0; lane < lanes; lane++) {
           scratch[sums + lane] = Math.fma(weight, scratch[lane], scratch[sums + lane]);
@@ -181,7 +168,7 @@ final class ScalarDots implements DotKernels {
       }
     }
     for (int i = 0; i < rows; i++) {
-      RowScratch.add(scratch, (i + 1) * lanes, out, outAt + i * outStride, lanes);
+      RowScratch.add(scratch, (i + 1) * lanes, out.values(), out.at(i), lanes);
     }
   }
 }

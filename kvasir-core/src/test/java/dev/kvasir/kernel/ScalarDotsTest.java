@@ -58,7 +58,7 @@ class ScalarDotsTest {
       float[] x = randomWeights(256);
       Arrays.fill(x, round, 256, (float) Math.scalb(random.nextDouble(), -round));
       for (boolean exact : new boolean[] {false, true}) {
-        kernels.weigh(x, 0, 256, 1, 256, exact, weights);
+        kernels.weigh(RowBlock.of(x, 1, 256), exact, weights);
         for (int e = 0; e < 256; e++) {
           int high = weights.digits()[weights.digitsAt(0, e / 4) + e % 4];
           int low = exact ? weights.digits()[weights.digitsAt(1, e / 4) + e % 4] : 0;
@@ -168,10 +168,11 @@ class ScalarDotsTest {
     layout.pack(new CodeRoom(), randomCodes(layout), MemorySegment.ofArray(packed), 5);
     CodeWeights weights = weights(randomWeights(2 * 64), 2, true);
     float[] all = new float[2 * 112];
-    kernels.addDots(layout, MemorySegment.ofArray(packed), 5, 0, 7, weights, all, 0, 112);
+    MemorySegment codes = MemorySegment.ofArray(packed);
+    kernels.addDots(layout, codes, 5, 0, 7, weights, RowBlock.of(all, 2, 112));
     float[] some = new float[2 * 60 + 3];
     Arrays.fill(some, 1);
-    kernels.addDots(layout, MemorySegment.ofArray(packed), 5, 4, 7, weights, some, 3, 60);
+    kernels.addDots(layout, codes, 5, 4, 7, weights, RowBlock.of(some, 3, 60, 2, 48));
     for (int head = 0; head < 2; head++) {
       for (int lane = 0; lane < 60; lane++) {
         float expected = lane < 48 ? 1 + all[head * 112 + 64 + lane] : 1;
@@ -235,7 +236,7 @@ class ScalarDotsTest {
   private CodeWeights weights(float[] x, int heads, boolean exact) {
     int entries = x.length / heads;
     CodeWeights weights = new CodeWeights(heads, entries);
-    kernels.weigh(x, 0, entries, heads, entries, exact, weights);
+    kernels.weigh(RowBlock.of(x, heads, entries), exact, weights);
     return weights;
   }
 
@@ -245,7 +246,8 @@ class ScalarDotsTest {
     layout.pack(new CodeRoom(), codes, packed, 0);
     float[] out = new float[heads * layout.lanes()];
     CodeWeights weights = weights(x, heads, exact);
-    kernels.addDots(layout, packed, 0, 0, layout.tiles(), weights, out, 0, layout.lanes());
+    RowBlock outRows = RowBlock.of(out, heads, layout.lanes());
+    kernels.addDots(layout, packed, 0, 0, layout.tiles(), weights, outRows);
     return out;
   }
 

@@ -2,6 +2,7 @@ package dev.kvasir.natives;
 
 import dev.kvasir.kernel.CodeWeights;
 import dev.kvasir.kernel.DotKernels;
+import dev.kvasir.kernel.RowBlock;
 import dev.kvasir.page.EntryScaledCodes;
 import dev.kvasir.page.WordLayout;
 import java.lang.foreign.MemorySegment;
@@ -110,37 +111,30 @@ final class NativeDots implements DotKernels {
   private static final int MOST_BITS_OF_MANY = 7;
 
   @Override
-  public void weigh(
-      float[] x, int at, int stride, int heads, int entries, boolean exact, CodeWeights weights) {
-    weights.begin(heads, entries, exact);
-    Bounds.check(x.length, at, heads, stride, entries);
-    round(x, at, stride, weights.views().digits(), 0, 0, 1, false, weights);
+  public void weigh(RowBlock x, boolean exact, CodeWeights weights) {
+    weights.begin(x.rows(), x.width(), exact);
+    Bounds.check(x);
+    round(x, weights.views().digits(), 0, 0, 1, false, weights);
   }
 
   @Override
   public void weighScaled(
-      float[] x,
-      int at,
-      int stride,
-      int heads,
-      int entries,
+      RowBlock x,
       MemorySegment bytes,
       long scalesAt,
       long zerosAt,
       float unit,
       boolean exact,
       CodeWeights weights) {
-    weights.begin(heads, entries, exact);
-    Bounds.check(x.length, at, heads, stride, entries);
-    Bounds.check(bytes.byteSize(), scalesAt, 2L * entries);
-    Bounds.check(bytes.byteSize(), zerosAt, 2L * entries);
-    round(x, at, stride, bytes, scalesAt, zerosAt, unit, true, weights);
+    weights.begin(x.rows(), x.width(), exact);
+    Bounds.check(x);
+    Bounds.check(bytes.byteSize(), scalesAt, 2L * x.width());
+    Bounds.check(bytes.byteSize(), zerosAt, 2L * x.width());
+    round(x, bytes, scalesAt, zerosAt, unit, true, weights);
   }
 
   private static void round(
-      float[] x,
-      int at,
-      int stride,
+      RowBlock x,
       MemorySegment bytes,
       long scalesAt,
       long zerosAt,
@@ -150,11 +144,11 @@ final class NativeDots implements DotKernels {
     CodeWeights.Views views = weights.views();
     try {
       WEIGH.handle.invokeExact(
-          x,
-          at,
-          stride,
-          weights.heads(),
-          weights.entries(),
+          x.values(),
+          x.at(),
+          x.stride(),
+          x.rows(),
+          x.width(),
           bytes,
           scalesAt,
           zerosAt,
@@ -186,28 +180,36 @@ final class NativeDots implements DotKernels {
       int firstTile,
       int endTile,
       CodeWeights weights,
-      float[] out,
-      int outAt,
-      int outStride) {
-    weights.requireEntries(layout.entries());
+      RowBlock out) {
+    weights.requireFit(layout, endTile - firstTile, out);
     if (firstTile >= endTile) {
       return;
     }
     Bounds.check(layout.tiles(), endTile);
     Bounds.check(codes.byteSize(), offset, layout.bytes());
-    int lanes = (endTile - firstTile) * WordLayout.TILE;
-    Bounds.check(out.length, outAt, weights.heads(), outStride, lanes);
-    CodeWeights.Views views = weights.views();
+    Bounds.check(out);
     weights.fillConstants(layout.bits());
     if (takesMany(layout, weights.heads())) {
-      addManyDots(layout, codes, offset, firstTile, endTile, weights, out, outAt, outStride);
-      return;
+      addManyDots(layout, codes, offset, firstTile, endTile, weights, out);
+    } else {
+      addFewDots(layout, codes, offset, firstTile, endTile, weights, out);
     }
+  }
+
+  private static void addFewDots(
+      WordLayout layout,
+      MemorySegment codes,
+      long offset,
+      int firstTile,
+      int endTile,
+      CodeWeights weights,
+      RowBlock out) {
+    CodeWeights.Views views = weights.views();
     try {
       ADD_DOTS.handle.invokeExact(
-          out,
-          outAt,
-          outStride,
+          out.values(),
+          out.at(),
+          out.stride(),
           codes,
           offset,
           layout.quads(),
@@ -224,60 +226,6 @@ final class NativeDots implements DotKernels {
     }
   }
 
-  @Override
-  public void addScaledDots(
-      float[] x,
-      int at,
-      int stride,
-      int heads,
-      boolean exact,
-      EntryScaledCodes codes,
-      MemorySegment bytes,
-      long offset,
-      CodeWeights room,
-      float[] out,
-      int outAt,
-      int outStride) {
-    if (takesMany(codes.layout(), heads)) {
-      DotKernels.super.addScaledDots(
-          x, at, stride, heads, exact, codes, bytes, offset, room, out, outAt, outStride);
-      return;
-    }
-    room.begin(heads, codes.entries(), exact);
-    Bounds.checkMultiple("lanes", codes.lanes(), WordLayout.TILE);
-    Bounds.check(x.length, at, heads, stride, codes.entries());
-    Bounds.check(bytes.byteSize(), offset, codes.bytes());
-    Bounds.check(out.length, outAt, heads, outStride, codes.lanes());
-    try {
-      SCALED_DOTS.handle.invokeExact(
-          out,
-          outAt,
-          outStride,
-          x,
-          at,
-          stride,
-          room.callRoom(),
-          heads,
-          codes.entries(),
-          codes.bits(),
-          codes.lanes(),
-          codes.group(),
-          codes.unit(),
-          exact ? 1 : 0,
-          bytes,
-          offset);
-    } catch (Throwable e) {
-      throw Calls.unexpected(e);
-    }
-  }
-
-  private static boolean takesMany(WordLayout layout, int heads) {
-    return MANY_DOTS != null
-        && heads >= MANY
-        && layout.bits() <= MOST_BITS_OF_MANY
-        && layout.entries() * WordLayout.TILE <= CallRoom.BYTES;
-  }
-
   private static void addManyDots(
       WordLayout layout,
       MemorySegment codes,
@@ -285,15 +233,13 @@ final class NativeDots implements DotKernels {
       int firstTile,
       int endTile,
       CodeWeights weights,
-      float[] out,
-      int outAt,
-      int outStride) {
+      RowBlock out) {
     CodeWeights.Views views = weights.views();
     try {
       MANY_DOTS.handle.invokeExact(
-          out,
-          outAt,
-          outStride,
+          out.values(),
+          out.at(),
+          out.stride(),
           codes,
           offset,
           layout.quads(),
@@ -311,38 +257,79 @@ final class NativeDots implements DotKernels {
     }
   }
 
+  private static boolean takesMany(WordLayout layout, int heads) {
+    return MANY_DOTS != null
+        && heads >= MANY
+        && layout.bits() <= MOST_BITS_OF_MANY
+        && layout.entries() * WordLayout.TILE <= CallRoom.BYTES;
+  }
+
+  @Override
+  public void addScaledDots(
+      RowBlock x,
+      boolean exact,
+      EntryScaledCodes codes,
+      MemorySegment bytes,
+      long offset,
+      CodeWeights room,
+      RowBlock out) {
+    if (takesMany(codes.layout(), x.rows())) {
+      DotKernels.super.addScaledDots(x, exact, codes, bytes, offset, room, out);
+      return;
+    }
+    x.requireShape(x.rows(), codes.entries());
+    out.requireShape(x.rows(), codes.lanes());
+    room.begin(x.rows(), x.width(), exact);
+    Bounds.checkMultiple("lanes", codes.lanes(), WordLayout.TILE);
+    Bounds.check(x);
+    Bounds.check(bytes.byteSize(), offset, codes.bytes());
+    Bounds.check(out);
+    try {
+      SCALED_DOTS.handle.invokeExact(
+          out.values(),
+          out.at(),
+          out.stride(),
+          x.values(),
+          x.at(),
+          x.stride(),
+          room.callRoom(),
+          x.rows(),
+          codes.entries(),
+          codes.bits(),
+          codes.lanes(),
+          codes.group(),
+          codes.unit(),
+          exact ? 1 : 0,
+          bytes,
+          offset);
+    } catch (Throwable e) {
+      throw Calls.unexpected(e);
+    }
+  }
+
   @Override
   public void shortSums(
-      float[] weights,
-      int weightsAt,
-      int weightsStride,
-      int rows,
-      MemorySegment codes,
-      long offset,
-      int codesStride,
-      int entries,
-      int lanes,
-      float[] out,
-      int outAt,
-      int outStride) {
-    long last = (long) (entries - 1) * codesStride + lanes;
+      RowBlock weights, MemorySegment codes, long offset, int codesStride, RowBlock out) {
+    out.requireShape(weights.rows(), out.width());
+    int entries = weights.width();
+    long last = (long) (entries - 1) * codesStride + out.width();
     Bounds.check(codes.byteSize(), offset, entries == 0 ? 0 : 2 * last);
-    Bounds.check(weights.length, weightsAt, rows, weightsStride, entries);
-    Bounds.check(out.length, outAt, rows, outStride, lanes);
+    Bounds.check(weights);
+    Bounds.check(out);
     try {
       SHORT_SUMS.handle.invokeExact(
-          weights,
-          weightsAt,
-          weightsStride,
-          out,
-          outAt,
-          outStride,
-          rows,
+          weights.values(),
+          weights.at(),
+          weights.stride(),
+          out.values(),
+          out.at(),
+          out.stride(),
+          weights.rows(),
           codes,
           offset,
           codesStride,
           entries,
-          lanes);
+          out.width());
     } catch (Throwable e) {
       throw Calls.unexpected(e);
     }

@@ -116,21 +116,8 @@ public final class GridSums {
       groupRows.setColumns(out, first, count);
       addConstants(groupRows);
       long at = offset + 2L * first;
-      kernels
-          .dots()
-          .shortSums(
-              weights,
-              0,
-              entries,
-              x.rows(),
-              bytes,
-              at,
-              codes.lanes(),
-              entries,
-              count,
-              groupRows.values(),
-              groupRows.at(),
-              groupRows.stride());
+      weightRows.set(weights, x.rows(), entries);
+      kernels.dots().shortSums(weightRows, bytes, at, codes.lanes(), groupRows);
     }
   }
 
@@ -198,41 +185,14 @@ public final class GridSums {
       boolean exact,
       RowBlock out) {
     if (codes.lanes() % WordLayout.TILE == 0) {
-      kernels
-          .dots()
-          .addScaledDots(
-              x.values(),
-              x.at(),
-              x.stride(),
-              x.rows(),
-              exact,
-              codes,
-              bytes,
-              offset,
-              rounded,
-              out.values(),
-              out.at(),
-              out.stride());
+      kernels.dots().addScaledDots(x, exact, codes, bytes, offset, rounded, out);
       return;
     }
     WordLayout layout = codes.layout();
     for (int group = 0; group < codes.groups(); group++) {
       long scalesAt = offset + codes.scalesOffset(group);
       long zerosAt = offset + codes.zerosOffset(group);
-      kernels
-          .dots()
-          .weighScaled(
-              x.values(),
-              x.at(),
-              x.stride(),
-              x.rows(),
-              x.width(),
-              bytes,
-              scalesAt,
-              zerosAt,
-              codes.unit(),
-              exact,
-              rounded);
+      kernels.dots().weighScaled(x, bytes, scalesAt, zerosAt, codes.unit(), exact, rounded);
       int first = group * codes.group();
       int count = Math.min(codes.group(), codes.lanes() - first);
       groupRows.setColumns(out, first, count);
@@ -300,15 +260,12 @@ public final class GridSums {
     int endTile = Math.ceilDiv(first + out.width(), WordLayout.TILE);
     int lanes = (endTile - firstTile) * WordLayout.TILE;
     if (lanes == out.width()) {
-      kernels
-          .dots()
-          .addDots(
-              layout, bytes, offset, firstTile, endTile, by, out.values(), out.at(), out.stride());
+      kernels.dots().addDots(layout, bytes, offset, firstTile, endTile, by, out);
       return;
     }
     Arrays.fill(beside, 0, out.rows() * lanes, 0);
     besideRows.set(beside, out.rows(), lanes);
-    kernels.dots().addDots(layout, bytes, offset, firstTile, endTile, by, beside, 0, lanes);
+    kernels.dots().addDots(layout, bytes, offset, firstTile, endTile, by, besideRows);
     for (int row = 0; row < out.rows(); row++) {
       kernels.rows().add(out.values(), out.at(row), beside, row * lanes, out.width());
     }

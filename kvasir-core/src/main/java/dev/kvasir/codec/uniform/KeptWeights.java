@@ -68,7 +68,7 @@ final class KeptWeights {
       }
     }
     Kept free = free();
-    kernels.dots().weigh(x.values(), x.at(), x.stride(), x.rows(), x.width(), exact, free.weights);
+    kernels.dots().weigh(x, exact, free.weights);
     kernels
         .floats()
         .products(x, onesRow.set(ones, 1, x.width()), sumRows.set(free.sums, x.rows(), 1));

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.kernel.CodeWeights;
 import dev.kvasir.kernel.Kernels;
+import dev.kvasir.kernel.RowBlock;
 import dev.kvasir.kernel.ScalarKernels;
 import dev.kvasir.page.CodeRoom;
 import dev.kvasir.page.EntryScaledCodes;
@@ -64,15 +65,16 @@ public abstract class DotContract {
 
   private void assertWeightsAgree(float[] x, int heads, int entries) {
     MemorySegment halves = randomHalves(2 * entries);
+    RowBlock rows = RowBlock.of(x, 2, entries + 3, heads, entries);
     for (boolean exact : new boolean[] {false, true}) {
       CodeWeights expected = new CodeWeights(HEADS, CodeWeights.MOST_ENTRIES);
       CodeWeights found = new CodeWeights(HEADS, CodeWeights.MOST_ENTRIES);
-      scalar.dots().weigh(x, 2, entries + 3, heads, entries, exact, expected);
-      tested.dots().weigh(x, 2, entries + 3, heads, entries, exact, found);
+      scalar.dots().weigh(rows, exact, expected);
+      tested.dots().weigh(rows, exact, found);
       assertAgree(found, expected);
       for (float unit : new float[] {1, 3f / 7}) {
-        weighScaled(scalar, x, heads, entries, halves, unit, exact, expected);
-        weighScaled(tested, x, heads, entries, halves, unit, exact, found);
+        weighScaled(scalar, rows, halves, unit, exact, expected);
+        weighScaled(tested, rows, halves, unit, exact, found);
         assertAgree(found, expected);
       }
     }
@@ -81,17 +83,13 @@ public abstract class DotContract {
   /** Scales from byte 3 on, and then zeros. */
   private static void weighScaled(
       Kernels kernels,
-      float[] x,
-      int heads,
-      int entries,
+      RowBlock x,
       MemorySegment halves,
       float unit,
       boolean exact,
       CodeWeights weights) {
-    long zerosAt = 3 + 2L * entries;
-    kernels
-        .dots()
-        .weighScaled(x, 2, entries + 3, heads, entries, halves, 3, zerosAt, unit, exact, weights);
+    long zerosAt = 3 + 2L * x.width();
+    kernels.dots().weighScaled(x, halves, 3, zerosAt, unit, exact, weights);
   }
 
   private static void assertAgree(CodeWeights found, CodeWeights expected) {
@@ -156,11 +154,13 @@ public abstract class DotContract {
     int stride = layout.lanes() + 3;
     for (boolean exact : new boolean[] {false, true}) {
       CodeWeights rounded = new CodeWeights(heads, entries);
-      scalar.dots().weigh(weights, 0, entries, heads, entries, exact, rounded);
+      scalar.dots().weigh(RowBlock.of(weights, heads, entries), exact, rounded);
       float[] expected = randomWeights(heads * stride + 1);
       float[] found = expected.clone();
-      scalar.dots().addDots(layout, codes, 5, first, end, rounded, expected, 1, stride);
-      tested.dots().addDots(layout, codes, 5, first, end, rounded, found, 1, stride);
+      RowBlock sums = RowBlock.of(expected, 1, stride, heads, (end - first) * WordLayout.TILE);
+      scalar.dots().addDots(layout, codes, 5, first, end, rounded, sums);
+      sums.set(found, 1, stride, heads, (end - first) * WordLayout.TILE);
+      tested.dots().addDots(layout, codes, 5, first, end, rounded, sums);
       assertThat(found)
           .as("seed %d, %s, %d heads, exact %b", SEED, layout, heads, exact)
           .isEqualTo(expected);
@@ -193,12 +193,11 @@ public abstract class DotContract {
       CodeWeights room = new CodeWeights(heads, grid.entries());
       float[] expected = randomWeights(heads * outStride + 1);
       float[] found = expected.clone();
-      scalar
-          .dots()
-          .addScaledDots(x, 1, stride, heads, exact, grid, bytes, 5, room, expected, 1, outStride);
-      tested
-          .dots()
-          .addScaledDots(x, 1, stride, heads, exact, grid, bytes, 5, room, found, 1, outStride);
+      RowBlock rows = RowBlock.of(x, 1, stride, heads, grid.entries());
+      RowBlock sums = RowBlock.of(expected, 1, outStride, heads, grid.lanes());
+      scalar.dots().addScaledDots(rows, exact, grid, bytes, 5, room, sums);
+      sums.set(found, 1, outStride, heads, grid.lanes());
+      tested.dots().addScaledDots(rows, exact, grid, bytes, 5, room, sums);
       assertThat(found)
           .as("seed %d, %s, %d heads, exact %b", SEED, grid.header(), heads, exact)
           .isEqualTo(expected);

@@ -128,10 +128,20 @@ public abstract class KernelContract {
           int o = lanes + 1;
           scalar
               .dots()
-              .shortSums(weights, 1, w, heads, codes, 2, stride, entries, lanes, expected, 1, o);
+              .shortSums(
+                  RowBlock.of(weights, 1, w, heads, entries),
+                  codes,
+                  2,
+                  stride,
+                  RowBlock.of(expected, 1, o, heads, lanes));
           tested
               .dots()
-              .shortSums(weights, 1, w, heads, codes, 2, stride, entries, lanes, found, 1, o);
+              .shortSums(
+                  RowBlock.of(weights, 1, w, heads, entries),
+                  codes,
+                  2,
+                  stride,
+                  RowBlock.of(found, 1, o, heads, lanes));
           assertThat(found).as("seed %d", SEED).isEqualTo(expected);
         }
       }
