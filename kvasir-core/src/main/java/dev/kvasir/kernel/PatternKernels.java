@@ -11,19 +11,13 @@ public interface PatternKernels {
    * {@code c[i][j] += a[i] . b[picked[j]]}, for rows that are picked by number. A sum takes x and y
    * of a pair in turn, as {@link #turningProducts} meets them.
    *
+   * @param a one row after another // (c.rows, 2 * pairs)
+   * @param b one row after another // (..., 2 * pairs)
+   * @param picked by column of c, from {@code pickedAt} on
    * @param pairs a multiple of 16
+   * @param c // (c.rows, rows that are picked), added to
    */
-  void pickedProducts(
-      float[] a,
-      int aRows, // (aRows, 2 * pairs)
-      float[] b, // (..., 2 * pairs)
-      int[] picked,
-      int pickedAt,
-      int count,
-      int pairs,
-      float[] c,
-      int cAt,
-      int cStride); // (aRows, count)
+  void pickedProducts(float[] a, float[] b, int[] picked, int pickedAt, int pairs, RowBlock c);
 
   /**
    * Turns vectors in place: {@code (x, y)} becomes {@code (x cos - y sin, y cos + x sin)}, with x
@@ -41,11 +35,10 @@ public interface PatternKernels {
    * zeros of two signs either may be it.
    *
    * @param x // (depth) from {@code at} on
-   * @param b // (count, depth) from {@code bAt} on
+   * @param b one row after another // (count, depth)
    * @param least // (count), set, as the most
    */
-  void spans(
-      float[] x, int at, float[] b, int bAt, int count, int depth, float[] least, float[] most);
+  void spans(float[] x, int at, RowBlock b, float[] least, float[] most);
 
   /**
    * Adds the weights of a page's tokens to the bins that they have picked; those with {@link #NONE}
@@ -78,35 +71,33 @@ public interface PatternKernels {
    * @param a // (aRows, 2 * pairs)
    * @param aRows up to {@link #MOST_TURNING}
    * @param page (pairs) cosines and as many sines
-   * @param pairs a multiple of 16
-   * @param room {@link #turningRoom} floats
-   * @param scores // (aRows, page tokens), added to
-   * @param b // (256, 2 * pairs) floats, which vectors read fastest where rows begin with lines
+   * @param b what tokens pick from
    * @param indices // (page tokens), bytes from {@code indicesAt} on
+   * @param scores // (aRows, page tokens), added to
    */
   default void turningProducts(
       float[] a,
       int aRows,
       Angles page,
-      int pairs,
-      FanAngles fan,
-      float[] room,
-      float[] scores,
-      MemorySegment b,
+      RotaryPatterns b,
       MemorySegment indices,
-      long indicesAt) {
-    int width = 2 * pairs;
+      long indicesAt,
+      float[] scores) {
+    int pairs = b.pairs();
+    int width = b.width();
+    float[] room = b.room();
+    FanAngles fan = b.fan();
     System.arraycopy(a, 0, room, 0, aRows * width);
     turn(room, 0, aRows, pairs, page.cosines(), page.sines(), 0);
     for (int j = 0; j < PageSize.TOKENS; j += FAN) {
       for (int i = 0; i < FAN; i++) {
         int to = (aRows + i) * width;
         long from = (long) Float.BYTES * width * index(indices, indicesAt + j + i);
-        MemorySegment.copy(b, ValueLayout.JAVA_FLOAT, from, room, to, width);
+        MemorySegment.copy(b.rows(), ValueLayout.JAVA_FLOAT, from, room, to, width);
         turn(room, to, 1, pairs, fan.cosines(), fan.sines(), i * pairs);
       }
-      pickedProducts(
-          room, aRows, room, InOrder.ROWS, aRows, FAN, pairs, scores, j, PageSize.TOKENS);
+      RowBlock some = b.scores().set(scores, j, PageSize.TOKENS, aRows, FAN);
+      pickedProducts(room, room, InOrder.ROWS, aRows, pairs, some);
       turn(room, 0, aRows, pairs, fan.cosines(), fan.backSines(), FAN * pairs);
     }
   }
@@ -119,11 +110,6 @@ public interface PatternKernels {
 
   /** Queries that turn, at the most. */
   int MOST_TURNING = 8;
-
-  /** Floats of room for {@link #turningProducts}: queries, and rows before they are met. */
-  static int turningRoom(int pairs) {
-    return 2 * (MOST_TURNING + FAN) * pairs;
-  }
 
   /** Picks rows as they lie. */
   final class InOrder {

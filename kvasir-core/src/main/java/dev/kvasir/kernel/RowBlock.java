@@ -78,6 +78,14 @@ public final class RowBlock {
     return width;
   }
 
+  /** Refuses rows with gaps between them, for kernels that know no stride. */
+  public void requirePacked() {
+    if (stride != width) {
+      throw new IllegalArgumentException(
+          "rows of %d values, %d apart; expected one after another".formatted(width, stride));
+    }
+  }
+
   /** Refuses a block of another shape. */
   public void requireShape(int expectedRows, int expectedWidth) {
     if (rows != expectedRows || width != expectedWidth) {

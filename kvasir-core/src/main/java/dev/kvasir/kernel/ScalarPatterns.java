@@ -4,20 +4,11 @@ package dev.kvasir.kernel;
 final class ScalarPatterns implements PatternKernels {
   @Override
   public void pickedProducts(
-      float[] a,
-      int aRows,
-      float[] b,
-      int[] picked,
-      int pickedAt,
-      int count,
-      int pairs,
-      float[] c,
-      int cAt,
-      int cStride) {
-    for (int i = 0; i < aRows; i++) {
-      for (int j = 0; j < count; j++) {
+      float[] a, float[] b, int[] picked, int pickedAt, int pairs, RowBlock c) {
+    for (int i = 0; i < c.rows(); i++) {
+      for (int j = 0; j < c.width(); j++) {
         int row = picked[pickedAt + j] * 2 * pairs;
-        c[cAt + i * cStride + j] += PartialSums.dotOfPairs(a, i * 2 * pairs, b, row, pairs);
+        c.values()[c.at(i) + j] += PartialSums.dotOfPairs(a, i * 2 * pairs, b, row, pairs);
       }
     }
   }
@@ -38,13 +29,13 @@ final class ScalarPatterns implements PatternKernels {
   }
 
   @Override
-  public void spans(
-      float[] x, int at, float[] b, int bAt, int count, int depth, float[] least, float[] most) {
-    for (int j = 0; j < count; j++) {
+  public void spans(float[] x, int at, RowBlock b, float[] least, float[] most) {
+    b.requirePacked();
+    for (int j = 0; j < b.rows(); j++) {
       float low = Float.POSITIVE_INFINITY;
       float high = Float.NEGATIVE_INFINITY;
-      for (int i = 0; i < depth; i++) {
-        float left = x[at + i] - b[bAt + j * depth + i];
+      for (int i = 0; i < b.width(); i++) {
+        float left = x[at + i] - b.values()[b.at(j) + i];
         low = left < low ? left : low;
         high = left > high ? left : high;
       }

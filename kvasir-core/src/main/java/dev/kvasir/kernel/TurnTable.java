@@ -1,6 +1,5 @@
 package dev.kvasir.kernel;
 
-import java.lang.foreign.MemorySegment;
 import java.util.stream.IntStream;
 
 /**
@@ -116,44 +115,14 @@ public final class TurnTable {
     return pages.of(position, wanted -> new PositionTurn(this).angles(rotation, wanted));
   }
 
-  /**
-   * Products of queries with what a page's tokens pick, the i-th pick turned by i.
-   *
-   * @param queries (count, width), up to {@link PatternKernels#MOST_TURNING}
-   * @param back turns queries back by the page's position
-   * @param room ({@link #productRoom})
-   * @param products (count, page tokens), added to
-   * @param rows (256, width) floats
-   * @param indices (page tokens), bytes from {@code indicesAt} on
-   */
-  public void addProducts(
-      Kernels kernels,
-      float[] queries,
-      int count,
-      Angles back,
-      float[] room,
-      float[] products,
-      MemorySegment rows,
-      MemorySegment indices,
-      long indicesAt) {
-    kernels
-        .patterns()
-        .turningProducts(
-            queries, count, back, pairs, fan(), room, products, rows, indices, indicesAt);
-  }
-
-  private FanAngles fan() {
+  /** How far pairs turn in a few tokens, made once. */
+  public FanAngles fan() {
     FanAngles found = fan;
     if (found == null) {
       found = FanAngles.of(cosines, sines, pairs);
       fan = found;
     }
     return found;
-  }
-
-  /** Floats of room for {@link #addProducts}. */
-  public int productRoom() {
-    return PatternKernels.turningRoom(pairs);
   }
 
   /**

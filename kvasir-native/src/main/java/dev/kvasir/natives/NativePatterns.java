@@ -3,6 +3,8 @@ package dev.kvasir.natives;
 import dev.kvasir.kernel.Angles;
 import dev.kvasir.kernel.FanAngles;
 import dev.kvasir.kernel.PatternKernels;
+import dev.kvasir.kernel.RotaryPatterns;
+import dev.kvasir.kernel.RowBlock;
 import dev.kvasir.page.PageSize;
 import java.lang.foreign.MemorySegment;
 
@@ -81,28 +83,28 @@ final class NativePatterns implements PatternKernels {
 
   @Override
   public void pickedProducts(
-      float[] a,
-      int aRows,
-      float[] b,
-      int[] picked,
-      int pickedAt,
-      int count,
-      int pairs,
-      float[] c,
-      int cAt,
-      int cStride) {
+      float[] a, float[] b, int[] picked, int pickedAt, int pairs, RowBlock c) {
     int depth = 2 * pairs;
+    int count = c.width();
     Bounds.checkMultiple("pairs", pairs, 16);
-    Bounds.check(a.length, 0, aRows, depth, depth);
+    Bounds.check(a.length, 0, c.rows(), depth, depth);
     Bounds.check(picked.length, pickedAt, count);
-    Bounds.check(c.length, cAt, aRows, cStride, count);
+    Bounds.check(c);
     checkRows(b.length / depth, picked, pickedAt, count);
-    int together = PRODUCTS.together(count, (long) aRows * depth);
+    int together = PRODUCTS.together(count, (long) c.rows() * depth);
     for (int j = 0; j < count; j += together) {
-      int some = Math.min(together, count - j);
       try {
         PICKED_PRODUCTS.handle.invokeExact(
-            a, aRows, b, picked, pickedAt + j, some, pairs, c, cAt + j, cStride);
+            a,
+            c.rows(),
+            b,
+            picked,
+            pickedAt + j,
+            Math.min(together, count - j),
+            pairs,
+            c.values(),
+            c.at() + j,
+            c.stride());
       } catch (Throwable e) {
         throw Calls.unexpected(e);
       }
@@ -147,27 +149,24 @@ final class NativePatterns implements PatternKernels {
       float[] a,
       int aRows,
       Angles page,
-      int pairs,
-      FanAngles fan,
-      float[] room,
-      float[] scores,
-      MemorySegment b,
+      RotaryPatterns b,
       MemorySegment indices,
-      long indicesAt) {
-    int depth = 2 * pairs;
+      long indicesAt,
+      float[] scores) {
+    int pairs = b.pairs();
+    int depth = b.width();
     if (PRODUCTS.together(PAGE, (long) aRows * depth) < PAGE) {
-      PatternKernels.super.turningProducts(
-          a, aRows, page, pairs, fan, room, scores, b, indices, indicesAt);
+      PatternKernels.super.turningProducts(a, aRows, page, b, indices, indicesAt, scores);
       return;
     }
     Bounds.checkMultiple("pairs", pairs, 16);
     Bounds.check(a.length, aRows * depth);
     Bounds.check(page.cosines().length, pairs);
     Bounds.check(page.sines().length, pairs);
-    Bounds.check(fan.lines().byteSize(), 0, (FAN + 1L) * depth * Float.BYTES);
-    Bounds.check(room.length, aRows * depth + FanAngles.LINE / Float.BYTES);
+    Bounds.check(b.fan().lines().byteSize(), 0, (FAN + 1L) * depth * Float.BYTES);
+    Bounds.check(b.room().length, aRows * depth + FanAngles.LINE / Float.BYTES);
     Bounds.check(scores.length, aRows * PAGE);
-    Bounds.check(b.byteSize(), 0, (long) BINS * depth * Float.BYTES);
+    Bounds.check(b.rows().byteSize(), 0, (long) BINS * depth * Float.BYTES);
     Bounds.check(indices.byteSize(), indicesAt, PAGE);
     try {
       TURNING_PRODUCTS.handle.invokeExact(
@@ -176,10 +175,10 @@ final class NativePatterns implements PatternKernels {
           page.cosines(),
           page.sines(),
           pairs,
-          room,
+          b.room(),
           scores,
-          fan.lines(),
-          b,
+          b.fan().lines(),
+          b.rows(),
           indices,
           indicesAt);
     } catch (Throwable e) {
@@ -188,14 +187,14 @@ final class NativePatterns implements PatternKernels {
   }
 
   @Override
-  public void spans(
-      float[] x, int at, float[] b, int bAt, int count, int depth, float[] least, float[] most) {
-    Bounds.check(x.length, at, depth);
-    Bounds.check(b.length, bAt, count, depth, depth);
-    Bounds.check(least.length, 0, count);
-    Bounds.check(most.length, 0, count);
+  public void spans(float[] x, int at, RowBlock b, float[] least, float[] most) {
+    b.requirePacked();
+    Bounds.check(x.length, at, b.width());
+    Bounds.check(b);
+    Bounds.check(least.length, 0, b.rows());
+    Bounds.check(most.length, 0, b.rows());
     try {
-      SPANS.handle.invokeExact(x, at, b, bAt, count, depth, least, most);
+      SPANS.handle.invokeExact(x, at, b.values(), b.at(), b.rows(), b.width(), least, most);
     } catch (Throwable e) {
       throw Calls.unexpected(e);
     }

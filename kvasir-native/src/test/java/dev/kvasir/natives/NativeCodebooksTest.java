@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.kvasir.kernel.CodebookKernels;
 import dev.kvasir.kernel.FixedRows;
 import dev.kvasir.kernel.PatternKernels;
+import dev.kvasir.kernel.RowBlock;
 import dev.kvasir.kernel.ScalarKernels;
 import dev.kvasir.page.PageSize;
 import java.util.Random;
@@ -57,11 +58,10 @@ class NativeCodebooksTest {
     int[] picked = random.ints(90, 0, TOKENS).toArray();
     float[] products = new float[9 * picked.length];
     float[] foundProducts = products.clone();
-    scalar
-        .patterns()
-        .pickedProducts(turned, 9, found, picked, 0, picked.length, pairs, products, 0, 90);
-    patterns.pickedProducts(
-        turned, 9, found, picked, 0, picked.length, pairs, foundProducts, 0, 90);
+    RowBlock c = RowBlock.of(products, 9, picked.length);
+    scalar.patterns().pickedProducts(turned, found, picked, 0, pairs, c);
+    c.set(foundProducts, 9, picked.length);
+    patterns.pickedProducts(turned, found, picked, 0, pairs, c);
     assertThat(foundProducts).isEqualTo(products);
   }
 
@@ -85,8 +85,8 @@ class NativeCodebooksTest {
     float[] a = new float[32];
     float[] b = new float[3 * 32];
     for (int row : new int[] {3, -1, Integer.MAX_VALUE}) {
-      assertThatThrownBy(
-              () -> patterns.pickedProducts(a, 1, b, new int[] {0, row}, 0, 2, 16, a, 0, 2))
+      RowBlock c = RowBlock.of(a, 1, 2);
+      assertThatThrownBy(() -> patterns.pickedProducts(a, b, new int[] {0, row}, 0, 16, c))
           .isInstanceOf(IndexOutOfBoundsException.class);
     }
   }

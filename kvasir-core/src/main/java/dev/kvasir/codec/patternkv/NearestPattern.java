@@ -1,6 +1,7 @@
 package dev.kvasir.codec.patternkv;
 
 import dev.kvasir.kernel.Kernels;
+import dev.kvasir.kernel.RowBlock;
 
 /**
  * The pattern that leaves least of a vector, by its {@link PatternChoice}. By range it is {@code
@@ -20,6 +21,7 @@ final class NearestPattern {
   private final Kernels kernels;
   private final float[] least; // (count), what is left
   private final float[] most; // (count)
+  private final RowBlock patternRows = new RowBlock();
 
   NearestPattern(Kernels kernels, float[] patterns, int count, int headDim, PatternChoice choice) {
     this.kernels = kernels;
@@ -67,7 +69,8 @@ final class NearestPattern {
   }
 
   private boolean fits(float[] x, int at, int pattern, double largestRatio) {
-    kernels.patterns().spans(x, at, patterns, pattern * headDim, 1, headDim, least, most);
+    patternRows.set(patterns, pattern * headDim, headDim, 1, headDim);
+    kernels.patterns().spans(x, at, patternRows, least, most);
     return staysHalf(0) && flattens(most[0] - least[0], x, at, largestRatio);
   }
 
@@ -80,7 +83,8 @@ final class NearestPattern {
   }
 
   private int byRange(float[] x, int at, double largestRatio) {
-    kernels.patterns().spans(x, at, patterns, 0, count, headDim, least, most);
+    patternRows.set(patterns, count, headDim);
+    kernels.patterns().spans(x, at, patternRows, least, most);
     int best = Patterns.NONE;
     float bestRange = Float.POSITIVE_INFINITY;
     for (int pattern = 0; pattern < count; pattern++) {

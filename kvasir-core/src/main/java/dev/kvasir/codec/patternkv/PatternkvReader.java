@@ -5,7 +5,9 @@ import dev.kvasir.codec.PageReader;
 import dev.kvasir.codec.PageReaders;
 import dev.kvasir.codec.uniform.UniformReader;
 import dev.kvasir.kernel.Kernels;
+import dev.kvasir.kernel.RotaryPatterns;
 import dev.kvasir.kernel.TurnTable;
+import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
 /**
@@ -39,7 +41,7 @@ final class PatternkvReader implements PageReader {
 
   private TurnTable turning; // null until patterns turn
   private float[] arrangedQueries = {}; // (rows, turning.width())
-  private float[] turningRoom = {};
+  private final RotaryPatterns keyRows = new RotaryPatterns();
 
   private final ExpandedBank valueBank;
   private final PatternNumbers weights = new PatternNumbers(); // of patterns of values
@@ -119,23 +121,18 @@ final class PatternkvReader implements PageReader {
       table.arrange(queries, 0, rows, arrangedQueries, 0);
       arranged = arrangedQueries;
     }
-    table.addProducts(
-        kernels,
-        arranged,
-        rows,
-        turn.back(),
-        turningRoom,
-        scores,
-        keyBank.rows(table),
-        labels.indices(),
-        labels.offset(kvHead));
+    keyRows.set(keyBank.rows(table), table.fan(), table.pairs());
+    MemorySegment picked = labels.indices();
+    long pickedAt = labels.offset(kvHead);
+    kernels
+        .patterns()
+        .turningProducts(arranged, rows, turn.back(), keyRows, picked, pickedAt, scores);
   }
 
   private void makeRoom(TurnTable table) {
     if (turning != table) {
       turning = table;
       arrangedQueries = new float[PageReader.MOST_ROWS * table.width()];
-      turningRoom = new float[table.productRoom()];
     }
   }
 

@@ -13,6 +13,7 @@ import dev.kvasir.kernel.FixedRows;
 import dev.kvasir.kernel.Gelu;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.PatternKernels;
+import dev.kvasir.kernel.RotaryPatterns;
 import dev.kvasir.kernel.RowBlock;
 import dev.kvasir.kernel.ScalarKernels;
 import dev.kvasir.kernel.TileRoom;
@@ -225,8 +226,10 @@ public abstract class KernelContract {
       for (int count = 0; count <= 9; count++) {
         float[] expected = randomFloats(rows * 10 + 1);
         float[] actual = expected.clone();
-        scalar.patterns().pickedProducts(a, rows, b, picked, 1, count, pairs, expected, 1, 10);
-        tested.patterns().pickedProducts(a, rows, b, picked, 1, count, pairs, actual, 1, 10);
+        RowBlock c = RowBlock.of(expected, 1, 10, rows, count);
+        scalar.patterns().pickedProducts(a, b, picked, 1, pairs, c);
+        c.set(actual, 1, 10, rows, count);
+        tested.patterns().pickedProducts(a, b, picked, 1, pairs, c);
         assertThat(actual).containsExactly(expected);
       }
     }
@@ -257,8 +260,8 @@ public abstract class KernelContract {
     int turns = PatternKernels.FAN + 1;
     FanAngles fan = FanAngles.of(randomFloats(turns * pairs), randomFloats(turns * pairs), pairs);
     Angles page = new Angles(randomFloats(pairs), randomFloats(pairs));
-    MemorySegment b = MemorySegment.ofArray(randomFloats(256 * 2 * pairs));
-    float[] room = new float[PatternKernels.turningRoom(pairs)];
+    MemorySegment table = MemorySegment.ofArray(randomFloats(256 * 2 * pairs));
+    RotaryPatterns b = new RotaryPatterns().set(table, fan, pairs);
     for (int rows = 1; rows <= PatternKernels.MOST_TURNING; rows++) {
       for (int most : new int[] {3, 256}) { // the same ones again and again, and all
         MemorySegment indices = pickedBytes(3, most);
@@ -266,8 +269,8 @@ public abstract class KernelContract {
         float[] before = a.clone();
         float[] expected = randomFloats(rows * PageSize.TOKENS);
         float[] actual = expected.clone();
-        scalar.patterns().turningProducts(a, rows, page, pairs, fan, room, expected, b, indices, 3);
-        tested.patterns().turningProducts(a, rows, page, pairs, fan, room, actual, b, indices, 3);
+        scalar.patterns().turningProducts(a, rows, page, b, indices, 3, expected);
+        tested.patterns().turningProducts(a, rows, page, b, indices, 3, actual);
         assertThat(actual).containsExactly(expected);
         assertThat(a).containsExactly(before);
       }
@@ -295,8 +298,9 @@ public abstract class KernelContract {
         float[] most = new float[9];
         float[] foundLeast = new float[9];
         float[] foundMost = new float[9];
-        scalar.patterns().spans(x, 3, b, 1, count, depth, least, most);
-        tested.patterns().spans(x, 3, b, 1, count, depth, foundLeast, foundMost);
+        RowBlock rows = RowBlock.of(b, 1, depth, count, depth);
+        scalar.patterns().spans(x, 3, rows, least, most);
+        tested.patterns().spans(x, 3, rows, foundLeast, foundMost);
         assertThat(foundLeast).containsExactly(least);
         assertThat(foundMost).containsExactly(most);
       }

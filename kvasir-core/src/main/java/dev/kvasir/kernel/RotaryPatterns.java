@@ -1,0 +1,61 @@
+package dev.kvasir.kernel;
+
+import java.lang.foreign.MemorySegment;
+
+/**
+ * A table of rows that turn with the tokens that pick them, as an operand of {@link
+ * PatternKernels#turningProducts}, and the scratch memory of those products. A reader holds one and
+ * points it anew where its table changes. Not for several threads at once.
+ */
+public final class RotaryPatterns {
+  private MemorySegment rows = MemorySegment.NULL;
+  private FanAngles fan;
+  private int pairs;
+  private float[] room = {};
+  private final RowBlock scores = new RowBlock();
+
+  /**
+   * Points to another table.
+   *
+   * @param rows (256, 2 * pairs) floats, which vectors read fastest where rows begin with lines
+   * @param fan how far pairs turn from one token to the next ones
+   * @param pairs a multiple of 16
+   */
+  public RotaryPatterns set(MemorySegment rows, FanAngles fan, int pairs) {
+    this.rows = rows;
+    this.fan = fan;
+    this.pairs = pairs;
+    int needed = 2 * (PatternKernels.MOST_TURNING + PatternKernels.FAN) * pairs;
+    if (room.length < needed) {
+      room = new float[needed];
+    }
+    return this;
+  }
+
+  public MemorySegment rows() {
+    return rows;
+  }
+
+  public FanAngles fan() {
+    return fan;
+  }
+
+  public int pairs() {
+    return pairs;
+  }
+
+  /** Floats of a row. */
+  public int width() {
+    return 2 * pairs;
+  }
+
+  /** Room for queries, {@link PatternKernels#MOST_TURNING}, and for rows before they are met. */
+  public float[] room() {
+    return room;
+  }
+
+  /** An operand for some tokens of the scores. */
+  RowBlock scores() {
+    return scores;
+  }
+}
