@@ -16,22 +16,10 @@ public interface CodebookKernels {
    * Adds up the rows that the tokens from {@code from} to {@code end} have picked, one of each set,
    * makes vectors of the sums and turns the i-th token's by the i-th row of angles.
    *
-   * @param indices // (sets, page tokens)
-   * @param scales // (page tokens)
-   * @param cosines // (page tokens, pairs), as the sines
    * @param room as long as {@code out}
    * @param out // (end - from, x and y, pairs), set
    */
-  void turnedSums(
-      FixedRows rows,
-      byte[] indices,
-      int from,
-      int end,
-      float[] scales,
-      float[] cosines,
-      float[] sines,
-      short[] room,
-      float[] out);
+  void turnedSums(RotaryCodes codes, int from, int end, short[] room, float[] out);
 
   /** Tokens whose vectors {@link #turnedScores} makes at a time, so that they stay in a cache. */
   int SCORED_TOGETHER = 16;
@@ -45,28 +33,17 @@ public interface CodebookKernels {
    * Products of queries with what {@link #turnedSums} makes of all tokens of a page, which need not
    * be kept.
    *
-   * @param floats what multiplies, where vectors are made first
    * @param queries // (count, x and y, pairs)
    * @param sums room, {@link #scoringRoom}, as keys
    * @param scores // (count, page tokens), set
    */
   default void turnedScores(
-      FloatKernels floats,
-      FixedRows rows,
-      byte[] indices,
-      float[] scales,
-      float[] cosines,
-      float[] sines,
-      float[] queries,
-      int count,
-      short[] sums,
-      float[] keys,
-      float[] scores) {
-    int width = rows.width();
+      RotaryCodes codes, float[] queries, int count, short[] sums, float[] keys, float[] scores) {
+    int width = codes.rows().width();
     int tokens = PageSize.TOKENS;
     for (int from = 0; from < tokens; from += SCORED_TOGETHER) {
       int end = from + SCORED_TOGETHER;
-      turnedSums(rows, indices, from, end, scales, cosines, sines, sums, keys);
+      turnedSums(codes, from, end, sums, keys);
       for (int query = 0; query < count; query++) {
         for (int token = from; token < end; token++) {
           scores[query * tokens + token] =

@@ -13,26 +13,18 @@ final class ScalarCodebooks implements CodebookKernels {
   }
 
   @Override
-  public void turnedSums(
-      FixedRows rows,
-      byte[] indices,
-      int from,
-      int end,
-      float[] scales,
-      float[] cosines,
-      float[] sines,
-      short[] room,
-      float[] out) {
+  public void turnedSums(RotaryCodes codes, int from, int end, short[] room, float[] out) {
+    FixedRows rows = codes.rows();
     int pairs = rows.pairs();
     for (int token = from; token < end; token++) {
       int at = (token - from) * 2 * pairs;
-      sumRows(rows, indices, token, room, at);
+      sumRows(rows, codes.indices(), token, room, at);
       for (int i = 0; i < pairs; i++) {
-        float factor = rows.units()[i] * scales[token];
+        float factor = rows.units()[i] * codes.scales()[token];
         float x = Math.fma(room[at + i], factor, rows.mean()[i]);
         float y = Math.fma(room[at + pairs + i], factor, rows.mean()[pairs + i]);
-        float cos = cosines[token * pairs + i];
-        float sin = sines[token * pairs + i];
+        float cos = codes.cosines()[token * pairs + i];
+        float sin = codes.sines()[token * pairs + i];
         out[at + i] = Math.fma(-y, sin, x * cos);
         out[at + pairs + i] = Math.fma(x, sin, y * cos);
       }

@@ -125,61 +125,6 @@ public final class TurnTable {
     return found;
   }
 
-  /**
-   * Scores of a page's tokens whose vectors are {@link #turnAlong}'s.
-   *
-   * @param indices // (sets, page tokens)
-   * @param scales // (page tokens)
-   * @param queries // (count, width)
-   * @param sums {@link CodebookKernels#scoringRoom}, as keys
-   * @param scores // (count, page tokens), set
-   */
-  public void scoreAlong(
-      Kernels kernels,
-      FixedRows rows,
-      byte[] indices,
-      float[] scales,
-      float[] queries,
-      int count,
-      short[] sums,
-      float[] keys,
-      float[] scores) {
-    kernels
-        .codebooks()
-        .turnedScores(
-            kernels.floats(),
-            rows,
-            indices,
-            scales,
-            cosines,
-            sines,
-            queries,
-            count,
-            sums,
-            keys,
-            scores);
-  }
-
-  /**
-   * Vectors of a page's tokens as sums of the rows that they have picked: the i-th one turned by i.
-   *
-   * @param indices // (sets, page tokens)
-   * @param scales // (page tokens)
-   * @param room as long as {@code out}
-   * @param out // (end - from, width), set
-   */
-  public void turnAlong(
-      Kernels kernels,
-      FixedRows rows,
-      byte[] indices,
-      int from,
-      int end,
-      float[] scales,
-      short[] room,
-      float[] out) {
-    kernels.codebooks().turnedSums(rows, indices, from, end, scales, cosines, sines, room, out);
-  }
-
   /** By token and pair, not to be changed: for kernels that turn what they make. */
   public float[] cosines() {
     return cosines;

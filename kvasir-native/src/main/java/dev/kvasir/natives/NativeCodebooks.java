@@ -2,7 +2,7 @@ package dev.kvasir.natives;
 
 import dev.kvasir.kernel.CodebookKernels;
 import dev.kvasir.kernel.FixedRows;
-import dev.kvasir.kernel.FloatKernels;
+import dev.kvasir.kernel.RotaryCodes;
 import dev.kvasir.page.PageSize;
 import dev.kvasir.page.StageCodes;
 import java.lang.foreign.MemorySegment;
@@ -113,44 +113,41 @@ final class NativeCodebooks implements CodebookKernels {
     Bounds.check(indices.length, 0, sets, PageSize.TOKENS, tokens);
   }
 
-  @Override
-  public void turnedSums(
-      FixedRows rows,
-      byte[] indices,
-      int from,
-      int end,
-      float[] scales,
-      float[] cosines,
-      float[] sines,
-      short[] room,
-      float[] out) {
+  private static void check(RotaryCodes codes, int from, int end) {
+    FixedRows rows = codes.rows();
     int pairs = rows.pairs();
     int width = rows.width();
     Bounds.checkMultiple("pairs", pairs, 16);
-    checkIndices(indices, rows.sets(), end);
+    checkIndices(codes.indices(), rows.sets(), end);
     Bounds.check(rows.rows().length, 0, rows.sets() * FixedRows.ROWS, width, width);
     Bounds.check(rows.units().length, 0, pairs);
     Bounds.check(rows.mean().length, 0, width);
-    Bounds.check(scales.length, from, end - from);
-    Bounds.check(cosines.length, from * pairs, (end - from) * pairs);
-    Bounds.check(sines.length, from * pairs, (end - from) * pairs);
+    Bounds.check(codes.scales().length, from, end - from);
+    Bounds.check(codes.cosines().length, from * pairs, (end - from) * pairs);
+    Bounds.check(codes.sines().length, from * pairs, (end - from) * pairs);
+  }
+
+  @Override
+  public void turnedSums(RotaryCodes codes, int from, int end, short[] room, float[] out) {
+    check(codes, from, end);
+    FixedRows rows = codes.rows();
+    int width = rows.width();
     Bounds.check(out.length, 0, end - from, width, width);
     int together = ROW_BYTES.together(end - from, (long) rows.sets() * width);
     for (int token = from; token < end; token += together) {
-      int some = Math.min(end, token + together);
       try {
         TURNED_SUMS.handle.invokeExact(
             rows.rows(),
-            indices,
+            codes.indices(),
             rows.sets(),
-            pairs,
+            rows.pairs(),
             token,
-            some,
+            Math.min(end, token + together),
             rows.units(),
             rows.mean(),
-            scales,
-            cosines,
-            sines,
+            codes.scales(),
+            codes.cosines(),
+            codes.sines(),
             out,
             (token - from) * width);
       } catch (Throwable e) {
@@ -161,48 +158,30 @@ final class NativeCodebooks implements CodebookKernels {
 
   @Override
   public void turnedScores(
-      FloatKernels floats,
-      FixedRows rows,
-      byte[] indices,
-      float[] scales,
-      float[] cosines,
-      float[] sines,
-      float[] queries,
-      int count,
-      short[] sums,
-      float[] keys,
-      float[] scores) {
+      RotaryCodes codes, float[] queries, int count, short[] sums, float[] keys, float[] scores) {
     int tokens = PageSize.TOKENS;
-    int pairs = rows.pairs();
+    check(codes, 0, tokens);
+    FixedRows rows = codes.rows();
     int width = rows.width();
-    Bounds.checkMultiple("pairs", pairs, 16);
-    checkIndices(indices, rows.sets(), tokens);
-    Bounds.check(rows.rows().length, 0, rows.sets() * FixedRows.ROWS, width, width);
-    Bounds.check(rows.units().length, 0, pairs);
-    Bounds.check(rows.mean().length, 0, width);
-    Bounds.check(scales.length, 0, tokens);
-    Bounds.check(cosines.length, 0, tokens * pairs);
-    Bounds.check(sines.length, 0, tokens * pairs);
     Bounds.check(queries.length, 0, count, width, width);
     Bounds.check(keys.length, 0, CodebookKernels.scoringRoom(width));
     Bounds.check(scores.length, 0, count, tokens, tokens);
     // A product takes as long as a few bytes of rows.
     int together = ROW_BYTES.together(tokens, (rows.sets() + 4L * count) * width);
     for (int token = 0; token < tokens; token += together) {
-      int end = Math.min(tokens, token + together);
       try {
         TURNED_SCORES.handle.invokeExact(
             rows.rows(),
-            indices,
+            codes.indices(),
             rows.sets(),
-            pairs,
+            rows.pairs(),
             token,
-            end,
+            Math.min(tokens, token + together),
             rows.units(),
             rows.mean(),
-            scales,
-            cosines,
-            sines,
+            codes.scales(),
+            codes.cosines(),
+            codes.sines(),
             queries,
             count,
             keys,

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.kvasir.kernel.CodebookKernels;
 import dev.kvasir.kernel.FixedRows;
 import dev.kvasir.kernel.PatternKernels;
+import dev.kvasir.kernel.RotaryCodes;
 import dev.kvasir.kernel.RowBlock;
 import dev.kvasir.kernel.ScalarKernels;
 import dev.kvasir.page.PageSize;
@@ -34,8 +35,9 @@ class NativeCodebooksTest {
     float[] turned = new float[TOKENS * width];
     float[] found = turned.clone();
     short[] room = new short[TOKENS * width];
-    scalar.codebooks().turnedSums(rows, indices, 0, TOKENS, scales, angles, angles, room, turned);
-    codebooks.turnedSums(rows, indices, 0, TOKENS, scales, angles, angles, room, found);
+    RotaryCodes codes = new RotaryCodes().set(rows, indices, scales, angles, angles);
+    scalar.codebooks().turnedSums(codes, 0, TOKENS, room, turned);
+    codebooks.turnedSums(codes, 0, TOKENS, room, found);
     assertThat(found).isEqualTo(turned);
 
     scalar.patterns().turn(turned, 0, TOKENS, pairs, angles, angles, pairs);

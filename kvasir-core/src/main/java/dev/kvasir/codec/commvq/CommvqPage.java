@@ -220,7 +220,8 @@ public final class CommvqPage implements Page {
     TurnTable table = rows.table();
     readKeys(kernels, kvHead, room.indices);
     readKeyScales(kernels, room.scales);
-    table.turnAlong(kernels, fixed, room.indices, 0, tokens, room.scales, room.sums, room.vectors);
+    room.codes.set(fixed, room.indices, room.scales, table.cosines(), table.sines());
+    kernels.codebooks().turnedSums(room.codes, 0, tokens, room.sums, room.vectors);
     room.turn(table).turn(kernels, room.vectors, tokens, rotation, position);
     table.restore(room.vectors, tokens, out);
   }

@@ -5,6 +5,7 @@ import dev.kvasir.codec.PageRoom;
 import dev.kvasir.kernel.DenseMatrix;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.PositionTurn;
+import dev.kvasir.kernel.RotaryCodes;
 import dev.kvasir.kernel.TurnTable;
 
 /** A worker's room for what becomes of a page's codes; a prompt decodes many pages of a head. */
@@ -13,6 +14,7 @@ final class DecodingRoom {
   byte[] indices = {}; // (sets, TOKENS)
   short[] sums = {}; // (TOKENS, width)
   float[] vectors = {}; // (TOKENS, width)
+  final RotaryCodes codes = new RotaryCodes();
   private float[] floats = {};
   private DenseMatrix expanded; // what floats hold; null until there is any
   private PositionTurn turn; // null until there is a table

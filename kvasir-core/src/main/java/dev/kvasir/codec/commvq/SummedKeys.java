@@ -6,6 +6,7 @@ import dev.kvasir.kernel.CodebookKernels;
 import dev.kvasir.kernel.FixedRows;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.PositionTurn;
+import dev.kvasir.kernel.RotaryCodes;
 import dev.kvasir.kernel.TurnTable;
 
 /**
@@ -21,6 +22,7 @@ final class SummedKeys implements KeyScores {
   private float[] arrangedQueries = {}; // (rows, width)
   private short[] sums = {};
   private float[] keys = {};
+  private final RotaryCodes codes = new RotaryCodes();
   private PositionTurn turn; // null until there is a table
 
   SummedKeys(Kernels kernels) {
@@ -36,7 +38,8 @@ final class SummedKeys implements KeyScores {
     turn.turn(kernels, arrangedQueries, rows, page.rotation(), -page.position());
     page.readKeys(kernels, kvHead, indices);
     page.readKeyScales(kernels, scales);
-    table.scoreAlong(kernels, fixed, indices, scales, arrangedQueries, rows, sums, keys, scores);
+    codes.set(fixed, indices, scales, table.cosines(), table.sines());
+    kernels.codebooks().turnedScores(codes, arrangedQueries, rows, sums, keys, scores);
   }
 
   private void makeRoom(TurnTable table, int sets) {

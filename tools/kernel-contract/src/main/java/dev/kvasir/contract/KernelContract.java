@@ -13,6 +13,7 @@ import dev.kvasir.kernel.FixedRows;
 import dev.kvasir.kernel.Gelu;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.PatternKernels;
+import dev.kvasir.kernel.RotaryCodes;
 import dev.kvasir.kernel.RotaryPatterns;
 import dev.kvasir.kernel.RowBlock;
 import dev.kvasir.kernel.ScalarKernels;
@@ -358,17 +359,14 @@ public abstract class KernelContract {
     FixedRows rows = new FixedRows(sets, pairs, numbers, randomFloats(pairs), randomFloats(width));
     float[] angles = randomFloats(PageSize.TOKENS * pairs);
     float[] scales = randomFloats(PageSize.TOKENS);
+    RotaryCodes codes = new RotaryCodes().set(rows, indices, scales, angles, angles);
     for (int tokens : new int[] {0, 1, 3, 8, 100, PageSize.TOKENS}) {
       float[] turned = new float[tokens * width];
       float[] found = new float[tokens * width];
       short[] room = new short[tokens * width];
       for (int from : new int[] {0, tokens / 3}) {
-        scalar
-            .codebooks()
-            .turnedSums(rows, indices, from, tokens, scales, angles, angles, room, turned);
-        tested
-            .codebooks()
-            .turnedSums(rows, indices, from, tokens, scales, angles, angles, room, found);
+        scalar.codebooks().turnedSums(codes, from, tokens, room, turned);
+        tested.codebooks().turnedSums(codes, from, tokens, room, found);
         assertThat(found).containsExactly(turned);
       }
 
@@ -400,43 +398,17 @@ public abstract class KernelContract {
     FixedRows rows = new FixedRows(sets, pairs, numbers, randomFloats(pairs), randomFloats(width));
     float[] angles = randomFloats(PageSize.TOKENS * pairs);
     float[] scales = randomFloats(PageSize.TOKENS);
+    RotaryCodes codes = new RotaryCodes().set(rows, indices, scales, angles, angles);
     short[] sums = new short[CodebookKernels.scoringRoom(width)];
     float[] keys = new float[sums.length];
     for (int count : new int[] {1, 3, 4, 8}) {
       float[] queries = randomFloats(count * width);
       float[] expected = new float[count * PageSize.TOKENS];
       float[] actual = expected.clone();
-      score(scalar, rows, indices, scales, angles, queries, count, sums, keys, expected);
-      score(tested, rows, indices, scales, angles, queries, count, sums, keys, actual);
+      scalar.codebooks().turnedScores(codes, queries, count, sums, keys, expected);
+      tested.codebooks().turnedScores(codes, queries, count, sums, keys, actual);
       assertThat(actual).containsExactly(expected);
     }
-  }
-
-  private static void score(
-      Kernels kernels,
-      FixedRows rows,
-      byte[] indices,
-      float[] scales,
-      float[] angles,
-      float[] queries,
-      int count,
-      short[] sums,
-      float[] keys,
-      float[] scores) {
-    kernels
-        .codebooks()
-        .turnedScores(
-            kernels.floats(),
-            rows,
-            indices,
-            scales,
-            angles,
-            angles,
-            queries,
-            count,
-            sums,
-            keys,
-            scores);
   }
 
   @ParameterizedTest

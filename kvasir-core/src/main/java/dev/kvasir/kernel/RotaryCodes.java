@@ -1,0 +1,55 @@
+package dev.kvasir.kernel;
+
+/**
+ * Tokens of a page as codes of a codebook, whose vectors turn with their places on the page: an
+ * operand of {@link CodebookKernels}. A reader holds one and points it anew for each page. Not for
+ * several threads at once.
+ */
+public final class RotaryCodes {
+  private FixedRows rows;
+  private byte[] indices;
+  private float[] scales;
+  private float[] cosines;
+  private float[] sines;
+
+  /**
+   * Points to other tokens.
+   *
+   * @param indices rows that tokens have picked, one of each set // (sets, page tokens)
+   * @param scales // (page tokens)
+   * @param cosines // (page tokens, pairs), as the sines
+   */
+  public RotaryCodes set(
+      FixedRows rows, byte[] indices, float[] scales, float[] cosines, float[] sines) {
+    this.rows = rows;
+    this.indices = indices;
+    this.scales = scales;
+    this.cosines = cosines;
+    this.sines = sines;
+    return this;
+  }
+
+  public FixedRows rows() {
+    return rows;
+  }
+
+  /** (sets, page tokens). */
+  public byte[] indices() {
+    return indices;
+  }
+
+  /** (page tokens). */
+  public float[] scales() {
+    return scales;
+  }
+
+  /** (page tokens, pairs). */
+  public float[] cosines() {
+    return cosines;
+  }
+
+  /** (page tokens, pairs). */
+  public float[] sines() {
+    return sines;
+  }
+}
