@@ -29,28 +29,18 @@ final class ColumnSums {
   private ColumnSums() {}
 
   /** As {@link RowCodeKernels#weightedSums}; the room holds integers, by row of weights. */
-  static void add(
-      MemorySegment source,
-      long offset,
-      CodeBands bands,
-      NibbleRows base,
-      float[] lows,
-      byte[] tokens,
-      int[] picked,
-      float[] w,
-      int wRows,
-      float[] room,
-      float[] out) {
+  static void add(RowCodeBlock codes, float[] w, int wRows, float[] room, float[] out) {
+    CodeBands bands = codes.bands();
     bands.requireColumns();
     int rows = bands.rows();
     for (int r = 0; r < wRows; r++) {
       int to = r * bands.width();
-      takeWeights(w, r * rows, tokens, rows, room);
-      addMiddle(base, lows, PartialSums.sum(room, 0, rows), out, to);
-      addTable(base, picked, rows, round(room, rows), room, out, to);
-      takeWeights(w, r * rows, tokens, rows, room);
-      scale(source, offset, bands, room);
-      addCodes(source, offset, bands, round(room, rows), room, out, to);
+      takeWeights(w, r * rows, codes.tokens(), rows, room);
+      addMiddle(codes.base(), codes.lows(), PartialSums.sum(room, 0, rows), out, to);
+      addTable(codes.base(), codes.picked(), rows, round(room, rows), room, out, to);
+      takeWeights(w, r * rows, codes.tokens(), rows, room);
+      scale(codes.source(), codes.offset(), bands, room);
+      addCodes(codes, round(room, rows), room, out, to);
     }
   }
 
@@ -127,29 +117,23 @@ final class ColumnSums {
     return total;
   }
 
-  private static void addCodes(
-      MemorySegment source,
-      long offset,
-      CodeBands bands,
-      float unit,
-      float[] room,
-      float[] out,
-      int to) {
+  private static void addCodes(RowCodeBlock codes, float unit, float[] room, float[] out, int to) {
+    CodeBands bands = codes.bands();
     int first = 0;
-    long at = offset;
+    long at = codes.offset();
     for (int band = 0; band < bands.bands(); band++) {
-      RowCodes codes = bands.layout(band);
+      RowCodes layout = bands.layout(band);
       int count = bands.counts()[band];
       int total = total(room, first, first + count);
-      for (int i = 0; i < codes.width(); i++) {
-        if (codes.bits(i) > 0) {
-          int sum = 2 * sum(source, at, codes, i, count, room, first);
-          sum += (1 - (1 << codes.bits(i))) * total;
-          out[to + i] = Math.fma((float) sum, unit * codes.half(i), out[to + i]);
+      for (int i = 0; i < layout.width(); i++) {
+        if (layout.bits(i) > 0) {
+          int sum = 2 * sum(codes.source(), at, layout, i, count, room, first);
+          sum += (1 - (1 << layout.bits(i))) * total;
+          out[to + i] = Math.fma((float) sum, unit * layout.half(i), out[to + i]);
         }
       }
       first += count;
-      at += (long) count * codes.rowBytes();
+      at += (long) count * layout.rowBytes();
     }
   }
 

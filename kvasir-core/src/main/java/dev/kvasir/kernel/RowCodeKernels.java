@@ -14,40 +14,23 @@ public interface RowCodeKernels {
   /**
    * Makes vectors.
    *
-   * @param source rows one after another from {@code offset} on, with {@link RowCodes#BYTES_BEHIND}
-   *     readable bytes behind the last one
-   * @param lows in the place of the table's // (width)
-   * @param tokens which token each row belongs to, from 0 to rows - 1, each once // (rows)
-   * @param picked by row, the row of the table // (rows)
+   * @param codes rows one after another
    * @param out (rows, width) by token, set
    */
-  void decode(
-      MemorySegment source,
-      long offset,
-      CodeBands bands,
-      NibbleRows base,
-      float[] lows,
-      byte[] tokens,
-      int[] picked,
-      float[] out);
+  void decode(RowCodeBlock codes, float[] out);
 
   /**
    * Products with vectors that turn with their tokens: {@code c[i][token] = a[i] . vector}, summed
    * as {@link FloatKernels#products} sums.
    *
+   * @param codes rows one after another
    * @param cosines (rows, width / 2) by token, as the sines
    * @param a (aRows, width), {@link #MOST_ROWS} at the most
    * @param room {@link #room} floats
    * @param c (aRows, rows) by token, set
    */
   void products(
-      MemorySegment source,
-      long offset,
-      CodeBands bands,
-      NibbleRows base,
-      float[] lows,
-      byte[] tokens,
-      int[] picked,
+      RowCodeBlock codes,
       float[] cosines,
       float[] sines,
       float[] a,
@@ -59,23 +42,12 @@ public interface RowCodeKernels {
    * Weighted sums of vectors: {@code out[i] += w[i][token] * vector}, with weights rounded to
    * integers as {@link ColumnSums} says.
    *
-   * @param source rows in {@link ByteColumns} from {@code offset} on, band after band
+   * @param codes rows in {@link ByteColumns}, band after band
    * @param w (wRows, rows) by token, not below zero, {@link #MOST_ROWS} at the most
    * @param room {@link #room} floats
    * @param out (wRows, width), added to
    */
-  void weightedSums(
-      MemorySegment source,
-      long offset,
-      CodeBands bands,
-      NibbleRows base,
-      float[] lows,
-      byte[] tokens,
-      int[] picked,
-      float[] w,
-      int wRows,
-      float[] room,
-      float[] out);
+  void weightedSums(RowCodeBlock codes, float[] w, int wRows, float[] room, float[] out);
 
   /** Floats that {@link #products} and {@link #weightedSums} need: rows, weights, and a line. */
   static int room(int rows, int width) {

@@ -10,24 +10,17 @@ final class ScalarRowCodes implements RowCodeKernels {
       ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
   @Override
-  public void decode(
-      MemorySegment source,
-      long offset,
-      CodeBands bands,
-      NibbleRows base,
-      float[] lows,
-      byte[] tokens,
-      int[] picked,
-      float[] out) {
+  public void decode(RowCodeBlock codes, float[] out) {
+    CodeBands bands = codes.bands();
     int row = 0;
-    long at = offset;
+    long at = codes.offset();
     for (int band = 0; band < bands.bands(); band++) {
-      RowCodes codes = bands.layout(band);
+      RowCodes layout = bands.layout(band);
       for (int end = row + bands.counts()[band]; row < end; row++) {
-        int to = tokens[row] * codes.width();
-        base.expand(picked[row], lows, out, to);
-        add(source, at, codes, out, to);
-        at += codes.rowBytes();
+        int to = codes.tokens()[row] * layout.width();
+        codes.base().expand(codes.picked()[row], codes.lows(), out, to);
+        add(codes.source(), at, layout, out, to);
+        at += layout.rowBytes();
       }
     }
   }
@@ -45,22 +38,16 @@ final class ScalarRowCodes implements RowCodeKernels {
 
   @Override
   public void products(
-      MemorySegment source,
-      long offset,
-      CodeBands bands,
-      NibbleRows base,
-      float[] lows,
-      byte[] tokens,
-      int[] picked,
+      RowCodeBlock codes,
       float[] cosines,
       float[] sines,
       float[] a,
       int aRows,
       float[] room,
       float[] c) {
-    int width = bands.width();
-    int rows = bands.rows();
-    decode(source, offset, bands, base, lows, tokens, picked, room);
+    int width = codes.width();
+    int rows = codes.rows();
+    decode(codes, room);
     turnEach(room, rows, width / 2, cosines, sines);
     for (int i = 0; i < aRows; i++) {
       for (int token = 0; token < rows; token++) {
@@ -70,19 +57,8 @@ final class ScalarRowCodes implements RowCodeKernels {
   }
 
   @Override
-  public void weightedSums(
-      MemorySegment source,
-      long offset,
-      CodeBands bands,
-      NibbleRows base,
-      float[] lows,
-      byte[] tokens,
-      int[] picked,
-      float[] w,
-      int wRows,
-      float[] room,
-      float[] out) {
-    ColumnSums.add(source, offset, bands, base, lows, tokens, picked, w, wRows, room, out);
+  public void weightedSums(RowCodeBlock codes, float[] w, int wRows, float[] room, float[] out) {
+    ColumnSums.add(codes, w, wRows, room, out);
   }
 
   @Override

@@ -2,6 +2,7 @@ package dev.kvasir.natives;
 
 import dev.kvasir.kernel.CodeBands;
 import dev.kvasir.kernel.NibbleRows;
+import dev.kvasir.kernel.RowCodeBlock;
 import dev.kvasir.kernel.RowCodeKernels;
 import dev.kvasir.kernel.RowCodes;
 import java.lang.foreign.MemorySegment;
@@ -103,29 +104,23 @@ final class NativeRowCodes implements RowCodeKernels {
           float[].class);
 
   @Override
-  public void decode(
-      MemorySegment source,
-      long offset,
-      CodeBands bands,
-      NibbleRows base,
-      float[] lows,
-      byte[] tokens,
-      int[] picked,
-      float[] out) {
-    check(source, offset, bands, base, lows, tokens, picked);
+  public void decode(RowCodeBlock codes, float[] out) {
+    check(codes);
+    CodeBands bands = codes.bands();
+    NibbleRows base = codes.base();
     Bounds.check(out.length, 0, bands.rows(), bands.width(), bands.width());
     try {
       DECODE.handle.invokeExact(
           bands.plan(),
           bands.bands(),
-          lows,
+          codes.lows(),
           base.steps(),
           RowCodes.scales(),
-          tokens,
-          picked,
+          codes.tokens(),
+          codes.picked(),
           out,
-          source,
-          offset,
+          codes.source(),
+          codes.offset(),
           bands.width(),
           base.data(),
           base.stride());
@@ -136,20 +131,16 @@ final class NativeRowCodes implements RowCodeKernels {
 
   @Override
   public void products(
-      MemorySegment source,
-      long offset,
-      CodeBands bands,
-      NibbleRows base,
-      float[] lows,
-      byte[] tokens,
-      int[] picked,
+      RowCodeBlock codes,
       float[] cosines,
       float[] sines,
       float[] a,
       int aRows,
       float[] room,
       float[] c) {
-    check(source, offset, bands, base, lows, tokens, picked);
+    check(codes);
+    CodeBands bands = codes.bands();
+    NibbleRows base = codes.base();
     int rows = bands.rows();
     int width = bands.width();
     Bounds.check(cosines.length, 0, rows, width / 2, width / 2);
@@ -161,11 +152,11 @@ final class NativeRowCodes implements RowCodeKernels {
       PRODUCTS.handle.invokeExact(
           bands.plan(),
           bands.bands(),
-          lows,
+          codes.lows(),
           base.steps(),
           RowCodes.scales(),
-          tokens,
-          picked,
+          codes.tokens(),
+          codes.picked(),
           cosines,
           sines,
           a,
@@ -173,8 +164,8 @@ final class NativeRowCodes implements RowCodeKernels {
           room,
           c,
           rows,
-          source,
-          offset,
+          codes.source(),
+          codes.offset(),
           width,
           base.data(),
           base.stride());
@@ -184,20 +175,11 @@ final class NativeRowCodes implements RowCodeKernels {
   }
 
   @Override
-  public void weightedSums(
-      MemorySegment source,
-      long offset,
-      CodeBands bands,
-      NibbleRows base,
-      float[] lows,
-      byte[] tokens,
-      int[] picked,
-      float[] w,
-      int wRows,
-      float[] room,
-      float[] out) {
+  public void weightedSums(RowCodeBlock codes, float[] w, int wRows, float[] room, float[] out) {
+    CodeBands bands = codes.bands();
+    NibbleRows base = codes.base();
     bands.requireColumns();
-    check(source, offset, bands, base, lows, tokens, picked);
+    check(codes);
     int rows = bands.rows();
     int width = bands.width();
     Bounds.check(w.length, 0, wRows, rows, rows);
@@ -207,17 +189,17 @@ final class NativeRowCodes implements RowCodeKernels {
       SUMS.handle.invokeExact(
           bands.columns(),
           bands.bands(),
-          lows,
+          codes.lows(),
           base.steps(),
           RowCodes.scales(),
-          tokens,
-          picked,
+          codes.tokens(),
+          codes.picked(),
           w,
           wRows,
           room,
           out,
-          source,
-          offset,
+          codes.source(),
+          codes.offset(),
           width,
           base.data(),
           base.stride(),
@@ -232,29 +214,24 @@ final class NativeRowCodes implements RowCodeKernels {
     Bounds.check(room.length, RowCodeKernels.room(bands.rows(), bands.width()));
   }
 
-  private static void check(
-      MemorySegment source,
-      long offset,
-      CodeBands bands,
-      NibbleRows base,
-      float[] lows,
-      byte[] tokens,
-      int[] picked) {
+  private static void check(RowCodeBlock codes) {
+    CodeBands bands = codes.bands();
+    NibbleRows base = codes.base();
     int width = bands.width();
     if (base.width() != width) {
       throw new IllegalArgumentException(
           "a table of %d channels under codes of %d; expected as many"
               .formatted(base.width(), width));
     }
-    Bounds.check(source.byteSize(), offset, bands.bytes() + RowCodes.BYTES_BEHIND);
-    Bounds.check(lows.length, width);
+    Bounds.check(codes.source().byteSize(), codes.offset(), bands.bytes() + RowCodes.BYTES_BEHIND);
+    Bounds.check(codes.lows().length, width);
     int rows = bands.rows();
-    Bounds.check(tokens.length, rows);
-    Bounds.check(picked.length, rows);
-    if (!areTokens(tokens, rows)) {
+    Bounds.check(codes.tokens().length, rows);
+    Bounds.check(codes.picked().length, rows);
+    if (!areTokens(codes.tokens(), rows)) {
       throw new IndexOutOfBoundsException("a token beside the %d rows".formatted(rows));
     }
-    int most = highest(picked, rows);
+    int most = highest(codes.picked(), rows);
     Bounds.check(base.data().byteSize(), (long) most * base.stride(), base.rowBytes());
   }
 

@@ -6,6 +6,7 @@ import dev.kvasir.contract.RowCodesContract;
 import dev.kvasir.kernel.ByteColumns;
 import dev.kvasir.kernel.CodeBands;
 import dev.kvasir.kernel.NibbleRows;
+import dev.kvasir.kernel.RowCodeBlock;
 import dev.kvasir.kernel.RowCodeKernels;
 import dev.kvasir.kernel.RowCodes;
 import java.lang.foreign.MemorySegment;
@@ -27,6 +28,7 @@ class NativeRowCodesTest extends RowCodesContract {
   private final byte[] order = {2, 0, 1};
   private final int[] picked = new int[ROWS];
   private final float[] out = new float[ROWS * WIDTH];
+  private final RowCodeBlock block = new RowCodeBlock();
 
   NativeRowCodesTest() {
     super(new NativeKernels());
@@ -45,8 +47,8 @@ class NativeRowCodesTest extends RowCodesContract {
 
   private void assertRefused(int bytes, int offset, byte[] tokens, float[] to) {
     MemorySegment rows = MemorySegment.ofArray(new byte[bytes]);
-    float[] lows = table.lows();
-    assertThatThrownBy(() -> kernels.decode(rows, offset, bands, table, lows, tokens, picked, to))
+    block.set(rows, offset, bands, table, table.lows(), tokens, picked);
+    assertThatThrownBy(() -> kernels.decode(block, to))
         .isInstanceOf(IndexOutOfBoundsException.class);
   }
 
@@ -77,9 +79,10 @@ class NativeRowCodesTest extends RowCodesContract {
     int[] picks = new int[CodeBands.MOST_ROWS];
     float[] to = new float[2 * CodeBands.MOST_ROWS * WIDTH];
     byte[] tokens = new byte[CodeBands.MOST_ROWS];
-    kernels.decode(rows, 0, page, table, table.lows(), tokens, picks, to);
+    block.set(rows, 0, page, table, table.lows(), tokens, picks);
+    kernels.decode(block, to);
     tokens[row] = -1;
-    assertThatThrownBy(() -> kernels.decode(rows, 0, page, table, table.lows(), tokens, picks, to))
+    assertThatThrownBy(() -> kernels.decode(block, to))
         .isInstanceOf(IndexOutOfBoundsException.class);
   }
 
@@ -93,8 +96,8 @@ class NativeRowCodesTest extends RowCodesContract {
   @Test
   void aTableOfAnotherWidthIsRefused() {
     MemorySegment rows = MemorySegment.ofArray(new byte[size]);
-    float[] lows = new float[64];
-    assertThatThrownBy(() -> kernels.decode(rows, 0, bands, table(64), lows, order, picked, out))
+    block.set(rows, 0, bands, table(64), new float[64], order, picked);
+    assertThatThrownBy(() -> kernels.decode(block, out))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessage("a table of 64 channels under codes of 32; expected as many");
   }
@@ -117,16 +120,11 @@ class NativeRowCodesTest extends RowCodesContract {
 
   private void assertProductsRefused(int angles, int queries, int rows, int room, int products) {
     MemorySegment source = MemorySegment.ofArray(new byte[size]);
+    block.set(source, 0, bands, table, table.lows(), order, picked);
     assertThatThrownBy(
             () ->
                 kernels.products(
-                    source,
-                    0,
-                    bands,
-                    table,
-                    table.lows(),
-                    order,
-                    picked,
+                    block,
                     new float[angles],
                     new float[angles],
                     new float[queries],
@@ -140,20 +138,13 @@ class NativeRowCodesTest extends RowCodesContract {
     CodeBands columns = CodeBands.of(List.of(codes()), ByteColumns.ROWS);
     MemorySegment source =
         MemorySegment.ofArray(new byte[(int) columns.bytes() + RowCodes.BYTES_BEHIND]);
+    byte[] tokens = new byte[ByteColumns.ROWS];
+    int[] picks = new int[ByteColumns.ROWS];
+    block.set(source, 0, columns, table, table.lows(), tokens, picks);
     assertThatThrownBy(
             () ->
                 kernels.weightedSums(
-                    source,
-                    0,
-                    columns,
-                    table,
-                    table.lows(),
-                    new byte[ByteColumns.ROWS],
-                    new int[ByteColumns.ROWS],
-                    new float[weights],
-                    rows,
-                    new float[room],
-                    new float[sums]))
+                    block, new float[weights], rows, new float[room], new float[sums]))
         .isInstanceOf(IndexOutOfBoundsException.class);
   }
 
@@ -162,11 +153,8 @@ class NativeRowCodesTest extends RowCodesContract {
     MemorySegment source = MemorySegment.ofArray(new byte[size]);
     float[] room = new float[RowCodeKernels.room(ROWS, WIDTH)];
     float[] w = new float[ROWS];
-    float[] lows = table.lows();
-    assertThatThrownBy(
-            () ->
-                kernels.weightedSums(
-                    source, 0, bands, table, lows, order, picked, w, 1, room, new float[WIDTH]))
+    block.set(source, 0, bands, table, table.lows(), order, picked);
+    assertThatThrownBy(() -> kernels.weightedSums(block, w, 1, room, new float[WIDTH]))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessage("a band has 3 rows; expected a multiple of 16");
   }

@@ -4,6 +4,7 @@ import dev.kvasir.codec.PageReader;
 import dev.kvasir.codec.PageReaders;
 import dev.kvasir.codec.PageRoom;
 import dev.kvasir.kernel.Kernels;
+import dev.kvasir.kernel.TurnTable;
 import dev.kvasir.memory.SharedArena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -133,24 +134,12 @@ final class MeadPage implements TurningPage {
    */
   void score(
       Kernels kernels, MeadRoom room, int kvHead, float[] queries, int rows, float[] scores) {
-    HeadTables head = head(kvHead);
     arrange(room, kvHead, Side.KEYS);
+    point(room, kvHead, Side.KEYS, head(kvHead).keyBase().lows());
+    TurnTable turns = tables.turns();
     kernels
         .rowCodes()
-        .products(
-            data,
-            shape().rowsAt(kvHead, Side.KEYS),
-            codes().heads().get(kvHead).keys(),
-            head.keyBase(),
-            head.keyBase().lows(),
-            room.order,
-            room.picks,
-            tables.turns().cosines(),
-            tables.turns().sines(),
-            queries,
-            rows,
-            room.vectors,
-            scores);
+        .products(room.codes, turns.cosines(), turns.sines(), queries, rows, room.vectors, scores);
   }
 
   /**
@@ -160,20 +149,20 @@ final class MeadPage implements TurningPage {
   void mix(Kernels kernels, MeadRoom room, int kvHead, float[] weights, int rows, float[] mixed) {
     arrange(room, kvHead, Side.VALUES);
     readLows(room, kvHead);
-    kernels
-        .rowCodes()
-        .weightedSums(
-            data,
-            shape().rowsAt(kvHead, Side.VALUES),
-            codes().heads().get(kvHead).values(),
-            head(kvHead).valueBase(),
-            room.lows,
-            room.order,
-            room.picks,
-            weights,
-            rows,
-            room.vectors,
-            mixed);
+    point(room, kvHead, Side.VALUES, room.lows);
+    kernels.rowCodes().weightedSums(room.codes, weights, rows, room.vectors, mixed);
+  }
+
+  /** Points to a head's rows as they lie on the page. */
+  private void point(MeadRoom room, int kvHead, Side side, float[] lows) {
+    room.codes.set(
+        data,
+        shape().rowsAt(kvHead, side),
+        codes().heads().get(kvHead).of(side),
+        head(kvHead).base(side),
+        lows,
+        room.order,
+        room.picks);
   }
 
   /** What a page's components are wrong by on the whole lies under all of their rows. */
@@ -211,21 +200,20 @@ final class MeadPage implements TurningPage {
 
   private void read(Kernels kernels, MeadRoom room, int kvHead, Side side, float[] lows) {
     arrange(room, kvHead, side);
-    boolean inRows = side == Side.KEYS;
-    if (!inRows) {
-      ValueColumns.toRows(codes(), kvHead, data, room.rows(codes().heads().get(kvHead)), 0);
+    if (side == Side.KEYS) {
+      point(room, kvHead, side, lows);
+    } else {
+      pointToRows(room, kvHead, lows);
     }
-    kernels
-        .rowCodes()
-        .decode(
-            inRows ? data : room.rows(codes().heads().get(kvHead)),
-            inRows ? shape().rowsAt(kvHead, side) : 0,
-            codes().heads().get(kvHead).of(side),
-            head(kvHead).base(side),
-            lows,
-            room.order,
-            room.picks,
-            room.vectors);
+    kernels.rowCodes().decode(room.codes, room.vectors);
+  }
+
+  /** Points to the rows of a head's values, which lie in columns on the page. */
+  private void pointToRows(MeadRoom room, int kvHead, float[] lows) {
+    HeadCodes head = codes().heads().get(kvHead);
+    MemorySegment rows = room.rows(head);
+    ValueColumns.toRows(codes(), kvHead, data, rows, 0);
+    room.codes.set(rows, 0, head.values(), head(kvHead).valueBase(), lows, room.order, room.picks);
   }
 
   /** Makes out which token each row of codes belongs to, and which row of the table. */

@@ -4,6 +4,7 @@ import dev.kvasir.codec.Page;
 import dev.kvasir.codec.PageRoom;
 import dev.kvasir.kernel.PositionTurn;
 import dev.kvasir.kernel.RowBlock;
+import dev.kvasir.kernel.RowCodeBlock;
 import dev.kvasir.kernel.RowCodeKernels;
 import dev.kvasir.kernel.RowCodes;
 import dev.kvasir.kernel.TurnTable;
@@ -18,6 +19,7 @@ final class MeadRoom {
   float[] means = {}; // (valueWidth)
   float[] lows = {}; // (valueWidth) of table rows, with the means
   float[] exact = {}; // (keyDim or valueDim)
+  final RowCodeBlock codes = new RowCodeBlock();
   final RowBlock inputRows = new RowBlock();
   final RowBlock vectorRows = new RowBlock();
   final RowBlock outputRows = new RowBlock();

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.kernel.CodeBands;
 import dev.kvasir.kernel.NibbleRows;
+import dev.kvasir.kernel.RowCodeBlock;
 import dev.kvasir.kernel.RowCodes;
 import dev.kvasir.kernel.ScalarKernels;
 import java.lang.foreign.MemorySegment;
@@ -65,9 +66,9 @@ class RowEncoderTest {
     new RowEncoder(WIDTH).encode(codes, left, 0, ones, out, 0, 1);
     float[] decoded = new float[WIDTH];
     CodeBands bands = CodeBands.of(List.of(codes), 1);
-    new ScalarKernels()
-        .rowCodes()
-        .decode(out, 0, bands, nothing, nothing.lows(), new byte[1], new int[1], decoded);
+    RowCodeBlock block =
+        new RowCodeBlock().set(out, 0, bands, nothing, nothing.lows(), new byte[1], new int[1]);
+    new ScalarKernels().rowCodes().decode(block, decoded);
     for (int i = 0; i < WIDTH; i++) {
       assertThat(x[i] - decoded[i]).as("channel %d", i).isEqualTo(left[i]);
     }

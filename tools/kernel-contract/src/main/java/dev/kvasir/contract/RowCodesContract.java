@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.kvasir.kernel.CodeBands;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.NibbleRows;
+import dev.kvasir.kernel.RowCodeBlock;
 import dev.kvasir.kernel.RowCodeKernels;
 import dev.kvasir.kernel.RowCodes;
 import dev.kvasir.kernel.ScalarKernels;
@@ -163,41 +164,34 @@ public abstract class RowCodesContract {
   /** Random rows on random rows of a table, of tokens in any order. */
   private final class Rows {
     private final CodeBands bands;
-    private final int offset = random.nextInt(9);
-    private final MemorySegment source;
-    private final NibbleRows table;
-    private final float[] lows;
-    private final byte[] tokens;
-    private final int[] picked;
+    private final RowCodeBlock block = new RowCodeBlock();
     private final float[] room;
 
     Rows(CodeBands bands, int tableRows) {
       this.bands = bands;
-      this.source = bytes(offset + (int) bands.bytes() + RowCodes.BYTES_BEHIND);
-      this.table = table(bands.width(), tableRows);
-      this.lows = floats(bands.width());
-      this.tokens = mixedTokens(bands.rows());
-      this.picked = random.ints(bands.rows(), 0, tableRows).toArray();
+      int offset = random.nextInt(9);
+      block.set(
+          bytes(offset + (int) bands.bytes() + RowCodes.BYTES_BEHIND),
+          offset,
+          bands,
+          table(bands.width(), tableRows),
+          floats(bands.width()),
+          mixedTokens(bands.rows()),
+          random.ints(bands.rows(), 0, tableRows).toArray());
       this.room = new float[RowCodeKernels.room(bands.rows(), bands.width())];
     }
 
     void decode(Kernels kernels, float[] out) {
-      kernels.rowCodes().decode(source, offset, bands, table, lows, tokens, picked, out);
+      kernels.rowCodes().decode(block, out);
     }
 
     void multiply(
         Kernels kernels, float[] cosines, float[] sines, float[] a, int aRows, float[] c) {
-      kernels
-          .rowCodes()
-          .products(
-              source, offset, bands, table, lows, tokens, picked, cosines, sines, a, aRows, room,
-              c);
+      kernels.rowCodes().products(block, cosines, sines, a, aRows, room, c);
     }
 
     void sum(Kernels kernels, float[] w, int wRows, float[] out) {
-      kernels
-          .rowCodes()
-          .weightedSums(source, offset, bands, table, lows, tokens, picked, w, wRows, room, out);
+      kernels.rowCodes().weightedSums(block, w, wRows, room, out);
     }
 
     @Override
@@ -223,8 +217,10 @@ public abstract class RowCodesContract {
         int[] picked = {6, 6, 0, 3, 2};
         float[] expected = new float[5 * width];
         float[] found = new float[5 * width];
-        scalar.rowCodes().decode(rows, 3, bands, table, table.lows(), tokens, picked, expected);
-        tested.rowCodes().decode(rows, 3, bands, table, table.lows(), tokens, picked, found);
+        RowCodeBlock block =
+            new RowCodeBlock().set(rows, 3, bands, table, table.lows(), tokens, picked);
+        scalar.rowCodes().decode(block, expected);
+        tested.rowCodes().decode(block, found);
         assertThat(found).isEqualTo(expected);
       }
     }
@@ -255,9 +251,10 @@ public abstract class RowCodesContract {
     NibbleRows table = new NibbleRows(MemorySegment.ofArray(nibbles), 16, 32, ones, ones);
     float[] out = new float[32];
     CodeBands bands = CodeBands.of(List.of(codes), 1);
-    tested
-        .rowCodes()
-        .decode(MemorySegment.ofArray(rows), 0, bands, table, ones, new byte[1], new int[1], out);
+    MemorySegment source = MemorySegment.ofArray(rows);
+    RowCodeBlock block =
+        new RowCodeBlock().set(source, 0, bands, table, ones, new byte[1], new int[1]);
+    tested.rowCodes().decode(block, out);
     float scale = RowCodes.scale(7);
     float[] expected = new float[32];
     for (int i = 0; i < expected.length; i++) {
