@@ -53,15 +53,11 @@ final class HeadPass implements AttentionPass {
   public void run(int layerIndex, LayerWeights layerWeights, float[] normed, float[] update) {
     layer = layerIndex;
     weights = layerWeights.heads();
-    products.multiply(
-        normed,
-        rows.count(),
-        weights.query().matrix(),
-        queries,
-        weights.key().matrix(),
-        keys,
-        weights.value().matrix(),
-        values);
+    products.begin(normed, rows.count(), weights.query().matrix().columns());
+    products.add(weights.query().matrix(), queries);
+    products.add(weights.key().matrix(), keys);
+    products.add(weights.value().matrix(), values);
+    products.run();
     crew.run(rotateAndRemember, rows.count());
     attention.attend(layer, layerWeights.window(), weights.sinks(), queries, mixed);
     products.multiply(mixed, rows.count(), weights.output().matrix(), update);

@@ -74,16 +74,13 @@ class MatrixProductsTest {
       case 1 -> products.multiply(x, rows, matrices[0].matrix(), out[0]);
       case 2 ->
           products.multiply(x, rows, matrices[0].matrix(), out[0], matrices[1].matrix(), out[1]);
-      default ->
-          products.multiply(
-              x,
-              rows,
-              matrices[0].matrix(),
-              out[0],
-              matrices[1].matrix(),
-              out[1],
-              matrices[2].matrix(),
-              out[2]);
+      default -> {
+        products.begin(x, rows, matrices[0].matrix().columns());
+        for (int m = 0; m < matrices.length; m++) {
+          products.add(matrices[m].matrix(), out[m]);
+        }
+        products.run();
+      }
     }
     for (int m = 0; m < matrices.length; m++) {
       check(x, rows, matrices[m], out[m]);
