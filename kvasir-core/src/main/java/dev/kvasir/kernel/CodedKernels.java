@@ -29,19 +29,12 @@ public interface CodedKernels {
   void prepare(CodedRows rows, float[] x, int first, int end); // x: (rows, columns)
 
   /**
-   * {@code out[i][r] = row r of the matrix . row i of the activations}, for the rows of tiles
-   * {@code firstTile} to {@code endTile}, the last of which may be partial.
+   * {@code out[i][r] = row r of the matrix . row (firstRow + i) of the activations}, for the rows
+   * of tiles {@code firstTile} to {@code endTile}, the last of which may be partial.
    *
-   * @param out // (rows, matrix.rows)
-   */
-  default void products(
-      CodedMatrix matrix, int firstTile, int endTile, CodedRows rows, float[] out, TileRoom room) {
-    products(matrix, firstTile, endTile, rows, 0, rows.rows(), out, room);
-  }
-
-  /**
-   * The same for activations {@code firstRow} to {@code endRow} alone; other rows of {@code out}
-   * stay as they are.
+   * @param firstRow of the activations, as many of which are taken as {@code out} has rows
+   * @param out // (activations, matrix.rows), where they lie in an output of all activations that
+   *     begins with its array
    */
   void products(
       CodedMatrix matrix,
@@ -49,8 +42,7 @@ public interface CodedKernels {
       int endTile,
       CodedRows rows,
       int firstRow,
-      int endRow,
-      float[] out,
+      RowBlock out,
       TileRoom room);
 
   /** Rows {@code firstRow} to {@code firstRow + count} of a matrix as floats. */

@@ -393,6 +393,16 @@ public final class CodedMatrix implements Matrix {
     return minimums;
   }
 
+  /** Refuses what are not rows of an output of all activations, from {@code firstRow} on. */
+  public void requireOutputs(int firstRow, RowBlock out) {
+    out.requireShape(out.rows(), rows);
+    out.requirePacked();
+    if (out.at() != firstRow * rows) {
+      throw new IllegalArgumentException(
+          "output from %d on; expected row %d of %d values".formatted(out.at(), firstRow, rows));
+    }
+  }
+
   @Override
   public long bytes() {
     return codes.byteSize() + scales.byteSize() + (minimums == null ? 0 : minimums.byteSize());

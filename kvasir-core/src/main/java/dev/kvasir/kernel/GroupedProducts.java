@@ -154,20 +154,16 @@ public final class GroupedProducts {
 
   private void multiplyTiles(int product, int from, int to, Worker worker) {
     switch (matrices[product]) {
-      case CodedMatrix codes ->
-          kernels
-              .coded()
-              .products(
-                  codes,
-                  from,
-                  to,
-                  codedRows,
-                  firstRows[product],
-                  endRows[product],
-                  outputs[product],
-                  worker.room);
+      case CodedMatrix codes -> multiplyCoded(codes, product, from, to, worker);
       case DenseMatrix dense -> multiplyDense(dense, product, from, to, worker);
     }
+  }
+
+  private void multiplyCoded(CodedMatrix matrix, int product, int from, int to, Worker worker) {
+    int firstRow = firstRows[product];
+    int width = matrix.rows();
+    worker.out.set(outputs[product], firstRow * width, width, endRows[product] - firstRow, width);
+    kernels.coded().products(matrix, from, to, codedRows, firstRow, worker.out, worker.room);
   }
 
   private void multiplyDense(DenseMatrix matrix, int product, int from, int to, Worker worker) {

@@ -31,7 +31,7 @@ public final class HeadProducts {
   private static final class Room {
     private final CodedRows coded = new CodedRows();
     private final TileRoom tiles = new TileRoom();
-    private final RowBlock tileOut = new RowBlock();
+    private final RowBlock out = new RowBlock();
     private float[] inputs = {}; // (rows, columns of a matrix)
     private float[] outputs = {}; // (rows, rows of a matrix)
 
@@ -99,15 +99,16 @@ public final class HeadProducts {
     CodedKernels coded = kernels.coded();
     room.coded.begin(count, matrix.columns());
     coded.prepare(room.coded, room.inputs, 0, count);
-    coded.products(matrix, 0, matrix.tiles(), room.coded, room.outputs, room.tiles);
+    room.out.set(room.outputs, count, matrix.rows());
+    coded.products(matrix, 0, matrix.tiles(), room.coded, 0, room.out, room.tiles);
   }
 
   private void multiplyDense(DenseMatrix matrix, int count, Room room) {
     HalfKernels halves = kernels.halves();
     for (int row = 0; row < matrix.rows(); row += TILE) {
       int tileRows = Math.min(TILE, matrix.rows() - row);
-      room.tileOut.set(room.outputs, row, matrix.rows(), count, tileRows);
-      halves.products(room.inputs, matrix, row, room.tileOut, room.tiles);
+      room.out.set(room.outputs, row, matrix.rows(), count, tileRows);
+      halves.products(room.inputs, matrix, row, room.out, room.tiles);
     }
   }
 }

@@ -45,29 +45,29 @@ final class ScalarCoded implements CodedKernels {
       int endTile,
       CodedRows rows,
       int firstRow,
-      int endRow,
-      float[] out,
+      RowBlock out,
       TileRoom room) {
+    matrix.requireOutputs(firstRow, out);
     WeightPanel panel = room.panel();
     for (int tile = firstTile; tile < endTile; tile += WeightPanel.TILES) {
-      panel.begin(endRow - firstRow);
+      panel.begin(out.rows());
       int end = Math.min(tile + WeightPanel.TILES, endTile);
       for (int group = 0; group < matrix.groups(); group++) {
         panel.take(matrix, tile, end, group);
-        for (int i = firstRow; i < endRow; i++) {
-          addGroup(matrix, group, rows, i, panel, panel.totals(i - firstRow));
+        for (int i = 0; i < out.rows(); i++) {
+          addGroup(matrix, group, rows, firstRow + i, panel, panel.totals(i));
         }
       }
       for (int group = 0; matrix.hasMinimums() && group < matrix.groups(); group++) {
         panel.takeMinimums(matrix, tile, end, group);
-        for (int i = firstRow; i < endRow; i++) {
-          addMinimums(matrix, group, rows, i, panel, panel.totals(i - firstRow));
+        for (int i = 0; i < out.rows(); i++) {
+          addMinimums(matrix, group, rows, firstRow + i, panel, panel.totals(i));
         }
       }
       int width = Math.min(end * TILE_ROWS, matrix.rows()) - tile * TILE_ROWS;
-      for (int i = firstRow; i < endRow; i++) {
-        float[] totals = panel.totals(i - firstRow);
-        System.arraycopy(totals, 0, out, i * matrix.rows() + tile * TILE_ROWS, width);
+      for (int i = 0; i < out.rows(); i++) {
+        float[] totals = panel.totals(i);
+        System.arraycopy(totals, 0, out.values(), out.at(i) + tile * TILE_ROWS, width);
       }
     }
   }

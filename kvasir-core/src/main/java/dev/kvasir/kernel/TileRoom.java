@@ -1,18 +1,20 @@
 package dev.kvasir.kernel;
 
+import java.lang.foreign.MemorySegment;
+
 /** A worker's room for the tile of weights that it multiplies; what it holds is nobody's. */
 public final class TileRoom {
-  private byte[] bytes = {};
+  private MemorySegment bytes = MemorySegment.ofArray(new byte[0]);
   private float[] weights = {};
   private float[] activations = {};
   private final RowBlock activationRows = new RowBlock();
   private final RowBlock weightRows = new RowBlock();
   private ScalarCoded.WeightPanel panel; // null until it is asked for
 
-  /** The tile as it lies in memory. */
-  public byte[] bytes(int count) {
-    if (bytes.length < count) {
-      bytes = new byte[count];
+  /** The tile as bytes, for kernels that are no Java. */
+  public MemorySegment bytes(int count) {
+    if (bytes.byteSize() < count) {
+      bytes = MemorySegment.ofArray(new byte[count]);
     }
     return bytes;
   }

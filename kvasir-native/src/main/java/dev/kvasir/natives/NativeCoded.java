@@ -3,6 +3,7 @@ package dev.kvasir.natives;
 import dev.kvasir.kernel.CodedKernels;
 import dev.kvasir.kernel.CodedMatrix;
 import dev.kvasir.kernel.CodedRows;
+import dev.kvasir.kernel.RowBlock;
 import dev.kvasir.kernel.ScaleForm;
 import dev.kvasir.kernel.StoredBlocks;
 import dev.kvasir.kernel.TileRoom;
@@ -135,25 +136,26 @@ final class NativeCoded implements CodedKernels {
       int endTile,
       CodedRows rows,
       int firstRow,
-      int endRow,
-      float[] out,
+      RowBlock out,
       TileRoom room) {
     if (matrix.columns() != rows.columns()) {
       throw new IllegalArgumentException(
           "a matrix of %d columns; expected %d".formatted(matrix.columns(), rows.columns()));
     }
-    Bounds.check(rows.rows(), firstRow, endRow - firstRow);
-    Bounds.check(out.length, endRow * matrix.rows());
+    matrix.requireOutputs(firstRow, out);
+    Bounds.check(rows.rows(), firstRow, out.rows());
+    Bounds.check(out);
     Bounds.check(matrix.tiles(), endTile);
-    int middle = firstRow + NativeTiles.rowsOf(matrix, endRow - firstRow);
+    int endRow = firstRow + out.rows();
+    int middle = firstRow + NativeTiles.rowsOf(matrix, out.rows());
     int together = Math.clamp(MOST_BYTES / matrix.codesOffset(1), 1, endTile + 1);
     for (int tile = firstTile; tile < endTile; tile += together) {
       int end = Math.min(tile + together, endTile);
       if (firstRow < middle) {
-        NativeTiles.products(matrix, tile, end, rows, firstRow, middle, out, room);
+        NativeTiles.products(matrix, tile, end, rows, firstRow, out, room);
       }
       if (middle < endRow) {
-        vectorProducts(matrix, tile, end, rows, middle, endRow, out);
+        vectorProducts(matrix, tile, end, rows, middle, endRow, out.values());
       }
     }
   }

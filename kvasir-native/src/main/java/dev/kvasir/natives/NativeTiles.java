@@ -2,6 +2,7 @@ package dev.kvasir.natives;
 
 import dev.kvasir.kernel.CodedMatrix;
 import dev.kvasir.kernel.CodedRows;
+import dev.kvasir.kernel.RowBlock;
 import dev.kvasir.kernel.ScaleForm;
 import dev.kvasir.kernel.TileRoom;
 import java.lang.foreign.MemorySegment;
@@ -50,73 +51,79 @@ final class NativeTiles {
     return PRODUCTS != null && faster ? rows / ROWS * ROWS : 0;
   }
 
-  /** Some tiles of a matrix with a multiple of sixteen rows. Bounds are checked by the caller. */
+  /**
+   * Some tiles of a matrix with the first of the rows, {@link #rowsOf} them. Bounds are checked by
+   * the caller.
+   */
   static void products(
       CodedMatrix matrix,
       int firstTile,
       int endTile,
       CodedRows rows,
       int firstRow,
-      int endRow,
-      float[] out,
+      RowBlock out,
       TileRoom room) {
-    int tileProducts = CodedMatrix.TILE_ROWS * matrix.columns();
-    int rowsTogether =
-        Math.clamp(MOST_PRODUCTS / tileProducts / ROWS * ROWS, ROWS, endRow - firstRow);
-    int tilesTogether =
-        Math.clamp(MOST_PRODUCTS / ((long) tileProducts * rowsTogether), 1, endTile);
-    MemorySegment bytes =
-        matrix.codeBits() == 4
-            ? MemorySegment.ofArray(room.bytes(tileProducts))
-            : MemorySegment.NULL;
+    int count = rowsOf(matrix, out.rows());
+    long callProducts = (long) tileProducts(matrix) * rowsTogether(matrix, count);
+    int tilesTogether = Math.clamp(MOST_PRODUCTS / callProducts, 1, endTile);
     for (int tile = firstTile; tile < endTile; tile += tilesTogether) {
       int end = Math.min(tile + tilesTogether, endTile);
-      for (int row = firstRow; row < endRow; row += rowsTogether) {
-        int count = Math.min(rowsTogether, endRow - row);
-        // Where rows take several calls, a call takes one tile, and the first has expanded it.
-        call(matrix, tile, end, rows, row, count, out, bytes, row > firstRow);
-      }
+      multiplyTiles(matrix, tile, end, rows, firstRow, out, room);
     }
   }
 
-  private static void call(
+  private static int tileProducts(CodedMatrix matrix) {
+    return CodedMatrix.TILE_ROWS * matrix.columns();
+  }
+
+  /** Rows of a call. */
+  private static int rowsTogether(CodedMatrix matrix, int count) {
+    return Math.clamp(MOST_PRODUCTS / tileProducts(matrix) / ROWS * ROWS, ROWS, count);
+  }
+
+  /** Where rows take several calls, a call takes one tile, and the first has expanded it. */
+  private static void multiplyTiles(
       CodedMatrix matrix,
       int tile,
       int end,
       CodedRows rows,
-      int row,
-      int count,
-      float[] out,
-      MemorySegment bytes,
-      boolean expanded) {
+      int firstRow,
+      RowBlock out,
+      TileRoom room) {
     CodedRows.Views views = rows.views();
     ScaleForm form = matrix.scaleForm();
     MemorySegment minimums = form.storesMinimums() ? matrix.minimums() : MemorySegment.NULL;
-    try {
-      PRODUCTS.handle.invokeExact(
-          out,
-          matrix.codes(),
-          matrix.scales(),
-          minimums,
-          form.storesMinimums() ? 1 : 0,
-          form.numbers().ordinal(),
-          form.minimumFactor(),
-          matrix.codeBits(),
-          matrix.groupLength(),
-          matrix.columns(),
-          matrix.rows(),
-          tile,
-          end,
-          views.codes(),
-          views.scales(),
-          views.codeSums(),
-          views.sums(),
-          row,
-          count,
-          bytes,
-          expanded ? 1 : 0);
-    } catch (Throwable e) {
-      throw Calls.unexpected(e);
+    MemorySegment bytes =
+        matrix.codeBits() == 4 ? room.bytes(tileProducts(matrix)) : MemorySegment.NULL;
+    int count = rowsOf(matrix, out.rows());
+    int together = rowsTogether(matrix, count);
+    for (int row = 0; row < count; row += together) {
+      try {
+        PRODUCTS.handle.invokeExact(
+            out.values(),
+            matrix.codes(),
+            matrix.scales(),
+            minimums,
+            form.storesMinimums() ? 1 : 0,
+            form.numbers().ordinal(),
+            form.minimumFactor(),
+            matrix.codeBits(),
+            matrix.groupLength(),
+            matrix.columns(),
+            matrix.rows(),
+            tile,
+            end,
+            views.codes(),
+            views.scales(),
+            views.codeSums(),
+            views.sums(),
+            firstRow + row,
+            Math.min(together, count - row),
+            bytes,
+            row > 0 ? 1 : 0);
+      } catch (Throwable e) {
+        throw Calls.unexpected(e);
+      }
     }
   }
 }

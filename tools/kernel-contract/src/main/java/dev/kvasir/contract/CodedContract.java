@@ -240,7 +240,8 @@ public abstract class CodedContract {
         TileRoom room = new TileRoom();
         for (int first = 0, length = 1; first < count; first += length++) {
           int end = Math.min(first + length, count);
-          coded.products(matrix, 0, matrix.tiles(), coding, first, end, out, room);
+          RowBlock some = RowBlock.of(out, first * rows, rows, end - first, rows);
+          coded.products(matrix, 0, matrix.tiles(), coding, first, some, room);
           assertThat(Arrays.copyOf(out, end * rows))
               .as("seed %d, rows %d to %d of %d", SEED, first, end, count)
               .isEqualTo(Arrays.copyOf(all, end * rows));
@@ -265,8 +266,9 @@ public abstract class CodedContract {
     float[] out = new float[count * matrix.rows() + 1];
     TileRoom room = new TileRoom();
     int middle = matrix.tiles() / 2;
-    coded.products(matrix, 0, middle, rows, out, room);
-    coded.products(matrix, middle, matrix.tiles(), rows, out, room);
+    RowBlock all = RowBlock.of(out, count, matrix.rows());
+    coded.products(matrix, 0, middle, rows, 0, all, room);
+    coded.products(matrix, middle, matrix.tiles(), rows, 0, all, room);
     return out;
   }
 
