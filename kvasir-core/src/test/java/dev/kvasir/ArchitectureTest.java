@@ -259,6 +259,20 @@ class ArchitectureTest {
     noMethods().should().haveNameMatching("get[A-Z].*").check(OURS);
   }
 
+  /** Of more that lie beside each other in a call, two are swapped one day: operands hold them. */
+  @Test
+  void noMethodOfTheKernelsHasMoreThanSevenParameters() {
+    DescribedPredicate<List<JavaClass>> many =
+        describe("more than seven", parameters -> parameters.size() > 7);
+    noMethods()
+        .that()
+        .areDeclaredInClassesThat()
+        .resideInAPackage(ROOT + ".kernel..")
+        .should()
+        .haveRawParameterTypes(many)
+        .check(OURS);
+  }
+
   @Test
   void nothingIsPrinted() {
     noClasses().should(ACCESS_STANDARD_STREAMS).check(OURS);

@@ -2,8 +2,9 @@ package dev.kvasir.kernel;
 
 /**
  * The arithmetic of the engine, in families. Every method of a family works on plain arrays and
- * segments, allocates nothing, and may be called from any number of threads on different outputs.
- * {@link ScalarKernels} says what each one means, to the last bit; others only do it faster.
+ * segments, or on operands that point to them as {@link RowBlock} does, allocates nothing, and may
+ * be called from any number of threads on different outputs. {@link ScalarKernels} says what each
+ * one means, to the last bit; others only do it faster.
  */
 public interface Kernels {
   /** A short name for people: what it runs on. */

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.kvasir.kernel.KernelChoice;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.RowBlock;
+import java.lang.reflect.Method;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -13,6 +14,8 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 
 class NativeKernelProviderTest {
   private static final String ENABLED = "--enable-native-access=ALL-UNNAMED";
@@ -66,6 +69,41 @@ class NativeKernelProviderTest {
                     .products(
                         RowBlock.of(ten, 2, 5), RowBlock.of(ten, 3, 5), RowBlock.of(ten, 2, 3)))
         .isInstanceOf(IndexOutOfBoundsException.class);
+  }
+
+  @Test
+  void operandsWhoseShapesDoNotFitAreRefused() {
+    Kernels kernels = new NativeKernels();
+    float[] ten = new float[10];
+    RowBlock two = RowBlock.of(ten, 2, 5);
+    assertThatThrownBy(() -> kernels.floats().products(two, RowBlock.of(ten, 2, 4), two))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessage("2 rows of 4 values; expected 2 of 5");
+    assertThatThrownBy(() -> kernels.floats().weightedSums(two, two, two))
+        .isInstanceOf(IllegalArgumentException.class);
+  }
+
+  /** Those of the functions in C stay within the calls. */
+  @ParameterizedTest
+  @MethodSource("families")
+  void noMethodHasMoreThanSevenParameters(Class<?> family) {
+    for (Method method : family.getDeclaredMethods()) {
+      assertThat(method.getParameterCount()).as(method.toString()).isLessThanOrEqualTo(7);
+    }
+  }
+
+  static Stream<Class<?>> families() {
+    Kernels kernels = new NativeKernels();
+    return Stream.of(
+            kernels.coded(),
+            kernels.floats(),
+            kernels.rows(),
+            kernels.halves(),
+            kernels.dots(),
+            kernels.patterns(),
+            kernels.codebooks(),
+            kernels.rowCodes())
+        .map(Object::getClass);
   }
 
   private static String choice(List<String> options) throws Exception {
