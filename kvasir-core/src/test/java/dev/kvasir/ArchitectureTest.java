@@ -63,6 +63,7 @@ class ArchitectureTest {
     ArchConfiguration.get().setResolveMissingDependenciesFromClassPath(false);
     return new ClassFileImporter()
         .withImportOption(new ImportOption.DoNotIncludeTests())
+        .withImportOption(location -> !location.contains("-tests.jar"))
         .importPackages(ROOT);
   }
 
