@@ -217,7 +217,6 @@ class SamplerTest {
 
   @Test
   void aPickTakesNothingFromTheHeapOnceItsRoomIsThere() {
-    ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
     Random random = new Random(SEED);
     float[] logits = new float[3000];
     for (int i = 0; i < logits.length; i++) {
@@ -225,13 +224,24 @@ class SamplerTest {
     }
     Sampler sampler = new Sampler(RANDOM.withTopP(0.9));
     sampler.see(logits.length - 1);
-    sampler.pick(logits, 0, logits.length);
-    threads.getCurrentThreadAllocatedBytes();
-    long before = threads.getCurrentThreadAllocatedBytes();
-    for (int i = 0; i < 50; i++) {
-      sampler.pick(logits, 0, logits.length);
+    assertThat(leastBytes(() -> sampler.pick(logits, 0, logits.length))).isZero();
+  }
+
+  /**
+   * Bytes of the heap that a thread takes when it does something fifty times: the least of many
+   * rounds, since a method that is compiled or gives up what it was compiled to may take some.
+   */
+  static long leastBytes(Runnable something) {
+    ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+    long least = Long.MAX_VALUE;
+    for (int round = 0; round < 20 && least > 0; round++) {
+      long before = threads.getCurrentThreadAllocatedBytes();
+      for (int i = 0; i < 50; i++) {
+        something.run();
+      }
+      least = Math.min(least, threads.getCurrentThreadAllocatedBytes() - before);
     }
-    assertThat(threads.getCurrentThreadAllocatedBytes() - before).isZero();
+    return least;
   }
 
   @Test
